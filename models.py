@@ -1,0 +1,261 @@
+"""The database: customers, their keys and articles, and the selects that answer the API."""
+
+import sqlite3
+import unicodedata
+from collections.abc import Sequence
+from datetime import UTC, date, datetime
+from functools import lru_cache
+from typing import Any
+
+from flask_sqlalchemy import SQLAlchemy
+from sqlalchemy import (
+    CheckConstraint,
+    ColumnElement,
+    Connection,
+    DateTime,
+    Dialect,
+    Engine,
+    Float,
+    ForeignKey,
+    Index,
+    Integer,
+    Select,
+    Text,
+    TypeDecorator,
+    UniqueConstraint,
+    bindparam,
+    case,
+    event,
+    func,
+    inspect,
+    or_,
+    select,
+    true,
+)
+from sqlalchemy.orm import DeclarativeBase, InstrumentedAttribute, Mapped, mapped_column
+
+MAX_OFFSET = 2**63 - 1  # the largest number that SQLite and PostgreSQL take
+
+
+class UtcDateTime(TypeDecorator[datetime]):
+    """A moment: an aware datetime in Python, UTC to the millisecond in the database.
+
+    Milliseconds are what the API shows. Were more stored, two articles could be ordered by digits that nobody sees.
+    """
+
+    impl = DateTime(timezone=True)
+    cache_ok = True
+
+    def process_bind_param(self, value: datetime | None, dialect: Dialect) -> datetime | None:
+        if value is None:
+            return None
+        value = value.astimezone(UTC)
+        return value.replace(microsecond=value.microsecond // 1000 * 1000)
+
+    def process_result_value(self, value: datetime | None, dialect: Dialect) -> datetime | None:
+        if value is None:
+            return None
+        return value.replace(tzinfo=UTC) if value.tzinfo is None else value.astimezone(UTC)
+
+
+class Base(DeclarativeBase):
+    """What the tables below have in common: they belong to `db`."""
+
+
+db = SQLAlchemy(model_class=Base)
+
+
+class Customer(Base):
+    __tablename__ = "customer"
+
+    id: Mapped[int] = mapped_column(primary_key=True)
+    name: Mapped[str] = mapped_column(Text, unique=True)
+
+
+class ApiKey(Base):
+    """A key, of which only the SHA-256 and the first characters are known."""
+
+    __tablename__ = "api_key"
+
+    id: Mapped[int] = mapped_column(primary_key=True)
+    customer_id: Mapped[int] = mapped_column(ForeignKey(Customer.id))
+    hash: Mapped[str] = mapped_column(Text, unique=True)
+    first_characters: Mapped[str] = mapped_column(Text)
+    created_at: Mapped[datetime] = mapped_column(UtcDateTime)
+    expires_on: Mapped[date | None]  # the last day, in UTC, on which the key is good
+    revoked_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
+
+
+def _sqlite_check(rule: str) -> CheckConstraint:
+    """Refuse, in SQLite, what its loose types would let another tool write and no endpoint could render."""
+    return CheckConstraint(rule).ddl_if(dialect="sqlite")
+
+
+class Article(Base):
+    """An article. Its id and slug are the customer's own; `pk` ties its indexes to it.
+
+    The long texts come last: a row that is read for its short columns leaves them on their own pages.
+    """
+
+    __tablename__ = "article"
+
+    pk: Mapped[int] = mapped_column(primary_key=True)
+    customer_id: Mapped[int] = mapped_column(ForeignKey(Customer.id))
+    id: Mapped[str] = mapped_column(Text)
+    slug: Mapped[str] = mapped_column(Text)
+    status: Mapped[str] = mapped_column(Text)
+    published_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
+    created_at: Mapped[datetime] = mapped_column(UtcDateTime)
+    updated_at: Mapped[datetime] = mapped_column(UtcDateTime)
+    views: Mapped[int] = mapped_column(Integer)
+    title: Mapped[str] = mapped_column(Text)
+    folded_title: Mapped[str] = mapped_column(Text)  # see fold()
+    search_text: Mapped[str] = mapped_column(Text)  # folded title, line feed, folded slug
+    banner_url: Mapped[str] = mapped_column(Text)
+    category: Mapped[str] = mapped_column(Text)
+    keywords: Mapped[str] = mapped_column(Text)  # a JSON array of strings
+    meta_title: Mapped[str] = mapped_column(Text)
+    meta_desc: Mapped[str] = mapped_column(Text)
+    read_time: Mapped[float] = mapped_column(Float)  # minutes
+    content_html: Mapped[str] = mapped_column(Text)
+    schema_markup: Mapped[str] = mapped_column(Text)  # a JSON object
+
+    __table_args__ = (
+        UniqueConstraint(customer_id, id),
+        UniqueConstraint(customer_id, slug),
+        # Each list walks the index of its order, and finds there all that it filters by.
+        Index("article_by_publication", customer_id, status, published_at, id, search_text),
+        Index("article_by_creation", customer_id, status, created_at, id, published_at, search_text),
+        Index("article_by_title", customer_id, status, folded_title, id, published_at, search_text),
+        Index("article_by_views", customer_id, status, views, id, published_at, search_text),
+        Index("article_by_slug", customer_id, status, slug, published_at, updated_at),
+        CheckConstraint("status = 'draft' OR status = 'published' AND published_at IS NOT NULL"),
+        CheckConstraint("read_time >= 0 AND read_time < 1000000"),
+        _sqlite_check("json_valid(keywords) AND json_type(keywords) = 'array'"),
+        _sqlite_check("json_valid(schema_markup) AND json_type(schema_markup) = 'object'"),
+        *(
+            # What sorts and compares as text: the form that SQLite's own datetime() gives, with or without a fraction.
+            _sqlite_check(f"{name} IS datetime({name}, '+0 days') || substr({name}, 20)")
+            for name in ("published_at", "created_at", "updated_at")
+        ),
+    )
+
+
+@event.listens_for(Engine, "connect")
+def _set_up_sqlite(connection: Any, _record: object) -> None:
+    """Let SQLAlchemy begin the transactions: the driver begins none for reads."""
+    if isinstance(connection, sqlite3.Connection):
+        connection.isolation_level = None
+        connection.execute("PRAGMA foreign_keys = ON")
+        connection.execute("PRAGMA synchronous = NORMAL")
+
+
+@event.listens_for(Engine, "begin")
+def _begin_in_sqlite(connection: Connection) -> None:
+    if connection.dialect.name == "sqlite":
+        write = connection.get_execution_options().get("write")
+        connection.exec_driver_sql("BEGIN IMMEDIATE" if write else "BEGIN")
+
+
+def begin_write() -> None:
+    """Begin the session's transaction as a writer, so that a second one waits at once instead of failing half-way."""
+    db.session.connection(execution_options={"write": True})
+
+
+def create_tables() -> None:
+    """Make the tables where there are none. In SQLite, readers and a writer then no longer block each other (WAL)."""
+    if db.engine.dialect.name == "sqlite":
+        with db.engine.connect() as connection:
+            connection.exec_driver_sql("COMMIT")  # the mode cannot change inside a transaction
+            connection.exec_driver_sql("PRAGMA journal_mode = WAL")
+    if not inspect(db.engine).has_table(Article.__tablename__):
+        with db.engine.execution_options(write=True).begin() as connection:
+            Base.metadata.create_all(connection)
+
+
+def fold(text: str) -> str:
+    """Give `text` as search and title order see it: without case and accents, in any script.
+
+    Unicode's compatibility decomposition (NFKD), less the characters of a non-zero combining class, case-folded.
+    """
+    decomposed = unicodedata.normalize("NFKD", text)
+    return "".join(filter(lambda character: not unicodedata.combining(character), decomposed)).casefold()
+
+
+def search_words(q: str) -> list[str]:
+    """Give the folded words of a search, each once. None of them filters nothing."""
+    return list(dict.fromkeys(filter(None, map(fold, q.split()))))
+
+
+def word_parameters(words: Sequence[str]) -> dict[str, str]:
+    """Give what `published_page` and `published_total` bind for `words`: LIKE patterns of literal text."""
+    escape = str.maketrans({"\\": "\\\\", "%": "\\%", "_": "\\_"})
+    return {f"word_{number}": f"%{word.translate(escape)}%" for number, word in enumerate(words)}
+
+
+def _published(words: int) -> tuple[ColumnElement[bool], ...]:
+    """Give the condition for a customer's published articles that hold so many words of a search.
+
+    "IS true" keeps the planner from choosing the index by publication, and then sorting, for a list in another order.
+    """
+    return (
+        Article.customer_id == bindparam("customer_id"),
+        Article.status == "published",
+        (Article.published_at <= bindparam("now")).is_(true()),
+        *(Article.search_text.like(bindparam(f"word_{number}"), escape="\\") for number in range(words)),
+    )
+
+
+# The selects are made once and then only given their parameters: making one costs as much as running it.
+
+
+@lru_cache
+def published_total(words: int) -> Select[int]:
+    """Count a customer's published articles. Binds `customer_id`, `now`, and `word_0` … as `word_parameters` gives."""
+    return select(func.count()).select_from(Article).where(*_published(words))
+
+
+@lru_cache
+def published_page(
+    columns: tuple[InstrumentedAttribute[Any], ...], order_by: str, order: str, words: int
+) -> Select[Any]:
+    """Select `columns` of one page of a customer's published articles.
+
+    `order_by` is the name of an `Article` column, `order` is "asc" or "desc"; ties go by id, in the same direction.
+    Binds what `published_total` does, and `take` and `skip`. The page is found in the index of its order alone; only
+    then are its articles read.
+    """
+    by = (getattr(Article, order_by), Article.id)
+    ordering = by if order == "asc" else tuple(column.desc() for column in by)
+    page = (
+        select(Article.pk)
+        .where(*_published(words))
+        .order_by(*ordering)
+        .limit(bindparam("take", type_=Integer))
+        .offset(bindparam("skip", type_=Integer))
+    )
+    return select(*columns).where(Article.pk.in_(page)).order_by(*ordering)
+
+
+@lru_cache
+def published_slugs() -> Select[str, datetime]:
+    """Select the `slug` and last change (`updated_at`) of a customer's published articles, ordered by slug.
+
+    Binds `customer_id` and `now`. A publication later than the last update is a change too.
+    """
+    later = case((Article.updated_at > Article.published_at, Article.updated_at), else_=Article.published_at)
+    return select(Article.slug, later.label("changed_at")).where(*_published(0)).order_by(Article.slug)
+
+
+@lru_cache
+def customer_of_key() -> Select[int, str]:
+    """Select the id and name of the customer to whom a good key belongs. Binds its `hash`, and `today` in UTC."""
+    return (
+        select(Customer.id, Customer.name)
+        .join(ApiKey)
+        .where(
+            ApiKey.hash == bindparam("hash"),
+            ApiKey.revoked_at.is_(None),
+            or_(ApiKey.expires_on.is_(None), ApiKey.expires_on >= bindparam("today")),
+        )
+    )
