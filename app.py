@@ -1,0 +1,123 @@
+"""The application: settings, the blueprints under their key check, the access log. `python app.py` serves it."""
+
+import logging
+import os
+from collections.abc import Mapping
+from time import perf_counter
+from typing import Any
+from urllib.parse import quote
+
+import click
+from flask import Blueprint, Flask, Response, g, request
+from marshmallow import EXCLUDE, Schema, ValidationError, fields, validate
+from sqlalchemy import select
+from sqlalchemy.exc import ArgumentError
+
+import auth
+import errors
+import server
+from endpoints import articles, health, previews, sitemap
+from models import ApiKey, Article, create_tables, db
+from schemas import WholeNumber
+
+access_log = logging.getLogger("access")
+
+
+class SettingsSchema(Schema):
+    """The environment variables that the service reads."""
+
+    class Meta:
+        unknown = EXCLUDE
+
+    DATABASE_URL = fields.String(load_default="sqlite:///articles.db")
+    HOST = fields.String(load_default="127.0.0.1")
+    PORT = WholeNumber(0, 65535, load_default=8000)  # 0 takes a free one
+    THREADS = WholeNumber(1, 64, load_default=4)
+    LOG_LEVEL = fields.String(
+        load_default="info",
+        validate=validate.OneOf(("debug", "info", "warning", "error"), error="Must be one of: {choices}."),
+    )
+
+
+def read_settings(environment: Mapping[str, str]) -> dict[str, Any]:
+    """Read the settings; an empty variable is one that is not set. Raises click.ClickException for bad ones."""
+    try:
+        settings: dict[str, Any] = SettingsSchema().load({name: value for name, value in environment.items() if value})
+    except ValidationError as error:
+        lines = [f"{name}: {reasons[0]}" for name, reasons in error.messages_dict.items()]
+        raise click.ClickException(" ".join(lines)) from error
+    return settings
+
+
+def create_app(config: Mapping[str, Any] | None = None) -> Flask:
+    """Make the application with the environment's settings, or those that `config` gives instead.
+
+    Raises click.ClickException, with a line that says what to do, where a setting is not valid.
+    """
+    app = Flask(__name__)
+    app.config.update(read_settings(os.environ) | dict(config or {}))
+    app.config["SQLALCHEMY_DATABASE_URI"] = app.config["DATABASE_URL"]
+    try:
+        db.init_app(app)
+    except (ArgumentError, ImportError, OSError, ValueError) as error:
+        raise click.ClickException(
+            f"DATABASE_URL: no database can be reached by it ({type(error).__name__}). "
+            "A SQLite file is sqlite:////path/to/articles.db."
+        ) from error
+
+    errors.init_app(app)
+    app.before_request(_start_clock)
+    app.after_request(_log_request)
+    app.url_map.strict_slashes = False
+    app.url_map.merge_slashes = False  # its redirect would be a page of HTML
+    api = Blueprint("api", __name__, url_prefix="/api/public/v1")
+    api.before_request(auth.check_key)
+    for endpoint in (articles, previews, sitemap):
+        api.register_blueprint(endpoint.blueprint)
+    app.register_blueprint(api)
+    app.register_blueprint(health.blueprint)
+    app.cli.add_command(auth.keys)
+    return app
+
+
+def _start_clock() -> None:
+    g.started = perf_counter()
+
+
+def _log_request(response: Response) -> Response:
+    """Log the request in one line: nothing of its headers or query string, where a key could be."""
+    milliseconds = (perf_counter() - g.started) * 1000
+    access_log.info(
+        "%s %s %d %d bytes %.1f ms %s",
+        quote(request.method)[:20],
+        quote(request.path)[:200],
+        response.status_code,
+        response.content_length or 0,
+        milliseconds,
+        g.get("customer", "-"),
+    )
+    return response
+
+
+@click.command()
+@errors.database_errors_in_one_line()
+def main() -> None:
+    """Serve the API, at the HOST and PORT that the environment gives."""
+    app = create_app()
+    settings = app.config
+    logging.basicConfig(level=settings["LOG_LEVEL"].upper(), format="%(asctime)s %(levelname)s %(message)s")
+    listener = server.listen(settings["HOST"], settings["PORT"])
+    with app.app_context():
+        create_tables()
+        has_key = db.session.scalar(select(ApiKey.id).limit(1))
+        has_article = db.session.scalar(select(Article.pk).limit(1))
+    click.echo(f"Serving on {server.base_url(settings['HOST'], listener.getsockname()[1])} (Ctrl+C stops)")
+    if not has_key:
+        click.echo("There is no API key yet. To make one: flask keys create CUSTOMER")
+    if not has_article:
+        click.echo("There is no article yet. For a demo: python seed.py")
+    server.serve(app, listener, settings["THREADS"])
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,126 @@
+"""API keys: the check before each request, and the commands that make, list and revoke them."""
+
+import secrets
+from datetime import UTC, date, datetime
+from hashlib import sha256
+
+import click
+from flask import g, request
+from sqlalchemy import select
+from werkzeug.datastructures import WWWAuthenticate
+from werkzeug.exceptions import Unauthorized
+
+from errors import DatabaseCommands
+from models import ApiKey, Customer, begin_write, create_tables, customer_of_key, db
+
+CHALLENGE = WWWAuthenticate("ApiKey", {"header": "x-api-key"})
+SHOWN_CHARACTERS = 6  # of a key, to tell it from others; the rest stays far beyond guessing
+
+
+def hash_key(key: str) -> str:
+    """Give what the database keeps of a key. A key is 256 random bits, so a plain SHA-256 cannot be tried through."""
+    return sha256(key.encode()).hexdigest()
+
+
+def check_key() -> None:
+    """Find the request's customer by its key (`g.customer_id`, `g.customer`), or refuse with a 401.
+
+    The same words for an unknown, a revoked and an expired key, so that none of them tells a stranger anything.
+    OPTIONS is free: a browser's preflight cannot send a key.
+    """
+    if request.method == "OPTIONS":
+        return
+    key = request.headers.get("x-api-key")
+    if not key:
+        raise Unauthorized("Send your API key in the x-api-key header.", www_authenticate=CHALLENGE)
+    found = db.session.execute(customer_of_key(), {"hash": hash_key(key), "today": datetime.now(UTC).date()}).first()
+    if not found:
+        raise Unauthorized("The API key in the x-api-key header is not valid.", www_authenticate=CHALLENGE)
+    g.customer_id, g.customer = found.id, found.name
+
+
+def find_or_add_customer(name: str) -> Customer:
+    """Give the customer of this name, made in the session's transaction where there is none."""
+    customer = db.session.scalar(select(Customer).filter_by(name=name))
+    if not customer:
+        customer = Customer(name=name)
+        db.session.add(customer)
+        db.session.flush()
+    return customer
+
+
+def add_key(customer: Customer, key: str | None = None, expires_on: date | None = None) -> tuple[str, ApiKey]:
+    """Give the customer `key`, or a new random one, in the session's transaction; return it and its record."""
+    key = key or secrets.token_urlsafe(32)
+    record = ApiKey(
+        customer_id=customer.id,
+        hash=hash_key(key),
+        first_characters=key[:SHOWN_CHARACTERS],
+        created_at=datetime.now(UTC),
+        expires_on=expires_on,
+    )
+    db.session.add(record)
+    db.session.flush()
+    return key, record
+
+
+@click.group(cls=DatabaseCommands)
+def keys() -> None:
+    """Make, list and revoke API keys."""
+
+
+class CustomerName(click.ParamType[str]):
+    """A customer's name, on one line, without white space around it."""
+
+    name = "text"
+
+    def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        value = value.strip()
+        if not 1 <= len(value) <= 100 or not value.isprintable():
+            self.fail("A customer's name has 1 to 100 printable characters.", param, ctx)
+        return value
+
+
+@keys.command()
+@click.argument("customer", type=CustomerName())
+@click.option("--expires", type=click.DateTime(["%Y-%m-%d"]), help="The last day, in UTC, on which the key is good.")
+def create(customer: str, expires: datetime | None) -> None:
+    """Make a key for CUSTOMER, who is made too where the name is new.
+
+    The key stands alone on standard output. It is shown this once and cannot be read again.
+    """
+    expires_on = expires.date() if expires else None
+    if expires_on and expires_on < datetime.now(UTC).date():
+        raise click.BadParameter(f"{expires_on} is past.", param_hint="--expires")
+    create_tables()
+    begin_write()
+    key, record = add_key(find_or_add_customer(customer), expires_on=expires_on)
+    db.session.commit()
+    click.echo(f"Key {record.id} of {customer}. Keep it safe: it is not shown again.", err=True)
+    click.echo(key)
+
+
+@keys.command("list")
+def list_keys() -> None:
+    """Print a line for each key: id, customer, first characters, created, expires, state."""
+    create_tables()
+    today = datetime.now(UTC).date()
+    for key, customer in db.session.execute(select(ApiKey, Customer.name).join(Customer).order_by(ApiKey.id)):
+        expired = key.expires_on and key.expires_on < today
+        state = "revoked" if key.revoked_at else "expired" if expired else "active"
+        created = key.created_at.strftime("%Y-%m-%d")
+        click.echo(f"{key.id}\t{customer}\t{key.first_characters}…\t{created}\t{key.expires_on or 'never'}\t{state}")
+
+
+@keys.command()
+@click.argument("key_id", metavar="ID", type=int)
+def revoke(key_id: int) -> None:
+    """Refuse the key with this ID (see "flask keys list") from the next request on."""
+    create_tables()
+    begin_write()
+    key = db.session.get(ApiKey, key_id) if abs(key_id) < 2**31 else None
+    if not key:
+        raise click.ClickException(f'There is no key {key_id}. "flask keys list" shows the ones there are.')
+    key.revoked_at = key.revoked_at or datetime.now(UTC)
+    db.session.commit()
+    click.echo(f"Key {key_id} is revoked.", err=True)

@@ -1,0 +1,71 @@
+"""One shape for every error: RFC 9457 problem details over HTTP, one line on the command line."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from http import HTTPStatus
+from typing import Any
+
+import click
+import orjson
+from flask import Flask, Response, current_app
+from flask.cli import AppGroup
+from marshmallow import ValidationError
+from sqlalchemy.exc import DBAPIError, TimeoutError
+from werkzeug.exceptions import HTTPException
+
+# What to do about it, where the framework's own words do not say.
+DETAILS = {
+    404: "Nothing is here. The endpoints are /api/public/v1/articles, /api/public/v1/articles/preview, "
+    "/api/public/v1/sitemap and /healthz.",
+    405: "This service only reads: use GET, HEAD or OPTIONS.",
+    500: "The service failed to answer. Its log tells why.",
+}
+
+
+def init_app(app: Flask) -> None:
+    """Make `app` answer every error as problem details."""
+    app.register_error_handler(HTTPException, _from_http_exception)
+    app.register_error_handler(ValidationError, _from_validation_error)
+    app.register_error_handler(DBAPIError, _from_database_error)
+    app.register_error_handler(TimeoutError, _from_database_error)
+
+
+def _problem(response: Response, detail: str, **members: Any) -> Response:
+    status = HTTPStatus(response.status_code)
+    problem = {"type": "about:blank", "title": status.phrase, "status": status, "detail": detail, **members}
+    response.data = orjson.dumps(problem)
+    response.content_type = "application/problem+json"
+    response.headers["Cache-Control"] = "no-store"
+    return response
+
+
+def _from_http_exception(error: HTTPException) -> Response:
+    response = Response(status=error.code, headers=error.get_headers())  # among them Allow and WWW-Authenticate
+    return _problem(response, DETAILS.get(response.status_code) or error.description or "")
+
+
+def _from_validation_error(error: ValidationError) -> Response:
+    return _problem(Response(status=400), "Some parameters are not valid; errors names them.", errors=error.messages)
+
+
+def _from_database_error(error: DBAPIError | TimeoutError) -> Response:
+    current_app.logger.error("The database cannot be read: %s", getattr(error, "orig", error))
+    response = Response(status=503, headers={"Retry-After": "5"})
+    return _problem(response, "The articles cannot be read at the moment. Try again in a few seconds.")
+
+
+@contextmanager
+def database_errors_in_one_line() -> Iterator[None]:
+    """Make what the database refuses a command's one-line error (click.ClickException, exit status 1)."""
+    try:
+        yield
+    except DBAPIError as error:
+        raise click.ClickException(f"The database cannot be used ({error.orig}). Is DATABASE_URL right?") from error
+
+
+class DatabaseCommands(AppGroup):
+    """A group of commands that tell a database error in one line."""
+
+    def invoke(self, ctx: click.Context) -> Any:
+        with database_errors_in_one_line():
+            return super().invoke(ctx)

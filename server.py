@@ -1,0 +1,106 @@
+"""Serving: waitress, set for a read-only API that nobody watches."""
+
+import logging
+import signal
+import socket
+import time
+from types import FrameType
+
+import click
+import orjson
+from flask import Flask
+from waitress import wasyncore
+from waitress.channel import HTTPChannel
+from waitress.server import TcpWSGIServer, create_server
+from waitress.task import ErrorTask
+
+DRAIN_SECONDS = 10  # for what is in flight when the service is stopped; container runtimes wait as long
+
+LIMITS = {
+    "connection_limit": 1000,  # open connections, idle ones among them
+    "channel_timeout": 60,  # seconds until an idle connection is closed
+    "max_request_header_size": 16 * 1024,  # a search of 200 characters takes 2.4 KB at most
+    "max_request_body_size": 64 * 1024,  # a body is read past, never used
+}
+
+
+class ProblemTask(ErrorTask):  # type: ignore[misc]  # waitress has no types
+    """What waitress itself refuses, told as every error of this API is (RFC 9457)."""
+
+    def execute(self) -> None:
+        error = self.request.error
+        # 501 is its answer to a transfer coding that it does not know: the request's fault, not the service's.
+        status, title = (400, "Bad Request") if error.code == 501 else (error.code, error.reason)
+        body = orjson.dumps({"type": "about:blank", "title": title, "status": status, "detail": error.body})
+        self.status = f"{status} {title}"
+        self.response_headers += [("Content-Type", "application/problem+json"), ("Cache-Control", "no-store")]
+        self.content_length = len(body)
+        self.set_close_on_finish()
+        self.write(body)
+
+
+def base_url(host: str, port: int) -> str:
+    """Give the address at which a client on this machine reaches a service that listens on `host` and `port`."""
+    local = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)  # noqa: S104
+    return f"http://[{local}]:{port}" if ":" in local else f"http://{local}:{port}"
+
+
+def listen(host: str, port: int) -> socket.socket:
+    """Open the listening socket; of a name with several addresses, take IPv4.
+
+    Raises click.ClickException where that cannot be done.
+    """
+    try:
+        family, *_, address = min(socket.getaddrinfo(host, port, type=socket.SOCK_STREAM))
+        return socket.create_server(address, family=family)
+    except UnicodeError as error:
+        raise click.ClickException(f"HOST {host[:50]} is not the name of a host.") from error
+    except OSError as error:
+        reason = str(error.strerror).partition(" (while")[0]
+        raise click.ClickException(f"Cannot listen on HOST {host}, PORT {port}: {reason}.") from error
+
+
+def serve(app: Flask, listener: socket.socket, threads: int) -> None:
+    """Serve `app` until SIGTERM or Ctrl+C, then answer what is in flight, for `DRAIN_SECONDS` at most."""
+    logging.getLogger("waitress").setLevel(logging.WARNING)
+    logging.getLogger("waitress.queue").setLevel(logging.ERROR)  # it would log every request that waits for a thread
+    HTTPChannel.error_task_class = ProblemTask
+    server = create_server(
+        app,
+        sockets=[listener],
+        threads=threads,
+        ident=None,
+        log_socket_errors=False,  # a client that goes away is no event
+        asyncore_use_poll=True,  # select() fails from the 1,024th open file on
+        **LIMITS,
+    )
+    _run(server)
+    _drain(server)
+
+
+def _run(server: TcpWSGIServer) -> None:
+    """Serve until the first signal. A second one ends the process at once, as if there were no handler."""
+    stopping = False
+
+    def stop(number: int, _frame: FrameType | None) -> None:
+        nonlocal stopping
+        stopping = True
+        signal.signal(number, signal.SIG_DFL)
+        server.pull_trigger()  # wakes the loop
+
+    signal.signal(signal.SIGTERM, stop)
+    signal.signal(signal.SIGINT, stop)
+    while not stopping:
+        wasyncore.loop(timeout=1, use_poll=True, map=server._map, count=1)
+
+
+def _drain(server: TcpWSGIServer) -> None:
+    """Take no new connections, close the idle ones, and go on until the others are answered or time is up."""
+    wasyncore.dispatcher.close(server)  # its own close() would also close what its threads wake the loop with
+    deadline = time.monotonic() + DRAIN_SECONDS
+    while server.active_channels and time.monotonic() < deadline:
+        wasyncore.loop(timeout=0.1, use_poll=True, map=server._map, count=1)
+        for channel in server.active_channels.values():
+            if not channel.requests and not channel.total_outbufs_len:
+                channel.will_close = True
+    server.task_dispatcher.shutdown(timeout=1)

@@ -1,0 +1,181 @@
+"""A database file of its own for each test, the application on it, and ways to fill and ask it."""
+
+import os
+import re
+import sqlite3
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from flask import Flask
+from flask.testing import FlaskClient
+
+from app import create_app
+from auth import add_key, find_or_add_customer
+from content import complete, save_articles
+from models import begin_write, create_tables, db
+
+LISTS = ("/api/public/v1/articles", "/api/public/v1/articles/preview")
+SITEMAP = "/api/public/v1/sitemap"
+ENDPOINTS = (*LISTS, SITEMAP)
+
+PROJECT = Path(__file__).parent.parent
+
+PAST = datetime(2025, 3, 1, 9, 30, tzinfo=UTC)
+
+
+def article(number: int, **columns: Any) -> dict[str, Any]:
+    """Make a published article, as a dictionary by column, with whatever `columns` say instead."""
+    return {
+        "id": f"id-{number:04}",
+        "slug": f"slug-{number}",
+        "status": "published",
+        "published_at": PAST + timedelta(hours=number),
+        "created_at": PAST,
+        "updated_at": PAST,
+        "views": number,
+        "title": f"Title {number}",
+        "banner_url": "https://www.example.com/banner.jpg",
+        "category": "News",
+        "keywords": ["one", "two"],
+        "content_html": f"<p>Content of <em>number</em> {number}.</p>",
+    } | columns
+
+
+@pytest.fixture
+def database(tmp_path: Path) -> Path:
+    return tmp_path / "articles.db"
+
+
+@pytest.fixture
+def app(database: Path) -> Flask:
+    app = create_app({"DATABASE_URL": f"sqlite:///{database}"})
+    with app.app_context():
+        create_tables()
+    return app
+
+
+@pytest.fixture
+def save(app: Flask) -> Callable[..., None]:
+    """Write articles of a customer, Acme where none is named."""
+
+    def save(*articles: dict[str, Any], customer: str = "Acme") -> None:
+        with app.app_context():
+            begin_write()
+            customer_id = find_or_add_customer(customer).id
+            save_articles(customer_id, [complete(each, customer) for each in articles])
+            db.session.commit()
+
+    return save
+
+
+@pytest.fixture
+def key(app: Flask) -> str:
+    return make_key(app, "Acme")
+
+
+def make_key(app: Flask, customer: str, **options: Any) -> str:
+    with app.app_context():
+        begin_write()
+        key, _ = add_key(find_or_add_customer(customer), **options)
+        db.session.commit()
+    return key
+
+
+@pytest.fixture
+def client(app: Flask, key: str) -> FlaskClient:
+    """A client that sends a good key with every request."""
+    client = app.test_client()
+    client.environ_base["HTTP_X_API_KEY"] = key
+    return client
+
+
+@pytest.fixture
+def sql(database: Path) -> Callable[..., list[Any]]:
+    """Run one statement on the database file as another tool would."""
+
+    def sql(statement: str, *parameters: Any) -> list[Any]:
+        connection = sqlite3.connect(database)
+        with connection:
+            rows = connection.execute(statement, parameters).fetchall()
+        connection.close()
+        return rows
+
+    return sql
+
+
+def assert_problem(response: Any, status: int) -> dict[str, Any]:
+    """Check that an answer has the shape of every error; return its body."""
+    assert response.status_code == status
+    assert response.content_type == "application/problem+json"
+    assert response.headers["Cache-Control"] == "no-store"
+    problem = response.get_json()
+    assert problem["type"] == "about:blank"
+    assert problem["status"] == status
+    assert problem["title"]
+    assert problem["detail"]
+    assert set(problem) - {"errors"} == {"type", "title", "status", "detail"}
+    for leak in ("Traceback", "SELECT", "sqlite", ".py", ".db"):
+        assert leak not in response.get_data(as_text=True)
+    return problem
+
+
+class Server:
+    """`python app.py`, as a user starts it, on a free port."""
+
+    def __init__(self, database: Path, **environment: str) -> None:
+        self.printed_path, self.log_path = database.parent / "printed", database.parent / "log"
+        with self.printed_path.open("w") as printed, self.log_path.open("w") as log:
+            self.process = subprocess.Popen(
+                [sys.executable, "app.py"],
+                cwd=PROJECT,
+                env=os.environ | {"DATABASE_URL": f"sqlite:///{database}", "PORT": "0"} | environment,
+                stdout=printed,
+                stderr=log,
+            )
+        self.address = wait_for(lambda: re.search(r"Serving on http://(\S+):(\d+) ", self.printed()), self.log)
+        self.host, self.port = self.address[1].strip("[]"), int(self.address[2])
+
+    def printed(self) -> str:
+        return self.printed_path.read_text()
+
+    def log(self) -> str:
+        return self.log_path.read_text()
+
+    def stop(self) -> int:
+        self.process.terminate()
+        return self.process.wait(timeout=20)
+
+
+def wait_for(find: Callable[[], Any], explain: Callable[[], str]) -> Any:
+    """Ask until there is an answer, for ten seconds."""
+    deadline = time.monotonic() + 10
+    while time.monotonic() < deadline:
+        if found := find():
+            return found
+        time.sleep(0.02)
+    raise AssertionError(explain())
+
+
+@pytest.fixture
+def start(database: Path) -> Iterator[Callable[..., Server]]:
+    """Start the service on the test's database, with settings of its environment; stop it at the end."""
+    servers = []
+
+    def start(**environment: str) -> Server:
+        servers.append(Server(database, **environment))
+        return servers[-1]
+
+    yield start
+    for server in servers:
+        server.stop()
+
+
+@pytest.fixture
+def server(start: Callable[..., Server]) -> Server:
+    return start()

@@ -1,0 +1,46 @@
+"""The application's settings."""
+
+import pytest
+from click import ClickException
+
+from app import create_app, read_settings
+
+
+def test_the_defaults():
+    assert read_settings({}) == {
+        "DATABASE_URL": "sqlite:///articles.db",
+        "HOST": "127.0.0.1",
+        "PORT": 8000,
+        "THREADS": 4,
+        "LOG_LEVEL": "info",
+    }
+
+
+def test_an_empty_variable_is_one_that_is_not_set():
+    assert read_settings({"PORT": "", "HOST": "", "DATABASE_URL": ""}) == read_settings({})
+
+
+def test_the_environment_sets_and_other_variables_do_not_matter():
+    assert read_settings({"PORT": "0", "LOG_LEVEL": "error", "PATH": "/bin"})["PORT"] == 0
+
+
+def test_all_bad_settings_are_named_at_once():
+    with pytest.raises(ClickException, match=r"PORT: .* THREADS: "):
+        read_settings({"PORT": "x", "THREADS": "1.5"})
+
+
+def test_the_default_database_is_a_file_beside_the_application():
+    app = create_app()
+    from models import db
+
+    with app.app_context():
+        assert db.engine.url.database == f"{app.root_path}/instance/articles.db"
+
+
+def test_two_applications_keep_their_databases_apart(tmp_path):
+    from models import db
+
+    apps = [create_app({"DATABASE_URL": f"sqlite:///{tmp_path}/{name}.db"}) for name in "ab"]
+    for app, name in zip(apps, "ab", strict=True):
+        with app.app_context():
+            assert db.engine.url.database == f"{tmp_path}/{name}.db"

@@ -1,0 +1,44 @@
+"""The sitemap listing."""
+
+from datetime import UTC, datetime, timedelta
+
+from conftest import PAST, SITEMAP, article
+
+
+def test_it_lists_every_published_slug_in_order(client, save):
+    save(
+        *(article(number, slug=slug) for number, slug in enumerate(["b", "a", "Z", "é", "東京", "a-1"])),
+        article(90, slug="draft", status="draft"),
+        article(91, slug="scheduled", published_at=datetime.now(UTC) + timedelta(hours=1)),
+    )
+    save(article(1, slug="other"), customer="Other")
+    answer = client.get(SITEMAP).get_json()
+    assert list(answer) == ["data"]
+    assert [entry["url"] for entry in answer["data"]] == ["Z", "a", "a-1", "b", "é", "東京"]
+
+
+def test_it_has_no_limit(client, save):
+    save(*(article(number) for number in range(1234)))
+    assert len(client.get(SITEMAP).get_json()["data"]) == 1234
+
+
+def test_lastmod_is_the_utc_day_of_the_later_of_update_and_publication(client, save):
+    save(
+        article(1, slug="a", published_at=PAST, updated_at=PAST + timedelta(days=40)),
+        article(2, slug="b", published_at=PAST + timedelta(days=3), updated_at=PAST),
+        article(3, slug="c", published_at=datetime.fromisoformat("2025-06-01T23:30:00-03:00"), updated_at=PAST),
+    )
+    assert client.get(SITEMAP).get_json()["data"] == [
+        {"url": "a", "lastmod": "2025-04-10"},
+        {"url": "b", "lastmod": "2025-03-04"},
+        {"url": "c", "lastmod": "2025-06-02"},
+    ]
+
+
+def test_it_takes_no_parameters_and_minds_none(client, save):
+    save(article(1))
+    assert client.get(SITEMAP + "?take=0&skip=x&q=none").data == client.get(SITEMAP).data
+
+
+def test_a_customer_without_articles_has_an_empty_one(client):
+    assert client.get(SITEMAP).get_json() == {"data": []}
