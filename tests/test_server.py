@@ -1,0 +1,321 @@
+"""The service as it runs: real connections, its log, starting and stopping."""
+
+import http.client
+import json
+import os
+import random
+import re
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+
+import pytest
+from conftest import ENDPOINTS, LISTS, PROJECT, article, wait_for
+
+
+def get(server, path, method="GET", **headers):
+    connection = http.client.HTTPConnection(server.host, server.port, timeout=20)
+    connection.request(method, path, headers={name.replace("_", "-"): value for name, value in headers.items()})
+    answer = connection.getresponse()
+    answer.body = answer.read()
+    connection.close()
+    return answer
+
+
+def send(server, data, timeout=10):
+    """Send raw bytes and give all that comes back until the server closes or says nothing more."""
+    with socket.create_connection((server.host, server.port), timeout=timeout) as connection:
+        connection.sendall(data)
+        connection.shutdown(socket.SHUT_WR)
+        received = b""
+        try:
+            while chunk := connection.recv(65536):
+                received += chunk
+        except OSError:
+            pass
+    return received
+
+
+def wait_for_log(server, pattern):
+    return wait_for(lambda: re.search(pattern, server.log()), lambda: f"{pattern} is not in the log: {server.log()}")
+
+
+def test_it_prints_its_address_and_what_is_missing(app, start, save, key):
+    save(article(1))
+    full = start()
+    assert full.printed() == f"Serving on http://127.0.0.1:{full.port} (Ctrl+C stops)\n"
+
+
+def test_an_empty_database_is_told_with_the_commands_that_fill_it(server):
+    assert "flask keys create CUSTOMER" in server.printed()
+    assert "python seed.py" in server.printed()
+    assert get(server, "/healthz").status == 200
+
+
+def test_it_serves_what_the_application_answers(client, save, server, key):
+    save(*(article(number, content_html="<p>long</p>" * 2000) for number in range(100)))
+    for path in (*ENDPOINTS, LISTS[0] + "?take=100", LISTS[1] + "?q=title%201&order=asc"):
+        answer = get(server, path, x_api_key=key)
+        assert answer.status == 200
+        assert answer.body == client.get(path).data
+        again = get(server, path, x_api_key=key, If_None_Match=answer.getheader("ETag"))
+        assert (again.status, again.body) == (304, b"")
+        head = get(server, path, "HEAD", x_api_key=key)
+        assert (head.status, head.body) == (200, b"")
+        assert int(head.getheader("Content-Length")) == len(answer.body)
+
+
+def test_a_connection_serves_many_requests(server):
+    connection = http.client.HTTPConnection(server.host, server.port, timeout=10)
+    connection.connect()
+    ends = set()
+    for path in ("/healthz", "/nowhere", ENDPOINTS[0], "/healthz"):
+        ends.add(connection.sock.getsockname())
+        connection.request("GET", path)
+        connection.getresponse().read()
+    assert len(ends) == 1
+    connection.close()
+
+
+def test_each_request_is_a_line_of_the_log_without_keys(app, save, server, key):
+    save(article(1))
+    get(server, LISTS[0] + f"?q=secret&x-api-key={key}", x_api_key=key)
+    get(server, LISTS[0], x_api_key=key + "wrong")
+    get(server, "/no%0a%1b[31mwhere/" + "x" * 5000)
+    line = wait_for_log(server, r"GET /api/public/v1/articles 200 (\d+) bytes (\d+\.\d) ms Acme\n")
+    assert int(line[1]) > 10
+    wait_for_log(server, r"GET /api/public/v1/articles 401 \d+ bytes \d+\.\d ms -\n")
+    wait_for_log(server, r"GET /no%0A%1B%5B31mwhere/x{100,200} 404 ")
+    assert key not in server.log()
+    assert "secret" not in server.log()
+    assert "\x1b" not in server.log()
+
+
+def test_the_log_can_be_quiet(start):
+    quiet = start(LOG_LEVEL="warning")
+    assert get(quiet, "/healthz").status == 200
+    assert quiet.stop() == 0
+    assert quiet.log() == ""
+
+
+def test_more_requests_than_threads_flood_no_log(start, save, key):
+    save(article(1))
+    server = start(THREADS="1")
+    threads = [threading.Thread(target=get, args=(server, LISTS[0]), kwargs={"x_api_key": key}) for _ in range(30)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert "queue" not in server.log()
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_when_stopped_it_finishes_what_is_in_flight(app, save, server, key, number):
+    """A reader that is slow to take a large answer gets all of it, though the service was told to stop meanwhile."""
+    save(*(article(each, content_html="x" * 200_000) for each in range(100)))
+    with socket.create_connection((server.host, server.port), timeout=20) as connection:
+        connection.sendall(f"GET {LISTS[0]}?take=100 HTTP/1.1\r\nHost: x\r\nx-api-key: {key}\r\n\r\n".encode())
+        received = bytearray(connection.recv(1000))
+        server.process.send_signal(number)
+        time.sleep(0.5)
+        assert server.process.poll() is None
+        with pytest.raises(OSError, match="refused"):
+            socket.create_connection((server.host, server.port))
+        length = int(re.search(rb"Content-Length: (\d+)", received)[1])
+        assert length > 20_000_000
+        expected = received.index(b"\r\n\r\n") + 4 + length
+        while len(received) < expected and (chunk := connection.recv(1 << 20)):
+            received += chunk
+        missing = expected - len(received)
+    assert missing == 0
+    assert server.process.wait(timeout=5) == 0
+    json.loads(received[-length:])
+
+
+def test_idle_connections_do_not_delay_the_stop(server):
+    idle = [socket.create_connection((server.host, server.port)) for _ in range(20)]
+    get(server, "/healthz")
+    began = time.monotonic()
+    assert server.stop() == 0
+    assert time.monotonic() - began < 5
+    for connection in idle:
+        connection.close()
+
+
+def test_a_second_signal_stops_at_once(app, save, server, key):
+    save(*(article(each, content_html="x" * 200_000) for each in range(100)))
+    with socket.create_connection((server.host, server.port), timeout=20) as connection:
+        connection.sendall(f"GET {LISTS[0]}?take=100 HTTP/1.1\r\nHost: x\r\nx-api-key: {key}\r\n\r\n".encode())
+        connection.recv(10)
+        server.process.send_signal(signal.SIGINT)
+        time.sleep(0.5)
+        server.process.send_signal(signal.SIGINT)
+        assert server.process.wait(timeout=5) == -signal.SIGINT
+
+
+def run(tmp_path, command, **environment):
+    """Run a command of the service that is to end by itself."""
+    return subprocess.run(
+        [sys.executable, *command],
+        cwd=PROJECT,
+        env=os.environ | {"DATABASE_URL": f"sqlite:///{tmp_path}/articles.db"} | environment,
+        capture_output=True,
+        text=True,
+        timeout=30,
+    )
+
+
+BAD_SETTINGS = [
+    ({"PORT": "eighty"}, ["PORT", "0 to 65535"]),
+    ({"PORT": "65536"}, ["PORT", "0 to 65535"]),
+    ({"THREADS": "0"}, ["THREADS", "1 to 64"]),
+    ({"THREADS": "x", "PORT": "x"}, ["THREADS", "PORT"]),
+    ({"LOG_LEVEL": "loud"}, ["LOG_LEVEL", "debug, info, warning, error"]),
+    ({"DATABASE_URL": "articles.db"}, ["DATABASE_URL", "sqlite:////path/to/articles.db"]),
+    ({"DATABASE_URL": "oracle9://x"}, ["DATABASE_URL"]),
+    ({"DATABASE_URL": "postgresql+psycopg://user:secret@db:port/x"}, ["DATABASE_URL"]),
+    ({"DATABASE_URL": "sqlite:////no/such/folder/articles.db"}, ["database", "DATABASE_URL"]),
+]
+BAD_HOSTS = [({"HOST": host}, ["HOST", host[:50]]) for host in ("no such host", "192.0.2.1", "x" * 300, "é..x")]
+
+
+@pytest.mark.parametrize(
+    ("command", "environment", "words"),
+    [
+        *((command.split(), *bad) for command in ("app.py", "seed.py", "-m flask keys list") for bad in BAD_SETTINGS),
+        *((["app.py"], *bad) for bad in BAD_HOSTS),
+    ],
+)
+def test_a_bad_setting_is_one_clear_line(tmp_path, command, environment, words):
+    result = run(tmp_path, command, **environment)
+    assert result.returncode == 1
+    assert result.stdout == ""
+    assert result.stderr.startswith("Error: ")
+    assert result.stderr.count("\n") == 1
+    assert all(word in result.stderr for word in words)
+    assert "secret" not in result.stderr
+
+
+def test_a_port_in_use_is_one_clear_line(server, tmp_path):
+    result = run(tmp_path, ["app.py"], PORT=str(server.port))
+    assert result.returncode == 1
+    assert result.stderr == f"Error: Cannot listen on HOST 127.0.0.1, PORT {server.port}: Address already in use.\n"
+
+
+@pytest.mark.parametrize("host", ["localhost", "0.0.0.0", "::1", "::"])  # noqa: S104
+def test_it_listens_where_it_is_told(start, host):
+    server = start(HOST=host)
+    assert get(server, "/healthz").status == 200
+
+
+HOSTILE = [
+    b"",
+    b"\r\n\r\n",
+    b"\0" * 100 + b"\r\n\r\n",
+    b"GET\r\n\r\n",
+    b"GET / HTTP/9.9\r\n\r\n",
+    b"get /healthz HTTP/1.1\r\n\r\n",
+    b"GET healthz HTTP/1.1\r\nHost: x\r\n\r\n",
+    b"GET http://[::1/ HTTP/1.1\r\nHost: x\r\n\r\n",
+    b"GET //x:99999999/ HTTP/1.1\r\nHost: x\r\n\r\n",
+    b"GET * HTTP/1.1\r\nHost: x\r\n\r\n",
+    b"\xff\xfe /\xff?\xff=\xff HTTP/1.1\r\nHost: \xff\r\nx-api-key: \xff\r\n\r\n",
+    b"GET /%ff%00%zz HTTP/1.1\r\nHost: a:b:c\r\n\r\n",
+    b"GET /healthz HTTP/1.1\r\nHost: x\r\nHost: y\r\n\r\n",
+    b"GET /healthz HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: gzip\r\n\r\n",
+    b"GET /healthz HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n",
+    b"GET /healthz HTTP/1.1\r\nHost: x\r\nContent-Length: -1\r\n\r\n",
+    b"GET /healthz HTTP/1.1\r\nHost: x\r\nContent-Length: 99999999999\r\n\r\n",
+    b"GET /healthz HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\n\r\nhello",
+    b"GET /healthz HTTP/1.1\r\nHost: x\r\nExpect: 100-continue\r\nContent-Length: 5\r\n\r\nhello",
+    b"GET /healthz HTTP/1.1\r\nno colon\r\n\r\n",
+    b"GET /healthz HTTP/1.1\r\n: empty\r\n\r\n",
+    b"GET /healthz HTTP/1.1\r\nHost: x\r\nAccept: " + b"x" * 100_000 + b"\r\n\r\n",
+    b"GET /" + b"a" * 100_000 + b" HTTP/1.1\r\nHost: x\r\n\r\n",
+    b"GET /healthz HTTP/1.1\r\nHost: x\r\n" + b"A: b\r\n" * 20_000 + b"\r\n",
+    b"GET /healthz HTTP/1.1\r\nHost: x\r\nConnection: upgrade\r\nUpgrade: h2c\r\n\r\n",
+    b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n",
+    b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03" + bytes(range(256)) * 2 + b"\r\n\r\n",
+]
+
+
+def statuses(received):
+    return [int(code) for code in re.findall(rb"HTTP/1\.[01] (\d{3}) [A-Z]", received)]
+
+
+def test_no_bytes_make_a_fault_of_the_service(app, save, server, key):
+    save(article(1))
+    for data in HOSTILE:
+        assert all(status < 500 for status in statuses(send(server, data))), data
+    assert get(server, LISTS[0], x_api_key=key).status == 200
+    assert "Traceback" not in server.log()
+
+
+def test_random_requests_make_no_fault_of_the_service(app, save, server, key):
+    save(article(1))
+    chance = random.Random(5)
+    good = f"GET {LISTS[0]}?q=a&take=5 HTTP/1.1\r\nHost: x\r\nx-api-key: {key}\r\nIf-None-Match: *\r\n\r\n".encode()
+    for _ in range(300):
+        data = bytearray(good)
+        for _ in range(chance.randint(1, 8)):
+            data[chance.randrange(len(data) - 4)] = chance.randrange(256)
+        assert all(status < 500 for status in statuses(send(server, bytes(data)))), bytes(data)
+    assert get(server, LISTS[0], x_api_key=key).status == 200
+    assert "Traceback" not in server.log()
+
+
+@pytest.mark.parametrize(
+    ("data", "status"),
+    [
+        (b"GET /healthz HTTP/1.1\r\nno colon\r\n\r\n", 400),
+        (b"GET /healthz HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: gzip\r\n\r\n", 400),
+        (b"GET /healthz HTTP/1.1\r\nHost: x\r\nContent-Length: 99999999\r\n\r\n", 413),
+        (b"GET /healthz HTTP/1.1\r\nHost: x\r\nA: " + b"x" * 17_000 + b"\r\n\r\n", 431),
+    ],
+)
+def test_what_is_no_request_is_refused_as_problem_details(server, data, status):
+    received = send(server, data)
+    assert statuses(received) == [status]
+    head, _, body = received.partition(b"\r\n\r\n")
+    assert b"Content-Type: application/problem+json" in head
+    assert b"waitress" not in received
+    problem = json.loads(body)
+    assert problem["status"] == status
+    assert set(problem) == {"type", "title", "status", "detail"}
+
+
+def test_pipelined_requests_are_answered_in_turn(server):
+    paths = ["/healthz", "/nowhere", LISTS[0], "/healthz"]
+    data = "".join(f"GET {path} HTTP/1.1\r\nHost: x\r\n\r\n" for path in paths)
+    with socket.create_connection((server.host, server.port), timeout=10) as connection:
+        connection.sendall(data.encode())
+        received = b""
+        while len(statuses(received)) < 4 and (chunk := connection.recv(65536)):
+            received += chunk
+    assert statuses(received) == [200, 404, 401, 200]
+
+
+def test_readers_are_served_while_a_writer_writes(app, save, sql, server, key):
+    save(*(article(number) for number in range(200)))
+    done = threading.Event()
+    bad = []
+
+    def read():
+        while not done.is_set():
+            answer = get(server, LISTS[1] + "?take=100", x_api_key=key)
+            views = {each["category"] for each in json.loads(answer.body)["data"]} if answer.status == 200 else None
+            if views is None or len(views) != 1:
+                bad.append((answer.status, views))
+
+    readers = [threading.Thread(target=read) for _ in range(4)]
+    for reader in readers:
+        reader.start()
+    for number in range(60):
+        sql("UPDATE article SET category = ?", f"state {number}")
+    done.set()
+    for reader in readers:
+        reader.join()
+    assert not bad
