@@ -3,17 +3,16 @@
 from datetime import UTC, datetime
 
 from flask import Response, g, request
-from marshmallow import Schema
 from orjson import Fragment
 
 from endpoints.responses import json_response
-from models import MAX_OFFSET, Article, db, published_page, published_total, search_words, word_parameters
-from schemas import SORT_COLUMNS, ListQuerySchema
+from models import MAX_OFFSET, db, published_page, published_total, search_words, word_parameters
+from schemas import SORT_COLUMNS, ListQuerySchema, RowSchema
 
 query_schema = ListQuerySchema()
 
 
-def answer_list(schema: Schema) -> Response:
+def answer_list(schema: RowSchema) -> Response:
     """Answer a list request with a page of the customer's published articles in the form of `schema`.
 
     The session's transaction gives the total and the page one state of the database.
@@ -23,10 +22,9 @@ def answer_list(schema: Schema) -> Response:
     parameters = {"customer_id": g.customer_id, "now": datetime.now(UTC), **word_parameters(words)}
     total = db.session.scalar(published_total(len(words)), parameters)
 
-    columns = tuple(getattr(Article, name) for name in schema.fields)
-    page = published_page(columns, SORT_COLUMNS[query["order_by"]], query["order"], len(words))
+    page = published_page(schema.columns, SORT_COLUMNS[query["order_by"]], query["order"], len(words))
     parameters |= {"take": query["take"], "skip": min(query["skip"], MAX_OFFSET)}
-    data = schema.dump(db.session.execute(page, parameters), many=True)
+    data = schema.render(db.session.execute(page, parameters).all())
 
     # A skip may have more digits than the JSON library's integers.
     meta = {"total": total, "take": len(data), "skip": Fragment(str(query["skip"]))}

@@ -16,4 +16,4 @@ schema = SitemapEntrySchema()
 def list_slugs() -> Response:
     """List every published slug with the day of its last change."""
     rows = db.session.execute(published_slugs(), {"customer_id": g.customer_id, "now": datetime.now(UTC)})
-    return json_response({"data": schema.dump(rows, many=True)})
+    return json_response({"data": schema.render(rows)})

@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 from itertools import product
 
 import pytest
-from conftest import LISTS, PAST, article, assert_problem
+from conftest import LISTS, PAST, article, assert_problem, make_key
 
 from models import fold
 from schemas import timestamp
@@ -290,6 +290,26 @@ def test_total_and_data_come_from_one_state(app, client, tied, monkeypatch):
     event.remove(engine, "after_cursor_execute", interfere)
     assert (page["meta"]["total"], len(page["data"])) == (300, 50)
     assert client.get(PREVIEW).get_json()["meta"]["total"] == 0
+
+
+@pytest.mark.parametrize("others", [[], ["Aardvark"], ["Zebra"], ["Aardvark", "Zebra"]])
+def test_the_total_is_of_the_customers_own_published_articles(app, save, sql, others):
+    future = datetime.now(UTC) + timedelta(days=1)
+    mixed = [
+        *(article(number) for number in range(5)),
+        *(article(number, status="draft") for number in range(5, 7)),
+        *(article(number, status="draft", published_at=None) for number in range(7, 9)),
+        article(9, status="draft", published_at=future),
+        *(article(number, published_at=future) for number in range(10, 14)),
+    ]
+    for customer in sorted(["Acme", *others]):  # so that their numbers are lower and higher
+        save(*mixed, customer=customer)
+    client = app.test_client()
+    client.environ_base["HTTP_X_API_KEY"] = make_key(app, "Acme")
+    assert client.get(PREVIEW).get_json()["meta"]["total"] == 5
+    assert client.get(PREVIEW + "?q=title&skip=9").get_json()["meta"]["total"] == 5
+    sql("DELETE FROM article WHERE id = 'id-0003'")
+    assert client.get(PREVIEW + "?skip=9").get_json()["meta"]["total"] == 4
 
 
 def test_a_scheduled_article_appears_by_itself(client, save):

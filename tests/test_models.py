@@ -71,7 +71,7 @@ def plan(app, statement):
         return [row[3] for row in cursor.execute(f"EXPLAIN QUERY PLAN {sql}", ["x"] * sql.count("?"))]
 
 
-PREVIEW_COLUMNS = tuple(getattr(Article, name) for name in ArticlePreviewSchema().fields)
+PREVIEW_COLUMNS = ArticlePreviewSchema().columns
 
 
 @pytest.fixture(params=["fresh", "analysed"])
@@ -101,9 +101,10 @@ def test_a_page_is_found_in_the_index_of_its_order_alone(planned_app, order_by, 
 
 
 @pytest.mark.parametrize("words", [0, 1, 3])
-def test_a_total_is_counted_on_an_index_alone(planned_app, words):
-    (step,) = plan(planned_app, published_total(words))
-    assert step.startswith("SEARCH article USING COVERING INDEX")
+def test_a_total_is_counted_on_indexes_alone(planned_app, words):
+    reads = [step for step in plan(planned_app, published_total(words)) if "article" in step]
+    assert reads
+    assert not [step for step in reads if "COVERING INDEX" not in step]
 
 
 def test_the_sitemap_is_read_from_its_index_alone(planned_app):

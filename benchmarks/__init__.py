@@ -1,0 +1,1 @@
+"""Where the figures of the README come from."""
