@@ -3,6 +3,7 @@
 import logging
 import os
 from collections.abc import Mapping
+from pathlib import Path
 from time import perf_counter
 from typing import Any
 from urllib.parse import quote
@@ -54,7 +55,8 @@ def create_app(config: Mapping[str, Any] | None = None) -> Flask:
 
     Raises click.ClickException, with a line that says what to do, where a setting is not valid.
     """
-    app = Flask(__name__)
+    # Flask's own guess at the folder depends on whether this module is run or imported.
+    app = Flask(__name__, instance_path=str(Path(__file__).resolve().parent / "instance"))
     app.config.update(read_settings(os.environ) | dict(config or {}))
     app.config["SQLALCHEMY_DATABASE_URI"] = app.config["DATABASE_URL"]
     try:

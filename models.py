@@ -148,7 +148,6 @@ def _set_up_sqlite(connection: Any, _record: object) -> None:
     if isinstance(connection, sqlite3.Connection):
         connection.isolation_level = None
         connection.execute("PRAGMA foreign_keys = ON")
-        connection.execute("PRAGMA synchronous = NORMAL")
 
 
 @event.listens_for(Engine, "begin")

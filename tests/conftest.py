@@ -7,6 +7,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,7 @@ from typing import Any
 import pytest
 from flask import Flask
 from flask.testing import FlaskClient
+from sqlalchemy import Engine, event
 
 from app import create_app
 from auth import add_key, find_or_add_customer
@@ -45,6 +47,21 @@ def article(number: int, **columns: Any) -> dict[str, Any]:
         "keywords": ["one", "two"],
         "content_html": f"<p>Content of <em>number</em> {number}.</p>",
     } | columns
+
+
+@pytest.fixture(autouse=True)
+def no_open_connections() -> Iterator[None]:
+    """Close what the pools of a test's applications still hold: Python 3.13 warns of connections left open."""
+    opened: list[sqlite3.Connection] = []
+
+    def note(connection: sqlite3.Connection, _record: object) -> None:
+        opened.append(connection)
+
+    event.listen(Engine, "connect", note)
+    yield
+    event.remove(Engine, "connect", note)
+    for connection in opened:
+        connection.close()
 
 
 @pytest.fixture
@@ -100,11 +117,8 @@ def sql(database: Path) -> Callable[..., list[Any]]:
     """Run one statement on the database file as another tool would."""
 
     def sql(statement: str, *parameters: Any) -> list[Any]:
-        connection = sqlite3.connect(database)
-        with connection:
-            rows = connection.execute(statement, parameters).fetchall()
-        connection.close()
-        return rows
+        with closing(sqlite3.connect(database)) as connection, connection:
+            return connection.execute(statement, parameters).fetchall()
 
     return sql
 
