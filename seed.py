@@ -83,7 +83,7 @@ def _article(id: str, number: int, text: dict[str, Any], site: str) -> dict[str,
     banner = text["category"].lower().replace(" ", "-")
     return {
         "id": id,
-        "slug": text.get("slug") or _slug(text["title"]),
+        "slug": _slug(text["title"]),
         "status": "published",
         "published_at": published_at,
         "created_at": published_at - timedelta(days=1 + number % 20, hours=number % 5),
@@ -94,7 +94,7 @@ def _article(id: str, number: int, text: dict[str, Any], site: str) -> dict[str,
         "category": text["category"],
         "keywords": text["keywords"],
         "content_html": text["body"].strip(),
-    }
+    } | {name: text[name] for name in ("slug", "read_time") if name in text}
 
 
 def remove_demo_articles(customer_id: int, after: int) -> int:

@@ -17,7 +17,7 @@ from flask import Flask
 from flask.testing import FlaskClient
 from sqlalchemy import Engine, event
 
-from app import create_app
+from app import SettingsSchema, create_app
 from auth import add_key, find_or_add_customer
 from content import complete, save_articles
 from models import begin_write, create_tables, db
@@ -47,6 +47,13 @@ def article(number: int, **columns: Any) -> dict[str, Any]:
         "keywords": ["one", "two"],
         "content_html": f"<p>Content of <em>number</em> {number}.</p>",
     } | columns
+
+
+@pytest.fixture(autouse=True)
+def default_settings(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let no setting of the shell that runs the tests reach them."""
+    for name in SettingsSchema().fields:
+        monkeypatch.delenv(name, raising=False)
 
 
 @pytest.fixture(autouse=True)
