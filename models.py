@@ -144,14 +144,14 @@ class Article(Base):
 
 @event.listens_for(Engine, "connect")
 def _set_up_sqlite(connection: Any, _record: object) -> None:
-    """Let SQLAlchemy begin the transactions: the driver begins none for reads."""
+    """Make SQLite mind the references between tables."""
     if isinstance(connection, sqlite3.Connection):
-        connection.isolation_level = None
         connection.execute("PRAGMA foreign_keys = ON")
 
 
 @event.listens_for(Engine, "begin")
 def _begin_in_sqlite(connection: Connection) -> None:
+    """Begin each transaction: the driver begins none for reads, which would each see another state."""
     if connection.dialect.name == "sqlite":
         write = connection.get_execution_options().get("write")
         connection.exec_driver_sql("BEGIN IMMEDIATE" if write else "BEGIN")

@@ -26,6 +26,10 @@ LISTS = ("/api/public/v1/articles", "/api/public/v1/articles/preview")
 SITEMAP = "/api/public/v1/sitemap"
 ENDPOINTS = (*LISTS, SITEMAP)
 
+# As far from UTC as clocks go, so that a local time in place of a UTC one is noticed.
+os.environ["TZ"] = "Pacific/Kiritimati"
+time.tzset()
+
 PROJECT = Path(__file__).parent.parent
 
 PAST = datetime(2025, 3, 1, 9, 30, tzinfo=UTC)

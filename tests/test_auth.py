@@ -42,7 +42,7 @@ def test_unknown_revoked_and_expired_keys_are_told_the_same(app, run, key, path)
 
 
 def test_a_key_is_read_from_the_header_alone(app, key):
-    assert get(app, f"{SITEMAP}?x-api-key={key}&api_key={key}").status_code == 401
+    assert get(app, f"{SITEMAP}?x-api-key={key}&api_key={key}&key={key}").status_code == 401
     assert get(app, SITEMAP, key).status_code == 200
 
 
@@ -96,7 +96,8 @@ def test_only_the_hash_of_a_key_is_kept(app, run, database):
 def test_a_key_is_good_through_its_last_day(app, run):
     today = datetime.now(UTC).date()
     assert get(app, SITEMAP, make_key(app, "Acme", expires_on=today)).status_code == 200
-    assert run("create", "Acme", "--expires", "9999-12-31").exit_code == 0
+    for day in (str(today), "9999-12-31"):
+        assert run("create", "Acme", "--expires", day).exit_code == 0
     past = run("create", "Acme", "--expires", str(today - timedelta(days=1)))
     assert past.exit_code == 2
     assert "is past" in past.stderr
@@ -113,13 +114,14 @@ def test_a_customer_needs_a_printable_name(run, name):
 
 def test_list_prints_a_line_a_key(app, run):
     first = run("create", "Acme", "--expires", "2999-01-31").stdout
-    make_key(app, "Other", expires_on=datetime(2020, 1, 1).date())
+    make_key(app, "Other", expires_on=datetime.now(UTC).date() - timedelta(days=1))
     run("create", "Acme")
     run("revoke", "3")
+    make_key(app, "Other", expires_on=datetime.now(UTC).date())
     lines = [line.split("\t") for line in run("list").stdout.splitlines()]
     today = datetime.now(UTC).strftime("%Y-%m-%d")
     assert lines[0] == ["1", "Acme", first[:6] + "…", today, "2999-01-31", "active"]
-    assert [line[-1] for line in lines] == ["active", "expired", "revoked"]
+    assert [line[-1] for line in lines] == ["active", "expired", "revoked", "active"]
 
 
 def test_a_revoked_key_is_refused_from_the_next_request_on_and_kept(app, run, key, sql):

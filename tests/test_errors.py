@@ -28,11 +28,12 @@ def test_a_fault_of_the_service_tells_nothing_of_itself(app, client, monkeypatch
 
 
 @pytest.mark.parametrize("path", [*ENDPOINTS, "/healthz"])
-def test_a_database_that_cannot_be_read_is_a_503_to_try_again(client, sql, path):
+def test_a_database_that_cannot_be_read_is_a_503_to_try_again(client, sql, path, caplog):
     sql("ALTER TABLE article RENAME TO hidden")
     answer = client.get(path)
     assert_problem(answer, 503)
     assert int(answer.headers["Retry-After"]) > 0
+    assert "The database cannot be read: no such table: article" in caplog.text
     sql("ALTER TABLE hidden RENAME TO article")
     assert client.get(path).status_code == 200
 

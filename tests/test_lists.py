@@ -186,6 +186,11 @@ def test_a_search_may_have_a_hundred_words(client, save):
     assert client.get(PREVIEW, query_string={"q": q}).get_json()["meta"]["total"] == 1
 
 
+def test_a_search_may_have_two_hundred_characters(client, save):
+    save(article(1, title="x" * 200))
+    assert client.get(PREVIEW, query_string={"q": "x" * 200}).get_json()["meta"]["total"] == 1
+
+
 def test_a_title_that_another_tool_edits_shows_at_once(client, save, sql):
     save(article(1))
     client.get(FULL)

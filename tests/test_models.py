@@ -112,6 +112,22 @@ def test_the_sitemap_is_read_from_its_index_alone(planned_app):
     assert step.startswith("SEARCH article USING COVERING INDEX article_by_slug (customer_id=? AND status=?)")
 
 
+def test_the_sitemap_asks_for_its_order():
+    assert str(published_slugs()).endswith("ORDER BY article.slug")
+
+
+@pytest.mark.parametrize("customers", [1, 2])
+def test_an_article_is_published_from_its_very_moment_on(app, save, customers):
+    for name in ("Acme", "Other")[:customers]:
+        save(article(1, published_at=PAST), customer=name)
+    for moment, count in ((PAST - timedelta(milliseconds=1), 0), (PAST, 1)):
+        bound = {"customer_id": 1, "now": moment, "take": 9, "skip": 0}
+        with app.app_context():
+            assert db.session.scalar(published_total(0), bound) == count
+            assert len(db.session.execute(published_page(("id",), "views", "asc", 0), bound).all()) == count
+            assert len(db.session.execute(published_slugs(), bound).all()) == count
+
+
 def test_a_key_is_found_by_its_index(app):
     assert not [step for step in plan(app, customer_of_key()) if step.startswith("SCAN")]
 

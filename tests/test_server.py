@@ -145,6 +145,13 @@ def test_idle_connections_do_not_delay_the_stop(server):
         connection.close()
 
 
+def test_idle_connections_do_not_keep_others_out(server):
+    idle = [socket.create_connection((server.host, server.port)) for _ in range(300)]
+    assert get(server, "/healthz").status == 200
+    for connection in idle:
+        connection.close()
+
+
 def test_a_second_signal_stops_at_once(app, save, server, key):
     save(*(article(each, content_html="x" * 200_000) for each in range(100)))
     with socket.create_connection((server.host, server.port), timeout=20) as connection:
@@ -203,6 +210,18 @@ def test_a_port_in_use_is_one_clear_line(server, tmp_path):
     result = run(tmp_path, ["app.py"], PORT=str(server.port))
     assert result.returncode == 1
     assert result.stderr == f"Error: Cannot listen on HOST 127.0.0.1, PORT {server.port}: Address already in use.\n"
+
+
+def test_several_commands_may_make_the_tables_at_once(tmp_path):
+    environment = os.environ | {"DATABASE_URL": f"sqlite:///{tmp_path}/articles.db"}
+    command = [sys.executable, "-m", "flask", "keys", "create", "Acme"]
+    commands = [
+        subprocess.Popen(command, cwd=PROJECT, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        for _ in range(6)
+    ]
+    outputs = [each.communicate(timeout=30) for each in commands]
+    assert [each.returncode for each in commands] == [0] * 6, outputs
+    assert len({key for key, _ in outputs}) == 6
 
 
 @pytest.mark.parametrize("host", ["localhost", "0.0.0.0", "::1", "::"])  # noqa: S104
@@ -281,10 +300,22 @@ def test_what_is_no_request_is_refused_as_problem_details(server, data, status):
     assert statuses(received) == [status]
     head, _, body = received.partition(b"\r\n\r\n")
     assert b"Content-Type: application/problem+json" in head
+    assert b"Connection: close" in head
     assert b"waitress" not in received
     problem = json.loads(body)
     assert problem["status"] == status
     assert set(problem) == {"type", "title", "status", "detail"}
+
+
+def test_clients_that_go_away_leave_no_trace_but_their_request(app, save, server, key):
+    save(*(article(each, content_html="x" * 100_000) for each in range(100)))
+    for _ in range(5):
+        with socket.create_connection((server.host, server.port), timeout=20) as connection:
+            connection.sendall(f"GET {LISTS[0]}?take=100 HTTP/1.1\r\nHost: x\r\nx-api-key: {key}\r\n\r\n".encode() * 3)
+            connection.recv(10)
+    assert get(server, "/healthz").status == 200
+    wait_for_log(server, "GET /healthz 200")
+    assert not [line for line in server.log().splitlines() if " INFO GET " not in line]
 
 
 def test_pipelined_requests_are_answered_in_turn(server):
