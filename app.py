@@ -91,7 +91,7 @@ def _log_request(response: Response) -> Response:
     milliseconds = (perf_counter() - g.started) * 1000
     access_log.info(
         "%s %s %d %d bytes %.1f ms %s",
-        quote(request.method)[:20],
+        request.method[:20],
         quote(request.path)[:200],
         response.status_code,
         response.content_length or 0,

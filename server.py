@@ -103,4 +103,3 @@ def _drain(server: TcpWSGIServer) -> None:
         for channel in server.active_channels.values():
             if not channel.requests and not channel.total_outbufs_len:
                 channel.will_close = True
-    server.task_dispatcher.shutdown(timeout=1)

@@ -11,6 +11,8 @@ import subprocess
 import sys
 import threading
 import time
+from collections import Counter
+from contextlib import suppress
 
 import pytest
 from conftest import ENDPOINTS, LISTS, PROJECT, article, wait_for
@@ -25,17 +27,13 @@ def get(server, path, method="GET", **headers):
     return answer
 
 
-def send(server, data, timeout=10):
-    """Send raw bytes and give all that comes back until the server closes or says nothing more."""
-    with socket.create_connection((server.host, server.port), timeout=timeout) as connection:
+def send(server, data):
+    """Send raw bytes and give all that comes back until the server closes or says nothing for half a second."""
+    received = b""
+    with socket.create_connection((server.host, server.port), timeout=0.5) as connection, suppress(OSError):
         connection.sendall(data)
-        connection.shutdown(socket.SHUT_WR)
-        received = b""
-        try:
-            while chunk := connection.recv(65536):
-                received += chunk
-        except OSError:
-            pass
+        while chunk := connection.recv(65536):
+            received += chunk
     return received
 
 
@@ -85,6 +83,8 @@ def test_each_request_is_a_line_of_the_log_without_keys(app, save, server, key):
     get(server, LISTS[0] + f"?q=secret&x-api-key={key}", x_api_key=key)
     get(server, LISTS[0], x_api_key=key + "wrong")
     get(server, "/no%0a%1b[31mwhere/" + "x" * 5000)
+    get(server, "/healthz", "X" * 500)
+    wait_for_log(server, r" X{20} /healthz 405 ")
     line = wait_for_log(server, r"GET /api/public/v1/articles 200 (\d+) bytes (\d+\.\d) ms Acme\n")
     assert int(line[1]) > 10
     wait_for_log(server, r"GET /api/public/v1/articles 401 \d+ bytes \d+\.\d ms -\n")
@@ -133,6 +133,16 @@ def test_when_stopped_it_finishes_what_is_in_flight(app, save, server, key, numb
     assert missing == 0
     assert server.process.wait(timeout=5) == 0
     json.loads(received[-length:])
+
+
+def test_a_reader_that_takes_nothing_delays_the_stop_only_so_long(app, save, server, key):
+    save(*(article(each, content_html="x" * 200_000) for each in range(100)))
+    with socket.create_connection((server.host, server.port), timeout=20) as connection:
+        connection.sendall(f"GET {LISTS[0]}?take=100 HTTP/1.1\r\nHost: x\r\nx-api-key: {key}\r\n\r\n".encode())
+        connection.recv(10)
+        began = time.monotonic()
+        assert server.stop() == 0
+        assert time.monotonic() - began > 5
 
 
 def test_idle_connections_do_not_delay_the_stop(server):
@@ -267,8 +277,12 @@ def statuses(received):
 
 def test_no_bytes_make_a_fault_of_the_service(app, save, server, key):
     save(article(1))
+    answered = 0
     for data in HOSTILE:
-        assert all(status < 500 for status in statuses(send(server, data))), data
+        codes = statuses(send(server, data))
+        answered += bool(codes)
+        assert all(code < 500 for code in codes), data
+    assert answered > 20
     assert get(server, LISTS[0], x_api_key=key).status == 200
     assert "Traceback" not in server.log()
 
@@ -276,12 +290,21 @@ def test_no_bytes_make_a_fault_of_the_service(app, save, server, key):
 def test_random_requests_make_no_fault_of_the_service(app, save, server, key):
     save(article(1))
     chance = random.Random(5)
-    good = f"GET {LISTS[0]}?q=a&take=5 HTTP/1.1\r\nHost: x\r\nx-api-key: {key}\r\nIf-None-Match: *\r\n\r\n".encode()
+    good = (
+        f"GET {LISTS[0]}?q=a&take=5 HTTP/1.1\r\nHost: x\r\nConnection: close\r\nx-api-key: {key}\r\n"
+        'If-None-Match: "x"\r\n\r\n'
+    ).encode()
+    assert statuses(send(server, good)) == [200]
+    codes = Counter()
     for _ in range(300):
         data = bytearray(good)
         for _ in range(chance.randint(1, 8)):
             data[chance.randrange(len(data) - 4)] = chance.randrange(256)
-        assert all(status < 500 for status in statuses(send(server, bytes(data)))), bytes(data)
+        answers = statuses(send(server, bytes(data)))
+        codes.update(answers)
+        assert all(code < 500 for code in answers), bytes(data)
+    assert codes.keys() >= {200, 400, 401, 404}
+    assert codes.total() > 250
     assert get(server, LISTS[0], x_api_key=key).status == 200
     assert "Traceback" not in server.log()
 
