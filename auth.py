@@ -55,7 +55,7 @@ def add_key(customer: Customer, key: str | None = None, expires_on: date | None 
     record = ApiKey(
         customer_id=customer.id,
         hash=hash_key(key),
-        first_characters=key[:SHOWN_CHARACTERS],
+        first_characters=key[: min(SHOWN_CHARACTERS, len(key) // 4)],  # a key of the user's own may be short
         created_at=datetime.now(UTC),
         expires_on=expires_on,
     )

@@ -124,6 +124,12 @@ def test_list_prints_a_line_a_key(app, run):
     assert [line[-1] for line in lines] == ["active", "expired", "revoked", "active"]
 
 
+def test_a_short_key_is_not_given_away_by_its_first_characters(app, run):
+    make_key(app, "Acme", key="demo-key")
+    make_key(app, "Acme", key="k")
+    assert [line.split("\t")[2] for line in run("list").stdout.splitlines()] == ["de…", "…"]
+
+
 def test_a_revoked_key_is_refused_from_the_next_request_on_and_kept(app, run, key, sql):
     assert get(app, SITEMAP, key).status_code == 200
     assert run("revoke", "1").exit_code == 0
