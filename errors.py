@@ -60,7 +60,9 @@ def database_errors_in_one_line() -> Iterator[None]:
     try:
         yield
     except DBAPIError as error:
-        raise click.ClickException(f"The database cannot be used ({error.orig}). Is DATABASE_URL right?") from error
+        held = "locked" in str(error.orig)
+        advice = "Another program writes to it: try again." if held else "DATABASE_URL says where; it must be writable."
+        raise click.ClickException(f"The database cannot be used ({error.orig}). {advice}") from error
 
 
 class DatabaseCommands(AppGroup):

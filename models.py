@@ -132,11 +132,33 @@ class Article(Base):
         Index("article_by_slug", customer_id, status, slug, published_at, updated_at),
         CheckConstraint("status = 'draft' OR status = 'published' AND published_at IS NOT NULL"),
         CheckConstraint("read_time >= 0 AND read_time < 1000000"),
-        _sqlite_check("json_valid(keywords) AND json_type(keywords) = 'array'"),
-        _sqlite_check("json_valid(schema_markup) AND json_type(schema_markup) = 'object'"),
+        *(
+            _sqlite_check(f"json_valid({name}) AND json_type({name}) = '{kind}' AND instr({name}, char(0)) = 0")
+            for name, kind in (("keywords", "array"), ("schema_markup", "object"))
+        ),
+        *(
+            _sqlite_check(f"typeof({name}) = 'text'")
+            for name in [
+                "id",
+                "slug",
+                "title",
+                "folded_title",
+                "search_text",
+                "banner_url",
+                "category",
+                "keywords",
+                "meta_title",
+                "meta_desc",
+                "content_html",
+                "schema_markup",
+            ]
+        ),
         *(
             # What sorts and compares as text: the form that SQLite's own datetime() gives, with or without a fraction.
-            _sqlite_check(f"{name} IS datetime({name}, '+0 days') || substr({name}, 20)")
+            _sqlite_check(
+                f"{name} IS datetime({name}, '+0 days') || substr({name}, 20)"
+                f" AND rtrim(substr({name}, 20), '0123456789') IN ('', '.') AND substr({name}, 1, 4) > '0000'"
+            )
             for name in ("published_at", "created_at", "updated_at")
         ),
     )

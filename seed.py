@@ -114,8 +114,10 @@ def demo_key(customer: Customer, key: str | None) -> str | None:
         held = db.session.scalar(select(func.count()).where(ApiKey.customer_id == customer.id))
         return None if held else add_key(customer)[0]
     known = db.session.scalar(select(ApiKey).filter_by(hash=hash_key(key)))
-    if known and (known.customer_id != customer.id or known.revoked_at):
-        raise click.BadParameter("this key is another customer's, or was revoked. Choose another.", param_hint="--key")
+    if known and (known.customer_id != customer.id or known.revoked_at or known.expires_on):
+        raise click.BadParameter(
+            "this key is another customer's, was revoked, or may expire. Choose another.", param_hint="--key"
+        )
     if not known:
         add_key(customer, key)
     return key

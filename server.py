@@ -12,7 +12,7 @@ from flask import Flask
 from waitress import wasyncore
 from waitress.channel import HTTPChannel
 from waitress.server import TcpWSGIServer, create_server
-from waitress.task import ErrorTask
+from waitress.task import ErrorTask, WSGITask
 
 DRAIN_SECONDS = 10  # for what is in flight when the service is stopped; container runtimes wait as long
 
@@ -37,6 +37,16 @@ class ProblemTask(ErrorTask):  # type: ignore[misc]  # waitress has no types
         self.content_length = len(body)
         self.set_close_on_finish()
         self.write(body)
+
+
+class ApiTask(WSGITask):  # type: ignore[misc]
+    """A request to the application."""
+
+    def set_close_on_finish(self) -> None:
+        """Keep the connection after a 304, which waitress closes for want of a Content-Length."""
+        asked = self.request.headers.get("CONNECTION", "").lower() == "close"
+        if asked or self.version != "1.1" or not self.status.startswith("304"):
+            super().set_close_on_finish()
 
 
 def base_url(host: str, port: int) -> str:
@@ -64,7 +74,7 @@ def serve(app: Flask, listener: socket.socket, threads: int) -> None:
     """Serve `app` until SIGTERM or Ctrl+C, then answer what is in flight, for `DRAIN_SECONDS` at most."""
     logging.getLogger("waitress").setLevel(logging.WARNING)
     logging.getLogger("waitress.queue").setLevel(logging.ERROR)  # it would log every request that waits for a thread
-    HTTPChannel.error_task_class = ProblemTask
+    HTTPChannel.task_class, HTTPChannel.error_task_class = ApiTask, ProblemTask
     server = create_server(
         app,
         sockets=[listener],

@@ -15,5 +15,5 @@ schema = SitemapEntrySchema()
 @blueprint.get("/sitemap")
 def list_slugs() -> Response:
     """List every published slug with the day of its last change."""
-    rows = db.session.execute(published_slugs(), {"customer_id": g.customer_id, "now": datetime.now(UTC)})
+    rows = db.session.execute(published_slugs(), {"customer_id": g.customer_id, "now": datetime.now(UTC)}).all()
     return json_response({"data": schema.render(rows)})

@@ -78,6 +78,20 @@ def test_a_connection_serves_many_requests(server):
     connection.close()
 
 
+def test_a_304_keeps_the_connection_unless_the_client_closes_it(app, server, key):
+    with socket.create_connection((server.host, server.port), timeout=5) as connection:
+        ask = f"GET {LISTS[0]} HTTP/1.1\r\nHost: x\r\nx-api-key: {key}\r\nIf-None-Match: *\r\n"
+        for _ in range(3):
+            connection.sendall(f"{ask}\r\n".encode())
+            head = connection.recv(65536)
+            assert head.startswith(b"HTTP/1.1 304 ")
+            assert head.endswith(b"\r\n\r\n")
+            assert b"Connection" not in head
+        connection.sendall(f"{ask}Connection: close\r\n\r\n".encode())
+        assert b"Connection: close" in connection.recv(65536)
+        assert connection.recv(1) == b""
+
+
 def test_each_request_is_a_line_of_the_log_without_keys(app, save, server, key):
     save(article(1))
     get(server, LISTS[0] + f"?q=secret&x-api-key={key}", x_api_key=key)

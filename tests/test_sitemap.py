@@ -1,5 +1,7 @@
 """The sitemap listing."""
 
+import sqlite3
+from contextlib import closing
 from datetime import UTC, datetime, timedelta
 
 from conftest import PAST, SITEMAP, article
@@ -42,3 +44,16 @@ def test_it_takes_no_parameters_and_minds_none(client, save):
 
 def test_a_customer_without_articles_has_an_empty_one(client):
     assert client.get(SITEMAP).get_json() == {"data": []}
+
+
+def test_a_row_that_cannot_be_read_pins_no_old_state(client, save, sql, database):
+    """An answer that fails half-way must leave no cursor open: its connection would go on seeing what was then."""
+    save(*(article(number) for number in range(50)))
+    with closing(sqlite3.connect(database)) as other, other:
+        other.execute("PRAGMA ignore_check_constraints = ON")
+        other.execute("UPDATE article SET updated_at = '2025-12-31 unreadable' WHERE id = 'id-0003'")
+    assert client.get(SITEMAP).status_code == 500
+    sql("UPDATE article SET updated_at = '2025-12-31 00:00:00' WHERE id = 'id-0003'")
+    assert client.get(SITEMAP).status_code == 200
+    sql("UPDATE api_key SET revoked_at = '2025-01-01 00:00:00'")
+    assert client.get(SITEMAP).status_code == 401
