@@ -206,7 +206,7 @@ def fold(text: str) -> str:
 
 def search_words(q: str) -> list[str]:
     """Give the folded words of a search, each once. None of them filters nothing."""
-    return list(dict.fromkeys(filter(None, map(fold, q.split()))))
+    return list(dict.fromkeys(filter(str.strip, map(fold, q.split()))))  # a lone accent folds to a space
 
 
 def word_parameters(words: Sequence[str]) -> dict[str, str]:

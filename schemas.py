@@ -33,10 +33,10 @@ class WholeNumber(fields.Field[int]):
         self.minimum, self.maximum = minimum, maximum
 
     def _deserialize(self, value: str, attr: str | None, data: Any, **kwargs: Any) -> int:
-        match = re.fullmatch(r"([+-]?)0*([0-9]+)", value)
+        match = re.fullmatch(r"([+-]?)([0-9]+)", value)
         if match:
             # Python refuses to read more than 4,300 digits. So many are past any end, however they go on.
-            number = int(match[1] + match[2][:4300])
+            number = int(f"{match[1]}{match[2].lstrip('0')[:4300] or 0}")
             if self.minimum <= number and (self.maximum is None or number <= self.maximum):
                 return number
         limit = "or more" if self.maximum is None else f"to {self.maximum}"
