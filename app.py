@@ -17,6 +17,7 @@ from sqlalchemy.exc import ArgumentError
 import auth
 import errors
 import server
+from articles import articles as article_commands
 from endpoints import articles, health, previews, sitemap
 from models import ApiKey, Article, create_tables, db
 from schemas import WholeNumber
@@ -79,6 +80,7 @@ def create_app(config: Mapping[str, Any] | None = None) -> Flask:
     app.register_blueprint(api)
     app.register_blueprint(health.blueprint)
     app.cli.add_command(auth.keys)
+    app.cli.add_command(article_commands)
     return app
 
 

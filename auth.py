@@ -81,6 +81,17 @@ class CustomerName(click.ParamType[str]):
         return value
 
 
+class KeyText(click.ParamType[str]):
+    """A key, as an HTTP header can carry it."""
+
+    name = "key"
+
+    def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        if not (1 <= len(value) <= 200 and value.isascii() and value.isprintable() and " " not in value):
+            self.fail("a key has 1 to 200 ASCII characters, no spaces.", param, ctx)
+        return value
+
+
 @keys.command()
 @click.argument("customer", type=CustomerName())
 @click.option("--expires", type=click.DateTime(["%Y-%m-%d"]), help="The last day, in UTC, on which the key is good.")

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 from http import HTTPStatus
-from typing import Any
+from typing import Any, NamedTuple
 
 import click
 import orjson
@@ -12,6 +12,8 @@ from flask.cli import AppGroup
 from marshmallow import ValidationError
 from sqlalchemy.exc import DBAPIError, TimeoutError
 from werkzeug.exceptions import HTTPException
+
+FAULTS_SHOWN = 20
 
 # What to do about it, where the framework's own words do not say.
 DETAILS = {
@@ -71,3 +73,35 @@ class DatabaseCommands(AppGroup):
     def invoke(self, ctx: click.Context) -> Any:
         with database_errors_in_one_line():
             return super().invoke(ctx)
+
+
+class Place(NamedTuple):
+    """Where an article stands: its source, its position there from 1, its slug where it has one."""
+
+    source: str
+    position: str
+    slug: Any = None
+
+    def __str__(self) -> str:
+        slug = f", slug {self.slug[:80]!r}" if isinstance(self.slug, str) else ""
+        return f"{self.source}, {self.position}{slug}"
+
+
+class Faults:
+    """What is wrong with the articles of an import: all are counted, the first are kept in words."""
+
+    def __init__(self) -> None:
+        self.count = 0
+        self.shown: list[str] = []
+
+    def add(self, place: Place, reason: str) -> None:
+        """Note what is wrong with the article at `place`."""
+        self.count += 1
+        if self.count <= FAULTS_SHOWN:
+            self.shown.append(f"{place}: {reason}")
+
+    def raise_any(self) -> None:
+        """Raise click.ClickException, a line for each fault, where there are any."""
+        if self.count:
+            more = [f"… and {self.count - FAULTS_SHOWN} more."] if self.count > FAULTS_SHOWN else []
+            raise click.ClickException("\n".join(["Nothing was written. What is wrong:", *self.shown, *more]))

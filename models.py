@@ -9,6 +9,7 @@ from typing import Any
 
 from flask_sqlalchemy import SQLAlchemy
 from sqlalchemy import (
+    BigInteger,
     BindParameter,
     CheckConstraint,
     ColumnElement,
@@ -108,7 +109,7 @@ class Article(Base):
     published_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
     created_at: Mapped[datetime] = mapped_column(UtcDateTime)
     updated_at: Mapped[datetime] = mapped_column(UtcDateTime)
-    views: Mapped[int] = mapped_column(Integer)
+    views: Mapped[int] = mapped_column(BigInteger)
     title: Mapped[str] = mapped_column(Text)
     folded_title: Mapped[str] = mapped_column(Text)  # see fold()
     search_text: Mapped[str] = mapped_column(Text)  # folded title, line feed, folded slug
@@ -118,6 +119,7 @@ class Article(Base):
     meta_title: Mapped[str] = mapped_column(Text)
     meta_desc: Mapped[str] = mapped_column(Text)
     read_time: Mapped[float] = mapped_column(Float)  # minutes
+    markup_is_made: Mapped[bool]  # schema_markup: from the article, whose changes it follows
     content_html: Mapped[str] = mapped_column(Text)
     schema_markup: Mapped[str] = mapped_column(Text)  # a JSON object
 
@@ -164,6 +166,9 @@ class Article(Base):
     )
 
 
+article_table = Base.metadata.tables[Article.__tablename__]
+
+
 @event.listens_for(Engine, "connect")
 def _set_up_sqlite(connection: Any, _record: object) -> None:
     """Make SQLite mind the references between tables."""
@@ -200,8 +205,16 @@ def fold(text: str) -> str:
 
     Unicode's compatibility decomposition (NFKD), less the characters of a non-zero combining class, case-folded.
     """
+    if text.isascii():
+        return text.lower()
     decomposed = unicodedata.normalize("NFKD", text)
     return "".join(filter(lambda character: not unicodedata.combining(character), decomposed)).casefold()
+
+
+def searchable(title: str, slug: str) -> dict[str, str]:
+    """Give the `Article` columns that search and title order use."""
+    folded_title = fold(title)
+    return {"folded_title": folded_title, "search_text": f"{folded_title}\n{fold(slug)}"}
 
 
 def search_words(q: str) -> list[str]:
@@ -217,7 +230,7 @@ def word_parameters(words: Sequence[str]) -> dict[str, str]:
 
 # The selects below are made once and then only given their parameters: making one costs as much as running it. They
 # read columns of the table, as rows: entities would cost as much again.
-_article = Article.__table__.c
+_article = article_table.c
 
 
 def _published(words: int, *, ordered: bool) -> tuple[ColumnElement[bool], ...]:
@@ -241,7 +254,7 @@ def published_total(words: int) -> Select[int]:
     Where all articles are the customer's own, the few that are not published are counted instead, and taken from the
     number of all, which SQLite knows without looking at each: a first page costs the same however many there are.
     """
-    count = select(func.count()).select_from(Article.__table__)
+    count = select(func.count()).select_from(article_table)
     published = count.where(*_published(words, ordered=False))
     if words:
         return published

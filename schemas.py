@@ -1,15 +1,18 @@
-"""What comes in over HTTP and how it goes out: marshmallow schemas for the query string and the API's forms."""
+"""What comes in and goes out: marshmallow schemas for the query string, the API's forms, and the import's."""
 
 import re
 from collections import namedtuple
 from collections.abc import Iterable, Sequence
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any
+from urllib.parse import urlsplit
 
-from marshmallow import EXCLUDE, Schema, ValidationError, fields, validate
+import orjson
+from marshmallow import EXCLUDE, Schema, ValidationError, fields, pre_load, validate
 from orjson import Fragment
 
 MAX_QUERY = 200  # characters of a search; longer patterns break database engines
+MAX_MINUTES = 1_000_000  # of reading
 
 # What the API sorts by, and the Article column that has it.
 SORT_COLUMNS = {
@@ -23,6 +26,36 @@ SORT_COLUMNS = {
 def timestamp(moment: datetime) -> str:
     """Write an aware datetime in UTC as JavaScript's `toISOString` does: 2026-01-31T09:30:00.000Z."""
     return moment.isoformat(timespec="milliseconds").removesuffix("+00:00") + "Z"
+
+
+def read_timestamp(text: Any) -> datetime:
+    """Read an ISO 8601 timestamp with its zone; give it in UTC, to the millisecond. Raises ValidationError."""
+    try:
+        moment = datetime.fromisoformat(text.upper())  # RFC 3339 lets "t" and "z" be small
+        if moment.tzinfo:
+            moment = moment.astimezone(UTC)
+            return moment.replace(microsecond=moment.microsecond // 1000 * 1000)
+    except (AttributeError, ValueError, OverflowError):  # no string; no timestamp; before year 1 or after 9999 in UTC
+        pass
+    raise ValidationError("Must be a timestamp with its zone, as in 2026-01-31T09:30:00Z.")
+
+
+def json_text(value: Any) -> str:
+    """Write `value` as JSON. Raises ValidationError where it is nested too deeply."""
+    try:
+        return orjson.dumps(value).decode()
+    except TypeError as error:
+        raise ValidationError("Must not be nested more than 250 levels deep.") from error
+
+
+def no_way_out_of_a_script(text: str) -> str:
+    """Give `text` back, or raise ValidationError where a browser that reads it as a script's would leave the script.
+
+    Source: https://html.spec.whatwg.org/multipage/scripting.html#restrictions-for-contents-of-script-elements
+    """
+    if "</script" in text.lower() or "<!--" in text:
+        raise ValidationError("Must not hold </script or <!--, which would break out of the page's script element.")
+    return text
 
 
 class WholeNumber(fields.Field[int]):
@@ -86,28 +119,63 @@ class RowSchema(Schema):
         return rendered
 
 
-class Rendered(fields.Field[Any]):
-    """A column, as it is."""
+class Column(fields.Field[Any]):
+    """A column. It goes out as it is, and its values come in as the type that the column has."""
 
     def serialize(self, attr: str, obj: Any, accessor: Any = None, **kwargs: Any) -> Any:
         return getattr(obj, attr)
 
 
-class RenderedJson(Rendered):
+class Text(Column):
+    """Text, without the NUL character: PostgreSQL has none, and SQLite's functions end at it."""
+
+    def _deserialize(self, value: Any, attr: str | None, data: Any, **kwargs: Any) -> str:
+        if not isinstance(value, str):
+            raise ValidationError("Must be a string.")
+        _no_nul(value)
+        return value
+
+
+class JsonText(Column):
     """A column that holds JSON text, which goes out as it stands."""
 
     def serialize(self, attr: str, obj: Any, accessor: Any = None, **kwargs: Any) -> Fragment:
         return Fragment(getattr(obj, attr))
 
 
-class RenderedTimestamp(Rendered):
-    """An aware datetime in UTC, in the form of JavaScript's `toISOString`."""
+class Keywords(JsonText):
+    """An array of strings."""
+
+    def _deserialize(self, value: Any, attr: str | None, data: Any, **kwargs: Any) -> str:
+        if not isinstance(value, list) or not all(isinstance(keyword, str) for keyword in value):
+            raise ValidationError("Must be an array of strings.")
+        for keyword in value:
+            _no_nul(keyword)
+        return json_text(value)
+
+
+class SchemaMarkup(JsonText):
+    """A schema.org graph in JSON-LD, which a site injects into its pages."""
+
+    def _deserialize(self, value: Any, attr: str | None, data: Any, **kwargs: Any) -> str:
+        if not (
+            isinstance(value, dict) and isinstance(value.get("@context"), str) and isinstance(value.get("@graph"), list)
+        ):
+            raise ValidationError("Must be an object with @context, a string, and @graph, an array.")
+        return no_way_out_of_a_script(json_text(value))
+
+
+class Timestamp(Column):
+    """An aware datetime in UTC, to the millisecond; written in the form of JavaScript's `toISOString`."""
 
     def serialize(self, attr: str, obj: Any, accessor: Any = None, **kwargs: Any) -> str:
         return timestamp(getattr(obj, attr))
 
+    def _deserialize(self, value: Any, attr: str | None, data: Any, **kwargs: Any) -> datetime:
+        return read_timestamp(value)
 
-class RenderedDate(Rendered):
+
+class Day(Column):
     """The UTC date of an aware datetime in UTC, YYYY-MM-DD."""
 
     def serialize(self, attr: str, obj: Any, accessor: Any = None, **kwargs: Any) -> str:
@@ -115,29 +183,50 @@ class RenderedDate(Rendered):
         return moment.date().isoformat()
 
 
-class RenderedNumber(Rendered):
+class Minutes(Column):
     """A float; a whole number goes out without a fraction."""
 
     def serialize(self, attr: str, obj: Any, accessor: Any = None, **kwargs: Any) -> int | float:
         number: float = getattr(obj, attr)
         return int(number) if number.is_integer() else number
 
+    def _deserialize(self, value: Any, attr: str | None, data: Any, **kwargs: Any) -> float:
+        if type(value) not in (int, float) or not 0 <= value < MAX_MINUTES:
+            raise ValidationError(f"Must be a number of minutes, at least 0 and under {MAX_MINUTES}.")
+        return float(value)
+
+
+def _web_address(value: str) -> None:
+    """Refuse what is neither empty nor an absolute http(s) address."""
+    try:
+        address = urlsplit(value)
+        fine = address.scheme in ("http", "https") and address.hostname and address.port != 0
+    except ValueError:  # no address at all, or no port
+        fine = False
+    if value and (not fine or re.search(r"[\s\x00-\x1f\x7f]", value)):
+        raise ValidationError("Must be an http or https address, or empty.")
+
 
 class ArticleSchema(RowSchema):
     """The full form."""
 
-    id = Rendered()
-    title = Rendered()
-    slug = Rendered()
-    banner_url = Rendered(data_key="bannerUrl")
-    keywords = RenderedJson()
-    meta_title = Rendered(data_key="metaTitle")
-    meta_desc = Rendered(data_key="metaDesc")
-    published_at = RenderedTimestamp(data_key="publishedAt")
-    category = Rendered()
-    read_time = RenderedNumber(data_key="readTime")
-    content_html = Rendered(data_key="contentHtml")
-    schema_markup = RenderedJson(data_key="schemaMarkup")
+    id = Text(validate=validate.Regexp(r"\S{1,64}\Z", error="Must have 1 to 64 characters and no white space."))
+    title = Text(required=True)
+    slug = Text(
+        required=True,
+        validate=validate.Regexp(
+            r"[^\s/?#]{1,200}\Z", error="Must have 1 to 200 characters, and no white space, /, ? or #."
+        ),
+    )
+    banner_url = Text(data_key="bannerUrl", load_default="", validate=_web_address)
+    keywords = Keywords(load_default="[]")
+    meta_title = Text(data_key="metaTitle")
+    meta_desc = Text(data_key="metaDesc")
+    published_at = Timestamp(data_key="publishedAt")
+    category = Text(load_default="")
+    read_time = Minutes(data_key="readTime")
+    content_html = Text(data_key="contentHtml", required=True)
+    schema_markup = SchemaMarkup(data_key="schemaMarkup")
 
 
 class ArticlePreviewSchema(ArticleSchema):
@@ -147,8 +236,29 @@ class ArticlePreviewSchema(ArticleSchema):
         fields = ("title", "slug", "banner_url", "published_at", "read_time", "category", "keywords")
 
 
+class ArticleImportSchema(ArticleSchema):
+    """What an import takes: the full form, and what no endpoint gives away.
+
+    Loads an article as a dictionary by `Article` column, without those that the article leaves out and that have no
+    default. A field that is null is one that is left out.
+    """
+
+    status = Text(validate=_one_of(("published", "draft")))
+    created_at = Timestamp(data_key="createdAt")
+    updated_at = Timestamp(data_key="updatedAt")
+    views = fields.Integer(
+        strict=True, validate=validate.Range(0, 2**53, error="Must be a whole number, {min} to {max}.")
+    )
+
+    @pre_load
+    def leave_out_nulls(self, data: Any, **_kwargs: Any) -> Any:
+        if not isinstance(data, dict):
+            raise ValidationError("Must be an object.")
+        return {name: value for name, value in data.items() if value is not None}
+
+
 class SitemapEntrySchema(RowSchema):
     """A slug and the day of its last change."""
 
-    slug = Rendered(data_key="url")
-    changed_at = RenderedDate(data_key="lastmod")
+    slug = Text(data_key="url")
+    changed_at = Day(data_key="lastmod")

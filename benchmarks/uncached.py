@@ -27,7 +27,8 @@ from werkzeug.test import create_environ
 
 from app import create_app
 from auth import add_key, check_key, find_or_add_customer
-from content import complete, save_articles
+from content import save_articles
+from errors import Faults, Place
 from models import Article, begin_write, create_tables, db
 from schemas import ArticlePreviewSchema
 
@@ -103,7 +104,7 @@ def article(number: int) -> dict[str, Any]:
         "title": f"An article with the number {number}",
         "banner_url": f"https://www.example.com/banners/{number}.jpg",
         "category": "News",
-        "keywords": ["one", "two", "three"],
+        "keywords": '["one","two","three"]',
         "content_html": PARAGRAPH * (8192 // len(PARAGRAPH)),
     }
 
@@ -113,7 +114,7 @@ def fill(count: int) -> str:
     create_tables()
     begin_write()
     customer = find_or_add_customer("Benchmark")
-    save_articles(customer.id, (complete(article(number), customer.name) for number in range(count)))
+    save_articles(customer, ((Place("benchmark", str(number)), article(number)) for number in range(count)), Faults())
     key, _ = add_key(customer)
     db.session.commit()
     return key

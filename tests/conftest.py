@@ -19,7 +19,8 @@ from sqlalchemy import Engine, event
 
 from app import SettingsSchema, create_app
 from auth import add_key, find_or_add_customer
-from content import complete, save_articles
+from content import save_articles
+from errors import Faults, Place
 from models import begin_write, create_tables, db
 
 LISTS = ("/api/public/v1/articles", "/api/public/v1/articles/preview")
@@ -48,7 +49,7 @@ def article(number: int, **columns: Any) -> dict[str, Any]:
         "title": f"Title {number}",
         "banner_url": "https://www.example.com/banner.jpg",
         "category": "News",
-        "keywords": ["one", "two"],
+        "keywords": '["one","two"]',
         "content_html": f"<p>Content of <em>number</em> {number}.</p>",
     } | columns
 
@@ -95,8 +96,9 @@ def save(app: Flask) -> Callable[..., None]:
     def save(*articles: dict[str, Any], customer: str = "Acme") -> None:
         with app.app_context():
             begin_write()
-            customer_id = find_or_add_customer(customer).id
-            save_articles(customer_id, [complete(each, customer) for each in articles])
+            faults = Faults()
+            save_articles(find_or_add_customer(customer), [(Place("test", "1"), each) for each in articles], faults)
+            faults.raise_any()
             db.session.commit()
 
     return save

@@ -123,7 +123,7 @@ def test_a_preview_has_exactly_its_seven_fields(client, save):
 
 
 def test_what_an_article_lacks_is_empty_and_never_null(client, save):
-    save(article(1, banner_url="", category="", keywords=[], meta_title="", meta_desc="", content_html=""))
+    save(article(1, banner_url="", category="", keywords="[]", meta_title="", meta_desc="", content_html=""))
     (found,) = client.get(FULL).get_json()["data"]
     assert [found[name] for name in ("bannerUrl", "category", "metaTitle", "metaDesc", "contentHtml")] == [""] * 5
     assert found["keywords"] == []
@@ -177,7 +177,7 @@ def test_search_finds_what_a_person_means(client, save, q, found):
 
 
 def test_search_reads_title_and_slug_only(client, save):
-    save(article(1, content_html="<p>needle</p>", category="needle", keywords=["needle"]))
+    save(article(1, content_html="<p>needle</p>", category="needle", keywords='["needle"]'))
     assert client.get(FULL, query_string={"q": "needle"}).get_json()["meta"]["total"] == 0
 
 

@@ -16,7 +16,7 @@ from conftest import ENDPOINTS, LISTS, PROJECT, article
 
 from app import SettingsSchema, create_app, read_settings
 from models import Base
-from schemas import SORT_COLUMNS, ArticlePreviewSchema, ArticleSchema, ListQuerySchema
+from schemas import SORT_COLUMNS, ArticleImportSchema, ArticlePreviewSchema, ArticleSchema, ListQuerySchema
 
 README = (PROJECT / "README.md").read_text("utf-8")
 
@@ -87,7 +87,7 @@ def test_it_lists_each_field():
 
 
 def test_its_example_of_an_error_is_what_the_service_answers(client):
-    (example,) = blocks("json")
+    example = section("Errors").split("```json\n")[1].split("```")[0]
     assert client.get(LISTS[0] + "?take=0").get_json() == json.loads(example)
 
 
@@ -107,17 +107,63 @@ def test_its_loop_ends_where_there_is_nothing(app, server, key):
     assert names["read_articles"](f"http://{server.host}:{server.port}", key) == []
 
 
-def test_its_key_commands_work(app, database, monkeypatch):
-    monkeypatch.setenv("DATABASE_URL", f"sqlite:///{database}")
-    for line in section("Keys").split("```sh\n")[1].split("```")[0].splitlines():
-        result = subprocess.run(
-            [sys.executable, "-m", *shlex.split(line)], cwd=PROJECT, capture_output=True, text=True, check=False
-        )
-        assert result.returncode == 0, result.stderr
+@pytest.fixture
+def run_lines(app, database, tmp_path):
+    """Run a section's shell commands, each of which must succeed, in the test's folder; give what each printed."""
+    environment = os.environ | {
+        "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}",
+        "FLASK_APP": str(PROJECT / "app.py"),
+        "DATABASE_URL": f"sqlite:///{database}",
+    }
+
+    def run_lines(title, replace=()):
+        printed = []
+        for line in section(title).split("```sh\n")[1].split("```")[0].splitlines():
+            for old, new in replace:
+                line = line.replace(old, new)
+            result = subprocess.run(  # noqa: S602
+                line, shell=True, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False
+            )
+            assert result.returncode == 0, result.stderr
+            printed.append(result.stdout)
+        return printed
+
+    return run_lines
+
+
+def test_its_key_commands_work(run_lines):
+    run_lines("Keys")
+
+
+def test_its_daily_work_works(run_lines, server, key, tmp_path):
+    """Import the README's example in each way that it names, then publish, schedule and unpublish it."""
+    example = section("Your articles").split("```json\n")[1].split("```")[0]
+    (tmp_path / "articles.json").write_text(example)
+    line = json.dumps(json.loads(example)[0])
+    (tmp_path / "articles.jsonl").write_text(line)
+    for month in ("january", "february"):
+        (tmp_path / f"{month}.jsonl").write_text(line.replace("spring-menu", month))
+    there = [("https://other.example.com", f"http://{server.host}:{server.port}"), ("ITS_KEY", key)]
+    assert run_lines("Your articles", there) == [
+        "1 new, 0 changed, 0 unchanged\n",
+        "2 new, 0 changed, 0 unchanged\n",
+        "0 new, 0 changed, 1 unchanged\n",
+        "0 new, 0 changed, 3 unchanged\n",
+    ]
+    listed, draft, published, scheduled = run_lines("Publish, schedule, unpublish")
+    assert "published\t2026-03-01T07:00:00.000Z\tspring-menu\tOur spring menu\n" in listed
+    assert draft == "spring-menu: draft\n"
+    assert published == "spring-menu: published since 2026-03-01T07:00:00.000Z\n"
+    assert scheduled == "spring-menu: scheduled for 2030-03-01T07:00:00.000Z\n"
+
+
+def test_it_lists_each_field_of_an_import():
+    known = {field.data_key or name for name, field in ArticleImportSchema().fields.items()}
+    assert {name for name in names_in_table(section("Your articles")) if not name.startswith((".", "-"))} == known
 
 
 def test_its_other_commands_exist():
-    assert set(re.findall(r"python -m ([\w.]+)", README)) == {"benchmarks.uncached", "pytest"}
+    assert set(re.findall(r"python -m ([\w.]+)", README)) == {"benchmarks.imports", "benchmarks.uncached", "pytest"}
     commands = create_app().cli.commands
     for group, command in re.findall(r"flask (\w+) (\w+)", README):
         assert command in commands[group].commands
