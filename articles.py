@@ -2,16 +2,17 @@
 
 import shlex
 from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from typing import Any
 
 import click
 from marshmallow import ValidationError
-from sqlalchemy import RowMapping, select, update
+from sqlalchemy import select, update
 
 from auth import CustomerName, KeyText
 from content import save_articles, schema_markup
-from errors import DatabaseCommands, Faults, Place
+from errors import DatabaseCommands, Faults, Place, printable
 from models import Customer, article_table, begin_write, create_tables, db, searchable
 from schemas import ArticleImportSchema, read_timestamp, timestamp
 from sources import Source, read_sources
@@ -24,9 +25,10 @@ def load_articles(articles: Iterable[tuple[Place, Any]], faults: Faults) -> Iter
         try:
             yield place, schema.load(article)
         except ValidationError as error:
-            for field, reasons in error.messages_dict.items():
-                for reason in reasons:
-                    faults.add(place, reason if field == "_schema" else f"{field[:80]}: {reason}")
+            wrong = sorted(error.messages_dict.items())
+            faults.add(
+                place, " ".join(("" if name == "_schema" else f"{name}: ") + reasons[0] for name, reasons in wrong)
+            )
 
 
 def the_customer(name: str | None) -> Customer:
@@ -95,28 +97,47 @@ class Moment(click.ParamType[datetime]):
             self.fail(error.messages[0], param, ctx)
 
 
+@contextmanager
+def change_article(slug: str, name: str | None) -> Iterator[dict[str, Any]]:
+    """Give an article of the customer, by column, and write it as it then is, with what follows from it.
+
+    Raises click.ClickException where there is no such article.
+    """
+    create_tables()
+    begin_write()
+    customer = the_customer(name)
+    text = slug.encode(errors="replace").decode()  # bytes that are no text make what no slug has: "?"
+    same = select(article_table).where(article_table.c.customer_id == customer.id, article_table.c.slug == text)
+    stored = db.session.execute(same).mappings().first()
+    if not stored:
+        raise click.ClickException(
+            f"{customer.name} has no article with the slug {slug[:200]!r}. "
+            f"To see all: flask articles list --customer {shlex.quote(customer.name)}"
+        )
+    article = dict(stored)
+    yield article
+    article |= searchable(article["title"], article["slug"])
+    if article["markup_is_made"]:
+        try:
+            article["schema_markup"] = schema_markup(article, customer.name)
+        except ValidationError as error:
+            raise click.ClickException(f"schemaMarkup, as made from the article: {error.messages[0]}") from error
+    db.session.execute(update(article_table).where(article_table.c.pk == article["pk"]).values(article))
+    db.session.commit()
+
+
 @articles.command()
 @click.argument("slug")
 @click.option("--at", type=Moment(), help="When, with its zone: 2026-01-31T09:30:00Z. In the future: it is scheduled.")
 @customer_option
 def publish(slug: str, at: datetime | None, name: str | None) -> None:
     """Publish the article SLUG: as of its earlier publication, else now, or as --at says."""
-    create_tables()
-    begin_write()
-    customer = the_customer(name)
-    article = find_article(customer, slug)
     now = datetime.now(UTC)
-    earlier = article["published_at"]
-    published_at = at or (earlier if earlier and earlier <= now else now)
-    change = {"status": "published", "published_at": published_at, **searchable(article["title"], slug)}
-    if article["markup_is_made"]:
-        try:
-            change["schema_markup"] = schema_markup({**article, **change}, customer.name)
-        except ValidationError as error:
-            raise click.ClickException(f"schemaMarkup, as made from the article: {error.messages[0]}") from error
-    db.session.execute(update(article_table).where(article_table.c.pk == article["pk"]).values(change))
-    db.session.commit()
-    click.echo(f"{slug}: {'published since' if published_at <= now else 'scheduled for'} {timestamp(published_at)}")
+    with change_article(slug, name) as article:
+        earlier = article["published_at"]
+        moment = at or (earlier if earlier and earlier <= now else now)
+        article |= {"status": "published", "published_at": moment}
+    click.echo(f"{printable(slug)}: {'published since' if moment <= now else 'scheduled for'} {timestamp(moment)}")
 
 
 @articles.command()
@@ -124,26 +145,9 @@ def publish(slug: str, at: datetime | None, name: str | None) -> None:
 @customer_option
 def unpublish(slug: str, name: str | None) -> None:
     """Make the article SLUG a draft. It keeps its date, for when it is published again."""
-    create_tables()
-    begin_write()
-    article = find_article(the_customer(name), slug)
-    change = {"status": "draft", **searchable(article["title"], slug)}
-    db.session.execute(update(article_table).where(article_table.c.pk == article["pk"]).values(change))
-    db.session.commit()
-    click.echo(f"{slug}: draft")
-
-
-def find_article(customer: Customer, slug: str) -> RowMapping:
-    """Find a customer's article. Raises click.ClickException where there is none."""
-    text = slug.encode(errors="replace").decode()  # bytes that are no text make what no slug has: "?"
-    same = select(article_table).where(article_table.c.customer_id == customer.id, article_table.c.slug == text)
-    article = db.session.execute(same).mappings().first()
-    if not article:
-        raise click.ClickException(
-            f"{customer.name} has no article with the slug {slug!r}. "
-            f"To see all: flask articles list --customer {shlex.quote(customer.name)}"
-        )
-    return article
+    with change_article(slug, name) as article:
+        article["status"] = "draft"
+    click.echo(f"{printable(slug)}: draft")
 
 
 @articles.command("list")
@@ -157,5 +161,5 @@ def list_articles(name: str | None) -> None:
     rows = select(*columns).where(article_table.c.customer_id == the_customer(name).id).order_by(*latest_first)
     for status, published_at, slug, title in db.session.execute(rows):
         state = "scheduled" if status == "published" and published_at > now else status
-        text = "".join(character if character.isprintable() else " " for character in title)
-        click.echo(f"{state}\t{timestamp(published_at) if published_at else '-'}\t{slug}\t{text}")
+        moment = timestamp(published_at) if published_at else "-"
+        click.echo(f"{state}\t{moment}\t{printable(slug)}\t{printable(title)}")

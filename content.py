@@ -30,7 +30,10 @@ CONTENT = "title slug banner_url category keywords meta_title meta_desc read_tim
 
 # Tags as browsers read them: https://html.spec.whatwg.org/multipage/parsing.html#tag-open-state. What is not closed
 # goes on to the end, and nothing is tried twice, so that no text takes longer than its length.
-NOT_TEXT = re.compile(r"<(script|style)\b.*?(?:</\1\s*>|\Z)|<!--.*?(?:-->|\Z)", re.DOTALL | re.IGNORECASE)
+NOT_TEXT = re.compile(
+    r"<(script|style)(?=[\s/>]).*?(?:</\1(?=[\s/>])[^>]*(?:>|\Z)|\Z)|<!--(?:-?>|.*?(?:--!?>|\Z))",
+    re.DOTALL | re.IGNORECASE,
+)
 REST_OF_TAG = r"""(?:[^>"']++|"[^"]*+(?:"|\Z)|'[^']*+(?:'|\Z))*+(?:>|\Z)"""
 INLINE = "a abbr b cite code em i kbd mark q s small span strong sub sup u"
 INLINE_TAG = re.compile(  # either case spelled out takes a third of the time that IGNORECASE does
@@ -117,6 +120,7 @@ class _Writer:
         self.counts: Counter[str] = Counter()
         self.ids: set[str] = set()
         self.slugs: set[str] = set()
+        self.left: dict[str, str] = {}  # slugs that articles of this import had before, with the articles' ids
         self.waiting: list[tuple[Place, str, str]] = []  # articles, by id, whose slug another one has
 
     def write(self, batch: list[tuple[Place, dict[str, Any]]]) -> None:
@@ -136,6 +140,7 @@ class _Writer:
                 new.append(row)
             elif any(stored[name] != value for name, value in row.items() if name != "markup_is_made"):
                 changed.append({"article_pk": stored["pk"], **row})
+                self.left[stored["slug"]] = stored["id"]
             else:
                 self.counts["unchanged"] += 1
         if new:
@@ -187,7 +192,7 @@ class _Writer:
         """Give what `KEPT` names for an article that is new."""
         published_at = article.get("published_at")
         return {
-            "id": str(uuid4()),
+            "id": self.left.get(article["slug"]) or str(uuid4()),
             "status": "published" if published_at else "draft",
             "created_at": published_at if published_at and published_at < self.now else self.now,
             "published_at": published_at,

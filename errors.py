@@ -14,6 +14,7 @@ from sqlalchemy.exc import DBAPIError, TimeoutError
 from werkzeug.exceptions import HTTPException
 
 FAULTS_SHOWN = 20
+FAULT_LENGTH = 500  # characters
 
 # What to do about it, where the framework's own words do not say.
 DETAILS = {
@@ -75,33 +76,38 @@ class DatabaseCommands(AppGroup):
             return super().invoke(ctx)
 
 
+def printable(text: str) -> str:
+    """Give `text` on one line, without what could make a terminal do more than show it."""
+    return "".join(character if character.isprintable() else " " for character in text)
+
+
 class Place(NamedTuple):
     """Where an article stands: its source, its position there from 1, its slug where it has one."""
 
     source: str
-    position: str
+    position: str = ""
     slug: Any = None
 
     def __str__(self) -> str:
-        slug = f", slug {self.slug[:80]!r}" if isinstance(self.slug, str) else ""
-        return f"{self.source}, {self.position}{slug}"
+        slug = f"slug {self.slug[:80]!r}" if isinstance(self.slug, str) else ""
+        return ", ".join(filter(None, (self.source, self.position, slug)))
 
 
 class Faults:
-    """What is wrong with the articles of an import: all are counted, the first are kept in words."""
+    """What is wrong with an import: the articles are counted, the first of them kept in words, a line each."""
 
     def __init__(self) -> None:
         self.count = 0
         self.shown: list[str] = []
 
     def add(self, place: Place, reason: str) -> None:
-        """Note what is wrong with the article at `place`."""
+        """Note what is wrong with the article, or the whole source, at `place`."""
         self.count += 1
         if self.count <= FAULTS_SHOWN:
-            self.shown.append(f"{place}: {reason}")
+            self.shown.append(printable(f"{place}: {reason}"[:FAULT_LENGTH]))
 
     def raise_any(self) -> None:
-        """Raise click.ClickException, a line for each fault, where there are any."""
+        """Raise click.ClickException where there are any."""
         if self.count:
             more = [f"… and {self.count - FAULTS_SHOWN} more."] if self.count > FAULTS_SHOWN else []
             raise click.ClickException("\n".join(["Nothing was written. What is wrong:", *self.shown, *more]))

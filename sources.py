@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, BinaryIO
 from urllib.error import HTTPError
-from urllib.parse import parse_qsl, urlencode, urlsplit
+from urllib.parse import parse_qsl, urlencode, urljoin, urlsplit
 from urllib.request import HTTPRedirectHandler, Request, build_opener
 
 import click
@@ -21,11 +21,8 @@ BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 NO_ENDPOINT = "It does not answer as an articles endpoint does. Is it the address of one?"
 
 
-class Unreadable(click.ClickException):
-    """A source that cannot be read ends its import."""
-
-    def __init__(self, source: str, reason: str) -> None:
-        super().__init__(f"Nothing was written. {source}: {reason}")
+class UnreadableError(Exception):
+    """Why a source cannot be read, or not to its end."""
 
 
 class Source(click.ParamType[str]):
@@ -49,12 +46,12 @@ def is_address(source: str) -> bool:
 def read_sources(sources: tuple[str, ...], key: str | None, faults: Faults) -> Iterator[tuple[Place, Any]]:
     """Give the articles of all `sources`, as their JSON says, one at a time.
 
-    `key` is for other instances. Lines that are not JSON are noted in `faults`. Raises Unreadable.
+    `key` is for other instances. Lines that are not JSON, and sources that cannot be read, are noted in `faults`.
     """
     for source in sources:
         try:
             if source == "-":
-                yield from _read_lines("standard input", sys.stdin.buffer, 0, faults)
+                yield from _read_standard_input(faults)
             elif is_address(source):
                 yield from _read_instance(source, key)
             elif source.lower().endswith(".jsonl"):
@@ -62,8 +59,10 @@ def read_sources(sources: tuple[str, ...], key: str | None, faults: Faults) -> I
                     yield from _read_lines(source, file, Path(source).stat().st_size, faults)
             else:
                 yield from _read_document(source)
+        except UnreadableError as error:
+            faults.add(Place(source), str(error))
         except OSError as error:
-            raise Unreadable(source, f"It cannot be read ({error.strerror}).") from error
+            faults.add(Place(source), f"It cannot be read ({error.strerror}).")
 
 
 @contextmanager
@@ -80,6 +79,13 @@ def _progress(source: str, length: int) -> Iterator[Callable[[int], None]]:
 
 def _placed(source: str, position: str, article: Any) -> tuple[Place, Any]:
     return Place(source, position, article.get("slug") if isinstance(article, dict) else None), article
+
+
+def _read_standard_input(faults: Faults) -> Iterator[tuple[Place, Any]]:
+    """Read JSON Lines from standard input, which whoever starts a command may have closed."""
+    if not sys.stdin:
+        raise UnreadableError("Standard input is closed.")
+    yield from _read_lines("standard input", sys.stdin.buffer, 0, faults)
 
 
 def _read_lines(source: str, file: BinaryIO, size: int, faults: Faults) -> Iterator[tuple[Place, Any]]:
@@ -104,10 +110,10 @@ def _read_document(source: str) -> Iterator[tuple[Place, Any]]:
     try:
         document = orjson.loads(Path(source).read_bytes().removeprefix(BYTE_ORDER_MARK))
     except orjson.JSONDecodeError as error:
-        raise Unreadable(source, f"Not JSON in UTF-8: {error}. (JSON Lines belong in a .jsonl file.)") from error
+        raise UnreadableError(f"Not JSON in UTF-8: {error}. (JSON Lines belong in a .jsonl file.)") from error
     articles = document.get("data") if isinstance(document, dict) else document
     if not isinstance(articles, list):
-        raise Unreadable(source, "Must hold an array of articles, or an object whose data is one.")
+        raise UnreadableError("Must hold an array of articles, or an object whose data is one.")
     with _progress(source, len(articles)) as move_on:
         for number, article in enumerate(articles, start=1):
             move_on(1)
@@ -135,17 +141,17 @@ def _read_instance(address: str, key: str | None) -> Iterator[tuple[Place, Any]]
                 return
             page = _ask(address, key, count)
             if page["meta"]["total"] != total or not page["data"]:
-                raise Unreadable(address, "The articles changed while they were read. Import them again.")
+                raise UnreadableError("The articles changed while they were read. Import them again.")
 
 
 def _ask(address: str, key: str | None, skip: int) -> dict[str, Any]:
-    """Get the page after `skip` articles. Raises click.ClickException where there is none to be had."""
+    """Get the page after `skip` articles. Raises UnreadableError."""
     after = f" after {skip} articles" if skip else ""
     order = {"take": PAGE, "skip": skip, "orderBy": "publishedAt", "order": "asc"}
     headers = {"Accept": "application/json", "User-Agent": "article-delivery-api"} | ({"x-api-key": key} if key else {})
     try:
         parts = urlsplit(address)
-        url = parts._replace(query=urlencode(dict(parse_qsl(parts.query)) | order), fragment="").geturl()
+        url = parts._replace(query=urlencode(dict(reversed(parse_qsl(parts.query))) | order), fragment="").geturl()
         with build_opener(_NoRedirects).open(Request(url, headers=headers), timeout=TIMEOUT) as response:  # noqa: S310
             page = orjson.loads(response.read())
         if isinstance(page["data"], list) and isinstance(page["meta"]["total"], int):
@@ -153,13 +159,15 @@ def _ask(address: str, key: str | None, skip: int) -> dict[str, Any]:
         reason = NO_ENDPOINT
     except HTTPError as error:
         reason = _reason_of(error)
-    except (orjson.JSONDecodeError, KeyError, TypeError):
+    except orjson.JSONDecodeError:
+        reason = f"The answer{after} is not JSON, or was cut off. Is it the address of an articles endpoint?"
+    except (KeyError, TypeError):
         reason = NO_ENDPOINT
     except http.client.IncompleteRead:
         reason = f"The answer was cut off{after}. Import them again."
     except (OSError, http.client.HTTPException, ValueError) as error:
         reason = f"It cannot be reached{after} ({getattr(error, 'reason', error)})."
-    raise Unreadable(address, reason)
+    raise UnreadableError(reason)
 
 
 def _reason_of(error: HTTPError) -> str:
@@ -168,8 +176,9 @@ def _reason_of(error: HTTPError) -> str:
         if error.code == 401:
             return "It does not accept the key. Give its key by --key or SOURCE_API_KEY."
         if 300 <= error.code < 400:
-            return f"It redirects to {error.headers['Location']}. Give that address."
+            return f"It redirects to {urljoin(error.url, error.headers['Location'])}. Give that address."
         try:
-            return f"It answers {error.code}: {orjson.loads(error.read())['detail']}"
+            problem = orjson.loads(error.read())
+            return f"It answers {error.code}: {problem['detail']} {problem.get('errors', '')}".rstrip()
         except (orjson.JSONDecodeError, KeyError, TypeError, OSError, http.client.HTTPException):
             return f"It answers {error.code}. {NO_ENDPOINT}"

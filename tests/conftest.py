@@ -54,6 +54,17 @@ def article(number: int, **columns: Any) -> dict[str, Any]:
     } | columns
 
 
+def simple(number: int, **fields: Any) -> dict[str, Any]:
+    """Make an article with little more than it needs, as JSON gives it, with whatever `fields` say instead."""
+    return {
+        "id": f"id-{number:04}",
+        "title": f"Title {number}",
+        "slug": f"slug-{number}",
+        "publishedAt": "2026-01-31T09:30:00Z",
+        "contentHtml": "<p>Text</p>",
+    } | fields
+
+
 @pytest.fixture(autouse=True)
 def default_settings(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let no setting of the shell that runs the tests reach them."""

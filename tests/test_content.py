@@ -25,6 +25,9 @@ from models import Article, begin_write, db
         ("<h2>A &amp; B</h2>\n<ul><li>caf&eacute;</li></ul>", "A & B café"),
         ("a<br>b<!-- not\nthis -->c<script>not('<p>this');</script >d<STYLE>p{}</STYLE>", "a b c d"),
         ("<summary>a</summary><button>b</button>", "a b"),
+        ("<style-guide>a</style-guide> <scripts>b</scripts>", "a b"),
+        ("<script src='x'>x</script foo>a<script>x</script/>b", "a b"),
+        ("<!-->a<!--->b<!--x--!>c", "a b c"),
         ("1 &lt; 2 < 3", "1 < 2 < 3"),
         ("end <p", "end"),
         ("end <!-- not this", "end"),
@@ -36,7 +39,9 @@ def test_the_words_of_html_are_what_a_reader_sees(html, text):
     assert " ".join(words_of(html)) == text
 
 
-@pytest.mark.parametrize("piece", ["<!--", "<script>", "<a ", '<a "', "<", "<p '", "<style", "&", "</"])
+@pytest.mark.parametrize(
+    "piece", ["<!--", "<script>", "<a ", '<a "', "<", "<p '", "<style", "&", "</", "<script>x</script "]
+)
 def test_a_text_of_unclosed_tags_takes_no_longer_than_another(piece):
     """Were each tried to the end of the text, a megabyte would take an hour."""
     began = time.monotonic()
@@ -297,6 +302,16 @@ def test_an_article_twice_in_one_import_is_a_fault(write):
     assert write(without("id"), article(1, slug="new")) == [
         "test, article 2: id: 'id-0001' stands in this import already."
     ]
+
+
+def test_a_slug_is_not_that_of_the_article_that_leaves_it_wherever_that_stands(write):
+    """The same import is refused however many articles lie between the two."""
+    write(article(1))
+    for between in (1, 600):
+        rest = [article(number) for number in range(100, 100 + between)]
+        assert write(article(1, slug="moved"), *rest, without("id")) == [
+            f"test, article {between + 2}: id: 'id-0001' stands in this import already."
+        ]
 
 
 def test_a_graph_made_from_words_that_break_out_of_a_script_is_refused(write):

@@ -12,13 +12,7 @@ from http.server import BaseHTTPRequestHandler, HTTPServer
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
-from conftest import PROJECT, article, make_key
-
-REQUIRED = {"title": "Title", "contentHtml": "<p>Text</p>"}
-
-
-def simple(number):
-    return {"id": f"id-{number:04}", "slug": f"slug-{number}", "publishedAt": "2026-01-31T09:30:00Z", **REQUIRED}
+from conftest import PROJECT, article, make_key, simple
 
 
 @pytest.fixture
@@ -32,6 +26,27 @@ def run(app, key):
 @pytest.fixture
 def titles(sql):
     return lambda: [slug for (slug,) in sql("SELECT slug FROM article ORDER BY id")]
+
+
+def test_all_that_is_wrong_with_several_sources_is_told(run, remote, tmp_path):
+    for name, content in (("1.jsonl", b"{}"), ("2.json", b"{"), ("3.jsonl", b"[]")):
+        (tmp_path / name).write_bytes(content)
+    address = remote(lambda _query, _key: (401, {}, b""))
+    message = refused(run(tmp_path / "1.jsonl", tmp_path / "2.json", address, tmp_path / "3.jsonl"))
+    assert [line.split(": ")[0].rpartition("/")[2] for line in message.splitlines()[1:]] == [
+        "1.jsonl, line 1",
+        "2.json",
+        "articles",
+        "3.jsonl, line 1",
+    ]
+
+
+def test_closed_standard_input_is_told(app, key, database):
+    command = f"{sys.executable} -m flask articles import - <&-"
+    environment = os.environ | {"DATABASE_URL": f"sqlite:///{database}"}
+    result = subprocess.run(command, shell=True, cwd=PROJECT, env=environment, capture_output=True, text=True)  # noqa: S602
+    assert result.returncode == 1
+    assert result.stderr == "Error: Nothing was written. What is wrong:\n-: Standard input is closed.\n"
 
 
 def refused(result):
@@ -105,7 +120,7 @@ def test_several_sources_are_one_import(run, titles, tmp_path):
         ("latin.jsonl", LINES + '\n{"title": "Café"}'.encode("latin-1"), "latin.jsonl, line 3: Not JSON in UTF-8"),
         ("utf16.jsonl", LINES.decode().encode("utf-16"), "utf16.jsonl, line 1: Not JSON in UTF-8"),
         ("surrogate.jsonl", b'{"title": "\\ud800"}', "surrogate.jsonl, line 1: Not JSON"),
-        ("items.json", b'[null, 7, {"slug": "x"}]', "items.json, article 3, slug 'x': title: Missing data"),
+        ("items.json", b'[null, 7, {"slug": "x"}]', "items.json, article 3, slug 'x': contentHtml: Missing data"),
     ],
 )
 def test_broken_files_are_refused_with_the_place(run, titles, tmp_path, name, content, words):
@@ -226,10 +241,14 @@ def test_its_key_may_stand_in_the_environment(run, remote):
     [
         ((401, {}, b'{"detail": "..."}'), "It does not accept the key. Give its key by --key or SOURCE_API_KEY."),
         ((503, {}, b'{"detail": "Try again."}'), "It answers 503: Try again."),
+        ((400, {}, b'{"detail": "Bad.", "errors": {"q": ["Too long."]}}'), "It answers 400: Bad. {'q': ['Too long.']}"),
+        ((500, {}, b'{"detail": "\\u001b[2J\\n%s"}' % (b"x" * 9999)), "It answers 500:  [2J xxx"),
+        ((302, {"Location": "/else"}, b""), "/else. Give that address."),
+        ((200, {}, b'{"data": [{"slug'), "The answer is not JSON, or was cut off."),
         ((404, {}, b"<html>"), "It answers 404. It does not answer as an articles endpoint does."),
         ((500, {"Content-Length": "99"}, b"{"), "It answers 500."),
         ((301, {"Location": "https://b.example/articles"}, b""), "It redirects to https://b.example/articles. Give"),
-        ((200, {}, b"<html>"), "Is it the address of one?"),
+        ((200, {}, b"<html>"), "The answer is not JSON, or was cut off."),
         ((200, {}, b"[]"), "Is it the address of one?"),
         ((200, {}, b'{"data": []}'), "Is it the address of one?"),
         ((200, {}, b'{"data": {}, "meta": {"total": 1}}'), "Is it the address of one?"),
@@ -239,9 +258,11 @@ def test_its_key_may_stand_in_the_environment(run, remote):
     ],
 )
 def test_what_another_instance_answers_instead_is_told(run, remote, titles, answer, words):
-    message = refused(run(remote(lambda _query, _key: answer)))
+    message = refused(run(remote(lambda _query, _key: answer), color=True))
     assert words in message
-    assert message.count("\n") == 1
+    assert "\x1b" not in message
+    assert len(message) < 600
+    assert message.count("\n") == 2
     assert titles() == []
 
 
