@@ -15,7 +15,7 @@ from content import save_articles, schema_markup
 from errors import DatabaseCommands, Faults, Place, printable
 from models import Customer, article_table, begin_write, create_tables, db, searchable
 from schemas import ArticleImportSchema, read_timestamp, timestamp
-from sources import Source, read_sources
+from sources import Source, open_sources, read_lines
 
 
 def load_articles(articles: Iterable[tuple[Place, Any]], faults: Faults) -> Iterator[tuple[Place, dict[str, Any]]]:
@@ -73,9 +73,12 @@ def import_articles(sources: tuple[str, ...], name: str | None, key: str | None,
     if sources.count("-") > 1:
         raise click.UsageError("Standard input can be read only once.")
     create_tables()
-    begin_write()
+    customer = the_customer(name)
+    db.session.rollback()
     faults = Faults()
-    counts = save_articles(the_customer(name), load_articles(read_sources(sources, key, faults), faults), faults)
+    with open_sources(sources, key, faults) as opened:  # before other writers have to wait
+        begin_write()
+        counts = save_articles(customer, load_articles(read_lines(opened, faults), faults), faults)
     faults.raise_any()
     if dry_run:
         db.session.rollback()
@@ -118,10 +121,7 @@ def change_article(slug: str, name: str | None) -> Iterator[dict[str, Any]]:
     yield article
     article |= searchable(article["title"], article["slug"])
     if article["markup_is_made"]:
-        try:
-            article["schema_markup"] = schema_markup(article, customer.name)
-        except ValidationError as error:
-            raise click.ClickException(f"schemaMarkup, as made from the article: {error.messages[0]}") from error
+        article["schema_markup"] = schema_markup(article, customer.name)
     db.session.execute(update(article_table).where(article_table.c.pk == article["pk"]).values(article))
     db.session.commit()
 

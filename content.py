@@ -10,13 +10,12 @@ from itertools import islice
 from typing import Any
 from uuid import uuid4
 
-from marshmallow import ValidationError
 from orjson import Fragment
 from sqlalchemy import RowMapping, bindparam, insert, select, update
 
 from errors import Faults, Place
 from models import Customer, article_table, db, searchable
-from schemas import json_text, no_way_out_of_a_script, read_timestamp, timestamp
+from schemas import WAY_OUT_OF_A_SCRIPT, json_text, read_timestamp, timestamp
 
 WORDS_PER_MINUTE = 238  # adults reading silently: Brysbaert (2019), doi:10.1016/j.jml.2019.104047
 META_DESC_LENGTH = 155  # what search engines show of a description
@@ -73,8 +72,8 @@ def schema_markup(article: dict[str, Any], publisher: str) -> str:
     """Describe a complete article, a dictionary by `Article` column, to search engines; return JSON text.
 
     A schema.org BlogPosting, with what search engines document for one:
-    https://developers.google.com/search/docs/appearance/structured-data/article. Raises ValidationError where the
-    article's own words would break out of a page's script element.
+    https://developers.google.com/search/docs/appearance/structured-data/article. In words that would break out of a
+    page's script element, a space follows the "<".
     """
     organization = {"@type": "Organization", "name": publisher}
     posting = {
@@ -92,7 +91,8 @@ def schema_markup(article: dict[str, Any], publisher: str) -> str:
         posting["image"] = [article["banner_url"]]
     if article["published_at"]:
         posting["datePublished"] = timestamp(article["published_at"])
-    return no_way_out_of_a_script(json_text({"@context": "https://schema.org", "@graph": [posting]}))
+    text = json_text({"@context": "https://schema.org", "@graph": [posting]})
+    return WAY_OUT_OF_A_SCRIPT.sub("< ", text)
 
 
 def save_articles(customer: Customer, articles: Iterable[tuple[Place, dict[str, Any]]], faults: Faults) -> Counter[str]:
@@ -166,7 +166,7 @@ class _Writer:
         row |= article
         for field, seen in (("id", self.ids), ("slug", self.slugs)):
             if row[field] in seen:
-                self.faults.add(place, f"{field}: {row[field]!r} stands in this import already.")
+                self.faults.add(place, f"The article with the {field} {row[field]!r} stands in this import already.")
                 return None
             seen.add(row[field])
         row = complete(row | searchable(row["title"], row["slug"])) | {"customer_id": self.customer_id}
@@ -181,11 +181,7 @@ class _Writer:
         )
         row.setdefault("updated_at", stored["updated_at"] if stored and same else self.now)
         if made:
-            try:
-                row["schema_markup"] = schema_markup(row, self.publisher)
-            except ValidationError as error:
-                self.faults.add(place, f"schemaMarkup, as made from the article: {error.messages[0]} Give one.")
-                return None
+            row["schema_markup"] = schema_markup(row, self.publisher)
         return row
 
     def _first(self, article: dict[str, Any]) -> dict[str, Any]:
@@ -205,8 +201,7 @@ class _Writer:
         for place, id, slug in self.waiting:
             holder = db.session.scalar(select(article_table.c.id).where(own, article_table.c.slug == slug))
             if holder:
-                self.faults.add(
-                    place, f"slug: It is that of the article with the id {holder!r}. Give that id, or none."
-                )
+                way_out = "Give that id, or none, or first give that article another slug."
+                self.faults.add(place, f"slug: The article with the id {holder!r} has it. {way_out}")
             else:
                 db.session.execute(update(article_table).where(own, article_table.c.id == id).values(slug=slug))

@@ -1,8 +1,11 @@
 """One shape for every error: RFC 9457 problem details over HTTP, one line on the command line."""
 
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from errno import EPIPE
 from http import HTTPStatus
+from io import TextIOWrapper
 from typing import Any, NamedTuple
 
 import click
@@ -69,11 +72,19 @@ def database_errors_in_one_line() -> Iterator[None]:
 
 
 class DatabaseCommands(AppGroup):
-    """A group of commands that tell a database error in one line."""
+    """A group of commands that tell an error of the database, or of their output, in one line."""
 
     def invoke(self, ctx: click.Context) -> Any:
-        with database_errors_in_one_line():
-            return super().invoke(ctx)
+        for stream in (sys.stdout, sys.stderr):
+            if isinstance(stream, TextIOWrapper):
+                stream.reconfigure(errors="replace")  # not every terminal can show every title
+        try:
+            with database_errors_in_one_line():
+                return super().invoke(ctx)
+        except OSError as error:
+            if error.errno == EPIPE:  # as of "| head", which click ends quietly
+                raise
+            raise click.ClickException(f"The output cannot be written ({error.strerror}).") from error
 
 
 def printable(text: str) -> str:

@@ -180,8 +180,11 @@ def _set_up_sqlite(connection: Any, _record: object) -> None:
 def _begin_in_sqlite(connection: Connection) -> None:
     """Begin each transaction: the driver begins none for reads, which would each see another state."""
     if connection.dialect.name == "sqlite":
-        write = connection.get_execution_options().get("write")
-        connection.exec_driver_sql("BEGIN IMMEDIATE" if write else "BEGIN")
+        if connection.get_execution_options().get("write"):
+            connection.exec_driver_sql("PRAGMA busy_timeout = 60000")  # an import of 100,000 articles takes half of it
+            connection.exec_driver_sql("BEGIN IMMEDIATE")
+        else:
+            connection.exec_driver_sql("BEGIN")
 
 
 def begin_write() -> None:

@@ -1,11 +1,13 @@
 """Where an import's articles come from: files, standard input, another instance of this service."""
 
 import http.client
+import os
 import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import Any, BinaryIO
+from tempfile import TemporaryFile
+from typing import IO, Any, NamedTuple
 from urllib.error import HTTPError
 from urllib.parse import parse_qsl, urlencode, urljoin, urlsplit
 from urllib.request import HTTPRedirectHandler, Request, build_opener
@@ -43,26 +45,74 @@ def is_address(source: str) -> bool:
     return source.lower().startswith(("http://", "https://"))
 
 
-def read_sources(sources: tuple[str, ...], key: str | None, faults: Faults) -> Iterator[tuple[Place, Any]]:
-    """Give the articles of all `sources`, as their JSON says, one at a time.
+class Lines(NamedTuple):
+    """A source as JSON Lines (https://jsonlines.org); `unit` is what a line is in the source itself."""
 
-    `key` is for other instances. Lines that are not JSON, and sources that cannot be read, are noted in `faults`.
+    source: str
+    unit: str
+    file: IO[bytes]
+
+
+@contextmanager
+def open_sources(sources: tuple[str, ...], key: str | None, faults: Faults) -> Iterator[list[Lines]]:
+    """Open `sources`, and get what others still send to its end: from then on nothing need be waited for.
+
+    `key` is for other instances. Sources that cannot be read are noted in `faults`.
     """
-    for source in sources:
+    with ExitStack() as stack:
+        opened = []
+        for source in sources:
+            unit = "line" if source == "-" or source.lower().endswith(".jsonl") else "article"
+            try:
+                if unit == "line" and source != "-":
+                    file: IO[bytes] = stack.enter_context(open(source, "rb"))
+                else:
+                    file = stack.enter_context(TemporaryFile())
+                    file.writelines(_received(source, key))
+                    file.seek(0)
+                opened.append(Lines(source, unit, file))
+            except UnreadableError as error:
+                faults.add(Place(source), str(error))
+            except OSError as error:
+                faults.add(Place(source), f"It cannot be read ({error.strerror}).")
+        yield opened
+
+
+def _received(source: str, key: str | None) -> Iterable[bytes]:
+    """Give the lines of a source that is no file of lines itself."""
+    if source != "-":
+        return _as_lines(_read_instance(source, key) if is_address(source) else _read_document(source))
+    if not sys.stdin:  # whoever starts a command may have closed it
+        raise UnreadableError("Standard input is closed.")
+    return sys.stdin.buffer
+
+
+def _as_lines(articles: Iterable[Any]) -> Iterator[bytes]:
+    for article in articles:
         try:
-            if source == "-":
-                yield from _read_standard_input(faults)
-            elif is_address(source):
-                yield from _read_instance(source, key)
-            elif source.lower().endswith(".jsonl"):
-                with open(source, "rb") as file:
-                    yield from _read_lines(source, file, Path(source).stat().st_size, faults)
-            else:
-                yield from _read_document(source)
-        except UnreadableError as error:
-            faults.add(Place(source), str(error))
-        except OSError as error:
-            faults.add(Place(source), f"It cannot be read ({error.strerror}).")
+            yield orjson.dumps(article, option=orjson.OPT_APPEND_NEWLINE)
+        except TypeError as error:
+            raise UnreadableError("An article is nested more than 250 levels deep.") from error
+
+
+def read_lines(opened: list[Lines], faults: Faults) -> Iterator[tuple[Place, Any]]:
+    """Give the articles of all sources, as their JSON says, one at a time. Lines that are none go to `faults`."""
+    for source, unit, file in opened:
+        name = "standard input" if source == "-" else source
+        with _progress(name, os.fstat(file.fileno()).st_size) as move_on:
+            for number, line in enumerate(file, start=1):
+                move_on(len(line))
+                if number == 1:
+                    line = line.removeprefix(BYTE_ORDER_MARK)
+                if not line.strip():
+                    continue
+                place = Place(name, f"{unit} {number}")
+                try:
+                    article = orjson.loads(line)
+                except orjson.JSONDecodeError as error:
+                    faults.add(place, f"Must be an article in JSON, in UTF-8 ({error.msg}, column {error.colno}).")
+                    continue
+                yield place._replace(slug=article.get("slug") if isinstance(article, dict) else None), article
 
 
 @contextmanager
@@ -77,47 +127,17 @@ def _progress(source: str, length: int) -> Iterator[Callable[[int], None]]:
         bar.update(0)  # what is left of the last step
 
 
-def _placed(source: str, position: str, article: Any) -> tuple[Place, Any]:
-    return Place(source, position, article.get("slug") if isinstance(article, dict) else None), article
-
-
-def _read_standard_input(faults: Faults) -> Iterator[tuple[Place, Any]]:
-    """Read JSON Lines from standard input, which whoever starts a command may have closed."""
-    if not sys.stdin:
-        raise UnreadableError("Standard input is closed.")
-    yield from _read_lines("standard input", sys.stdin.buffer, 0, faults)
-
-
-def _read_lines(source: str, file: BinaryIO, size: int, faults: Faults) -> Iterator[tuple[Place, Any]]:
-    """Read JSON Lines (https://jsonlines.org). `size` is in bytes, 0 where nobody knows it."""
-    with _progress(source, size) as move_on:
-        for number, line in enumerate(file, start=1):
-            move_on(len(line))
-            if number == 1:
-                line = line.removeprefix(BYTE_ORDER_MARK)
-            if not line.strip():
-                continue
-            try:
-                article = orjson.loads(line)
-            except orjson.JSONDecodeError as error:
-                faults.add(Place(source, f"line {number}"), f"Not JSON in UTF-8: {error.msg}, column {error.colno}.")
-                continue
-            yield _placed(source, f"line {number}", article)
-
-
-def _read_document(source: str) -> Iterator[tuple[Place, Any]]:
+def _read_document(source: str) -> list[Any]:
     """Read one JSON document, which is held in memory as a whole."""
     try:
         document = orjson.loads(Path(source).read_bytes().removeprefix(BYTE_ORDER_MARK))
     except orjson.JSONDecodeError as error:
-        raise UnreadableError(f"Not JSON in UTF-8: {error}. (JSON Lines belong in a .jsonl file.)") from error
+        hint = " JSON Lines belong in a .jsonl file." if error.msg.startswith("unexpected content after") else ""
+        raise UnreadableError(f"Must be JSON in UTF-8 ({error}).{hint}") from error
     articles = document.get("data") if isinstance(document, dict) else document
     if not isinstance(articles, list):
         raise UnreadableError("Must hold an array of articles, or an object whose data is one.")
-    with _progress(source, len(articles)) as move_on:
-        for number, article in enumerate(articles, start=1):
-            move_on(1)
-            yield _placed(source, f"article {number}", article)
+    return articles
 
 
 class _NoRedirects(HTTPRedirectHandler):
@@ -127,16 +147,15 @@ class _NoRedirects(HTTPRedirectHandler):
         return None
 
 
-def _read_instance(address: str, key: str | None) -> Iterator[tuple[Place, Any]]:
+def _read_instance(address: str, key: str | None) -> Iterator[Any]:
     """Page through another instance's articles, oldest first: what is published meanwhile comes last."""
     page = _ask(address, key, 0)
     total, count = page["meta"]["total"], 0
     with _progress(address, total) as move_on:
         while True:
-            for article in page["data"]:
-                count += 1
-                move_on(1)
-                yield _placed(address, f"article {count}", article)
+            yield from page["data"]
+            count += len(page["data"])
+            move_on(len(page["data"]))
             if count >= total:
                 return
             page = _ask(address, key, count)
@@ -154,7 +173,7 @@ def _ask(address: str, key: str | None, skip: int) -> dict[str, Any]:
         url = parts._replace(query=urlencode(dict(reversed(parse_qsl(parts.query))) | order), fragment="").geturl()
         with build_opener(_NoRedirects).open(Request(url, headers=headers), timeout=TIMEOUT) as response:  # noqa: S310
             page = orjson.loads(response.read())
-        if isinstance(page["data"], list) and isinstance(page["meta"]["total"], int):
+        if isinstance(page["data"], list) and type(page["meta"]["total"]) is int:
             return dict(page)
         reason = NO_ENDPOINT
     except HTTPError as error:
@@ -175,10 +194,10 @@ def _reason_of(error: HTTPError) -> str:
     with error:
         if error.code == 401:
             return "It does not accept the key. Give its key by --key or SOURCE_API_KEY."
-        if 300 <= error.code < 400:
+        if error.code in (301, 302, 303, 307, 308):
             return f"It redirects to {urljoin(error.url, error.headers['Location'])}. Give that address."
         try:
             problem = orjson.loads(error.read())
             return f"It answers {error.code}: {problem['detail']} {problem.get('errors', '')}".rstrip()
         except (orjson.JSONDecodeError, KeyError, TypeError, OSError, http.client.HTTPException):
-            return f"It answers {error.code}. {NO_ENDPOINT}"
+            return f"It answers {error.code} {error.reason}. Is it the address of an articles endpoint?"

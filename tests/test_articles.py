@@ -9,7 +9,7 @@ import sqlite3
 import subprocess
 import sys
 import time
-from contextlib import closing, suppress
+from contextlib import closing
 from datetime import UTC, datetime
 
 import pytest
@@ -180,14 +180,6 @@ def test_publish_touches_an_article_that_another_tool_renamed(take_in, run, clie
     assert client.get(LISTS[0]).get_json()["data"][0]["schemaMarkup"]["@graph"][0]["headline"] == "Café"
 
 
-def test_publish_refuses_a_graph_that_another_tools_title_would_break(take_in, run, sql):
-    take_in(simple(1))
-    sql("UPDATE article SET title = '</script>'")
-    result = run("publish", "slug-1")
-    assert result.exit_code == 1
-    assert "break out" in result.stderr
-
-
 def test_unpublish_hides_an_article_and_keeps_its_date(take_in, run, client):
     take_in(simple(1), simple(2))
     assert run("unpublish", "slug-1").stdout == "slug-1: draft\n"
@@ -212,6 +204,26 @@ def test_a_time_that_is_none_is_wrong_usage(take_in, run, at):
     result = run("publish", "slug-1", "--at", at)
     assert result.exit_code == 2
     assert "Must be a timestamp with its zone, as in 2026-01-31T09:30:00Z." in result.stderr
+
+
+@pytest.mark.parametrize("encoding", ["ascii", "latin-1", "utf-8"])
+def test_a_terminal_that_cannot_show_a_title_shows_the_rest(take_in, database, encoding):
+    take_in(simple(1, title="Größe 東京"))
+    environment = os.environ | {"DATABASE_URL": f"sqlite:///{database}", "PYTHONIOENCODING": encoding}
+    for command in (["articles", "list"], ["keys", "list"]):
+        result = subprocess.run(
+            [sys.executable, "-m", "flask", *command], cwd=PROJECT, env=environment, capture_output=True, check=True
+        )
+        assert result.stdout.count(b"\n") == 1
+
+
+def test_an_output_that_cannot_be_written_is_told(take_in, database):
+    take_in(simple(1))
+    command = f"{sys.executable} -m flask articles list >/dev/full"
+    environment = os.environ | {"DATABASE_URL": f"sqlite:///{database}"}
+    result = subprocess.run(command, shell=True, cwd=PROJECT, env=environment, capture_output=True, check=False)  # noqa: S602
+    assert result.returncode == 1
+    assert result.stderr == b"Error: The output cannot be written (No space left on device).\n"
 
 
 def test_list_shows_state_and_time_in_utc_drafts_first_then_the_latest(take_in, run):
@@ -276,29 +288,28 @@ def test_an_instances_own_output_imported_into_it_again_changes_nothing(database
 
 
 @pytest.fixture
-def importing(app, key, database):
-    """Start `flask articles import -` as a user does; its standard input is open."""
+def importing(app, key, database, tmp_path):
+    """Start `flask articles import` as a user does, on a pipe whose other end is given too."""
+    pipe = tmp_path / "pipe.jsonl"
+    os.mkfifo(pipe)
     started = []
 
     def importing():
         process = subprocess.Popen(
-            [sys.executable, "-m", "flask", "articles", "import", "-"],
+            [sys.executable, "-m", "flask", "articles", "import", str(pipe)],
             cwd=PROJECT,
             env=os.environ | {"DATABASE_URL": f"sqlite:///{database}"},
-            stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
         )
-        started.append(process)
-        return process
+        started.append((process, pipe.open("wb", buffering=0)))
+        return started[-1]
 
     yield importing
-    for process in started:
+    for process, source in started:
         process.kill()
-        process.wait()
-        for stream in (process.stdin, process.stdout, process.stderr):
-            with suppress(BrokenPipeError):  # it still has something to write to the process
-                stream.close()
+        process.communicate()
+        source.close()
 
 
 def many(count, title):
@@ -315,9 +326,8 @@ def log_grew(database):
 
 def test_readers_are_served_the_old_articles_until_an_import_is_complete(importing, save, server, key, database):
     save(*(article(number) for number in range(20)))
-    process = importing()
-    process.stdin.write(many(1200, "New").encode())
-    process.stdin.flush()
+    process, source = importing()
+    source.write(many(1200, "New").encode())
     wait_for(lambda: log_grew(database), lambda: "nothing written")
     connection = http.client.HTTPConnection(server.host, server.port)
 
@@ -328,7 +338,7 @@ def test_readers_are_served_the_old_articles_until_an_import_is_complete(importi
 
     for _ in range(50):
         assert titles() == (20, {f"Title {number}" for number in range(20)})
-    process.stdin.close()
+    source.close()
     assert process.stdout.read() == b"1180 new, 20 changed, 0 unchanged\n"
     assert titles() == (1200, {"New"})
     connection.close()
@@ -349,13 +359,12 @@ def test_an_import_killed_at_any_moment_leaves_the_old_articles_complete(importi
     for attempt in range(8):
         with closing(sqlite3.connect(database)) as connection:
             connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-        process = importing()
-        process.stdin.write(lines["New"].encode())
-        process.stdin.flush()
+        process, source = importing()
+        source.write(lines["New"].encode())
         if attempt % 2:
             wait_for(lambda: log_grew(database), lambda: "nothing written")
         else:
-            process.stdin.close()
+            source.close()
         time.sleep(moments.random() * 0.4)
         process.kill()
         process.wait()
@@ -369,9 +378,8 @@ def test_an_import_killed_at_any_moment_leaves_the_old_articles_complete(importi
 
 def test_an_import_stopped_by_hand_leaves_the_old_articles(importing, save, sql, database):
     save(article(1, published_at=PAST))
-    process = importing()
-    process.stdin.write(many(1200, "New").encode())
-    process.stdin.flush()
+    process, source = importing()
+    source.write(many(1200, "New").encode())
     wait_for(lambda: log_grew(database), lambda: "nothing written")
     process.send_signal(2)  # Ctrl+C
     _, message = process.communicate(timeout=20)

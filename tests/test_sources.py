@@ -7,6 +7,7 @@ import socket
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Callable
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from urllib.parse import parse_qs, urlsplit
@@ -33,12 +34,19 @@ def test_all_that_is_wrong_with_several_sources_is_told(run, remote, tmp_path):
         (tmp_path / name).write_bytes(content)
     address = remote(lambda _query, _key: (401, {}, b""))
     message = refused(run(tmp_path / "1.jsonl", tmp_path / "2.json", address, tmp_path / "3.jsonl"))
-    assert [line.split(": ")[0].rpartition("/")[2] for line in message.splitlines()[1:]] == [
-        "1.jsonl, line 1",
-        "2.json",
-        "articles",
-        "3.jsonl, line 1",
-    ]
+    for words in ("1.jsonl, line 1: ", "2.json: ", "/articles: It does not accept the key.", "3.jsonl, line 1: "):
+        assert words in message
+    assert message.count("\n") == 5
+
+
+def test_a_source_that_takes_its_time_keeps_no_other_writer_waiting(run, remote, app, titles):
+    def answer(_query, _key):
+        assert app.test_cli_runner().invoke(args=["keys", "create", "Acme"]).exit_code == 0
+        return page([simple(1)], 1)
+
+    began = time.monotonic()
+    assert run(remote(answer)).stdout == "1 new, 0 changed, 0 unchanged\n"
+    assert time.monotonic() - began < 30
 
 
 def test_closed_standard_input_is_told(app, key, database):
@@ -105,21 +113,25 @@ def test_several_sources_are_one_import(run, titles, tmp_path):
 @pytest.mark.parametrize(
     ("name", "content", "words"),
     [
-        ("empty.json", b"", "empty.json: Not JSON in UTF-8"),
-        ("cut.json", b'[{"slug": "a"}, {"sl', "cut.json: Not JSON in UTF-8"),
+        ("empty.json", b"", "empty.json: Must be JSON in UTF-8"),
+        ("cut.json", b'[{"slug": "a"}, {"sl', "cut.json: Must be JSON in UTF-8"),
         ("lines.json", LINES, "JSON Lines belong in a .jsonl file"),
         ("text.json", b'"text"', "text.json: Must hold an array of articles"),
         ("object.json", b'{"articles": []}', "an object whose data is one"),
         ("data.json", b'{"data": {"slug": "a"}}', "an object whose data is one"),
         ("latin.json", '[{"title": "Café"}]'.encode("latin-1"), "UTF-8"),
         ("utf16.json", "[]".encode("utf-16"), "UTF-8"),
-        ("nan.json", b'[{"views": NaN}]', "Not JSON"),
-        ("deep.json", b"[" * 100_000, "Not JSON"),
-        ("cut.jsonl", LINES[:-5], "cut.jsonl, line 2: Not JSON in UTF-8: unexpected end"),
+        ("nan.json", b'[{"views": NaN}]', "JSON in UTF-8 ("),
+        ("deep.json", b"[" * 100_000, "JSON in UTF-8 ("),
+        ("cut.jsonl", LINES[:-5], "cut.jsonl, line 2: Must be an article in JSON, in UTF-8 (unexpected end"),
         ("array.jsonl", b"\n\n" + ITEMS, "array.jsonl, line 3: Must be an object."),
-        ("latin.jsonl", LINES + '\n{"title": "Café"}'.encode("latin-1"), "latin.jsonl, line 3: Not JSON in UTF-8"),
-        ("utf16.jsonl", LINES.decode().encode("utf-16"), "utf16.jsonl, line 1: Not JSON in UTF-8"),
-        ("surrogate.jsonl", b'{"title": "\\ud800"}', "surrogate.jsonl, line 1: Not JSON"),
+        (
+            "latin.jsonl",
+            LINES + '\n{"title": "Café"}'.encode("latin-1"),
+            "latin.jsonl, line 3: Must be an article in JSON, in UTF-8 (",
+        ),
+        ("utf16.jsonl", LINES.decode().encode("utf-16"), "utf16.jsonl, line 1: Must be an article in JSON, in UTF-8 ("),
+        ("surrogate.jsonl", b'{"title": "\\ud800"}', "surrogate.jsonl, line 1: Must be an article in JSON"),
         ("items.json", b'[null, 7, {"slug": "x"}]', "items.json, article 3, slug 'x': contentHtml: Missing data"),
     ],
 )
@@ -245,8 +257,8 @@ def test_its_key_may_stand_in_the_environment(run, remote):
         ((500, {}, b'{"detail": "\\u001b[2J\\n%s"}' % (b"x" * 9999)), "It answers 500:  [2J xxx"),
         ((302, {"Location": "/else"}, b""), "/else. Give that address."),
         ((200, {}, b'{"data": [{"slug'), "The answer is not JSON, or was cut off."),
-        ((404, {}, b"<html>"), "It answers 404. It does not answer as an articles endpoint does."),
-        ((500, {"Content-Length": "99"}, b"{"), "It answers 500."),
+        ((404, {}, b"<html>"), "It answers 404 Not Found. Is it the address of an articles"),
+        ((500, {"Content-Length": "99"}, b"{"), "It answers 500 Internal Server Error."),
         ((301, {"Location": "https://b.example/articles"}, b""), "It redirects to https://b.example/articles. Give"),
         ((200, {}, b"<html>"), "The answer is not JSON, or was cut off."),
         ((200, {}, b"[]"), "Is it the address of one?"),
