@@ -1,5 +1,6 @@
 """One shape for every error: RFC 9457 problem details over HTTP, one line on the command line."""
 
+import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -84,6 +85,7 @@ class DatabaseCommands(AppGroup):
         except OSError as error:
             if error.errno == EPIPE:  # as of "| head", which click ends quietly
                 raise
+            os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # for what is left of it, which Python writes when it ends
             raise click.ClickException(f"The output cannot be written ({error.strerror}).") from error
 
 
