@@ -15,6 +15,7 @@ from sqlalchemy import select
 from sqlalchemy.exc import ArgumentError
 
 import auth
+import cache
 import errors
 import server
 from articles import articles as article_commands
@@ -35,6 +36,7 @@ class SettingsSchema(Schema):
     HOST = fields.String(load_default="127.0.0.1")
     PORT = WholeNumber(0, 65535, load_default=8000)  # 0 takes a free one
     THREADS = WholeNumber(1, 64, load_default=4)
+    CACHE_MB = WholeNumber(0, 100_000, load_default=64)
     LOG_LEVEL = fields.String(
         load_default="info",
         validate=validate.OneOf(("debug", "info", "warning", "error"), error="Must be one of: {choices}."),
@@ -68,6 +70,7 @@ def create_app(config: Mapping[str, Any] | None = None) -> Flask:
             "A SQLite file is sqlite:////path/to/articles.db."
         ) from error
 
+    cache.init_app(app)
     errors.init_app(app)
     app.before_request(_start_clock)
     app.after_request(_log_request)
@@ -90,16 +93,17 @@ def _start_clock() -> None:
 
 def _log_request(response: Response) -> Response:
     """Log the request in one line: nothing of its headers or query string, where a key could be."""
-    milliseconds = (perf_counter() - g.started) * 1000
-    access_log.info(
-        "%s %s %d %d bytes %.1f ms %s",
-        request.method[:20],
-        quote(request.path)[:200],
-        response.status_code,
-        response.content_length or 0,
-        milliseconds,
-        g.get("customer", "-"),
-    )
+    if access_log.isEnabledFor(logging.INFO):
+        environ, noted = request.environ, vars(g)
+        access_log.info(
+            "%s %s %d %d bytes %.1f ms %s",
+            environ["REQUEST_METHOD"][:20],
+            quote(environ["PATH_INFO"], encoding="latin-1")[:200],
+            response.status_code,
+            response.content_length or 0,
+            (perf_counter() - noted["started"]) * 1000,
+            noted.get("customer", "-"),
+        )
     return response
 
 
@@ -109,6 +113,9 @@ def main() -> None:
     """Serve the API, at the HOST and PORT that the environment gives."""
     app = create_app()
     settings = app.config
+    # What no line shows need not be found out: https://docs.python.org/3/howto/logging.html#optimization
+    logging.logThreads = logging.logMultiprocessing = logging.logProcesses = False
+    logging._srcfile = None
     logging.basicConfig(level=settings["LOG_LEVEL"].upper(), format="%(asctime)s %(levelname)s %(message)s")
     listener = server.listen(settings["HOST"], settings["PORT"])
     with app.app_context():

@@ -20,7 +20,6 @@ from sqlalchemy import (
     Float,
     ForeignKey,
     Index,
-    Integer,
     Select,
     Text,
     TypeDecorator,
@@ -35,8 +34,6 @@ from sqlalchemy import (
     true,
 )
 from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
-
-MAX_OFFSET = 2**63 - 1  # the largest number that SQLite and PostgreSQL take
 
 
 class UtcDateTime(TypeDecorator[datetime]):
@@ -287,8 +284,8 @@ def published_page(columns: tuple[str, ...], order_by: str, order: str, words: i
         select(_article.pk)
         .where(*_published(words, ordered=True))
         .order_by(*ordering)
-        .limit(bindparam("take", type_=Integer))
-        .offset(bindparam("skip", type_=Integer))
+        .limit(bindparam("take", type_=BigInteger))
+        .offset(bindparam("skip", type_=BigInteger))
     )
     return select(*(_article[name] for name in columns)).where(_article.pk.in_(page)).order_by(*ordering)
 
@@ -301,6 +298,16 @@ def published_slugs() -> Select[str, datetime]:
     """
     later = case((_article.updated_at > _article.published_at, _article.updated_at), else_=_article.published_at)
     return select(_article.slug, later.label("changed_at")).where(*_published(0, ordered=True)).order_by(_article.slug)
+
+
+@lru_cache
+def next_publication() -> Select[datetime | None]:
+    """Select when the next of a customer's scheduled articles appears. Binds `customer_id` and `now`."""
+    return select(func.min(_article.published_at)).where(
+        _article.customer_id == bindparam("customer_id"),
+        _article.status == "published",
+        _article.published_at > bindparam("now"),
+    )
 
 
 @lru_cache

@@ -1,22 +1,55 @@
 """JSON answers that a client can keep and ask about again."""
 
-from hashlib import sha256
+from collections.abc import Callable, Hashable
+from datetime import UTC, datetime
+from functools import lru_cache
 from typing import Any
 
 import orjson
-from flask import Response, request
+from flask import Response, g, request
+from werkzeug.datastructures import Accept
+from werkzeug.http import parse_accept_header
+
+from cache import Answer, current_cache
+from models import db, next_publication
 
 # Only the client itself may keep an answer, and it asks each time whether it still holds.
-HEADERS = {"Cache-Control": "private, no-cache", "Vary": "Accept-Encoding, x-api-key"}
+HEADERS = [("Cache-Control", "private, no-cache"), ("Vary", "Accept-Encoding, x-api-key")]
+WORTH_COMPRESSING = 1400  # bytes; what is shorter goes in one packet as it is
 
 
-def json_response(payload: dict[str, Any]) -> Response:
-    """Answer with `payload` as JSON and its ETag, or with 304 where the client has just that (RFC 9110, 13.1.2)."""
-    body = orjson.dumps(payload)
-    etag = sha256(body).hexdigest()[:32]
-    if request.if_none_match.contains_weak(etag):
-        response = Response(status=304, headers=HEADERS)
-    else:
-        response = Response(body, headers=HEADERS, mimetype="application/json")
-    response.set_etag(etag)
-    return response
+def respond(query: tuple[Hashable, ...], render: Callable[[dict[str, Any]], dict[str, Any]]) -> Response:
+    """Answer with what `render` makes, as JSON, or what it made before, with its ETag.
+
+    `render` gets what every select binds, `customer_id` and `now`. `query` is all else that its answer depends on.
+    Where the client has just that answer, it is a 304 (RFC 9110, 13.1.2).
+    """
+
+    def make() -> Answer:
+        parameters = {"customer_id": g.customer_id, "now": datetime.now(UTC)}
+        answer = Answer(orjson.dumps(render(parameters)))
+        if g.version and (due := db.session.scalar(next_publication(), parameters)):
+            answer.until = due.timestamp()
+        return answer
+
+    cache, environ, version = current_cache(), request.environ, g.version
+    answer = cache.answer((request.endpoint, g.customer_id, *query), version, make)
+    environ["cache.version"] = answer.version  # the server answers the next request like this one at once
+    compress = len(answer.body) > WORTH_COMPRESSING and _accepts_gzip(environ.get("HTTP_ACCEPT_ENCODING", ""))
+    etag = answer.etag + "-gzip" * compress  # other bytes have another strong ETag: RFC 9110, 8.8.3
+    headers = [*HEADERS, ("ETag", f'"{etag}"')]
+    if "HTTP_IF_NONE_MATCH" in environ and (
+        request.if_none_match.contains_weak(answer.etag) or request.if_none_match.contains_weak(answer.etag + "-gzip")
+    ):
+        return Response(status=304, headers=headers)
+    if compress:
+        headers.append(("Content-Encoding", "gzip"))
+    body = cache.gzipped(answer) if compress else answer.body
+    return Response(body, headers=headers, content_type="application/json")
+
+
+@lru_cache(1000)
+def _accepts_gzip(header: str) -> bool:
+    """Tell whether an Accept-Encoding header allows gzip, and does not prefer the body as it is (RFC 9110, 12.5.3)."""
+    accepted = parse_accept_header(header, Accept)
+    return accepted.quality("gzip") > 0 and accepted.quality("gzip") >= dict(accepted).get("identity", 0)

@@ -1,10 +1,8 @@
 """GET /sitemap: every published slug with the day of its last change."""
 
-from datetime import UTC, datetime
+from flask import Blueprint, Response
 
-from flask import Blueprint, Response, g
-
-from endpoints.responses import json_response
+from endpoints.responses import respond
 from models import db, published_slugs
 from schemas import SitemapEntrySchema
 
@@ -15,5 +13,6 @@ schema = SitemapEntrySchema()
 @blueprint.get("/sitemap")
 def list_slugs() -> Response:
     """List every published slug with the day of its last change."""
-    rows = db.session.execute(published_slugs(), {"customer_id": g.customer_id, "now": datetime.now(UTC)}).all()
-    return json_response({"data": schema.render(rows)})
+    return respond(
+        (), lambda parameters: {"data": schema.render(db.session.execute(published_slugs(), parameters).all())}
+    )

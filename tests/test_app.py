@@ -12,6 +12,7 @@ def test_the_defaults():
         "HOST": "127.0.0.1",
         "PORT": 8000,
         "THREADS": 4,
+        "CACHE_MB": 64,
         "LOG_LEVEL": "info",
     }
 
