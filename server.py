@@ -1,26 +1,34 @@
 """Serving: waitress, set for a read-only API that nobody watches."""
 
+import gc
 import logging
 import signal
 import socket
 import time
+from collections import deque
+from collections.abc import Callable, Hashable
 from types import FrameType
+from typing import Any
 
 import click
 import orjson
 from flask import Flask
 from waitress import wasyncore
 from waitress.channel import HTTPChannel
+from waitress.parser import HTTPRequestParser
 from waitress.server import TcpWSGIServer, create_server
-from waitress.task import ErrorTask, WSGITask
+from waitress.task import ErrorTask, ThreadedTaskDispatcher, WSGITask
 
 DRAIN_SECONDS = 10  # for what is in flight when the service is stopped; container runtimes wait as long
+
+REQUESTS_KNOWN = 10_000  # that the cache will answer
 
 LIMITS = {
     "connection_limit": 1000,  # open connections, idle ones among them
     "channel_timeout": 60,  # seconds until an idle connection is closed
     "max_request_header_size": 16 * 1024,  # a search of 200 characters takes 2.4 KB at most
     "max_request_body_size": 64 * 1024,  # a body is read past, never used
+    "send_bytes": 16 * 1024,  # what is shorter is sent with its head, in one packet
 }
 
 
@@ -42,11 +50,64 @@ class ProblemTask(ErrorTask):  # type: ignore[misc]  # waitress has no types
 class ApiTask(WSGITask):  # type: ignore[misc]
     """A request to the application."""
 
+    def get_environment(self) -> dict[str, Any]:
+        """Add what the dispatcher has just found out, so that the application need not."""
+        environ: dict[str, Any] = super().get_environment()
+        environ["cache.version"] = getattr(self.request, "database_version", None)
+        return environ
+
+    def execute(self) -> None:
+        super().execute()
+        self.channel.server.task_dispatcher.note(self.request, self.environ["cache.version"])
+
     def set_close_on_finish(self) -> None:
         """Keep the connection after a 304, which waitress closes for want of a Content-Length."""
         asked = self.request.headers.get("CONNECTION", "").lower() == "close"
         if asked or self.version != "1.1" or not self.status.startswith("304"):
             super().set_close_on_finish()
+
+
+class Dispatcher(ThreadedTaskDispatcher):  # type: ignore[misc]
+    """Gives requests to threads, but answers at once, in the loop that read it, what the cache will answer.
+
+    Python runs one thread at a time, so to hand a request over costs more than such an answer itself. The application
+    tells with each answer at which version of the database the cache has it: by that the next one like it is known.
+    """
+
+    def __init__(self, version: Callable[[], Hashable | None]) -> None:
+        super().__init__()
+        self._version = version
+        self._kept: dict[int, Hashable] = {}
+        self._ready: deque[HTTPChannel] = deque()
+
+    def add_task(self, channel: HTTPChannel) -> None:
+        """Take a channel's next request. Called by the loop, and by threads for requests that were pipelined."""
+        request = channel.requests[0]
+        known_at = None if request.error else self._kept.get(_likeness(request))
+        # To a channel that has still something to send, a thread may have to wait; the loop may not.
+        if known_at is not None and not channel.total_outbufs_len and known_at == self._version():
+            request.database_version = known_at
+            self._ready.append(channel)
+        else:
+            super().add_task(channel)
+
+    def note(self, request: HTTPRequestParser, version: Hashable | None) -> None:
+        """Note at which version the cache has the answer to `request`, if at any."""
+        if version is not None:
+            if len(self._kept) >= REQUESTS_KNOWN:
+                self._kept.clear()
+            self._kept[_likeness(request)] = version
+
+    def answer_ready(self) -> None:
+        """Answer what the loop has read and the cache will answer."""
+        for _ in range(len(self._ready)):
+            self._ready.popleft().service()
+
+
+def _likeness(request: HTTPRequestParser) -> int:
+    """Give a number that is the same for requests that the application answers alike."""
+    headers = request.headers
+    return hash((request.path, request.query, headers.get("X_API_KEY"), headers.get("ACCEPT_ENCODING")))
 
 
 def base_url(host: str, port: int) -> str:
@@ -75,15 +136,18 @@ def serve(app: Flask, listener: socket.socket, threads: int) -> None:
     logging.getLogger("waitress").setLevel(logging.WARNING)
     logging.getLogger("waitress.queue").setLevel(logging.ERROR)  # it would log every request that waits for a thread
     HTTPChannel.task_class, HTTPChannel.error_task_class = ApiTask, ProblemTask
+    dispatcher = Dispatcher(app.extensions["cache"].version)
+    dispatcher.set_thread_count(threads)
     server = create_server(
         app,
         sockets=[listener],
-        threads=threads,
+        _dispatcher=dispatcher,
         ident=None,
         log_socket_errors=False,  # a client that goes away is no event
         asyncore_use_poll=True,  # select() fails from the 1,024th open file on
         **LIMITS,
     )
+    gc.freeze()  # what is there by now stays: collections need not go through it
     _run(server)
     _drain(server)
 
@@ -101,7 +165,13 @@ def _run(server: TcpWSGIServer) -> None:
     signal.signal(signal.SIGTERM, stop)
     signal.signal(signal.SIGINT, stop)
     while not stopping:
-        wasyncore.loop(timeout=1, use_poll=True, map=server._map, count=1)
+        _turn(server, timeout=1)
+
+
+def _turn(server: TcpWSGIServer, timeout: float) -> None:
+    """Wait for something to happen, for so many seconds, and deal with it."""
+    wasyncore.loop(timeout=timeout, use_poll=True, map=server._map, count=1)
+    server.task_dispatcher.answer_ready()
 
 
 def _drain(server: TcpWSGIServer) -> None:
@@ -109,7 +179,7 @@ def _drain(server: TcpWSGIServer) -> None:
     wasyncore.dispatcher.close(server)  # its own close() would also close what its threads wake the loop with
     deadline = time.monotonic() + DRAIN_SECONDS
     while server.active_channels and time.monotonic() < deadline:
-        wasyncore.loop(timeout=0.1, use_poll=True, map=server._map, count=1)
+        _turn(server, timeout=0.1)
         for channel in server.active_channels.values():
             if not channel.requests and not channel.total_outbufs_len:
                 channel.will_close = True
