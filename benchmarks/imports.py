@@ -24,7 +24,7 @@ import click
 import orjson
 
 from app import create_app
-from benchmarks.uncached import article
+from benchmarks.data import article
 from content import complete, schema_markup
 from models import article_table, create_tables, searchable
 from schemas import ArticleSchema

@@ -1,0 +1,111 @@
+"""What the service is compared with: each is served by waitress as its defaults are.
+
+    python -m benchmarks.references wsgi|flask|straightforward PORT FOLDER
+
+`wsgi` and `flask` answer with the bytes of a file of FOLDER, named as the path: a WSGI function, and a view that does
+nothing else. `straightforward` serves the articles of FOLDER's database in the way that the libraries' own tutorials
+lead to: ORM entities, a count query, marshmallow's fields, `dump(many=True)`, `jsonify`, and for each request the key
+looked up in the database.
+"""
+
+import json
+import sys
+from collections.abc import Callable, Iterable
+from datetime import UTC, datetime
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+from flask import Flask, Response, abort, jsonify, request
+from marshmallow import Schema, fields
+from sqlalchemy import func, select
+from waitress import serve
+
+from models import ApiKey, Article, db
+from schemas import ArticlePreviewSchema
+
+
+class Json(fields.Field[Any]):
+    """JSON text, parsed."""
+
+    def _serialize(self, value: str | None, attr: str | None, obj: Any, **kwargs: Any) -> Any:
+        return json.loads(value or "")
+
+
+class FullSchema(Schema):
+    """The full form, as marshmallow's own fields render it."""
+
+    id = fields.String()
+    title = fields.String()
+    slug = fields.String()
+    banner_url = fields.String(data_key="bannerUrl")
+    keywords = Json()
+    meta_title = fields.String(data_key="metaTitle")
+    meta_desc = fields.String(data_key="metaDesc")
+    published_at = fields.DateTime(data_key="publishedAt", format="%Y-%m-%dT%H:%M:%S.000Z")
+    category = fields.String()
+    read_time = fields.Float(data_key="readTime")
+    content_html = fields.String(data_key="contentHtml")
+    schema_markup = Json(data_key="schemaMarkup")
+
+
+class PreviewSchema(FullSchema):
+    """The preview, likewise."""
+
+    class Meta:
+        fields = ArticlePreviewSchema.Meta.fields
+
+
+def straightforward(folder: Path) -> Flask:
+    """Make the straightforward implementation of both lists."""
+    app = Flask(__name__)
+    app.config["SQLALCHEMY_DATABASE_URI"] = f"sqlite:///{folder}/articles.db"
+    db.init_app(app)
+
+    def page(schema: Schema) -> Response:
+        hashed = sha256(request.headers["x-api-key"].encode()).hexdigest()
+        key = db.session.scalar(select(ApiKey).filter_by(hash=hashed))
+        if key is None:
+            abort(401)
+        take, skip = request.args.get("take", 50, type=int), request.args.get("skip", 0, type=int)
+        published = (
+            Article.customer_id == key.customer_id,
+            Article.status == "published",
+            Article.published_at <= datetime.now(UTC),
+        )
+        total = db.session.scalar(select(func.count()).select_from(Article).where(*published))
+        newest = select(Article).where(*published).order_by(Article.published_at.desc(), Article.id.desc())
+        articles = db.session.scalars(newest.limit(take).offset(skip)).all()
+        return jsonify(
+            data=schema.dump(articles, many=True), meta={"total": total, "take": len(articles), "skip": skip}
+        )
+
+    app.add_url_rule("/api/public/v1/articles", "full", lambda: page(FullSchema()))
+    app.add_url_rule("/api/public/v1/articles/preview", "preview", lambda: page(PreviewSchema()))
+    return app
+
+
+def bare_flask(folder: Path) -> Flask:
+    """Make views that answer with the bytes of the folder's files."""
+    app = Flask(__name__)
+    for file in folder.glob("*.json"):
+        body = file.read_bytes()
+        app.add_url_rule(f"/{file.stem}", file.stem, lambda body=body: Response(body, mimetype="application/json"))
+    return app
+
+
+def bare_wsgi(folder: Path) -> Callable[..., Iterable[bytes]]:
+    """Make a WSGI function that answers with the bytes of the folder's files."""
+    bodies = {f"/{file.stem}": file.read_bytes() for file in folder.glob("*.json")}
+
+    def application(environ: dict[str, Any], start_response: Callable[..., Any]) -> Iterable[bytes]:
+        body = bodies[environ["PATH_INFO"]]
+        start_response("200 OK", [("Content-Type", "application/json"), ("Content-Length", str(len(body)))])
+        return [body]
+
+    return application
+
+
+if __name__ == "__main__":
+    make = {"wsgi": bare_wsgi, "flask": bare_flask, "straightforward": straightforward}[sys.argv[1]]
+    serve(make(Path(sys.argv[3])), host="127.0.0.1", port=int(sys.argv[2]), _quiet=True)
