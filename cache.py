@@ -6,6 +6,7 @@ import sqlite3
 import time
 from collections import OrderedDict
 from collections.abc import Callable, Hashable
+from concurrent.futures import Future
 from dataclasses import dataclass, field
 from hashlib import sha256
 from math import inf
@@ -16,17 +17,18 @@ from flask import Flask, current_app
 
 from models import db
 
-BESIDES = 1000  # bytes that an answer takes besides its body, with its key and its places in dictionaries
+BESIDES = 1000  # bytes that an answer takes besides its body and key
 MEGABYTE = 1_000_000
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, weakref_slot=True, eq=False)
 class Answer:
-    """A rendered body. It holds until that time, in seconds since 1970, and while the database is at its version."""
+    """A rendered body. It holds from `since` until `until` (seconds since 1970), with the database at its version."""
 
     body: bytes
+    since: float = 0
     until: float = inf
-    version: Hashable = None  # None where it is not kept
+    version: Hashable = None
     key: Hashable = None
     gzipped: bytes = b""  # made when it is first asked for
     compressing: Lock = field(default_factory=Lock)
@@ -35,12 +37,19 @@ class Answer:
     def __post_init__(self) -> None:
         self.etag = sha256(self.body).hexdigest()[:32]
 
+    def size(self) -> int:
+        """Give the bytes of memory that it takes."""
+        return len(self.body) + len(self.gzipped) + len(repr(self.key)) + BESIDES
+
 
 class Watch:
-    """Tells whether anyone has committed to a SQLite file: any connection, of any process."""
+    """Tells whether anyone has committed to a SQLite file: any connection, of any process.
 
-    def __init__(self, path: str) -> None:
-        self._path = path
+    Calls `replaced` where another file has taken its place.
+    """
+
+    def __init__(self, path: str, replaced: Callable[[], None]) -> None:
+        self._path, self._replaced = path, replaced
         self._lock = Lock()
         self._connection: sqlite3.Connection | None = None
         self._file: tuple[int, int] | None = None  # the device and inode that it has open
@@ -63,6 +72,10 @@ class Watch:
                 return None
 
     def _open(self, file: tuple[int, int]) -> None:
+        if self._connection:
+            self._connection.close()  # the last one to the old file takes its log away, which is not the new file's
+        if self._file not in (None, file):
+            self._replaced()
         self._opened += 1
         self._file = file
         uri = f"{Path(self._path).absolute().as_uri()}?mode=rw"
@@ -74,57 +87,66 @@ class Cache:
     """Answers by what was asked, the least recently used given up first; and the customers of keys."""
 
     def __init__(self, watch: Watch | None, capacity: int) -> None:
-        self._watch = watch if capacity else None
+        self._watch = watch
         self._capacity = capacity  # bytes
         self._lock = Lock()
         self._answers: OrderedDict[Hashable, Answer] = OrderedDict()
         self._size = 0
-        self._turns: dict[Hashable, Lock] = {}
-        self.customers: dict[
-            str, tuple[Hashable, tuple[int, str]]
-        ] = {}  # by hash; only of keys that are good, so they are few
+        self._making: dict[Hashable, Future[Answer]] = {}
+        self.customers: dict[str, tuple[Hashable, tuple[int, str]]] = {}  # by hash, of keys that are or were good
 
     def version(self) -> Hashable | None:
         """Give the database's version, to be read before its data; None where nothing can be kept."""
-        return self._watch.version() if self._watch else None
+        version = self._watch.version() if self._watch else None
+        return version if self._capacity else None
 
     def answer(self, key: Hashable, version: Hashable | None, make: Callable[[], Answer]) -> Answer:
-        """Give what `make` made for `key` at this version of the database; let one thread at a time make it."""
+        """Give what `make` made for `key` at this version of the database.
+
+        Where several threads ask for the same at once, one makes it, and all get that, or what it raised.
+        """
         if version is None:
             return make()
-        if found := self._find(key, version):
-            return found
         with self._lock:
-            turn = self._turns.setdefault(key, Lock())
-        with turn:
-            try:
-                return self._find(key, version) or self._keep(key, version, make())
-            finally:
-                with self._lock:
-                    self._turns.pop(key, None)
-
-    def _find(self, key: Hashable, version: Hashable) -> Answer | None:
-        with self._lock:
-            answer = self._answers.get(key)
-            if answer is None or answer.version != version or answer.until <= time.time():
-                return None
-            self._answers.move_to_end(key)
+            found = self._answers.get(key)
+            if found and self.holds(found, version):
+                self._answers.move_to_end(key)
+                return found
+            making = self._making.get((key, version))
+            if not making:
+                mine = self._making[key, version] = Future()
+        if making:
+            return making.result()
+        try:
+            answer = make()
+            answer.key, answer.version = key, version
+            self._keep(answer)
+            mine.set_result(answer)
             return answer
+        except BaseException as error:
+            mine.set_exception(error)
+            raise
+        finally:
+            with self._lock:
+                del self._making[key, version]
 
-    def _keep(self, key: Hashable, version: Hashable, answer: Answer) -> Answer:
+    def holds(self, answer: Answer, version: Hashable) -> bool:
+        """Tell whether `answer` is kept, and good at this version and time."""
+        good = answer.version == version and answer.since <= time.time() < answer.until
+        return good and self._answers.get(answer.key) is answer
+
+    def _keep(self, answer: Answer) -> None:
         with self._lock:
-            self._drop(key)
-            if len(answer.body) + BESIDES <= self._capacity:
-                answer.key, answer.version = key, version
-                self._answers[key] = answer
-                self._size += len(answer.body) + BESIDES
+            self._drop(answer.key)
+            if answer.size() <= self._capacity:
+                self._answers[answer.key] = answer
+                self._size += answer.size()
                 self._shrink()
-        return answer
 
     def _drop(self, key: Hashable) -> None:
         old = self._answers.pop(key, None)
         if old:
-            self._size -= len(old.body) + len(old.gzipped) + BESIDES
+            self._size -= old.size()
 
     def _shrink(self) -> None:
         while self._size > self._capacity:
@@ -136,19 +158,20 @@ class Cache:
             if not answer.gzipped:
                 gzipped = gzip.compress(answer.body, 6, mtime=0)
                 with self._lock:
-                    answer.gzipped = gzipped
                     if self._answers.get(answer.key) is answer:
                         self._size += len(gzipped)
-                        self._shrink()
+                    answer.gzipped = gzipped
+                    self._shrink()
         return answer.gzipped
 
 
 def init_app(app: Flask) -> None:
     """Give `app` a cache: on a SQLite file, within CACHE_MB. Other databases have no version that costs so little."""
     with app.app_context():
-        url = db.engine.url
+        engine = db.engine
+    url = engine.url
     a_file = url.get_backend_name() == "sqlite" and url.database and not url.database.startswith((":memory:", "file:"))
-    watch = Watch(url.database) if a_file and url.database else None
+    watch = Watch(url.database, engine.dispose) if a_file and url.database else None
     app.extensions["cache"] = Cache(watch, app.config["CACHE_MB"] * MEGABYTE)
 
 

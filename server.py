@@ -6,9 +6,9 @@ import signal
 import socket
 import time
 from collections import deque
-from collections.abc import Callable, Hashable
 from types import FrameType
 from typing import Any
+from weakref import ref
 
 import click
 import orjson
@@ -19,9 +19,12 @@ from waitress.parser import HTTPRequestParser
 from waitress.server import TcpWSGIServer, create_server
 from waitress.task import ErrorTask, ThreadedTaskDispatcher, WSGITask
 
+from cache import Answer, Cache
+
 DRAIN_SECONDS = 10  # for what is in flight when the service is stopped; container runtimes wait as long
 
-REQUESTS_KNOWN = 10_000  # that the cache will answer
+REQUESTS_KNOWN = 10_000  # with the answers that they were given
+AT_ONCE = 1_000_000  # bytes of the longest answer that the loop gives itself: no more than fits in memory at once
 
 LIMITS = {
     "connection_limit": 1000,  # open connections, idle ones among them
@@ -58,7 +61,8 @@ class ApiTask(WSGITask):  # type: ignore[misc]
 
     def execute(self) -> None:
         super().execute()
-        self.channel.server.task_dispatcher.note(self.request, self.environ["cache.version"])
+        if "cache.answer" in self.environ and (self.content_length or 0) <= AT_ONCE:
+            self.channel.server.task_dispatcher.note(self.request, self.environ["cache.answer"])
 
     def set_close_on_finish(self) -> None:
         """Keep the connection after a 304, which waitress closes for want of a Content-Length."""
@@ -68,46 +72,48 @@ class ApiTask(WSGITask):  # type: ignore[misc]
 
 
 class Dispatcher(ThreadedTaskDispatcher):  # type: ignore[misc]
-    """Gives requests to threads, but answers at once, in the loop that read it, what the cache will answer.
+    """Gives requests to threads, but answers at once, in the loop that read it, what needs no more than the cache.
 
     Python runs one thread at a time, so to hand a request over costs more than such an answer itself. The application
-    tells with each answer at which version of the database the cache has it: by that the next one like it is known.
+    tells which answer it gave; the next request like it is known by that, as long as the cache holds the answer.
     """
 
-    def __init__(self, version: Callable[[], Hashable | None]) -> None:
+    def __init__(self, cache: Cache) -> None:
         super().__init__()
-        self._version = version
-        self._kept: dict[int, Hashable] = {}
+        self._cache = cache
+        self._given: dict[int, ref[Answer]] = {}
         self._ready: deque[HTTPChannel] = deque()
 
     def add_task(self, channel: HTTPChannel) -> None:
         """Take a channel's next request. Called by the loop, and by threads for requests that were pipelined."""
         request = channel.requests[0]
-        known_at = None if request.error else self._kept.get(_likeness(request))
-        # To a channel that has still something to send, a thread may have to wait; the loop may not.
-        if known_at is not None and not channel.total_outbufs_len and known_at == self._version():
-            request.database_version = known_at
-            self._ready.append(channel)
-        else:
-            super().add_task(channel)
+        given = None if request.error else self._given.get(_likeness(request))
+        answer = given() if given else None
+        # While a channel has something to send, its buffer may grow until whoever writes has to wait: not the loop.
+        if answer and not channel.total_outbufs_len:
+            version = self._cache.version()
+            if self._cache.holds(answer, version):
+                request.database_version = version
+                self._ready.append(channel)
+                return
+        super().add_task(channel)
 
-    def note(self, request: HTTPRequestParser, version: Hashable | None) -> None:
-        """Note at which version the cache has the answer to `request`, if at any."""
-        if version is not None:
-            if len(self._kept) >= REQUESTS_KNOWN:
-                self._kept.clear()
-            self._kept[_likeness(request)] = version
+    def note(self, request: HTTPRequestParser, answer: Answer) -> None:
+        """Note that `request` was given `answer`."""
+        if len(self._given) >= REQUESTS_KNOWN:
+            self._given.clear()
+        self._given[_likeness(request)] = ref(answer)
 
     def answer_ready(self) -> None:
-        """Answer what the loop has read and the cache will answer."""
+        """Answer what the loop has read and the cache holds."""
         for _ in range(len(self._ready)):
             self._ready.popleft().service()
 
 
 def _likeness(request: HTTPRequestParser) -> int:
-    """Give a number that is the same for requests that the application answers alike."""
-    headers = request.headers
-    return hash((request.path, request.query, headers.get("X_API_KEY"), headers.get("ACCEPT_ENCODING")))
+    """Give a number that is the same for requests that the application answers alike while nothing changes."""
+    headers = map(request.headers.get, ("X_API_KEY", "ACCEPT_ENCODING", "IF_NONE_MATCH"))
+    return hash((request.path, request.query, *headers))
 
 
 def base_url(host: str, port: int) -> str:
@@ -136,7 +142,7 @@ def serve(app: Flask, listener: socket.socket, threads: int) -> None:
     logging.getLogger("waitress").setLevel(logging.WARNING)
     logging.getLogger("waitress.queue").setLevel(logging.ERROR)  # it would log every request that waits for a thread
     HTTPChannel.task_class, HTTPChannel.error_task_class = ApiTask, ProblemTask
-    dispatcher = Dispatcher(app.extensions["cache"].version)
+    dispatcher = Dispatcher(app.extensions["cache"])
     dispatcher.set_thread_count(threads)
     server = create_server(
         app,

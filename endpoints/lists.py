@@ -51,4 +51,4 @@ def answer_list(schema: RowSchema) -> Response:
         rows = db.session.execute(page, parameters).all()
         return rows[::-1] if from_end else rows
 
-    return respond(query, render)
+    return respond((" ".join(words), *query[1:]), render)

@@ -26,22 +26,24 @@ def respond(query: tuple[Hashable, ...], render: Callable[[dict[str, Any]], dict
     """
 
     def make() -> Answer:
-        parameters = {"customer_id": g.customer_id, "now": datetime.now(UTC)}
-        answer = Answer(orjson.dumps(render(parameters)))
+        now = datetime.now(UTC)
+        parameters = {"customer_id": g.customer_id, "now": now}
+        answer = Answer(orjson.dumps(render(parameters)), since=now.timestamp())
         if g.version and (due := db.session.scalar(next_publication(), parameters)):
             answer.until = due.timestamp()
         return answer
 
-    cache, environ, version = current_cache(), request.environ, g.version
-    answer = cache.answer((request.endpoint, g.customer_id, *query), version, make)
-    environ["cache.version"] = answer.version  # the server answers the next request like this one at once
+    cache, environ = current_cache(), request.environ
+    answer = cache.answer((request.endpoint, g.customer_id, *query), g.version, make)
+    environ["cache.answer"] = answer  # for the server, which answers the next request like this one at once
     compress = len(answer.body) > WORTH_COMPRESSING and _accepts_gzip(environ.get("HTTP_ACCEPT_ENCODING", ""))
-    etag = answer.etag + "-gzip" * compress  # other bytes have another strong ETag: RFC 9110, 8.8.3
-    headers = [*HEADERS, ("ETag", f'"{etag}"')]
-    if "HTTP_IF_NONE_MATCH" in environ and (
-        request.if_none_match.contains_weak(answer.etag) or request.if_none_match.contains_weak(answer.etag + "-gzip")
-    ):
-        return Response(status=304, headers=headers)
+    etags = [answer.etag, f"{answer.etag}-gzip"]  # other bytes have another strong ETag: RFC 9110, 8.8.3
+    if compress:
+        etags.reverse()
+    if "HTTP_IF_NONE_MATCH" in environ:
+        for etag in filter(request.if_none_match.contains_weak, etags):
+            return Response(status=304, headers=[*HEADERS, ("ETag", f'"{etag}"')])
+    headers = [*HEADERS, ("ETag", f'"{etags[0]}"')]
     if compress:
         headers.append(("Content-Encoding", "gzip"))
     body = cache.gzipped(answer) if compress else answer.body
@@ -51,5 +53,5 @@ def respond(query: tuple[Hashable, ...], render: Callable[[dict[str, Any]], dict
 @lru_cache(1000)
 def _accepts_gzip(header: str) -> bool:
     """Tell whether an Accept-Encoding header allows gzip, and does not prefer the body as it is (RFC 9110, 12.5.3)."""
-    accepted = parse_accept_header(header, Accept)
+    accepted = parse_accept_header(header.lower(), Accept)
     return accepted.quality("gzip") > 0 and accepted.quality("gzip") >= dict(accepted).get("identity", 0)

@@ -163,7 +163,12 @@ def test_it_lists_each_field_of_an_import():
 
 
 def test_its_other_commands_exist():
-    assert set(re.findall(r"python -m ([\w.]+)", README)) == {"benchmarks.imports", "benchmarks.inside", "benchmarks.served", "pytest"}
+    assert set(re.findall(r"python -m ([\w.]+)", README)) == {
+        "benchmarks.imports",
+        "benchmarks.inside",
+        "benchmarks.served",
+        "pytest",
+    }
     commands = create_app().cli.commands
     for group, command in re.findall(r"flask (\w+) (\w+)", README):
         assert command in commands[group].commands
