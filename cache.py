@@ -68,12 +68,17 @@ class Watch:
                 assert self._connection
                 return self._opened, self._connection.execute("PRAGMA data_version").fetchone()[0]
             except (OSError, sqlite3.Error):
-                self._connection = None
+                self.close()
                 return None
 
-    def _open(self, file: tuple[int, int]) -> None:
+    def close(self) -> None:
+        """Close the file, until it is asked about again."""
         if self._connection:
-            self._connection.close()  # the last one to the old file takes its log away, which is not the new file's
+            self._connection.close()
+        self._connection = None
+
+    def _open(self, file: tuple[int, int]) -> None:
+        self.close()  # the last connection to a file takes its log away, which is not that of the file in its place
         if self._file not in (None, file):
             self._replaced()
         self._opened += 1

@@ -19,6 +19,7 @@ from sqlalchemy import Engine, event
 
 from app import SettingsSchema, create_app
 from auth import add_key, find_or_add_customer
+from cache import Watch
 from content import save_articles
 from errors import Faults, Place
 from models import begin_write, create_tables, db
@@ -73,9 +74,16 @@ def default_settings(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture(autouse=True)
-def no_open_connections() -> Iterator[None]:
-    """Close what the pools of a test's applications still hold: Python 3.13 warns of connections left open."""
-    opened: list[sqlite3.Connection] = []
+def no_open_connections(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Close what the pools and caches of a test's applications still hold: Python 3.13 warns of what is left open."""
+    opened: list[sqlite3.Connection | Watch] = []
+    open_watch = Watch._open
+
+    def note_watch(watch: Watch, file: tuple[int, int]) -> None:
+        opened.append(watch)
+        open_watch(watch, file)
+
+    monkeypatch.setattr(Watch, "_open", note_watch)
 
     def note(connection: sqlite3.Connection, _record: object) -> None:
         opened.append(connection)

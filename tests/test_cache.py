@@ -337,7 +337,6 @@ def test_the_watch_sees_each_commit_and_no_rollback(database, app):
         connection.execute("INSERT INTO customer (name) VALUES ('x')")
         second = watch.version()
         assert second != first
-    watch._connection.close()
 
 
 def test_the_watch_knows_nothing_of_a_file_that_is_not_there(tmp_path):
