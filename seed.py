@@ -138,7 +138,7 @@ def demo_key(customer: Customer, key: str | None) -> str | None:
 def main(count: int, key: str | None) -> None:
     """Fill the customer Demo with articles, drafts and a scheduled article. The same run again changes nothing."""
     app = create_app()
-    site = base_url(app.config["HOST"], app.config["PORT"])
+    site = base_url(app.config["HOST"], app.config["PORT"] or 8000)  # nobody knows which port 0 will be
     with app.app_context():
         create_tables()
         begin_write()

@@ -162,10 +162,11 @@ def _run(server: TcpWSGIServer) -> None:
     """Serve until the first signal. A second one ends the process at once, as if there were no handler."""
     stopping = False
 
-    def stop(number: int, _frame: FrameType | None) -> None:
+    def stop(_number: int, _frame: FrameType | None) -> None:
         nonlocal stopping
         stopping = True
-        signal.signal(number, signal.SIG_DFL)
+        for each in (signal.SIGTERM, signal.SIGINT):
+            signal.signal(each, signal.SIG_DFL)
         server.pull_trigger()  # wakes the loop
 
     signal.signal(signal.SIGTERM, stop)

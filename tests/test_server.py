@@ -176,15 +176,16 @@ def test_idle_connections_do_not_keep_others_out(server):
         connection.close()
 
 
-def test_a_second_signal_stops_at_once(app, save, server, key):
+@pytest.mark.parametrize("second", [signal.SIGINT, signal.SIGTERM])
+def test_a_second_signal_stops_at_once(app, save, server, key, second):
     save(*(article(each, content_html="x" * 200_000) for each in range(100)))
     with socket.create_connection((server.host, server.port), timeout=20) as connection:
         connection.sendall(f"GET {LISTS[0]}?take=100 HTTP/1.1\r\nHost: x\r\nx-api-key: {key}\r\n\r\n".encode())
         connection.recv(10)
         server.process.send_signal(signal.SIGINT)
         time.sleep(0.5)
-        server.process.send_signal(signal.SIGINT)
-        assert server.process.wait(timeout=5) == -signal.SIGINT
+        server.process.send_signal(second)
+        assert server.process.wait(timeout=5) == -second
 
 
 def run(tmp_path, command, **environment):
