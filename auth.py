@@ -46,7 +46,7 @@ def _customer_of(hashed: str, cache: Cache, version: Hashable | None) -> tuple[i
     today = datetime.now(UTC).date()
     known_at, customer = cache.customers.get(hashed, (None, (0, "")))
     if version is None or known_at != (version, today):
-        found = db.session.execute(customer_of_key(), {"hash": hashed, "today": today}).first()
+        found = db.session.connection().execute(customer_of_key(), {"hash": hashed, "today": today}).first()
         if not found:
             raise Unauthorized("The API key in the x-api-key header is not valid.", www_authenticate=CHALLENGE)
         customer = found.id, found.name

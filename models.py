@@ -229,7 +229,7 @@ def word_parameters(words: Sequence[str]) -> dict[str, str]:
 
 
 # The selects below are made once and then only given their parameters: making one costs as much as running it. They
-# read columns of the table, as rows: entities would cost as much again.
+# read columns of the table, as rows, and are run on the connection itself: entities and the session would cost more.
 _article = article_table.c
 
 

@@ -35,7 +35,7 @@ def answer_list(schema: RowSchema) -> Response:
     def render(parameters: dict[str, Any]) -> dict[str, Any]:
         """Read the total and the page in the session's transaction, which gives them one state of the database."""
         parameters |= word_parameters(words)
-        total = db.session.scalar(published_total(len(words)), parameters) or 0
+        total = db.session.connection().scalar(published_total(len(words)), parameters) or 0
         rows = read_page(total, parameters) if skip < total else []
         # A skip may have more digits than the JSON library's integers.
         meta = {"total": total, "take": len(rows), "skip": Fragment(str(skip))}
@@ -48,7 +48,7 @@ def answer_list(schema: RowSchema) -> Response:
         parameters |= {"take": length, "skip": total - skip - length if from_end else skip}
         direction = {"asc": "desc", "desc": "asc"}[order] if from_end else order
         page = published_page(schema.columns, SORT_COLUMNS[order_by], direction, len(words))
-        rows = db.session.execute(page, parameters).all()
+        rows = db.session.connection().execute(page, parameters).all()
         return rows[::-1] if from_end else rows
 
     return respond((" ".join(words), *query[1:]), render)

@@ -29,7 +29,7 @@ def respond(query: tuple[Hashable, ...], render: Callable[[dict[str, Any]], dict
         now = datetime.now(UTC)
         parameters = {"customer_id": g.customer_id, "now": now}
         answer = Answer(orjson.dumps(render(parameters)), since=now.timestamp())
-        if g.version and (due := db.session.scalar(next_publication(), parameters)):
+        if g.version and (due := db.session.connection().scalar(next_publication(), parameters)):
             answer.until = due.timestamp()
         return answer
 

@@ -14,5 +14,8 @@ schema = SitemapEntrySchema()
 def list_slugs() -> Response:
     """List every published slug with the day of its last change."""
     return respond(
-        (), lambda parameters: {"data": schema.render(db.session.execute(published_slugs(), parameters).all())}
+        (),
+        lambda parameters: {
+            "data": schema.render(db.session.connection().execute(published_slugs(), parameters).all())
+        },
     )
