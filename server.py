@@ -15,7 +15,7 @@ import orjson
 from flask import Flask
 from waitress import wasyncore
 from waitress.channel import HTTPChannel
-from waitress.parser import HTTPRequestParser
+from waitress.parser import HTTPRequestParser, ParsingError
 from waitress.server import TcpWSGIServer, create_server
 from waitress.task import ErrorTask, ThreadedTaskDispatcher, WSGITask
 
@@ -71,6 +71,25 @@ class ApiTask(WSGITask):  # type: ignore[misc]
             super().set_close_on_finish()
 
 
+class Parser(HTTPRequestParser):  # type: ignore[misc]
+    """Reads a request, and takes what it stumbles over, such as a target "http://[", for a bad one."""
+
+    def parse_header(self, header_plus: bytes) -> None:
+        try:
+            super().parse_header(header_plus)
+        except ValueError as error:
+            raise ParsingError("The request's head cannot be read.") from error
+
+
+class Channel(HTTPChannel):  # type: ignore[misc]
+    """A connection. Its pipelined requests wait for its client to read, and no thread does: see `Dispatcher`."""
+
+    parser_class, task_class, error_task_class = Parser, ApiTask, ProblemTask
+
+    def _flush_outbufs_below_high_watermark(self) -> None:
+        pass
+
+
 class Dispatcher(ThreadedTaskDispatcher):  # type: ignore[misc]
     """Gives requests to threads, but answers at once, in the loop that read it, what needs no more than the cache.
 
@@ -83,9 +102,13 @@ class Dispatcher(ThreadedTaskDispatcher):  # type: ignore[misc]
         self._cache = cache
         self._given: dict[int, ref[Answer]] = {}
         self._ready: deque[HTTPChannel] = deque()
+        self._held_back: deque[HTTPChannel] = deque()  # until their clients have read
 
     def add_task(self, channel: HTTPChannel) -> None:
         """Take a channel's next request. Called by the loop, and by threads for requests that were pipelined."""
+        if channel.total_outbufs_len > AT_ONCE:
+            self._held_back.append(channel)
+            return
         request = channel.requests[0]
         given = None if request.error else self._given.get(_likeness(request))
         answer = given() if given else None
@@ -105,7 +128,13 @@ class Dispatcher(ThreadedTaskDispatcher):  # type: ignore[misc]
         self._given[_likeness(request)] = ref(answer)
 
     def answer_ready(self) -> None:
-        """Answer what the loop has read and the cache holds."""
+        """Answer what the loop has read and the cache holds; look again at the channels that were held back."""
+        for _ in range(len(self._held_back)):
+            channel = self._held_back.popleft()
+            if time.time() - channel.last_activity > LIMITS["channel_timeout"]:
+                channel.handle_close()
+            elif channel.connected:
+                self.add_task(channel)
         for _ in range(len(self._ready)):
             self._ready.popleft().service()
 
@@ -141,7 +170,7 @@ def serve(app: Flask, listener: socket.socket, threads: int) -> None:
     """Serve `app` until SIGTERM or Ctrl+C, then answer what is in flight, for `DRAIN_SECONDS` at most."""
     logging.getLogger("waitress").setLevel(logging.WARNING)
     logging.getLogger("waitress.queue").setLevel(logging.ERROR)  # it would log every request that waits for a thread
-    HTTPChannel.task_class, HTTPChannel.error_task_class = ApiTask, ProblemTask
+    TcpWSGIServer.channel_class = Channel
     dispatcher = Dispatcher(app.extensions["cache"])
     dispatcher.set_thread_count(threads)
     server = create_server(

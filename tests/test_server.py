@@ -169,6 +169,26 @@ def test_idle_connections_do_not_delay_the_stop(server):
         connection.close()
 
 
+def test_clients_that_pipeline_and_do_not_read_keep_no_thread(save, server, key):
+    """As many of them as there are threads, each asking for far more than it is given room for."""
+    save(*(article(each, content_html="x" * 20_000) for each in range(100)))
+    request = f"GET {LISTS[0]}?take=100 HTTP/1.1\r\nHost: x\r\nx-api-key: {key}\r\n\r\n".encode()
+    idle = [socket.create_connection((server.host, server.port)) for _ in range(5)]
+    for connection in idle:
+        connection.sendall(request * 60)
+    for _ in range(10):
+        time.sleep(0.1)
+        assert get(server, "/healthz").status == 200
+    # One that begins to read gets every answer.
+    idle[0].settimeout(20)
+    read = b""
+    while read.count(b"HTTP/1.1 200 OK") < 60:
+        read += idle[0].recv(1 << 20)
+    for connection in idle:
+        connection.close()
+    assert get(server, "/healthz").status == 200
+
+
 def test_idle_connections_do_not_keep_others_out(server):
     idle = [socket.create_connection((server.host, server.port)) for _ in range(300)]
     assert get(server, "/healthz").status == 200
@@ -328,6 +348,8 @@ def test_random_requests_make_no_fault_of_the_service(app, save, server, key):
     ("data", "status"),
     [
         (b"GET /healthz HTTP/1.1\r\nno colon\r\n\r\n", 400),
+        (b"GET http://[ HTTP/1.1\r\n\r\n", 400),
+        (b"GET / HTTP/1.1\r\nContent-Length: " + b"9" * 4400 + b"\r\n\r\n", 400),
         (b"GET /healthz HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: gzip\r\n\r\n", 400),
         (b"GET /healthz HTTP/1.1\r\nHost: x\r\nContent-Length: 99999999\r\n\r\n", 413),
         (b"GET /healthz HTTP/1.1\r\nHost: x\r\nA: " + b"x" * 17_000 + b"\r\n\r\n", 431),
