@@ -10,7 +10,7 @@ from urllib.parse import quote
 
 import click
 from flask import Blueprint, Flask, Response, g, request
-from marshmallow import EXCLUDE, Schema, ValidationError, fields, validate
+from marshmallow import EXCLUDE, Schema, ValidationError, fields
 from sqlalchemy import select
 from sqlalchemy.exc import ArgumentError
 
@@ -21,7 +21,7 @@ import server
 from articles import articles as article_commands
 from endpoints import articles, health, previews, sitemap
 from models import ApiKey, Article, create_tables, db
-from schemas import WholeNumber
+from schemas import WholeNumber, one_of
 
 access_log = logging.getLogger("access")
 
@@ -37,10 +37,7 @@ class SettingsSchema(Schema):
     PORT = WholeNumber(0, 65535, load_default=8000)  # 0 takes a free one
     THREADS = WholeNumber(1, 64, load_default=4)
     CACHE_MB = WholeNumber(0, 100_000, load_default=64)
-    LOG_LEVEL = fields.String(
-        load_default="info",
-        validate=validate.OneOf(("debug", "info", "warning", "error"), error="Must be one of: {choices}."),
-    )
+    LOG_LEVEL = fields.String(load_default="info", validate=one_of(("debug", "info", "warning", "error")))
 
 
 def read_settings(environment: Mapping[str, str]) -> dict[str, Any]:

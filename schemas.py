@@ -74,7 +74,8 @@ def _no_nul(value: str) -> None:
         raise ValidationError("Must not hold a NUL character.")
 
 
-def _one_of(choices: Any) -> validate.OneOf:
+def one_of(choices: Iterable[str]) -> validate.OneOf:
+    """Allow exactly `choices`, and name them where something else is given."""
     return validate.OneOf(tuple(choices), error="Must be one of: {choices}.")
 
 
@@ -90,8 +91,8 @@ class ListQuerySchema(Schema):
     )
     take = WholeNumber(1, 100, load_default=50)
     skip = WholeNumber(0, load_default=0)
-    order_by = fields.String(data_key="orderBy", load_default="publishedAt", validate=_one_of(SORT_COLUMNS))
-    order = fields.String(load_default="desc", validate=_one_of(("asc", "desc")))
+    order_by = fields.String(data_key="orderBy", load_default="publishedAt", validate=one_of(SORT_COLUMNS))
+    order = fields.String(load_default="desc", validate=one_of(("asc", "desc")))
 
 
 class RowSchema(Schema):
@@ -239,7 +240,7 @@ class ArticleImportSchema(ArticleSchema):
     default. A field that is null is one that is left out.
     """
 
-    status = Text(validate=_one_of(("published", "draft")))
+    status = Text(validate=one_of(("published", "draft")))
     created_at = Timestamp(data_key="createdAt")
     updated_at = Timestamp(data_key="updatedAt")
     views = fields.Integer(

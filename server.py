@@ -112,7 +112,7 @@ class Dispatcher(ThreadedTaskDispatcher):  # type: ignore[misc]
         request = channel.requests[0]
         given = None if request.error else self._given.get(_likeness(request))
         answer = given() if given else None
-        # While a channel has something to send, its buffer may grow until whoever writes has to wait: not the loop.
+        # One with something still to send takes its turn among the threads: pipelined requests cannot keep the loop.
         if answer and not channel.total_outbufs_len:
             version = self._cache.version()
             if self._cache.holds(answer, version):
