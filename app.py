@@ -2,6 +2,7 @@
 
 import logging
 import os
+import sys
 from collections.abc import Mapping
 from pathlib import Path
 from time import perf_counter
@@ -19,8 +20,9 @@ import cache
 import errors
 import server
 from articles import articles as article_commands
+from database import create_tables
 from endpoints import articles, health, previews, sitemap
-from models import ApiKey, Article, create_tables, db
+from models import ApiKey, Article, db
 from schemas import WholeNumber, one_of
 
 access_log = logging.getLogger("access")
@@ -71,6 +73,7 @@ def create_app(config: Mapping[str, Any] | None = None) -> Flask:
     errors.init_app(app)
     app.before_request(_start_clock)
     app.after_request(_log_request)
+    app.after_request(errors.harden)
     app.url_map.strict_slashes = False
     app.url_map.merge_slashes = False  # its redirect would be a page of HTML
     api = Blueprint("api", __name__, url_prefix="/api/public/v1")
@@ -113,7 +116,8 @@ def main() -> None:
     # What no line shows need not be found out: https://docs.python.org/3/howto/logging.html#optimization
     logging.logThreads = logging.logMultiprocessing = logging.logProcesses = False
     logging._srcfile = None
-    logging.basicConfig(level=settings["LOG_LEVEL"].upper(), format="%(asctime)s %(levelname)s %(message)s")
+    log = server.LogHandler(sys.stderr.fileno()) if sys.stderr else logging.NullHandler()
+    logging.basicConfig(level=settings["LOG_LEVEL"].upper(), handlers=[log])
     listener = server.listen(settings["HOST"], settings["PORT"])
     with app.app_context():
         create_tables()

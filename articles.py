@@ -12,8 +12,9 @@ from sqlalchemy import select, update
 
 from auth import CustomerName, KeyText
 from content import save_articles, schema_markup
+from database import begin_write, commit_write, create_tables
 from errors import DatabaseCommands, Faults, Place, printable
-from models import Customer, article_table, begin_write, create_tables, db, searchable
+from models import Customer, article_table, db, searchable
 from schemas import ArticleImportSchema, read_timestamp, timestamp
 from sources import Source, open_sources, read_lines
 
@@ -83,7 +84,7 @@ def import_articles(sources: tuple[str, ...], name: str | None, key: str | None,
     if dry_run:
         db.session.rollback()
     else:
-        db.session.commit()
+        commit_write()
     summary = ", ".join(f"{counts[state]} {state}" for state in ("new", "changed", "unchanged"))
     click.echo(summary + (" (dry run: nothing was written)" if dry_run else ""))
 
@@ -123,7 +124,7 @@ def change_article(slug: str, name: str | None) -> Iterator[dict[str, Any]]:
     if article["markup_is_made"]:
         article["schema_markup"] = schema_markup(article, customer.name)
     db.session.execute(update(article_table).where(article_table.c.pk == article["pk"]).values(article))
-    db.session.commit()
+    commit_write()
 
 
 @articles.command()

@@ -12,15 +12,19 @@ from werkzeug.datastructures import WWWAuthenticate
 from werkzeug.exceptions import Unauthorized
 
 from cache import Cache, current_cache
+from database import begin_write, commit_write, create_tables
 from errors import DatabaseCommands
-from models import ApiKey, Customer, begin_write, create_tables, customer_of_key, db
+from models import ApiKey, Customer, customer_of_key, db
 
 CHALLENGE = WWWAuthenticate("ApiKey", {"header": "x-api-key"})
 SHOWN_CHARACTERS = 6  # of a key, to tell it from others; the rest stays far beyond guessing
 
 
 def hash_key(key: str) -> str:
-    """Give what the database keeps of a key. A key is 256 random bits, so a plain SHA-256 cannot be tried through."""
+    """Give what the database keeps of a key. A made key is 256 random bits: a plain SHA-256 cannot be tried through.
+
+    Keys are found by this alone, so that no time tells how much of one was right.
+    """
     return sha256(key.encode()).hexdigest()
 
 
@@ -46,7 +50,8 @@ def _customer_of(hashed: str, cache: Cache, version: Hashable | None) -> tuple[i
     today = datetime.now(UTC).date()
     known_at, customer = cache.customers.get(hashed, (None, (0, "")))
     if version is None or known_at != (version, today):
-        found = db.session.connection().execute(customer_of_key(), {"hash": hashed, "today": today}).first()
+        parameters = {"hash": hashed, "today": today}
+        found = cache.read(lambda: db.session.connection().execute(customer_of_key(), parameters).first())
         if not found:
             raise Unauthorized("The API key in the x-api-key header is not valid.", www_authenticate=CHALLENGE)
         customer = found.id, found.name
@@ -121,7 +126,7 @@ def create(customer: str, expires: datetime | None) -> None:
     create_tables()
     begin_write()
     key, record = add_key(find_or_add_customer(customer), expires_on=expires_on)
-    db.session.commit()
+    commit_write()
     click.echo(f"Key {record.id} of {customer}. Keep it safe: it is not shown again.", err=True)
     click.echo(key)
 
@@ -148,5 +153,5 @@ def revoke(key_id: int) -> None:
     if not key:
         raise click.ClickException(f'There is no key {key_id}. "flask keys list" shows the ones there are.')
     key.revoked_at = key.revoked_at or datetime.now(UTC)
-    db.session.commit()
+    commit_write()
     click.echo(f"Key {key_id} is revoked.", err=True)

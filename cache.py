@@ -1,8 +1,6 @@
 """Rendered answers, kept in memory while nothing has changed: never stale, and within bounds."""
 
 import gzip
-import os
-import sqlite3
 import time
 from collections import OrderedDict
 from collections.abc import Callable, Hashable
@@ -10,15 +8,18 @@ from concurrent.futures import Future
 from dataclasses import dataclass, field
 from hashlib import sha256
 from math import inf
-from pathlib import Path
 from threading import Lock
+from typing import TypeVar
 
 from flask import Flask, current_app
 
+from database import Watch, watch_over
 from models import db
 
 BESIDES = 1000  # bytes that an answer takes besides its body and key
 MEGABYTE = 1_000_000
+
+T = TypeVar("T")
 
 
 @dataclass(slots=True, weakref_slot=True, eq=False)
@@ -42,57 +43,11 @@ class Answer:
         return len(self.body) + len(self.gzipped) + len(repr(self.key)) + BESIDES
 
 
-class Watch:
-    """Tells whether anyone has committed to a SQLite file: any connection, of any process.
-
-    Calls `replaced` where another file has taken its place.
-    """
-
-    def __init__(self, path: str, replaced: Callable[[], None]) -> None:
-        self._path, self._replaced = path, replaced
-        self._lock = Lock()
-        self._connection: sqlite3.Connection | None = None
-        self._file: tuple[int, int] | None = None  # the device and inode that it has open
-        self._opened = 0  # how often: each connection counts from a number of its own
-
-    def version(self) -> Hashable | None:
-        """Give what differs after each commit, or None while that cannot be known.
-
-        Source: https://www.sqlite.org/pragma.html#pragma_data_version
-        """
-        with self._lock:
-            try:
-                status = os.stat(self._path)
-                if self._connection is None or self._file != (status.st_dev, status.st_ino):
-                    self._open((status.st_dev, status.st_ino))
-                assert self._connection
-                return self._opened, self._connection.execute("PRAGMA data_version").fetchone()[0]
-            except (OSError, sqlite3.Error):
-                self.close()
-                return None
-
-    def close(self) -> None:
-        """Close the file, until it is asked about again."""
-        if self._connection:
-            self._connection.close()
-        self._connection = None
-
-    def _open(self, file: tuple[int, int]) -> None:
-        self.close()  # the last connection to a file takes its log away, which is not that of the file in its place
-        if self._file not in (None, file):
-            self._replaced()
-        self._opened += 1
-        self._file = file
-        uri = f"{Path(self._path).absolute().as_uri()}?mode=rw"
-        # Each request asks, so it may not wait; and whichever thread has the lock.
-        self._connection = sqlite3.connect(uri, uri=True, timeout=0, check_same_thread=False)
-
-
 class Cache:
     """Answers by what was asked, the least recently used given up first; and the customers of keys."""
 
     def __init__(self, watch: Watch | None, capacity: int) -> None:
-        self._watch = watch
+        self.watch = watch
         self._capacity = capacity  # bytes
         self._lock = Lock()
         self._answers: OrderedDict[Hashable, Answer] = OrderedDict()
@@ -102,8 +57,20 @@ class Cache:
 
     def version(self) -> Hashable | None:
         """Give the database's version, to be read before its data; None where nothing can be kept."""
-        version = self._watch.version() if self._watch else None
+        version = self.watch.version() if self.watch else None
         return version if self._capacity else None
+
+    def read(self, select: Callable[[], T]) -> T:
+        """Give what `select` reads in the session's transaction: again, where the file was changed under it.
+
+        A file that is copied over another one may leave a transaction with pages of both.
+        """
+        opened = self.watch and self.watch.opened
+        found = select()
+        if self.watch and self.watch.version() and self.watch.opened != opened:
+            db.session.rollback()
+            return select()
+        return found
 
     def answer(self, key: Hashable, version: Hashable | None, make: Callable[[], Answer]) -> Answer:
         """Give what `make` made for `key` at this version of the database.
@@ -111,7 +78,7 @@ class Cache:
         Where several threads ask for the same at once, one makes it, and all get that, or what it raised.
         """
         if version is None:
-            return make()
+            return self.read(make)
         with self._lock:
             found = self._answers.get(key)
             if found and self.holds(found, version):
@@ -123,7 +90,7 @@ class Cache:
         if making:
             return making.result()
         try:
-            answer = make()
+            answer = self.read(make)
             answer.key, answer.version = key, version
             self._keep(answer)
             mine.set_result(answer)
@@ -173,11 +140,7 @@ class Cache:
 def init_app(app: Flask) -> None:
     """Give `app` a cache: on a SQLite file, within CACHE_MB. Other databases have no version that costs so little."""
     with app.app_context():
-        engine = db.engine
-    url = engine.url
-    a_file = url.get_backend_name() == "sqlite" and url.database and not url.database.startswith((":memory:", "file:"))
-    watch = Watch(url.database, engine.dispose) if a_file and url.database else None
-    app.extensions["cache"] = Cache(watch, app.config["CACHE_MB"] * MEGABYTE)
+        app.extensions["cache"] = Cache(watch_over(db.engine), app.config["CACHE_MB"] * MEGABYTE)
 
 
 def current_cache() -> Cache:

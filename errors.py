@@ -1,6 +1,7 @@
 """One shape for every error: RFC 9457 problem details over HTTP, one line on the command line."""
 
 import os
+import sqlite3
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -20,12 +21,30 @@ from werkzeug.exceptions import HTTPException
 FAULTS_SHOWN = 20
 FAULT_LENGTH = 500  # characters
 
+# For browsers: the type is what it says, and nothing in it is to be run or shown within another page
+# (https://cheatsheetseries.owasp.org/cheatsheets/REST_Security_Cheat_Sheet.html#security-headers).
+HARDENING = [
+    ("X-Content-Type-Options", "nosniff"),
+    ("Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'"),
+]
+
 # What to do about it, where the framework's own words do not say.
 DETAILS = {
     404: "Nothing is here. The endpoints are /api/public/v1/articles, /api/public/v1/articles/preview, "
     "/api/public/v1/sitemap and /healthz.",
     405: "This service only reads: use GET, HEAD or OPTIONS.",
     500: "The service failed to answer. Its log tells why.",
+}
+
+# What to do about what SQLite says.
+ADVICE = {
+    "locked": "Another program writes to it: try again.",
+    "readonly": "Nothing was written: you must be allowed to write the file and its folder. DATABASE_URL says where.",
+    "unable to open": "You must be allowed to read and write the file and its folder. DATABASE_URL says where.",
+    "is full": "Nothing was written: make room on the disk, and try again.",
+    "disk I/O": "Nothing was written: look whether the disk is full or broken.",
+    "malformed": "The file is damaged: restore a backup.",
+    "not a database": "The file is another one, or damaged: DATABASE_URL says where; or restore a backup.",
 }
 
 
@@ -35,6 +54,12 @@ def init_app(app: Flask) -> None:
     app.register_error_handler(ValidationError, _from_validation_error)
     app.register_error_handler(DBAPIError, _from_database_error)
     app.register_error_handler(TimeoutError, _from_database_error)
+
+
+def harden(response: Response) -> Response:
+    """Add the headers that keep browsers from making more of an answer than it is."""
+    response.headers.extend(HARDENING)
+    return response
 
 
 def _problem(response: Response, detail: str, **members: Any) -> Response:
@@ -66,10 +91,10 @@ def database_errors_in_one_line() -> Iterator[None]:
     """Make what the database refuses a command's one-line error (click.ClickException, exit status 1)."""
     try:
         yield
-    except DBAPIError as error:
-        held = "locked" in str(error.orig)
-        advice = "Another program writes to it: try again." if held else "DATABASE_URL says where; it must be writable."
-        raise click.ClickException(f"The database cannot be used ({error.orig}). {advice}") from error
+    except (DBAPIError, sqlite3.Error) as error:
+        reason = str(getattr(error, "orig", error))
+        advice = next((advice for words, advice in ADVICE.items() if words in reason), "Nothing was written.")
+        raise click.ClickException(f"The database cannot be used ({reason}). {advice}") from error
 
 
 class DatabaseCommands(AppGroup):

@@ -1,6 +1,5 @@
-"""The database: customers, their keys and articles, and the selects that answer the API."""
+"""The tables: customers, their keys and articles; and the selects that answer the API."""
 
-import sqlite3
 import unicodedata
 from collections.abc import Sequence
 from datetime import UTC, date, datetime
@@ -13,10 +12,8 @@ from sqlalchemy import (
     BindParameter,
     CheckConstraint,
     ColumnElement,
-    Connection,
     DateTime,
     Dialect,
-    Engine,
     Float,
     ForeignKey,
     Index,
@@ -26,9 +23,7 @@ from sqlalchemy import (
     UniqueConstraint,
     bindparam,
     case,
-    event,
     func,
-    inspect,
     or_,
     select,
     true,
@@ -62,6 +57,14 @@ class Base(DeclarativeBase):
 
 
 db = SQLAlchemy(model_class=Base)
+
+
+class TablesVersion(Base):
+    """One row: which version of the service's tables these are."""
+
+    __tablename__ = "tables_version"
+
+    number: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
 
 
 class Customer(Base):
@@ -136,6 +139,10 @@ class Article(Base):
             for name, kind in (("keywords", "array"), ("schema_markup", "object"))
         ),
         *(
+            _sqlite_check(f"json_type(schema_markup, '$.\"{name}\"') IS '{kind}'")
+            for name, kind in (("@context", "text"), ("@graph", "array"))
+        ),
+        *(
             _sqlite_check(f"typeof({name}) = 'text'")
             for name in [
                 "id",
@@ -164,40 +171,6 @@ class Article(Base):
 
 
 article_table = Base.metadata.tables[Article.__tablename__]
-
-
-@event.listens_for(Engine, "connect")
-def _set_up_sqlite(connection: Any, _record: object) -> None:
-    """Make SQLite mind the references between tables."""
-    if isinstance(connection, sqlite3.Connection):
-        connection.execute("PRAGMA foreign_keys = ON")
-
-
-@event.listens_for(Engine, "begin")
-def _begin_in_sqlite(connection: Connection) -> None:
-    """Begin each transaction: the driver begins none for reads, which would each see another state."""
-    if connection.dialect.name == "sqlite":
-        if connection.get_execution_options().get("write"):
-            connection.exec_driver_sql("PRAGMA busy_timeout = 60000")  # an import of 100,000 articles takes half of it
-            connection.exec_driver_sql("BEGIN IMMEDIATE")
-        else:
-            connection.exec_driver_sql("BEGIN")
-
-
-def begin_write() -> None:
-    """Begin the session's transaction as a writer, so that a second one waits at once instead of failing half-way."""
-    db.session.connection(execution_options={"write": True})
-
-
-def create_tables() -> None:
-    """Make the tables where there are none. In SQLite, readers and a writer then no longer block each other (WAL)."""
-    if db.engine.dialect.name == "sqlite":
-        with db.engine.connect() as connection:
-            connection.exec_driver_sql("COMMIT")  # the mode cannot change inside a transaction
-            connection.exec_driver_sql("PRAGMA journal_mode = WAL")
-    if not inspect(db.engine).has_table(Article.__tablename__):
-        with db.engine.execution_options(write=True).begin() as connection:
-            Base.metadata.create_all(connection)
 
 
 def fold(text: str) -> str:

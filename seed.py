@@ -14,8 +14,9 @@ from sqlalchemy import delete, func, select
 from app import create_app
 from auth import KeyText, add_key, find_or_add_customer, hash_key
 from content import save_articles
+from database import begin_write, commit_write, create_tables
 from errors import Faults, Place, database_errors_in_one_line
-from models import ApiKey, Article, Customer, begin_write, create_tables, db, fold
+from models import ApiKey, Article, Customer, db, fold
 from schemas import json_text
 from server import base_url
 
@@ -133,7 +134,12 @@ def demo_key(customer: Customer, key: str | None) -> str | None:
     show_default=True,
     help="How many published articles there shall be.",
 )
-@click.option("--key", type=KeyText(), help="A key that the demo shall accept. The first run makes one itself.")
+@click.option(
+    "--key",
+    type=KeyText(),
+    envvar="DEMO_KEY",
+    help="A key that the demo shall accept (or DEMO_KEY). The first run makes one itself.",
+)
 @database_errors_in_one_line()
 def main(count: int, key: str | None) -> None:
     """Fill the customer Demo with articles, drafts and a scheduled article. The same run again changes nothing."""
@@ -150,7 +156,7 @@ def main(count: int, key: str | None) -> None:
         )
         faults.raise_any()
         key = demo_key(customer, key)
-        db.session.commit()
+        commit_write()
     click.echo(
         f"{CUSTOMER} has {count} published articles, {DRAFTS} drafts and 1 scheduled article "
         f"({saved['new']} new, {saved['changed']} changed, {saved['unchanged']} unchanged, {removed} removed)."

@@ -2,10 +2,16 @@
 
 import gc
 import logging
+import os
+import resource
+import select
 import signal
 import socket
 import time
 from collections import deque
+from contextlib import suppress
+from io import BytesIO
+from threading import Thread
 from types import FrameType
 from typing import Any
 from weakref import ref
@@ -14,31 +20,42 @@ import click
 import orjson
 from flask import Flask
 from waitress import wasyncore
+from waitress.buffers import ReadOnlyFileBasedBuffer
 from waitress.channel import HTTPChannel
 from waitress.parser import HTTPRequestParser, ParsingError
 from waitress.server import TcpWSGIServer, create_server
 from waitress.task import ErrorTask, ThreadedTaskDispatcher, WSGITask
 
 from cache import Answer, Cache
+from errors import HARDENING
 
 DRAIN_SECONDS = 10  # for what is in flight when the service is stopped; container runtimes wait as long
 
+GRACE_SECONDS = 1  # in which a new connection may still send its request when the service is stopped
+
+CONNECTIONS = 800  # at most: with the files of up to 64 threads they stay below the 1,024 that a process may open
 REQUESTS_KNOWN = 10_000  # with the answers that they were given
 AT_ONCE = 1_000_000  # bytes of the longest answer that the loop gives itself: no more than fits in memory at once
+SHARED = 100_000  # bytes of an answer from which on connections send from one copy of it
 
 LIMITS = {
-    "connection_limit": 1000,  # open connections, idle ones among them
+    "connection_limit": CONNECTIONS + 100,  # nobody is to reach it: see _make_room
     "channel_timeout": 60,  # seconds until an idle connection is closed
+    "outbuf_overflow": 2 * AT_ONCE,  # never reached either, so that no connection opens a file
     "max_request_header_size": 16 * 1024,  # a search of 200 characters takes 2.4 KB at most
     "max_request_body_size": 64 * 1024,  # a body is read past, never used
     "send_bytes": 16 * 1024,  # what is shorter is sent with its head, in one packet
 }
 
 
+access_log = logging.getLogger("access")
+
+
 class ProblemTask(ErrorTask):  # type: ignore[misc]  # waitress has no types
     """What waitress itself refuses, told as every error of this API is (RFC 9457)."""
 
     def execute(self) -> None:
+        """Refuse the request. What it was cannot be told, so the log has only that it was refused."""
         error = self.request.error
         # 501 is its answer to a transfer coding that it does not know: the request's fault, not the service's.
         status, title = (400, "Bad Request") if error.code == 501 else (error.code, error.reason)
@@ -46,8 +63,10 @@ class ProblemTask(ErrorTask):  # type: ignore[misc]  # waitress has no types
         self.status = f"{status} {title}"
         self.response_headers += [("Content-Type", "application/problem+json"), ("Cache-Control", "no-store")]
         self.content_length = len(body)
+        self.response_headers += HARDENING
         self.set_close_on_finish()
         self.write(body)
+        access_log.info("- - %d %d bytes - -", status, len(body))
 
 
 class ApiTask(WSGITask):  # type: ignore[misc]
@@ -86,8 +105,22 @@ class Channel(HTTPChannel):  # type: ignore[misc]
 
     parser_class, task_class, error_task_class = Parser, ApiTask, ProblemTask
 
+    def write_soon(self, data: bytes | ReadOnlyFileBasedBuffer) -> int:
+        """Send a long answer from where it is in memory: slow readers of one answer need no copy each."""
+        if len(data) >= SHARED:
+            data = ReadOnlyFileBasedBuffer(BytesIO(data))
+            data.prepare()
+        written: int = super().write_soon(data)
+        return written
+
     def _flush_outbufs_below_high_watermark(self) -> None:
         pass
+
+    def can_be_closed(self) -> bool:
+        """Tell whether nothing is in flight: no answer, and no request, if only by its first byte or a moment ago."""
+        answered = self.last_activity > self.creation_time and self.request is None
+        quiet = answered or time.time() - self.last_activity > GRACE_SECONDS
+        return quiet and not self.requests and not self.total_outbufs_len
 
 
 class Dispatcher(ThreadedTaskDispatcher):  # type: ignore[misc]
@@ -145,6 +178,24 @@ def _likeness(request: HTTPRequestParser) -> int:
     return hash((request.path, request.query, *headers))
 
 
+class LogHandler(logging.Handler):
+    """Writes the log to a file, but drops what would have to wait, as for a reader of a pipe that reads no more."""
+
+    def __init__(self, file: int) -> None:
+        super().__init__()
+        logging.Formatter.converter = time.gmtime
+        self.setFormatter(logging.Formatter("%(asctime)sZ %(levelname)s %(message)s", "%Y-%m-%dT%H:%M:%S"))
+        self._file = file
+        self._room = select.poll()
+        self._room.register(file, select.POLLOUT)
+
+    def emit(self, record: logging.LogRecord) -> None:
+        for line in self.format(record).splitlines():
+            if self._room.poll(0):  # then a pipe takes PIPE_BUF bytes at once
+                with suppress(OSError):
+                    os.write(self._file, f"{line}\n".encode(errors="replace")[-select.PIPE_BUF :])
+
+
 def base_url(host: str, port: int) -> str:
     """Give the address at which a client on this machine reaches a service that listens on `host` and `port`."""
     local = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)  # noqa: S104
@@ -168,8 +219,9 @@ def listen(host: str, port: int) -> socket.socket:
 
 def serve(app: Flask, listener: socket.socket, threads: int) -> None:
     """Serve `app` until SIGTERM or Ctrl+C, then answer what is in flight, for `DRAIN_SECONDS` at most."""
-    logging.getLogger("waitress").setLevel(logging.WARNING)
-    logging.getLogger("waitress.queue").setLevel(logging.ERROR)  # it would log every request that waits for a thread
+    logging.getLogger("waitress").setLevel(logging.ERROR)  # its warnings are of requests that wait for a thread
+    _, most_files = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (most_files, most_files))
     TcpWSGIServer.channel_class = Channel
     dispatcher = Dispatcher(app.extensions["cache"])
     dispatcher.set_thread_count(threads)
@@ -182,6 +234,8 @@ def serve(app: Flask, listener: socket.socket, threads: int) -> None:
         asyncore_use_poll=True,  # select() fails from the 1,024th open file on
         **LIMITS,
     )
+    if app.extensions["cache"].watch:
+        Thread(target=app.extensions["cache"].watch.keep_log_empty, daemon=True).start()
     gc.freeze()  # what is there by now stays: collections need not go through it
     _run(server)
     _drain(server)
@@ -208,14 +262,29 @@ def _turn(server: TcpWSGIServer, timeout: float) -> None:
     """Wait for something to happen, for so many seconds, and deal with it."""
     wasyncore.loop(timeout=timeout, use_poll=True, map=server._map, count=1)
     server.task_dispatcher.answer_ready()
+    if len(server.active_channels) > CONNECTIONS:
+        _make_room(server)
+
+
+def _make_room(server: TcpWSGIServer) -> None:
+    """Close the connection that has been still for longest, so that idle ones keep nobody out."""
+    waiting = [channel for channel in server.active_channels.values() if not channel.requests]
+    if waiting:
+        min(waiting, key=lambda channel: channel.last_activity).handle_close()
 
 
 def _drain(server: TcpWSGIServer) -> None:
     """Take no new connections, close the idle ones, and go on until the others are answered or time is up."""
+    backlog = select.poll()
+    backlog.register(server.socket, select.POLLIN)
+    for _ in range(CONNECTIONS):  # which, to their clients, are open already
+        if not backlog.poll(0):
+            break
+        _turn(server, timeout=0)
     wasyncore.dispatcher.close(server)  # its own close() would also close what its threads wake the loop with
     deadline = time.monotonic() + DRAIN_SECONDS
     while server.active_channels and time.monotonic() < deadline:
         _turn(server, timeout=0.1)
         for channel in server.active_channels.values():
-            if not channel.requests and not channel.total_outbufs_len:
+            if channel.can_be_closed():
                 channel.will_close = True

@@ -5,8 +5,9 @@ from typing import Any
 
 from auth import add_key, find_or_add_customer
 from content import save_articles
+from database import begin_write, create_tables
 from errors import Faults, Place
-from models import begin_write, create_tables, db
+from models import db
 
 PARAGRAPH = "<p>A paragraph of an article, with a naïve word and a <a href='https://www.example.com/'>link</a>.</p>\n"
 

@@ -26,7 +26,8 @@ import orjson
 from app import create_app
 from benchmarks.data import article
 from content import complete, schema_markup
-from models import article_table, create_tables, searchable
+from database import create_tables
+from models import article_table, searchable
 from schemas import ArticleSchema
 
 MOST_MEMORY = 250  # megabytes
@@ -93,13 +94,13 @@ def insert_plainly(source: str, database: str) -> None:
     fields = {name: field.data_key or name for name, field in ArticleSchema().fields.items()}
     values = ", ".join(fixed.get(name) or f":{fields.get(name, name)}" for name in columns)
     with closing(sqlite3.connect(database)) as connection, connection:
-        connection.executemany(f"INSERT INTO article ({', '.join(columns)}) VALUES ({values})", rows())  # noqa: S608
+        connection.executemany(f"INSERT INTO article ({', '.join(columns)}) VALUES ({values})", rows())
 
 
 def measure(command: list[str], url: str) -> tuple[float, float]:
     """Run a command of this project on the database at `url`; give its seconds, and the most megabytes it held."""
     began = perf_counter()
-    process = subprocess.Popen(  # noqa: S603
+    process = subprocess.Popen(
         [sys.executable, *command], cwd=PROJECT, env=os.environ | {"DATABASE_URL": url}, stdout=subprocess.DEVNULL
     )
     _, status, usage = os.wait4(process.pid, 0)

@@ -93,7 +93,7 @@ def running(*command: str, **environment: str) -> Iterator[tuple[int, int]]:
     """Run a server of this project on a free port, given it as PORT; give port and process id."""
     with closing(socket.create_server(("127.0.0.1", 0))) as free:
         port = free.getsockname()[1]
-    process = subprocess.Popen(  # noqa: S603
+    process = subprocess.Popen(
         [sys.executable, *(each.replace("PORT", str(port)) for each in command)],
         cwd=PROJECT,
         env=os.environ | environment | {"PORT": str(port)},

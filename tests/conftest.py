@@ -1,5 +1,6 @@
 """A database file of its own for each test, the application on it, and ways to fill and ask it."""
 
+import http.client
 import os
 import re
 import sqlite3
@@ -19,10 +20,9 @@ from sqlalchemy import Engine, event
 
 from app import SettingsSchema, create_app
 from auth import add_key, find_or_add_customer
-from cache import Watch
 from content import save_articles
+from database import Watch, begin_write, commit_write, create_tables
 from errors import Faults, Place
-from models import begin_write, create_tables, db
 
 LISTS = ("/api/public/v1/articles", "/api/public/v1/articles/preview")
 SITEMAP = "/api/public/v1/sitemap"
@@ -79,7 +79,7 @@ def no_open_connections(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     opened: list[sqlite3.Connection | Watch] = []
     open_watch = Watch._open
 
-    def note_watch(watch: Watch, file: tuple[int, int]) -> None:
+    def note_watch(watch: Watch, file: tuple[int, ...]) -> None:
         opened.append(watch)
         open_watch(watch, file)
 
@@ -118,7 +118,7 @@ def save(app: Flask) -> Callable[..., None]:
             faults = Faults()
             save_articles(find_or_add_customer(customer), [(Place("test", "1"), each) for each in articles], faults)
             faults.raise_any()
-            db.session.commit()
+            commit_write()
 
     return save
 
@@ -132,7 +132,7 @@ def make_key(app: Flask, customer: str, **options: Any) -> str:
     with app.app_context():
         begin_write()
         key, _ = add_key(find_or_add_customer(customer), **options)
-        db.session.commit()
+        commit_write()
     return key
 
 
@@ -172,13 +172,13 @@ def assert_problem(response: Any, status: int) -> dict[str, Any]:
 
 
 class Server:
-    """`python app.py`, as a user starts it, on a free port."""
+    """`python app.py`, as a user starts it, on a free port, by a command before it where there is one."""
 
-    def __init__(self, database: Path, **environment: str) -> None:
+    def __init__(self, database: Path, *prefix: str, **environment: str) -> None:
         self.printed_path, self.log_path = database.parent / "printed", database.parent / "log"
         with self.printed_path.open("w") as printed, self.log_path.open("w") as log:
             self.process = subprocess.Popen(
-                [sys.executable, "app.py"],
+                [*prefix, sys.executable, "app.py"],
                 cwd=PROJECT,
                 env=os.environ | {"DATABASE_URL": f"sqlite:///{database}", "PORT": "0"} | environment,
                 stdout=printed,
@@ -198,6 +198,16 @@ class Server:
         return self.process.wait(timeout=20)
 
 
+def get(server: Server, path: str, method: str = "GET", **headers: str) -> Any:
+    """Ask a running service; give its response, read to the end, with its `body`."""
+    connection = http.client.HTTPConnection(server.host, server.port, timeout=20)
+    connection.request(method, path, headers={name.replace("_", "-"): value for name, value in headers.items()})
+    answer: Any = connection.getresponse()
+    answer.body = answer.read()
+    connection.close()
+    return answer
+
+
 def wait_for(find: Callable[[], Any], explain: Callable[[], str]) -> Any:
     """Ask until there is an answer, for ten seconds."""
     deadline = time.monotonic() + 10
@@ -213,8 +223,8 @@ def start(database: Path) -> Iterator[Callable[..., Server]]:
     """Start the service on the test's database, with settings of its environment; stop it at the end."""
     servers = []
 
-    def start(**environment: str) -> Server:
-        servers.append(Server(database, **environment))
+    def start(*prefix: str, **environment: str) -> Server:
+        servers.append(Server(database, *prefix, **environment))
         return servers[-1]
 
     yield start

@@ -3,13 +3,10 @@
 import http.client
 import json
 import os
-import random
 import re
-import sqlite3
 import subprocess
 import sys
 import time
-from contextlib import closing
 from datetime import UTC, datetime
 
 import pytest
@@ -342,38 +339,6 @@ def test_readers_are_served_the_old_articles_until_an_import_is_complete(importi
     assert process.stdout.read() == b"1180 new, 20 changed, 0 unchanged\n"
     assert titles() == (1200, {"New"})
     connection.close()
-
-
-def complete_and_sound(database):
-    """Give the titles in a database that was left by a killed process, which must be in order."""
-    with closing(sqlite3.connect(database)) as connection:
-        assert connection.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
-        return connection.execute("SELECT title, count(*) FROM article GROUP BY title").fetchall()
-
-
-def test_an_import_killed_at_any_moment_leaves_the_old_articles_complete(importing, run, tmp_path, database):
-    lines = {title: many(1500, title) for title in ("Old", "New")}
-    run("import", "-", input=lines["Old"])
-    moments = random.Random(1)
-    outcomes = set()
-    for attempt in range(8):
-        with closing(sqlite3.connect(database)) as connection:
-            connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-        process, source = importing()
-        source.write(lines["New"].encode())
-        if attempt % 2:
-            wait_for(lambda: log_grew(database), lambda: "nothing written")
-        else:
-            source.close()
-        time.sleep(moments.random() * 0.4)
-        process.kill()
-        process.wait()
-        (found,) = complete_and_sound(database)
-        assert found in (("Old", 1500), ("New", 1500))
-        outcomes.add(found[0])
-        assert run("import", "-", input=lines["Old"]).exit_code == 0
-        assert complete_and_sound(database) == [("Old", 1500)]
-    assert "Old" in outcomes
 
 
 def test_an_import_stopped_by_hand_leaves_the_old_articles(importing, save, sql, database):

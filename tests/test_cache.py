@@ -19,7 +19,8 @@ from conftest import ENDPOINTS, LISTS, PAST, PROJECT, SITEMAP, article, assert_p
 from sqlalchemy import event
 
 from app import create_app
-from cache import Answer, Cache, Watch
+from cache import Answer, Cache
+from database import Watch
 from models import db
 
 FULL, PREVIEW = LISTS

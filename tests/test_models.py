@@ -9,11 +9,11 @@ from conftest import PAST, article
 from sqlalchemy import insert, select
 from sqlalchemy.dialects import sqlite
 
+from database import create_tables
 from models import (
     ApiKey,
     Article,
     Customer,
-    create_tables,
     customer_of_key,
     db,
     fold,

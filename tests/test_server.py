@@ -13,18 +13,10 @@ import threading
 import time
 from collections import Counter
 from contextlib import suppress
+from pathlib import Path
 
 import pytest
-from conftest import ENDPOINTS, LISTS, PROJECT, article, wait_for
-
-
-def get(server, path, method="GET", **headers):
-    connection = http.client.HTTPConnection(server.host, server.port, timeout=20)
-    connection.request(method, path, headers={name.replace("_", "-"): value for name, value in headers.items()})
-    answer = connection.getresponse()
-    answer.body = answer.read()
-    connection.close()
-    return answer
+from conftest import ENDPOINTS, LISTS, PROJECT, article, get, wait_for
 
 
 def send(server, data):
@@ -99,7 +91,8 @@ def test_each_request_is_a_line_of_the_log_without_keys(app, save, server, key):
     get(server, "/no%0a%1b[31mwhere/" + "x" * 5000)
     get(server, "/healthz", "X" * 500)
     wait_for_log(server, r" X{20} /healthz 405 ")
-    line = wait_for_log(server, r"GET /api/public/v1/articles 200 (\d+) bytes (\d+\.\d) ms Acme\n")
+    moment = r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ"
+    line = wait_for_log(server, moment + r" INFO GET /api/public/v1/articles 200 (\d+) bytes (\d+\.\d) ms Acme\n")
     assert int(line[1]) > 10
     wait_for_log(server, r"GET /api/public/v1/articles 401 \d+ bytes \d+\.\d ms -\n")
     wait_for_log(server, r"GET /no%0A%1B%5B31mwhere/x{100,200} 404 ")
@@ -189,11 +182,112 @@ def test_clients_that_pipeline_and_do_not_read_keep_no_thread(save, server, key)
     assert get(server, "/healthz").status == 200
 
 
-def test_idle_connections_do_not_keep_others_out(server):
-    idle = [socket.create_connection((server.host, server.port)) for _ in range(300)]
-    assert get(server, "/healthz").status == 200
-    for connection in idle:
+@pytest.mark.parametrize("sent", [b"", b"GET /healthz HTTP/1.1\r\nx-api-key: half of a requ"])
+def test_connections_that_are_still_keep_nobody_out(server, sent):
+    """Not even more of them than there may be: those that have been still for longest are closed."""
+    still = []
+    for _ in range(900):
+        still.append(socket.create_connection((server.host, server.port)))
+        still[-1].sendall(sent)
+    for _ in range(20):
+        began = time.monotonic()
+        assert get(server, "/healthz").status == 200
+        assert time.monotonic() - began < 2
+    still[0].settimeout(5)
+    assert still[0].recv(1) == b""
+    still[-1].sendall(b"\r\n\r\n" if sent else b"GET /healthz HTTP/1.1\r\n\r\n")
+    assert still[-1].recv(100).startswith(b"HTTP/1.1 ")
+    for connection in still:
         connection.close()
+    assert "limit" not in server.log()
+
+
+def memory_of(process):
+    """Give the megabytes of memory that a process holds."""
+    return int(re.search(r"VmRSS:\s+(\d+)", Path(f"/proc/{process.pid}/status").read_text())[1]) / 1000
+
+
+@pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="the memory of a process is read from /proc")
+def test_slow_readers_of_a_large_page_share_it_and_keep_nobody_waiting(save, server, key):
+    save(*(article(each, content_html="x" * 200_000) for each in range(100)))
+    request = f"GET {LISTS[0]}?take=100 HTTP/1.1\r\nHost: x\r\nx-api-key: {key}\r\n\r\n".encode()
+    body = get(server, LISTS[0] + "?take=100", x_api_key=key).body
+    before = memory_of(server.process)
+    readers = [socket.create_connection((server.host, server.port)) for _ in range(100)]
+    for reader in readers:
+        reader.sendall(request)
+    for reader in readers:
+        reader.recv(10)
+        assert get(server, "/healthz").status == 200
+    assert memory_of(server.process) - before < 50  # and not 100 times 20 MB
+    readers[7].settimeout(10)
+    with readers[7].makefile("rb") as answer:
+        while answer.readline().strip():
+            pass
+        assert answer.read(len(body)) == body
+    for reader in readers:
+        reader.close()
+
+
+def test_a_reader_of_the_log_that_stops_reading_stops_nothing(database, app, tmp_path):
+    process = subprocess.Popen(
+        [sys.executable, "app.py"],
+        cwd=PROJECT,
+        env=os.environ | {"DATABASE_URL": f"sqlite:///{database}", "PORT": "0"},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    port = int(re.search(r":(\d+) ", process.stdout.readline())[1])
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=5)
+    for _ in range(2000):  # lines of 60 bytes and more: twice what a pipe holds
+        connection.request("GET", "/healthz")
+        assert connection.getresponse().read() == b'{"status": "ok"}'
+    process.terminate()
+    assert process.wait(timeout=5) == 0
+    lines = process.stderr.read().splitlines()
+    assert 500 < len(lines) < 2000
+    assert all(re.fullmatch(r"\S+Z INFO GET /healthz 200 16 bytes \S+ ms -", line) for line in lines)
+    process.stdout.close()
+    process.stderr.close()
+    connection.close()
+
+
+def test_it_serves_without_a_standard_error(database, app):
+    with subprocess.Popen(
+        ["/bin/sh", "-c", 'exec "$@" 2>&-', "sh", sys.executable, "app.py"],
+        cwd=PROJECT,
+        env=os.environ | {"DATABASE_URL": f"sqlite:///{database}", "PORT": "0"},
+        stdout=subprocess.PIPE,
+        text=True,
+    ) as process:
+        port = int(re.search(r":(\d+) ", process.stdout.readline())[1])
+        for _ in range(3):
+            connection = http.client.HTTPConnection("127.0.0.1", port, timeout=5)
+            connection.request("GET", "/healthz")
+            assert connection.getresponse().read() == b'{"status": "ok"}'
+            connection.close()
+        process.terminate()
+        assert process.wait(timeout=5) == 0
+
+
+def test_when_stopped_it_answers_whoever_had_reached_it(server):
+    """Also those that it had not yet noticed: connections that wait to be accepted, requests that wait to be read."""
+    for _ in range(2):
+        get(server, "/healthz")
+    server.process.send_signal(signal.SIGSTOP)
+    waiting = [socket.create_connection((server.host, server.port), timeout=10) for _ in range(50)]
+    for connection in waiting[:40]:
+        connection.sendall(b"GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n")
+    server.process.send_signal(signal.SIGTERM)
+    server.process.send_signal(signal.SIGCONT)
+    time.sleep(0.3)
+    for connection in waiting[40:]:
+        connection.sendall(b"GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n")
+    for connection in waiting:
+        assert connection.recv(1000).startswith(b"HTTP/1.1 200 OK")
+        connection.close()
+    assert server.process.wait(timeout=5) == 0
 
 
 @pytest.mark.parametrize("second", [signal.SIGINT, signal.SIGTERM])
@@ -362,9 +456,11 @@ def test_what_is_no_request_is_refused_as_problem_details(server, data, status):
     assert b"Content-Type: application/problem+json" in head
     assert b"Connection: close" in head
     assert b"waitress" not in received
+    assert b"X-Content-Type-Options: nosniff" in head
     problem = json.loads(body)
     assert problem["status"] == status
     assert set(problem) == {"type", "title", "status", "detail"}
+    wait_for_log(server, rf"- - {status} {len(body)} bytes - -\n")
 
 
 def test_clients_that_go_away_leave_no_trace_but_their_request(app, save, server, key):

@@ -1,0 +1,253 @@
+"""The database: how it is opened and written to, what its tables' version is, and whether its file has changed."""
+
+import os
+import sqlite3
+import time
+from collections.abc import Callable, Hashable
+from contextlib import closing, suppress
+from pathlib import Path
+from threading import Lock
+from typing import Any
+
+import click
+from sqlalchemy import Connection, Dialect, Engine, event, inspect, select
+from sqlalchemy.engine import URL
+
+from models import Article, Base, TablesVersion, db
+
+VERSION = 1  # of the tables: one more whenever they change, with what brings the older ones forward
+READERS_WAIT = 5  # seconds, which they need not where the file is in WAL mode
+WRITERS_WAIT = 60  # seconds: an import of 100,000 articles takes half of it
+LOG_IS_QUIET = 0.5  # seconds without a commit, after which a file's log is emptied
+IMMUTABLE = "ro&immutable=1"  # to SQLite: a file without locks and without a log
+
+
+def sqlite_file(url: URL) -> str | None:
+    """Give the path of the SQLite file that a database's address names, None where it is another database."""
+    return url.database if url.get_backend_name() == "sqlite" and _is_path(url.database) else None
+
+
+def _is_path(name: str | None) -> bool:
+    return bool(name) and not str(name).startswith((":memory:", "file:"))
+
+
+def _mode(path: str) -> str:
+    """Give the mode in which a file can be opened: https://www.sqlite.org/uri.html.
+
+    Who may not write beside the file cannot make the files that readers in WAL mode share. Where no writer has made
+    them either, the file itself is all there is.
+    """
+    if os.access(path, os.W_OK) and os.access(os.path.dirname(path) or ".", os.W_OK):
+        return "rw"
+    return "ro" if os.path.exists(f"{path}-wal") else IMMUTABLE
+
+
+def _open_file(path: str, timeout: float) -> sqlite3.Connection:
+    """Open a SQLite file, which must be there: one that is missing is a fault, not an empty database."""
+    uri = f"{Path(path).absolute().as_uri()}?mode={_mode(path)}"
+    return sqlite3.connect(uri, uri=True, timeout=timeout, check_same_thread=False)
+
+
+@event.listens_for(Engine, "do_connect")
+def _connect_to_sqlite(dialect: Dialect, _record: object, arguments: Any, _options: object) -> Any:
+    if dialect.name == "sqlite" and _is_path(arguments[0]):
+        return _open_file(arguments[0], READERS_WAIT)
+    return None  # the dialect connects as it does
+
+
+@event.listens_for(Engine, "connect")
+def _set_up_sqlite(connection: Any, _record: object) -> None:
+    """Make SQLite mind the references between tables, and keep what was committed when the power fails.
+
+    NORMAL would keep the file whole too, but in WAL mode it may lose the last commits
+    (https://www.sqlite.org/pragma.html#pragma_synchronous). The few commits of this service can wait for the disk.
+    """
+    if isinstance(connection, sqlite3.Connection):
+        connection.execute("PRAGMA foreign_keys = ON")
+        connection.execute("PRAGMA synchronous = FULL")
+
+
+@event.listens_for(Engine, "begin")
+def _begin_in_sqlite(connection: Connection) -> None:
+    """Begin each transaction: the driver begins none for reads, which would each see another state."""
+    if connection.dialect.name == "sqlite":
+        if connection.get_execution_options().get("write"):
+            connection.exec_driver_sql(f"PRAGMA busy_timeout = {WRITERS_WAIT * 1000}")
+            connection.exec_driver_sql("BEGIN IMMEDIATE")
+        else:
+            connection.exec_driver_sql("BEGIN")
+
+
+def begin_write() -> None:
+    """Begin the session's transaction as a writer, so that a second one waits at once instead of failing half-way."""
+    db.session.connection(execution_options={"write": True})
+
+
+def commit_write() -> None:
+    """Commit the session's transaction, and leave a SQLite file whole, without a log beside it to be forgotten."""
+    db.session.commit()
+    path = sqlite_file(db.engine.url)
+    if path:
+        _empty_log(path, timeout=1)
+
+
+def _empty_log(path: str, timeout: float) -> None:
+    """Move what a file's log holds into the file, unless somebody reads or writes there for `timeout` seconds."""
+    with suppress(sqlite3.Error), closing(_open_file(path, timeout)) as connection:
+        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+
+
+def create_tables() -> None:
+    """Make the tables where there are none, and bring those of an earlier version forward.
+
+    In SQLite, readers and a writer then no longer block each other (WAL). Where all is well nothing is written, so
+    that a database that can only be read will do. Raises click.ClickException for the tables of a newer version.
+    """
+    path = sqlite_file(db.engine.url)
+    if path and not os.path.exists(path):
+        try:
+            Path(path).touch(0o644)
+        except OSError as error:
+            raise click.ClickException(
+                f"The database {path} cannot be made ({error.strerror}). DATABASE_URL says where it is to be."
+            ) from error
+    if path and _mode(path) == "rw":
+        with closing(_open_file(path, READERS_WAIT)) as file:
+            file.execute("PRAGMA journal_mode = WAL")
+    with db.engine.connect() as connection:
+        if _version_of(connection) == VERSION:
+            return
+    with db.engine.execution_options(write=True).begin() as connection:
+        version = _version_of(connection)
+        if version != VERSION:  # or another process was faster
+            _bring_forward(connection, version)
+
+
+def _version_of(connection: Connection) -> int | None:
+    """Give the version of the tables, None where there are none. Raises click.ClickException for a newer one."""
+    there = inspect(connection)
+    if not there.has_table(TablesVersion.__tablename__):
+        return 0 if there.has_table(Article.__tablename__) else None
+    version = connection.scalar(select(TablesVersion.number))
+    if version and version > VERSION:
+        raise click.ClickException(
+            f"A newer version of this service made the database (its tables are of version {version}, this one knows "
+            f"{VERSION}). Install the newer one, or restore a backup from before."
+        )
+    return version
+
+
+def _bring_forward(connection: Connection, version: int | None) -> None:
+    """Make the tables, or change those of an earlier version, within the connection's transaction."""
+    if version == 0:  # from before versions were written down; the first of them lacked a column
+        columns = {column["name"] for column in inspect(connection).get_columns(Article.__tablename__)}
+        if "markup_is_made" not in columns:
+            connection.exec_driver_sql("ALTER TABLE article ADD COLUMN markup_is_made BOOLEAN DEFAULT false NOT NULL")
+    Base.metadata.create_all(connection)
+    connection.execute(Base.metadata.tables[TablesVersion.__tablename__].insert().values(number=VERSION))
+
+
+class Watch:
+    """Tells whether anyone has committed to a SQLite file: any connection, of any process.
+
+    Where the file itself is another than it was, by a checkpoint, or by hand, it is opened anew, and `replaced` is
+    called to do so too: what a connection remembers of a file's pages, it would not look up again.
+    """
+
+    def __init__(self, path: str, replaced: Callable[[], None]) -> None:
+        self._path, self._log, self._replaced = path, f"{path}-wal", replaced
+        self._lock = Lock()
+        self._connection: sqlite3.Connection | None = None
+        self._mode = ""
+        self._file: tuple[int, ...] | None = None  # as it was when it was opened
+        self._inodes: tuple[int, int | None] | None = None  # of the file that is open, and of its log
+        self.opened = 0  # how often: each connection counts commits from a number of its own
+
+    def version(self) -> Hashable | None:
+        """Give what differs after each commit, or None while that cannot be known."""
+        with self._lock:
+            try:
+                file = self._look()
+                if file != self._file or (self._mode == IMMUTABLE and os.path.exists(self._log)):
+                    self._open(file)
+                assert self._connection
+                return self.opened, self._connection.execute("PRAGMA data_version").fetchone()[0]
+            except (OSError, sqlite3.Error):
+                self.doubt()
+                self.opened += 1
+                self._replaced()
+                return None
+
+    def doubt(self) -> None:
+        """Open the file anew when it is asked about next: something about it was wrong."""
+        self._file = None
+
+    def close(self) -> None:
+        """Close the file, until it is asked about again."""
+        if self._connection:
+            self._connection.close()
+        self._connection, self._file = None, None
+
+    def _look(self) -> tuple[int, ...]:
+        status = os.stat(self._path)
+        return status.st_ino, status.st_dev, status.st_size, status.st_mtime_ns, status.st_ctime_ns
+
+    def _open(self, file: tuple[int, ...]) -> None:
+        # Of another file, the log that is left here is not: SQLite, which goes by the name, would take it for that.
+        # The numbers tell for sure, as none is given again while the old connection has its file and log open.
+        left = self._inodes and self._inodes[0] != file[0] and self._inodes[1] and self._inodes[1] == self._log_inode()
+        if left:
+            for name in (self._log, f"{self._path}-shm"):
+                with suppress(OSError):
+                    os.remove(name)
+        self.close()
+        self.opened += 1
+        self._replaced()
+        file = self._look()  # to close its last connection may have changed it
+        self._mode = _mode(self._path)
+        # Each request asks, so it may not wait; and whichever thread has the lock.
+        self._connection = _open_file(self._path, timeout=0)
+        self._connection.execute("PRAGMA data_version")  # opens the log too
+        self._inodes = file[0], self._log_inode()
+        self._file = file
+
+    def _log_inode(self) -> int | None:
+        try:
+            return os.stat(self._log).st_ino
+        except OSError:
+            return None
+
+    def keep_log_empty(self) -> None:
+        """For ever, move what others commit from the log into the file, once they pause.
+
+        A file that is one piece can be replaced by a backup, and a plain copy of it is one.
+        """
+        before = None
+        while True:
+            time.sleep(LOG_IS_QUIET)
+            with suppress(OSError):
+                log = os.stat(self._log)
+                now = log.st_ino, log.st_size, log.st_mtime_ns
+                if log.st_size and now == before and self.version():  # which knows whether it is this file's log
+                    _empty_log(self._path, timeout=0)
+                before = now
+
+
+def watch_over(engine: Engine) -> Watch | None:
+    """Watch over an engine's SQLite file, None for another database: no connection outlives what it has open."""
+    path = sqlite_file(engine.url)
+    if not path:
+        return None
+    watch = Watch(path, engine.dispose)
+
+    def note(_connection: Any, record: Any) -> None:
+        record.info["opened"] = watch.opened
+
+    def check(connection: Any, record: Any) -> None:
+        if connection and record.info["opened"] != watch.opened:
+            record.invalidate()
+
+    event.listen(engine, "connect", note)
+    event.listen(engine, "checkin", check)  # those in use are not closed by dispose()
+    event.listen(engine, "handle_error", lambda _context: watch.doubt())
+    return watch
