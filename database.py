@@ -6,11 +6,11 @@ import time
 from collections.abc import Callable, Hashable
 from contextlib import closing, suppress
 from pathlib import Path
-from threading import Lock
+from threading import Lock, Thread
 from typing import Any
 
 import click
-from sqlalchemy import Connection, Dialect, Engine, event, inspect, select
+from sqlalchemy import Connection, Engine, event, inspect, select
 from sqlalchemy.engine import URL
 
 from models import Article, Base, TablesVersion, db
@@ -19,40 +19,33 @@ VERSION = 1  # of the tables: one more whenever they change, with what brings th
 READERS_WAIT = 5  # seconds, which they need not where the file is in WAL mode
 WRITERS_WAIT = 60  # seconds: an import of 100,000 articles takes half of it
 LOG_IS_QUIET = 0.5  # seconds without a commit, after which a file's log is emptied
-IMMUTABLE = "ro&immutable=1"  # to SQLite: a file without locks and without a log
 
 
 def sqlite_file(url: URL) -> str | None:
     """Give the path of the SQLite file that a database's address names, None where it is another database."""
-    return url.database if url.get_backend_name() == "sqlite" and _is_path(url.database) else None
+    if url.get_backend_name() != "sqlite" or not url.database or url.database.startswith((":memory:", "file:")):
+        return None
+    return url.database
 
 
-def _is_path(name: str | None) -> bool:
-    return bool(name) and not str(name).startswith((":memory:", "file:"))
+def _may_write(path: str) -> bool:
+    return os.access(path, os.W_OK) and os.access(os.path.dirname(path) or ".", os.W_OK)
 
 
-def _mode(path: str) -> str:
-    """Give the mode in which a file can be opened: https://www.sqlite.org/uri.html.
+def _open_file(path: str, timeout: float, *, to_write: bool) -> sqlite3.Connection:
+    """Open a SQLite file, which must be there: one that is missing is a fault, not an empty database.
 
-    Who may not write beside the file cannot make the files that readers in WAL mode share. Where no writer has made
-    them either, the file itself is all there is.
+    Who only reads must not be able to write: as the last one to close a file, SQLite would move what the log holds
+    into it, and by then another file may have been copied there. Who may not even write beside the file cannot make
+    what readers in WAL mode share; where no writer has made it, the file itself is all there is
+    (https://www.sqlite.org/uri.html).
     """
-    if os.access(path, os.W_OK) and os.access(os.path.dirname(path) or ".", os.W_OK):
-        return "rw"
-    return "ro" if os.path.exists(f"{path}-wal") else IMMUTABLE
-
-
-def _open_file(path: str, timeout: float) -> sqlite3.Connection:
-    """Open a SQLite file, which must be there: one that is missing is a fault, not an empty database."""
-    uri = f"{Path(path).absolute().as_uri()}?mode={_mode(path)}"
+    if _may_write(path):
+        mode = "rw" if to_write else "ro"
+    else:
+        mode = "ro" if os.path.exists(f"{path}-wal") else "ro&immutable=1"
+    uri = f"{Path(path).absolute().as_uri()}?mode={mode}"
     return sqlite3.connect(uri, uri=True, timeout=timeout, check_same_thread=False)
-
-
-@event.listens_for(Engine, "do_connect")
-def _connect_to_sqlite(dialect: Dialect, _record: object, arguments: Any, _options: object) -> Any:
-    if dialect.name == "sqlite" and _is_path(arguments[0]):
-        return _open_file(arguments[0], READERS_WAIT)
-    return None  # the dialect connects as it does
 
 
 @event.listens_for(Engine, "connect")
@@ -93,7 +86,7 @@ def commit_write() -> None:
 
 def _empty_log(path: str, timeout: float) -> None:
     """Move what a file's log holds into the file, unless somebody reads or writes there for `timeout` seconds."""
-    with suppress(sqlite3.Error), closing(_open_file(path, timeout)) as connection:
+    with suppress(sqlite3.Error), closing(_open_file(path, timeout, to_write=True)) as connection:
         connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
 
 
@@ -111,8 +104,8 @@ def create_tables() -> None:
             raise click.ClickException(
                 f"The database {path} cannot be made ({error.strerror}). DATABASE_URL says where it is to be."
             ) from error
-    if path and _mode(path) == "rw":
-        with closing(_open_file(path, READERS_WAIT)) as file:
+    if path and _may_write(path):
+        with closing(_open_file(path, READERS_WAIT, to_write=True)) as file:
             file.execute("PRAGMA journal_mode = WAL")
     with db.engine.connect() as connection:
         if _version_of(connection) == VERSION:
@@ -150,17 +143,17 @@ def _bring_forward(connection: Connection, version: int | None) -> None:
 class Watch:
     """Tells whether anyone has committed to a SQLite file: any connection, of any process.
 
-    Where the file itself is another than it was, by a checkpoint, or by hand, it is opened anew, and `replaced` is
-    called to do so too: what a connection remembers of a file's pages, it would not look up again.
+    Where the file itself or its log is another than it was, by a checkpoint, or by hand, it is opened anew, and
+    `replaced` is called to do so too: what a connection remembers of a file's pages, it would not look up again.
     """
 
     def __init__(self, path: str, replaced: Callable[[], None]) -> None:
         self._path, self._log, self._replaced = path, f"{path}-wal", replaced
         self._lock = Lock()
         self._connection: sqlite3.Connection | None = None
-        self._mode = ""
         self._file: tuple[int, ...] | None = None  # as it was when it was opened
-        self._inodes: tuple[int, int | None] | None = None  # of the file that is open, and of its log
+        self._doubted = True
+        self.serving = False  # whether this process only reads
         self.opened = 0  # how often: each connection counts commits from a number of its own
 
     def version(self) -> Hashable | None:
@@ -168,7 +161,7 @@ class Watch:
         with self._lock:
             try:
                 file = self._look()
-                if file != self._file or (self._mode == IMMUTABLE and os.path.exists(self._log)):
+                if self._doubted or file != self._file:
                     self._open(file)
                 assert self._connection
                 return self.opened, self._connection.execute("PRAGMA data_version").fetchone()[0]
@@ -180,23 +173,27 @@ class Watch:
 
     def doubt(self) -> None:
         """Open the file anew when it is asked about next: something about it was wrong."""
-        self._file = None
+        self._doubted = True
 
     def close(self) -> None:
         """Close the file, until it is asked about again."""
         if self._connection:
             self._connection.close()
-        self._connection, self._file = None, None
+        self._connection, self._doubted = None, True
 
     def _look(self) -> tuple[int, ...]:
+        """Give what tells a file, and the log that belongs to it (0 for none), from others. Raises OSError."""
         status = os.stat(self._path)
-        return status.st_ino, status.st_dev, status.st_size, status.st_mtime_ns, status.st_ctime_ns
+        try:
+            log = os.stat(self._log).st_ino
+        except OSError:
+            log = 0
+        return log, status.st_ino, status.st_dev, status.st_size, status.st_mtime_ns, status.st_ctime_ns
 
     def _open(self, file: tuple[int, ...]) -> None:
         # Of another file, the log that is left here is not: SQLite, which goes by the name, would take it for that.
         # The numbers tell for sure, as none is given again while the old connection has its file and log open.
-        left = self._inodes and self._inodes[0] != file[0] and self._inodes[1] and self._inodes[1] == self._log_inode()
-        if left:
+        if self._connection and self._file and file[0] and file[0] == self._file[0] and file[1] != self._file[1]:
             for name in (self._log, f"{self._path}-shm"):
                 with suppress(OSError):
                     os.remove(name)
@@ -204,20 +201,19 @@ class Watch:
         self.opened += 1
         self._replaced()
         file = self._look()  # to close its last connection may have changed it
-        self._mode = _mode(self._path)
         # Each request asks, so it may not wait; and whichever thread has the lock.
-        self._connection = _open_file(self._path, timeout=0)
-        self._connection.execute("PRAGMA data_version")  # opens the log too
-        self._inodes = file[0], self._log_inode()
-        self._file = file
+        self._connection = _open_file(self._path, timeout=0, to_write=False)
+        self._connection.execute("PRAGMA data_version")  # opens the log, or makes it
+        self._file = (self._look()[0], *file[1:])
+        self._doubted = False
 
-    def _log_inode(self) -> int | None:
-        try:
-            return os.stat(self._log).st_ino
-        except OSError:
-            return None
+    def serve(self) -> None:
+        """Let this process only read from now on, and, in a thread of its own, keep the file's log empty."""
+        self.serving = True
+        self._replaced()
+        Thread(target=self._keep_log_empty, daemon=True).start()
 
-    def keep_log_empty(self) -> None:
+    def _keep_log_empty(self) -> None:
         """For ever, move what others commit from the log into the file, once they pause.
 
         A file that is one piece can be replaced by a backup, and a plain copy of it is one.
@@ -234,11 +230,17 @@ class Watch:
 
 
 def watch_over(engine: Engine) -> Watch | None:
-    """Watch over an engine's SQLite file, None for another database: no connection outlives what it has open."""
+    """Watch over an engine's SQLite file, None for another database.
+
+    The engine's connections are to that file alone, and none of them outlives what the watch has open.
+    """
     path = sqlite_file(engine.url)
     if not path:
         return None
     watch = Watch(path, engine.dispose)
+
+    def connect(*_arguments: Any) -> sqlite3.Connection:
+        return _open_file(path, READERS_WAIT, to_write=not watch.serving)
 
     def note(_connection: Any, record: Any) -> None:
         record.info["opened"] = watch.opened
@@ -247,6 +249,7 @@ def watch_over(engine: Engine) -> Watch | None:
         if connection and record.info["opened"] != watch.opened:
             record.invalidate()
 
+    event.listen(engine, "do_connect", connect)
     event.listen(engine, "connect", note)
     event.listen(engine, "checkin", check)  # those in use are not closed by dispose()
     event.listen(engine, "handle_error", lambda _context: watch.doubt())

@@ -11,7 +11,6 @@ import time
 from collections import deque
 from contextlib import suppress
 from io import BytesIO
-from threading import Thread
 from types import FrameType
 from typing import Any
 from weakref import ref
@@ -235,7 +234,7 @@ def serve(app: Flask, listener: socket.socket, threads: int) -> None:
         **LIMITS,
     )
     if app.extensions["cache"].watch:
-        Thread(target=app.extensions["cache"].watch.keep_log_empty, daemon=True).start()
+        app.extensions["cache"].watch.serve()
     gc.freeze()  # what is there by now stays: collections need not go through it
     _run(server)
     _drain(server)

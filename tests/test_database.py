@@ -202,6 +202,28 @@ def test_the_log_of_a_database_is_not_taken_for_that_of_the_one_moved_in_its_pla
         assert sql("PRAGMA integrity_check") == [("ok",)]
 
 
+def test_the_restore_that_the_readme_describes_needs_no_stop(save, sql, server, key, database):
+    """Though a log is removed that the service has open, and not all that is in it is in the file."""
+    save(*(article(number, title=f"Old {number}") for number in range(50)))
+    copy = copy_of(database)
+    old = sorted(f"Old {each}" for each in range(50))
+    for number in range(5):
+        assert titles(server, key) == old
+        sql("UPDATE article SET title = 'New', content_html = ?", "x" * 5_000 * number)
+        assert set(titles(server, key)) == {"New"}
+        (database.parent / "articles.db-wal").unlink()
+        (database.parent / "articles.db-shm").unlink()
+        copy_over(database, copy)
+        assert titles(server, key) == old
+        sql("UPDATE article SET title = 'Later'")
+        assert set(titles(server, key)) == {"Later"}
+        copy_over(database, copy)
+        (database.parent / "articles.db-wal").unlink()
+        (database.parent / "articles.db-shm").unlink()
+        assert titles(server, key) == old
+        assert sql("PRAGMA integrity_check") == [("ok",)]
+
+
 def test_what_others_write_is_soon_in_the_file_itself(save, sql, server, key, database):
     save(article(1))
     log = database.parent / "articles.db-wal"
