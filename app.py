@@ -63,13 +63,13 @@ def create_app(config: Mapping[str, Any] | None = None) -> Flask:
     app.config["SQLALCHEMY_DATABASE_URI"] = app.config["DATABASE_URL"]
     try:
         db.init_app(app)
-    except (ArgumentError, ImportError, OSError, ValueError) as error:
+        cache.init_app(app)
+    except (ArgumentError, ImportError, OSError, TypeError, ValueError) as error:
         raise click.ClickException(
             f"DATABASE_URL: no database can be reached by it ({type(error).__name__}). "
             "A SQLite file is sqlite:////path/to/articles.db."
         ) from error
 
-    cache.init_app(app)
     errors.init_app(app)
     app.before_request(_start_clock)
     app.after_request(_log_request)
@@ -123,11 +123,15 @@ def main() -> None:
         create_tables()
         has_key = db.session.scalar(select(ApiKey.id).limit(1))
         has_article = db.session.scalar(select(Article.pk).limit(1))
-    click.echo(f"Serving on {server.base_url(settings['HOST'], listener.getsockname()[1])} (Ctrl+C stops)")
+    lines = [f"Serving on {server.base_url(settings['HOST'], listener.getsockname()[1])} (Ctrl+C stops)"]
     if not has_key:
-        click.echo("There is no API key yet. To make one: flask keys create CUSTOMER")
+        lines.append("There is no API key yet. To make one: flask keys create CUSTOMER")
     if not has_article:
-        click.echo("There is no article yet. For a demo: python seed.py")
+        lines.append("There is no article yet. For a demo: python seed.py")
+    try:
+        click.echo("\n".join(lines))
+    except OSError:  # a full disk, which is no reason not to serve
+        errors.drop_output()
     server.serve(app, listener, settings["THREADS"])
 
 

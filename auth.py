@@ -1,7 +1,6 @@
 """API keys: the check before each request, and the commands that make, list and revoke them."""
 
 import secrets
-from collections.abc import Hashable
 from datetime import UTC, date, datetime
 from hashlib import sha256
 
@@ -12,7 +11,7 @@ from werkzeug.datastructures import WWWAuthenticate
 from werkzeug.exceptions import Unauthorized
 
 from cache import Cache, current_cache
-from database import begin_write, commit_write, create_tables
+from database import Version, begin_write, commit_write, create_tables
 from errors import DatabaseCommands
 from models import ApiKey, Customer, customer_of_key, db
 
@@ -40,23 +39,30 @@ def check_key() -> None:
     key = environ.get("HTTP_X_API_KEY")
     if not key:
         raise Unauthorized("Send your API key in the x-api-key header.", www_authenticate=CHALLENGE)
-    cache = current_cache()
-    version = environ.get("cache.version") or cache.version()
-    g.version, (g.customer_id, g.customer) = version, _customer_of(hash_key(key), cache, version)
 
-
-def _customer_of(hashed: str, cache: Cache, version: Hashable | None) -> tuple[int, str]:
-    """Find the id and name of the customer to whom a good key belongs."""
-    today = datetime.now(UTC).date()
-    known_at, customer = cache.customers.get(hashed, (None, (0, "")))
-    if version is None or known_at != (version, today):
-        parameters = {"hash": hashed, "today": today}
-        found = cache.read(lambda: db.session.connection().execute(customer_of_key(), parameters).first())
-        if not found:
+    def find(at_last: bool) -> tuple[int, str]:
+        g.version = environ.pop("cache.version", None) or cache.version()
+        customer = _customer_of(hash_key(key), cache, g.version)
+        if not customer:
+            cache.check_undisturbed(g.version, at_last=at_last)
             raise Unauthorized("The API key in the x-api-key header is not valid.", www_authenticate=CHALLENGE)
-        customer = found.id, found.name
-        cache.customers[hashed] = (version, today), customer
-    return customer
+        return customer
+
+    cache = current_cache()
+    g.customer_id, g.customer = cache.undisturbed(find)
+
+
+def _customer_of(hashed: str, cache: Cache, version: Version | None) -> tuple[int, str] | None:
+    """Find the id and name of the customer to whom a good key belongs; None for another key."""
+    today = datetime.now(UTC).date()
+    known_at, customer = cache.customers.get(hashed, (None, None))
+    if known_at == (version, today) and cache.keeps(version):
+        return customer
+    found = db.session.connection().execute(customer_of_key(), {"hash": hashed, "today": today}).first()
+    if not found:
+        return None
+    cache.customers[hashed] = (version, today), (found.id, found.name)
+    return found.id, found.name
 
 
 def find_or_add_customer(name: str) -> Customer:

@@ -13,7 +13,7 @@ from typing import TypeVar
 
 from flask import Flask, current_app
 
-from database import Watch, watch_over
+from database import DisturbedError, Version, Watch, watch_over
 from models import db
 
 BESIDES = 1000  # bytes that an answer takes besides its body and key
@@ -55,30 +55,47 @@ class Cache:
         self._making: dict[Hashable, Future[Answer]] = {}
         self.customers: dict[str, tuple[Hashable, tuple[int, str]]] = {}  # by hash, of keys that are or were good
 
-    def version(self) -> Hashable | None:
-        """Give the database's version, to be read before its data; None where nothing can be kept."""
-        version = self.watch.version() if self.watch else None
-        return version if self._capacity else None
+    def version(self) -> Version | None:
+        """Give the database's version, to be read before its data; None where it has none that can be known."""
+        return self.watch.version() if self.watch else None
 
-    def read(self, select: Callable[[], T]) -> T:
-        """Give what `select` reads in the session's transaction: again, where the file was changed under it.
+    def keeps(self, version: Version | None) -> bool:
+        """Tell whether what is read at this version can be kept."""
+        return version is not None and self._capacity > 0
 
-        A file that is copied over another one may leave a transaction with pages of both.
+    def check_undisturbed(self, version: Version | None, *, at_last: bool) -> None:
+        """Raise DisturbedError where what was read since this version may be of two files.
+
+        A file that is copied over another one may leave a transaction with pages of both. It looks as a checkpoint
+        does, which changes the file too but nothing in it: `at_last`, after several attempts, that is let pass, as one
+        of a large log goes on for seconds.
         """
-        opened = self.watch and self.watch.opened
-        found = select()
-        if self.watch and self.watch.version() and self.watch.opened != opened:
-            db.session.rollback()
-            return select()
-        return found
+        now = self.version()
+        if self.watch and not (now and version and now[at_last] == version[at_last]):
+            raise DisturbedError
 
-    def answer(self, key: Hashable, version: Hashable | None, make: Callable[[], Answer]) -> Answer:
+    def undisturbed(self, read: Callable[[bool], T], again: Callable[[], object] = lambda: None) -> T:
+        """Give what `read` gives, in the third attempt at last; it is told whether this is the last.
+
+        Where it raises DisturbedError, its transaction ends, and before the next attempt `again` is called.
+        """
+        for at_last in (False, False, True):
+            try:
+                return read(at_last)
+            except DisturbedError:
+                if at_last:
+                    raise
+                db.session.rollback()
+                again()
+        raise AssertionError("The last attempt returns or raises.")
+
+    def answer(self, key: Hashable, version: Version | None, make: Callable[[], Answer]) -> Answer:
         """Give what `make` made for `key` at this version of the database.
 
         Where several threads ask for the same at once, one makes it, and all get that, or what it raised.
         """
-        if version is None:
-            return self.read(make)
+        if not self.keeps(version):
+            return make()
         with self._lock:
             found = self._answers.get(key)
             if found and self.holds(found, version):
@@ -90,7 +107,7 @@ class Cache:
         if making:
             return making.result()
         try:
-            answer = self.read(make)
+            answer = make()
             answer.key, answer.version = key, version
             self._keep(answer)
             mine.set_result(answer)
@@ -102,7 +119,7 @@ class Cache:
             with self._lock:
                 del self._making[key, version]
 
-    def holds(self, answer: Answer, version: Hashable) -> bool:
+    def holds(self, answer: Answer, version: Version | None) -> bool:
         """Tell whether `answer` is kept, and good at this version and time."""
         good = answer.version == version and answer.since <= time.time() < answer.until
         return good and self._answers.get(answer.key) is answer

@@ -3,22 +3,21 @@
 import os
 import sqlite3
 import time
-from collections.abc import Callable, Hashable
+from collections.abc import Callable
 from contextlib import closing, suppress
 from pathlib import Path
 from threading import Lock, Thread
-from typing import Any
+from typing import Any, NamedTuple
 
 import click
-from sqlalchemy import Connection, Engine, event, inspect, select
+from sqlalchemy import Connection, Engine, delete, event, insert, inspect, select
 from sqlalchemy.engine import URL
 
 from models import Article, Base, TablesVersion, db
 
 VERSION = 1  # of the tables: one more whenever they change, with what brings the older ones forward
-READERS_WAIT = 5  # seconds, which they need not where the file is in WAL mode
 WRITERS_WAIT = 60  # seconds: an import of 100,000 articles takes half of it
-LOG_IS_QUIET = 0.5  # seconds without a commit, after which a file's log is emptied
+LOG_IS_QUIET = 0.25  # seconds without a commit, after which a file's log is emptied
 
 
 def sqlite_file(url: URL) -> str | None:
@@ -29,10 +28,10 @@ def sqlite_file(url: URL) -> str | None:
 
 
 def _may_write(path: str) -> bool:
-    return os.access(path, os.W_OK) and os.access(os.path.dirname(path) or ".", os.W_OK)
+    return os.access(path, os.W_OK) and os.access(os.path.dirname(os.path.realpath(path)), os.W_OK)
 
 
-def _open_file(path: str, timeout: float, *, to_write: bool) -> sqlite3.Connection:
+def _open_file(path: str, *, to_write: bool, **options: Any) -> sqlite3.Connection:
     """Open a SQLite file, which must be there: one that is missing is a fault, not an empty database.
 
     Who only reads must not be able to write: as the last one to close a file, SQLite would move what the log holds
@@ -40,12 +39,26 @@ def _open_file(path: str, timeout: float, *, to_write: bool) -> sqlite3.Connecti
     what readers in WAL mode share; where no writer has made it, the file itself is all there is
     (https://www.sqlite.org/uri.html).
     """
+    uri = f"{Path(path).absolute().as_uri()}?mode="
+    options |= {"uri": True, "check_same_thread": False}
     if _may_write(path):
-        mode = "rw" if to_write else "ro"
-    else:
-        mode = "ro" if os.path.exists(f"{path}-wal") else "ro&immutable=1"
-    uri = f"{Path(path).absolute().as_uri()}?mode={mode}"
-    return sqlite3.connect(uri, uri=True, timeout=timeout, check_same_thread=False)
+        connection: sqlite3.Connection = sqlite3.connect(uri + ("rw" if to_write else "ro"), **options)
+        return connection
+    connection = sqlite3.connect(uri + "ro", **options)
+    try:
+        connection.execute("PRAGMA schema_version")
+    except sqlite3.OperationalError as error:
+        connection.close()
+        refused = error.sqlite_errorcode & 255 in (sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY)
+        if not refused or os.path.exists(log_of(path)) or os.path.exists(f"{os.path.realpath(path)}-journal"):
+            raise
+        connection = sqlite3.connect(uri + "ro&immutable=1", **options)
+    return connection
+
+
+def log_of(path: str) -> str:
+    """Give the path of the log of a SQLite file in WAL mode."""
+    return f"{os.path.realpath(path)}-wal"
 
 
 @event.listens_for(Engine, "connect")
@@ -81,12 +94,17 @@ def commit_write() -> None:
     db.session.commit()
     path = sqlite_file(db.engine.url)
     if path:
-        _empty_log(path, timeout=1)
+        _tend(path, timeout=1)
 
 
-def _empty_log(path: str, timeout: float) -> None:
-    """Move what a file's log holds into the file, unless somebody reads or writes there for `timeout` seconds."""
-    with suppress(sqlite3.Error), closing(_open_file(path, timeout, to_write=True)) as connection:
+def _tend(path: str, timeout: float) -> None:
+    """Leave a SQLite file in WAL mode, and what its log holds in the file.
+
+    Where somebody else keeps it busy for `timeout` seconds, or it is not ours to write, it stays as it is.
+    """
+    with suppress(sqlite3.Error), closing(_open_file(path, to_write=True, timeout=timeout)) as connection:
+        connection.execute("PRAGMA journal_mode = WAL")
+        connection.execute("PRAGMA wal_checkpoint(PASSIVE)")  # keeps no writer waiting, and leaves the next little
         connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
 
 
@@ -104,9 +122,10 @@ def create_tables() -> None:
             raise click.ClickException(
                 f"The database {path} cannot be made ({error.strerror}). DATABASE_URL says where it is to be."
             ) from error
-    if path and _may_write(path):
-        with closing(_open_file(path, READERS_WAIT, to_write=True)) as file:
-            file.execute("PRAGMA journal_mode = WAL")
+    if db.engine.dialect.name == "sqlite" and (not path or _may_write(path)):
+        with db.engine.connect() as connection:
+            connection.exec_driver_sql("COMMIT")  # the mode cannot change inside a transaction
+            connection.exec_driver_sql("PRAGMA journal_mode = WAL")
     with db.engine.connect() as connection:
         if _version_of(connection) == VERSION:
             return
@@ -137,7 +156,20 @@ def _bring_forward(connection: Connection, version: int | None) -> None:
         if "markup_is_made" not in columns:
             connection.exec_driver_sql("ALTER TABLE article ADD COLUMN markup_is_made BOOLEAN DEFAULT false NOT NULL")
     Base.metadata.create_all(connection)
-    connection.execute(Base.metadata.tables[TablesVersion.__tablename__].insert().values(number=VERSION))
+    connection.execute(delete(TablesVersion))
+    connection.execute(insert(TablesVersion).values(number=VERSION))
+
+
+class DisturbedError(Exception):
+    """The database's file was changed while it was read, and what was read may be of two."""
+
+
+class Version(NamedTuple):
+    """What differs after each change of a SQLite file."""
+
+    opened: int  # how often it was opened, as after each change of the file other than by its log
+    replaced: int  # how often it was another file or a shorter one then, which no checkpoint makes of it
+    commits: int  # counted from a number that each connection has for itself
 
 
 class Watch:
@@ -148,15 +180,15 @@ class Watch:
     """
 
     def __init__(self, path: str, replaced: Callable[[], None]) -> None:
-        self._path, self._log, self._replaced = path, f"{path}-wal", replaced
+        self._path, self._log, self._replaced = path, log_of(path), replaced
         self._lock = Lock()
         self._connection: sqlite3.Connection | None = None
         self._file: tuple[int, ...] | None = None  # as it was when it was opened
         self._doubted = True
         self.serving = False  # whether this process only reads
-        self.opened = 0  # how often: each connection counts commits from a number of its own
+        self.opened = self._replacements = 0  # see Version
 
-    def version(self) -> Hashable | None:
+    def version(self) -> Version | None:
         """Give what differs after each commit, or None while that cannot be known."""
         with self._lock:
             try:
@@ -164,11 +196,11 @@ class Watch:
                 if self._doubted or file != self._file:
                     self._open(file)
                 assert self._connection
-                return self.opened, self._connection.execute("PRAGMA data_version").fetchone()[0]
+                commits = self._connection.execute("PRAGMA data_version").fetchone()[0]
+                return Version(self.opened, self._replacements, commits)
             except (OSError, sqlite3.Error):
                 self.doubt()
-                self.opened += 1
-                self._replaced()
+                self._forget(replaced=True)
                 return None
 
     def doubt(self) -> None:
@@ -179,7 +211,7 @@ class Watch:
         """Close the file, until it is asked about again."""
         if self._connection:
             self._connection.close()
-        self._connection, self._doubted = None, True
+        self._connection, self._file, self._doubted = None, None, True
 
     def _look(self) -> tuple[int, ...]:
         """Give what tells a file, and the log that belongs to it (0 for none), from others. Raises OSError."""
@@ -191,21 +223,34 @@ class Watch:
         return log, status.st_ino, status.st_dev, status.st_size, status.st_mtime_ns, status.st_ctime_ns
 
     def _open(self, file: tuple[int, ...]) -> None:
-        # Of another file, the log that is left here is not: SQLite, which goes by the name, would take it for that.
-        # The numbers tell for sure, as none is given again while the old connection has its file and log open.
-        if self._connection and self._file and file[0] and file[0] == self._file[0] and file[1] != self._file[1]:
-            for name in (self._log, f"{self._path}-shm"):
+        if self._file and self._is_left_over(file):
+            for name in (self._log, self._log.removesuffix("-wal") + "-shm"):
                 with suppress(OSError):
                     os.remove(name)
+        self._forget(replaced=not self._file or file[1] != self._file[1] or file[3] < self._file[3])
         self.close()
-        self.opened += 1
-        self._replaced()
+        self._log = log_of(self._path)
         file = self._look()  # to close its last connection may have changed it
         # Each request asks, so it may not wait; and whichever thread has the lock.
-        self._connection = _open_file(self._path, timeout=0, to_write=False)
+        self._connection = _open_file(self._path, to_write=False, timeout=0)
         self._connection.execute("PRAGMA data_version")  # opens the log, or makes it
         self._file = (self._look()[0], *file[1:])
         self._doubted = False
+
+    def _forget(self, *, replaced: bool) -> None:
+        self.opened += 1
+        self._replacements += replaced
+        self._replaced()
+
+    def _is_left_over(self, file: tuple[int, ...]) -> bool:
+        """Tell whether the log is that of the file that was open, of which another one has taken the place.
+
+        SQLite goes by the name, and would take it for the new one's. Its number tells, as no other log has that while
+        this one is open; its age, that nobody has used it with the new file, which was moved here (`st_ctime`) later.
+        """
+        assert self._file
+        same_log, other_file = file[0] and file[0] == self._file[0], file[1] != self._file[1]
+        return bool(same_log and other_file and os.stat(self._log).st_mtime_ns <= file[-1])
 
     def serve(self) -> None:
         """Let this process only read from now on, and, in a thread of its own, keep the file's log empty."""
@@ -216,16 +261,20 @@ class Watch:
     def _keep_log_empty(self) -> None:
         """For ever, move what others commit from the log into the file, once they pause.
 
-        A file that is one piece can be replaced by a backup, and a plain copy of it is one.
+        A file that is one piece can be replaced by a backup, and a plain copy of it is one. A file that has no log, as
+        such a backup, gets one, so that readers and writers do not keep each other waiting.
         """
         before = None
         while True:
             time.sleep(LOG_IS_QUIET)
+            if not self.version() or not self._file:  # also notices another file soon
+                continue
+            log, size = self._file[0], self._file[3]
             with suppress(OSError):
-                log = os.stat(self._log)
-                now = log.st_ino, log.st_size, log.st_mtime_ns
-                if log.st_size and now == before and self.version():  # which knows whether it is this file's log
-                    _empty_log(self._path, timeout=0)
+                status = os.stat(self._log if log else self._path)
+                now = status.st_ino, status.st_size, status.st_mtime_ns
+                if now == before and size and (status.st_size or not log):
+                    _tend(self._path, timeout=0)
                 before = now
 
 
@@ -239,18 +288,15 @@ def watch_over(engine: Engine) -> Watch | None:
         return None
     watch = Watch(path, engine.dispose)
 
-    def connect(*_arguments: Any) -> sqlite3.Connection:
-        return _open_file(path, READERS_WAIT, to_write=not watch.serving)
-
-    def note(_connection: Any, record: Any) -> None:
+    def connect(_dialect: Any, record: Any, _arguments: Any, options: dict[str, Any]) -> sqlite3.Connection:
         record.info["opened"] = watch.opened
+        return _open_file(path, to_write=not watch.serving, **options)
 
     def check(connection: Any, record: Any) -> None:
         if connection and record.info["opened"] != watch.opened:
             record.invalidate()
 
     event.listen(engine, "do_connect", connect)
-    event.listen(engine, "connect", note)
     event.listen(engine, "checkin", check)  # those in use are not closed by dispose()
     event.listen(engine, "handle_error", lambda _context: watch.doubt())
     return watch

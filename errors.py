@@ -18,6 +18,8 @@ from marshmallow import ValidationError
 from sqlalchemy.exc import DBAPIError, TimeoutError
 from werkzeug.exceptions import HTTPException
 
+from database import DisturbedError
+
 FAULTS_SHOWN = 20
 FAULT_LENGTH = 500  # characters
 
@@ -54,6 +56,7 @@ def init_app(app: Flask) -> None:
     app.register_error_handler(ValidationError, _from_validation_error)
     app.register_error_handler(DBAPIError, _from_database_error)
     app.register_error_handler(TimeoutError, _from_database_error)
+    app.register_error_handler(DisturbedError, _from_database_error)
 
 
 def harden(response: Response) -> Response:
@@ -80,8 +83,8 @@ def _from_validation_error(error: ValidationError) -> Response:
     return _problem(Response(status=400), "Some parameters are not valid; errors names them.", errors=error.messages)
 
 
-def _from_database_error(error: DBAPIError | TimeoutError) -> Response:
-    current_app.logger.error("The database cannot be read: %s", getattr(error, "orig", error))
+def _from_database_error(error: DBAPIError | TimeoutError | DisturbedError) -> Response:
+    current_app.logger.error("The database cannot be read: %s", getattr(error, "orig", repr(error)))
     response = Response(status=503, headers={"Retry-After": "5"})
     return _problem(response, "The articles cannot be read at the moment. Try again in a few seconds.")
 
@@ -97,6 +100,11 @@ def database_errors_in_one_line() -> Iterator[None]:
         raise click.ClickException(f"The database cannot be used ({reason}). {advice}") from error
 
 
+def drop_output() -> None:
+    """Let standard output go nowhere: what is left of it Python writes when it ends."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+
+
 class DatabaseCommands(AppGroup):
     """A group of commands that tell an error of the database, or of their output, in one line."""
 
@@ -110,7 +118,7 @@ class DatabaseCommands(AppGroup):
         except OSError as error:
             if error.errno == EPIPE:  # as of "| head", which click ends quietly
                 raise
-            os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # for what is left of it, which Python writes when it ends
+            drop_output()
             raise click.ClickException(f"The output cannot be written ({error.strerror}).") from error
 
 

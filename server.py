@@ -189,9 +189,9 @@ class LogHandler(logging.Handler):
         self._room.register(file, select.POLLOUT)
 
     def emit(self, record: logging.LogRecord) -> None:
-        for line in self.format(record).splitlines():
-            if self._room.poll(0):  # then a pipe takes PIPE_BUF bytes at once
-                with suppress(OSError):
+        with suppress(Exception):  # no line is worth an answer
+            for line in self.format(record).splitlines():
+                if self._room.poll(0):  # then a pipe takes PIPE_BUF bytes at once
                     os.write(self._file, f"{line}\n".encode(errors="replace")[-select.PIPE_BUF :])
 
 
@@ -267,9 +267,9 @@ def _turn(server: TcpWSGIServer, timeout: float) -> None:
 
 def _make_room(server: TcpWSGIServer) -> None:
     """Close the connection that has been still for longest, so that idle ones keep nobody out."""
-    waiting = [channel for channel in server.active_channels.values() if not channel.requests]
-    if waiting:
-        min(waiting, key=lambda channel: channel.last_activity).handle_close()
+    still = [each for each in server.active_channels.values() if not each.requests or each.total_outbufs_len > AT_ONCE]
+    if still:
+        min(still, key=lambda channel: channel.last_activity).handle_close()
 
 
 def _drain(server: TcpWSGIServer) -> None:

@@ -181,7 +181,7 @@ class Soak:
 
     def break_it(self) -> None:
         """Break the database for a moment, or put the backup in its place as it is."""
-        sleep(1)  # what was committed last is then no longer in the log, as the README says
+        sleep(1)  # another tool's last change is then in the file, and not in the log: see the README's Operations
         damage = self.chance.choice((self.remove, self.truncate, self.overwrite, lambda: None))
         mend = self.chance.choice((self.copy_over, self.move_over))
         now, kept = self.now, self.kept
@@ -214,6 +214,13 @@ class Soak:
         os.replace(shutil.copyfile(self.backup, self.backup.with_suffix(".moved")), self.database)
 
     # The clients, each in a thread of its own.
+
+    def guard(self, act: Callable[[random.Random], None], number: int) -> None:
+        """Let a client act; what it stumbles over is wrong."""
+        try:
+            act(random.Random(number))
+        except (OSError, http.client.HTTPException, KeyError, ValueError) as error:
+            self.wrong.append(f"{act.__name__}: {error!r}")
 
     def read(self, chance: random.Random) -> None:
         """Ask, and check the answers."""
@@ -286,7 +293,7 @@ class Soak:
         """Let everything happen until the time is up."""
         began = monotonic()
         clients: list[tuple[Callable[[random.Random], None], int]] = [(self.read, READERS), (self.annoy, 1)]
-        threads = [Thread(target=act, args=(random.Random(n),)) for act, count in clients for n in range(count)]
+        threads = [Thread(target=self.guard, args=(act, n)) for act, count in clients for n in range(count)]
         for thread in threads:
             thread.start()
         changes = [self.import_state, self.write_by_another_tool, self.change_the_key, self.back_up, self.break_it]
@@ -310,7 +317,9 @@ class Soak:
         click.echo(f"{before:9.0f} MB after a fifth of the time, {after:.0f} MB at the end")
         (sound,) = self.sql("PRAGMA integrity_check")[0]
         click.echo(f"{sound:>9} says the check of the database's integrity")
-        if self.wrong or sound != "ok" or self.counts["exit status"]:
+        if after > before * 1.3 or self.slowest > 5:
+            self.wrong.append("The service grew, or a client had to wait.")
+        if self.wrong or sound != "ok" or self.counts["exit status"] or not self.counts["answers 200"]:
             raise click.ClickException("\n".join(["Wrong:", *self.wrong]))
         click.echo("No answer was wrong, and none an error while the database was in order.")
 

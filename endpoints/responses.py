@@ -6,7 +6,7 @@ from functools import lru_cache
 from typing import Any
 
 import orjson
-from flask import Response, g, request
+from flask import Response, current_app, g, request
 from werkzeug.datastructures import Accept
 from werkzeug.http import parse_accept_header
 
@@ -25,16 +25,20 @@ def respond(query: tuple[Hashable, ...], render: Callable[[dict[str, Any]], dict
     Where the client has just that answer, it is a 304 (RFC 9110, 13.1.2).
     """
 
-    def make() -> Answer:
+    def make(at_last: bool) -> Answer:
         now = datetime.now(UTC)
         parameters = {"customer_id": g.customer_id, "now": now}
         answer = Answer(orjson.dumps(render(parameters)), since=now.timestamp())
-        if g.version and (due := db.session.connection().scalar(next_publication(), parameters)):
+        if cache.keeps(g.version) and (due := db.session.connection().scalar(next_publication(), parameters)):
             answer.until = due.timestamp()
+        cache.check_undisturbed(g.version, at_last=at_last)
         return answer
 
+    def read(at_last: bool) -> Answer:
+        return cache.answer((request.endpoint, g.customer_id, *query), g.version, lambda: make(at_last))
+
     cache, environ = current_cache(), request.environ
-    answer = cache.answer((request.endpoint, g.customer_id, *query), g.version, make)
+    answer = cache.undisturbed(read, current_app.preprocess_request)  # whose key it is, is read again too
     environ["cache.answer"] = answer  # for the server, which answers the next request like this one at once
     compress = len(answer.body) > WORTH_COMPRESSING and _accepts_gzip(environ.get("HTTP_ACCEPT_ENCODING", ""))
     etags = [answer.etag, f"{answer.etag}-gzip"]  # other bytes have another strong ETag: RFC 9110, 8.8.3

@@ -49,6 +49,12 @@ def test_the_curl_line_has_the_settings_host_and_port(run, monkeypatch):
     assert "'x-api-key: it'\"'\"'s'" in run("--key", "it's").output  # as a shell needs it
 
 
+def test_a_key_can_be_given_where_no_list_of_processes_shows_it(run, get, monkeypatch):
+    monkeypatch.setenv("DEMO_KEY", "demo")
+    assert "Key: demo\n" in run().output
+    assert get(LISTS[0])["meta"]["total"] == 120
+
+
 def test_the_same_run_again_changes_nothing(run, sql):
     run("--key", "demo")
     before = content_of(sql)

@@ -12,7 +12,7 @@ import sys
 import threading
 import time
 from collections import Counter
-from contextlib import suppress
+from contextlib import closing, suppress
 from pathlib import Path
 
 import pytest
@@ -202,6 +202,19 @@ def test_connections_that_are_still_keep_nobody_out(server, sent):
     assert "limit" not in server.log()
 
 
+def test_connections_that_do_not_read_what_they_ask_for_keep_nobody_out(save, server, key):
+    save(*(article(each, content_html="x" * 20_000) for each in range(100)))
+    request = f"GET {LISTS[0]}?take=100 HTTP/1.1\r\nHost: x\r\nx-api-key: {key}\r\n\r\n".encode()
+    held = []
+    for _ in range(850):
+        held.append(socket.create_connection((server.host, server.port)))
+        held[-1].sendall(request * 3)
+    for _ in range(5):
+        assert get(server, "/healthz").status == 200
+    for connection in held:
+        connection.close()
+
+
 def memory_of(process):
     """Give the megabytes of memory that a process holds."""
     return int(re.search(r"VmRSS:\s+(\d+)", Path(f"/proc/{process.pid}/status").read_text())[1]) / 1000
@@ -269,6 +282,31 @@ def test_it_serves_without_a_standard_error(database, app):
             connection.close()
         process.terminate()
         assert process.wait(timeout=5) == 0
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="/dev/full is a disk without room")
+def test_it_serves_though_its_outputs_cannot_be_written(database, app):
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        port = listener.getsockname()[1]
+    with Path("/dev/full").open("w") as full:
+        process = subprocess.Popen(
+            [sys.executable, "app.py"],
+            cwd=PROJECT,
+            env=os.environ | {"DATABASE_URL": f"sqlite:///{database}", "PORT": str(port)},
+            stdout=full,
+            stderr=full,
+        )
+
+    def answers():
+        with suppress(OSError):
+            connection = http.client.HTTPConnection("127.0.0.1", port, timeout=5)
+            with closing(connection):
+                connection.request("GET", "/healthz")
+                return connection.getresponse().read() == b'{"status": "ok"}'
+
+    wait_for(answers, lambda: "It does not answer.")
+    process.terminate()
+    assert process.wait(timeout=5) == 0
 
 
 def test_when_stopped_it_answers_whoever_had_reached_it(server):
