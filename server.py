@@ -30,7 +30,7 @@ from errors import HARDENING
 
 DRAIN_SECONDS = 10  # for what is in flight when the service is stopped; container runtimes wait as long
 
-GRACE_SECONDS = 1  # in which a new connection may still send its request when the service is stopped
+GRACE_SECONDS = 1  # in which a connection may go on before it is taken for a still one
 
 CONNECTIONS = 800  # at most: with the files of up to 64 threads they stay below the 1,024 that a process may open
 REQUESTS_KNOWN = 10_000  # with the answers that they were given
@@ -266,10 +266,13 @@ def _turn(server: TcpWSGIServer, timeout: float) -> None:
 
 
 def _make_room(server: TcpWSGIServer) -> None:
-    """Close the connection that has been still for longest, so that idle ones keep nobody out."""
-    still = [each for each in server.active_channels.values() if not each.requests or each.total_outbufs_len > AT_ONCE]
-    if still:
-        min(still, key=lambda channel: channel.last_activity).handle_close()
+    """Close the connections that have been still for longest, so that idle ones keep nobody out."""
+    channels = server.active_channels.values()
+    quiet_since = time.time() - GRACE_SECONDS
+    still = [each for each in channels if not each.requests or each.total_outbufs_len > AT_ONCE]
+    for channel in sorted(still, key=lambda each: each.last_activity)[: len(channels) - CONNECTIONS]:
+        if channel.last_activity < quiet_since:
+            channel.handle_close()
 
 
 def _drain(server: TcpWSGIServer) -> None:

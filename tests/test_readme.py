@@ -167,6 +167,7 @@ def test_its_other_commands_exist():
         "benchmarks.imports",
         "benchmarks.inside",
         "benchmarks.served",
+        "benchmarks.soak",
         "pytest",
     }
     commands = create_app().cli.commands
