@@ -17,6 +17,7 @@ from models import Article, Base, TablesVersion, db
 
 VERSION = 1  # of the tables: one more whenever they change, with what brings the older ones forward
 WRITERS_WAIT = 60  # seconds: an import of 100,000 articles takes half of it
+MOMENT = 0.2  # seconds that a request can wait for in the loop that reads them all
 LOG_IS_QUIET = 0.25  # seconds without a commit, after which a file's log is emptied
 
 
@@ -231,8 +232,8 @@ class Watch:
         self.close()
         self._log = log_of(self._path)
         file = self._look()  # to close its last connection may have changed it
-        # Each request asks, so it may not wait; and whichever thread has the lock.
-        self._connection = _open_file(self._path, to_write=False, timeout=0)
+        # For a moment the last one who closes a file, or the first who opens it, keeps others out.
+        self._connection = _open_file(self._path, to_write=False, timeout=MOMENT)
         self._connection.execute("PRAGMA data_version")  # opens the log, or makes it
         self._file = (self._look()[0], *file[1:])
         self._doubted = False
