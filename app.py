@@ -2,6 +2,7 @@
 
 import logging
 import os
+import re
 import sys
 from collections.abc import Mapping
 from pathlib import Path
@@ -11,8 +12,9 @@ from urllib.parse import quote
 
 import click
 from flask import Blueprint, Flask, Response, g, request
+from flask_cors import CORS
 from marshmallow import EXCLUDE, Schema, ValidationError, fields
-from sqlalchemy import select
+from sqlalchemy import make_url, select
 from sqlalchemy.exc import ArgumentError
 
 import auth
@@ -20,12 +22,24 @@ import cache
 import errors
 import server
 from articles import articles as article_commands
-from database import create_tables
-from endpoints import articles, health, previews, sitemap
+from database import create_tables, engine_options
+from endpoints import articles, health, openapi, page, previews, sitemap
 from models import ApiKey, Article, db
 from schemas import WholeNumber, one_of
 
 access_log = logging.getLogger("access")
+
+
+class Origins(fields.Field[list[str]]):
+    """Web origins (RFC 6454), separated by commas."""
+
+    def _deserialize(self, value: str, attr: str | None, data: Any, **kwargs: Any) -> list[str]:
+        origins = [origin.strip() for origin in value.split(",")]
+        if not all(re.fullmatch(r"https?://([a-z0-9.-]+|\[[0-9a-f:]+\])(:\d+)?", origin) for origin in origins):
+            raise ValidationError(
+                "Must be origins as in https://www.example.com, separated by commas, in small letters."
+            )
+        return origins
 
 
 class SettingsSchema(Schema):
@@ -39,6 +53,7 @@ class SettingsSchema(Schema):
     PORT = WholeNumber(0, 65535, load_default=8000)  # 0 takes a free one
     THREADS = WholeNumber(1, 64, load_default=4)
     CACHE_MB = WholeNumber(0, 100_000, load_default=64)
+    CORS_ORIGINS = Origins(load_default=())
     LOG_LEVEL = fields.String(load_default="info", validate=one_of(("debug", "info", "warning", "error")))
 
 
@@ -62,6 +77,7 @@ def create_app(config: Mapping[str, Any] | None = None) -> Flask:
     app.config.update(read_settings(os.environ) | dict(config or {}))
     app.config["SQLALCHEMY_DATABASE_URI"] = app.config["DATABASE_URL"]
     try:
+        app.config["SQLALCHEMY_ENGINE_OPTIONS"] = engine_options(make_url(app.config["DATABASE_URL"]))
         db.init_app(app)
         cache.init_app(app)
     except (ArgumentError, ImportError, OSError, TypeError, ValueError) as error:
@@ -74,6 +90,17 @@ def create_app(config: Mapping[str, Any] | None = None) -> Flask:
     app.before_request(_start_clock)
     app.after_request(_log_request)
     app.after_request(errors.harden)
+    if app.config["CORS_ORIGINS"]:
+        CORS(
+            app,
+            origins=app.config["CORS_ORIGINS"],
+            methods=["GET", "HEAD"],
+            allow_headers=["x-api-key", "If-None-Match"],
+            expose_headers=["ETag"],
+            max_age=7200,
+            vary_header=False,
+        )
+        app.after_request(_vary_by_origin)
     app.url_map.strict_slashes = False
     app.url_map.merge_slashes = False  # its redirect would be a page of HTML
     api = Blueprint("api", __name__, url_prefix="/api/public/v1")
@@ -81,10 +108,17 @@ def create_app(config: Mapping[str, Any] | None = None) -> Flask:
     for endpoint in (articles, previews, sitemap):
         api.register_blueprint(endpoint.blueprint)
     app.register_blueprint(api)
-    app.register_blueprint(health.blueprint)
+    for endpoint in (health, openapi, page):
+        app.register_blueprint(endpoint.blueprint)
     app.cli.add_command(auth.keys)
     app.cli.add_command(article_commands)
     return app
+
+
+def _vary_by_origin(response: Response) -> Response:
+    """Tell caches that the CORS headers depend on who asks, also in answers to those who are no browsers."""
+    response.vary.add("Origin")
+    return response
 
 
 def _start_clock() -> None:

@@ -14,8 +14,9 @@ from auth import CustomerName, KeyText
 from content import save_articles, schema_markup
 from database import begin_write, commit_write, create_tables
 from errors import DatabaseCommands, Faults, Place, printable
-from models import Customer, article_table, db, searchable
+from models import Customer, article_table, db
 from schemas import ArticleImportSchema, read_timestamp, timestamp
+from search import searchable
 from sources import Source, open_sources, read_lines
 
 
@@ -158,7 +159,7 @@ def list_articles(name: str | None) -> None:
     create_tables()
     now = datetime.now(UTC)
     columns = article_table.c.status, article_table.c.published_at, article_table.c.slug, article_table.c.title
-    latest_first = (article_table.c.status, article_table.c.published_at.desc(), article_table.c.id.desc())
+    latest_first = (article_table.c.status, article_table.c.published_at.desc().nulls_last(), article_table.c.id.desc())
     rows = select(*columns).where(article_table.c.customer_id == the_customer(name).id).order_by(*latest_first)
     for status, published_at, slug, title in db.session.execute(rows):
         state = "scheduled" if status == "published" and published_at > now else status

@@ -11,9 +11,10 @@ from werkzeug.datastructures import WWWAuthenticate
 from werkzeug.exceptions import Unauthorized
 
 from cache import Cache, current_cache
-from database import Version, begin_write, commit_write, create_tables
+from database import begin_write, commit_write, create_tables
 from errors import DatabaseCommands
 from models import ApiKey, Customer, customer_of_key, db
+from watch import Version
 
 CHALLENGE = WWWAuthenticate("ApiKey", {"header": "x-api-key"})
 SHOWN_CHARACTERS = 6  # of a key, to tell it from others; the rest stays far beyond guessing

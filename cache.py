@@ -13,8 +13,8 @@ from typing import TypeVar
 
 from flask import Flask, current_app
 
-from database import DisturbedError, Version, Watch, watch_over
 from models import db
+from watch import DisturbedError, Version, Watch, watch_over
 
 BESIDES = 1000  # bytes that an answer takes besides its body and key
 MEGABYTE = 1_000_000

@@ -14,8 +14,9 @@ from orjson import Fragment
 from sqlalchemy import RowMapping, bindparam, insert, select, update
 
 from errors import Faults, Place
-from models import Customer, article_table, db, searchable
+from models import Customer, article_table, db
 from schemas import WAY_OUT_OF_A_SCRIPT, json_text, read_timestamp, timestamp
+from search import searchable
 
 WORDS_PER_MINUTE = 238  # adults reading silently: Brysbaert (2019), doi:10.1016/j.jml.2019.104047
 META_DESC_LENGTH = 155  # what search engines show of a description

@@ -18,7 +18,7 @@ from marshmallow import ValidationError
 from sqlalchemy.exc import DBAPIError, TimeoutError
 from werkzeug.exceptions import HTTPException
 
-from database import DisturbedError
+from watch import DisturbedError
 
 FAULTS_SHOWN = 20
 FAULT_LENGTH = 500  # characters
@@ -38,9 +38,13 @@ DETAILS = {
     500: "The service failed to answer. Its log tells why.",
 }
 
-# What to do about what SQLite says.
+# What to do about what the database says.
 ADVICE = {
     "locked": "Another program writes to it: try again.",
+    "exceeds btree": "Nothing was written: a title is too long for PostgreSQL; 600 characters always fit.",
+    "read-only transaction": "Nothing was written: DATABASE_URL must name the server that this standby follows.",
+    "during recovery": "Nothing was written: DATABASE_URL must name the server that this standby follows.",
+    "lock timeout": "Another program writes to it: try again.",
     "readonly": "Nothing was written: you must be allowed to write the file and its folder. DATABASE_URL says where.",
     "unable to open": "You must be allowed to read and write the file and its folder. DATABASE_URL says where.",
     "is full": "Nothing was written: make room on the disk, and try again.",
@@ -60,8 +64,8 @@ def init_app(app: Flask) -> None:
 
 
 def harden(response: Response) -> Response:
-    """Add the headers that keep browsers from making more of an answer than it is."""
-    response.headers.extend(HARDENING)
+    """Add the headers that keep browsers from making more of an answer than it is; one that is there stays."""
+    response.headers.extend((name, value) for name, value in HARDENING if name not in response.headers)
     return response
 
 
@@ -95,7 +99,7 @@ def database_errors_in_one_line() -> Iterator[None]:
     try:
         yield
     except (DBAPIError, sqlite3.Error) as error:
-        reason = str(getattr(error, "orig", error))
+        reason = str(getattr(error, "orig", error)).partition("\n")[0]
         advice = next((advice for words, advice in ADVICE.items() if words in reason), "Nothing was written.")
         raise click.ClickException(f"The database cannot be used ({reason}). {advice}") from error
 

@@ -1,7 +1,5 @@
 """The tables: customers, their keys and articles; and the selects that answer the API."""
 
-import unicodedata
-from collections.abc import Sequence
 from datetime import UTC, date, datetime
 from functools import lru_cache
 from typing import Any
@@ -28,6 +26,7 @@ from sqlalchemy import (
     select,
     true,
 )
+from sqlalchemy.dialects import postgresql
 from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
 
 
@@ -50,6 +49,10 @@ class UtcDateTime(TypeDecorator[datetime]):
         if value is None:
             return None
         return value.replace(tzinfo=UTC) if value.tzinfo is None else value.astimezone(UTC)
+
+
+# Text that is compared by its code points, as SQLite does: PostgreSQL's order would depend on its set-up.
+PlainText = Text().with_variant(postgresql.TEXT(collation="C"), "postgresql")
 
 
 class Base(DeclarativeBase):
@@ -93,6 +96,18 @@ def _sqlite_check(rule: str) -> CheckConstraint:
     return CheckConstraint(rule).ddl_if(dialect="sqlite")
 
 
+def _list_indexes(name: str, *columns: str) -> tuple[Index, Index]:
+    """Give the index that a list in some order walks, to find there all that it filters by.
+
+    PostgreSQL's indexes hold no long texts: there it is all but what a search looks through.
+    """
+    own = "customer_id", "status", *columns
+    return (
+        Index(f"article_by_{name}", *own, "search_text").ddl_if(dialect="sqlite"),
+        Index(f"article_by_{name}_alone", *own).ddl_if(dialect="postgresql"),
+    )
+
+
 class Article(Base):
     """An article. Its id and slug are the customer's own; `pk` ties its indexes to it.
 
@@ -103,16 +118,16 @@ class Article(Base):
 
     pk: Mapped[int] = mapped_column(primary_key=True)
     customer_id: Mapped[int] = mapped_column(ForeignKey(Customer.id))
-    id: Mapped[str] = mapped_column(Text)
-    slug: Mapped[str] = mapped_column(Text)
+    id: Mapped[str] = mapped_column(PlainText)
+    slug: Mapped[str] = mapped_column(PlainText)
     status: Mapped[str] = mapped_column(Text)
     published_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
     created_at: Mapped[datetime] = mapped_column(UtcDateTime)
     updated_at: Mapped[datetime] = mapped_column(UtcDateTime)
     views: Mapped[int] = mapped_column(BigInteger)
     title: Mapped[str] = mapped_column(Text)
-    folded_title: Mapped[str] = mapped_column(Text)  # see fold()
-    search_text: Mapped[str] = mapped_column(Text)  # folded title, line feed, folded slug
+    folded_title: Mapped[str] = mapped_column(PlainText)  # see fold()
+    search_text: Mapped[str] = mapped_column(PlainText)  # folded title, line feed, folded slug
     banner_url: Mapped[str] = mapped_column(Text)
     category: Mapped[str] = mapped_column(Text)
     keywords: Mapped[str] = mapped_column(Text)  # a JSON array of strings
@@ -126,11 +141,10 @@ class Article(Base):
     __table_args__ = (
         UniqueConstraint(customer_id, id),
         UniqueConstraint(customer_id, slug),
-        # Each list walks the index of its order, and finds there all that it filters by.
-        Index("article_by_publication", customer_id, status, published_at, id, search_text),
-        Index("article_by_creation", customer_id, status, created_at, id, published_at, search_text),
-        Index("article_by_title", customer_id, status, folded_title, id, published_at, search_text),
-        Index("article_by_views", customer_id, status, views, id, published_at, search_text),
+        *_list_indexes("publication", "published_at", "id"),
+        *_list_indexes("creation", "created_at", "id", "published_at"),
+        *_list_indexes("title", "folded_title", "id", "published_at"),
+        *_list_indexes("views", "views", "id", "published_at"),
         Index("article_by_slug", customer_id, status, slug, published_at, updated_at),
         CheckConstraint("status = 'draft' OR status = 'published' AND published_at IS NOT NULL"),
         CheckConstraint("read_time >= 0 AND read_time < 1000000"),
@@ -171,34 +185,6 @@ class Article(Base):
 
 
 article_table = Base.metadata.tables[Article.__tablename__]
-
-
-def fold(text: str) -> str:
-    """Give `text` as search and title order see it: without case and accents, in any script.
-
-    Unicode's compatibility decomposition (NFKD), less the characters of a non-zero combining class, case-folded.
-    """
-    if text.isascii():
-        return text.lower()
-    decomposed = unicodedata.normalize("NFKD", text)
-    return "".join(filter(lambda character: not unicodedata.combining(character), decomposed)).casefold()
-
-
-def searchable(title: str, slug: str) -> dict[str, str]:
-    """Give the `Article` columns that search and title order use."""
-    folded_title = fold(title)
-    return {"folded_title": folded_title, "search_text": f"{folded_title}\n{fold(slug)}"}
-
-
-def search_words(q: str) -> list[str]:
-    """Give the folded words of a search, each once. None of them filters nothing."""
-    return list(dict.fromkeys(filter(str.strip, map(fold, q.split()))))  # a lone accent folds to a space
-
-
-def word_parameters(words: Sequence[str]) -> dict[str, str]:
-    """Give what `published_page` and `published_total` bind for `words`: LIKE patterns of literal text."""
-    escape = str.maketrans({"\\": "\\\\", "%": "\\%", "_": "\\_"})
-    return {f"word_{number}": f"%{word.translate(escape)}%" for number, word in enumerate(words)}
 
 
 # The selects below are made once and then only given their parameters: making one costs as much as running it. They

@@ -87,12 +87,22 @@ class ListQuerySchema(Schema):
 
     q = fields.String(
         load_default="",
+        metadata={
+            "description": "Search: each word must occur in the title or the slug. Case and accents do not matter."
+        },
         validate=[validate.Length(max=MAX_QUERY, error="Must be {max} characters or fewer."), _no_nul],
     )
-    take = WholeNumber(1, 100, load_default=50)
-    skip = WholeNumber(0, load_default=0)
-    order_by = fields.String(data_key="orderBy", load_default="publishedAt", validate=one_of(SORT_COLUMNS))
-    order = fields.String(load_default="desc", validate=one_of(("asc", "desc")))
+    take = WholeNumber(1, 100, load_default=50, metadata={"description": "How many articles to give."})
+    skip = WholeNumber(0, load_default=0, metadata={"description": "How many articles to leave out from the start."})
+    order_by = fields.String(
+        data_key="orderBy",
+        load_default="publishedAt",
+        validate=one_of(SORT_COLUMNS),
+        metadata={"description": "What to sort by. Ties go by id, in the same direction."},
+    )
+    order = fields.String(
+        load_default="desc", validate=one_of(("asc", "desc")), metadata={"description": "The direction of the order."}
+    )
 
 
 class RowSchema(Schema):
@@ -207,23 +217,34 @@ def _web_address(value: str) -> None:
 class ArticleSchema(RowSchema):
     """The full form."""
 
-    id = Text(validate=validate.Regexp(r"\S{1,64}\Z", error="Must have 1 to 64 characters and no white space."))
-    title = Text(required=True)
+    id = Text(
+        metadata={"description": "Unique among the customer's articles."},
+        validate=validate.Regexp(r"\S{1,64}\Z", error="Must have 1 to 64 characters and no white space."),
+    )
+    title = Text(required=True, metadata={"description": "The article's title."})
     slug = Text(
         required=True,
+        metadata={"description": "For the article's address on the site; unique among the customer's articles."},
         validate=validate.Regexp(
             r"[^\s/?#]{1,200}\Z", error="Must have 1 to 200 characters, and no white space, /, ? or #."
         ),
     )
-    banner_url = Text(data_key="bannerUrl", load_default="", validate=_web_address)
-    keywords = Keywords(load_default="[]")
-    meta_title = Text(data_key="metaTitle")
-    meta_desc = Text(data_key="metaDesc")
-    published_at = Timestamp(data_key="publishedAt")
-    category = Text(load_default="")
-    read_time = Minutes(data_key="readTime")
-    content_html = Text(data_key="contentHtml", required=True)
-    schema_markup = SchemaMarkup(data_key="schemaMarkup")
+    banner_url = Text(
+        data_key="bannerUrl",
+        load_default="",
+        validate=_web_address,
+        metadata={"description": "Address of a picture, or empty."},
+    )
+    keywords = Keywords(load_default="[]", metadata={"description": "May be empty."})
+    meta_title = Text(data_key="metaTitle", metadata={"description": "For the page's title element."})
+    meta_desc = Text(data_key="metaDesc", metadata={"description": "For the page's meta description."})
+    published_at = Timestamp(data_key="publishedAt", metadata={"description": "Since when it is published, in UTC."})
+    category = Text(load_default="", metadata={"description": "Name of the category, or empty."})
+    read_time = Minutes(data_key="readTime", metadata={"description": "Minutes of reading."})
+    content_html = Text(data_key="contentHtml", required=True, metadata={"description": "The body, in HTML."})
+    schema_markup = SchemaMarkup(
+        data_key="schemaMarkup", metadata={"description": "Structured data of schema.org, for the page, in JSON-LD."}
+    )
 
 
 class ArticlePreviewSchema(ArticleSchema):
@@ -257,5 +278,5 @@ class ArticleImportSchema(ArticleSchema):
 class SitemapEntrySchema(RowSchema):
     """A slug and the day of its last change."""
 
-    slug = Text(data_key="url")
-    changed_at = Day(data_key="lastmod")
+    slug = Text(data_key="url", metadata={"description": "An article's slug."})
+    changed_at = Day(data_key="lastmod", metadata={"description": "The UTC day of its last change."})

@@ -16,8 +16,9 @@ from auth import KeyText, add_key, find_or_add_customer, hash_key
 from content import save_articles
 from database import begin_write, commit_write, create_tables
 from errors import Faults, Place, database_errors_in_one_line
-from models import ApiKey, Article, Customer, db, fold
+from models import ApiKey, Article, Customer, db
 from schemas import json_text
+from search import fold
 from server import base_url
 
 CUSTOMER = "Demo"

@@ -27,8 +27,9 @@ from app import create_app
 from benchmarks.data import article
 from content import complete, schema_markup
 from database import create_tables
-from models import article_table, searchable
+from models import article_table
 from schemas import ArticleSchema
+from search import searchable
 
 MOST_MEMORY = 250  # megabytes
 PROJECT = Path(__file__).parent.parent

@@ -8,8 +8,9 @@ from flask import Response, request
 from orjson import Fragment
 
 from endpoints.responses import respond
-from models import db, published_page, published_total, search_words, word_parameters
+from models import db, published_page, published_total
 from schemas import SORT_COLUMNS, ListQuerySchema, RowSchema
+from search import search_words, word_parameters
 
 query_schema = ListQuerySchema()
 PARAMETERS = [field.data_key or name for name, field in query_schema.fields.items()]

@@ -10,19 +10,26 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from datetime import UTC, datetime, timedelta
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
 import pytest
 from flask import Flask
 from flask.testing import FlaskClient
-from sqlalchemy import Engine, event
+from sqlalchemy import Engine, event, make_url
+
+try:
+    import psycopg
+except ImportError:  # which is needed on PostgreSQL alone
+    psycopg = None
 
 from app import SettingsSchema, create_app
 from auth import add_key, find_or_add_customer
 from content import save_articles
-from database import Watch, begin_write, commit_write, create_tables
+from database import begin_write, commit_write, create_tables
 from errors import Faults, Place
+from watch import Watch
 
 LISTS = ("/api/public/v1/articles", "/api/public/v1/articles/preview")
 SITEMAP = "/api/public/v1/sitemap"
@@ -66,6 +73,26 @@ def simple(number: int, **fields: Any) -> dict[str, Any]:
     } | fields
 
 
+POSTGRESQL = os.environ.get("TEST_POSTGRESQL", "")  # a server's address, to run the tests on it instead of SQLite
+
+
+def url_of(database: Path) -> str:
+    """Give the address of a test's database: the file, or one of PostgreSQL's that is made for it."""
+    if not POSTGRESQL:
+        return f"sqlite:///{database}"
+    name = "test_" + sha256(str(database).encode()).hexdigest()[:16]
+    with psycopg.connect(POSTGRESQL, autocommit=True) as server:
+        if not server.execute("SELECT 1 FROM pg_database WHERE datname = %s", [name]).fetchone():
+            server.execute(f"CREATE DATABASE {name}")
+    return make_url(POSTGRESQL.replace("postgresql:", "postgresql+psycopg:")).set(database=name).render_as_string(False)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Leave out, on PostgreSQL, what is about SQLite's files."""
+    if POSTGRESQL:
+        items[:] = [item for item in items if not item.get_closest_marker("sqlite")]
+
+
 @pytest.fixture(autouse=True)
 def default_settings(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let no setting of the shell that runs the tests reach them."""
@@ -102,7 +129,7 @@ def database(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def app(database: Path) -> Flask:
-    app = create_app({"DATABASE_URL": f"sqlite:///{database}"})
+    app = create_app({"DATABASE_URL": url_of(database)})
     with app.app_context():
         create_tables()
     return app
@@ -149,6 +176,11 @@ def sql(database: Path) -> Callable[..., list[Any]]:
     """Run one statement on the database file as another tool would."""
 
     def sql(statement: str, *parameters: Any) -> list[Any]:
+        if POSTGRESQL:
+            url = url_of(database).replace("+psycopg", "")
+            with psycopg.connect(url) as connection:
+                cursor = connection.execute(statement.replace("%", "%%").replace("?", "%s"), parameters)
+                return cursor.fetchall() if cursor.description else []
         with closing(sqlite3.connect(database)) as connection, connection:
             return connection.execute(statement, parameters).fetchall()
 
@@ -180,7 +212,7 @@ class Server:
             self.process = subprocess.Popen(
                 [*prefix, sys.executable, "app.py"],
                 cwd=PROJECT,
-                env=os.environ | {"DATABASE_URL": f"sqlite:///{database}", "PORT": "0"} | environment,
+                env=os.environ | {"DATABASE_URL": url_of(database), "PORT": "0"} | environment,
                 stdout=printed,
                 stderr=log,
             )

@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 
 import pytest
 from click.testing import CliRunner
-from conftest import LISTS, PAST, PROJECT, SITEMAP, article, make_key, simple, wait_for
+from conftest import LISTS, PAST, PROJECT, SITEMAP, article, make_key, simple, url_of, wait_for
 
 import seed
 from app import create_app
@@ -113,7 +113,7 @@ def test_what_an_article_holds_cannot_reach_the_terminal_as_it_is(run):
 
 @pytest.mark.parametrize("command", [["import", "-"], ["list"], ["publish", "a"], ["unpublish", "a"]])
 def test_each_command_needs_to_know_the_customer(tmp_path, command):
-    flask = create_app({"DATABASE_URL": f"sqlite:///{tmp_path}/new.db"}).test_cli_runner()
+    flask = create_app({"DATABASE_URL": url_of(tmp_path / "new.db")}).test_cli_runner()
     result = flask.invoke(args=["articles", *command])
     assert (result.exit_code, result.stdout) == (1, "")
     assert "There is no customer yet. To make one, with a key: flask keys create CUSTOMER" in result.stderr
@@ -133,6 +133,7 @@ def test_an_import_belongs_to_the_customer_that_is_named(app, take_in, key):
         assert answer.get_json()["meta"]["total"] == total
 
 
+@pytest.mark.sqlite
 def test_publish_means_now_unless_it_was_published_before(take_in, run, client, sql):
     take_in(simple(1, publishedAt=None), simple(2, status="draft"), simple(3, publishedAt="2999-01-01T00:00:00Z"))
     assert slugs_of(client) == []
@@ -161,6 +162,7 @@ def test_publish_at_a_time_schedules_or_dates_back(take_in, run, client):
     assert shown["schemaMarkup"]["@graph"][0]["datePublished"] == "2020-01-01T00:00:00.000Z"
 
 
+@pytest.mark.sqlite
 def test_publish_leaves_the_update_and_what_was_given(take_in, run, client, sql):
     given = {"@context": "https://schema.org", "@graph": [{"datePublished": "given"}]}
     take_in(simple(1, schemaMarkup=given, updatedAt="2026-02-01T00:00:00Z"))
@@ -206,7 +208,7 @@ def test_a_time_that_is_none_is_wrong_usage(take_in, run, at):
 @pytest.mark.parametrize("encoding", ["ascii", "latin-1", "utf-8"])
 def test_a_terminal_that_cannot_show_a_title_shows_the_rest(take_in, database, encoding):
     take_in(simple(1, title="Größe 東京"))
-    environment = os.environ | {"DATABASE_URL": f"sqlite:///{database}", "PYTHONIOENCODING": encoding}
+    environment = os.environ | {"DATABASE_URL": url_of(database), "PYTHONIOENCODING": encoding}
     for command in (["articles", "list"], ["keys", "list"]):
         result = subprocess.run(
             [sys.executable, "-m", "flask", *command], cwd=PROJECT, env=environment, capture_output=True, check=True
@@ -217,7 +219,7 @@ def test_a_terminal_that_cannot_show_a_title_shows_the_rest(take_in, database, e
 def test_an_output_that_cannot_be_written_is_told(take_in, database):
     take_in(simple(1))
     command = f"{sys.executable} -m flask articles list >/dev/full"
-    environment = os.environ | {"DATABASE_URL": f"sqlite:///{database}"}
+    environment = os.environ | {"DATABASE_URL": url_of(database)}
     result = subprocess.run(command, shell=True, cwd=PROJECT, env=environment, capture_output=True, check=False)  # noqa: S602
     assert result.returncode == 1
     assert result.stderr == b"Error: The output cannot be written (No space left on device).\n"
@@ -243,11 +245,11 @@ def test_list_shows_state_and_time_in_utc_drafts_first_then_the_latest(take_in, 
 
 def test_the_seeded_articles_mirrored_into_an_empty_instance_are_the_same_bytes(database, start, monkeypatch, tmp_path):
     """Instance A serves the demo; B imports it over HTTP: each page is the same, by publication and by title."""
-    monkeypatch.setenv("DATABASE_URL", f"sqlite:///{database}")
+    monkeypatch.setenv("DATABASE_URL", url_of(database))
     assert CliRunner().invoke(seed.main, ["--key", "demo", "--articles", "230"]).exit_code == 0
     server = start()
     ours = create_app()
-    mirror = create_app({"DATABASE_URL": f"sqlite:///{tmp_path}/mirror.db"})
+    mirror = create_app({"DATABASE_URL": url_of(tmp_path / "mirror.db")})
     key = make_key_in(mirror)
     flask = mirror.test_cli_runner()
     command = ["articles", "import", f"http://{server.host}:{server.port}{LISTS[0]}", "--key", "demo"]
@@ -295,7 +297,7 @@ def importing(app, key, database, tmp_path):
         process = subprocess.Popen(
             [sys.executable, "-m", "flask", "articles", "import", str(pipe)],
             cwd=PROJECT,
-            env=os.environ | {"DATABASE_URL": f"sqlite:///{database}"},
+            env=os.environ | {"DATABASE_URL": url_of(database)},
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
         )
@@ -321,6 +323,7 @@ def log_grew(database):
     return log.exists() and log.stat().st_size > 500_000
 
 
+@pytest.mark.sqlite
 def test_readers_are_served_the_old_articles_until_an_import_is_complete(importing, save, server, key, database):
     save(*(article(number) for number in range(20)))
     process, source = importing()
@@ -341,6 +344,7 @@ def test_readers_are_served_the_old_articles_until_an_import_is_complete(importi
     connection.close()
 
 
+@pytest.mark.sqlite
 def test_an_import_stopped_by_hand_leaves_the_old_articles(importing, save, sql, database):
     save(article(1, published_at=PAST))
     process, source = importing()

@@ -4,7 +4,7 @@ import re
 from datetime import UTC, datetime, timedelta
 
 import pytest
-from conftest import ENDPOINTS, LISTS, SITEMAP, article, assert_problem, make_key
+from conftest import ENDPOINTS, LISTS, SITEMAP, article, assert_problem, make_key, url_of
 
 from auth import hash_key
 
@@ -54,8 +54,8 @@ def test_the_key_is_checked_before_the_parameters_and_the_validators(app, key, p
     assert_problem(app.test_client().get(path, headers={"If-None-Match": "*"}), 401)
 
 
-def test_every_route_is_guarded_but_health_and_static_files(app, key):
-    open_routes = {"/healthz", "/static/<path:filename>"}
+def test_every_route_is_guarded_but_those_that_show_no_article(app, key):
+    open_routes = {"/", "/healthz", "/openapi.json", "/static/<path:filename>"}
     guarded = {rule.rule for rule in app.url_map.iter_rules()} - open_routes
     assert guarded == set(ENDPOINTS)
     for path in guarded:
@@ -86,6 +86,7 @@ def test_create_prints_the_key_alone_and_it_works(app, run):
     assert get(app, SITEMAP, result.stdout.strip()).status_code == 200
 
 
+@pytest.mark.sqlite
 def test_only_the_hash_of_a_key_is_kept(app, run, database):
     key = run("create", "Acme").stdout.strip()
     kept = b"".join(file.read_bytes() for file in database.parent.iterdir())
@@ -149,16 +150,17 @@ def test_revoking_a_key_that_is_not_there_says_how_to_find_it(run, key_id):
 def test_commands_make_the_tables_where_there_are_none(tmp_path):
     from app import create_app
 
-    runner = create_app({"DATABASE_URL": f"sqlite:///{tmp_path}/new.db"}).test_cli_runner()
+    runner = create_app({"DATABASE_URL": url_of(tmp_path / "new.db")}).test_cli_runner()
     result = runner.invoke(args=["keys", "list"])
     assert (result.exit_code, result.output) == (0, "")
 
 
+@pytest.mark.sqlite
 def test_a_database_that_is_none_is_told_in_one_line(tmp_path):
     from app import create_app
 
     (tmp_path / "text.db").write_text("This is no database, whatever its name says. " * 50)
-    runner = create_app({"DATABASE_URL": f"sqlite:///{tmp_path}/text.db"}).test_cli_runner()
+    runner = create_app({"DATABASE_URL": url_of(tmp_path / "text.db")}).test_cli_runner()
     result = runner.invoke(args=["keys", "create", "Acme"])
     assert result.exit_code == 1
     assert result.stderr.startswith("Error: The database cannot be used (file is not a database).")

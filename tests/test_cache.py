@@ -15,13 +15,13 @@ from contextlib import closing
 from datetime import UTC, datetime, timedelta
 
 import pytest
-from conftest import ENDPOINTS, LISTS, PAST, PROJECT, SITEMAP, article, assert_problem, make_key, simple
+from conftest import ENDPOINTS, LISTS, PAST, PROJECT, SITEMAP, article, assert_problem, make_key, simple, url_of
 from sqlalchemy import event
 
 from app import create_app
 from cache import Answer, Cache
-from database import Watch
 from models import db
+from watch import Watch
 
 FULL, PREVIEW = LISTS
 
@@ -64,6 +64,7 @@ for statement in sys.stdin:
     process.communicate()
 
 
+@pytest.mark.sqlite
 @pytest.mark.parametrize("path", ENDPOINTS)
 def test_what_was_answered_is_answered_again_without_the_database(client, save, statements, path):
     save(*(article(number) for number in range(60)))
@@ -75,6 +76,7 @@ def test_what_was_answered_is_answered_again_without_the_database(client, save, 
     assert statements == []
 
 
+@pytest.mark.sqlite
 def test_equal_queries_share_an_answer_however_they_are_written(client, save, statements):
     save(article(1, title="Café"))
     client.get(FULL + "?q=cafe+1&take=50")
@@ -112,6 +114,7 @@ def test_no_customer_gets_anothers_answer(app, save):
         assert_problem(client.get(path, headers={"x-api-key": "wrong"}), 401)
 
 
+@pytest.mark.sqlite
 def test_every_change_by_another_process_is_in_the_next_answer(client, save, other_process):
     """Hundreds of changes, each read in all three endpoints, each of which was warm before it."""
     save(*(article(number) for number in range(20)))
@@ -130,7 +133,7 @@ def test_every_change_by_a_tool_that_opens_the_file_anew_is_in_the_next_answer(c
 
 
 def test_every_change_by_a_command_is_in_the_next_answer(app, client, database, tmp_path):
-    environment = os.environ | {"DATABASE_URL": f"sqlite:///{database}"}
+    environment = os.environ | {"DATABASE_URL": url_of(database)}
     for round_ in range(5):
         (tmp_path / "a.json").write_text(json.dumps([simple(1, title=f"Round {round_}")]))
         for command, total in (
@@ -152,6 +155,7 @@ def test_every_change_by_a_command_is_in_the_next_answer(app, client, database, 
             assert len(client.get(SITEMAP).get_json()["data"]) == total
 
 
+@pytest.mark.sqlite
 def test_a_revoked_key_is_refused_in_the_next_request_and_may_come_back(client, save, other_process):
     save(article(1))
     for _ in range(50):
@@ -194,7 +198,7 @@ def test_a_scheduled_article_appears_within_its_second_under_a_warm_cache(client
 @pytest.mark.parametrize("headers", [{}, {"Accept-Encoding": "gzip"}])
 def test_the_answers_are_the_same_without_a_cache(app, client, save, key, database, headers):
     save(*(article(number) for number in range(120)))
-    without = create_app({"DATABASE_URL": f"sqlite:///{database}", "CACHE_MB": 0}).test_client()
+    without = create_app({"DATABASE_URL": url_of(database), "CACHE_MB": 0}).test_client()
     without.environ_base["HTTP_X_API_KEY"] = key
     for path in (*ENDPOINTS, FULL + "?q=1&take=7&order=asc", FULL + "?take=0", PREVIEW + "?skip=1000"):
         for _ in range(2):
@@ -221,6 +225,7 @@ def test_a_page_from_the_far_end_is_the_same_page(client, save):
                 }
 
 
+@pytest.mark.sqlite
 def test_gzip_is_made_once_and_only_where_it_pays_and_is_allowed(client, save, monkeypatch):
     save(*(article(number) for number in range(50)))
     made = []
@@ -312,9 +317,10 @@ def test_the_least_recently_used_answers_make_room():
     assert min(each.size() for each in cache._answers.values()) > 21_000
 
 
+@pytest.mark.sqlite
 def test_ten_thousand_queries_stay_within_the_limit(app, save, key, database):
     save(*(article(number, content_html="<p>" + "word " * 1600) for number in range(200)))
-    small = create_app({"DATABASE_URL": f"sqlite:///{database}", "CACHE_MB": 1})
+    small = create_app({"DATABASE_URL": url_of(database), "CACHE_MB": 1})
     client = small.test_client()
     client.environ_base["HTTP_X_API_KEY"] = key
     cache = small.extensions["cache"]
@@ -325,6 +331,7 @@ def test_ten_thousand_queries_stay_within_the_limit(app, save, key, database):
     assert len(cache._answers) > 50
 
 
+@pytest.mark.sqlite
 def test_the_watch_sees_each_commit_and_no_rollback(database, app):
     watch = Watch(str(database), lambda: None)
     with closing(sqlite3.connect(database, isolation_level=None)) as connection:
@@ -346,9 +353,10 @@ def test_the_watch_knows_nothing_of_a_file_that_is_not_there(tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.sqlite
 @pytest.mark.parametrize("megabytes", [0, 64])
 def test_another_file_moved_over_the_database_is_served_at_once(app, save, key, database, tmp_path, megabytes):
-    client = create_app({"DATABASE_URL": f"sqlite:///{database}", "CACHE_MB": megabytes}).test_client()
+    client = create_app({"DATABASE_URL": url_of(database), "CACHE_MB": megabytes}).test_client()
     save(article(1, title="Old"))
     with app.app_context():
         db.engine.dispose()
@@ -377,6 +385,7 @@ def test_a_clock_that_is_set_back_hides_what_was_not_published_then(client, save
     assert client.get(FULL).get_json()["meta"]["total"] == 1
 
 
+@pytest.mark.sqlite
 def test_no_answer_under_full_load_mixes_two_states(save, server, key, database, other_process):
     """Eight readers, and a writer that gives all articles another title and publishes or withdraws one at a time."""
     save(*(article(number, title="Round 0") for number in range(40)))

@@ -354,6 +354,7 @@ def test_nothing_is_written_until_the_commit(app, sql):
     assert sql("SELECT count(*) FROM article") == [(0,)]
 
 
+@pytest.mark.sqlite
 def test_a_second_writer_waits_for_the_first(app, write, sql, database):
     first = sqlite3.connect(database, check_same_thread=False, isolation_level=None)
     first.execute("BEGIN IMMEDIATE")
@@ -364,6 +365,7 @@ def test_a_second_writer_waits_for_the_first(app, write, sql, database):
     first.close()
 
 
+@pytest.mark.sqlite
 def test_dates_are_kept_as_given(write, sql):
     write(article(1, created_at=PAST, updated_at=PAST))
     assert sql("SELECT created_at, updated_at FROM article") == [("2025-03-01 09:30:00.000000",) * 2]

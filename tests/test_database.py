@@ -14,16 +14,19 @@ import time
 from contextlib import closing
 
 import pytest
-from conftest import ENDPOINTS, LISTS, PROJECT, article, get, simple, wait_for
+from conftest import ENDPOINTS, LISTS, PROJECT, article, get, simple, url_of, wait_for
 
 from app import create_app
 from auth import find_or_add_customer
 from cache import Cache
 from cache import init_app as cache_init
 from content import save_articles
-from database import LOG_IS_QUIET, VERSION, begin_write, commit_write, create_tables
+from database import VERSION, begin_write, commit_write, create_tables
 from errors import Faults, Place
 from models import db
+from watch import LOG_IS_QUIET
+
+pytestmark = pytest.mark.sqlite
 
 # The superuser may write everywhere; without these capabilities it is as bound to permissions as others.
 AS_A_USER = ["setpriv", "--bounding-set=-all", "--inh-caps=-all"] if os.geteuid() == 0 else []
@@ -231,7 +234,7 @@ def test_a_key_of_one_database_shows_nothing_of_the_one_in_its_place(
     """Though it is put there between the key's check and the articles, and customers have the same numbers in it."""
     save(article(1))
     app.config["CACHE_MB"] = megabytes
-    other = create_app({"DATABASE_URL": f"sqlite:///{tmp_path}/other.db"})
+    other = create_app({"DATABASE_URL": url_of(tmp_path / "other.db")})
     with other.app_context():
         create_tables()
         begin_write()
@@ -263,7 +266,7 @@ def test_a_database_that_can_only_be_read_shows_nothing_uncommitted(save, start,
     folder.chmod(0o555)
     link = database.parent / "link.db"
     link.symlink_to(alone)
-    server = start(*AS_A_USER, DATABASE_URL=f"sqlite:///{link}")
+    server = start(*AS_A_USER, DATABASE_URL=url_of(link))
     with closing(sqlite3.connect(alone, isolation_level=None)) as writer:
         writer.execute("PRAGMA cache_size = 5")  # so that it writes pages into the file before it commits
         writer.execute("BEGIN IMMEDIATE")
@@ -367,7 +370,7 @@ def test_a_database_that_can_only_be_read_is_served_with_all_that_is_committed(s
     alone.chmod(0o444)
     alone.parent.chmod(0o555)
     try:
-        server = start(*AS_A_USER, DATABASE_URL=f"sqlite:///{alone}")
+        server = start(*AS_A_USER, DATABASE_URL=url_of(alone))
         assert get(server, "/healthz").status == 200
         assert titles(server, key) == ["Title 1"]
         if os.geteuid() == 0:  # who may write all the same
@@ -395,7 +398,7 @@ def flask(database, *arguments, prefix=(), **options):
     return subprocess.run(
         [*prefix, sys.executable, "-m", "flask", *arguments],
         cwd=PROJECT,
-        env=os.environ | {"DATABASE_URL": f"sqlite:///{database}"},
+        env=os.environ | {"DATABASE_URL": url_of(database)},
         capture_output=True,
         text=True,
         timeout=60,
@@ -424,7 +427,7 @@ def test_a_database_of_a_newer_version_is_refused_in_one_line(save, sql, databas
     result = subprocess.run(
         [sys.executable, *command],
         cwd=PROJECT,
-        env=os.environ | {"DATABASE_URL": f"sqlite:///{database}", "PORT": "0"},
+        env=os.environ | {"DATABASE_URL": url_of(database), "PORT": "0"},
         capture_output=True,
         text=True,
         stdin=subprocess.DEVNULL,
@@ -464,7 +467,7 @@ def test_two_imports_at_once_wait_for_each_other(save, sql, database, tmp_path):
             subprocess.Popen(
                 [sys.executable, "-m", "flask", "articles", "import", str(tmp_path / f"{name}.json")],
                 cwd=PROJECT,
-                env=os.environ | {"DATABASE_URL": f"sqlite:///{database}"},
+                env=os.environ | {"DATABASE_URL": url_of(database)},
                 stdout=subprocess.PIPE,
             )
         )
@@ -483,7 +486,7 @@ def test_an_import_killed_a_hundred_times_is_there_as_a_whole_or_not_at_all(save
         (tmp_path / "new.json").write_text(json.dumps(articles))
         child = os.fork()  # far faster than a new process
         if not child:
-            other = create_app({"DATABASE_URL": f"sqlite:///{database}"})
+            other = create_app({"DATABASE_URL": url_of(database)})
             os._exit(other.test_cli_runner().invoke(args=["articles", "import", str(tmp_path / "new.json")]).exit_code)
         time.sleep(chance.uniform(0, 0.3))
         os.kill(child, signal.SIGKILL)

@@ -6,12 +6,13 @@ from datetime import UTC, datetime, timedelta
 from itertools import product
 
 import pytest
-from conftest import LISTS, PAST, article, assert_problem, make_key
+from conftest import LISTS, PAST, article, assert_problem, make_key, url_of
 from sqlalchemy import event
 
 from app import create_app
-from models import db, fold
+from models import db
 from schemas import timestamp
+from search import fold
 
 ORDERS = ("createdAt", "publishedAt", "title", "views")
 FULL, PREVIEW = LISTS
@@ -285,26 +286,17 @@ def test_pages_stay_disjoint_while_new_articles_arrive_behind_them(client, tied,
     assert second["meta"]["total"] == 301
 
 
-def test_total_and_data_come_from_one_state(app, client, tied, monkeypatch):
+def test_total_and_data_come_from_one_state(app, client, tied, sql):
     """Delete everything between the two statements of one request: neither of them may see it."""
-    import sqlite3
-
-    from sqlalchemy import event
-
-    from models import db
-
-    with app.app_context():
-        engine, path = db.engine, db.engine.url.database
 
     def interfere(_connection, _cursor, statement, *_rest):
         if "count(" in statement:
-            with sqlite3.connect(path) as other:
-                other.execute("DELETE FROM article")
-            other.close()
+            sql("DELETE FROM article")
 
-    event.listen(engine, "after_cursor_execute", interfere)
-    page = client.get(PREVIEW).get_json()
-    event.remove(engine, "after_cursor_execute", interfere)
+    with app.app_context():
+        event.listen(db.engine, "after_cursor_execute", interfere)
+        page = client.get(PREVIEW).get_json()
+        event.remove(db.engine, "after_cursor_execute", interfere)
     assert (page["meta"]["total"], len(page["data"])) == (300, 50)
     assert client.get(PREVIEW).get_json()["meta"]["total"] == 0
 
@@ -340,10 +332,11 @@ def test_a_scheduled_article_appears_by_itself(client, save):
     assert first["publishedAt"] == timestamp(soon.replace(microsecond=soon.microsecond // 1000 * 1000))
 
 
+@pytest.mark.sqlite
 @pytest.mark.parametrize(("megabytes", "selects"), [(0, 3), (1, 4)])
 def test_a_request_takes_few_statements(client, key, tied, database, megabytes, selects):
     """The key, the total, the page, and, to keep the answer, when it ends; no list loads articles one by one."""
-    app = create_app({"DATABASE_URL": f"sqlite:///{database}", "CACHE_MB": megabytes})
+    app = create_app({"DATABASE_URL": url_of(database), "CACHE_MB": megabytes})
     with app.app_context():
         engine = db.engine
     statements = []

@@ -10,20 +10,9 @@ from sqlalchemy import insert, select
 from sqlalchemy.dialects import sqlite
 
 from database import create_tables
-from models import (
-    ApiKey,
-    Article,
-    Customer,
-    customer_of_key,
-    db,
-    fold,
-    published_page,
-    published_slugs,
-    published_total,
-    search_words,
-    word_parameters,
-)
+from models import ApiKey, Article, Customer, customer_of_key, db, published_page, published_slugs, published_total
 from schemas import SORT_COLUMNS, ArticlePreviewSchema
+from search import fold, search_words, word_parameters
 
 
 @pytest.mark.parametrize(
@@ -83,6 +72,7 @@ def planned_app(request, app, save, sql):
     return app
 
 
+@pytest.mark.sqlite
 @pytest.mark.parametrize(("order_by", "order", "words"), list(product(SORT_COLUMNS.values(), ("asc", "desc"), (0, 2))))
 def test_a_page_is_found_in_the_index_of_its_order_alone(planned_app, order_by, order, words):
     index = {
@@ -100,6 +90,7 @@ def test_a_page_is_found_in_the_index_of_its_order_alone(planned_app, order_by, 
     ]
 
 
+@pytest.mark.sqlite
 @pytest.mark.parametrize("words", [0, 1, 3])
 def test_a_total_is_counted_on_indexes_alone(planned_app, words):
     reads = [step for step in plan(planned_app, published_total(words)) if "article" in step]
@@ -107,6 +98,7 @@ def test_a_total_is_counted_on_indexes_alone(planned_app, words):
     assert not [step for step in reads if "COVERING INDEX" not in step]
 
 
+@pytest.mark.sqlite
 def test_the_sitemap_is_read_from_its_index_alone(planned_app):
     (step,) = plan(planned_app, published_slugs())
     assert step.startswith("SEARCH article USING COVERING INDEX article_by_slug (customer_id=? AND status=?)")
@@ -128,6 +120,7 @@ def test_an_article_is_published_from_its_very_moment_on(app, save, customers):
             assert len(db.session.execute(published_slugs(), bound).all()) == count
 
 
+@pytest.mark.sqlite
 def test_a_key_is_found_by_its_index(app):
     assert not [step for step in plan(app, customer_of_key()) if step.startswith("SCAN")]
 
@@ -138,6 +131,7 @@ def test_a_preview_page_names_no_long_column():
     assert "schema_markup" not in sql
 
 
+@pytest.mark.sqlite
 def test_sqlite_logs_ahead_so_that_readers_and_a_writer_do_not_wait(app, sql):
     assert sql("PRAGMA journal_mode") == [("wal",)]
 
@@ -149,6 +143,7 @@ def test_making_the_tables_again_changes_nothing(app, save, sql):
     assert sql("SELECT count(*) FROM article") == [(1,)]
 
 
+@pytest.mark.sqlite
 @pytest.mark.parametrize(
     "assignment",
     [
@@ -186,6 +181,7 @@ def test_what_no_endpoint_could_render_is_refused_from_any_tool(app, save, sql, 
         sql(f"UPDATE article SET {assignment} WHERE id = 'id-0001'")
 
 
+@pytest.mark.sqlite
 @pytest.mark.parametrize("moment", ["datetime('now')", "'2025-12-31 23:59:59'", "'2024-02-29 12:00:00.999'"])
 def test_moments_in_the_form_of_sqlites_own_are_welcome(client, save, sql, moment):
     save(article(1))
@@ -200,12 +196,14 @@ def test_two_customers_may_hold_the_same_ids_and_slugs(save, sql):
     assert sql("SELECT count(*) FROM article") == [(2,)]
 
 
+@pytest.mark.sqlite
 def test_a_key_needs_a_customer(app):
     key = {"customer_id": 99, "hash": "x", "first_characters": "x", "created_at": PAST}
     with app.app_context(), pytest.raises(Exception, match="FOREIGN KEY"):
         db.session.execute(insert(ApiKey), [key])
 
 
+@pytest.mark.sqlite
 def test_customers_have_distinct_names(app):
     with app.app_context(), pytest.raises(Exception, match="UNIQUE"):
         db.session.execute(insert(Customer), [{"name": "Acme"}, {"name": "Acme"}])

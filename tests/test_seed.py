@@ -9,7 +9,7 @@ from itertools import islice, pairwise
 
 import pytest
 from click.testing import CliRunner
-from conftest import LISTS, PROJECT, SITEMAP
+from conftest import LISTS, PROJECT, SITEMAP, url_of
 
 import seed
 from app import create_app
@@ -18,7 +18,7 @@ from app import create_app
 @pytest.fixture
 def run(database, monkeypatch):
     """Run `python seed.py` on the test's database."""
-    monkeypatch.setenv("DATABASE_URL", f"sqlite:///{database}")
+    monkeypatch.setenv("DATABASE_URL", url_of(database))
     return lambda *arguments: CliRunner().invoke(seed.main, arguments)
 
 

@@ -16,7 +16,7 @@ from contextlib import closing, suppress
 from pathlib import Path
 
 import pytest
-from conftest import ENDPOINTS, LISTS, PROJECT, article, get, wait_for
+from conftest import ENDPOINTS, LISTS, PROJECT, article, get, url_of, wait_for
 
 
 def send(server, data):
@@ -202,6 +202,7 @@ def test_connections_that_are_still_keep_nobody_out(server, sent):
     assert "limit" not in server.log()
 
 
+@pytest.mark.sqlite  # without a cache, this is work for a minute
 def test_connections_that_do_not_read_what_they_ask_for_keep_nobody_out(save, server, key):
     save(*(article(each, content_html="x" * 20_000) for each in range(100)))
     request = f"GET {LISTS[0]}?take=100 HTTP/1.1\r\nHost: x\r\nx-api-key: {key}\r\n\r\n".encode()
@@ -220,6 +221,7 @@ def memory_of(process):
     return int(re.search(r"VmRSS:\s+(\d+)", Path(f"/proc/{process.pid}/status").read_text())[1]) / 1000
 
 
+@pytest.mark.sqlite
 @pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="the memory of a process is read from /proc")
 def test_slow_readers_of_a_large_page_share_it_and_keep_nobody_waiting(save, server, key):
     save(*(article(each, content_html="x" * 200_000) for each in range(100)))
@@ -246,7 +248,7 @@ def test_a_reader_of_the_log_that_stops_reading_stops_nothing(database, app, tmp
     process = subprocess.Popen(
         [sys.executable, "app.py"],
         cwd=PROJECT,
-        env=os.environ | {"DATABASE_URL": f"sqlite:///{database}", "PORT": "0"},
+        env=os.environ | {"DATABASE_URL": url_of(database), "PORT": "0"},
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
@@ -270,7 +272,7 @@ def test_it_serves_without_a_standard_error(database, app):
     with subprocess.Popen(
         ["/bin/sh", "-c", 'exec "$@" 2>&-', "sh", sys.executable, "app.py"],
         cwd=PROJECT,
-        env=os.environ | {"DATABASE_URL": f"sqlite:///{database}", "PORT": "0"},
+        env=os.environ | {"DATABASE_URL": url_of(database), "PORT": "0"},
         stdout=subprocess.PIPE,
         text=True,
     ) as process:
@@ -292,7 +294,7 @@ def test_it_serves_though_its_outputs_cannot_be_written(database, app):
         process = subprocess.Popen(
             [sys.executable, "app.py"],
             cwd=PROJECT,
-            env=os.environ | {"DATABASE_URL": f"sqlite:///{database}", "PORT": str(port)},
+            env=os.environ | {"DATABASE_URL": url_of(database), "PORT": str(port)},
             stdout=full,
             stderr=full,
         )
@@ -345,7 +347,7 @@ def run(tmp_path, command, **environment):
     return subprocess.run(
         [sys.executable, *command],
         cwd=PROJECT,
-        env=os.environ | {"DATABASE_URL": f"sqlite:///{tmp_path}/articles.db"} | environment,
+        env=os.environ | {"DATABASE_URL": url_of(tmp_path / "articles.db")} | environment,
         capture_output=True,
         text=True,
         timeout=30,
@@ -390,7 +392,7 @@ def test_a_port_in_use_is_one_clear_line(server, tmp_path):
 
 
 def test_several_commands_may_make_the_tables_at_once(tmp_path):
-    environment = os.environ | {"DATABASE_URL": f"sqlite:///{tmp_path}/articles.db"}
+    environment = os.environ | {"DATABASE_URL": url_of(tmp_path / "articles.db")}
     command = [sys.executable, "-m", "flask", "keys", "create", "Acme"]
     commands = [
         subprocess.Popen(command, cwd=PROJECT, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE)

@@ -4,6 +4,7 @@ import sqlite3
 from contextlib import closing
 from datetime import UTC, datetime, timedelta
 
+import pytest
 from conftest import PAST, SITEMAP, article
 
 
@@ -46,6 +47,7 @@ def test_a_customer_without_articles_has_an_empty_one(client):
     assert client.get(SITEMAP).get_json() == {"data": []}
 
 
+@pytest.mark.sqlite
 def test_a_row_that_cannot_be_read_pins_no_old_state(client, save, sql, database):
     """An answer that fails half-way must leave no cursor open: its connection would go on seeing what was then."""
     save(*(article(number) for number in range(50)))

@@ -13,7 +13,7 @@ from http.server import BaseHTTPRequestHandler, HTTPServer
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
-from conftest import PROJECT, article, make_key, simple
+from conftest import PROJECT, article, make_key, simple, url_of
 
 
 @pytest.fixture
@@ -51,7 +51,7 @@ def test_a_source_that_takes_its_time_keeps_no_other_writer_waiting(run, remote,
 
 def test_closed_standard_input_is_told(app, key, database):
     command = f"{sys.executable} -m flask articles import - <&-"
-    environment = os.environ | {"DATABASE_URL": f"sqlite:///{database}"}
+    environment = os.environ | {"DATABASE_URL": url_of(database)}
     result = subprocess.run(command, shell=True, cwd=PROJECT, env=environment, capture_output=True, text=True)  # noqa: S602
     assert result.returncode == 1
     assert result.stderr == "Error: Nothing was written. What is wrong:\n-: Standard input is closed.\n"
@@ -161,7 +161,7 @@ def test_a_file_that_cannot_be_read_is_refused(run, tmp_path):
 def test_a_terminal_sees_how_far_it_is_and_a_file_does_not(app, key, database, tmp_path):
     (tmp_path / "a.jsonl").write_text("\n".join(json.dumps(simple(number)) for number in range(1000)))
     command = [sys.executable, "-m", "flask", "articles", "import", str(tmp_path / "a.jsonl")]
-    options = {"cwd": PROJECT, "env": os.environ | {"DATABASE_URL": f"sqlite:///{database}"}, "check": True}
+    options = {"cwd": PROJECT, "env": os.environ | {"DATABASE_URL": url_of(database)}, "check": True}
     ours, theirs = pty.openpty()
     subprocess.run(command, stdout=subprocess.PIPE, stderr=theirs, **options)
     os.close(theirs)

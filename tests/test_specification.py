@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 from urllib.parse import urlencode
 
 import pytest
-from conftest import ENDPOINTS, LISTS, PAST, SITEMAP, Server, make_key
+from conftest import ENDPOINTS, LISTS, PAST, SITEMAP, Server, make_key, url_of
 from hypothesis import HealthCheck, event, example, given, settings
 from hypothesis import strategies as st
 from sqlalchemy import delete
@@ -181,7 +181,7 @@ def answer_of(path, pairs, library):
 def service(tmp_path_factory):
     """The running service, and what stocks its database, by way of an application of its own."""
     database = tmp_path_factory.mktemp("specification") / "articles.db"
-    app = create_app({"DATABASE_URL": f"sqlite:///{database}"})
+    app = create_app({"DATABASE_URL": url_of(database)})
     with app.app_context():
         create_tables()
     key = make_key(app, "Acme")

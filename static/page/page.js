@@ -1,0 +1,237 @@
+// The reference client of the API: what it asks, and how it pages, is what the documentation describes.
+
+const API = new URL("/api/public/v1/", location.origin);
+const TAKE = 12; // cards on a page
+const element = (id) => document.getElementById(id);
+const key = {
+  get: () => sessionStorage.getItem("key") ?? "",
+  set: (value) => sessionStorage.setItem("key", value),
+  forget: () => sessionStorage.removeItem("key"),
+};
+let view = new AbortController(); // of the requests of the view that is being shown
+let skip = 0;
+let shown = { path: "articles/preview", query: {} }; // the request behind the view
+
+class Problem extends Error {
+  constructor(status, detail) {
+    super(detail);
+    this.status = status;
+  }
+}
+
+function addressOf({ path, query }) {
+  const address = new URL(path, API);
+  address.search = new URLSearchParams(query);
+  return address.href;
+}
+
+async function ask(path, query = {}) {
+  const response = await fetch(addressOf({ path, query }), {
+    headers: { "x-api-key": key.get() },
+    signal: view.signal,
+  });
+  const body = await response.json();
+  if (!response.ok) {
+    throw new Problem(response.status, [body.detail, ...Object.values(body.errors ?? {}).flat()].join(" "));
+  }
+  return body;
+}
+
+/** Give each article that matches, page by page, until skip plus what came reaches the total. */
+async function* everyArticle(query) {
+  for (let skip = 0, total = 1; skip < total; ) {
+    const { data, meta } = await ask("articles", { ...query, take: 100, skip });
+    yield* data;
+    skip += meta.take;
+    total = meta.take ? meta.total : 0;
+  }
+}
+
+function make(name, properties = {}, ...children) {
+  const made = Object.assign(document.createElement(name), properties);
+  made.append(...children);
+  return made;
+}
+
+const day = (timestamp) => new Date(timestamp).toLocaleDateString("en", { dateStyle: "medium" });
+
+function card({ title, slug, bannerUrl, publishedAt, readTime, category, keywords }) {
+  const link = make("a", { href: `#article/${encodeURIComponent(slug)}` }, title);
+  const about = [category, day(publishedAt), `${readTime} min`].filter(Boolean).join(" · ");
+  const item = make("li", {}, make("h2", { dir: "auto" }, link), make("p", {}, about), make("p", { dir: "auto" }, keywords.join(", ")));
+  if (bannerUrl) item.prepend(make("img", { src: bannerUrl, alt: "", loading: "lazy", referrerPolicy: "no-referrer" }));
+  return item;
+}
+
+async function showArticles() {
+  const query = { ...Object.fromEntries(new FormData(element("query"))), take: TAKE, skip };
+  if (!query.q) delete query.q;
+  const { data, meta } = await ask("articles/preview", query);
+  if (!data.length && meta.total && skip) {
+    skip = 0; // there are fewer now
+    return showArticles();
+  }
+  shown = { path: "articles/preview", query };
+  element("cards").replaceChildren(...data.map(card));
+  const end = meta.skip + meta.take;
+  element("range").textContent = meta.total ? `${meta.skip + 1} to ${end} of ${meta.total}` : "No article matches.";
+  element("previous").disabled = meta.skip === 0;
+  element("next").disabled = end >= meta.total;
+  element("status").textContent = element("range").textContent;
+}
+
+async function showArticle(slug) {
+  let article;
+  const query = { q: slug.slice(0, 200) };
+  for await (const each of everyArticle(query)) {
+    if (each.slug === slug) {
+      article = each;
+      break;
+    }
+  }
+  if (!article) throw new Problem(404, "This article is not published.");
+  shown = { path: "articles", query };
+  const { title, bannerUrl, contentHtml, schemaMarkup, ...fields } = article;
+  element("article-title").textContent = title;
+  element("banner").hidden = !bannerUrl;
+  if (bannerUrl) element("banner").src = bannerUrl;
+  const head = '<!doctype html><meta charset="utf-8"><link rel="stylesheet" href="/static/page/page.css">';
+  element("content").srcdoc = `${head}<body class="content" dir="auto">${contentHtml}`;
+  const rows = Object.entries({ ...fields, bannerUrl }).flatMap(([name, value]) => [
+    make("dt", {}, name),
+    make("dd", { dir: "auto" }, Array.isArray(value) ? value.join(", ") : String(value)),
+  ]);
+  element("fields").replaceChildren(...rows);
+  element("markup").textContent = JSON.stringify(schemaMarkup, null, 2);
+}
+
+const escapeXml = (text) => text.replace(/[&<>"']/g, (each) => `&#${each.charCodeAt(0)};`);
+
+async function showSitemap() {
+  const { data } = await ask("sitemap");
+  shown = { path: "sitemap", query: {} };
+  const base = element("site").value;
+  const entries = data.map(({ url, lastmod }) => `  <url><loc>${escapeXml(base + encodeURIComponent(url))}</loc><lastmod>${lastmod}</lastmod></url>`);
+  const xml = [
+    '<?xml version="1.0" encoding="UTF-8"?>',
+    '<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">',
+    ...entries,
+    "</urlset>\n",
+  ].join("\n");
+  element("xml").textContent = xml;
+  URL.revokeObjectURL(element("download").href);
+  element("download").href = URL.createObjectURL(new Blob([xml], { type: "application/xml" }));
+}
+
+/** Give the request of the view as code, with this key or a placeholder. */
+function code(language, apiKey) {
+  const address = addressOf(shown);
+  const [quoted, quotedKey] = [JSON.stringify(address), JSON.stringify(apiKey)];
+  const single = (text) => `'${text.replace(/[\\']/g, "\\$&")}'`;
+  return {
+    curl: `curl -H '${`x-api-key: ${apiKey}`.replaceAll("'", "'\\''")}' ${quoted}`,
+    JavaScript: `const response = await fetch(
+  ${quoted},
+  { headers: { "x-api-key": ${quotedKey} } },
+);
+if (!response.ok) throw new Error((await response.json()).detail);
+const { data } = await response.json();
+console.log(data);`,
+    Python: `import json
+from urllib.request import Request, urlopen
+
+request = Request(
+    ${quoted},
+    headers={"x-api-key": ${quotedKey}},
+)
+with urlopen(request) as response:
+    data = json.load(response)["data"]
+print(data)`,
+    PHP: `<?php
+$context = stream_context_create(["http" => [
+    "header" => ${single(`x-api-key: ${apiKey}`)},
+]]);
+$json = file_get_contents(
+    ${single(address)},
+    false,
+    $context,
+);
+$data = json_decode($json, true)["data"];
+print_r($data);`,
+  }[language];
+}
+
+function showCode() {
+  element("snippet").textContent = code(element("language").value, "YOUR_KEY");
+}
+
+function reveal(id) {
+  for (const each of ["key-form", "articles", "article", "sitemap"]) element(each).hidden = each !== id;
+  document.querySelector("nav").hidden = element("code").hidden = id === "key-form";
+  for (const link of document.querySelectorAll("nav a")) {
+    const current = link.hash === `#${id === "article" ? "articles" : id}`;
+    current ? link.setAttribute("aria-current", "page") : link.removeAttribute("aria-current");
+  }
+}
+
+function showProblem(problem) {
+  if (problem.name === "AbortError") return; // another view is shown by now
+  if (problem.status === 401) {
+    key.forget();
+    reveal("key-form");
+  }
+  element("problem").textContent = problem.status ? problem.message : "The server cannot be reached. Try again.";
+  element("problem").hidden = false;
+}
+
+/** Show the view that the address names, and drop what is still asked for an earlier one. */
+async function show({ focus = false } = {}) {
+  view.abort();
+  view = new AbortController();
+  if (!key.get()) return reveal("key-form");
+  const [, name, slug] = location.hash.match(/^#(article|sitemap)(?:\/(.*))?$/) ?? [null, "articles"];
+  try {
+    await { articles: showArticles, sitemap: showSitemap, article: () => showArticle(decodeURIComponent(slug ?? "")) }[name]();
+    element("problem").hidden = true;
+    reveal(name);
+    showCode();
+    if (focus) element(`${name}-title`).focus();
+  } catch (problem) {
+    showProblem(problem);
+  }
+}
+
+element("key-form").addEventListener("submit", (event) => {
+  event.preventDefault();
+  key.set(element("key").value.trim());
+  element("key").value = "";
+  show({ focus: true });
+});
+element("forget").addEventListener("click", () => {
+  key.forget();
+  location.hash = "";
+  reveal("key-form");
+  element("key").focus();
+});
+element("query").addEventListener("input", () => {
+  skip = 0;
+  show();
+});
+element("query").addEventListener("submit", (event) => event.preventDefault());
+element("previous").addEventListener("click", () => {
+  skip = Math.max(0, skip - TAKE);
+  show({ focus: true });
+});
+element("next").addEventListener("click", () => {
+  skip += TAKE;
+  show({ focus: true });
+});
+element("site").addEventListener("input", () => show());
+element("site-form").addEventListener("submit", (event) => event.preventDefault());
+element("language").addEventListener("change", showCode);
+element("copy").addEventListener("click", async () => {
+  await navigator.clipboard.writeText(code(element("language").value, key.get()));
+  element("status").textContent = "Copied.";
+});
+addEventListener("hashchange", () => show({ focus: true }));
+show();
