@@ -1,0 +1,97 @@
+"""The programs of docs/integrate.md, run as they stand there against a running service."""
+
+import json
+import os
+import re
+import subprocess
+import sys
+import xml.etree.ElementTree as ElementTree
+from html import unescape
+from pathlib import Path
+from urllib.parse import quote, unquote
+
+import pytest
+from conftest import LISTS, PROJECT, SITEMAP, article, get, url_of
+
+DOCS = (PROJECT / "docs/integrate.md").read_text()
+SITE = "https://www.example.com/articles/"
+
+
+def block(language, heading):
+    """Give the first code block in a language after a line that starts with `heading`."""
+    after = DOCS[re.search(f"^{re.escape(heading)}", DOCS, re.MULTILINE).start() :]
+    return re.search(rf"```{language}\n(.*?)```", after, re.DOTALL)[1]
+
+
+@pytest.fixture
+def environment(server, key):
+    address = f"http://127.0.0.1:{server.port}/api/public/v1"
+    return os.environ | {"ARTICLES_URL": address, "ARTICLES_KEY": key, "SITE": SITE}
+
+
+def data_of(server, key, path):
+    return json.loads(get(server, path + "?take=100", x_api_key=key).body)["data"]
+
+
+def structured_data(page):
+    (markup,) = re.findall(r'<script type="application/ld\+json">(.*?)</script>', page, re.DOTALL)
+    return json.loads(markup)
+
+
+@pytest.mark.parametrize(
+    ("language", "heading", "name", "program"),
+    [
+        ("js", "## JavaScript", "site.mjs", "node"),
+        ("python", "## Python", "site.py", sys.executable),
+        ("php", "## PHP", "site.php", "php"),
+    ],
+)
+def test_a_program_makes_a_site_of_every_article(
+    save, server, key, environment, tmp_path, language, heading, name, program
+):
+    odd = article(1, title='</title><script>x</script> & "más"', slug="a&b'ü", meta_desc='"><b>')
+    odd["schema_markup"] = '{"@context":"https://schema.org","@graph":[{"name":"<\\/ScRiPt x <!-- &"}]}'
+    save(odd, *(article(number) for number in range(2, 251)))
+    (tmp_path / name).write_text(block(language, heading))
+    subprocess.run([program, name], cwd=tmp_path, env=environment, check=True, timeout=60)
+    site = tmp_path / "site"
+    pages = {path.stem: path.read_text() for path in site.glob("*.html")}
+    index = pages.pop("index")
+    assert len(pages) == 250
+    for each in data_of(server, key, LISTS[0]):
+        page = pages[each["slug"]]
+        assert structured_data(page) == each["schemaMarkup"]
+        assert unescape(re.search("<h1>(.*)</h1>", page)[1]) == each["title"]
+        assert each["contentHtml"] in page
+    assert "<script" not in pages["a&b'ü"].replace('<script type="application/ld+json">', "")
+    addresses = [unescape(address) for address in re.findall('href="(.*?)"', index)]
+    assert len(addresses) == 250
+    root = ElementTree.parse(site / "sitemap.xml").getroot()  # noqa: S314
+    entries = {unquote(url[0].text.removeprefix(SITE)): url[1].text for url in root}
+    assert entries == {each["url"]: each["lastmod"] for each in data_of(server, key, SITEMAP)}
+    assert {url[0].text for url in root} == set(addresses)
+    assert all(re.fullmatch(r"[!-~]+", address) for address in addresses)
+
+
+def test_a_static_site_generator_makes_a_site_of_the_demo(server, database, environment, tmp_path):
+    seed = [sys.executable, "seed.py", "--key", "demo-key"]
+    subprocess.run(seed, cwd=PROJECT, env=os.environ | {"DATABASE_URL": url_of(database)}, check=True, timeout=60)
+    (tmp_path / "package.json").write_text('{"type": "module"}')
+    (tmp_path / "_data").mkdir()
+    for name in ("_data/articles.js", "_data/sitemap.js", "article.njk", "index.njk", "sitemap.njk"):
+        language = {".js": "js", ".njk": "xml" if "sitemap" in name else "html"}[Path(name).suffix]
+        (tmp_path / name).write_text(block(language, f"`{name}`"))
+    install = block("sh", "## A static site generator").split()
+    subprocess.run([*install, "--no-audit", "--no-fund"], cwd=tmp_path, check=True, timeout=240)
+    options = {"env": environment | {"ARTICLES_KEY": "demo-key"}, "check": True, "timeout": 120}
+    subprocess.run(["npx", "eleventy", "--quiet"], cwd=tmp_path, **options)
+    site = tmp_path / "_site"
+    for each in data_of(server, "demo-key", LISTS[0]):
+        page = (site / each["slug"] / "index.html").read_text()
+        assert structured_data(page) == each["schemaMarkup"]
+        assert each["contentHtml"] in page
+    slugs = {each["url"] for each in data_of(server, "demo-key", SITEMAP)}
+    assert len(slugs) == 120
+    assert {path.parent.name for path in site.glob("*/index.html")} == slugs
+    root = ElementTree.parse(site / "sitemap.xml").getroot()  # noqa: S314
+    assert {url[0].text for url in root} == {f"https://www.example.com/{quote(slug)}/" for slug in slugs}
