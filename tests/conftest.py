@@ -73,6 +73,7 @@ def simple(number: int, **fields: Any) -> dict[str, Any]:
     } | fields
 
 
+made_databases: list[str] = []
 POSTGRESQL = os.environ.get("TEST_POSTGRESQL", "")  # a server's address, to run the tests on it instead of SQLite
 
 
@@ -84,6 +85,7 @@ def url_of(database: Path) -> str:
     with psycopg.connect(POSTGRESQL, autocommit=True) as server:
         if not server.execute("SELECT 1 FROM pg_database WHERE datname = %s", [name]).fetchone():
             server.execute(f"CREATE DATABASE {name}")
+            made_databases.append(name)
     return make_url(POSTGRESQL.replace("postgresql:", "postgresql+psycopg:")).set(database=name).render_as_string(False)
 
 
@@ -120,6 +122,9 @@ def no_open_connections(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     event.remove(Engine, "connect", note)
     for connection in opened:
         connection.close()
+    while made_databases:
+        with psycopg.connect(POSTGRESQL, autocommit=True) as server:
+            server.execute(f"DROP DATABASE {made_databases.pop()} WITH (FORCE)")
 
 
 @pytest.fixture
