@@ -22,7 +22,7 @@ import cache
 import errors
 import server
 from articles import articles as article_commands
-from database import create_tables, engine_options
+from database import create_tables, end_transaction, engine_options
 from endpoints import articles, health, openapi, page, previews, sitemap
 from models import ApiKey, Article, db
 from schemas import WholeNumber, one_of
@@ -86,6 +86,7 @@ def create_app(config: Mapping[str, Any] | None = None) -> Flask:
             "A SQLite file is sqlite:////path/to/articles.db."
         ) from error
 
+    app.teardown_appcontext(end_transaction)
     errors.init_app(app)
     app.before_request(_start_clock)
     app.after_request(_log_request)
@@ -93,7 +94,7 @@ def create_app(config: Mapping[str, Any] | None = None) -> Flask:
     if app.config["CORS_ORIGINS"]:
         CORS(
             app,
-            origins=app.config["CORS_ORIGINS"],
+            origins=[re.compile(re.escape(origin) + r"\Z") for origin in app.config["CORS_ORIGINS"]],  # else it guesses
             methods=["GET", "HEAD"],
             allow_headers=["x-api-key", "If-None-Match"],
             expose_headers=["ETag"],

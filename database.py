@@ -8,6 +8,7 @@ from typing import Any
 import click
 from sqlalchemy import Connection, Engine, delete, event, insert, inspect, select
 from sqlalchemy.engine import URL
+from sqlalchemy.exc import DBAPIError
 
 from models import Article, Base, TablesVersion, db
 from watch import may_write, sqlite_file, tend
@@ -30,18 +31,18 @@ def _set_up_sqlite(connection: Any, _record: object) -> None:
 
 
 def engine_options(url: URL) -> dict[str, Any]:
-    """Give what SQLAlchemy is to do otherwise for a database.
+    """Give what SQLAlchemy is to do otherwise for a database; what its address says stays.
 
     In PostgreSQL a transaction sees one state only at this isolation; connections are tried before they are used, for
-    a server that was started anew has closed them; and times are sent in UTC, as no other zone has all of them.
+    a server that was started anew has closed them; one that is lost without a word is given up after some seconds;
+    and times are sent in UTC, as no other zone has all of them.
     """
     if url.get_backend_name() != "postgresql":
         return {}
-    return {
-        "isolation_level": "REPEATABLE READ",
-        "pool_pre_ping": True,
-        "connect_args": {"options": "-c timezone=utc", "connect_timeout": 5},
-    }
+    patience = {"connect_timeout": 5, "tcp_user_timeout": 5000, "keepalives_idle": 5, "keepalives_interval": 2}
+    given = patience | dict(url.query)
+    given["options"] = f"{given.get('options', '')} -c timezone=utc".strip()
+    return {"isolation_level": "REPEATABLE READ", "pool_pre_ping": True, "connect_args": given}
 
 
 @event.listens_for(Engine, "begin")
@@ -78,6 +79,14 @@ def commit_write() -> None:
     path = sqlite_file(db.engine.url)
     if path:
         tend(path, timeout=1)
+
+
+def end_transaction(_error: BaseException | None = None) -> None:
+    """End the session's transaction, also where its connection was lost: nothing is left to be done with it then."""
+    try:
+        db.session.remove()
+    except DBAPIError:
+        db.session.registry.clear()
 
 
 def create_tables() -> None:

@@ -88,7 +88,8 @@ class ListQuerySchema(Schema):
     q = fields.String(
         load_default="",
         metadata={
-            "description": "Search: each word must occur in the title or the slug. Case and accents do not matter."
+            "description": "Words that must each occur in the title or the slug, in any case, accents or not.",
+            "pattern": "^[^\\u0000]*$",
         },
         validate=[validate.Length(max=MAX_QUERY, error="Must be {max} characters or fewer."), _no_nul],
     )

@@ -88,6 +88,16 @@ class Request(NamedTuple):
             return len(head) + 4 + (int(body[1]) if body else 0)
 
 
+def wait_for_listener(port: int) -> None:
+    """Wait until something listens on a port of this machine, for ten seconds at most."""
+    for _ in range(200):
+        try:
+            socket.create_connection(("127.0.0.1", port)).close()
+            break
+        except OSError:
+            sleep(0.05)
+
+
 @contextmanager
 def running(*command: str, **environment: str) -> Iterator[tuple[int, int]]:
     """Run a server of this project on a free port, given it as PORT; give port and process id."""
@@ -101,12 +111,7 @@ def running(*command: str, **environment: str) -> Iterator[tuple[int, int]]:
         stderr=subprocess.DEVNULL,
     )
     try:
-        for _ in range(200):
-            try:
-                socket.create_connection(("127.0.0.1", port)).close()
-                break
-            except OSError:
-                sleep(0.05)
+        wait_for_listener(port)
         yield port, process.pid
     finally:
         process.terminate()

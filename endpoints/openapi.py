@@ -97,6 +97,13 @@ EXAMPLES = DETAILS | {
 }
 
 
+HEADERS = {
+    401: ("WWW-Authenticate", "Names the header of the key."),
+    405: ("Allow", "The methods there are."),
+    503: ("Retry-After", "Seconds."),
+}
+
+
 @blueprint.get("/openapi.json")
 def describe_api() -> Response:
     """Describe the API, to anyone."""
@@ -138,8 +145,8 @@ def description() -> bytes:
             del component["additionalProperties"]  # a later version may have more
             component["required"] = list(component["properties"])  # no key of an answer is ever left out
             for described in component["properties"].values():
-                for name in ("default", "pattern"):  # which are for what comes in
-                    described.pop(name, None)
+                for keyword in ("default", "pattern"):  # which are for what comes in
+                    described.pop(keyword, None)
     return orjson.dumps(document)
 
 
@@ -165,13 +172,18 @@ def _operation(schema: RowSchema, summary: str) -> dict[str, Any]:
         operation["parameters"] = [{"in": "query", "schema": ListQuerySchema}]
     body = {"type": "object", "properties": properties, "required": list(properties)}
     answer = _answer("The published articles.", body, orjson.loads(orjson.dumps(example)))
-    answer["headers"] = {"ETag": {"description": "To be sent back as If-None-Match.", "schema": {"type": "string"}}}
-    unchanged = {"description": "Nothing has changed since the answer that If-None-Match names."}
+    answer["headers"] = _header("ETag", "To be sent back as If-None-Match.")
+    unchanged: dict[str, Any] = {"description": "Nothing has changed since the answer that If-None-Match names."}
+    unchanged |= {"headers": answer["headers"]}
     return operation | {"responses": {"200": answer, "304": unchanged} | _errors(*errors)}
 
 
 def _answer(description: str, schema: Any, example: Any, kind: str = "application/json") -> dict[str, Any]:
     return {"description": description, "content": {kind: {"schema": schema, "example": example}}}
+
+
+def _header(name: str, description: str) -> dict[str, Any]:
+    return {name: {"description": description, "schema": {"type": "string"}}}
 
 
 def _errors(*statuses: int) -> dict[str, Any]:
@@ -183,4 +195,6 @@ def _errors(*statuses: int) -> dict[str, Any]:
         if status == 400:
             problem["errors"] = {"take": ["Must be a whole number, 1 to 100."]}
         answers[str(status)] = _answer(title, "Problem", problem, "application/problem+json")
+        if status in HEADERS:
+            answers[str(status)]["headers"] = _header(*HEADERS[status])
     return answers

@@ -12,7 +12,9 @@ ORIGIN = "https://www.example.com"
 
 @pytest.fixture
 def client(database):
-    app = create_app({"DATABASE_URL": url_of(database), "CORS_ORIGINS": [ORIGIN, "http://localhost:3000"]})
+    app = create_app(
+        {"DATABASE_URL": url_of(database), "CORS_ORIGINS": [ORIGIN, "http://localhost:3000", "http://[::1]:80"]}
+    )
     with app.app_context():
         create_tables()
     client = app.test_client()
@@ -32,7 +34,7 @@ def test_no_origin_is_allowed_unless_it_is_named(app, key):
         assert "Origin" not in answer.headers["Vary"]
 
 
-@pytest.mark.parametrize("origin", [ORIGIN, "http://localhost:3000"])
+@pytest.mark.parametrize("origin", [ORIGIN, "http://localhost:3000", "http://[::1]:80"])
 def test_a_named_origin_may_read_answers_and_their_etag(client, origin):
     for path in (*ENDPOINTS, ENDPOINTS[0] + "?take=0", "/nowhere"):
         answer = client.get(path, headers={"Origin": origin})
@@ -50,7 +52,15 @@ def test_a_refusal_can_be_read_too(client, headers):
 
 
 @pytest.mark.parametrize(
-    "origin", ["https://evil.example", "http://www.example.com", "https://www.example.com.evil.example", "null", "*"]
+    "origin",
+    [
+        "https://evil.example",
+        "http://www.example.com",
+        "https://www.example.com.evil.example",
+        "null",
+        "*",
+        "http://1:80",
+    ],
 )
 def test_another_origin_is_not_allowed(client, origin):
     answer = client.get(LISTS[0], headers={"Origin": origin})

@@ -26,6 +26,7 @@ function addressOf({ path, query }) {
 }
 
 async function ask(path, query = {}) {
+  if (!/^[!-~]+$/.test(key.get())) throw new Problem(401, "The API key is not valid.");
   const response = await fetch(addressOf({ path, query }), {
     headers: { "x-api-key": key.get() },
     signal: view.signal,
@@ -37,11 +38,12 @@ async function ask(path, query = {}) {
   return body;
 }
 
-/** Give each article that matches, page by page, until skip plus what came reaches the total. */
-async function* everyArticle(query) {
+/** Give each page of articles that match, with its request, until skip plus what came reaches the total. */
+async function* everyPage(query) {
   for (let skip = 0, total = 1; skip < total; ) {
-    const { data, meta } = await ask("articles", { ...query, take: 100, skip });
-    yield* data;
+    const request = { path: "articles", query: { ...query, take: 100, skip } };
+    const { data, meta } = await ask(request.path, request.query);
+    yield { data, request };
     skip += meta.take;
     total = meta.take ? meta.total : 0;
   }
@@ -82,21 +84,20 @@ async function showArticles() {
 
 async function showArticle(slug) {
   let article;
-  const query = { q: slug.slice(0, 200) };
-  for await (const each of everyArticle(query)) {
-    if (each.slug === slug) {
-      article = each;
-      break;
-    }
+  for await (const { data, request } of slug ? everyPage({ q: slug }) : []) {
+    article = data.find((each) => each.slug === slug);
+    shown = request;
+    if (article) break;
   }
   if (!article) throw new Problem(404, "This article is not published.");
-  shown = { path: "articles", query };
   const { title, bannerUrl, contentHtml, schemaMarkup, ...fields } = article;
   element("article-title").textContent = title;
   element("banner").hidden = !bannerUrl;
   if (bannerUrl) element("banner").src = bannerUrl;
-  const head = '<!doctype html><meta charset="utf-8"><link rel="stylesheet" href="/static/page/page.css">';
-  element("content").srcdoc = `${head}<body class="content" dir="auto">${contentHtml}`;
+  const head = '<!doctype html><meta charset="utf-8"><base target="_blank"><link rel="stylesheet" href="/static/page/page.css">';
+  const frame = element("content").cloneNode(); // a new one, for each that an old one shows is a step back in history
+  frame.srcdoc = `${head}<body class="content" dir="auto">${contentHtml}`;
+  element("content").replaceWith(frame);
   const rows = Object.entries({ ...fields, bannerUrl }).flatMap(([name, value]) => [
     make("dt", {}, name),
     make("dd", { dir: "auto" }, Array.isArray(value) ? value.join(", ") : String(value)),
@@ -162,12 +163,14 @@ print_r($data);`,
 }
 
 function showCode() {
+  element("copied").textContent = "";
   element("snippet").textContent = code(element("language").value, "YOUR_KEY");
 }
 
 function reveal(id) {
   for (const each of ["key-form", "articles", "article", "sitemap"]) element(each).hidden = each !== id;
-  document.querySelector("nav").hidden = element("code").hidden = id === "key-form";
+  document.querySelector("nav").hidden = id === "key-form";
+  element("code").hidden = ["key-form", "problem"].includes(id);
   for (const link of document.querySelectorAll("nav a")) {
     const current = link.hash === `#${id === "article" ? "articles" : id}`;
     current ? link.setAttribute("aria-current", "page") : link.removeAttribute("aria-current");
@@ -180,8 +183,17 @@ function showProblem(problem) {
     key.forget();
     reveal("key-form");
   }
+  if (problem.status === 404) reveal("problem");
   element("problem").textContent = problem.status ? problem.message : "The server cannot be reached. Try again.";
   element("problem").hidden = false;
+}
+
+function decoded(text) {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return "";
+  }
 }
 
 /** Show the view that the address names, and drop what is still asked for an earlier one. */
@@ -191,14 +203,22 @@ async function show({ focus = false } = {}) {
   if (!key.get()) return reveal("key-form");
   const [, name, slug] = location.hash.match(/^#(article|sitemap)(?:\/(.*))?$/) ?? [null, "articles"];
   try {
-    await { articles: showArticles, sitemap: showSitemap, article: () => showArticle(decodeURIComponent(slug ?? "")) }[name]();
+    await { articles: showArticles, sitemap: showSitemap, article: () => showArticle(decoded(slug ?? "")) }[name]();
     element("problem").hidden = true;
     reveal(name);
     showCode();
     if (focus) element(`${name}-title`).focus();
+    return true;
   } catch (problem) {
     showProblem(problem);
+    return false;
   }
+}
+
+async function turn(pages) {
+  const before = skip;
+  skip = Math.max(0, skip + pages * TAKE);
+  if (!(await show({ focus: true }))) skip = before;
 }
 
 element("key-form").addEventListener("submit", (event) => {
@@ -209,29 +229,34 @@ element("key-form").addEventListener("submit", (event) => {
 });
 element("forget").addEventListener("click", () => {
   key.forget();
-  location.hash = "";
-  reveal("key-form");
-  element("key").focus();
+  history.replaceState(null, "", "/");
+  location.reload(); // and all that was shown is gone
 });
 element("query").addEventListener("input", () => {
   skip = 0;
   show();
 });
 element("query").addEventListener("submit", (event) => event.preventDefault());
-element("previous").addEventListener("click", () => {
-  skip = Math.max(0, skip - TAKE);
-  show({ focus: true });
-});
-element("next").addEventListener("click", () => {
-  skip += TAKE;
-  show({ focus: true });
-});
+element("previous").addEventListener("click", () => turn(-1));
+element("next").addEventListener("click", () => turn(1));
 element("site").addEventListener("input", () => show());
 element("site-form").addEventListener("submit", (event) => event.preventDefault());
 element("language").addEventListener("change", showCode);
 element("copy").addEventListener("click", async () => {
-  await navigator.clipboard.writeText(code(element("language").value, key.get()));
-  element("status").textContent = "Copied.";
+  const text = code(element("language").value, key.get());
+  if (navigator.clipboard) {
+    await navigator.clipboard.writeText(text);
+    element("copied").textContent = "Copied.";
+  } else {
+    // Browsers lend the clipboard to https and to this machine alone.
+    element("snippet").textContent = text;
+    getSelection().selectAllChildren(element("snippet"));
+    element("copied").textContent = "Selected, for you to copy.";
+  }
+});
+document.querySelector(".skip").addEventListener("click", (event) => {
+  event.preventDefault(); // the address names the view
+  element("main").focus();
 });
 addEventListener("hashchange", () => show({ focus: true }));
 show();

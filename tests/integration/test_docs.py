@@ -14,6 +14,7 @@ import pytest
 from conftest import LISTS, PROJECT, SITEMAP, article, get, url_of
 
 DOCS = (PROJECT / "docs/integrate.md").read_text()
+SAFE = "!'()*~"  # what JavaScript leaves as it is
 SITE = "https://www.example.com/articles/"
 
 
@@ -41,9 +42,9 @@ def structured_data(page):
 @pytest.mark.parametrize(
     ("language", "heading", "name", "program"),
     [
-        ("js", "## JavaScript", "site.mjs", "node"),
-        ("python", "## Python", "site.py", sys.executable),
-        ("php", "## PHP", "site.php", "php"),
+        ("js", "## JavaScript", "make-site.mjs", "node"),
+        ("python", "## Python", "make_site.py", sys.executable),
+        ("php", "## PHP", "make-site.php", "php"),
     ],
 )
 def test_a_program_makes_a_site_of_every_article(
@@ -55,14 +56,15 @@ def test_a_program_makes_a_site_of_every_article(
     (tmp_path / name).write_text(block(language, heading))
     subprocess.run([program, name], cwd=tmp_path, env=environment, check=True, timeout=60)
     site = tmp_path / "site"
-    pages = {path.stem: path.read_text() for path in site.glob("*.html")}
-    index = pages.pop("index")
+    pages = {path.stem: path.read_text() for path in site.glob("articles/*.html")}
+    index = (site / "index.html").read_text()
     assert len(pages) == 250
     for each in data_of(server, key, LISTS[0]):
         page = pages[each["slug"]]
         assert structured_data(page) == each["schemaMarkup"]
         assert unescape(re.search("<h1>(.*)</h1>", page)[1]) == each["title"]
         assert each["contentHtml"] in page
+        assert page.startswith('<!doctype html>\n<meta charset="utf-8">\n')
     assert "<script" not in pages["a&b'ü"].replace('<script type="application/ld+json">', "")
     addresses = [unescape(address) for address in re.findall('href="(.*?)"', index)]
     assert len(addresses) == 250
@@ -73,9 +75,10 @@ def test_a_program_makes_a_site_of_every_article(
     assert all(re.fullmatch(r"[!-~]+", address) for address in addresses)
 
 
-def test_a_static_site_generator_makes_a_site_of_the_demo(server, database, environment, tmp_path):
+def test_a_static_site_generator_makes_a_site_of_the_demo(save, server, database, environment, tmp_path):
     seed = [sys.executable, "seed.py", "--key", "demo-key"]
     subprocess.run(seed, cwd=PROJECT, env=os.environ | {"DATABASE_URL": url_of(database)}, check=True, timeout=60)
+    save(article(1, title="</title> & more", slug="a&b'ü"), customer="Demo")
     (tmp_path / "package.json").write_text('{"type": "module"}')
     (tmp_path / "_data").mkdir()
     for name in ("_data/articles.js", "_data/sitemap.js", "article.njk", "index.njk", "sitemap.njk"):
@@ -91,7 +94,7 @@ def test_a_static_site_generator_makes_a_site_of_the_demo(server, database, envi
         assert structured_data(page) == each["schemaMarkup"]
         assert each["contentHtml"] in page
     slugs = {each["url"] for each in data_of(server, "demo-key", SITEMAP)}
-    assert len(slugs) == 120
+    assert len(slugs) == 121
     assert {path.parent.name for path in site.glob("*/index.html")} == slugs
     root = ElementTree.parse(site / "sitemap.xml").getroot()  # noqa: S314
-    assert {url[0].text for url in root} == {f"https://www.example.com/{quote(slug)}/" for slug in slugs}
+    assert {url[0].text for url in root} == {f"https://www.example.com/{quote(slug, safe=SAFE)}/" for slug in slugs}
