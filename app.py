@@ -4,7 +4,7 @@ import logging
 import os
 import re
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from time import perf_counter
 from typing import Any
@@ -92,16 +92,7 @@ def create_app(config: Mapping[str, Any] | None = None) -> Flask:
     app.after_request(_log_request)
     app.after_request(errors.harden)
     if app.config["CORS_ORIGINS"]:
-        CORS(
-            app,
-            origins=[re.compile(re.escape(origin) + r"\Z") for origin in app.config["CORS_ORIGINS"]],  # else it guesses
-            methods=["GET", "HEAD"],
-            allow_headers=["x-api-key", "If-None-Match"],
-            expose_headers=["ETag"],
-            max_age=7200,
-            vary_header=False,
-        )
-        app.after_request(_vary_by_origin)
+        _allow_origins(app, app.config["CORS_ORIGINS"])
     app.url_map.strict_slashes = False
     app.url_map.merge_slashes = False  # its redirect would be a page of HTML
     api = Blueprint("api", __name__, url_prefix="/api/public/v1")
@@ -114,6 +105,20 @@ def create_app(config: Mapping[str, Any] | None = None) -> Flask:
     app.cli.add_command(auth.keys)
     app.cli.add_command(article_commands)
     return app
+
+
+def _allow_origins(app: Flask, origins: Iterable[str]) -> None:
+    """Let pages of these origins ask from the browser (CORS: https://fetch.spec.whatwg.org/#http-cors-protocol)."""
+    CORS(
+        app,
+        origins=[re.compile(re.escape(origin) + r"\Z") for origin in origins],  # else it guesses what is a pattern
+        methods=["GET", "HEAD"],
+        allow_headers=["x-api-key", "If-None-Match"],
+        expose_headers=["ETag"],
+        max_age=7200,
+        vary_header=False,
+    )
+    app.after_request(_vary_by_origin)
 
 
 def _vary_by_origin(response: Response) -> Response:
