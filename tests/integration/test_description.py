@@ -21,6 +21,8 @@ def test_no_answer_departs_from_it(app, save, server, key, tmp_path):
         f"x-api-key: {key}",
         "--checks",
         "all",
+        "--seed",
+        "1",
         "--max-examples",
         "300",
         "--generation-database",

@@ -15,6 +15,21 @@ from conftest import LISTS, POSTGRESQL, PROJECT, SITEMAP, Server, article, get, 
 DOCS = (PROJECT / "docs/operate.md").read_text()
 
 
+def test_systemd_accepts_the_unit(tmp_path):
+    unit = re.search(r"```ini\n(.*?)```", DOCS, re.DOTALL)[1]
+    for written, here in (
+        ("/opt/articles/.venv/bin/python", sys.executable),
+        ("/opt/articles", str(PROJECT)),
+        ("User=articles", "User=root"),
+    ):
+        assert written in unit
+        unit = unit.replace(written, here)
+    (tmp_path / "articles.service").write_text(unit)
+    command = ["systemd-analyze", "verify", str(tmp_path / "articles.service")]
+    result = subprocess.run(command, capture_output=True, text=True)
+    assert (result.returncode, result.stderr) == (0, "")
+
+
 @pytest.fixture
 def nginx(tmp_path, monkeypatch):
     """Start nginx with the site of the docs, in front of some instances; give its address."""
