@@ -44,6 +44,7 @@ def page(browser, seeded, server):
     page.on("console", lambda message: complaints.append(message.text) if message.type == "error" else None)
     # The demo's banners are at the port that the settings name; here it is another one.
     page.route("http://127.0.0.1:8000/**", lambda route: route.fulfill(path=PROJECT / route.request.url[22:]))
+    page.route("https://www.example.com/**", lambda route: route.fulfill(body="<svg/>", content_type="image/svg+xml"))
     page.goto(f"http://127.0.0.1:{server.port}/")
     page.complaints = complaints
     yield page
