@@ -154,30 +154,16 @@ def test_a_hot_standby_is_served_and_refuses_commands_in_one_line(save, database
             path.chmod(0o755)
         shutil.chown(folder, "postgres", "postgres")
         folder.chmod(0o700)
-    subprocess.run(
-        [
-            *as_postgres,
-            f"{tools}/pg_basebackup",
-            "-d",
-            POSTGRESQL,
-            "-D",
-            str(folder),
-            "-R",
-            "-X",
-            "stream",
-            "-c",
-            "fast",
-        ],
-        check=True,
-        cwd="/",
-    )
+    copy = f"{tools}/pg_basebackup -d {POSTGRESQL} -D {folder} -R -X stream -c fast"
+    subprocess.run([*as_postgres, *copy.split()], check=True, cwd="/")
     command = [*as_postgres, f"{tools}/postgres", "-D", str(folder), "-p", port, "-k", str(folder)]
-    standby = subprocess.Popen(command, cwd="/", stderr=subprocess.DEVNULL)
+    with (tmp_path / "log").open("w") as log:
+        standby = subprocess.Popen(command, cwd="/", stderr=log)
     url = re.sub(r":\d+/", f":{port}/", url_of(database))
     try:
         wait_for(
             lambda: subprocess.run([f"{tools}/pg_isready", "-q", "-h", "127.0.0.1", "-p", port]).returncode == 0,
-            lambda: "The standby does not start.",
+            (tmp_path / "log").read_text,
         )
         server = Server(database, DATABASE_URL=url)
         assert total(server, key) == 1
