@@ -3,11 +3,11 @@
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+from app import create_app
 from auth import add_key, find_or_add_customer
 from content import save_articles
-from database import begin_write, create_tables
+from database import begin_write, commit_write, create_tables
 from errors import Faults, Place
-from models import db
 
 PARAGRAPH = "<p>A paragraph of an article, with a naïve word and a <a href='https://www.example.com/'>link</a>.</p>\n"
 
@@ -31,12 +31,14 @@ def article(number: int) -> dict[str, Any]:
     }
 
 
-def fill(count: int) -> str:
-    """Write `count` articles into the current application's database; return a key to them."""
-    create_tables()
-    begin_write()
-    customer = find_or_add_customer("Benchmark")
-    save_articles(customer, ((Place("benchmark", str(number)), article(number)) for number in range(count)), Faults())
-    key, _ = add_key(customer)
-    db.session.commit()
+def fill(url: str, count: int) -> str:
+    """Write `count` articles into the database at `url`; return a key to them."""
+    with create_app({"DATABASE_URL": url}).app_context():
+        create_tables()
+        begin_write()
+        customer = find_or_add_customer("Benchmark")
+        articles = ((Place("benchmark", str(number)), article(number)) for number in range(count))
+        save_articles(customer, articles, Faults())
+        key, _ = add_key(customer)
+        commit_write()
     return key

@@ -85,9 +85,9 @@ def compare(app: Flask, connection: sqlite3.Connection, path: str, key: str, rou
 def main(count: int, rounds: int) -> None:
     """Compare a page of 50 articles of 8 KB with the least that can be done for it."""
     with tempfile.TemporaryDirectory() as folder:
-        app = create_app({"DATABASE_URL": f"sqlite:///{folder}/articles.db", "CACHE_MB": 0})
-        with app.app_context():
-            key = fill(count)
+        url = f"sqlite:///{folder}/articles.db"
+        key = fill(url, count)
+        app = create_app({"DATABASE_URL": url, "CACHE_MB": 0})
         with closing(sqlite3.connect(f"{folder}/articles.db")) as connection:
             for path in PATHS:
                 compare(app, connection, path, key, rounds)

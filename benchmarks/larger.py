@@ -18,12 +18,8 @@ from pathlib import Path
 import click
 import psycopg
 
-from app import create_app
 from benchmarks.data import fill
-from benchmarks.served import API, PROJECT, Request, Table, check, running, wait_for_listener
-
-SITE = re.findall(r"```nginx\n(.*?)```", (PROJECT / "docs/operate.md").read_text(), re.DOTALL)[0]
-PATHS = {"full": "/articles", "preview": "/articles/preview", "sitemap": "/sitemap"}
+from benchmarks.measure import PATHS, PROJECT, Request, Table, check, free_port, running, wait_for_listener
 
 
 @contextmanager
@@ -40,26 +36,27 @@ def made_database() -> Iterator[str]:
 
 
 @contextmanager
-def nginx(folder: Path, port: int, instances: list[int]) -> Iterator[None]:
-    """Run nginx with the site of the docs, listening on `port`, before these instances."""
-    site = SITE.replace("server 127.0.0.1:8000;", "".join(f"server 127.0.0.1:{each};" for each in instances))
-    site = site.replace("listen 80;", f"listen 127.0.0.1:{port};").replace("/var/cache/nginx", str(folder))
+def nginx(folder: Path, *instances: int) -> Iterator[int]:
+    """Run nginx with the site of the docs, with its files in `folder`, before these instances; give its port."""
+    port = free_port()
+    servers = "".join(f"server 127.0.0.1:{each};" for each in instances)
+    site = re.findall(r"```nginx\n(.*?)```", (PROJECT / "docs/operate.md").read_text(), re.DOTALL)[0]
+    for written, here in (
+        ("server 127.0.0.1:8000;", servers),
+        ("listen 80;", f"listen 127.0.0.1:{port};"),
+        ("/var/cache/nginx/articles", f"{folder}/cache"),
+    ):
+        check(written in site, f"{written} in the site of the docs")
+        site = site.replace(written, here)
     head = f"daemon off; pid {folder}/pid; error_log {folder}/error; user root; worker_processes auto;\n"
     (folder / "nginx.conf").write_text(f"{head}events {{}} http {{ access_log off; {site} }}")
     process = subprocess.Popen(["nginx", "-p", str(folder), "-c", str(folder / "nginx.conf")])  # noqa: S607
     try:
         wait_for_listener(port)
-        yield
+        yield port
     finally:
         process.terminate()
         process.wait()
-
-
-def stock(url: str, count: int) -> str:
-    """Write articles into a database; give a key to them."""
-    app = create_app({"DATABASE_URL": url})
-    with app.app_context():
-        return fill(count)
 
 
 @click.command()
@@ -73,16 +70,15 @@ def main(articles: int, rounds: int, seconds: float) -> None:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
         postgresql = stack.enter_context(made_database())
         sqlite = f"sqlite:///{folder}/articles.db"
-        keys = {url: stock(url, articles) for url in (sqlite, postgresql)}
+        keys = {url: fill(url, articles) for url in (sqlite, postgresql)}
         plain, _ = stack.enter_context(running("app.py", DATABASE_URL=sqlite))
         uncached, _ = stack.enter_context(running("app.py", DATABASE_URL=sqlite, CACHE_MB="0"))
         first, _ = stack.enter_context(running("app.py", DATABASE_URL=postgresql))
         second, _ = stack.enter_context(running("app.py", DATABASE_URL=postgresql))
-        front = first + 1 if first + 1 != second else first + 2
-        stack.enter_context(nginx(folder, front, [first, second]))
+        front = stack.enter_context(nginx(folder, first, second))
 
         def ask(port: int, url: str, path: str) -> Request:
-            return Request(port, API + path, {"x-api-key": keys[url]})
+            return Request(port, path, {"x-api-key": keys[url]})
 
         click.echo(
             "Requests per second through nginx to two instances on PostgreSQL, and how many times those of others"

@@ -3,9 +3,7 @@
     python -m benchmarks.served [--articles 10000] [--large 100000] [--rounds 5] [--seconds 1]
 
 Everything is a process of its own on this machine: the service (`python app.py`) with its defaults and with
-`CACHE_MB=0`, and the references of `benchmarks.references`. Each is asked over 8 connections that are kept open, one
-request at a time on each, in rounds: all contestants of a line take turns, so that a machine that slows down slows all.
-Every answer is checked before it is timed. The figures are the medians of the rounds, in requests per second.
+`CACHE_MB=0`, and the references of `benchmarks.references`. Every answer is checked before it is timed.
 
 Then the same service serves many more articles: what the first page costs more, and what the slowest requests take.
 """
@@ -13,187 +11,68 @@ Then the same service serves many more articles: what the first page costs more,
 import gzip
 import http.client
 import json
-import os
-import re
-import selectors
-import socket
-import subprocess
-import sys
 import tempfile
-from collections.abc import Iterator
-from contextlib import ExitStack, closing, contextmanager
+from contextlib import ExitStack, closing
 from pathlib import Path
 from statistics import median
-from time import perf_counter, sleep
-from typing import Any, NamedTuple
+from time import perf_counter
 
 import click
 
-from app import create_app
 from benchmarks.data import fill
-
-PROJECT = Path(__file__).parent.parent
-API = "/api/public/v1"
-CONNECTIONS = 8
+from benchmarks.measure import API, PATHS, Request, Table, check, megabytes_of, running
 
 
-class Request(NamedTuple):
-    """A request to a server on this machine."""
+class Comparison:
+    """The service, with and without its cache, and the references, on the articles of a folder."""
 
-    port: int
-    path: str
-    headers: dict[str, str]
-
-    def send(self) -> tuple[int, http.client.HTTPMessage, bytes]:
-        """Send it once; give the status, the headers and the body."""
-        with closing(http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)) as connection:
-            connection.request("GET", self.path, headers=self.headers)
-            response = connection.getresponse()
-            return response.status, response.headers, response.read()
-
-    def per_second(self, seconds: float) -> float:
-        """Send it again and again on all connections; give how many answers there were in a second."""
-        lines = [f"GET {self.path} HTTP/1.1", "Host: localhost", *(f"{k}: {v}" for k, v in self.headers.items())]
-        packet = "\r\n".join([*lines, "", ""]).encode()
-        length = self._length(packet)
-        buffer = bytearray(1 << 20)
-        answers = 0
-        with selectors.DefaultSelector() as selector, ExitStack() as stack:
-            missing = {}
-            for _ in range(CONNECTIONS):
-                each = stack.enter_context(socket.create_connection(("127.0.0.1", self.port)))
-                each.sendall(packet)
-                selector.register(each, selectors.EVENT_READ)
-                missing[each] = length
-            began = perf_counter()
-            while perf_counter() - began < seconds:
-                for ready, _ in selector.select(timeout=10):
-                    connection: Any = ready.fileobj
-                    missing[connection] -= connection.recv_into(buffer)
-                    if not missing[connection]:
-                        answers += 1
-                        missing[connection] = length
-                        connection.sendall(packet)
-            return answers / (perf_counter() - began)
-
-    def _length(self, packet: bytes) -> int:
-        """Give how many bytes the answer has, its head included."""
-        with closing(socket.create_connection(("127.0.0.1", self.port))) as connection:
-            connection.sendall(packet)
-            answer = connection.recv(1 << 20)
-            while b"\r\n\r\n" not in answer:
-                answer += connection.recv(1 << 20)
-            head, _, _ = answer.partition(b"\r\n\r\n")
-            body = re.search(rb"content-length: (\d+)", head, re.IGNORECASE)
-            return len(head) + 4 + (int(body[1]) if body else 0)
-
-
-def wait_for_listener(port: int) -> None:
-    """Wait until something listens on a port of this machine, for ten seconds at most."""
-    for _ in range(200):
-        try:
-            socket.create_connection(("127.0.0.1", port)).close()
-            break
-        except OSError:
-            sleep(0.05)
-
-
-@contextmanager
-def running(*command: str, **environment: str) -> Iterator[tuple[int, int]]:
-    """Run a server of this project on a free port, given it as PORT; give port and process id."""
-    with closing(socket.create_server(("127.0.0.1", 0))) as free:
-        port = free.getsockname()[1]
-    process = subprocess.Popen(
-        [sys.executable, *(each.replace("PORT", str(port)) for each in command)],
-        cwd=PROJECT,
-        env=os.environ | environment | {"PORT": str(port)},
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-    )
-    try:
-        wait_for_listener(port)
-        yield port, process.pid
-    finally:
-        process.terminate()
-        process.wait()
-
-
-class Table:
-    """Lines of contestants, the service first, each timed in turn."""
-
-    def __init__(self, rounds: int, seconds: float) -> None:
-        self.rounds, self.seconds = rounds, seconds
-
-    def line(self, what: str, **requests: Request) -> None:
-        """Time what `requests` ask; print each rate, and the first's ratio to each."""
-        rates: dict[str, list[float]] = {name: [] for name in requests}
-        for _ in range(self.rounds):
-            for name, request in requests.items():
-                rates[name].append(request.per_second(self.seconds))
-        ours, *others = ((name, median(each)) for name, each in rates.items())
-        ratios = "  ".join(f"{ours[1] / rate:6.2f} x {name} ({rate:.0f})" for name, rate in others)
-        click.echo(f"{what:34} {ours[1]:7.0f}  {ratios}")
-
-
-def check(condition: bool, what: str) -> None:
-    """Refuse to time what does not answer as it should."""
-    if not condition:
-        raise click.ClickException(f"Not as it should be: {what}.")
-
-
-def compare(folder: Path, key: str, table: Table) -> None:
-    """Compare the service with the references on the articles of `folder`."""
-    database = f"sqlite:///{folder}/articles.db"
-    headers = {"x-api-key": key}
-    paths = {"full": f"{API}/articles", "preview": f"{API}/articles/preview", "sitemap": f"{API}/sitemap"}
-    (folder / "small.json").write_bytes(b"x" * 2000)
-    with ExitStack() as stack:
+    def __init__(self, folder: Path, key: str, table: Table, stack: ExitStack) -> None:
+        """Start all of them, until `stack` is closed."""
+        self.folder, self.table, self.headers = folder, table, {"x-api-key": key}
+        database = f"sqlite:///{folder}/articles.db"
         service, _ = stack.enter_context(running("app.py", DATABASE_URL=database))
-        uncached, _ = stack.enter_context(running("app.py", DATABASE_URL=database, CACHE_MB="0"))
-        ours = {name: Request(service, path, headers) for name, path in paths.items()}
-        tags = {}
-        for name, request in ours.items():
-            _, sent, body = request.send()
-            (folder / f"{name}.json").write_bytes(body)
-            tags[name] = sent["ETag"]
+        self.uncached, _ = stack.enter_context(running("app.py", DATABASE_URL=database, CACHE_MB="0"))
+        self.ours = {name: Request(service, path, self.headers) for name, path in PATHS.items()}
+        for name, request in self.ours.items():
+            (folder / f"{name}.json").write_bytes(request.send()[2])
+        (folder / "small.json").write_bytes(b"x" * 2000)
+        self.ports = {
+            kind: stack.enter_context(running("-m", "benchmarks.references", kind, "PORT", str(folder)))[0]
+            for kind in ("wsgi", "flask", "straightforward")
+        }
 
-        def reference(kind: str) -> int:
-            return stack.enter_context(running("-m", "benchmarks.references", kind, "PORT", str(folder)))[0]
+    def least(self, kind: str, name: str) -> Request:
+        """Ask a reference that gives a file's bytes."""
+        request = Request(self.ports[kind], f"/{name}", {})
+        check(request.send()[2] == (self.folder / f"{name}.json").read_bytes(), f"{kind} {name}")
+        return request
 
-        ports = {kind: reference(kind) for kind in ("wsgi", "flask", "straightforward")}
+    def straightforward(self, name: str) -> Request:
+        """Ask the reference that is made of the same libraries."""
+        request = self.ours[name]._replace(port=self.ports["straightforward"])
+        check(json.loads(request.send()[2]) == json.loads(self.ours[name].send()[2]), f"straightforward {name}")
+        return request
 
-        def least(kind: str, name: str) -> Request:
-            request = Request(ports[kind], f"/{name}", {})
-            check(request.send()[2] == (folder / f"{name}.json").read_bytes(), f"{kind} {name}")
-            return request
-
-        def straightforward(name: str) -> Request:
-            request = Request(ports["straightforward"], paths[name], headers)
-            check(json.loads(request.send()[2]) == json.loads(ours[name].send()[2]), f"straightforward {name}")
-            return request
-
+    def print(self) -> None:
+        """Print a line for each kind of answer."""
         click.echo("Requests per second of the service, and how many times those of the references (in brackets)")
-        for name in ("full", "preview"):
-            table.line(
-                f"cached, {name}",
-                service=ours[name],
-                W=least("wsgi", name),
-                F=least("flask", name),
-                N=straightforward(name),
-            )
-        table.line("cached, sitemap", service=ours["sitemap"], W=least("wsgi", "sitemap"), F=least("flask", "sitemap"))
-        for name, request in ours.items():
-            packed = request._replace(headers=headers | {"Accept-Encoding": "gzip"})
+        for name, request in self.ours.items():
+            others = {"W": self.least("wsgi", name), "F": self.least("flask", name)}
+            if name != "sitemap":
+                others["N"] = self.straightforward(name)
+            self.table.line(f"cached, {name}", service=request, **others)
+        for name, request in self.ours.items():
+            packed = request._replace(headers=self.headers | {"Accept-Encoding": "gzip"})
             check(gzip.decompress(packed.send()[2]) == request.send()[2], f"gzip {name}")
-            table.line(f"gzip, {name}", service=packed, plain=request)
-        for name, request in ours.items():
-            known = request._replace(headers=headers | {"If-None-Match": tags[name]})
+            self.table.line(f"gzip, {name}", service=packed, plain=request)
+        for name, request in self.ours.items():
+            known = request._replace(headers=self.headers | {"If-None-Match": request.send()[1]["ETag"]})
             check(known.send()[0] == 304, f"304 {name}")
-            table.line(f"304, {name}", service=known, F_2KB=least("flask", "small"))
+            self.table.line(f"304, {name}", service=known, F_2KB=self.least("flask", "small"))
         for name in ("full", "preview"):
-            request = ours[name]._replace(port=uncached)
-            check(request.send()[2] == ours[name].send()[2], f"uncached {name}")
-            table.line(f"uncached, {name}", service=request, N=straightforward(name))
+            request = self.ours[name]._replace(port=self.uncached)
+            check(request.send()[2] == self.ours[name].send()[2], f"uncached {name}")
+            self.table.line(f"uncached, {name}", service=request, N=self.straightforward(name))
 
 
 def milliseconds(request: Request, rounds: int) -> float:
@@ -218,10 +97,9 @@ def grow(folder: Path, count: int, rounds: int) -> None:
             part = folder / str(size)
             part.mkdir(exist_ok=True)
             database = f"sqlite:///{part}/articles.db"
-            with create_app({"DATABASE_URL": database}).app_context():
-                headers = {"x-api-key": fill(size)}
+            headers = {"x-api-key": fill(database, size)}
             port, _ = stack.enter_context(running("app.py", DATABASE_URL=database, CACHE_MB="0"))
-            first.append(milliseconds(Request(port, f"{API}/articles", headers), rounds * 20))
+            first.append(milliseconds(Request(port, PATHS["full"], headers), rounds * 20))
         click.echo(f"Uncached, {count} articles: milliseconds of one request after another")
         click.echo(f"{'first page':34} {first[1]:7.1f}  {first[1] / first[0]:6.2f} x that of 1,000")
         for what, path in (
@@ -234,13 +112,11 @@ def grow(folder: Path, count: int, rounds: int) -> None:
         ):
             click.echo(f"{what:34} {milliseconds(Request(port, API + path, headers), rounds * 2):7.1f}")
 
-        small, pid = stack.enter_context(running("app.py", DATABASE_URL=database, CACHE_MB="16"))
+        small, process = stack.enter_context(running("app.py", DATABASE_URL=database, CACHE_MB="16"))
         for number in range(count // 10):
             request = Request(small, f"{API}/articles?take={number % 100 + 1}&skip={number}", headers)
             check(request.send()[0] == 200, request.path)
-        status = Path(f"/proc/{pid}/status").read_text()
-        resident = int(re.findall(r"VmRSS:\s+(\d+)", status)[0]) / 1024
-        click.echo(f"Megabytes after {count // 10} different queries, CACHE_MB=16: {resident:.0f}")
+        click.echo(f"Megabytes after {count // 10} different queries, CACHE_MB=16: {megabytes_of(process):.0f}")
 
 
 @click.command()
@@ -250,11 +126,10 @@ def grow(folder: Path, count: int, rounds: int) -> None:
 @click.option("--seconds", default=1.0, show_default=True)
 def main(count: int, large: int, rounds: int, seconds: float) -> None:
     """Compare the service, on so many articles of 8 KB, with the references; then see how it grows."""
-    with tempfile.TemporaryDirectory() as name:
+    with tempfile.TemporaryDirectory() as name, ExitStack() as stack:
         folder = Path(name)
-        with create_app({"DATABASE_URL": f"sqlite:///{folder}/articles.db"}).app_context():
-            key = fill(count)
-        compare(folder, key, Table(rounds, seconds))
+        key = fill(f"sqlite:///{folder}/articles.db", count)
+        Comparison(folder, key, Table(rounds, seconds), stack).print()
         grow(folder, large, rounds)
 
 

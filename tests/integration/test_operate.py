@@ -8,9 +8,14 @@ import subprocess
 import sys
 import threading
 import time
+from contextlib import ExitStack
+from types import SimpleNamespace
 
 import pytest
-from conftest import LISTS, POSTGRESQL, PROJECT, SITEMAP, Server, article, get, url_of, wait_for
+from conftest import LISTS, POSTGRESQL, PROJECT, SITEMAP, Server, article, get, make_key, url_of, wait_for
+
+from benchmarks.larger import nginx
+from benchmarks.measure import free_port
 
 DOCS = (PROJECT / "docs/operate.md").read_text()
 
@@ -31,41 +36,15 @@ def test_systemd_accepts_the_unit(tmp_path):
 
 
 @pytest.fixture
-def nginx(tmp_path, monkeypatch):
+def front(tmp_path):
     """Start nginx with the site of the docs, in front of some instances; give its address."""
-    processes = []
+    with ExitStack() as stack:
 
-    def start(*instances):
-        site = re.search(r"```nginx\n(.*?)```", DOCS, re.DOTALL)[1]
-        servers = "".join(f"server 127.0.0.1:{each.port};" for each in instances)
-        port = 18_080 + os.getpid() % 1000
-        for written, here in (
-            ("server 127.0.0.1:8000;", servers),
-            ("listen 80;", f"listen 127.0.0.1:{port};"),
-            ("/var/cache/nginx/articles", str(tmp_path / "cache")),
-        ):
-            assert written in site
-            site = site.replace(written, here)
-        (tmp_path / "nginx.conf").write_text(
-            f"daemon off; pid {tmp_path}/pid; error_log {tmp_path}/error; user root;\n"
-            f"events {{}} http {{ access_log off; {site} }}"
-        )
-        processes.append(subprocess.Popen(["nginx", "-p", str(tmp_path), "-c", str(tmp_path / "nginx.conf")]))
-        front = type("Front", (), {"host": "127.0.0.1", "port": port})
-        wait_for(lambda: answers(front), lambda: (tmp_path / "error").read_text())
-        return front
+        def front(*instances):
+            port = stack.enter_context(nginx(tmp_path, *(each.port for each in instances)))
+            return SimpleNamespace(host="127.0.0.1", port=port)
 
-    yield start
-    for process in processes:
-        process.terminate()
-        process.wait(timeout=10)
-
-
-def answers(server):
-    try:
-        return get(server, "/healthz").status == 200
-    except OSError:
-        return False
+        yield front
 
 
 def total(server, key, path=LISTS[1]):
@@ -73,47 +52,45 @@ def total(server, key, path=LISTS[1]):
     return json.loads(answer.body)["meta"]["total"] if answer.status == 200 else answer.status
 
 
-def test_nginx_keeps_answers_for_a_second_and_keys_apart(app, save, sql, start, nginx, key):
-    from conftest import make_key
-
+def test_nginx_keeps_answers_for_a_second_and_keys_apart(app, save, sql, start, front, key):
     other = make_key(app, "Other")
     save(article(1, content_html="x" * 100_000))
     instance = start()
-    front = nginx(instance)
+    proxy = front(instance)
     for path in (*LISTS, SITEMAP):
         direct = get(instance, path, x_api_key=key)
         for encoding in ("identity", "gzip", "identity"):
-            answer = get(front, path, x_api_key=key, Accept_Encoding=encoding)
+            answer = get(proxy, path, x_api_key=key, Accept_Encoding=encoding)
             wanted = get(instance, path, x_api_key=key, Accept_Encoding=encoding)
             assert (answer.status, answer.body) == (200, wanted.body)
             assert answer.getheader("ETag") == wanted.getheader("ETag")
-        assert get(front, path, x_api_key=key, If_None_Match=direct.getheader("ETag")).status == 304
-        assert get(front, path, x_api_key="wrong").status == 401
-        assert get(front, path).status == 401
-    assert (total(front, key), total(front, other)) == (1, 0)
+        assert get(proxy, path, x_api_key=key, If_None_Match=direct.getheader("ETag")).status == 304
+        assert get(proxy, path, x_api_key="wrong").status == 401
+        assert get(proxy, path).status == 401
+    assert (total(proxy, key), total(proxy, other)) == (1, 0)
     save(article(2))
-    wait_for(lambda: total(front, key) == 2, lambda: f"{total(front, key)} articles")
+    wait_for(lambda: total(proxy, key) == 2, lambda: f"{total(proxy, key)} articles")
     asked = instance.log().count("GET /api/public/v1/articles/preview")
     until = time.monotonic() + 2
     while time.monotonic() < until:
-        assert total(front, key) == 2
+        assert total(proxy, key) == 2
     assert instance.log().count("GET /api/public/v1/articles/preview") - asked <= 4
     assert instance.log().count("preview 304 ") >= 1
     sql("UPDATE api_key SET revoked_at = '2026-01-01 00:00:00'")
-    wait_for(lambda: total(front, key) == 401, lambda: "The revoked key goes on.")
+    wait_for(lambda: total(proxy, key) == 401, lambda: "The revoked key goes on.")
 
 
 @pytest.mark.skipif(not POSTGRESQL, reason="for PostgreSQL alone")
-def test_several_instances_show_one_database_and_one_may_fail(save, start, nginx, key):
+def test_several_instances_show_one_database_and_one_may_fail(save, start, front, key):
     save(article(1))
     first, second = start(), start()
-    front = nginx(first, second)
+    proxy = front(first, second)
     for number in range(2, 7):
         save(article(number))
         assert total(first, key) == total(second, key) == number
     first.stop()
     for skip in range(6):
-        assert total(front, key, f"{LISTS[1]}?skip={skip}") == 6
+        assert total(proxy, key, f"{LISTS[1]}?skip={skip}") == 6
 
 
 @pytest.mark.skipif(not POSTGRESQL, reason="for PostgreSQL alone")
@@ -146,7 +123,7 @@ def test_a_hot_standby_is_served_and_refuses_commands_in_one_line(save, database
     save(article(1))
     folder = tmp_path / "standby"
     folder.mkdir()
-    port = str(19_000 + os.getpid() % 1000)
+    port = str(free_port())
     tools = os.environ.get("POSTGRESQL_TOOLS", "/usr/lib/postgresql/15/bin")
     as_postgres = ["setpriv", "--reuid=postgres", "--regid=postgres", "--clear-groups"] if os.geteuid() == 0 else []
     if as_postgres:
