@@ -7,9 +7,10 @@ import sqlite3
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -143,16 +144,16 @@ def app(database: Path) -> Flask:
 @pytest.fixture
 def save(app: Flask) -> Callable[..., None]:
     """Write articles of a customer, Acme where none is named."""
+    return partial(write_articles, app)
 
-    def save(*articles: dict[str, Any], customer: str = "Acme") -> None:
-        with app.app_context():
-            begin_write()
-            faults = Faults()
-            save_articles(find_or_add_customer(customer), [(Place("test", "1"), each) for each in articles], faults)
-            faults.raise_any()
-            commit_write()
 
-    return save
+def write_articles(app: Flask, *articles: dict[str, Any], customer: str = "Acme") -> None:
+    with app.app_context():
+        begin_write()
+        faults = Faults()
+        save_articles(find_or_add_customer(customer), [(Place("test", "1"), each) for each in articles], faults)
+        faults.raise_any()
+        commit_write()
 
 
 @pytest.fixture
@@ -208,6 +209,18 @@ def assert_problem(response: Any, status: int) -> dict[str, Any]:
     return problem
 
 
+def program(database: Path, *arguments: str, prefix: Iterable[str] = (), **environment: str) -> dict[str, Any]:
+    """Give what `subprocess` needs to run one of the project's programs on a test's database, and keep its output."""
+    return {
+        "args": [*prefix, sys.executable, *arguments],
+        "cwd": PROJECT,
+        "env": os.environ | {"DATABASE_URL": url_of(database), "PORT": "0"} | environment,
+        "stdout": subprocess.PIPE,
+        "stderr": subprocess.PIPE,
+        "text": True,
+    }
+
+
 class Server:
     """`python app.py`, as a user starts it, on a free port, by a command before it where there is one."""
 
@@ -215,11 +228,7 @@ class Server:
         self.printed_path, self.log_path = database.parent / "printed", database.parent / "log"
         with self.printed_path.open("w") as printed, self.log_path.open("w") as log:
             self.process = subprocess.Popen(
-                [*prefix, sys.executable, "app.py"],
-                cwd=PROJECT,
-                env=os.environ | {"DATABASE_URL": url_of(database), "PORT": "0"} | environment,
-                stdout=printed,
-                stderr=log,
+                **program(database, "app.py", prefix=prefix, **environment) | {"stdout": printed, "stderr": log}
             )
         self.address = wait_for(lambda: re.search(r"Serving on http://(\S+):(\d+) ", self.printed()), self.log)
         self.host, self.port = self.address[1].strip("[]"), int(self.address[2])

@@ -5,13 +5,12 @@ import json
 import os
 import re
 import subprocess
-import sys
 import time
 from datetime import UTC, datetime
 
 import pytest
 from click.testing import CliRunner
-from conftest import LISTS, PAST, PROJECT, SITEMAP, article, make_key, simple, url_of, wait_for
+from conftest import LISTS, PAST, SITEMAP, article, make_key, program, simple, url_of, wait_for
 
 import seed
 from app import create_app
@@ -208,21 +207,18 @@ def test_a_time_that_is_none_is_wrong_usage(take_in, run, at):
 @pytest.mark.parametrize("encoding", ["ascii", "latin-1", "utf-8"])
 def test_a_terminal_that_cannot_show_a_title_shows_the_rest(take_in, database, encoding):
     take_in(simple(1, title="Größe 東京"))
-    environment = os.environ | {"DATABASE_URL": url_of(database), "PYTHONIOENCODING": encoding}
-    for command in (["articles", "list"], ["keys", "list"]):
-        result = subprocess.run(
-            [sys.executable, "-m", "flask", *command], cwd=PROJECT, env=environment, capture_output=True, check=True
-        )
+    for group in ("articles", "keys"):
+        listing = program(database, "-m", "flask", group, "list", PYTHONIOENCODING=encoding)
+        result = subprocess.run(**listing | {"text": False}, check=True)
         assert result.stdout.count(b"\n") == 1
 
 
 def test_an_output_that_cannot_be_written_is_told(take_in, database):
     take_in(simple(1))
-    command = f"{sys.executable} -m flask articles list >/dev/full"
-    environment = os.environ | {"DATABASE_URL": url_of(database)}
-    result = subprocess.run(command, shell=True, cwd=PROJECT, env=environment, capture_output=True, check=False)  # noqa: S602
+    listing = program(database, "-m", "flask", "articles", "list", prefix=["sh", "-c", 'exec "$@" >/dev/full', "sh"])
+    result = subprocess.run(**listing)
     assert result.returncode == 1
-    assert result.stderr == b"Error: The output cannot be written (No space left on device).\n"
+    assert result.stderr == "Error: The output cannot be written (No space left on device).\n"
 
 
 def test_list_shows_state_and_time_in_utc_drafts_first_then_the_latest(take_in, run):
@@ -294,13 +290,7 @@ def importing(app, key, database, tmp_path):
     started = []
 
     def importing():
-        process = subprocess.Popen(
-            [sys.executable, "-m", "flask", "articles", "import", str(pipe)],
-            cwd=PROJECT,
-            env=os.environ | {"DATABASE_URL": url_of(database)},
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-        )
+        process = subprocess.Popen(**program(database, "-m", "flask", "articles", "import", str(pipe)))
         started.append((process, pipe.open("wb", buffering=0)))
         return started[-1]
 
@@ -339,7 +329,7 @@ def test_readers_are_served_the_old_articles_until_an_import_is_complete(importi
     for _ in range(50):
         assert titles() == (20, {f"Title {number}" for number in range(20)})
     source.close()
-    assert process.stdout.read() == b"1180 new, 20 changed, 0 unchanged\n"
+    assert process.stdout.read() == "1180 new, 20 changed, 0 unchanged\n"
     assert titles() == (1200, {"New"})
     connection.close()
 
@@ -352,5 +342,5 @@ def test_an_import_stopped_by_hand_leaves_the_old_articles(importing, save, sql,
     wait_for(lambda: log_grew(database), lambda: "nothing written")
     process.send_signal(2)  # Ctrl+C
     _, message = process.communicate(timeout=20)
-    assert (process.returncode, message.strip()) == (1, b"Aborted!")
+    assert (process.returncode, message.strip()) == (1, "Aborted!")
     assert sql("SELECT title FROM article") == [("Title 1",)]

@@ -15,7 +15,18 @@ from contextlib import closing
 from datetime import UTC, datetime, timedelta
 
 import pytest
-from conftest import ENDPOINTS, LISTS, PAST, PROJECT, SITEMAP, article, assert_problem, make_key, simple, url_of
+from conftest import (
+    ENDPOINTS,
+    LISTS,
+    PAST,
+    SITEMAP,
+    article,
+    assert_problem,
+    make_key,
+    program,
+    simple,
+    url_of,
+)
 from sqlalchemy import event
 
 from app import create_app
@@ -133,21 +144,14 @@ def test_every_change_by_a_tool_that_opens_the_file_anew_is_in_the_next_answer(c
 
 
 def test_every_change_by_a_command_is_in_the_next_answer(app, client, database, tmp_path):
-    environment = os.environ | {"DATABASE_URL": url_of(database)}
     for round_ in range(5):
         (tmp_path / "a.json").write_text(json.dumps([simple(1, title=f"Round {round_}")]))
-        for command, total in (
+        for arguments, total in (
             (["import", str(tmp_path / "a.json")], 1),
             (["unpublish", "slug-1"], 0),
             (["publish", "slug-1"], 1),
         ):
-            subprocess.run(
-                [sys.executable, "-m", "flask", "articles", *command],
-                cwd=PROJECT,
-                env=environment,
-                check=True,
-                capture_output=True,
-            )
+            subprocess.run(**program(database, "-m", "flask", "articles", *arguments), check=True)
             for path in LISTS:
                 answer = client.get(path).get_json()
                 assert answer["meta"]["total"] == total

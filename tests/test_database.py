@@ -8,21 +8,17 @@ import shutil
 import signal
 import sqlite3
 import subprocess
-import sys
 import threading
 import time
 from contextlib import closing
 
 import pytest
-from conftest import ENDPOINTS, LISTS, PROJECT, article, get, simple, url_of, wait_for
+from conftest import ENDPOINTS, LISTS, article, get, program, simple, url_of, wait_for, write_articles
 
 from app import create_app
-from auth import find_or_add_customer
 from cache import Cache
 from cache import init_app as cache_init
-from content import save_articles
-from database import VERSION, begin_write, commit_write, create_tables
-from errors import Faults, Place
+from database import VERSION, create_tables
 from models import db
 from watch import LOG_IS_QUIET
 
@@ -237,9 +233,7 @@ def test_a_key_of_one_database_shows_nothing_of_the_one_in_its_place(
     other = create_app({"DATABASE_URL": url_of(tmp_path / "other.db")})
     with other.app_context():
         create_tables()
-        begin_write()
-        save_articles(find_or_add_customer("Other"), [(Place("test"), article(1, title="Secret"))], Faults())
-        commit_write()
+    write_articles(other, article(1, title="Secret"), customer="Other")
     cache_init(app)
     client = app.test_client()
     answer = Cache.answer
@@ -383,9 +377,11 @@ def test_a_database_that_can_only_be_read_is_served_with_all_that_is_committed(s
             assert titles(server, key) == ["Writer 2"]
             replace(alone, copy)
             assert titles(server, key) == ["Title 1"]
-        for command in (["keys", "list"], ["articles", "list"]):
-            assert flask(alone, *command, prefix=AS_A_USER).returncode == 0
-        refused = flask(alone, "keys", "create", "Acme", prefix=AS_A_USER)
+        for arguments in (["keys", "list"], ["articles", "list"]):
+            listing = program(alone, "-m", "flask", *arguments, prefix=AS_A_USER)
+            assert subprocess.run(**listing, timeout=60).returncode == 0
+        creating = program(alone, "-m", "flask", "keys", "create", "Acme", prefix=AS_A_USER)
+        refused = subprocess.run(**creating, timeout=60)
         assert refused.returncode == 1
         assert "Nothing was written: you must be allowed to write the file and its folder" in refused.stderr
         assert refused.stderr.count("\n") == 1
@@ -393,46 +389,26 @@ def test_a_database_that_can_only_be_read_is_served_with_all_that_is_committed(s
         alone.parent.chmod(0o755)
 
 
-def flask(database, *arguments, prefix=(), **options):
-    """Run one of the service's commands."""
-    return subprocess.run(
-        [*prefix, sys.executable, "-m", "flask", *arguments],
-        cwd=PROJECT,
-        env=os.environ | {"DATABASE_URL": url_of(database)},
-        capture_output=True,
-        text=True,
-        timeout=60,
-        **options,
-    )
-
-
+IMPORT = ["-m", "flask", "articles", "import"]
 COMMANDS = [
     ["app.py"],
     ["seed.py"],
     ["-m", "flask", "keys", "create", "Acme"],
     ["-m", "flask", "keys", "list"],
     ["-m", "flask", "keys", "revoke", "1"],
-    ["-m", "flask", "articles", "import", "-"],
+    [*IMPORT, "-"],
     ["-m", "flask", "articles", "publish", "slug-1"],
     ["-m", "flask", "articles", "unpublish", "slug-1"],
     ["-m", "flask", "articles", "list"],
 ]
 
 
-@pytest.mark.parametrize("command", COMMANDS, ids=" ".join)
-def test_a_database_of_a_newer_version_is_refused_in_one_line(save, sql, database, command):
+@pytest.mark.parametrize("arguments", COMMANDS, ids=" ".join)
+def test_a_database_of_a_newer_version_is_refused_in_one_line(save, sql, database, arguments):
     save(article(1))
     sql("UPDATE tables_version SET number = ?", VERSION + 1)
     before = database.read_bytes()
-    result = subprocess.run(
-        [sys.executable, *command],
-        cwd=PROJECT,
-        env=os.environ | {"DATABASE_URL": url_of(database), "PORT": "0"},
-        capture_output=True,
-        text=True,
-        stdin=subprocess.DEVNULL,
-        timeout=30,
-    )
+    result = subprocess.run(**program(database, *arguments), stdin=subprocess.DEVNULL, timeout=30)
     assert result.returncode == 1
     assert result.stdout == ""
     assert result.stderr.startswith("Error: A newer version of this service made the database")
@@ -463,15 +439,8 @@ def test_two_imports_at_once_wait_for_each_other(save, sql, database, tmp_path):
             for number in range(3000)
         ]
         (tmp_path / f"{name}.json").write_text(json.dumps(articles))
-        imports.append(
-            subprocess.Popen(
-                [sys.executable, "-m", "flask", "articles", "import", str(tmp_path / f"{name}.json")],
-                cwd=PROJECT,
-                env=os.environ | {"DATABASE_URL": url_of(database)},
-                stdout=subprocess.PIPE,
-            )
-        )
-    assert [each.communicate(timeout=60)[0] for each in imports] == [b"3000 new, 0 changed, 0 unchanged\n"] * 2
+        imports.append(subprocess.Popen(**program(database, *IMPORT, str(tmp_path / f"{name}.json"))))
+    assert [each.communicate(timeout=60)[0] for each in imports] == ["3000 new, 0 changed, 0 unchanged\n"] * 2
     assert sql("SELECT count(*) FROM article") == [(6001,)]
     assert sql("PRAGMA integrity_check") == [("ok",)]
 
@@ -507,13 +476,14 @@ def test_a_writer_for_whom_the_disk_is_full_writes_nothing_and_says_so(save, sql
     def no_more_room():
         resource.setrlimit(resource.RLIMIT_FSIZE, (1_000_000, 1_000_000))
 
-    refused = flask(database, "articles", "import", str(tmp_path / "new.jsonl"), preexec_fn=no_more_room)
+    importing = program(database, *IMPORT, str(tmp_path / "new.jsonl"))
+    refused = subprocess.run(**importing, preexec_fn=no_more_room, timeout=60)
     assert refused.returncode == 1
     assert "Nothing was written: look whether the disk is full or broken." in refused.stderr
     assert "Traceback" not in refused.stderr
     assert len(titles(server, key)) == 50
     assert sql("PRAGMA integrity_check") == [("ok",)]
-    assert flask(database, "articles", "import", str(tmp_path / "new.jsonl")).returncode == 0
+    assert subprocess.run(**importing, timeout=60).returncode == 0
     assert len(titles(server, key)) == 100
 
 

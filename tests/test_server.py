@@ -2,13 +2,11 @@
 
 import http.client
 import json
-import os
 import random
 import re
 import signal
 import socket
 import subprocess
-import sys
 import threading
 import time
 from collections import Counter
@@ -16,7 +14,7 @@ from contextlib import closing, suppress
 from pathlib import Path
 
 import pytest
-from conftest import ENDPOINTS, LISTS, PROJECT, article, get, url_of, wait_for
+from conftest import ENDPOINTS, LISTS, article, get, program, wait_for
 
 
 def send(server, data):
@@ -247,14 +245,7 @@ def test_slow_readers_of_a_large_page_share_it_and_keep_nobody_waiting(save, ser
 
 
 def test_a_reader_of_the_log_that_stops_reading_stops_nothing(database, app, tmp_path):
-    process = subprocess.Popen(
-        [sys.executable, "app.py"],
-        cwd=PROJECT,
-        env=os.environ | {"DATABASE_URL": url_of(database), "PORT": "0"},
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
+    process = subprocess.Popen(**program(database, "app.py"))
     port = int(re.search(r":(\d+) ", process.stdout.readline())[1])
     connection = http.client.HTTPConnection("127.0.0.1", port, timeout=5)
     for _ in range(2000):  # lines of 60 bytes and more: twice what a pipe holds
@@ -271,13 +262,8 @@ def test_a_reader_of_the_log_that_stops_reading_stops_nothing(database, app, tmp
 
 
 def test_it_serves_without_a_standard_error(database, app):
-    with subprocess.Popen(
-        ["/bin/sh", "-c", 'exec "$@" 2>&-', "sh", sys.executable, "app.py"],
-        cwd=PROJECT,
-        env=os.environ | {"DATABASE_URL": url_of(database), "PORT": "0"},
-        stdout=subprocess.PIPE,
-        text=True,
-    ) as process:
+    closed = ["/bin/sh", "-c", 'exec "$@" 2>&-', "sh"]
+    with subprocess.Popen(**program(database, "app.py", prefix=closed)) as process:
         port = int(re.search(r":(\d+) ", process.stdout.readline())[1])
         for _ in range(3):
             connection = http.client.HTTPConnection("127.0.0.1", port, timeout=5)
@@ -293,13 +279,8 @@ def test_it_serves_though_its_outputs_cannot_be_written(database, app):
     with socket.create_server(("127.0.0.1", 0)) as listener:
         port = listener.getsockname()[1]
     with Path("/dev/full").open("w") as full:
-        process = subprocess.Popen(
-            [sys.executable, "app.py"],
-            cwd=PROJECT,
-            env=os.environ | {"DATABASE_URL": url_of(database), "PORT": str(port)},
-            stdout=full,
-            stderr=full,
-        )
+        serving = program(database, "app.py", PORT=str(port)) | {"stdout": full, "stderr": full}
+        process = subprocess.Popen(**serving)
 
     def answers():
         with suppress(OSError):
@@ -344,18 +325,6 @@ def test_a_second_signal_stops_at_once(app, save, server, key, second):
         assert server.process.wait(timeout=5) == -second
 
 
-def run(tmp_path, command, **environment):
-    """Run a command of the service that is to end by itself."""
-    return subprocess.run(
-        [sys.executable, *command],
-        cwd=PROJECT,
-        env=os.environ | {"DATABASE_URL": url_of(tmp_path / "articles.db")} | environment,
-        capture_output=True,
-        text=True,
-        timeout=30,
-    )
-
-
 BAD_SETTINGS = [
     ({"PORT": "eighty"}, ["PORT", "0 to 65535"]),
     ({"PORT": "65536"}, ["PORT", "0 to 65535"]),
@@ -371,14 +340,14 @@ BAD_HOSTS = [({"HOST": host}, ["HOST", host[:50]]) for host in ("no such host", 
 
 
 @pytest.mark.parametrize(
-    ("command", "environment", "words"),
+    ("arguments", "environment", "words"),
     [
-        *((command.split(), *bad) for command in ("app.py", "seed.py", "-m flask keys list") for bad in BAD_SETTINGS),
+        *((program.split(), *bad) for program in ("app.py", "seed.py", "-m flask keys list") for bad in BAD_SETTINGS),
         *((["app.py"], *bad) for bad in BAD_HOSTS),
     ],
 )
-def test_a_bad_setting_is_one_clear_line(tmp_path, command, environment, words):
-    result = run(tmp_path, command, **environment)
+def test_a_bad_setting_is_one_clear_line(database, arguments, environment, words):
+    result = subprocess.run(**program(database, *arguments, **environment), timeout=30)
     assert result.returncode == 1
     assert result.stdout == ""
     assert result.stderr.startswith("Error: ")
@@ -387,19 +356,15 @@ def test_a_bad_setting_is_one_clear_line(tmp_path, command, environment, words):
     assert "secret" not in result.stderr
 
 
-def test_a_port_in_use_is_one_clear_line(server, tmp_path):
-    result = run(tmp_path, ["app.py"], PORT=str(server.port))
+def test_a_port_in_use_is_one_clear_line(server, database):
+    result = subprocess.run(**program(database, "app.py", PORT=str(server.port)), timeout=30)
     assert result.returncode == 1
     assert result.stderr == f"Error: Cannot listen on HOST 127.0.0.1, PORT {server.port}: Address already in use.\n"
 
 
-def test_several_commands_may_make_the_tables_at_once(tmp_path):
-    environment = os.environ | {"DATABASE_URL": url_of(tmp_path / "articles.db")}
-    command = [sys.executable, "-m", "flask", "keys", "create", "Acme"]
-    commands = [
-        subprocess.Popen(command, cwd=PROJECT, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-        for _ in range(6)
-    ]
+def test_several_commands_may_make_the_tables_at_once(database):
+    creating = program(database, "-m", "flask", "keys", "create", "Acme")
+    commands = [subprocess.Popen(**creating) for _ in range(6)]
     outputs = [each.communicate(timeout=30) for each in commands]
     assert [each.returncode for each in commands] == [0] * 6, outputs
     assert len({key for key, _ in outputs}) == 6

@@ -12,7 +12,7 @@ from contextlib import ExitStack
 from types import SimpleNamespace
 
 import pytest
-from conftest import LISTS, POSTGRESQL, PROJECT, SITEMAP, Server, article, get, make_key, url_of, wait_for
+from conftest import LISTS, POSTGRESQL, PROJECT, SITEMAP, Server, article, get, make_key, program, url_of, wait_for
 
 from benchmarks.larger import nginx
 from benchmarks.measure import free_port
@@ -146,13 +146,7 @@ def test_a_hot_standby_is_served_and_refuses_commands_in_one_line(save, database
         assert total(server, key) == 1
         save(article(2))
         wait_for(lambda: total(server, key) == 2, lambda: "The standby lags.")
-        refused = subprocess.run(
-            [sys.executable, "-m", "flask", "keys", "create", "Acme"],
-            cwd=PROJECT,
-            env=os.environ | {"DATABASE_URL": url},
-            capture_output=True,
-            text=True,
-        )
+        refused = subprocess.run(**program(database, "-m", "flask", "keys", "create", "Acme", DATABASE_URL=url))
         assert refused.returncode == 1
         assert refused.stderr.count("\n") == 1
         assert "DATABASE_URL must name the server that this standby follows" in refused.stderr
