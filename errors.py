@@ -30,12 +30,15 @@ HARDENING = [
     ("Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'"),
 ]
 
+BAD_PARAMETERS = "Some parameters are not valid; errors names them."
+
 # What to do about it, where the framework's own words do not say.
 DETAILS = {
     404: "Nothing is here. The endpoints are /api/public/v1/articles, /api/public/v1/articles/preview, "
     "/api/public/v1/sitemap and /healthz.",
     405: "This service only reads: use GET, HEAD or OPTIONS.",
     500: "The service failed to answer. Its log tells why.",
+    503: "The articles cannot be read at the moment. Try again in a few seconds.",
 }
 
 # What to do about what the database says.
@@ -84,13 +87,13 @@ def _from_http_exception(error: HTTPException) -> Response:
 
 
 def _from_validation_error(error: ValidationError) -> Response:
-    return _problem(Response(status=400), "Some parameters are not valid; errors names them.", errors=error.messages)
+    return _problem(Response(status=400), BAD_PARAMETERS, errors=error.messages)
 
 
 def _from_database_error(error: DBAPIError | TimeoutError | DisturbedError) -> Response:
     current_app.logger.error("The database cannot be read: %s", getattr(error, "orig", repr(error)))
     response = Response(status=503, headers={"Retry-After": "5"})
-    return _problem(response, "The articles cannot be read at the moment. Try again in a few seconds.")
+    return _problem(response, DETAILS[503])
 
 
 @contextmanager

@@ -10,7 +10,7 @@ from apispec.ext.marshmallow import MarshmallowPlugin
 from flask import Blueprint, Response, request
 from marshmallow import fields
 
-from errors import DETAILS
+from errors import BAD_PARAMETERS, DETAILS
 from schemas import (
     ArticlePreviewSchema,
     ArticleSchema,
@@ -89,14 +89,11 @@ PROBLEM = {
 
 # What is given with each status, where errors.py does not say it.
 EXAMPLES = DETAILS | {
-    400: "Some parameters are not valid; errors names them.",
+    400: BAD_PARAMETERS,
     401: "Send your API key in the x-api-key header.",
     413: "exceeds max_body of 65536",
     431: "exceeds max_header of 16384",
-    503: "The articles cannot be read at the moment. Try again in a few seconds.",
 }
-
-
 HEADERS = {
     401: ("WWW-Authenticate", "Names the header of the key."),
     405: ("Allow", "The methods there are."),
@@ -173,8 +170,10 @@ def _operation(schema: RowSchema, summary: str) -> dict[str, Any]:
     body = {"type": "object", "properties": properties, "required": list(properties)}
     answer = _answer("The published articles.", body, orjson.loads(orjson.dumps(example)))
     answer["headers"] = _header("ETag", "To be sent back as If-None-Match.")
-    unchanged: dict[str, Any] = {"description": "Nothing has changed since the answer that If-None-Match names."}
-    unchanged |= {"headers": answer["headers"]}
+    unchanged = {
+        "description": "Nothing has changed since the answer that If-None-Match names.",
+        "headers": answer["headers"],
+    }
     return operation | {"responses": {"200": answer, "304": unchanged} | _errors(*errors)}
 
 
