@@ -27,8 +27,6 @@ from endpoints import articles, health, openapi, page, previews, sitemap
 from models import ApiKey, Article, db
 from schemas import WholeNumber, one_of
 
-access_log = logging.getLogger("access")
-
 
 class Origins(fields.Field[list[str]]):
     """Web origins (RFC 6454), separated by commas."""
@@ -133,9 +131,9 @@ def _start_clock() -> None:
 
 def _log_request(response: Response) -> Response:
     """Log the request in one line: nothing of its headers or query string, where a key could be."""
-    if access_log.isEnabledFor(logging.INFO):
+    if server.access_log.isEnabledFor(logging.INFO):
         environ, noted = request.environ, vars(g)
-        access_log.info(
+        server.access_log.info(
             "%s %s %d %d bytes %.1f ms %s",
             environ["REQUEST_METHOD"][:20],
             quote(environ["PATH_INFO"], encoding="latin-1")[:200],

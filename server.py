@@ -182,8 +182,9 @@ class LogHandler(logging.Handler):
 
     def __init__(self, file: int) -> None:
         super().__init__()
-        logging.Formatter.converter = time.gmtime
-        self.setFormatter(logging.Formatter("%(asctime)sZ %(levelname)s %(message)s", "%Y-%m-%dT%H:%M:%S"))
+        formatter = logging.Formatter("%(asctime)sZ %(levelname)s %(message)s", "%Y-%m-%dT%H:%M:%S")
+        formatter.converter = time.gmtime
+        self.setFormatter(formatter)
         self._file = file
         self._room = select.poll()
         self._room.register(file, select.POLLOUT)

@@ -40,11 +40,11 @@ async function ask(path, query = {}) {
 
 /** Give each page of articles that match, with its request, until skip plus what came reaches the total. */
 async function* everyPage(query) {
-  for (let skip = 0, total = 1; skip < total; ) {
-    const request = { path: "articles", query: { ...query, take: 100, skip } };
+  for (let seen = 0, total = 1; seen < total; ) {
+    const request = { path: "articles", query: { ...query, take: 100, skip: seen } };
     const { data, meta } = await ask(request.path, request.query);
     yield { data, request };
-    skip += meta.take;
+    seen += meta.take;
     total = meta.take ? meta.total : 0;
   }
 }
