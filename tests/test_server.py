@@ -202,7 +202,7 @@ def test_connections_that_are_still_keep_nobody_out(server, sent):
 
 @pytest.mark.sqlite  # without a cache, this is work for a minute
 def test_connections_that_do_not_read_what_they_ask_for_keep_nobody_out(save, server, key):
-    save(*(article(each, content_html="x" * 20_000) for each in range(100)))
+    save(*(article(each, content_html="x" * 60_000) for each in range(100)))  # more than the system keeps for them
     request = f"GET {LISTS[0]}?take=100 HTTP/1.1\r\nHost: x\r\nx-api-key: {key}\r\n\r\n".encode()
     held = []
     for _ in range(950):
