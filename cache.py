@@ -5,6 +5,7 @@ import time
 from collections import OrderedDict
 from collections.abc import Callable, Hashable
 from concurrent.futures import Future
+from contextlib import suppress
 from dataclasses import dataclass, field
 from hashlib import sha256
 from math import inf
@@ -37,6 +38,10 @@ class Answer:
 
     def __post_init__(self) -> None:
         self.etag = sha256(self.body).hexdigest()[:32]
+
+    def is_of_now(self) -> bool:
+        """Tell whether it holds at this time."""
+        return self.since <= time.time() < self.until
 
     def size(self) -> int:
         """Give the bytes of memory that it takes."""
@@ -90,7 +95,8 @@ class Cache:
     def answer(self, key: Hashable, version: Version | None, make: Callable[[], Answer]) -> Answer:
         """Give what `make` made for `key` at this version of the database.
 
-        Where several threads ask for the same at once, one makes it, and all get that, or what it raised.
+        Where several threads ask for the same at once, one makes it, and all get that, or what it raised. But where it
+        no longer holds by then, or the file was changed meanwhile, each makes its own.
         """
         if not self.keeps(version):
             return make()
@@ -103,7 +109,11 @@ class Cache:
             if not making:
                 mine = self._making[key, version] = Future()
         if making:
-            return making.result()
+            with suppress(DisturbedError):
+                answer = making.result()
+                if answer.is_of_now():
+                    return answer
+            return make()
         try:
             answer = make()
             answer.key, answer.version = key, version
@@ -119,8 +129,7 @@ class Cache:
 
     def holds(self, answer: Answer, version: Version | None) -> bool:
         """Tell whether `answer` is kept, and good at this version and time."""
-        good = answer.version == version and answer.since <= time.time() < answer.until
-        return good and self._answers.get(answer.key) is answer
+        return answer.version == version and answer.is_of_now() and self._answers.get(answer.key) is answer
 
     def _keep(self, answer: Answer) -> None:
         with self._lock:

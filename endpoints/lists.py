@@ -52,4 +52,4 @@ def answer_list(schema: RowSchema) -> Response:
         rows = db.session.connection().execute(page, parameters).all()
         return rows[::-1] if from_end else rows
 
-    return respond((" ".join(words), *query[1:]), render)
+    return respond(query, render)

@@ -11,7 +11,7 @@ import subprocess
 import sys
 import threading
 import time
-from contextlib import closing
+from contextlib import closing, suppress
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -32,7 +32,7 @@ from sqlalchemy import event
 from app import create_app
 from cache import Answer, Cache
 from models import db
-from watch import Watch
+from watch import DisturbedError, Watch
 
 FULL, PREVIEW = LISTS
 
@@ -111,6 +111,12 @@ def test_different_queries_have_different_answers(client, save):
     for _ in range(2):
         bodies = {client.get(path + query).data for path in LISTS for query in queries}
         assert len(bodies) == 2 * len(queries) - 2  # orderBy=title is the default's order here
+
+
+def test_a_word_that_is_folded_to_two_is_not_taken_for_two_words(client, save):
+    save(article(1, title="A´b"), article(2, title="B before a"))  # the accent by itself becomes a space
+    for _ in range(2):
+        assert [client.get(FULL + f"?q={q}").get_json()["meta"]["total"] for q in ("a+b", "a´b")] == [2, 1]
 
 
 def test_no_customer_gets_anothers_answer(app, save):
@@ -281,6 +287,45 @@ def test_two_threads_that_ask_the_same_at_once_have_it_made_once(tmp_path):
     assert {id(answer) for answer in answers} == {id(answers[0])}
     cache.answer("key", 2, make)
     assert len(made) == 2
+
+
+@pytest.fixture
+def wait_for_another():
+    """Ask a cache while another thread makes the same, in half a second; give both answers."""
+
+    def wait_for_another(make_other, make):
+        cache, answers = Cache(None, 10_000_000), []
+
+        def slowly():
+            asked.set()
+            time.sleep(0.5)
+            return make_other()
+
+        def ask():
+            with suppress(DisturbedError):
+                answers.append(cache.answer("key", 1, slowly))
+
+        asked = threading.Event()
+        other = threading.Thread(target=ask)
+        other.start()
+        asked.wait()
+        answers.append(cache.answer("key", 1, make))
+        other.join()
+        return sorted(answer.body for answer in answers)
+
+    return wait_for_another
+
+
+def test_who_waits_for_anothers_answer_until_it_no_longer_holds_makes_its_own(wait_for_another):
+    soon = time.time() + 0.2
+    assert wait_for_another(lambda: Answer(b"before", until=soon), lambda: Answer(b"then")) == [b"before", b"then"]
+
+
+def test_who_waits_for_another_that_was_disturbed_makes_its_own(wait_for_another):
+    def be_disturbed():
+        raise DisturbedError
+
+    assert wait_for_another(be_disturbed, lambda: Answer(b"mine")) == [b"mine"]
 
 
 def test_what_fails_is_not_kept_and_the_next_one_has_its_turn():
