@@ -30,6 +30,7 @@ from models import Article, db
         ("<script src='x'>x</script foo>a<script>x</script/>b", "a b"),
         ("<!-->a<!--->b<!--x--!>c", "a b c"),
         ("1 &lt; 2 < 3", "1 < 2 < 3"),
+        ("&#65; &#x41 &#" + "0" * 5000 + "65; &#" + "6" * 5000 + ";", "A A A \N{REPLACEMENT CHARACTER}"),
         ("end <p", "end"),
         ("end <!-- not this", "end"),
         ("end <script>not this", "end"),
@@ -92,7 +93,7 @@ def test_the_made_graph_agrees_with_the_article():
                 "keywords": ["one", "two"],
                 "articleSection": "News",
                 "timeRequired": "PT3M",
-                "dateModified": "2025-03-01T09:30:00.000Z",
+                "dateModified": "2025-03-01T10:30:00.000Z",  # as in the sitemap, not before its publication
                 "datePublished": "2025-03-01T10:30:00.000Z",
                 "image": ["https://www.example.com/banner.jpg"],
                 "author": {"@type": "Organization", "name": "Acme"},
