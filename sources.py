@@ -55,9 +55,10 @@ class Lines(NamedTuple):
 
 @contextmanager
 def open_sources(sources: tuple[str, ...], key: str | None, faults: Faults) -> Iterator[list[Lines]]:
-    """Open `sources`, and get what others still send to its end: from then on nothing need be waited for.
+    """Open `sources`, and get what others still send to its end: a transaction then waits for no one.
 
-    `key` is for other instances. Sources that cannot be read are noted in `faults`.
+    A `.jsonl` that is a pipe is the exception: it is read as it comes. `key` is for other instances. Sources that
+    cannot be read are noted in `faults`.
     """
     with ExitStack() as stack:
         opened = []
@@ -99,20 +100,41 @@ def read_lines(opened: list[Lines], faults: Faults) -> Iterator[tuple[Place, Any
     """Give the articles of all sources, as their JSON says, one at a time. Lines that are none go to `faults`."""
     for source, unit, file in opened:
         name = "standard input" if source == "-" else source
+        for number, line in _numbered(name, file, faults):
+            place = Place(name, f"{unit} {number}")
+            try:
+                article = _parse(line)
+            except orjson.JSONDecodeError as error:
+                faults.add(place, f"Must be an article in JSON, in UTF-8 ({error.msg}, column {error.colno}).")
+                continue
+            yield place._replace(slug=article.get("slug") if isinstance(article, dict) else None), article
+
+
+def _numbered(name: str, file: IO[bytes], faults: Faults) -> Iterator[tuple[int, bytes]]:
+    """Give the lines of a file, with their numbers from 1, but for blank ones. An error goes to `faults`."""
+    try:
         with _progress(name, os.fstat(file.fileno()).st_size) as move_on:
             for number, line in enumerate(file, start=1):
                 move_on(len(line))
                 if number == 1:
                     line = line.removeprefix(BYTE_ORDER_MARK)
-                if not line.strip():
-                    continue
-                place = Place(name, f"{unit} {number}")
-                try:
-                    article = orjson.loads(line)
-                except orjson.JSONDecodeError as error:
-                    faults.add(place, f"Must be an article in JSON, in UTF-8 ({error.msg}, column {error.colno}).")
-                    continue
-                yield place._replace(slug=article.get("slug") if isinstance(article, dict) else None), article
+                if line.strip():
+                    yield number, line
+    except OSError as error:
+        faults.add(Place(name), f"It cannot be read ({error.strerror}).")
+
+
+def _parse(text: bytes) -> Any:
+    """Parse JSON in UTF-8. Raises orjson.JSONDecodeError, which tells also where it is not UTF-8."""
+    try:
+        return orjson.loads(text)
+    except orjson.JSONDecodeError:
+        try:
+            text.decode()
+        except UnicodeDecodeError as error:
+            before = text[: error.start].decode()
+            raise orjson.JSONDecodeError("not UTF-8", before, len(before)) from error
+        raise
 
 
 @contextmanager
@@ -130,7 +152,7 @@ def _progress(source: str, length: int) -> Iterator[Callable[[int], None]]:
 def _read_document(source: str) -> list[Any]:
     """Read one JSON document, which is held in memory as a whole."""
     try:
-        document = orjson.loads(Path(source).read_bytes().removeprefix(BYTE_ORDER_MARK))
+        document = _parse(Path(source).read_bytes().removeprefix(BYTE_ORDER_MARK))
     except orjson.JSONDecodeError as error:
         hint = " JSON Lines belong in a .jsonl file." if error.msg.startswith("unexpected content after") else ""
         raise UnreadableError(f"Must be JSON in UTF-8 ({error}).{hint}") from error

@@ -10,6 +10,7 @@ import threading
 import time
 from collections.abc import Callable
 from http.server import BaseHTTPRequestHandler, HTTPServer
+from pathlib import Path
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
@@ -93,6 +94,14 @@ def test_standard_input_is_read_as_json_lines(run, titles):
     assert sorted(titles()) == ["a", "b"]
 
 
+@pytest.mark.skipif(not Path("/proc/self/mem").exists(), reason="/proc/self/mem can be opened, but not read")
+def test_a_file_that_can_be_opened_but_not_read_is_told(run, titles, tmp_path):
+    (tmp_path / "a.json").write_text(json.dumps([simple(1)]))
+    (tmp_path / "b.jsonl").symlink_to("/proc/self/mem")
+    assert "b.jsonl: It cannot be read (Input/output error)." in refused(run(tmp_path / "a.json", tmp_path / "b.jsonl"))
+    assert titles() == []
+
+
 @pytest.mark.parametrize(("name", "content"), [("a.json", b"[]"), ("b.json", b'{"data": []}'), ("c.jsonl", b"\n")])
 def test_no_articles_are_no_error(run, tmp_path, name, content):
     (tmp_path / name).write_bytes(content)
@@ -119,7 +128,7 @@ def test_several_sources_are_one_import(run, titles, tmp_path):
         ("text.json", b'"text"', "text.json: Must hold an array of articles"),
         ("object.json", b'{"articles": []}', "an object whose data is one"),
         ("data.json", b'{"data": {"slug": "a"}}', "an object whose data is one"),
-        ("latin.json", '[{"title": "Café"}]'.encode("latin-1"), "UTF-8"),
+        ("latin.json", '[\n{"title": "Café"}]'.encode("latin-1"), "UTF-8 (not UTF-8: line 2 column 15"),
         ("utf16.json", "[]".encode("utf-16"), "UTF-8"),
         ("nan.json", b'[{"views": NaN}]', "JSON in UTF-8 ("),
         ("deep.json", b"[" * 100_000, "JSON in UTF-8 ("),
@@ -128,7 +137,7 @@ def test_several_sources_are_one_import(run, titles, tmp_path):
         (
             "latin.jsonl",
             LINES + '\n{"title": "Café"}'.encode("latin-1"),
-            "latin.jsonl, line 3: Must be an article in JSON, in UTF-8 (",
+            "latin.jsonl, line 3: Must be an article in JSON, in UTF-8 (not UTF-8, column 15).",
         ),
         ("utf16.jsonl", LINES.decode().encode("utf-16"), "utf16.jsonl, line 1: Must be an article in JSON, in UTF-8 ("),
         ("surrogate.jsonl", b'{"title": "\\ud800"}', "surrogate.jsonl, line 1: Must be an article in JSON"),
