@@ -107,6 +107,19 @@ def database_errors_in_one_line() -> Iterator[None]:
         raise click.ClickException(f"The database cannot be used ({reason}). {advice}") from error
 
 
+@contextmanager
+def errors_in_one_line() -> Iterator[None]:
+    """Make what the database refuses, and output that cannot be written, a command's one-line error."""
+    try:
+        with database_errors_in_one_line():
+            yield
+    except OSError as error:
+        if error.errno == EPIPE:  # as of "| head", which click ends quietly
+            raise
+        drop_output()
+        raise click.ClickException(f"The output cannot be written ({error.strerror}).") from error
+
+
 def drop_output() -> None:
     """Let standard output go nowhere: what is left of it Python writes when it ends."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
@@ -119,14 +132,8 @@ class DatabaseCommands(AppGroup):
         for stream in (sys.stdout, sys.stderr):
             if isinstance(stream, TextIOWrapper):
                 stream.reconfigure(errors="replace")  # not every terminal can show every title
-        try:
-            with database_errors_in_one_line():
-                return super().invoke(ctx)
-        except OSError as error:
-            if error.errno == EPIPE:  # as of "| head", which click ends quietly
-                raise
-            drop_output()
-            raise click.ClickException(f"The output cannot be written ({error.strerror}).") from error
+        with errors_in_one_line():
+            return super().invoke(ctx)
 
 
 def printable(text: str) -> str:
@@ -157,7 +164,8 @@ class Faults:
         """Note what is wrong with the article, or the whole source, at `place`."""
         self.count += 1
         if self.count <= FAULTS_SHOWN:
-            self.shown.append(printable(f"{place}: {reason}"[:FAULT_LENGTH]))
+            line = f"{place}: {reason}"
+            self.shown.append(printable(line if len(line) <= FAULT_LENGTH else line[: FAULT_LENGTH - 1] + "…"))
 
     def raise_any(self) -> None:
         """Raise click.ClickException where there are any."""

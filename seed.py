@@ -15,7 +15,7 @@ from app import create_app
 from auth import KeyText, add_key, find_or_add_customer, hash_key
 from content import save_articles
 from database import begin_write, commit_write, create_tables
-from errors import Faults, Place, database_errors_in_one_line
+from errors import Faults, Place, errors_in_one_line
 from models import ApiKey, Article, Customer, db
 from schemas import json_text
 from search import fold
@@ -141,7 +141,7 @@ def demo_key(customer: Customer, key: str | None) -> str | None:
     envvar="DEMO_KEY",
     help="A key that the demo shall accept (or DEMO_KEY). The first run makes one itself.",
 )
-@database_errors_in_one_line()
+@errors_in_one_line()
 def main(count: int, key: str | None) -> None:
     """Fill the customer Demo with articles, drafts and a scheduled article. The same run again changes nothing."""
     app = create_app()

@@ -2,14 +2,16 @@
 
 import json
 import re
+import subprocess
 from collections import Counter
 from datetime import UTC, datetime
 from html.parser import HTMLParser
 from itertools import islice, pairwise
+from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
-from conftest import LISTS, PROJECT, SITEMAP, url_of
+from conftest import LISTS, PROJECT, SITEMAP, program, url_of
 
 import seed
 from app import create_app
@@ -53,6 +55,14 @@ def test_a_key_can_be_given_where_no_list_of_processes_shows_it(run, get, monkey
     monkeypatch.setenv("DEMO_KEY", "demo")
     assert "Key: demo\n" in run().output
     assert get(LISTS[0])["meta"]["total"] == 120
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="/dev/full is a disk without room")
+def test_an_output_that_cannot_be_written_is_told(database):
+    with open("/dev/full", "w") as full:
+        result = subprocess.run(**program(database, "seed.py") | {"stdout": full})
+    assert result.returncode == 1
+    assert result.stderr == "Error: The output cannot be written (No space left on device).\n"
 
 
 def test_the_same_run_again_changes_nothing(run, sql):
