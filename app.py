@@ -75,10 +75,14 @@ def create_app(config: Mapping[str, Any] | None = None) -> Flask:
     app.config.update(read_settings(os.environ) | dict(config or {}))
     app.config["SQLALCHEMY_DATABASE_URI"] = app.config["DATABASE_URL"]
     try:
-        app.config["SQLALCHEMY_ENGINE_OPTIONS"] = engine_options(make_url(app.config["DATABASE_URL"]))
+        app.config["SQLALCHEMY_ENGINE_OPTIONS"] = engine_options(
+            make_url(app.config["DATABASE_URL"]), app.config["THREADS"]
+        )
         db.init_app(app)
         cache.init_app(app)
-    except (ArgumentError, ImportError, OSError, TypeError, ValueError) as error:
+    except ImportError as error:
+        raise click.ClickException(f"DATABASE_URL: its driver must be installed by pip ({error}).") from error
+    except (ArgumentError, OSError, TypeError, ValueError) as error:
         raise click.ClickException(
             f"DATABASE_URL: no database can be reached by it ({type(error).__name__}). "
             "A SQLite file is sqlite:////path/to/articles.db."
@@ -126,7 +130,7 @@ def _vary_by_origin(response: Response) -> Response:
 
 
 def _start_clock() -> None:
-    g.started = perf_counter()
+    g.setdefault("started", perf_counter())  # a request that is read again began when it first did
 
 
 def _log_request(response: Response) -> Response:

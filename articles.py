@@ -12,7 +12,7 @@ from sqlalchemy import select, update
 
 from auth import CustomerName, KeyText
 from content import save_articles, schema_markup
-from database import begin_write, commit_write, create_tables
+from database import begin_write, commit_write, update_tables
 from errors import DatabaseCommands, Faults, Place, printable
 from models import Customer, article_table, db
 from schemas import ArticleImportSchema, read_timestamp, timestamp
@@ -74,7 +74,7 @@ def import_articles(sources: tuple[str, ...], name: str | None, key: str | None,
     """
     if sources.count("-") > 1:
         raise click.UsageError("Standard input can be read only once.")
-    create_tables()
+    update_tables()
     customer = the_customer(name)
     db.session.rollback()
     faults = Faults()
@@ -108,7 +108,7 @@ def change_article(slug: str, name: str | None) -> Iterator[dict[str, Any]]:
 
     Raises click.ClickException where there is no such article.
     """
-    create_tables()
+    update_tables()
     begin_write()
     customer = the_customer(name)
     text = slug.encode(errors="replace").decode()  # bytes that are no text make what no slug has: "?"
@@ -156,7 +156,7 @@ def unpublish(slug: str, name: str | None) -> None:
 @customer_option
 def list_articles(name: str | None) -> None:
     """Print a line for each article, drafts first, then the latest: state, publication in UTC, slug, title."""
-    create_tables()
+    update_tables()
     now = datetime.now(UTC)
     columns = article_table.c.status, article_table.c.published_at, article_table.c.slug, article_table.c.title
     latest_first = (article_table.c.status, article_table.c.published_at.desc().nulls_last(), article_table.c.id.desc())

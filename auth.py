@@ -11,11 +11,12 @@ from werkzeug.datastructures import WWWAuthenticate
 from werkzeug.exceptions import Unauthorized
 
 from cache import Cache, current_cache
-from database import begin_write, commit_write, create_tables
+from database import begin_write, commit_write, create_tables, update_tables
 from errors import DatabaseCommands
 from models import ApiKey, Customer, customer_of_key, db
 from watch import Version
 
+NO_KEY = "Send your API key in the x-api-key header."
 CHALLENGE = WWWAuthenticate("ApiKey", {"header": "x-api-key"})
 SHOWN_CHARACTERS = 6  # of a key, to tell it from others; the rest stays far beyond guessing
 
@@ -39,7 +40,7 @@ def check_key() -> None:
         return
     key = environ.get("HTTP_X_API_KEY")
     if not key:
-        raise Unauthorized("Send your API key in the x-api-key header.", www_authenticate=CHALLENGE)
+        raise Unauthorized(NO_KEY, www_authenticate=CHALLENGE)
 
     def find(at_last: bool) -> tuple[int, str]:
         g.version = environ.pop("cache.version", None) or cache.version()
@@ -154,7 +155,7 @@ def list_keys() -> None:
 @click.argument("key_id", metavar="ID", type=int)
 def revoke(key_id: int) -> None:
     """Refuse the key with this ID (see "flask keys list") from the next request on."""
-    create_tables()
+    update_tables()
     begin_write()
     key = db.session.get(ApiKey, key_id) if abs(key_id) < 2**31 else None
     if not key:

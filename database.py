@@ -30,19 +30,20 @@ def _set_up_sqlite(connection: Any, _record: object) -> None:
         connection.execute("PRAGMA synchronous = FULL")
 
 
-def engine_options(url: URL) -> dict[str, Any]:
+def engine_options(url: URL, threads: int) -> dict[str, Any]:
     """Give what SQLAlchemy is to do otherwise for a database; what its address says stays.
 
-    In PostgreSQL a transaction sees one state only at this isolation; connections are tried before they are used, for
-    a server that was started anew has closed them; one that is lost without a word is given up after some seconds;
-    and times are sent in UTC, as no other zone has all of them.
+    Each of the threads finds a connection. In PostgreSQL a transaction sees one state only at this isolation;
+    connections are tried before they are used, for a server that was started anew has closed them; one that is lost
+    without a word is given up after some seconds; and times are sent in UTC, as no other zone has all of them.
     """
+    options: dict[str, Any] = {"pool_size": threads}
     if url.get_backend_name() != "postgresql":
-        return {}
+        return options if sqlite_file(url) else {}
     patience = {"connect_timeout": 5, "tcp_user_timeout": 5000, "keepalives_idle": 5, "keepalives_interval": 2}
     given = patience | dict(url.query)
     given["options"] = f"{given.get('options', '')} -c timezone=utc".strip()
-    return {"isolation_level": "REPEATABLE READ", "pool_pre_ping": True, "connect_args": given}
+    return options | {"isolation_level": "REPEATABLE READ", "pool_pre_ping": True, "connect_args": given}
 
 
 @event.listens_for(Engine, "begin")
@@ -114,6 +115,20 @@ def create_tables() -> None:
         version = _version_of(connection)
         if version != VERSION:  # or another process was faster
             _bring_forward(connection, version)
+
+
+def update_tables() -> None:
+    """Do as `create_tables`, for a command that needs what is in them, and so has no use for a new database.
+
+    An empty one would make the service refuse every key, where it had told that there is no database.
+    """
+    path = sqlite_file(db.engine.url)
+    if path and not os.path.exists(path):
+        raise click.ClickException(
+            "There is no customer yet. To make one, with a key: flask keys create CUSTOMER. "
+            f"(DATABASE_URL names {path}, which does not exist.)"
+        )
+    create_tables()
 
 
 def _version_of(connection: Connection) -> int | None:

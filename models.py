@@ -92,7 +92,7 @@ class ApiKey(Base):
 
 
 def _sqlite_check(rule: str) -> CheckConstraint:
-    """Refuse, in SQLite, what its loose types would let another tool write and no endpoint could render."""
+    """Refuse, in SQLite, the types and forms that another tool could write and no endpoint could render."""
     return CheckConstraint(rule).ddl_if(dialect="sqlite")
 
 

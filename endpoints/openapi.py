@@ -10,6 +10,7 @@ from apispec.ext.marshmallow import MarshmallowPlugin
 from flask import Blueprint, Response, request
 from marshmallow import fields
 
+from auth import NO_KEY
 from errors import BAD_PARAMETERS, DETAILS
 from schemas import (
     ArticlePreviewSchema,
@@ -26,6 +27,7 @@ from schemas import (
     WholeNumber,
     read_timestamp,
 )
+from server import LIMITS
 
 blueprint = Blueprint("openapi", __name__)
 
@@ -87,12 +89,12 @@ PROBLEM = {
     "required": ["type", "title", "status", "detail"],
 }
 
-# What is given with each status, where errors.py does not say it.
+# What is given with each status.
 EXAMPLES = DETAILS | {
     400: BAD_PARAMETERS,
-    401: "Send your API key in the x-api-key header.",
-    413: "exceeds max_body of 65536",
-    431: "exceeds max_header of 16384",
+    401: NO_KEY,
+    413: f"exceeds max_body of {LIMITS['max_request_body_size']}",
+    431: f"exceeds max_header of {LIMITS['max_request_header_size']}",
 }
 HEADERS = {
     401: ("WWW-Authenticate", "Names the header of the key."),

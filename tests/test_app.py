@@ -1,10 +1,14 @@
 """The application's settings."""
 
+from contextlib import ExitStack
+
 import pytest
 from click import ClickException
 from conftest import url_of
 
 from app import create_app, read_settings
+from database import create_tables
+from models import db
 
 
 def test_the_defaults():
@@ -34,15 +38,19 @@ def test_all_bad_settings_are_named_at_once():
 
 def test_the_default_database_is_a_file_beside_the_application():
     app = create_app()
-    from models import db
-
     with app.app_context():
         assert db.engine.url.database == f"{app.root_path}/instance/articles.db"
 
 
-def test_two_applications_keep_their_databases_apart(tmp_path):
-    from models import db
+def test_as_many_threads_as_there_may_be_find_a_connection_each(tmp_path):
+    app = create_app({"DATABASE_URL": url_of(tmp_path / "a.db"), "THREADS": 64})
+    with app.app_context(), ExitStack() as stack:
+        create_tables()
+        for _ in range(64):
+            stack.enter_context(db.engine.connect())
 
+
+def test_two_applications_keep_their_databases_apart(tmp_path):
     apps = [create_app({"DATABASE_URL": url_of(tmp_path / f"{name}.db")}) for name in "ab"]
     names = set()
     for app in apps:

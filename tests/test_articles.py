@@ -103,6 +103,7 @@ def test_what_an_article_holds_cannot_reach_the_terminal_as_it_is(run):
     assert result.exit_code == 1
     assert "\x1b" not in result.stderr
     assert all(len(line) <= 500 for line in result.stderr.splitlines())
+    assert result.stderr.endswith("…\n")
     slug = "a\x1b[2J\u202eb"
     run("import", "-", input=json.dumps(simple(1, slug=slug)))
     for command in (["list"], ["unpublish", slug], ["publish", slug]):
@@ -116,6 +117,7 @@ def test_each_command_needs_to_know_the_customer(tmp_path, command):
     result = flask.invoke(args=["articles", *command])
     assert (result.exit_code, result.stdout) == (1, "")
     assert "There is no customer yet. To make one, with a key: flask keys create CUSTOMER" in result.stderr
+    assert not (tmp_path / "new.db").exists()  # for the service, an empty database would be one that knows no key
     for name in ("Acme", "Ö & Co"):
         flask.invoke(args=["keys", "create", name])
     assert "Name one by --customer: Acme, 'Ö & Co'" in flask.invoke(args=["articles", *command]).stderr

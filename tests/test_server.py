@@ -333,6 +333,7 @@ BAD_SETTINGS = [
     ({"LOG_LEVEL": "loud"}, ["LOG_LEVEL", "debug, info, warning, error"]),
     ({"DATABASE_URL": "articles.db"}, ["DATABASE_URL", "sqlite:////path/to/articles.db"]),
     ({"DATABASE_URL": "oracle9://x"}, ["DATABASE_URL"]),
+    ({"DATABASE_URL": "mysql://user:secret@db/x"}, ["DATABASE_URL", "pip", "'MySQLdb'"]),
     ({"DATABASE_URL": "postgresql+psycopg://user:secret@db:port/x"}, ["DATABASE_URL"]),
     ({"DATABASE_URL": "sqlite:////no/such/folder/articles.db"}, ["database", "DATABASE_URL"]),
 ]
@@ -342,7 +343,7 @@ BAD_HOSTS = [({"HOST": host}, ["HOST", host[:50]]) for host in ("no such host", 
 @pytest.mark.parametrize(
     ("arguments", "environment", "words"),
     [
-        *((program.split(), *bad) for program in ("app.py", "seed.py", "-m flask keys list") for bad in BAD_SETTINGS),
+        *((started.split(), *bad) for started in ("app.py", "seed.py", "-m flask keys list") for bad in BAD_SETTINGS),
         *((["app.py"], *bad) for bad in BAD_HOSTS),
     ],
 )
