@@ -119,10 +119,10 @@ class Changes:
         state = self.newest + 1
         self.history.append(self.now._replace(states=self.now.states | {state}))
         kill = self.chance.uniform(0.3, 0.9) if self.chance.random() < 0.5 else None
-        self.flask("articles", "import", "-", given=articles_of(state), kill_after=kill)
+        killed = not self.flask("articles", "import", "-", given=articles_of(state), kill_after=kill)
         (slug,) = self.sql("SELECT slug FROM article LIMIT 1")[0]
         self.history.append(self.now._replace(states=frozenset({int(slug.split("-")[1])})))
-        self.counts["imports that were killed" if kill else "imports"] += 1
+        self.counts["imports that were killed" if killed else "imports"] += 1
 
     def write_by_another_tool(self) -> None:
         """Change every article by plain SQL."""

@@ -12,7 +12,7 @@ import socket
 import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import ExitStack, closing, contextmanager
+from contextlib import ExitStack, closing, contextmanager, suppress
 from pathlib import Path
 from statistics import median
 from time import perf_counter, sleep
@@ -78,13 +78,13 @@ class Request(NamedTuple):
 
 
 def wait_for_listener(port: int) -> None:
-    """Wait until something listens on a port of this machine, for ten seconds at most."""
+    """Wait until something listens on a port of this machine, for ten seconds at most. Raises OSError."""
     for _ in range(200):
-        try:
+        with suppress(OSError):
             socket.create_connection(("127.0.0.1", port)).close()
-            break
-        except OSError:
-            sleep(0.05)
+            return
+        sleep(0.05)
+    raise OSError(f"Nothing listens on port {port}.")
 
 
 def free_port() -> int:
