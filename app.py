@@ -73,21 +73,7 @@ def create_app(config: Mapping[str, Any] | None = None) -> Flask:
     # Flask's own guess at the folder depends on whether this module is run or imported.
     app = Flask(__name__, instance_path=str(Path(__file__).resolve().parent / "instance"))
     app.config.update(read_settings(os.environ) | dict(config or {}))
-    app.config["SQLALCHEMY_DATABASE_URI"] = app.config["DATABASE_URL"]
-    try:
-        app.config["SQLALCHEMY_ENGINE_OPTIONS"] = engine_options(
-            make_url(app.config["DATABASE_URL"]), app.config["THREADS"]
-        )
-        db.init_app(app)
-        cache.init_app(app)
-    except ImportError as error:
-        raise click.ClickException(f"DATABASE_URL: its driver must be installed by pip ({error}).") from error
-    except (ArgumentError, OSError, TypeError, ValueError) as error:
-        raise click.ClickException(
-            f"DATABASE_URL: no database can be reached by it ({type(error).__name__}). "
-            "A SQLite file is sqlite:////path/to/articles.db."
-        ) from error
-
+    _init_database(app, app.config["DATABASE_URL"])
     app.teardown_appcontext(end_transaction)
     errors.init_app(app)
     app.before_request(_start_clock)
@@ -107,6 +93,22 @@ def create_app(config: Mapping[str, Any] | None = None) -> Flask:
     app.cli.add_command(auth.keys)
     app.cli.add_command(article_commands)
     return app
+
+
+def _init_database(app: Flask, url: str) -> None:
+    """Give `app` the database at `url`, and a cache. Raises click.ClickException where it can be none."""
+    app.config["SQLALCHEMY_DATABASE_URI"] = url
+    try:
+        app.config["SQLALCHEMY_ENGINE_OPTIONS"] = engine_options(make_url(url), app.config["THREADS"])
+        db.init_app(app)
+        cache.init_app(app)
+    except ImportError as error:
+        raise click.ClickException(f"DATABASE_URL: its driver must be installed by pip ({error}).") from error
+    except (ArgumentError, OSError, TypeError, ValueError) as error:
+        raise click.ClickException(
+            f"DATABASE_URL: no database can be reached by it ({type(error).__name__}). "
+            "A SQLite file is sqlite:////path/to/articles.db."
+        ) from error
 
 
 def _allow_origins(app: Flask, origins: Iterable[str]) -> None:

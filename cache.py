@@ -114,6 +114,10 @@ class Cache:
                 if answer.is_of_now():
                     return answer
             return make()
+        return self._make(key, version, make, mine)
+
+    def _make(self, key: Hashable, version: Version | None, make: Callable[[], Answer], mine: Future[Answer]) -> Answer:
+        """Make an answer, for those who wait for `mine` too, and keep it."""
         try:
             answer = make()
             answer.key, answer.version = key, version

@@ -141,12 +141,17 @@ def description() -> bytes:
     document = spec.to_dict()
     for name, component in document["components"]["schemas"].items():
         if name != "Problem":
-            del component["additionalProperties"]  # a later version may have more
-            component["required"] = list(component["properties"])  # no key of an answer is ever left out
-            for described in component["properties"].values():
-                for keyword in ("default", "pattern"):  # which are for what comes in
-                    described.pop(keyword, None)
+            _describe_output(component)
     return orjson.dumps(document)
+
+
+def _describe_output(component: dict[str, Any]) -> None:
+    """Turn what describes a schema for what comes in into what the service promises of its answers."""
+    del component["additionalProperties"]  # a later version may have more
+    component["required"] = list(component["properties"])  # no key of an answer is ever left out
+    for described in component["properties"].values():
+        for keyword in ("default", "pattern"):
+            described.pop(keyword, None)
 
 
 def _json_schema(field: fields.Field[Any]) -> dict[str, Any]:

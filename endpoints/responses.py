@@ -37,9 +37,15 @@ def respond(query: tuple[Hashable, ...], render: Callable[[dict[str, Any]], dict
     def read(at_last: bool) -> Answer:
         return cache.answer((request.endpoint, g.customer_id, *query), g.version, lambda: make(at_last))
 
-    cache, environ = current_cache(), request.environ
+    cache = current_cache()
     answer = cache.undisturbed(read, current_app.preprocess_request)  # whose key it is, is read again too
-    environ["cache.answer"] = answer  # for the server, which answers the next request like this one at once
+    request.environ["cache.answer"] = answer  # for the server, which answers the next request like this one at once
+    return _response_of(answer)
+
+
+def _response_of(answer: Answer) -> Response:
+    """Send an answer in the encoding that the client prefers, or a 304 where it has it in either."""
+    environ = request.environ
     compress = len(answer.body) > WORTH_COMPRESSING and _accepts_gzip(environ.get("HTTP_ACCEPT_ENCODING", ""))
     etags = [answer.etag, f"{answer.etag}-gzip"]  # other bytes have another strong ETag: RFC 9110, 8.8.3
     if compress:
@@ -50,7 +56,7 @@ def respond(query: tuple[Hashable, ...], render: Callable[[dict[str, Any]], dict
     headers = [*HEADERS, ("ETag", f'"{etags[0]}"')]
     if compress:
         headers.append(("Content-Encoding", "gzip"))
-    body = cache.gzipped(answer) if compress else answer.body
+    body = current_cache().gzipped(answer) if compress else answer.body
     return Response(body, headers=headers, content_type="application/json")
 
 
