@@ -13,6 +13,7 @@ from contextlib import suppress
 from io import BytesIO
 from types import FrameType
 from typing import Any
+from urllib.parse import quote
 from weakref import ref
 
 import click
@@ -36,6 +37,8 @@ CONNECTIONS = 800  # at most: with the files of up to 64 threads they stay below
 REQUESTS_KNOWN = 10_000  # with the answers that they were given
 AT_ONCE = 1_000_000  # bytes of the longest answer that the loop gives itself: no more than fits in memory at once
 SHARED = 100_000  # bytes of an answer from which on connections send from one copy of it
+
+ASCII = bytes(range(128)).decode()
 
 LIMITS = {
     "connection_limit": CONNECTIONS + 100,  # nobody is to reach it: see _make_room
@@ -90,13 +93,30 @@ class ApiTask(WSGITask):  # type: ignore[misc]
 
 
 class Parser(HTTPRequestParser):  # type: ignore[misc]
-    """Reads a request, and takes what it stumbles over, such as a target "http://[", for a bad one."""
+    """Reads a request, where waitress would stumble, or go on where it must not."""
+
+    def received(self, data: bytes) -> int:
+        """Read on. Of what is complete, or refused, nothing is to come, whatever it expects.
+
+        After "100 Continue" waitress takes what comes for more of the same: the next request, with this one's key.
+        """
+        consumed: int = super().received(data)
+        if self.completed:
+            self.expect_continue = False
+        return consumed
 
     def parse_header(self, header_plus: bytes) -> None:
+        """Read a request's head. Its target may hold UTF-8 as it is, as curl sends what is typed."""
+        if not header_plus.isascii():
+            target, end, headers = header_plus.partition(b"\r\n")
+            header_plus = quote(target, safe=ASCII).encode() + end + headers
         try:
             super().parse_header(header_plus)
-        except ValueError as error:
+        except ValueError as error:  # as for the target "http://["
             raise ParsingError("The request's head cannot be read.") from error
+        if "TRANSFER_ENCODING" in self.headers or (self.chunked and "CONTENT_LENGTH" in self.headers):
+            # Others might see another end of it, and the next request elsewhere: RFC 9112, 6.1.
+            raise ParsingError("Transfer-Encoding goes neither with HTTP/1.0 nor with Content-Length.")
 
 
 class Channel(HTTPChannel):  # type: ignore[misc]
@@ -106,7 +126,7 @@ class Channel(HTTPChannel):  # type: ignore[misc]
 
     def write_soon(self, data: bytes | ReadOnlyFileBasedBuffer) -> int:
         """Send a long answer from where it is in memory: slow readers of one answer need no copy each."""
-        if len(data) >= SHARED:
+        if isinstance(data, bytes) and len(data) >= SHARED:  # else it is a file
             data = ReadOnlyFileBasedBuffer(BytesIO(data))
             data.prepare()
         written: int = super().write_soon(data)

@@ -2,8 +2,10 @@
 
 import http.client
 import json
+import os
 import random
 import re
+import shutil
 import signal
 import socket
 import subprocess
@@ -14,7 +16,7 @@ from contextlib import closing, suppress
 from pathlib import Path
 
 import pytest
-from conftest import ENDPOINTS, LISTS, article, get, program, wait_for
+from conftest import ENDPOINTS, LISTS, PROJECT, article, get, program, wait_for
 
 
 def send(server, data):
@@ -453,7 +455,11 @@ def test_random_requests_make_no_fault_of_the_service(app, save, server, key):
         (b"GET http://[ HTTP/1.1\r\n\r\n", 400),
         (b"GET / HTTP/1.1\r\nContent-Length: " + b"9" * 4400 + b"\r\n\r\n", 400),
         (b"GET /healthz HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: gzip\r\n\r\n", 400),
+        (b"GET /healthz HTTP/1.1\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n", 400),
+        (b"GET / HTTP/1.0\r\nConnection: keep-alive\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n", 400),
         (b"GET /healthz HTTP/1.1\r\nHost: x\r\nContent-Length: 99999999\r\n\r\n", 413),
+        (b"POST / HTTP/1.1\r\nExpect: 100-continue\r\nContent-Length: 99999999\r\n\r\n", 413),
+        (b"POST / HTTP/1.1\r\nExpect: 100-continue\r\nContent-Length: -1\r\n\r\n", 400),
         (b"GET /healthz HTTP/1.1\r\nHost: x\r\nA: " + b"x" * 17_000 + b"\r\n\r\n", 431),
     ],
 )
@@ -469,6 +475,47 @@ def test_what_is_no_request_is_refused_as_problem_details(server, data, status):
     assert problem["status"] == status
     assert set(problem) == {"type", "title", "status", "detail"}
     wait_for_log(server, rf"- - {status} {len(body)} bytes - -\n")
+
+
+@pytest.mark.parametrize("header", ["", "Content-Length: 0\r\n"])
+def test_what_expects_to_be_continued_is_answered_and_its_key_is_not_the_next_ones(save, server, key, header):
+    save(article(1))
+    head = f"GET {LISTS[1]} HTTP/1.1\r\nHost: x\r\n"
+    first = f"{head}x-api-key: {key}\r\nExpect: 100-continue\r\n{header}\r\n"
+    with socket.create_connection((server.host, server.port), timeout=5) as connection:
+        for request, status in ((first, b"200"), (f"{head}\r\n", b"401")):
+            connection.sendall(request.encode())
+            assert connection.recv(100_000).startswith(b"HTTP/1.1 " + status)
+
+
+def test_a_body_that_waits_to_be_asked_for_is_asked_for(server):
+    with socket.create_connection((server.host, server.port), timeout=5) as connection:
+        connection.sendall(b"POST /healthz HTTP/1.1\r\nHost: x\r\nExpect: 100-continue\r\nContent-Length: 5\r\n\r\n")
+        assert connection.recv(1000) == b"HTTP/1.1 100 Continue\r\n\r\n"
+        connection.sendall(b"hello")
+        assert connection.recv(1000).startswith(b"HTTP/1.1 405 ")
+
+
+def test_a_search_may_be_sent_as_it_is_typed(save, server, key):
+    """As by curl, which does not encode it."""
+    save(article(1, title="Café"), article(2))
+    target = f"{LISTS[1]}?q=CAFÉ"
+    received = send(server, f"GET {target} HTTP/1.1\r\nHost: x\r\nx-api-key: {key}\r\n\r\n".encode())
+    assert b'"meta":{"total":1,' in received
+    assert statuses(send(server, "GET /é HTTP/1.1\r\nHost: x\r\n\r\n".encode())) == [404]
+
+
+def test_a_long_file_among_the_static_ones_is_sent_whole(start, tmp_path):
+    for path in (*PROJECT.glob("*.py"), *PROJECT.glob("endpoints/*.py")):
+        copy = tmp_path / "copy" / path.relative_to(PROJECT)
+        copy.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(path, copy)
+    picture = os.urandom(2_500_000)
+    (tmp_path / "copy/static").mkdir()
+    (tmp_path / "copy/static/picture.jpg").write_bytes(picture)
+    server = start("env", "-C", str(tmp_path / "copy"))
+    assert get(server, "/static/picture.jpg").body == picture
+    assert "Traceback" not in server.log()
 
 
 def test_clients_that_go_away_leave_no_trace_but_their_request(app, save, server, key):
