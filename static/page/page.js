@@ -8,8 +8,10 @@ const key = {
   set: (value) => sessionStorage.setItem("key", value),
   forget: () => sessionStorage.removeItem("key"),
 };
-let view = new AbortController(); // of the requests of the view that is being shown
-let skip = 0;
+let view = new AbortController(); // of the requests of the view that is asked for
+let skip = 0; // of the page of articles that is asked for
+let shownSkip = 0; // of the one that is shown
+let visible = ""; // the id of the view
 let shown = { path: "articles/preview", query: {} }; // the request behind the view
 
 class Problem extends Error {
@@ -31,11 +33,9 @@ async function ask(path, query = {}) {
     headers: { "x-api-key": key.get() },
     signal: view.signal,
   });
-  const body = await response.json();
-  if (!response.ok) {
-    throw new Problem(response.status, [body.detail, ...Object.values(body.errors ?? {}).flat()].join(" "));
-  }
-  return body;
+  if (response.ok) return response.json();
+  const body = await response.json().catch(() => ({ detail: `The server answered ${response.status}.` })); // a proxy did
+  throw new Problem(response.status, [body.detail, ...Object.values(body.errors ?? {}).flat()].join(" "));
 }
 
 /** Give each page of articles that match, with its request, until skip plus what came reaches the total. */
@@ -74,29 +74,40 @@ async function showArticles() {
     return showArticles();
   }
   shown = { path: "articles/preview", query };
+  shownSkip = skip;
   element("cards").replaceChildren(...data.map(card));
   const end = meta.skip + meta.take;
   element("range").textContent = meta.total ? `${meta.skip + 1} to ${end} of ${meta.total}` : "No article matches.";
   element("previous").disabled = meta.skip === 0;
   element("next").disabled = end >= meta.total;
-  element("status").textContent = element("range").textContent;
+}
+
+/** Give an article, and the request that finds it. */
+async function find(slug) {
+  for await (const { data, request } of slug ? everyPage({ q: slug }) : []) {
+    const article = data.find((each) => each.slug === slug);
+    if (article) return { article, request };
+  }
+  throw new Problem(404, "This article is not published.");
+}
+
+/** Give HTML whose links all follow the target of the page that it stands in. */
+function withoutTargets(html) {
+  const { body } = new DOMParser().parseFromString(`<body>${html}`, "text/html");
+  for (const each of body.querySelectorAll("[target]")) each.removeAttribute("target");
+  return body.innerHTML;
 }
 
 async function showArticle(slug) {
-  let article;
-  for await (const { data, request } of slug ? everyPage({ q: slug }) : []) {
-    article = data.find((each) => each.slug === slug);
-    shown = request;
-    if (article) break;
-  }
-  if (!article) throw new Problem(404, "This article is not published.");
+  const { article, request } = await find(slug);
+  shown = request;
   const { title, bannerUrl, contentHtml, schemaMarkup, ...fields } = article;
   element("article-title").textContent = title;
   element("banner").hidden = !bannerUrl;
   if (bannerUrl) element("banner").src = bannerUrl;
   const head = '<!doctype html><meta charset="utf-8"><base target="_blank"><link rel="stylesheet" href="/static/page/page.css">';
   const frame = element("content").cloneNode(); // a new one, for each that an old one shows is a step back in history
-  frame.srcdoc = `${head}<body class="content" dir="auto">${contentHtml}`;
+  frame.srcdoc = `${head}<body class="content" dir="auto">${withoutTargets(contentHtml)}`;
   element("content").replaceWith(frame);
   const rows = Object.entries({ ...fields, bannerUrl }).flatMap(([name, value]) => [
     make("dt", {}, name),
@@ -111,7 +122,13 @@ const escapeXml = (text) => text.replace(/[&<>"']/g, (each) => `&#${each.charCod
 async function showSitemap() {
   const { data } = await ask("sitemap");
   shown = { path: "sitemap", query: {} };
-  const base = element("site").value;
+  const valid = element("site").checkValidity();
+  element("download").hidden = !valid;
+  if (!valid) {
+    element("xml").textContent = "Give the whole address, as in https://www.example.com/articles/";
+    return;
+  }
+  const base = new URL(element("site").value).href;
   const entries = data.map(({ url, lastmod }) => `  <url><loc>${escapeXml(base + encodeURIComponent(url))}</loc><lastmod>${lastmod}</lastmod></url>`);
   const xml = [
     '<?xml version="1.0" encoding="UTF-8"?>',
@@ -168,6 +185,9 @@ function showCode() {
 }
 
 function reveal(id) {
+  visible = id;
+  element("status").textContent = id === "articles" ? element("range").textContent : "";
+  document.title = document.querySelector(`#${id} h1`)?.textContent || "Articles";
   for (const each of ["key-form", "articles", "article", "sitemap"]) element(each).hidden = each !== id;
   document.querySelector("nav").hidden = id === "key-form";
   element("code").hidden = ["key-form", "problem"].includes(id);
@@ -177,15 +197,24 @@ function reveal(id) {
   }
 }
 
-function showProblem(problem) {
-  if (problem.name === "AbortError") return; // another view is shown by now
-  if (problem.status === 401) {
-    key.forget();
-    reveal("key-form");
-  }
-  if (problem.status === 404) reveal("problem");
-  element("problem").textContent = problem.status ? problem.message : "The server cannot be reached. Try again.";
+function askForKey() {
+  reveal("key-form");
+  element("key").focus();
+}
+
+/** Tell what went wrong with a view: above it where it stands there already, and is no other article; else instead. */
+function showProblem(name, { status, message }) {
+  element("reason").textContent = status ? message : "The server cannot be reached.";
   element("problem").hidden = false;
+  element("again").hidden = [401, 404].includes(status);
+  element("problem").scrollIntoView({ block: "nearest" });
+  if (status === 401) {
+    key.forget();
+    askForKey();
+  } else if (name !== visible || name === "article") {
+    reveal("problem");
+    element("main").focus();
+  }
 }
 
 function decoded(text) {
@@ -196,11 +225,15 @@ function decoded(text) {
   }
 }
 
-/** Show the view that the address names, and drop what is still asked for an earlier one. */
+/**
+ * Show the view that the address names, and drop what is still asked for an earlier one. Give true where it is shown,
+ * false where it cannot be, and nothing where another one is asked for by then.
+ */
 async function show({ focus = false } = {}) {
   view.abort();
   view = new AbortController();
-  if (!key.get()) return reveal("key-form");
+  const { signal } = view;
+  if (!key.get()) return askForKey();
   const [, name, slug] = location.hash.match(/^#(article|sitemap)(?:\/(.*))?$/) ?? [null, "articles"];
   try {
     await { articles: showArticles, sitemap: showSitemap, article: () => showArticle(decoded(slug ?? "")) }[name]();
@@ -210,15 +243,15 @@ async function show({ focus = false } = {}) {
     if (focus) element(`${name}-title`).focus();
     return true;
   } catch (problem) {
-    showProblem(problem);
+    if (signal.aborted) return;
+    showProblem(name, problem);
     return false;
   }
 }
 
 async function turn(pages) {
-  const before = skip;
-  skip = Math.max(0, skip + pages * TAKE);
-  if (!(await show({ focus: true }))) skip = before;
+  skip = Math.max(0, shownSkip + pages * TAKE);
+  if ((await show({ focus: true })) === false) skip = shownSkip;
 }
 
 element("key-form").addEventListener("submit", (event) => {
@@ -233,22 +266,23 @@ element("forget").addEventListener("click", () => {
   location.reload(); // and all that was shown is gone
 });
 element("query").addEventListener("input", () => {
-  skip = 0;
+  skip = shownSkip = 0;
   show();
 });
 element("query").addEventListener("submit", (event) => event.preventDefault());
 element("previous").addEventListener("click", () => turn(-1));
 element("next").addEventListener("click", () => turn(1));
+element("again").addEventListener("click", () => show({ focus: true }));
 element("site").addEventListener("input", () => show());
 element("site-form").addEventListener("submit", (event) => event.preventDefault());
 element("language").addEventListener("change", showCode);
 element("copy").addEventListener("click", async () => {
   const text = code(element("language").value, key.get());
-  if (navigator.clipboard) {
+  try {
     await navigator.clipboard.writeText(text);
     element("copied").textContent = "Copied.";
-  } else {
-    // Browsers lend the clipboard to https and to this machine alone.
+  } catch {
+    // Browsers lend the clipboard to https and to this machine alone, and their users may refuse.
     element("snippet").textContent = text;
     getSelection().selectAllChildren(element("snippet"));
     element("copied").textContent = "Selected, for you to copy.";
@@ -259,4 +293,8 @@ document.querySelector(".skip").addEventListener("click", (event) => {
   element("main").focus();
 });
 addEventListener("hashchange", () => show({ focus: true }));
+document.addEventListener("click", (event) => {
+  const link = event.target.closest("nav a");
+  if (link?.hash && link.hash === location.hash) show({ focus: true }); // the address does not change
+});
 show();

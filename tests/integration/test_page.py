@@ -118,6 +118,17 @@ def test_it_makes_a_sitemap_to_download(page, tmp_path):
     assert all(place.startswith("https://blog.example/a&b/") for place in places)
 
 
+@pytest.mark.parametrize("address", ["", "www.example.com/", "articles"])
+def test_an_address_that_is_none_makes_no_sitemap(page, address):
+    enter(page)
+    page.get_by_role("link", name="Sitemap", exact=True).click()
+    page.get_by_label("Where your site").fill(address)
+    expect(page.locator("#xml")).to_contain_text("Give the whole address")
+    expect(page.get_by_role("link", name="Download")).to_be_hidden()
+    page.get_by_label("Where your site").fill("https://b.example/ü x/")
+    expect(page.locator("#xml")).to_contain_text("<loc>https://b.example/%C3%BC%20x/")
+
+
 def test_a_wrong_key_is_told_and_forgotten(page):
     enter(page, "wrong")
     expect(page.get_by_role("alert")).to_contain_text("not valid")
@@ -140,14 +151,15 @@ def test_another_tab_does_not_have_the_key(page, browser):
 
 
 def test_links_in_an_article_leave_the_page_as_it_is_and_back_goes_to_the_list(page, save):
-    html = '<p>Here</p><a href="#part">Part</a> <a href="https://www.example.com/">Away</a><h2 id="part">Part</h2>'
+    html = """<p>Here</p><a href="#part">Part</a> <a href="https://www.example.com/">Away</a>
+    <a href="/" target="_self">Self</a> <a href="/" target="">Empty</a><h2 id="part">Part</h2>"""
     save(*(article(each, title=f"Links {each}", content_html=html) for each in (1, 2)), customer="Demo")
     enter(page)
     page.get_by_label("Search").fill("links")
     for title in ("Links 1", "Links 2"):
         page.get_by_role("link", name=title).click()
         frame = page.frame_locator("#content")
-        for link in ("Part", "Away"):
+        for link in ("Part", "Away", "Self", "Empty"):
             frame.get_by_role("link", name=link).click()
         expect(frame.locator("p")).to_have_text("Here")
         page.go_back()
@@ -163,10 +175,81 @@ def test_turning_the_page_while_the_service_is_away_moves_nothing(page):
     for _ in range(3):
         page.get_by_role("button", name="Next").click()
         expect(page.get_by_role("alert")).to_contain_text("cannot be reached")
+        expect(page.get_by_role("alert")).to_be_in_viewport()
     page.unroute("**/api/**")
     page.get_by_role("button", name="Next").click()
     expect(page.locator("#range")).to_have_text("13 to 24 of 120")
     page.complaints.clear()
+
+
+def slow(page):
+    page.route("**/api/**", lambda route: (page.wait_for_timeout(300), route.continue_()))
+
+
+def test_turning_the_page_anew_while_it_turns_leaves_none_out(page):
+    enter(page)
+    expect(page.locator("#range")).to_have_text("1 to 12 of 120")
+    following = page.get_by_role("button", name="Next")
+    slow(page)
+    following.dblclick()
+    expect(page.locator("#range")).to_have_text("13 to 24 of 120")
+    following.click()
+    expect(page.locator("#range")).to_have_text("25 to 36 of 120")
+    following.click()
+    page.get_by_label("Search").fill("e")
+    expect(page.locator("#range")).to_contain_text("1 to 12 of ")
+    following.click()
+    expect(page.locator("#range")).to_contain_text("13 to 24 of ")
+
+
+@pytest.mark.parametrize("to", ["reload", "sitemap", "article"])
+def test_a_view_that_cannot_be_had_can_be_tried_again(page, to):
+    enter(page)
+    expect(page.locator("#range")).to_have_text("1 to 12 of 120")
+    page.route("**/api/**", lambda route: route.fulfill(status=503, body="<h1>Of a proxy</h1>"))
+    if to == "reload":
+        page.reload()
+    elif to == "sitemap":
+        page.get_by_role("link", name="Sitemap", exact=True).click()
+    else:
+        page.locator("#cards a").first.click()
+    expect(page.get_by_role("alert")).to_have_text("The server answered 503.")
+    for view in ("articles", "sitemap", "article", "key-form"):
+        expect(page.locator(f"#{view}")).to_be_hidden()
+    expect(page.get_by_role("button", name="Forget the key")).to_be_visible()
+    page.unroute("**/api/**")
+    page.get_by_role("button", name="Try again").click()
+    expect(page.locator({"reload": "#articles-title"}.get(to, f"#{to}-title"))).to_be_focused()
+    expect(page.get_by_role("alert")).to_be_hidden()
+    page.complaints.clear()
+
+
+def test_a_key_that_is_revoked_meanwhile_is_asked_for(page, sql):
+    enter(page)
+    expect(page.locator("#range")).to_have_text("1 to 12 of 120")
+    sql("UPDATE api_key SET revoked_at = '2026-01-01 00:00:00'")
+    page.get_by_label("Search").fill("etag")
+    expect(page.get_by_role("alert")).to_contain_text("not valid")
+    expect(page.get_by_label("API key")).to_be_focused()
+    page.complaints.clear()
+
+
+def test_a_key_that_is_there_is_not_asked_for(page):
+    enter(page)
+    expect(page.locator("#range")).to_have_text("1 to 12 of 120")
+    slow(page)
+    page.reload()
+    assert not page.get_by_label("API key").is_visible()
+    expect(page.locator("#range")).to_have_text("1 to 12 of 120")
+    expect(page.get_by_label("API key")).to_be_hidden()
+
+
+def test_a_clipboard_that_is_refused_leaves_the_code_to_be_copied(page):
+    enter(page)
+    page.evaluate("() => { navigator.clipboard.writeText = () => Promise.reject(new Error('Refused')) }")
+    page.get_by_role("button", name="Copy").click()
+    expect(page.locator("#copied")).to_have_text("Selected, for you to copy.")
+    assert KEY in page.evaluate("getSelection().toString()")
 
 
 def test_content_reaches_neither_the_key_nor_the_page(page, app, save):
@@ -178,7 +261,7 @@ def test_content_reaches_neither_the_key_nor_the_page(page, app, save):
     expect(frame.locator("p")).to_have_text("Fine")
     frame.get_by_role("button", name="Send").click()
     assert page.evaluate("window.stolen") is None
-    assert page.title() == "Articles"
+    assert page.title() == "Evil"
     assert page.locator("#content").get_attribute("sandbox") == ""
     page.complaints.clear()  # the browser tells what it kept from running
 
