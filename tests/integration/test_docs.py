@@ -48,13 +48,16 @@ def structured_data(page):
     ],
 )
 def test_a_program_makes_a_site_of_every_article(
-    save, server, key, environment, tmp_path, language, heading, name, program
+    save, sql, server, key, environment, tmp_path, language, heading, name, program
 ):
+    def make_site():
+        return subprocess.run([program, name], cwd=tmp_path, env=environment, timeout=60).returncode
+
     odd = article(1, title='</title><script>x</script> & "más"', slug="a&b'ü", meta_desc='"><b>')
     odd["schema_markup"] = '{"@context":"https://schema.org","@graph":[{"name":"<\\/ScRiPt x <!-- &"}]}'
     save(odd, *(article(number) for number in range(2, 251)))
     (tmp_path / name).write_text(block(language, heading))
-    subprocess.run([program, name], cwd=tmp_path, env=environment, check=True, timeout=60)
+    assert make_site() == 0
     site = tmp_path / "site"
     pages = {path.stem: path.read_text() for path in site.glob("articles/*.html")}
     index = (site / "index.html").read_text()
@@ -73,6 +76,14 @@ def test_a_program_makes_a_site_of_every_article(
     assert entries == {each["url"]: each["lastmod"] for each in data_of(server, key, SITEMAP)}
     assert {url[0].text for url in root} == set(addresses)
     assert all(re.fullmatch(r"[!-~]+", address) for address in addresses)
+    sql("UPDATE article SET status = 'draft' WHERE slug = 'slug-7'")
+    assert make_site() == 0
+    assert {path.stem for path in site.glob("articles/*.html")} == pages.keys() - {"slug-7"}
+    save(article(7, title="Back"))
+    server.stop()
+    before = {path: path.read_text() for path in site.glob("**/*.*")}
+    assert make_site() > 0
+    assert {path: path.read_text() for path in site.glob("**/*.*")} == before
 
 
 def test_a_static_site_generator_makes_a_site_of_the_demo(save, server, database, environment, tmp_path):

@@ -93,6 +93,18 @@ def test_several_instances_show_one_database_and_one_may_fail(save, start, front
         assert total(proxy, key, f"{LISTS[1]}?skip={skip}") == 6
 
 
+def test_several_instances_without_a_database_tell_their_clients_so(save, sql, start, front, key):
+    save(article(1))
+    proxy = front(start(), start())
+    sql("ALTER TABLE article RENAME TO elsewhere")
+    for path in (*LISTS, SITEMAP, "/healthz") * 3:
+        answer = get(proxy, path, x_api_key=key)
+        assert (answer.status, answer.getheader("Content-Type")) == (503, "application/problem+json")
+        assert answer.getheader("Retry-After")
+    sql("ALTER TABLE elsewhere RENAME TO article")
+    wait_for(lambda: total(proxy, key) == 1, lambda: "The articles do not come back.")
+
+
 @pytest.mark.skipif(not POSTGRESQL, reason="for PostgreSQL alone")
 def test_connections_that_are_cut_under_load_give_no_fault_of_the_service(save, sql, start, key):
     """A transaction that was under way may answer 503; what comes after is right at once."""
