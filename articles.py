@@ -28,9 +28,11 @@ def load_articles(articles: Iterable[tuple[Place, Any]], faults: Faults) -> Iter
             yield place, schema.load(article)
         except ValidationError as error:
             wrong = sorted(error.messages_dict.items())
-            faults.add(
-                place, " ".join(("" if name == "_schema" else f"{name}: ") + reasons[0] for name, reasons in wrong)
-            )
+            if isinstance(article, dict):
+                faults.add(place, " ".join(f"{name}: {reasons[0]}" for name, reasons in wrong))
+                faults.refused.add(str(article.get("id")))
+            else:
+                faults.add(place, wrong[0][1][0])
 
 
 def the_customer(name: str | None) -> Customer:

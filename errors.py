@@ -159,6 +159,7 @@ class Faults:
     def __init__(self) -> None:
         self.count = 0
         self.shown: list[str] = []
+        self.refused: set[str] = set()  # the ids of articles that are not looked at any further
 
     def add(self, place: Place, reason: str) -> None:
         """Note what is wrong with the article, or the whole source, at `place`."""

@@ -63,9 +63,10 @@ def open_sources(sources: tuple[str, ...], key: str | None, faults: Faults) -> I
     with ExitStack() as stack:
         opened = []
         for source in sources:
-            unit = "line" if source == "-" or source.lower().endswith(".jsonl") else "article"
+            is_file = source.lower().endswith(".jsonl") and not is_address(source)
+            unit = "line" if is_file or source == "-" else "article"
             try:
-                if unit == "line" and source != "-":
+                if is_file:
                     file: IO[bytes] = stack.enter_context(open(source, "rb"))
                 else:
                     file = stack.enter_context(TemporaryFile())
@@ -89,11 +90,11 @@ def _received(source: str, key: str | None) -> Iterable[bytes]:
 
 
 def _as_lines(articles: Iterable[Any]) -> Iterator[bytes]:
-    for article in articles:
+    for number, article in enumerate(articles, start=1):
         try:
             yield orjson.dumps(article, option=orjson.OPT_APPEND_NEWLINE)
         except TypeError as error:
-            raise UnreadableError("An article is nested more than 250 levels deep.") from error
+            raise UnreadableError(f"Article {number} is nested more than 250 levels deep.") from error
 
 
 def read_lines(opened: list[Lines], faults: Faults) -> Iterator[tuple[Place, Any]]:

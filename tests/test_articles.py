@@ -75,6 +75,7 @@ def test_every_bad_article_is_named_with_place_field_and_reason(take_in, sql):
         {"slug": "only"},
         simple(5, slug=7),
         [],
+        simple(8, _schema=1),
     ]
     result = take_in(simple(1), *bad)
     assert (result.exit_code, result.stdout) == (1, "")
@@ -87,8 +88,16 @@ def test_every_bad_article_is_named_with_place_field_and_reason(take_in, sql):
         "title: Missing data for required field.",
         "standard input, line 5: slug: Must be a string.",
         "standard input, line 6: Must be an object.",
+        "standard input, line 7, slug 'slug-8': _schema: Unknown field.",
     ]
     assert sql("SELECT * FROM article") == []
+
+
+def test_an_article_is_not_blamed_for_what_another_ones_fault_brings(take_in):
+    take_in(simple(1))
+    lines = take_in(simple(1, slug="moved", title=None), simple(2, slug="slug-1")).stderr.splitlines()
+    assert len(lines) == 2
+    assert lines[1].startswith("standard input, line 1, slug 'moved': title: ")
 
 
 def test_a_readable_number_of_faults_is_shown(take_in):

@@ -141,6 +141,7 @@ def test_several_sources_are_one_import(run, titles, tmp_path):
         ),
         ("utf16.jsonl", LINES.decode().encode("utf-16"), "utf16.jsonl, line 1: Must be an article in JSON, in UTF-8 ("),
         ("surrogate.jsonl", b'{"title": "\\ud800"}', "surrogate.jsonl, line 1: Must be an article in JSON"),
+        ("deeper.json", b"[7, " + b"[" * 255 + b"]" * 255 + b"]", "deeper.json: Article 2 is nested more than 250"),
         ("items.json", b'[null, 7, {"slug": "x"}]', "items.json, article 3, slug 'x': contentHtml: Missing data"),
     ],
 )
@@ -220,6 +221,10 @@ def remote():
 
 def page(articles, total):
     return 200, {}, json.dumps({"data": articles, "meta": {"total": total}}).encode()
+
+
+def test_an_address_may_end_as_a_file_does(run):
+    assert "It cannot be reached" in refused(run("http://127.0.0.1:9/api/public/v1/articles?x=.jsonl"))
 
 
 def paged(articles):
