@@ -117,16 +117,22 @@ def create_tables() -> None:
             _bring_forward(connection, version)
 
 
-def update_tables() -> None:
-    """Do as `create_tables`, for a command that needs what is in them, and so has no use for a new database.
+def is_missing() -> bool:
+    """Tell whether the database is a file that is not there.
 
-    An empty one would make the service refuse every key, where it had told that there is no database.
+    A command that has no use for a new one is not to make it: the service would refuse every key then, where it had
+    told that it cannot read the articles.
     """
     path = sqlite_file(db.engine.url)
-    if path and not os.path.exists(path):
+    return bool(path and not os.path.exists(path))
+
+
+def update_tables() -> None:
+    """Do as `create_tables`, for a command that needs a customer. Raises click.ClickException for a missing file."""
+    if is_missing():
         raise click.ClickException(
             "There is no customer yet. To make one, with a key: flask keys create CUSTOMER. "
-            f"(DATABASE_URL names {path}, which does not exist.)"
+            f"(DATABASE_URL names {db.engine.url.database}, which does not exist.)"
         )
     create_tables()
 

@@ -147,12 +147,17 @@ def test_revoking_a_key_that_is_not_there_says_how_to_find_it(run, key_id):
     assert "flask keys list" in result.stderr
 
 
-def test_commands_make_the_tables_where_there_are_none(tmp_path):
+def test_commands_make_the_tables_where_there_are_none_but_no_file_to_find_nothing_in(tmp_path):
     from app import create_app
 
     runner = create_app({"DATABASE_URL": url_of(tmp_path / "new.db")}).test_cli_runner()
     result = runner.invoke(args=["keys", "list"])
     assert (result.exit_code, result.output) == (0, "")
+    assert not (tmp_path / "new.db").exists()  # for the service, an empty database would be one that knows no key
+    (tmp_path / "new.db").touch()
+    assert runner.invoke(args=["keys", "list"]).exit_code == 0
+    assert runner.invoke(args=["keys", "create", "Acme"]).exit_code == 0
+    assert "active" in runner.invoke(args=["keys", "list"]).output
 
 
 @pytest.mark.sqlite
