@@ -35,14 +35,16 @@ def engine_options(url: URL, threads: int) -> dict[str, Any]:
 
     Each of the threads finds a connection. In PostgreSQL a transaction sees one state only at this isolation;
     connections are tried before they are used, for a server that was started anew has closed them; one that is lost
-    without a word is given up after some seconds; and times are sent in UTC, as no other zone has all of them.
+    without a word is given up after some seconds, and so is a lock; times are sent in UTC, as no other zone has all of
+    them, and in ISO's form; texts in UTF-8.
     """
     options: dict[str, Any] = {"pool_size": threads}
     if url.get_backend_name() != "postgresql":
         return options if sqlite_file(url) else {}
     patience = {"connect_timeout": 5, "tcp_user_timeout": 5000, "keepalives_idle": 5, "keepalives_interval": 2}
-    given = patience | dict(url.query)
-    given["options"] = f"{given.get('options', '')} -c timezone=utc".strip()
+    given: dict[str, Any] = {name: value for name, value in patience.items() if name not in url.query}
+    given["options"] = f"-c lock_timeout=2s {url.query.get('options', '')} -c timezone=utc -c datestyle=iso"
+    given["client_encoding"] = "utf8"
     return options | {"isolation_level": "REPEATABLE READ", "pool_pre_ping": True, "connect_args": given}
 
 
@@ -109,12 +111,24 @@ def create_tables() -> None:
             connection.exec_driver_sql("COMMIT")  # the mode cannot change inside a transaction
             connection.exec_driver_sql("PRAGMA journal_mode = WAL")
     with db.engine.connect() as connection:
+        if db.engine.dialect.name == "postgresql":
+            _check_encoding(connection)
         if _version_of(connection) == VERSION:
             return
     with db.engine.execution_options(**_to_write()).begin() as connection:
         version = _version_of(connection)
         if version != VERSION:  # or another process was faster
             _bring_forward(connection, version)
+
+
+def _check_encoding(connection: Connection) -> None:
+    """Raise click.ClickException for a database of PostgreSQL that cannot hold every text."""
+    encoding = connection.exec_driver_sql("SHOW server_encoding").scalar()
+    if encoding != "UTF8":
+        raise click.ClickException(
+            f"The database's encoding is {encoding}. Make one that holds every text: "
+            "CREATE DATABASE … TEMPLATE template0 ENCODING 'UTF8' LOCALE 'C.UTF-8'"
+        )
 
 
 def is_missing() -> bool:

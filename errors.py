@@ -44,7 +44,7 @@ DETAILS = {
 # What to do about what the database says.
 ADVICE = {
     "locked": "Another program writes to it: try again.",
-    "exceeds btree": "Nothing was written: a title is too long for PostgreSQL; 600 characters always fit.",
+    "exceeds btree": "Nothing was written: a title is too long for PostgreSQL; 500 characters always fit.",
     "read-only transaction": "Nothing was written: DATABASE_URL must name the server that this standby follows.",
     "during recovery": "Nothing was written: DATABASE_URL must name the server that this standby follows.",
     "lock timeout": "Another program writes to it: try again.",

@@ -11,6 +11,7 @@ import time
 from contextlib import ExitStack
 from types import SimpleNamespace
 
+import psycopg
 import pytest
 from conftest import LISTS, POSTGRESQL, PROJECT, SITEMAP, Server, article, get, make_key, program, url_of, wait_for
 
@@ -128,6 +129,55 @@ def test_connections_that_are_cut_under_load_give_no_fault_of_the_service(save, 
     assert statuses <= {1, 503}
     assert total(server, key) == 1
     assert "Traceback" not in server.log()
+
+
+@pytest.mark.skipif(not POSTGRESQL, reason="for PostgreSQL alone")
+def test_a_table_that_is_locked_gives_503_until_it_is_free(save, server, database, key):
+    save(article(1))
+    with psycopg.connect(url_of(database).replace("+psycopg", "")) as other:
+        other.execute("LOCK TABLE article IN ACCESS EXCLUSIVE MODE")
+        for path in (*LISTS, SITEMAP, "/healthz"):
+            assert get(server, path, x_api_key=key).status == 503
+    assert total(server, key) == 1
+
+
+@pytest.mark.skipif(not POSTGRESQL, reason="for PostgreSQL alone")
+def test_how_the_server_would_write_dates_and_texts_changes_nothing(save, sql, start, database, key, monkeypatch):
+    save(article(1, title="Größe 東京"))
+    before = get(start(), LISTS[0], x_api_key=key).body
+    name = url_of(database).rpartition("/")[2]
+    sql(f"ALTER DATABASE {name} SET datestyle = 'German, DMY'")
+    sql(f"ALTER DATABASE {name} SET timezone = 'Asia/Kolkata'")
+    monkeypatch.setenv("PGCLIENTENCODING", "LATIN1")
+    assert get(start(), LISTS[0], x_api_key=key).body == before
+    result = subprocess.run(**program(database, "-m", "flask", "articles", "list"))
+    assert result.stdout == "published\t2025-03-01T10:30:00.000Z\tslug-1\tGröße 東京\n"
+
+
+@pytest.mark.skipif(not POSTGRESQL, reason="for PostgreSQL alone")
+@pytest.mark.parametrize("encoding", ["LATIN1", "SQL_ASCII"])
+def test_a_database_that_cannot_hold_every_text_is_refused_in_one_line(database, encoding):
+    url, name = url_of(database), f"test_{encoding.lower()}"
+    with psycopg.connect(POSTGRESQL, autocommit=True) as server:
+        server.execute(
+            f"CREATE DATABASE {name} TEMPLATE template0 ENCODING '{encoding}' LOCALE 'C' LOCALE_PROVIDER libc"
+        )
+        try:
+            url = url.rpartition("/")[0] + f"/{name}"
+            for arguments in (["app.py"], ["seed.py"], ["-m", "flask", "keys", "create", "Acme"]):
+                refused = subprocess.run(**program(database, *arguments, DATABASE_URL=url))
+                assert refused.returncode == 1
+                assert refused.stderr.startswith(f"Error: The database's encoding is {encoding}.")
+                assert refused.stderr.count("\n") == 1
+        finally:
+            server.execute(f"DROP DATABASE {name} WITH (FORCE)")
+
+
+@pytest.mark.skipif(not POSTGRESQL, reason="for PostgreSQL alone")
+def test_an_address_may_name_several_servers(save, start, database, key):
+    save(article(1))
+    address = re.sub(r"@([^/]+)/(\w+)", r"@/\2?host=127.0.0.1:1&host=\1", url_of(database))
+    assert total(start(DATABASE_URL=address), key) == 1
 
 
 @pytest.mark.skipif(not POSTGRESQL, reason="for PostgreSQL alone")
