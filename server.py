@@ -11,6 +11,7 @@ import time
 from collections import deque
 from contextlib import suppress
 from io import BytesIO
+from threading import current_thread, main_thread
 from types import FrameType
 from typing import Any
 from urllib.parse import quote
@@ -67,7 +68,7 @@ class ProblemTask(ErrorTask):  # type: ignore[misc]  # waitress has no types
         self.content_length = len(body)
         self.response_headers += HARDENING
         self.set_close_on_finish()
-        self.write(body)
+        self.write(b"" if getattr(self.request, "command", "") == "HEAD" else body)
         access_log.info("- - %d %d bytes - -", status, len(body))
 
 
@@ -131,6 +132,17 @@ class Channel(HTTPChannel):  # type: ignore[misc]
             data.prepare()
         written: int = super().write_soon(data)
         return written
+
+    def _flush_some(self, do_close: bool = True) -> bool:
+        """Send what waits, in one thread at a time, and let the loop alone close what is broken.
+
+        Where waitress' thread adds "100 Continue" to what it has answered, the loop may just be sending that.
+        """
+        if do_close and current_thread() is not main_thread():
+            return False  # the thread is about to wake the loop
+        with self.outbuf_lock:
+            flushed: bool = super()._flush_some(do_close=do_close)
+        return flushed
 
     def _flush_outbufs_below_high_watermark(self) -> None:
         pass

@@ -496,6 +496,23 @@ def test_a_body_that_waits_to_be_asked_for_is_asked_for(server):
         assert connection.recv(1000).startswith(b"HTTP/1.1 405 ")
 
 
+def test_what_is_asked_to_go_on_behind_other_requests_disturbs_no_answer(server):
+    """The thread that answered them asks, while the loop may be sending the answers."""
+    pipeline = b"GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n" * 3
+    pipeline += b"POST /healthz HTTP/1.1\r\nHost: x\r\nExpect: 100-continue\r\nContent-Length: 5\r\n\r\n"
+    for _ in range(100):
+        received = b""
+        with socket.create_connection((server.host, server.port), timeout=5) as connection:
+            connection.sendall(pipeline)
+            while b" 100 Continue" not in received:
+                received += connection.recv(65536)
+            connection.sendall(b"hello")
+            while b"405" not in received or not received.endswith(b"}"):
+                received += connection.recv(65536)
+        assert statuses(received) == [200, 200, 200, 100, 405]
+    assert "Traceback" not in server.log()
+
+
 def test_a_search_may_be_sent_as_it_is_typed(save, server, key):
     """As by curl, which does not encode it."""
     save(article(1, title="Café"), article(2))
@@ -516,6 +533,12 @@ def test_a_long_file_among_the_static_ones_is_sent_whole(start, tmp_path):
     server = start("env", "-C", str(tmp_path / "copy"))
     assert get(server, "/static/picture.jpg").body == picture
     assert "Traceback" not in server.log()
+
+
+def test_a_head_that_is_refused_has_no_body(server):
+    received = send(server, b"HEAD /healthz HTTP/1.1\r\nHost: x\r\nContent-Length: 70000\r\n\r\n")
+    assert statuses(received) == [413]
+    assert received.endswith(b"\r\n\r\n")
 
 
 def test_clients_that_go_away_leave_no_trace_but_their_request(app, save, server, key):
