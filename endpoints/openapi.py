@@ -91,7 +91,7 @@ PROBLEM = {
 
 # What is given with each status.
 EXAMPLES = DETAILS | {
-    400: BAD_PARAMETERS,
+    400: "The request's head cannot be read.",
     401: NO_KEY,
     413: f"exceeds max_body of {LIMITS['max_request_body_size']}",
     431: f"exceeds max_header of {LIMITS['max_request_header_size']}",
@@ -135,7 +135,9 @@ def description() -> bytes:
         ("/sitemap", SitemapEntrySchema(), "List every slug, for sitemap.xml"),
     ):
         spec.path(f"/api/public/v1{path}", operations={"get": _operation(schema, summary)})
-    answers = {"200": _answer("The database can be read.", HEALTH, {"status": "ok"})} | _errors(405, 413, 431, 500, 503)
+    answers = {"200": _answer("The database can be read.", HEALTH, {"status": "ok"})} | _errors(
+        400, 405, 413, 431, 500, 503
+    )
     health = {"operationId": "checkHealth", "summary": "Tell whether the database can be read", "security": []}
     spec.path("/healthz", operations={"get": health | {"responses": answers}})
     document = spec.to_dict()
@@ -167,12 +169,10 @@ def _operation(schema: RowSchema, summary: str) -> dict[str, Any]:
     """Describe the operation that answers with a list in the form of `schema`."""
     example: dict[str, Any] = {"data": schema.render([[EXAMPLE[column] for column in schema.columns]])}
     properties: dict[str, Any] = {"data": {"type": "array", "items": schema}}
-    errors = [401, 405, 413, 431, 500, 503]
     operation: dict[str, Any] = {"operationId": summary.partition(",")[0].title().replace(" ", ""), "summary": summary}
     if not isinstance(schema, SitemapEntrySchema):
         example["meta"] = {"total": 1, "take": 1, "skip": 0}
         properties["meta"] = META
-        errors.insert(0, 400)
         operation["parameters"] = [{"in": "query", "schema": ListQuerySchema}]
     body = {"type": "object", "properties": properties, "required": list(properties)}
     answer = _answer("The published articles.", body, orjson.loads(orjson.dumps(example)))
@@ -181,7 +181,8 @@ def _operation(schema: RowSchema, summary: str) -> dict[str, Any]:
         "description": "Nothing has changed since the answer that If-None-Match names.",
         "headers": answer["headers"],
     }
-    return operation | {"responses": {"200": answer, "304": unchanged} | _errors(*errors)}
+    errors = _errors(400, 401, 405, 413, 431, 500, 503, parameters="parameters" in operation)
+    return operation | {"responses": {"200": answer, "304": unchanged} | errors}
 
 
 def _answer(description: str, schema: Any, example: Any, kind: str = "application/json") -> dict[str, Any]:
@@ -192,14 +193,14 @@ def _header(name: str, description: str) -> dict[str, Any]:
     return {name: {"description": description, "schema": {"type": "string"}}}
 
 
-def _errors(*statuses: int) -> dict[str, Any]:
-    """Describe the error answers with these statuses, as the service gives them."""
+def _errors(*statuses: int, parameters: bool = False) -> dict[str, Any]:
+    """Describe the error answers with these statuses, as the service gives them; some are about parameters."""
     answers = {}
     for status in statuses:
         title, detail = HTTPStatus(status).phrase, EXAMPLES[status]
         problem: dict[str, Any] = {"type": "about:blank", "title": title, "status": status, "detail": detail}
-        if status == 400:
-            problem["errors"] = {"take": ["Must be a whole number, 1 to 100."]}
+        if status == 400 and parameters:
+            problem |= {"detail": BAD_PARAMETERS, "errors": {"take": ["Must be a whole number, 1 to 100."]}}
         answers[str(status)] = _answer(title, "Problem", problem, "application/problem+json")
         if status in HEADERS:
             answers[str(status)]["headers"] = _header(*HEADERS[status])
