@@ -34,8 +34,9 @@ async function ask(path, query = {}) {
     signal: view.signal,
   });
   if (response.ok) return response.json();
-  const body = await response.json().catch(() => ({ detail: `The server answered ${response.status}.` })); // a proxy did
-  throw new Problem(response.status, [body.detail, ...Object.values(body.errors ?? {}).flat()].join(" "));
+  const body = await response.json().catch(() => null);
+  const detail = body?.detail ?? `The server answered ${response.status}.`; // a proxy did
+  throw new Problem(response.status, [detail, ...Object.values(body?.errors ?? {}).flat()].join(" "));
 }
 
 /** Give each page of articles that match, with its request, until skip plus what came reaches the total. */
@@ -69,7 +70,7 @@ async function showArticles() {
   const query = { ...Object.fromEntries(new FormData(element("query"))), take: TAKE, skip };
   if (!query.q) delete query.q;
   const { data, meta } = await ask("articles/preview", query);
-  if (!data.length && meta.total && skip) {
+  if (!data.length && skip) {
     skip = 0; // there are fewer now
     return showArticles();
   }
@@ -84,7 +85,8 @@ async function showArticles() {
 
 /** Give an article, and the request that finds it. */
 async function find(slug) {
-  for await (const { data, request } of slug ? everyPage({ q: slug }) : []) {
+  const possible = slug && [...slug].length <= 200 && !slug.includes("\0");
+  for await (const { data, request } of possible ? everyPage({ q: slug }) : []) {
     const article = data.find((each) => each.slug === slug);
     if (article) return { article, request };
   }
@@ -93,7 +95,8 @@ async function find(slug) {
 
 /** Give HTML whose links all follow the target of the page that it stands in. */
 function withoutTargets(html) {
-  const { body } = new DOMParser().parseFromString(`<body>${html}`, "text/html");
+  if (!/target/i.test(html)) return html;
+  const { body } = new DOMParser().parseFromString(`<!doctype html><body>${html}`, "text/html");
   for (const each of body.querySelectorAll("[target]")) each.removeAttribute("target");
   return body.innerHTML;
 }
@@ -187,10 +190,10 @@ function showCode() {
 function reveal(id) {
   visible = id;
   element("status").textContent = id === "articles" ? element("range").textContent : "";
-  document.title = document.querySelector(`#${id} h1`)?.textContent || "Articles";
-  for (const each of ["key-form", "articles", "article", "sitemap"]) element(each).hidden = each !== id;
+  document.title = document.querySelector(`h1#${id}, #${id} h1`).textContent;
+  for (const each of ["key-form", "articles", "article", "sitemap", "failed"]) element(each).hidden = each !== id;
   document.querySelector("nav").hidden = id === "key-form";
-  element("code").hidden = ["key-form", "problem"].includes(id);
+  element("code").hidden = ["key-form", "failed"].includes(id);
   for (const link of document.querySelectorAll("nav a")) {
     const current = link.hash === `#${id === "article" ? "articles" : id}`;
     current ? link.setAttribute("aria-current", "page") : link.removeAttribute("aria-current");
@@ -206,14 +209,14 @@ function askForKey() {
 function showProblem(name, { status, message }) {
   element("reason").textContent = status ? message : "The server cannot be reached.";
   element("problem").hidden = false;
-  element("again").hidden = [401, 404].includes(status);
+  element("again").hidden = status === 401 || (status === 404 && name === "article");
   element("problem").scrollIntoView({ block: "nearest" });
   if (status === 401) {
     key.forget();
     askForKey();
-  } else if (name !== visible || name === "article") {
-    reveal("problem");
-    element("main").focus();
+  } else {
+    if (name !== visible || name === "article") reveal("failed");
+    if (document.activeElement === document.body || visible === "failed") element("main").focus();
   }
 }
 
@@ -238,9 +241,10 @@ async function show({ focus = false } = {}) {
   try {
     await { articles: showArticles, sitemap: showSitemap, article: () => showArticle(decoded(slug ?? "")) }[name]();
     element("problem").hidden = true;
+    const another = visible && visible !== name;
     reveal(name);
     showCode();
-    if (focus) element(`${name}-title`).focus();
+    if (focus || another) element(`${name}-title`).focus();
     return true;
   } catch (problem) {
     if (signal.aborted) return;
@@ -251,7 +255,7 @@ async function show({ focus = false } = {}) {
 
 async function turn(pages) {
   skip = Math.max(0, shownSkip + pages * TAKE);
-  if ((await show({ focus: true })) === false) skip = shownSkip;
+  await show({ focus: true });
 }
 
 element("key-form").addEventListener("submit", (event) => {
@@ -266,7 +270,8 @@ element("forget").addEventListener("click", () => {
   location.reload(); // and all that was shown is gone
 });
 element("query").addEventListener("input", () => {
-  skip = shownSkip = 0;
+  skip = 0;
+  shownSkip = -TAKE; // what is shown is of another query
   show();
 });
 element("query").addEventListener("submit", (event) => event.preventDefault());
@@ -277,11 +282,13 @@ element("site").addEventListener("input", () => show());
 element("site-form").addEventListener("submit", (event) => event.preventDefault());
 element("language").addEventListener("change", showCode);
 element("copy").addEventListener("click", async () => {
+  const request = shown;
   const text = code(element("language").value, key.get());
   try {
     await navigator.clipboard.writeText(text);
     element("copied").textContent = "Copied.";
   } catch {
+    if (request !== shown) return; // another view is shown by now
     // Browsers lend the clipboard to https and to this machine alone, and their users may refuse.
     element("snippet").textContent = text;
     getSelection().selectAllChildren(element("snippet"));
@@ -292,9 +299,12 @@ document.querySelector(".skip").addEventListener("click", (event) => {
   event.preventDefault(); // the address names the view
   element("main").focus();
 });
-addEventListener("hashchange", () => show({ focus: true }));
+addEventListener("hashchange", () => {
+  skip = Math.max(0, shownSkip);
+  show({ focus: true });
+});
 document.addEventListener("click", (event) => {
   const link = event.target.closest("nav a");
   if (link?.hash && link.hash === location.hash) show({ focus: true }); // the address does not change
 });
-show();
+addEventListener("pageshow", ({ persisted }) => (persisted && !key.get() ? location.reload() : show()));

@@ -48,6 +48,7 @@ def page(browser, seeded, server):
     page.goto(f"http://127.0.0.1:{server.port}/")
     page.complaints = complaints
     yield page
+    page.unroute_all(behavior="ignoreErrors")
     context.close()
     assert complaints == []
 
@@ -177,7 +178,7 @@ def test_turning_the_page_while_the_service_is_away_moves_nothing(page):
         expect(page.get_by_role("alert")).to_contain_text("cannot be reached")
         expect(page.get_by_role("alert")).to_be_in_viewport()
     page.unroute("**/api/**")
-    page.get_by_role("button", name="Next").click()
+    page.get_by_role("button", name="Try again").click()
     expect(page.locator("#range")).to_have_text("13 to 24 of 120")
     page.complaints.clear()
 
@@ -197,16 +198,58 @@ def test_turning_the_page_anew_while_it_turns_leaves_none_out(page):
     expect(page.locator("#range")).to_have_text("25 to 36 of 120")
     following.click()
     page.get_by_label("Search").fill("e")
+    following.click()
     expect(page.locator("#range")).to_contain_text("1 to 12 of ")
     following.click()
     expect(page.locator("#range")).to_contain_text("13 to 24 of ")
+    following.click()
+    page.locator("#cards a").first.click()
+    expect(page.locator("#article-title")).to_be_focused()
+    page.go_back()
+    expect(page.locator("#range")).to_contain_text("13 to 24 of ")
+
+
+def test_typing_before_a_view_is_there_loses_no_focus(page):
+    enter(page)
+    slow(page)
+    page.locator("#cards a").first.click()
+    page.get_by_label("Search").fill("e")
+    expect(page.locator("#article-title")).to_be_focused()
+
+
+def test_coming_back_shows_what_the_form_says(page):
+    enter(page)
+    page.get_by_label("Sort by").select_option("title")
+    page.get_by_label("Search").fill("etag")
+    expect(page.locator("#snippet")).to_contain_text("q=etag&orderBy=title")
+    page.get_by_role("link", name="OpenAPI").click()
+    page.go_back()
+    expect(page.get_by_label("Search")).to_have_value("etag")
+    expect(page.locator("#snippet")).to_contain_text("q=etag&orderBy=title")
+
+
+def test_going_back_to_before_the_key_was_forgotten_shows_nothing(browser, seeded, server):
+    options = {"executable_path": "/usr/bin/chromium", "args": ["--no-sandbox", "--disable-gpu"]}
+    with browser.browser_type.launch(ignore_default_args=["--disable-back-forward-cache"], **options) as keeping:
+        page = keeping.new_page()
+        page.goto(f"http://127.0.0.1:{server.port}/")
+        enter(page)
+        expect(page.locator("#cards li")).to_have_count(12)
+        page.get_by_role("link", name="OpenAPI").click()
+        page.goto(f"http://127.0.0.1:{server.port}/")
+        page.get_by_role("button", name="Forget the key").click()
+        expect(page.get_by_label("API key")).to_be_focused()
+        page.evaluate("history.go(-2)")
+        expect(page.locator("#cards li")).to_have_count(0)
+        expect(page.get_by_label("API key")).to_be_focused()
 
 
 @pytest.mark.parametrize("to", ["reload", "sitemap", "article"])
 def test_a_view_that_cannot_be_had_can_be_tried_again(page, to):
     enter(page)
     expect(page.locator("#range")).to_have_text("1 to 12 of 120")
-    page.route("**/api/**", lambda route: route.fulfill(status=503, body="<h1>Of a proxy</h1>"))
+    body = {"reload": "<h1>Of a proxy</h1>", "sitemap": '{"message": "Of a proxy"}', "article": "null"}[to]
+    page.route("**/api/**", lambda route: route.fulfill(status=503, body=body))
     if to == "reload":
         page.reload()
     elif to == "sitemap":
@@ -311,12 +354,16 @@ def test_what_is_still_asked_for_shows_nothing_once_the_key_is_forgotten(page):
     expect(page.get_by_label("API key")).to_be_visible()
 
 
-@pytest.mark.parametrize("address", ["#article", "#article/", "#article/%", "#article/gone"])
+@pytest.mark.parametrize(
+    "address", ["#article", "#article/", "#article/%", "#article/gone", "#article/%00", "#article/" + "x" * 201]
+)
 def test_an_article_that_is_not_there_is_told(page, address):
     enter(page)
     expect(page.locator("#range")).to_have_text("1 to 12 of 120")
     page.evaluate("address => { location.hash = address }", address)
     expect(page.get_by_role("alert")).to_have_text("This article is not published.")
+    expect(page.get_by_role("heading", level=1)).to_have_text("Nothing to show")
+    expect(page.get_by_role("button", name="Try again")).to_be_hidden()
 
 
 def test_a_key_that_no_header_can_carry_is_not_valid(page):
