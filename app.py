@@ -103,7 +103,11 @@ def _init_database(app: Flask, url: str) -> None:
         db.init_app(app)
         cache.init_app(app)
     except ImportError as error:
-        raise click.ClickException(f"DATABASE_URL: its driver must be installed by pip ({error}).") from error
+        reason = str(error).partition("\n")[0]
+        raise click.ClickException(
+            f"DATABASE_URL: its driver, or what that needs, is not installed ({reason}). "
+            "For PostgreSQL: pip install 'psycopg[binary]'"
+        ) from error
     except (ArgumentError, OSError, TypeError, ValueError) as error:
         raise click.ClickException(
             f"DATABASE_URL: no database can be reached by it ({type(error).__name__}). "

@@ -12,7 +12,7 @@ from sqlalchemy import select, update
 
 from auth import CustomerName, KeyText
 from content import save_articles, schema_markup
-from database import begin_write, commit_write, update_tables
+from database import NO_CUSTOMER, begin_write, commit_write, update_tables
 from errors import DatabaseCommands, Faults, Place, printable
 from models import Customer, article_table, db
 from schemas import ArticleImportSchema, read_timestamp, timestamp
@@ -46,7 +46,7 @@ def the_customer(name: str | None) -> Customer:
         return customer
     customers = db.session.scalars(select(Customer).order_by(Customer.name)).all()
     if not customers:
-        raise click.ClickException("There is no customer yet. To make one, with a key: flask keys create CUSTOMER")
+        raise click.ClickException(NO_CUSTOMER)
     if len(customers) > 1:
         names = ", ".join(shlex.quote(customer.name) for customer in customers[:20])
         raise click.ClickException(f"There are several customers. Name one by --customer: {names}")

@@ -11,7 +11,7 @@ from werkzeug.datastructures import WWWAuthenticate
 from werkzeug.exceptions import Unauthorized
 
 from cache import Cache, current_cache
-from database import begin_write, commit_write, create_tables, is_missing, update_tables
+from database import begin_write, commit_write, create_tables, missing_file, update_tables
 from errors import DatabaseCommands
 from models import ApiKey, Customer, customer_of_key, db
 from watch import Version
@@ -142,7 +142,9 @@ def create(customer: str, expires: datetime | None) -> None:
 @keys.command("list")
 def list_keys() -> None:
     """Print a line for each key: id, customer, first characters, created, expires, state."""
-    if is_missing():
+    missing = missing_file()
+    if missing:
+        click.echo(missing, err=True)
         return
     create_tables()
     today = datetime.now(UTC).date()

@@ -14,6 +14,7 @@ from models import Article, Base, TablesVersion, db
 from watch import may_write, sqlite_file, tend
 
 VERSION = 1  # of the tables: one more whenever they change, with what brings the older ones forward
+NO_CUSTOMER = "There is no customer yet. To make one, with a key: flask keys create CUSTOMER"
 WRITERS_WAIT = 60  # seconds: an import of 100,000 articles takes half of it
 WRITERS_LOCK = 4_171_826_905  # any number, but the same for all who write to a database of PostgreSQL
 
@@ -31,7 +32,7 @@ def _set_up_sqlite(connection: Any, _record: object) -> None:
 
 
 def engine_options(url: URL, threads: int) -> dict[str, Any]:
-    """Give what SQLAlchemy is to do otherwise for a database; what its address says stays.
+    """Give what SQLAlchemy is to do otherwise for a database; all but the form of times and texts the address decides.
 
     Each of the threads finds a connection. In PostgreSQL a transaction sees one state only at this isolation;
     connections are tried before they are used, for a server that was started anew has closed them; one that is lost
@@ -96,7 +97,8 @@ def create_tables() -> None:
     """Make the tables where there are none, and bring those of an earlier version forward.
 
     In SQLite, readers and a writer then no longer block each other (WAL). Where all is well nothing is written, so
-    that a database that can only be read will do. Raises click.ClickException for the tables of a newer version.
+    that a database that can only be read will do. Raises click.ClickException for the tables of a newer version, and
+    for a database that cannot be used.
     """
     path = sqlite_file(db.engine.url)
     if path and not os.path.exists(path):
@@ -131,23 +133,23 @@ def _check_encoding(connection: Connection) -> None:
         )
 
 
-def is_missing() -> bool:
-    """Tell whether the database is a file that is not there.
+def missing_file() -> str | None:
+    """Tell that the database is a file that nobody has made yet; None where it is there, or where it could not be made.
 
-    A command that has no use for a new one is not to make it: the service would refuse every key then, where it had
-    told that it cannot read the articles.
+    A command that has no use for a new database is not to make one: the service would refuse every key then, where it
+    had told that it cannot read the articles.
     """
     path = sqlite_file(db.engine.url)
-    return bool(path and not os.path.exists(path))
+    if not path or os.path.exists(path) or not os.path.isdir(os.path.dirname(path)):
+        return None
+    return f"{NO_CUSTOMER}. (DATABASE_URL names {path}, which does not exist.)"
 
 
 def update_tables() -> None:
-    """Do as `create_tables`, for a command that needs a customer. Raises click.ClickException for a missing file."""
-    if is_missing():
-        raise click.ClickException(
-            "There is no customer yet. To make one, with a key: flask keys create CUSTOMER. "
-            f"(DATABASE_URL names {db.engine.url.database}, which does not exist.)"
-        )
+    """Do as `create_tables`, for a command that needs a customer: a missing file is one more click.ClickException."""
+    missing = missing_file()
+    if missing:
+        raise click.ClickException(missing)
     create_tables()
 
 

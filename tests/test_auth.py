@@ -152,7 +152,8 @@ def test_commands_make_the_tables_where_there_are_none_but_no_file_to_find_nothi
 
     runner = create_app({"DATABASE_URL": url_of(tmp_path / "new.db")}).test_cli_runner()
     result = runner.invoke(args=["keys", "list"])
-    assert (result.exit_code, result.output) == (0, "")
+    assert (result.exit_code, result.stdout) == (0, "")
+    assert f"DATABASE_URL names {tmp_path}/new.db, which does not exist." in result.stderr
     assert not (tmp_path / "new.db").exists()  # for the service, an empty database would be one that knows no key
     (tmp_path / "new.db").touch()
     assert runner.invoke(args=["keys", "list"]).exit_code == 0

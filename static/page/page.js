@@ -228,10 +228,7 @@ function decoded(text) {
   }
 }
 
-/**
- * Show the view that the address names, and drop what is still asked for an earlier one. Give true where it is shown,
- * false where it cannot be, and nothing where another one is asked for by then.
- */
+/** Show the view that the address names, and drop what is still asked for an earlier one. */
 async function show({ focus = false } = {}) {
   view.abort();
   view = new AbortController();
@@ -245,17 +242,14 @@ async function show({ focus = false } = {}) {
     reveal(name);
     showCode();
     if (focus || another) element(`${name}-title`).focus();
-    return true;
   } catch (problem) {
-    if (signal.aborted) return;
-    showProblem(name, problem);
-    return false;
+    if (!signal.aborted) showProblem(name, problem);
   }
 }
 
-async function turn(pages) {
+function turn(pages) {
   skip = Math.max(0, shownSkip + pages * TAKE);
-  await show({ focus: true });
+  show({ focus: true });
 }
 
 element("key-form").addEventListener("submit", (event) => {
