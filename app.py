@@ -22,6 +22,7 @@ import cache
 import errors
 import server
 from articles import articles as article_commands
+from connections import access_log
 from database import create_tables, end_transaction, engine_options
 from endpoints import articles, health, openapi, page, previews, sitemap
 from models import ApiKey, Article, db
@@ -141,9 +142,9 @@ def _start_clock() -> None:
 
 def _log_request(response: Response) -> Response:
     """Log the request in one line: nothing of its headers or query string, where a key could be."""
-    if server.access_log.isEnabledFor(logging.INFO):
+    if access_log.isEnabledFor(logging.INFO):
         environ, noted = request.environ, vars(g)
-        server.access_log.info(
+        access_log.info(
             "%s %s %d %d bytes %.1f ms %s",
             environ["REQUEST_METHOD"][:20],
             quote(environ["PATH_INFO"], encoding="latin-1")[:200],

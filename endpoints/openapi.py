@@ -11,6 +11,7 @@ from flask import Blueprint, Response, request
 from marshmallow import fields
 
 from auth import NO_KEY
+from connections import LIMITS
 from errors import BAD_PARAMETERS, DETAILS
 from schemas import (
     ArticlePreviewSchema,
@@ -27,7 +28,6 @@ from schemas import (
     WholeNumber,
     read_timestamp,
 )
-from server import LIMITS
 
 blueprint = Blueprint("openapi", __name__)
 

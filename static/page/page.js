@@ -172,11 +172,7 @@ print(data)`,
 $context = stream_context_create(["http" => [
     "header" => ${single(`x-api-key: ${apiKey}`)},
 ]]);
-$json = file_get_contents(
-    ${single(address)},
-    false,
-    $context,
-);
+$json = file_get_contents(${single(address)}, false, $context);
 $data = json_decode($json, true)["data"];
 print_r($data);`,
   }[language];
