@@ -147,6 +147,7 @@ def test_revoking_a_key_that_is_not_there_says_how_to_find_it(run, key_id):
     assert "flask keys list" in result.stderr
 
 
+@pytest.mark.sqlite
 def test_commands_make_the_tables_where_there_are_none_but_no_file_to_find_nothing_in(tmp_path):
     from app import create_app
 
