@@ -19,6 +19,7 @@ from benchmarks.larger import nginx
 from benchmarks.measure import free_port
 
 DOCS = (PROJECT / "docs/operate.md").read_text()
+on_postgresql = pytest.mark.skipif(not POSTGRESQL, reason="for PostgreSQL alone")
 
 
 def test_systemd_accepts_the_unit(tmp_path):
@@ -81,7 +82,7 @@ def test_nginx_keeps_answers_for_a_second_and_keys_apart(app, save, sql, start, 
     wait_for(lambda: total(proxy, key) == 401, lambda: "The revoked key goes on.")
 
 
-@pytest.mark.skipif(not POSTGRESQL, reason="for PostgreSQL alone")
+@on_postgresql
 def test_several_instances_show_one_database_and_one_may_fail(save, start, front, key):
     save(article(1))
     first, second = start(), start()
@@ -106,7 +107,7 @@ def test_several_instances_without_a_database_tell_their_clients_so(save, sql, s
     wait_for(lambda: total(proxy, key) == 1, lambda: "The articles do not come back.")
 
 
-@pytest.mark.skipif(not POSTGRESQL, reason="for PostgreSQL alone")
+@on_postgresql
 def test_connections_that_are_cut_under_load_give_no_fault_of_the_service(save, sql, start, key):
     """A transaction that was under way may answer 503; what comes after is right at once."""
     save(article(1))
@@ -131,7 +132,7 @@ def test_connections_that_are_cut_under_load_give_no_fault_of_the_service(save, 
     assert "Traceback" not in server.log()
 
 
-@pytest.mark.skipif(not POSTGRESQL, reason="for PostgreSQL alone")
+@on_postgresql
 def test_a_table_that_is_locked_gives_503_until_it_is_free(save, server, database, key):
     save(article(1))
     with psycopg.connect(url_of(database).replace("+psycopg", "")) as other:
@@ -141,7 +142,7 @@ def test_a_table_that_is_locked_gives_503_until_it_is_free(save, server, databas
     assert total(server, key) == 1
 
 
-@pytest.mark.skipif(not POSTGRESQL, reason="for PostgreSQL alone")
+@on_postgresql
 def test_how_the_server_would_write_dates_and_texts_changes_nothing(save, sql, start, database, key, monkeypatch):
     save(article(1, title="Größe 東京"))
     before = get(start(), LISTS[0], x_api_key=key).body
@@ -154,7 +155,7 @@ def test_how_the_server_would_write_dates_and_texts_changes_nothing(save, sql, s
     assert result.stdout == "published\t2025-03-01T10:30:00.000Z\tslug-1\tGröße 東京\n"
 
 
-@pytest.mark.skipif(not POSTGRESQL, reason="for PostgreSQL alone")
+@on_postgresql
 @pytest.mark.parametrize("encoding", ["LATIN1", "SQL_ASCII"])
 def test_a_database_that_cannot_hold_every_text_is_refused_in_one_line(database, encoding):
     url, name = url_of(database), f"test_{encoding.lower()}"
@@ -165,7 +166,7 @@ def test_a_database_that_cannot_hold_every_text_is_refused_in_one_line(database,
         try:
             url = url.rpartition("/")[0] + f"/{name}"
             for arguments in (["app.py"], ["seed.py"], ["-m", "flask", "keys", "create", "Acme"]):
-                refused = subprocess.run(**program(database, *arguments, DATABASE_URL=url))
+                refused = subprocess.run(**program(database, *arguments, DATABASE_URL=url), timeout=30)
                 assert refused.returncode == 1
                 assert refused.stderr.startswith(f"Error: The database's encoding is {encoding}.")
                 assert refused.stderr.count("\n") == 1
@@ -173,14 +174,14 @@ def test_a_database_that_cannot_hold_every_text_is_refused_in_one_line(database,
             server.execute(f"DROP DATABASE {name} WITH (FORCE)")
 
 
-@pytest.mark.skipif(not POSTGRESQL, reason="for PostgreSQL alone")
+@on_postgresql
 def test_an_address_may_name_several_servers(save, start, database, key):
     save(article(1))
     address = re.sub(r"@([^/]+)/(\w+)", r"@/\2?host=127.0.0.1:1&host=\1", url_of(database))
     assert total(start(DATABASE_URL=address), key) == 1
 
 
-@pytest.mark.skipif(not POSTGRESQL, reason="for PostgreSQL alone")
+@on_postgresql
 def test_a_hot_standby_is_served_and_refuses_commands_in_one_line(save, database, key, tmp_path):
     save(article(1))
     folder = tmp_path / "standby"

@@ -13,6 +13,10 @@ from conftest import PROJECT, article, get, url_of
 from playwright.sync_api import expect, sync_playwright
 
 KEY = "demo-key"
+CHROMIUM = {
+    "executable_path": "/usr/bin/chromium",
+    "args": ["--no-sandbox", "--disable-gpu", "--disable-background-networking"],
+}
 SIZES = {"wide": {"width": 1440, "height": 900}, "narrow": {"width": 390, "height": 844}}
 EVIL = """<p>Fine</p><script>parent.stolen = 1; top.stolen = 1</script>
 <img src="x" onerror="parent.document.title = 'stolen'"><a href="javascript:alert(1)">click</a>
@@ -21,9 +25,8 @@ EVIL = """<p>Fine</p><script>parent.stolen = 1; top.stolen = 1</script>
 
 @pytest.fixture(scope="module")
 def browser():
-    arguments = ["--no-sandbox", "--disable-gpu", "--disable-background-networking"]
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path="/usr/bin/chromium", args=arguments)
+        browser = playwright.chromium.launch(**CHROMIUM)
         yield browser
         browser.close()
 
@@ -230,8 +233,7 @@ def test_coming_back_shows_what_the_form_says(page):
 
 
 def test_going_back_to_before_the_key_was_forgotten_shows_nothing(browser, seeded, server):
-    options = {"executable_path": "/usr/bin/chromium", "args": ["--no-sandbox", "--disable-gpu"]}
-    with browser.browser_type.launch(ignore_default_args=["--disable-back-forward-cache"], **options) as keeping:
+    with browser.browser_type.launch(ignore_default_args=["--disable-back-forward-cache"], **CHROMIUM) as keeping:
         page = keeping.new_page()
         page.goto(f"http://127.0.0.1:{server.port}/")
         enter(page)
@@ -347,7 +349,7 @@ def test_it_works_by_keyboard_alone(page):
 def test_what_is_still_asked_for_shows_nothing_once_the_key_is_forgotten(page):
     enter(page)
     expect(page.locator("#range")).to_have_text("1 to 12 of 120")
-    page.route("**/api/**", lambda route: (page.wait_for_timeout(300), route.continue_()))
+    slow(page)
     page.get_by_label("Search").fill("etag")
     page.get_by_role("button", name="Forget the key").click()
     page.wait_for_timeout(600)
