@@ -1,123 +1,114 @@
-"""The application: settings, the blueprints under their key check, the access log. `python app.py` serves it."""
+"""The application. `python app.py` serves it."""
 
-import logging
-import os
 import re
-import sys
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from time import perf_counter
 from typing import Any
-from urllib.parse import quote
 
 import click
-from flask import Blueprint, Flask, Response, g, request
+from flask import Blueprint, Flask, Response
 from flask_cors import CORS
-from marshmallow import EXCLUDE, Schema, ValidationError, fields
-from sqlalchemy import make_url, select
+from sqlalchemy import select
 from sqlalchemy.exc import ArgumentError
 
 import auth
-import cache
 import errors
-import server
-from articles import articles as article_commands
-from connections import access_log
-from database import create_tables, end_transaction, engine_options
-from endpoints import articles, health, openapi, page, previews, sitemap
+from commands import create_database, silence_stdout, translate_database_errors
+from commands.articles import articles as article_commands
+from commands.customers import customers as customer_commands
+from commands.database import database as database_commands
+from commands.keys import keys as key_commands
+from endpoints import articles, health, lists, openapi, page, previews, sitemap
 from models import ApiKey, Article, db
-from schemas import WholeNumber, one_of
+from serving import ListenError, server
+from serving.log import AccessLog, log_to_stderr
+from serving.response_cache import MEGABYTE, ResponseCache
+from settings import SettingsError, load_environment, read_settings, read_version
+from storage import StorageError
+from storage.changes import attach_change_detector
+from storage.engine import end_transaction, engine_options, parse_database_url
+from storage.sqlite_changes import SQLiteChangeDetector
 
-
-class Origins(fields.Field[list[str]]):
-    """Web origins (RFC 6454), separated by commas."""
-
-    def _deserialize(self, value: str, attr: str | None, data: Any, **kwargs: Any) -> list[str]:
-        origins = [origin.strip() for origin in value.split(",")]
-        if not all(re.fullmatch(r"https?://([a-z0-9.-]+|\[[0-9a-f:]+\])(:\d+)?", origin) for origin in origins):
-            raise ValidationError(
-                "Must be origins as in https://www.example.com, separated by commas, in small letters."
-            )
-        return origins
-
-
-class SettingsSchema(Schema):
-    """The environment variables that the service reads."""
-
-    class Meta:
-        unknown = EXCLUDE
-
-    DATABASE_URL = fields.String(load_default="sqlite:///articles.db")
-    HOST = fields.String(load_default="127.0.0.1")
-    PORT = WholeNumber(0, 65535, load_default=8000)  # 0 takes a free one
-    THREADS = WholeNumber(1, 64, load_default=4)
-    CACHE_MB = WholeNumber(0, 100_000, load_default=64)
-    CORS_ORIGINS = Origins(load_default=())
-    LOG_LEVEL = fields.String(load_default="info", validate=one_of(("debug", "info", "warning", "error")))
-
-
-def read_settings(environment: Mapping[str, str]) -> dict[str, Any]:
-    """Read the settings; an empty variable is one that is not set. Raises click.ClickException for bad ones."""
-    try:
-        settings: dict[str, Any] = SettingsSchema().load({name: value for name, value in environment.items() if value})
-    except ValidationError as error:
-        lines = [f"{name}: {reasons[0]}" for name, reasons in error.messages_dict.items()]
-        raise click.ClickException(" ".join(lines)) from error
-    return settings
+NAME = "Article Delivery API"
+API = "/api/public/v1"
+# The endpoints that need a key, and the parameters that each knows.
+ENDPOINTS = {
+    f"{API}/articles": (articles.blueprint, lists.PARAMETERS),
+    f"{API}/articles/preview": (previews.blueprint, lists.PARAMETERS),
+    f"{API}/sitemap": (sitemap.blueprint, ()),
+}
 
 
 def create_app(config: Mapping[str, Any] | None = None) -> Flask:
-    """Make the application with the environment's settings, or those that `config` gives instead.
+    """Return the application. Settings in `config` replace those of the environment and of `.env`.
 
-    Raises click.ClickException, with a line that says what to do, where a setting is not valid.
+    Raises SettingsError, with a line that says what to do, if a setting is not valid.
     """
     # Flask's own guess at the folder depends on whether this module is run or imported.
     app = Flask(__name__, instance_path=str(Path(__file__).resolve().parent / "instance"))
-    app.config.update(read_settings(os.environ) | dict(config or {}))
-    _init_database(app, app.config["DATABASE_URL"])
-    app.teardown_appcontext(end_transaction)
+    app.config.update(read_settings(load_environment()) | dict(config or {}))
+    _init_database(app)
     errors.init_app(app)
-    app.before_request(_start_clock)
-    app.after_request(_log_request)
-    app.after_request(errors.harden)
     if app.config["CORS_ORIGINS"]:
         _allow_origins(app, app.config["CORS_ORIGINS"])
-    app.url_map.strict_slashes = False
-    app.url_map.merge_slashes = False  # its redirect would be a page of HTML
-    api = Blueprint("api", __name__, url_prefix="/api/public/v1")
-    api.before_request(auth.check_key)
-    for endpoint in (articles, previews, sitemap):
-        api.register_blueprint(endpoint.blueprint)
-    app.register_blueprint(api)
-    for endpoint in (health, openapi, page):
-        app.register_blueprint(endpoint.blueprint)
-    app.cli.add_command(auth.keys)
-    app.cli.add_command(article_commands)
+    _add_endpoints(app)
+    for commands in (key_commands, customer_commands, article_commands, database_commands):
+        app.cli.add_command(commands)
+    app.wsgi_app = ResponseCache(  # type: ignore[method-assign]  # as Flask documents it
+        app.wsgi_app,
+        app.extensions["change_detector"],
+        app.config["CACHE_MB"] * MEGABYTE,
+        {path: parameters for path, (_, parameters) in ENDPOINTS.items()},
+        vary_by_origin=bool(app.config["CORS_ORIGINS"]),
+    )
     return app
 
 
-def _init_database(app: Flask, url: str) -> None:
-    """Give `app` the database at `url`, and a cache. Raises click.ClickException where it can be none."""
-    app.config["SQLALCHEMY_DATABASE_URI"] = url
+def _add_endpoints(app: Flask) -> None:
+    """Register the endpoints, those of the API under its key check."""
+    app.url_map.strict_slashes = False
+    app.url_map.merge_slashes = False  # its redirect would be an HTML page
+    app.before_request(auth.identify_key)
+    api = Blueprint("api", __name__, url_prefix=API)
+    api.before_request(auth.check_key)
+    for blueprint, _ in ENDPOINTS.values():
+        api.register_blueprint(blueprint)
+    for blueprint in (api, health.blueprint, openapi.blueprint, page.blueprint):
+        app.register_blueprint(blueprint)
+
+
+def _init_database(app: Flask) -> None:
+    """Connect `app` to its database. Raises SettingsError if DATABASE_URL is not valid."""
     try:
-        app.config["SQLALCHEMY_ENGINE_OPTIONS"] = engine_options(make_url(url), app.config["THREADS"])
+        url = app.config["SQLALCHEMY_DATABASE_URI"] = parse_database_url(app.config["DATABASE_URL"])
+        app.config["SQLALCHEMY_ENGINE_OPTIONS"] = engine_options(url, app.config["THREADS"])
         db.init_app(app)
-        cache.init_app(app)
+        with app.app_context():
+            app.extensions["change_detector"] = attach_change_detector(db.engine)
     except ImportError as error:
         reason = str(error).partition("\n")[0]
-        raise click.ClickException(
-            f"DATABASE_URL: its driver, or what that needs, is not installed ({reason}). "
-            "For PostgreSQL: pip install 'psycopg[binary]'"
+        is_postgresql = url.get_backend_name() == "postgresql"
+        raise SettingsError(
+            f"DATABASE_URL: its driver, or a library that the driver needs, is not installed ({reason}). "
+            + ("Run: pip install 'psycopg[binary]'" if is_postgresql else "Install it, or use SQLite or PostgreSQL.")
         ) from error
-    except (ArgumentError, OSError, TypeError, ValueError) as error:
-        raise click.ClickException(
-            f"DATABASE_URL: no database can be reached by it ({type(error).__name__}). "
-            "A SQLite file is sqlite:////path/to/articles.db."
+    except StorageError as error:
+        raise SettingsError(f"DATABASE_URL: {error}") from error
+    except OSError as error:  # the folder of a relative path
+        raise SettingsError(
+            f"DATABASE_URL: the folder {error.filename} cannot be created ({error.strerror}). "
+            "Name a file in a folder that exists and that you may write."
         ) from error
+    except (ArgumentError, TypeError, ValueError) as error:
+        raise SettingsError(
+            f"DATABASE_URL: it is not a valid database URL ({type(error).__name__}). "
+            "For a SQLite file: sqlite:////path/to/articles.db"
+        ) from error
+    app.teardown_appcontext(end_transaction)
 
 
 def _allow_origins(app: Flask, origins: Iterable[str]) -> None:
-    """Let pages of these origins ask from the browser (CORS: https://fetch.spec.whatwg.org/#http-cors-protocol)."""
+    """Send CORS headers to pages of these origins (https://fetch.spec.whatwg.org/#http-cors-protocol)."""
     CORS(
         app,
         origins=[re.compile(re.escape(origin) + r"\Z") for origin in origins],  # else it guesses what is a pattern
@@ -127,61 +118,45 @@ def _allow_origins(app: Flask, origins: Iterable[str]) -> None:
         max_age=7200,
         vary_header=False,
     )
-    app.after_request(_vary_by_origin)
+
+    @app.after_request
+    def vary_by_origin(response: Response) -> Response:
+        """Add Origin to Vary, also in responses to clients that send none: a shared cache may have both."""
+        response.vary.add("Origin")
+        return response
 
 
-def _vary_by_origin(response: Response) -> Response:
-    """Tell caches that the CORS headers depend on who asks, also in answers to those who are no browsers."""
-    response.vary.add("Origin")
-    return response
-
-
-def _start_clock() -> None:
-    g.setdefault("started", perf_counter())  # a request that is read again began when it first did
-
-
-def _log_request(response: Response) -> Response:
-    """Log the request in one line: nothing of its headers or query string, where a key could be."""
-    if access_log.isEnabledFor(logging.INFO):
-        environ, noted = request.environ, vars(g)
-        access_log.info(
-            "%s %s %d %d bytes %.1f ms %s",
-            environ["REQUEST_METHOD"][:20],
-            quote(environ["PATH_INFO"], encoding="latin-1")[:200],
-            response.status_code,
-            response.content_length or 0,
-            (perf_counter() - noted["started"]) * 1000,
-            noted.get("customer", "-"),
-        )
-    return response
+def _print_start(url: str) -> None:
+    """Print where the service listens, and how to create a key and articles if the database has none."""
+    lines = [f"{NAME} {read_version()}: serving on {url} (Ctrl+C stops)"]
+    if not db.session.scalar(select(ApiKey.id).limit(1)):
+        lines.append("There is no API key yet. To create one: flask keys create CUSTOMER")
+    if not db.session.scalar(select(Article.pk).limit(1)):
+        lines.append("There is no article yet. To write demo articles: python seed.py")
+    try:
+        click.echo("\n".join(lines))
+    except OSError:  # a full disk is no reason not to serve
+        silence_stdout()
 
 
 @click.command()
-@errors.database_errors_in_one_line()
+@click.version_option(read_version(), message=f"{NAME} %(version)s")
+@translate_database_errors()
 def main() -> None:
-    """Serve the API, at the HOST and PORT that the environment gives."""
+    """Serve the API at the HOST and PORT of the settings."""
     app = create_app()
     settings = app.config
-    # What no line shows need not be found out: https://docs.python.org/3/howto/logging.html#optimization
-    logging.logThreads = logging.logMultiprocessing = logging.logProcesses = False
-    logging._srcfile = None
-    log = server.LogHandler(sys.stderr.fileno()) if sys.stderr else logging.NullHandler()
-    logging.basicConfig(level=settings["LOG_LEVEL"].upper(), handlers=[log])
-    listener = server.listen(settings["HOST"], settings["PORT"])
-    with app.app_context():
-        create_tables()
-        has_key = db.session.scalar(select(ApiKey.id).limit(1))
-        has_article = db.session.scalar(select(Article.pk).limit(1))
-    lines = [f"Serving on {server.base_url(settings['HOST'], listener.getsockname()[1])} (Ctrl+C stops)"]
-    if not has_key:
-        lines.append("There is no API key yet. To make one: flask keys create CUSTOMER")
-    if not has_article:
-        lines.append("There is no article yet. For a demo: python seed.py")
+    log = log_to_stderr(settings["LOG_LEVEL"])
     try:
-        click.echo("\n".join(lines))
-    except OSError:  # a full disk, which is no reason not to serve
-        errors.drop_output()
-    server.serve(app, listener, settings["THREADS"])
+        listener = server.listen(settings["HOST"], settings["PORT"])
+    except ListenError as error:
+        raise click.ClickException(str(error)) from error
+    with app.app_context():
+        create_database()
+        _print_start(server.base_url(settings["HOST"], listener.getsockname()[1]))
+    if isinstance(app.extensions["change_detector"], SQLiteChangeDetector):
+        app.extensions["change_detector"].start_checkpoints()
+    server.serve(AccessLog(app, log.write) if log else app, listener, settings["THREADS"])
 
 
 if __name__ == "__main__":

@@ -3,7 +3,7 @@
 import re
 import shlex
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -12,33 +12,38 @@ import click
 from sqlalchemy import delete, func, select
 
 from app import create_app
-from auth import KeyText, add_key, find_or_add_customer, hash_key
-from content import save_articles
-from database import begin_write, commit_write, create_tables
-from errors import Faults, Place, errors_in_one_line
+from auth import add_key, hash_key
+from commands import create_database, progress_bar, translate_errors
+from commands.customers import remove_customer
+from commands.lookup import DEMO_CUSTOMER, find_customer, find_or_create_customer
+from commands.params import ApiKeyType
+from importing.errors import ImportErrors, SourceLocation
+from importing.writer import save_articles
 from models import ApiKey, Article, Customer, db
-from schemas import json_text
-from search import fold
-from server import base_url
+from schemas import dump_json
+from serving.server import base_url
+from settings import load_environment
+from storage.engine import begin_write, commit_write
+from storage.search import fold
+from storage.tables import create_tables, missing_database_message
 
-CUSTOMER = "Demo"
-MOST_ARTICLES = 100_000
+MAX_ARTICLES = 100_000
 DRAFTS = 3
-FIRST_DAY = datetime(2023, 10, 2, tzinfo=UTC)
+FIRST_PUBLICATION = datetime(2023, 10, 2, tzinfo=UTC)
 DAYS = 3 * 365
-GOLDEN_RATIO = (5**0.5 - 1) / 2  # its multiples, less their whole part, spread evenly however many there are
+GOLDEN_RATIO = (5**0.5 - 1) / 2  # the fractions of its multiples spread evenly, however many there are
 SCHEDULED_FOR = datetime(2050, 1, 1, 9, tzinfo=UTC)  # fixed, so that the same run again changes nothing
 
 TEXTS = Path(__file__).parent / "demo"
 
 
 def demo_articles(count: int, site: str) -> Iterator[dict[str, Any]]:
-    """Give `count` published articles, then the drafts and the scheduled one, as mappings by `Article` column.
+    """Yield `count` published articles, then the drafts and the scheduled one, by `Article` column.
 
-    The first ones are the guides and the articles in other languages. The rest tell a guide through one small
-    business in one town: guides, businesses and towns are counted through side by side, and as their numbers have no
-    common divisor, no combination comes twice. An article is the same whatever `count` is. `site` is the address that
-    serves the banners.
+    The first ones are the guides and the articles in other languages. The others retell a guide as the story of a small
+    business in a town. The numbers of guides, businesses and towns have no common divisor, so that counting through all
+    three at once repeats no combination. An article is the same whatever `count` is. `site` is the URL of the service,
+    which serves the banners.
     """
     guides = _read("guides/*.toml")
     plain = guides + _read("world/*.toml")
@@ -60,9 +65,9 @@ def demo_articles(count: int, site: str) -> Iterator[dict[str, Any]]:
         text = plain[number - 1] if number <= len(plain) else story(number)
         yield _article(f"demo-{number:06}", number, text, site)
     for number in range(1, DRAFTS + 1):
-        draft = _article(f"demo-draft-{number}", number, story(MOST_ARTICLES + number), site)
+        draft = _article(f"demo-draft-{number}", number, story(MAX_ARTICLES + number), site)
         yield draft | {"status": "draft", "published_at": None, "views": 0}
-    scheduled = _article("demo-scheduled", 0, story(MOST_ARTICLES + DRAFTS + 1), site)
+    scheduled = _article("demo-scheduled", 0, story(MAX_ARTICLES + DRAFTS + 1), site)
     yield scheduled | {"published_at": SCHEDULED_FOR, "views": 0}
 
 
@@ -75,12 +80,12 @@ def _sentence(text: str) -> str:
 
 
 def _slug(title: str) -> str:
-    """Make a slug of a title, less what stands in brackets: a town's name in its own script."""
+    """Return a slug for a title, without what is in brackets: a town's name in its own script."""
     return "-".join(re.findall(r"\w+", re.sub(r"\(.*?\)", "", fold(title))))
 
 
 def _article(id: str, number: int, text: dict[str, Any], site: str) -> dict[str, Any]:
-    published_at = FIRST_DAY + timedelta(
+    published_at = FIRST_PUBLICATION + timedelta(
         days=int(number * GOLDEN_RATIO % 1 * DAYS), hours=6 + number % 12, minutes=number * 7 % 60
     )
     banner = text["category"].lower().replace(" ", "-")
@@ -95,13 +100,22 @@ def _article(id: str, number: int, text: dict[str, Any], site: str) -> dict[str,
         "title": text["title"],
         "banner_url": f"{site}/static/banners/{banner}.svg",
         "category": text["category"],
-        "keywords": json_text(text["keywords"]),
+        "keywords": dump_json(text["keywords"]),
         "content_html": text["body"].strip(),
     } | {name: text[name] for name in ("slug", "read_time") if name in text}
 
 
+def located(
+    articles: Iterable[dict[str, Any]], advance: Callable[[int], None]
+) -> Iterator[tuple[SourceLocation, dict[str, Any]]]:
+    """Yield articles as `save_articles` takes them, and advance the progress bar by each."""
+    for article in articles:
+        yield SourceLocation("the demo", article["id"]), article
+        advance(1)
+
+
 def remove_demo_articles(customer_id: int, after: int) -> int:
-    """Delete the published demo articles after number `after`; return how many there were."""
+    """Delete the published demo articles after number `after`, and return their number."""
     removed = db.session.execute(
         delete(Article)
         .where(Article.customer_id == customer_id, Article.id.regexp_match("^demo-[0-9]{6}$"))
@@ -111,8 +125,21 @@ def remove_demo_articles(customer_id: int, after: int) -> int:
     return len(removed.all())
 
 
+def remove_demo() -> str:
+    """Delete the customer Demo, its articles and its keys; return a line that says how many."""
+    if not missing_database_message():
+        create_tables()
+        begin_write()
+        customer = find_customer(DEMO_CUSTOMER)
+        if customer:
+            removed = remove_customer(customer)
+            commit_write()
+            return removed
+    return f"There is no customer {DEMO_CUSTOMER}: nothing to delete."
+
+
 def demo_key(customer: Customer, key: str | None) -> str | None:
-    """Give the key to show: `key`, added where it is new, or a random one where the customer has none, or None."""
+    """Return `key`, which is added if it is new, or a random key if the customer has none, or None."""
     if not key:
         held = db.session.scalar(select(func.count()).where(ApiKey.customer_id == customer.id))
         return None if held else add_key(customer)[0]
@@ -130,42 +157,48 @@ def demo_key(customer: Customer, key: str | None) -> str | None:
 @click.option(
     "--articles",
     "count",
-    type=click.IntRange(0, MOST_ARTICLES),
+    type=click.IntRange(0, MAX_ARTICLES),
     default=120,
     show_default=True,
-    help="How many published articles there shall be.",
+    help="The number of published articles.",
 )
 @click.option(
     "--key",
-    type=KeyText(),
-    envvar="DEMO_KEY",
-    help="A key that the demo shall accept (or DEMO_KEY). The first run makes one itself.",
+    type=ApiKeyType(),
+    default=lambda: load_environment().get("DEMO_KEY"),
+    help="A key for the demo (or DEMO_KEY). The first run creates a random one.",
 )
-@errors_in_one_line()
-def main(count: int, key: str | None) -> None:
+@click.option("--remove", is_flag=True, help="Delete the customer Demo, its articles and its keys.")
+@translate_errors()
+def main(count: int, key: str | None, remove: bool) -> None:
     """Fill the customer Demo with articles, drafts and a scheduled article. The same run again changes nothing."""
     app = create_app()
-    site = base_url(app.config["HOST"], app.config["PORT"] or 8000)  # nobody knows which port 0 will be
+    if remove:
+        with app.app_context():
+            click.echo(remove_demo())
+        return
+    site = base_url(app.config["HOST"], app.config["PORT"] or 8000)  # 0 will be another port each time
     with app.app_context():
-        create_tables()
+        create_database()
         begin_write()
-        customer = find_or_add_customer(CUSTOMER)
+        customer, is_new = find_or_create_customer(DEMO_CUSTOMER)
         removed = remove_demo_articles(customer.id, after=count)
-        faults = Faults()
-        saved = save_articles(
-            customer, ((Place("the demo", each["id"]), each) for each in demo_articles(count, site)), faults
-        )
-        faults.raise_any()
+        import_errors = ImportErrors()
+        with progress_bar("Writing the demo", count + DRAFTS + 1) as advance:
+            saved = save_articles(customer, located(demo_articles(count, site), advance), import_errors)
+        import_errors.raise_if_any()
         key = demo_key(customer, key)
-        commit_write()
-    click.echo(
-        f"{CUSTOMER} has {count} published articles, {DRAFTS} drafts and 1 scheduled article "
-        f"({saved['new']} new, {saved['changed']} changed, {saved['unchanged']} unchanged, {removed} removed)."
-    )
-    if key:
-        click.echo(f"Key: {key}")
-    else:
-        click.echo(f"Its keys are not shown again. To make another: flask keys create {CUSTOMER}")
+        click.echo(
+            f"{DEMO_CUSTOMER} has {count} published articles, {DRAFTS} drafts and 1 scheduled article "
+            f"({saved['new']} new, {saved['changed']} changed, {saved['unchanged']} unchanged, {removed} removed)."
+        )
+        if key:
+            click.echo(f"Key: {key}")
+        else:
+            click.echo(f"Its keys are not shown again. To create another: flask keys create {DEMO_CUSTOMER}")
+        commit_write()  # only now: a key that cannot be printed is not to be valid
+    if is_new:
+        click.echo(f"New customer: {DEMO_CUSTOMER}", err=True)
     header = shlex.quote(f"x-api-key: {key or 'YOUR_KEY'}")
     click.echo(f'Start the service (python app.py), then:\n  curl -H {header} "{site}/api/public/v1/articles?take=2"')
 

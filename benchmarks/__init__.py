@@ -1,1 +1,1 @@
-"""Where the figures of the README come from."""
+"""Benchmarks and the soak test: the source of the figures in docs/performance.md."""

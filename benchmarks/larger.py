@@ -2,97 +2,122 @@
 
     TEST_POSTGRESQL=postgresql://postgres@127.0.0.1/postgres python -m benchmarks.larger [--articles 10000]
 
-The plain set-up is one instance on a SQLite file. Beside it: one instance and two of them on PostgreSQL (on the server
-that TEST_POSTGRESQL names, in a database that is made and dropped), and two behind nginx, with the site of the docs.
-Everything runs on this machine, so what two instances add is bounded by its cores.
+The plain set-up is one instance on a SQLite file. The others are one instance on PostgreSQL (on the server that
+TEST_POSTGRESQL names, in a database that is created and dropped), and two of them behind nginx, with the site of the
+documentation. Both databases are served without a cache too. Everything runs on this machine, so its cores limit what a
+second instance can add.
 """
 
-import os
 import re
 import subprocess
-import tempfile
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import click
 import psycopg
 
-from benchmarks.data import fill
-from benchmarks.measure import PATHS, PROJECT, Request, Table, check, free_port, running, wait_for_listener
+from benchmarks.data import fill_database
+from benchmarks.measure import (
+    PATHS,
+    PROJECT,
+    Request,
+    Table,
+    check,
+    free_port,
+    print_environment,
+    run_server,
+    wait_for_listener,
+)
 
 
 @contextmanager
-def made_database() -> Iterator[str]:
-    """Make a database on PostgreSQL, give its address for the service, and drop it at the end."""
-    server = os.environ["TEST_POSTGRESQL"]
+def postgresql_database(server: str) -> Iterator[str]:
+    """Create a database on the server, yield its URL for the service, and drop it at the end."""
     with psycopg.connect(server, autocommit=True) as connection:
         connection.execute("CREATE DATABASE benchmark")
         try:
-            address = server.rpartition("/")[0] + "/benchmark"
-            yield address.replace("postgresql:", "postgresql+psycopg:")
+            url = server.rpartition("/")[0] + "/benchmark"
+            yield url.replace("postgresql:", "postgresql+psycopg:")
         finally:
             connection.execute("DROP DATABASE benchmark WITH (FORCE)")
 
 
-@contextmanager
-def nginx(folder: Path, *instances: int) -> Iterator[int]:
-    """Run nginx with the site of the docs, with its files in `folder`, before these instances; give its port."""
-    port = free_port()
-    servers = "".join(f"server 127.0.0.1:{each};" for each in instances)
+def documented_site(folder: Path, port: int, *instances: int) -> str:
+    """Return the nginx site of the documentation, with this port, these instances, and its cache in `folder`."""
     site = re.findall(r"```nginx\n(.*?)```", (PROJECT / "docs/operate.md").read_text(), re.DOTALL)[0]
-    for written, here in (
-        ("server 127.0.0.1:8000;", servers),
+    for documented, replacement in (
+        ("server 127.0.0.1:8000;", "".join(f"server 127.0.0.1:{instance};" for instance in instances)),
         ("listen 80;", f"listen 127.0.0.1:{port};"),
         ("/var/cache/nginx/articles", f"{folder}/cache"),
     ):
-        check(written in site, f"{written} in the site of the docs")
-        site = site.replace(written, here)
-    head = f"daemon off; pid {folder}/pid; error_log {folder}/error; user root; worker_processes auto;\n"
-    (folder / "nginx.conf").write_text(f"{head}events {{}} http {{ access_log off; {site} }}")
+        if documented not in site:
+            raise click.ClickException(f"The nginx site in docs/operate.md has no {documented!r}.")
+        site = site.replace(documented, replacement)
+    return str(site)
+
+
+@contextmanager
+def nginx(folder: Path, *instances: int) -> Iterator[int]:
+    """Run nginx in front of the instances on these ports, with its files in `folder`, and yield its port."""
+    port = free_port()
+    main = f"daemon off; pid {folder}/pid; error_log {folder}/error; user root; worker_processes auto;\n"
+    site = documented_site(folder, port, *instances)
+    (folder / "nginx.conf").write_text(f"{main}events {{}} http {{ access_log off; {site} }}")
     process = subprocess.Popen(["nginx", "-p", str(folder), "-c", str(folder / "nginx.conf")])  # noqa: S607
     try:
-        wait_for_listener(port)
+        wait_for_listener(port, process)
         yield port
     finally:
         process.terminate()
         process.wait()
 
 
-@click.command()
-@click.option("--articles", default=10_000, show_default=True)
-@click.option("--rounds", default=5, show_default=True)
-@click.option("--seconds", default=1.0, show_default=True)
-def main(articles: int, rounds: int, seconds: float) -> None:
-    """Time the larger set-ups."""
-    table = Table(rounds, seconds)
-    with ExitStack() as stack:
-        folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
-        postgresql = stack.enter_context(made_database())
+class SetUps:
+    """All set-ups, with the same articles."""
+
+    def __init__(self, folder: Path, server: str, count: int, stack: ExitStack) -> None:
+        """Run all of them, until the stack is closed."""
         sqlite = f"sqlite:///{folder}/articles.db"
-        keys = {url: fill(url, articles) for url in (sqlite, postgresql)}
-        plain, _ = stack.enter_context(running("app.py", DATABASE_URL=sqlite))
-        uncached, _ = stack.enter_context(running("app.py", DATABASE_URL=sqlite, CACHE_MB="0"))
-        first, _ = stack.enter_context(running("app.py", DATABASE_URL=postgresql))
-        second, _ = stack.enter_context(running("app.py", DATABASE_URL=postgresql))
-        front = stack.enter_context(nginx(folder, first, second))
-
-        def ask(port: int, url: str, path: str) -> Request:
-            return Request(port, path, {"x-api-key": keys[url]})
-
-        click.echo(
-            "Requests per second through nginx to two instances on PostgreSQL, and how many times those of others"
+        postgresql = stack.enter_context(postgresql_database(server))
+        sqlite_key, postgresql_key = fill_database(sqlite, count), fill_database(postgresql, count)
+        first, second = (stack.enter_context(run_server("app.py", DATABASE_URL=postgresql)).port for _ in range(2))
+        uncached, sqlite_cached, sqlite_uncached = (
+            stack.enter_context(run_server("app.py", DATABASE_URL=url, CACHE_MB=megabytes)).port
+            for url, megabytes in ((postgresql, "0"), (sqlite, "64"), (sqlite, "0"))
         )
-        for name, path in PATHS.items():
-            asked = {
-                "nginx": ask(front, postgresql, path),
-                "one on PostgreSQL": ask(first, postgresql, path),
-                "SQLite": ask(plain, sqlite, path),
-                "SQLite, CACHE_MB=0": ask(uncached, sqlite, path),
-            }
-            bodies = {request.send()[2] for request in asked.values()}
-            check(len(bodies) == 1, f"{name}: all answer alike")
-            table.line(name, **asked)
+        self.ports_and_keys = {
+            "PostgreSQL": (first, postgresql_key),
+            "PostgreSQL, no cache": (uncached, postgresql_key),
+            "SQLite": (sqlite_cached, sqlite_key),
+            "SQLite, no cache": (sqlite_uncached, sqlite_key),
+            "nginx, two instances": (stack.enter_context(nginx(folder, first, second)), postgresql_key),
+        }
+
+    def requests(self, path: str) -> dict[str, Request]:
+        """Return a request to each of the set-ups; check that all respond with the same bytes."""
+        requests = {name: Request(port, path, {"x-api-key": key}) for name, (port, key) in self.ports_and_keys.items()}
+        responses = [request.send() for request in requests.values()]
+        check({response.status for response in responses} == {200}, path)
+        check(len({response.body for response in responses}) == 1, f"not all have the same bytes, {path}")
+        return requests
+
+
+@click.command()
+@click.option("--server", envvar="TEST_POSTGRESQL", show_envvar=True, required=True, help="URL of a PostgreSQL server.")
+@click.option("--articles", "count", default=10_000, show_default=True, help="Articles of 8 KB.")
+@click.option("--rounds", default=5, show_default=True, help="Turns of each set-up.")
+@click.option("--seconds", default=2, show_default=True, help="Seconds of each turn.")
+def main(server: str, count: int, rounds: int, seconds: int) -> None:
+    """Compare one instance on PostgreSQL with other set-ups."""
+    print_environment()
+    table = Table(rounds, seconds)
+    with TemporaryDirectory() as folder, ExitStack() as stack:
+        set_ups = SetUps(Path(folder), server, count, stack)
+        table.print_head("PostgreSQL")
+        for page, path in PATHS.items():
+            table.compare(page, set_ups.requests(path))
 
 
 if __name__ == "__main__":

@@ -1,142 +1,187 @@
-"""What the benchmarks run and time: servers of this project, each a process of its own, and requests to them.
+"""Servers of this project, and how many requests per second wrk gets through them.
 
-Requests go over 8 connections that are kept open, one at a time on each, in rounds: all contestants of a line take
-turns, so that a machine that slows down slows all. The figures are the medians of the rounds.
+wrk (https://github.com/wg/wrk) sends requests over 8 connections and uses one thread. A client in Python is slower than
+the service and would hide what the service does. The servers that are compared take turns, in rounds, so that a machine
+that slows down slows down all of them.
 """
 
 import http.client
 import os
+import platform
 import re
-import selectors
+import shutil
 import socket
 import subprocess
 import sys
-from collections.abc import Iterator
-from contextlib import ExitStack, closing, contextmanager, suppress
+from collections.abc import Iterator, Mapping
+from contextlib import closing, contextmanager, suppress
+from datetime import UTC, datetime
+from importlib.metadata import version
 from pathlib import Path
 from statistics import median
-from time import perf_counter, sleep
-from typing import Any, NamedTuple
+from time import sleep
+from typing import NamedTuple
 
 import click
 
 PROJECT = Path(__file__).parent.parent
 API = "/api/public/v1"
 PATHS = {"full": f"{API}/articles", "preview": f"{API}/articles/preview", "sitemap": f"{API}/sitemap"}
-CONNECTIONS = 8
+PACKAGES = ("Flask", "Werkzeug", "SQLAlchemy", "marshmallow", "waitress")
+
+
+class Response(NamedTuple):
+    """A response, read to its end."""
+
+    status: int
+    headers: http.client.HTTPMessage
+    body: bytes
 
 
 class Request(NamedTuple):
-    """A request to a server on this machine."""
+    """A GET request to a server on this machine."""
 
     port: int
     path: str
-    headers: dict[str, str]
+    headers: Mapping[str, str]
 
-    def send(self) -> tuple[int, http.client.HTTPMessage, bytes]:
-        """Send it once; give the status, the headers and the body."""
-        with closing(http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)) as connection:
-            connection.request("GET", self.path, headers=self.headers)
-            response = connection.getresponse()
-            return response.status, response.headers, response.read()
+    def send(self, connection: http.client.HTTPConnection | None = None) -> Response:
+        """Send the request once, with the headers that wrk sends, and return the response."""
+        if connection is None:
+            with closing(self.connect()) as connection:
+                return self.send(connection)
+        connection.putrequest("GET", self.path, skip_accept_encoding=True)
+        for name, value in self.headers.items():
+            connection.putheader(name, value)
+        connection.endheaders()
+        response = connection.getresponse()
+        return Response(response.status, response.headers, response.read())
 
-    def per_second(self, seconds: float) -> float:
-        """Send it again and again on all connections; give how many answers there were in a second."""
-        lines = [f"GET {self.path} HTTP/1.1", "Host: localhost", *(f"{k}: {v}" for k, v in self.headers.items())]
-        packet = "\r\n".join([*lines, "", ""]).encode()
-        length = self._length(packet)
-        buffer = bytearray(1 << 20)
-        answers = 0
-        with selectors.DefaultSelector() as selector, ExitStack() as stack:
-            missing = {}
-            for _ in range(CONNECTIONS):
-                each = stack.enter_context(socket.create_connection(("127.0.0.1", self.port)))
-                each.sendall(packet)
-                selector.register(each, selectors.EVENT_READ)
-                missing[each] = length
-            began = perf_counter()
-            while perf_counter() - began < seconds:
-                for ready, _ in selector.select(timeout=10):
-                    connection: Any = ready.fileobj
-                    missing[connection] -= connection.recv_into(buffer)
-                    if not missing[connection]:
-                        answers += 1
-                        missing[connection] = length
-                        connection.sendall(packet)
-            return answers / (perf_counter() - began)
+    def connect(self) -> http.client.HTTPConnection:
+        """Return a connection to the server."""
+        return http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)
 
-    def _length(self, packet: bytes) -> int:
-        """Give how many bytes the answer has, its head included."""
-        with closing(socket.create_connection(("127.0.0.1", self.port))) as connection:
-            connection.sendall(packet)
-            answer = connection.recv(1 << 20)
-            while b"\r\n\r\n" not in answer:
-                answer += connection.recv(1 << 20)
-            head, _, _ = answer.partition(b"\r\n\r\n")
-            body = re.search(rb"content-length: (\d+)", head, re.IGNORECASE)
-            return len(head) + 4 + (int(body[1]) if body else 0)
+    def measure_rate(self, seconds: int) -> float:
+        """Return the requests per second of wrk. Raises click.ClickException if a request fails."""
+        url = f"http://127.0.0.1:{self.port}{self.path}"
+        headers = [argument for name, value in self.headers.items() for argument in ("-H", f"{name}: {value}")]
+        output = run_wrk("-t1", "-c8", f"-d{seconds}s", "--timeout", "10s", *headers, url)
+        errors = re.findall("Socket errors: .+|Non-2xx or 3xx responses: .+", output)
+        rate = re.search(r"^Requests/sec: +([\d.]+)$", output, re.MULTILINE)
+        if errors or not rate or not float(rate[1]):
+            raise click.ClickException(f"wrk failed at {url}: {', '.join(errors) or output.strip()}")
+        return float(rate[1])
 
 
-def wait_for_listener(port: int) -> None:
-    """Wait until something listens on a port of this machine, for ten seconds at most. Raises OSError."""
+class Server(NamedTuple):
+    """A running server, and the port that it listens on."""
+
+    port: int
+    process: subprocess.Popen[bytes]
+
+    def resident_megabytes(self) -> float:
+        """Return the memory that the process holds; 0 if it has ended."""
+        if self.process.poll() is not None:
+            return 0
+        status = Path(f"/proc/{self.process.pid}/status").read_text()
+        return int(status.partition("VmRSS:")[2].split()[0]) / 1024
+
+
+class Table:
+    """A printed table that compares servers: how many requests per second they respond to, and the ratios."""
+
+    def __init__(self, rounds: int, seconds: int) -> None:
+        self.rounds, self.seconds = rounds, seconds
+
+    def print_head(self, first: str) -> None:
+        """Print the heads of the columns."""
+        click.echo(f"\n{'':43}{'requests/s':>10}  ratio of {first} to it: median (min to max)")
+
+    def compare(self, title: str, contestants: Mapping[str, Request]) -> None:
+        """Time the contestants in turns; print their median rates, and the ratios of the first one to the others.
+
+        The ratios are those of two rates of the same round.
+        """
+        rounds = [[request.measure_rate(self.seconds) for request in contestants.values()] for _ in range(self.rounds)]
+        first, *others = zip(*rounds, strict=True)
+        names = iter(contestants)
+        click.echo(f"{title:23}{next(names):20}{median(first):10.0f}")
+        for name, rates in zip(names, others, strict=True):
+            ratios = [first_rate / rate for first_rate, rate in zip(first, rates, strict=True)]
+            spread = f"({min(ratios):.2f} to {max(ratios):.2f})"
+            click.echo(f"{'':23}{name:20}{median(rates):10.0f}  {median(ratios):.2f} {spread}")
+
+
+def check(condition: bool, what: str) -> None:
+    """Raise click.ClickException unless the condition is true: wrong responses must not be timed."""
+    if not condition:
+        raise click.ClickException(f"Wrong response: {what}.")
+
+
+def run_wrk(*arguments: str) -> str:
+    """Return the output of wrk. Raises click.ClickException if wrk is not installed."""
+    wrk = shutil.which("wrk")
+    if not wrk:
+        raise click.ClickException("Install wrk, for example: apt-get install wrk")
+    return subprocess.run([wrk, *arguments], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True).stdout
+
+
+def print_environment() -> None:
+    """Print what the figures depend on: date, CPU, Python and the versions of packages and wrk."""
+    wrk = run_wrk("-v").split()[1]
+    model = re.search(r"^model name\s*: (.+)", Path("/proc/cpuinfo").read_text(), re.MULTILINE)
+    click.echo(f"Date: {datetime.now(UTC):%Y-%m-%d %H:%M} UTC")
+    click.echo(f"CPU: {model[1] if model else platform.machine()}, {os.cpu_count()} cores")
+    click.echo(f"Python: {platform.python_version()}")
+    click.echo("Packages: " + ", ".join(f"{name} {version(name)}" for name in PACKAGES))
+    click.echo(f"wrk: {wrk}")
+
+
+def pin_client() -> int:
+    """Pin this process, and the wrk that it runs, to one core; return another core for the servers."""
+    cores = sorted(os.sched_getaffinity(0))
+    if len(cores) < 2:
+        raise click.ClickException("Servers and wrk need a core each, but there is only one. Choose --unpinned.")
+    os.sched_setaffinity(0, {cores[1]})
+    return cores[0]
+
+
+def free_port() -> int:
+    """Return a port of this machine that nothing listens on."""
+    with closing(socket.create_server(("127.0.0.1", 0))) as listener:
+        port: int = listener.getsockname()[1]
+        return port
+
+
+def wait_for_listener(port: int, process: subprocess.Popen[bytes]) -> None:
+    """Wait until the process listens on the port, for ten seconds at most. Raises click.ClickException."""
     for _ in range(200):
         with suppress(OSError):
             socket.create_connection(("127.0.0.1", port)).close()
             return
+        if process.poll() is not None:
+            break
         sleep(0.05)
-    raise OSError(f"Nothing listens on port {port}.")
-
-
-def free_port() -> int:
-    """Give a port of this machine that nothing listens on."""
-    with closing(socket.create_server(("127.0.0.1", 0))) as free:
-        port: int = free.getsockname()[1]
-        return port
+    raise click.ClickException(f"The server does not start: {process.args!r}")
 
 
 @contextmanager
-def running(*command: str, **environment: str) -> Iterator[tuple[int, subprocess.Popen[bytes]]]:
-    """Run a server of this project on a free port, given it as PORT; give the port and the process."""
+def run_server(
+    *arguments: str, folder: Path = PROJECT, core: int | None = None, **environment: str
+) -> Iterator[Server]:
+    """Run a Python program of a checkout of this project, on the port that PORT names, until the block ends."""
     port = free_port()
+    pin = [] if core is None else ["taskset", "-c", str(core)]
     process = subprocess.Popen(
-        [sys.executable, *(each.replace("PORT", str(port)) for each in command)],
-        cwd=PROJECT,
+        [*pin, sys.executable, *arguments],
+        cwd=folder,
         env=os.environ | environment | {"PORT": str(port)},
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
     )
     try:
-        wait_for_listener(port)
-        yield port, process
+        wait_for_listener(port, process)
+        yield Server(port, process)
     finally:
         process.terminate()
         process.wait()
-
-
-def megabytes_of(process: subprocess.Popen[bytes]) -> float:
-    """Give the memory that a process holds."""
-    status = Path(f"/proc/{process.pid}/status").read_text()
-    return int(status.partition("VmRSS:")[2].split()[0]) / 1024
-
-
-class Table:
-    """Lines of contestants, the service first, each timed in turn."""
-
-    def __init__(self, rounds: int, seconds: float) -> None:
-        self.rounds, self.seconds = rounds, seconds
-
-    def line(self, what: str, **requests: Request) -> None:
-        """Time what `requests` ask; print each rate, and the first's ratio to each."""
-        rates: dict[str, list[float]] = {name: [] for name in requests}
-        for _ in range(self.rounds):
-            for name, request in requests.items():
-                rates[name].append(request.per_second(self.seconds))
-        ours, *others = ((name, median(each)) for name, each in rates.items())
-        ratios = "  ".join(f"{ours[1] / rate:6.2f} x {name} ({rate:.0f})" for name, rate in others)
-        click.echo(f"{what:34} {ours[1]:7.0f}  {ratios}")
-
-
-def check(condition: bool, what: str) -> None:
-    """Refuse to time what does not answer as it should."""
-    if not condition:
-        raise click.ClickException(f"Not as it should be: {what}.")

@@ -1,14 +1,15 @@
-"""What the service is compared with: each is served by waitress as its defaults are.
+"""What the service is compared with. Each is served by waitress with its defaults, on the port that PORT names.
 
-    python -m benchmarks.references wsgi|flask|straightforward PORT FOLDER
+    PORT=8001 python -m benchmarks.references wsgi|flask|straightforward FOLDER
 
-`wsgi` and `flask` answer with the bytes of a file of FOLDER, named as the path: a WSGI function, and a view that does
-nothing else. `straightforward` serves the articles of FOLDER's database in the way that the libraries' own tutorials
-lead to: ORM entities, a count query, marshmallow's fields, `dump(many=True)`, `jsonify`, and for each request the key
-looked up in the database.
+`wsgi` and `flask` respond with the bytes of a file in FOLDER, named as the path: a WSGI function, and a view that does
+nothing else. `straightforward` serves the articles of FOLDER's database in the way that the tutorials of the libraries
+teach: ORM entities, a count query, marshmallow's fields, `dump(many=True)`, `jsonify`, and the key looked up in the
+database for every request.
 """
 
 import json
+import os
 import sys
 from collections.abc import Callable, Iterable
 from datetime import UTC, datetime
@@ -22,7 +23,6 @@ from sqlalchemy import func, select
 from waitress import serve
 
 from models import ApiKey, Article, db
-from schemas import ArticlePreviewSchema
 
 
 class Json(fields.Field[Any]):
@@ -50,43 +50,42 @@ class FullSchema(Schema):
 
 
 class PreviewSchema(FullSchema):
-    """The preview, likewise."""
+    """The preview, as marshmallow's own fields render it."""
 
     class Meta:
-        fields = ArticlePreviewSchema.Meta.fields
+        fields = ("title", "slug", "banner_url", "published_at", "read_time", "category", "keywords")
+
+
+def list_page(schema: Schema) -> Response:
+    """Return a page of published articles, newest first."""
+    hashed = sha256(request.headers["x-api-key"].encode()).hexdigest()
+    key = db.session.scalar(select(ApiKey).filter_by(hash=hashed))
+    if key is None:
+        abort(401)
+    take, skip = request.args.get("take", 50, type=int), request.args.get("skip", 0, type=int)
+    published = (
+        Article.customer_id == key.customer_id,
+        Article.status == "published",
+        Article.published_at <= datetime.now(UTC),
+    )
+    total = db.session.scalar(select(func.count()).select_from(Article).where(*published))
+    newest = select(Article).where(*published).order_by(Article.published_at.desc(), Article.id.desc())
+    articles = db.session.scalars(newest.limit(take).offset(skip)).all()
+    return jsonify(data=schema.dump(articles, many=True), meta={"total": total, "take": len(articles), "skip": skip})
 
 
 def straightforward(folder: Path) -> Flask:
-    """Make the straightforward implementation of both lists."""
+    """Return the straightforward implementation of both lists."""
     app = Flask(__name__)
     app.config["SQLALCHEMY_DATABASE_URI"] = f"sqlite:///{folder}/articles.db"
     db.init_app(app)
-
-    def page(schema: Schema) -> Response:
-        hashed = sha256(request.headers["x-api-key"].encode()).hexdigest()
-        key = db.session.scalar(select(ApiKey).filter_by(hash=hashed))
-        if key is None:
-            abort(401)
-        take, skip = request.args.get("take", 50, type=int), request.args.get("skip", 0, type=int)
-        published = (
-            Article.customer_id == key.customer_id,
-            Article.status == "published",
-            Article.published_at <= datetime.now(UTC),
-        )
-        total = db.session.scalar(select(func.count()).select_from(Article).where(*published))
-        newest = select(Article).where(*published).order_by(Article.published_at.desc(), Article.id.desc())
-        articles = db.session.scalars(newest.limit(take).offset(skip)).all()
-        return jsonify(
-            data=schema.dump(articles, many=True), meta={"total": total, "take": len(articles), "skip": skip}
-        )
-
-    app.add_url_rule("/api/public/v1/articles", "full", lambda: page(FullSchema()))
-    app.add_url_rule("/api/public/v1/articles/preview", "preview", lambda: page(PreviewSchema()))
+    app.add_url_rule("/api/public/v1/articles", "full", lambda: list_page(FullSchema()))
+    app.add_url_rule("/api/public/v1/articles/preview", "preview", lambda: list_page(PreviewSchema()))
     return app
 
 
 def bare_flask(folder: Path) -> Flask:
-    """Make views that answer with the bytes of the folder's files."""
+    """Return an application whose views respond with the bytes of the folder's files."""
     app = Flask(__name__)
     for file in folder.glob("*.json"):
         body = file.read_bytes()
@@ -95,7 +94,7 @@ def bare_flask(folder: Path) -> Flask:
 
 
 def bare_wsgi(folder: Path) -> Callable[..., Iterable[bytes]]:
-    """Make a WSGI function that answers with the bytes of the folder's files."""
+    """Return a WSGI function that responds with the bytes of the folder's files."""
     bodies = {f"/{file.stem}": file.read_bytes() for file in folder.glob("*.json")}
 
     def application(environ: dict[str, Any], start_response: Callable[..., Any]) -> Iterable[bytes]:
@@ -107,5 +106,5 @@ def bare_wsgi(folder: Path) -> Callable[..., Iterable[bytes]]:
 
 
 if __name__ == "__main__":
-    make = {"wsgi": bare_wsgi, "flask": bare_flask, "straightforward": straightforward}[sys.argv[1]]
-    serve(make(Path(sys.argv[3])), host="127.0.0.1", port=int(sys.argv[2]), _quiet=True)
+    create = {"wsgi": bare_wsgi, "flask": bare_flask, "straightforward": straightforward}[sys.argv[1]]
+    serve(create(Path(sys.argv[2])), host="127.0.0.1", port=int(os.environ["PORT"]), _quiet=True)

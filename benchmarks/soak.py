@@ -1,10 +1,14 @@
-"""Soak the service: readers, writers, changing keys, hostile clients and a broken database, all at once.
+"""Soak test: readers, writers, changing keys, hostile clients and a damaged database, all at once.
 
-    python -m benchmarks.soak [MINUTES]
+    python -m benchmarks.soak [MINUTES] [--postgresql]
 
-The articles of every state of the database carry its number, so that an answer tells which state it shows. Each is
-checked against the states that there were while it was asked for; an error is allowed only while the database was
-broken. At the end the database is checked too, and the memory compared with what it was after a fifth of the time.
+With --postgresql the database is on a PostgreSQL server, which is restarted, stopped in its tracks, and replaced by its
+standby; the service's URL names both. Else it is a SQLite file, which is damaged and restored.
+
+The articles of every state of the database carry its number, so that a response tells which state it shows. Every
+response is checked against the states that the database had while the request was in flight. An error is allowed only
+while the database was broken. At the end the integrity of the database is checked, and the memory of the service is
+compared with what it was after a fifth of the time.
 """
 
 import http.client
@@ -12,151 +16,172 @@ import json
 import random
 import re
 import socket
-import subprocess
-import tempfile
 from collections import Counter
 from collections.abc import Callable
-from contextlib import suppress
+from contextlib import ExitStack, closing, suppress
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from threading import Lock, Thread
 from time import monotonic, sleep
 
 import click
 
-from benchmarks.changes import Changes, Known, count_of
-from benchmarks.measure import API, megabytes_of, running
+from benchmarks.changes import Changes, Expectation, count_published
+from benchmarks.measure import API, Request, Response, Server, run_server
 
 READERS = 6
+HOSTILE_CONNECTIONS = 200  # open at the same time
+MAX_LATENCY_SECONDS = 5
+MAX_GROWTH = 1.3
 PATHS = (
     f"{API}/articles?take=100",
     f"{API}/articles/preview?take=100&orderBy=title&order=asc",
     f"{API}/articles?q=article&take=7&skip=3&orderBy=views",
     f"{API}/sitemap",
 )
-STATE = re.compile(r'"(?:slug|url)":"state-(\d+)-')
+STATE = re.compile(rb'"(?:slug|url)":"state-(\d+)-')
 
 
 class Soak:
-    """Clients of a service, each in a thread of its own, while its database changes; and what they found."""
+    """Clients of a service, a thread for each, while its database changes; and what they found."""
 
-    def __init__(self, changes: Changes, service: subprocess.Popen[bytes], port: int, minutes: float) -> None:
-        self.changes, self.service, self.port = changes, service, port
-        self.until = monotonic() + minutes * 60
+    def __init__(self, changes: Changes, service: Server, minutes: float) -> None:
+        self.changes, self.service = changes, service
+        self.began = monotonic()
+        self.deadline = self.began + minutes * 60
         self.counts: Counter[str] = Counter()
-        self.wrong: list[str] = []
-        self.slowest = 0.0
+        self.faults: list[str] = []
+        self.max_latency = 0.0
         self.lock = Lock()
 
-    def guard(self, act: Callable[[random.Random], None], number: int) -> None:
-        """Let a client act; what it stumbles over is wrong."""
+    def run_client(self, client: Callable[[random.Random], None], seed: int) -> None:
+        """Run a client; an exception that it raises is a fault."""
         try:
-            act(random.Random(number))
+            client(random.Random(seed))
         except (OSError, http.client.HTTPException, KeyError, ValueError) as error:
-            self.wrong.append(f"{act.__name__}: {error!r}")
+            self.faults.append(f"{client.__name__}: {error!r}")
 
-    def read(self, chance: random.Random) -> None:
-        """Ask, and check the answers."""
-        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=30)
+    def read_articles(self, rng: random.Random) -> None:
+        """Send requests on one connection, some of them conditional, and check the responses."""
         etags: dict[str, tuple[str, bytes]] = {}
-        while monotonic() < self.until:
-            path = chance.choice(PATHS)
-            first = len(self.changes.history) - 1
-            key = chance.choice(sorted(self.changes.everything if chance.random() < 0.1 else self.changes.now.keys))
-            headers = {"x-api-key": key}
-            if path in etags and chance.random() < 0.5:
-                headers["If-None-Match"] = etags[path][0]
-            began = monotonic()
-            connection.request("GET", path, headers=headers)
-            response = connection.getresponse()
-            body = response.read()
-            seconds = monotonic() - began
-            if response.status == 200:
-                etags[path] = response.headers["ETag"], body
-            if response.status == 304:
-                body = etags[path][1]
-            self.check(path, key, response.status, body, self.changes.history[first:], seconds)
-        connection.close()
+        with closing(http.client.HTTPConnection("127.0.0.1", self.service.port, timeout=30)) as connection:
+            while monotonic() < self.deadline:
+                path = rng.choice(PATHS)
+                first = len(self.changes.history) - 1
+                keys = self.changes.all_keys if rng.random() < 0.1 else self.changes.current.keys
+                headers = {"x-api-key": rng.choice(sorted(keys))}
+                if path in etags and rng.random() < 0.5:
+                    headers["If-None-Match"] = etags[path][0]
+                request = Request(self.service.port, path, headers)
+                began = monotonic()
+                response = request.send(connection)
+                latency = monotonic() - began
+                if response.status == 200:
+                    etags[path] = response.headers["ETag"], response.body
+                if response.status == 304:
+                    response = response._replace(body=etags[path][1])
+                self.check_response(request, response, self.changes.history[first:], latency)
 
-    def check(self, path: str, key: str, status: int, body: bytes, known: list[Known], seconds: float) -> None:
-        """Note whether an answer agrees with what was known while it was asked for."""
-        broken = any(each.broken for each in known)
-        if status in (200, 304):
-            page = json.loads(body)
-            states = set(map(int, STATE.findall(body.decode())))
-            right = (
-                len(states) == 1
-                and any(each.shows(states, key) for each in known)
-                and page.get("meta", {"total": len(page["data"])})["total"] == count_of(*states)
-            )
-        else:
-            right = (status == 401 and any(each.refuses(key) for each in known)) or (status == 503 and broken)
+    def check_response(
+        self, request: Request, response: Response, expectations: list[Expectation], latency: float
+    ) -> None:
+        """Record the response, and whether it agrees with what was expected while the request was in flight."""
+        broken = any(expectation.broken for expectation in expectations)
+        is_right = is_expected(request.headers["x-api-key"], response, expectations)
         with self.lock:
-            self.counts[f"answers {status}"] += 1
+            self.counts[f"responses {response.status}"] += 1
             if not broken:
-                self.slowest = max(self.slowest, seconds)
-            if not right and len(self.wrong) < 10:
-                self.wrong.append(f"{path} {status} {body[:200]!r} with {known}")
+                self.max_latency = max(self.max_latency, latency)
+            if not is_right and len(self.faults) < 10:
+                self.faults.append(f"{request.path} {response.status} {response.body[:200]!r} with {expectations}")
 
-    def annoy(self, chance: random.Random) -> None:
-        """Send what is no request, half of one, or many at once, and do not wait for the answers."""
-        held: list[socket.socket] = []
-        while monotonic() < self.until:
+    def send_hostile_traffic(self, rng: random.Random) -> None:
+        """Send invalid, incomplete or many pipelined requests, and do not read the responses."""
+        connections: list[socket.socket] = []
+        while monotonic() < self.deadline:
             with suppress(OSError):
-                held.append(socket.create_connection(("127.0.0.1", self.port), timeout=1))
-                key = chance.choice(sorted(self.changes.now.keys))
-                good = f"GET {PATHS[0]} HTTP/1.1\r\nHost: x\r\nx-api-key: {key}\r\n\r\n"
-                held[-1].sendall(
-                    chance.choice((chance.randbytes(500), good[:40].encode(), good.encode() * 20, b"\r\n\r\n"))
-                )
+                connections.append(socket.create_connection(("127.0.0.1", self.service.port), timeout=1))
+                key = rng.choice(sorted(self.changes.current.keys))
+                valid = f"GET {PATHS[0]} HTTP/1.1\r\nHost: x\r\nx-api-key: {key}\r\n\r\n".encode()
+                connections[-1].sendall(rng.choice((rng.randbytes(500), valid[:40], valid * 20, b"\r\n\r\n")))
                 self.counts["hostile connections"] += 1
-            if len(held) > 200:
-                held.pop(0).close()
+            if len(connections) > HOSTILE_CONNECTIONS:
+                connections.pop(0).close()
             sleep(0.02)
-        for each in held:
-            each.close()
+        for connection in connections:
+            connection.close()
 
     def run(self) -> None:
-        """Let everything happen until the time is up."""
-        began = monotonic()
-        clients: list[tuple[Callable[[random.Random], None], int]] = [(self.read, READERS), (self.annoy, 1)]
-        threads = [Thread(target=self.guard, args=(act, n)) for act, count in clients for n in range(count)]
+        """Run the clients and change the database until the deadline; then stop the service and report."""
+        clients = [(self.read_articles, seed) for seed in range(READERS)] + [(self.send_hostile_traffic, 0)]
+        threads = [Thread(target=self.run_client, args=client) for client in clients]
         for thread in threads:
             thread.start()
-        before = 0.0
-        while monotonic() < self.until and self.service.poll() is None:
-            self.changes.make_one()
-            if not before and monotonic() - began > (self.until - began) / 5:
-                before = megabytes_of(self.service)
+        early_megabytes = self.change_database()
         for thread in threads:
             thread.join()
-        after = megabytes_of(self.service)
-        self.service.terminate()
-        self.counts["exit status"] = self.service.wait(20)
-        self.report(before, after)
+        megabytes = self.service.resident_megabytes()
+        self.service.process.terminate()
+        self.counts["exit status"] = self.service.process.wait(20)
+        self.report(early_megabytes, megabytes)
 
-    def report(self, before: float, after: float) -> None:
-        """Print what happened. Raises click.ClickException where anything was wrong."""
+    def change_database(self) -> float:
+        """Change the database until the deadline; return the service's memory after a fifth of the time."""
+        early_megabytes = 0.0
+        while monotonic() < self.deadline and self.service.process.poll() is None:
+            self.changes.apply_random_change()
+            if not early_megabytes and monotonic() - self.began > (self.deadline - self.began) / 5:
+                early_megabytes = self.service.resident_megabytes()
+        return early_megabytes
+
+    def report(self, early_megabytes: float, megabytes: float) -> None:
+        """Print what happened. Raises click.ClickException if anything was wrong."""
         for name, count in sorted([*self.counts.items(), *self.changes.counts.items()]):
             click.echo(f"{count:9,} {name}")
-        click.echo(f"{self.slowest * 1000:9.0f} ms for the slowest answer while the database was in order")
-        click.echo(f"{before:9.0f} MB after a fifth of the time, {after:.0f} MB at the end")
-        (sound,) = self.changes.sql("PRAGMA integrity_check")[0]
-        click.echo(f"{sound:>9} says the check of the database's integrity")
-        if after > before * 1.3 or self.slowest > 5:
-            self.wrong.append("The service grew, or a client had to wait.")
-        if self.wrong or sound != "ok" or self.counts["exit status"] or not self.counts["answers 200"]:
-            raise click.ClickException("\n".join(["Wrong:", *self.wrong]))
-        click.echo("No answer was wrong, and none an error while the database was in order.")
+        click.echo(f"{self.max_latency * 1000:9.0f} ms for the slowest response while the database was intact")
+        click.echo(f"{early_megabytes:9.0f} MB after a fifth of the time, {megabytes:.0f} MB at the end")
+        integrity = self.changes.check_integrity()
+        click.echo(f"{integrity:>9} is the result of the integrity check")
+        if megabytes > early_megabytes * MAX_GROWTH:
+            self.faults.append("The service's memory grew.")
+        if self.max_latency > MAX_LATENCY_SECONDS:
+            self.faults.append("A response took too long.")
+        if self.faults or integrity != "ok" or self.counts["exit status"] or not self.counts["responses 200"]:
+            raise click.ClickException("\n".join(["Wrong:", *self.faults]))
+        click.echo("No response was wrong, and none was an error while the database was intact.")
+
+
+def is_expected(key: str, response: Response, expectations: list[Expectation]) -> bool:
+    """Return whether one of the expectations allows the response to a request with the key."""
+    if response.status == 401:
+        return any(expectation.allows_rejection(key) for expectation in expectations)
+    if response.status == 503:
+        return any(expectation.broken for expectation in expectations)
+    if response.status not in (200, 304):
+        return False
+    page, states = json.loads(response.body), set(map(int, STATE.findall(response.body)))
+    total = page["meta"]["total"] if "meta" in page else len(page["data"])
+    return (
+        len(states) == 1
+        and total == count_published(*states)
+        and any(expectation.allows(states, key) for expectation in expectations)
+    )
 
 
 @click.command()
 @click.argument("minutes", type=float, default=10)
-def main(minutes: float) -> None:
-    """Soak the service for so many minutes."""
-    with tempfile.TemporaryDirectory() as folder:
-        changes = Changes(Path(folder))
-        with running("app.py", DATABASE_URL=changes.url) as (port, service):
-            Soak(changes, service, port, minutes).run()
+@click.option("--postgresql", is_flag=True, help="Use servers of PostgreSQL, which has to be installed.")
+def main(minutes: float, postgresql: bool) -> None:
+    """Soak the service for some minutes."""
+    with TemporaryDirectory() as folder, ExitStack() as stack:
+        if postgresql:
+            from benchmarks.postgresql_soak import PostgreSQLChanges  # needs psycopg
+
+            changes: Changes = PostgreSQLChanges(Path(folder), stack)
+        else:
+            changes = Changes(Path(folder))
+        with run_server("app.py", DATABASE_URL=changes.url) as service:
+            Soak(changes, service, minutes).run()
 
 
 if __name__ == "__main__":

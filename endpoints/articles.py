@@ -2,7 +2,7 @@
 
 from flask import Blueprint, Response
 
-from endpoints.lists import answer_list
+from endpoints.lists import list_response
 from schemas import ArticleSchema
 
 blueprint = Blueprint("articles", __name__)
@@ -11,5 +11,5 @@ schema = ArticleSchema()
 
 @blueprint.get("/articles")
 def list_articles() -> Response:
-    """List published articles in full."""
-    return answer_list(schema)
+    """Return published articles in full."""
+    return list_response(schema)

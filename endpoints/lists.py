@@ -1,55 +1,48 @@
-"""What the two lists share: they differ only in the form of an article."""
+"""What the two lists share. They differ only in the form of an article."""
 
 from collections.abc import Sequence
-from functools import lru_cache
+from datetime import UTC, datetime
 from typing import Any
 
-from flask import Response, request
+from flask import Response, g, request
 from orjson import Fragment
 
-from endpoints.responses import respond
-from models import db, published_page, published_total
+from endpoints.responses import json_response
+from models import db
 from schemas import SORT_COLUMNS, ListQuerySchema, RowSchema
-from search import search_words, word_parameters
+from storage.search import search_words, word_parameters
+from storage.selects import count_published, select_page
 
 query_schema = ListQuerySchema()
-PARAMETERS = [field.data_key or name for name, field in query_schema.fields.items()]
+PARAMETERS = tuple(field.data_key or name for name, field in query_schema.fields.items())
+REVERSED = {"asc": "desc", "desc": "asc"}
 
 
-@lru_cache(1000)
-def read_query(*values: str | None) -> tuple[tuple[str, ...], int, int, str, str]:
-    """Give the words of the search, take, skip, orderBy and order of a list request. Raises ValidationError.
+def list_response(schema: RowSchema) -> Response:
+    """Return a page of the customer's published articles, in the form of `schema`.
 
-    `values` are those of `PARAMETERS`, None for what is not given. Most requests ask what others have asked.
+    Total and page are read in the session's transaction, which sees one state of the database. Raises ValidationError
+    for bad parameters.
     """
-    query = query_schema.load(
-        {name: value for name, value in zip(PARAMETERS, values, strict=True) if value is not None}
-    )
-    return tuple(sorted(search_words(query["q"]))), query["take"], query["skip"], query["order_by"], query["order"]
+    query = query_schema.load(request.args.to_dict())
+    words, now = search_words(query["q"]), datetime.now(UTC)
+    parameters = {"customer_id": g.customer_id, "now": now} | word_parameters(words)
+    counted = db.session.connection().execute(count_published(len(words)), parameters)
+    total, next_publication = counted.one()
+    rows = _read_page(schema.columns, query, parameters, len(words), total) if query["skip"] < total else []
+    # A skip may have more digits than the JSON library's integers.
+    meta = {"total": total, "take": len(rows), "skip": Fragment(str(query["skip"]))}
+    return json_response({"data": schema.render(rows), "meta": meta}, next_publication)
 
 
-def answer_list(schema: RowSchema) -> Response:
-    """Answer a list request with a page of the customer's published articles in the form of `schema`."""
-    query = read_query(*map(request.args.get, PARAMETERS))
-    words, take, skip, order_by, order = query
-
-    def render(parameters: dict[str, Any]) -> dict[str, Any]:
-        """Read the total and the page in the session's transaction, which gives them one state of the database."""
-        parameters |= word_parameters(words)
-        total = db.session.connection().scalar(published_total(len(words)), parameters) or 0
-        rows = read_page(total, parameters) if skip < total else []
-        # A skip may have more digits than the JSON library's integers.
-        meta = {"total": total, "take": len(rows), "skip": Fragment(str(skip))}
-        return {"data": schema.render(rows), "meta": meta}
-
-    def read_page(total: int, parameters: dict[str, Any]) -> Sequence[Sequence[Any]]:
-        """Read the page from the nearer end of the list, since what is skipped costs too."""
-        length = min(take, total - skip)
-        from_end = skip > total // 2
-        parameters |= {"take": length, "skip": total - skip - length if from_end else skip}
-        direction = {"asc": "desc", "desc": "asc"}[order] if from_end else order
-        page = published_page(schema.columns, SORT_COLUMNS[order_by], direction, len(words))
-        rows = db.session.connection().execute(page, parameters).all()
-        return rows[::-1] if from_end else rows
-
-    return respond(query, render)
+def _read_page(
+    columns: tuple[str, ...], query: dict[str, Any], parameters: dict[str, Any], words: int, total: int
+) -> Sequence[Sequence[Any]]:
+    """Read a page from the nearer end of the list, since skipping rows takes time too."""
+    skip, order = query["skip"], query["order"]
+    length = min(query["take"], total - skip)
+    from_end = skip > total // 2
+    parameters = parameters | {"take": length, "skip": total - skip - length if from_end else skip}
+    page = select_page(columns, SORT_COLUMNS[query["order_by"]], REVERSED[order] if from_end else order, words)
+    rows = db.session.connection().execute(page, parameters).all()
+    return rows[::-1] if from_end else rows

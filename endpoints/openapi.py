@@ -1,111 +1,60 @@
 """GET /openapi.json: the API described by its own schemas (https://spec.openapis.org/oas/v3.1.1)."""
 
 from functools import lru_cache
-from http import HTTPStatus
 from typing import Any
 
 import orjson
 from apispec import APISpec
 from apispec.ext.marshmallow import MarshmallowPlugin
 from flask import Blueprint, Response, request
-from marshmallow import fields
+from marshmallow import missing
 
-from auth import NO_KEY
-from connections import LIMITS
-from errors import BAD_PARAMETERS, DETAILS
-from schemas import (
-    ArticlePreviewSchema,
-    ArticleSchema,
-    Day,
-    Keywords,
-    ListQuerySchema,
-    Minutes,
-    RowSchema,
-    SchemaMarkup,
-    SitemapEntrySchema,
-    Text,
-    Timestamp,
-    WholeNumber,
-    read_timestamp,
-)
+import schemas
+from auth import MISSING_KEY
+from errors import BAD_PARAMETERS, STATUS_DETAILS, render_problem
+from settings import read_version
 
 blueprint = Blueprint("openapi", __name__)
 
 ABOUT = """\
 Published articles for your own website. To read everything, raise `skip` by `meta.take` until it reaches `meta.total`.
-Within v1, keys may be added to answers; none is renamed, retyped or removed."""
-EXAMPLE = {
-    "id": "0b9f3c51-5d0a-4f5e-9f6b-3d1c6e0f8a21",
-    "title": "Our spring menu",
-    "slug": "spring-menu",
-    "banner_url": "https://www.example.com/spring.jpg",
-    "keywords": '["menu", "spring"]',
-    "meta_title": "Our spring menu",
-    "meta_desc": "Asparagus is back.",
-    "published_at": read_timestamp("2026-03-01T07:00:00Z"),
-    "category": "News",
-    "read_time": 1.0,
-    "content_html": "<p>Asparagus is back.</p>",
-    "schema_markup": '{"@context": "https://schema.org", "@graph": [{"@type": "BlogPosting"}]}',
-    "changed_at": read_timestamp("2026-03-02T07:00:00Z"),
+Within v1, keys may be added to responses; none is renamed, retyped or removed."""
+OPTIONS: dict[str, Any] = {
+    "info": {"description": ABOUT, "contact": {"name": "The operator of this service"}},
+    "servers": [{"url": "/"}],
+    "tags": [{"name": "articles", "description": "What is published."}],
 }
-# What the fields of schemas.py look like in JSON.
-FIELDS: dict[type, dict[str, Any]] = {
-    Text: {"type": "string"},
-    Keywords: {"type": "array", "items": {"type": "string"}},
-    SchemaMarkup: {
-        "type": "object",
-        "properties": {"@context": {"type": "string"}, "@graph": {"type": "array"}},
-        "required": ["@context", "@graph"],
-    },
-    Timestamp: {"type": "string", "format": "date-time"},
-    Day: {"type": "string", "format": "date"},
-    Minutes: {"type": "number", "minimum": 0},
-}
-META = {
-    "type": "object",
-    "properties": {
-        "total": {"type": "integer", "minimum": 0, "description": "How many articles match."},
-        "take": {"type": "integer", "minimum": 0, "maximum": 100, "description": "How many are in this answer."},
-        "skip": {"type": "integer", "minimum": 0, "description": "How many were left out from the start."},
-    },
-    "required": ["total", "take", "skip"],
-}
-HEALTH = {"type": "object", "properties": {"status": {"const": "ok"}}, "required": ["status"]}
-PROBLEM = {
-    "type": "object",
-    "description": "What is wrong, in the form of RFC 9457.",
-    "properties": {
-        "type": {"type": "string"},
-        "title": {"type": "string"},
-        "status": {"type": "integer"},
-        "detail": {"type": "string", "description": "What to do about it."},
-        "errors": {
-            "type": "object",
-            "description": "What is wrong with each bad parameter.",
-            "additionalProperties": {"type": "array", "items": {"type": "string"}},
-        },
-    },
-    "required": ["type", "title", "status", "detail"],
-}
+EXAMPLE = orjson.loads("""{
+"id": "0b9f3c51-5d0a-4f5e-9f6b-3d1c6e0f8a21", "title": "Our spring menu", "slug": "spring-menu", "category": "News",
+"bannerUrl": "https://www.example.com/spring.jpg", "keywords": ["menu", "spring"], "metaTitle": "Our spring menu",
+"metaDesc": "Asparagus is back.", "publishedAt": "2026-03-01T07:00:00.000Z", "readTime": 1,
+"contentHtml": "<p>Asparagus is back.</p>",
+"schemaMarkup": {"@context": "https://schema.org", "@graph": [{"@type": "BlogPosting"}]},
+"url": "spring-menu", "lastmod": "2026-03-02"}""")
+ETAG = {"schema": {"type": "string"}, "description": "Send it back as If-None-Match.", "example": '"0b9f3c515d0a"'}
+IF_NONE_MATCH = ETAG | {"name": "If-None-Match", "in": "header", "description": "The ETag of the response you have."}
 
-# What is given with each status.
-EXAMPLES = DETAILS | {
-    400: "The request's head cannot be read.",
-    401: NO_KEY,
-    413: f"exceeds max_body of {LIMITS['max_request_body_size']}",
-    431: f"exceeds max_header of {LIMITS['max_request_header_size']}",
+
+def _object(**properties: Any) -> dict[str, Any]:
+    """Return the JSON Schema of an object. Only `errors` may be missing."""
+    return {"type": "object", "properties": properties, "required": [name for name in properties if name != "errors"]}
+
+
+STRING, COUNT = {"type": "string"}, {"type": "integer", "minimum": 0}
+STRINGS, SCHEMAS = {"type": "array", "items": STRING}, "#/components/schemas/"
+JSON_TEXT = {  # what these fields hold
+    schemas.Keywords: STRINGS,
+    schemas.SchemaMarkup: _object(**{"@context": STRING, "@graph": {"type": "array", "items": {}}}),
 }
-HEADERS = {
-    401: ("WWW-Authenticate", "Names the header of the key."),
-    405: ("Allow", "The methods there are."),
-    503: ("Retry-After", "Seconds."),
-}
+COUNTS = "How many articles match, how many are in this response, and how many come before them."
+META = _object(total=COUNT, take=COUNT | {"maximum": 100}, skip=COUNT) | {"description": COUNTS}
+ERRORS = {"type": "object", "additionalProperties": STRINGS, "description": "What is wrong with each bad parameter."}
+PROBLEM = _object(type=STRING, title=STRING, status=COUNT, detail=STRING, errors=ERRORS)
 
 
 @blueprint.get("/openapi.json")
 def describe_api() -> Response:
-    """Describe the API, to anyone."""
+    """Return the description. It needs no key."""
     response = Response(description(), content_type="application/json", headers={"Cache-Control": "no-cache"})
     response.add_etag()
     response.make_conditional(request)
@@ -114,94 +63,58 @@ def describe_api() -> Response:
 
 @lru_cache
 def description() -> bytes:
-    """Give the description, as JSON."""
-    plugin = MarshmallowPlugin(schema_name_resolver=lambda schema: type(schema).__name__.removesuffix("Schema"))
-    spec = APISpec(
-        title="Article Delivery API",
-        version="1.0.0",
-        openapi_version="3.1.1",
-        info={"description": ABOUT},
-        plugins=[plugin],
-        servers=[{"url": "/"}],
-        security=[{"key": []}],
-    )
-    converter: Any = plugin.converter
-    converter.add_attribute_function(lambda _converter, field, **_known: _json_schema(field))
+    """Return the description, as JSON."""
+    plugin = MarshmallowPlugin()
+    spec = APISpec("Article Delivery API", read_version(), "3.1.1", [plugin], **OPTIONS)
     spec.components.security_scheme("key", {"type": "apiKey", "in": "header", "name": "x-api-key"})
-    spec.components.schema("Problem", PROBLEM)
-    for path, schema, summary in (
-        ("/articles", ArticleSchema(), "List articles in full"),
-        ("/articles/preview", ArticlePreviewSchema(), "List previews of articles"),
-        ("/sitemap", SitemapEntrySchema(), "List every slug, for sitemap.xml"),
-    ):
-        spec.path(f"/api/public/v1{path}", operations={"get": _operation(schema, summary)})
-    answers = {"200": _answer("The database can be read.", HEALTH, {"status": "ok"})} | _errors(
-        400, 405, 413, 431, 500, 503
-    )
-    health = {"operationId": "checkHealth", "summary": "Tell whether the database can be read", "security": []}
-    spec.path("/healthz", operations={"get": health | {"responses": answers}})
-    document = spec.to_dict()
-    for name, component in document["components"]["schemas"].items():
-        if name != "Problem":
-            _describe_output(component)
-    return orjson.dumps(document)
+    spec.components.schema("Meta", META).schema("Problem", PROBLEM).schema("Health", _object(status={"const": "ok"}))
+    converter: Any = plugin.converter
+    converter.add_attribute_function(lambda _converter, field, **_known: JSON_TEXT.get(type(field), {}))
+    query = converter.schema2parameters(schemas.ListQuerySchema(), location="query")
+    for name, parameter in zip(("OrderBy", "Order"), query[-2:], strict=True):
+        spec.components.schema(name, {"type": "string", "enum": parameter["schema"].pop("enum")})
+        parameter["schema"]["$ref"] = SCHEMAS + name
+    _add_list(spec, converter, "/articles", schemas.ArticleSchema(), "List articles in full.", query)
+    _add_list(spec, converter, "/articles/preview", schemas.ArticlePreviewSchema(), "List articles in short.", query)
+    _add_list(spec, converter, "/sitemap", schemas.SitemapEntrySchema(), "List every slug, for sitemap.xml.", [])
+    health = _operation("Health", "Check whether articles can be read.", {"status": "ok"}, {})
+    spec.path("/healthz", operations={"get": health})
+    return orjson.dumps(spec.to_dict())
 
 
-def _describe_output(component: dict[str, Any]) -> None:
-    """Turn what describes a schema for what comes in into what the service promises of its answers."""
-    del component["additionalProperties"]  # a later version may have more
-    component["required"] = list(component["properties"])  # no key of an answer is ever left out
-    for described in component["properties"].values():
-        for keyword in ("default", "pattern"):
-            described.pop(keyword, None)
+def _add_list(
+    spec: APISpec, converter: Any, path: str, form: schemas.RowSchema, summary: str, query: list[Any]
+) -> None:
+    """Add an endpoint that lists articles in `form`, whose fields become what a response promises."""
+    for field in form.fields.values():
+        field.load_default, field.validators = missing, []
+    name, item = type(form).__name__.removesuffix("Schema"), converter.fields2jsonschema(form.fields)
+    item["required"] = list(item["properties"])
+    members: dict[str, Any] = {"data": {"type": "array", "items": {"$ref": SCHEMAS + name}}}
+    example: dict[str, Any] = {"data": [{key: EXAMPLE[key] for key in item["properties"]}]}
+    responses = {"304": {"description": "You have the current response."}, "401": _problem(401, MISSING_KEY)}
+    if query:
+        members["meta"], example["meta"] = {"$ref": SCHEMAS + "Meta"}, {"total": 1, "take": 1, "skip": 0}
+        responses["400"] = _problem(400, BAD_PARAMETERS, errors={"take": ["Must be a whole number, 1 to 100."]})
+    spec.components.schema(name, item).schema(f"{name}List", _object(**members))
+    operation = _operation(f"{name}List", summary, example, responses)
+    responses["200"]["headers"] = responses["304"]["headers"] = {"ETag": ETAG}
+    operation |= {"parameters": [*query, IF_NONE_MATCH], "security": [{"key": []}]}
+    spec.path(f"/api/public/v1{path}", operations={"get": operation})
 
 
-def _json_schema(field: fields.Field[Any]) -> dict[str, Any]:
-    """Give what JSON Schema has to say of the project's own fields."""
-    if isinstance(field, WholeNumber):
-        return {"type": "integer", "minimum": field.minimum} | (
-            {} if field.maximum is None else {"maximum": field.maximum}
-        )
-    return FIELDS.get(type(field), {})
+def _operation(schema: str, summary: str, example: dict[str, Any], responses: dict[str, Any]) -> dict[str, Any]:
+    """Return an operation with these responses, and those that every operation has."""
+    for key, status in (("503", 503), ("default", 500)):
+        responses[key] = _problem(status, STATUS_DETAILS[status])
+    responses["200"] = _response("Success.", schema, example)
+    return {"operationId": f"get{schema}", "description": summary, "tags": ["articles"], "responses": responses}
 
 
-def _operation(schema: RowSchema, summary: str) -> dict[str, Any]:
-    """Describe the operation that answers with a list in the form of `schema`."""
-    example: dict[str, Any] = {"data": schema.render([[EXAMPLE[column] for column in schema.columns]])}
-    properties: dict[str, Any] = {"data": {"type": "array", "items": schema}}
-    operation: dict[str, Any] = {"operationId": summary.partition(",")[0].title().replace(" ", ""), "summary": summary}
-    if not isinstance(schema, SitemapEntrySchema):
-        example["meta"] = {"total": 1, "take": 1, "skip": 0}
-        properties["meta"] = META
-        operation["parameters"] = [{"in": "query", "schema": ListQuerySchema}]
-    body = {"type": "object", "properties": properties, "required": list(properties)}
-    answer = _answer("The published articles.", body, orjson.loads(orjson.dumps(example)))
-    answer["headers"] = _header("ETag", "To be sent back as If-None-Match.")
-    unchanged = {
-        "description": "Nothing has changed since the answer that If-None-Match names.",
-        "headers": answer["headers"],
-    }
-    errors = _errors(400, 401, 405, 413, 431, 500, 503, parameters="parameters" in operation)
-    return operation | {"responses": {"200": answer, "304": unchanged} | errors}
+def _problem(status: int, detail: str, **members: Any) -> dict[str, Any]:
+    example = orjson.loads(render_problem(status, detail, **members))
+    return _response(example["title"], "Problem", example, "application/problem+json")
 
 
-def _answer(description: str, schema: Any, example: Any, kind: str = "application/json") -> dict[str, Any]:
-    return {"description": description, "content": {kind: {"schema": schema, "example": example}}}
-
-
-def _header(name: str, description: str) -> dict[str, Any]:
-    return {name: {"description": description, "schema": {"type": "string"}}}
-
-
-def _errors(*statuses: int, parameters: bool = False) -> dict[str, Any]:
-    """Describe the error answers with these statuses, as the service gives them; some are about parameters."""
-    answers = {}
-    for status in statuses:
-        title, detail = HTTPStatus(status).phrase, EXAMPLES[status]
-        problem: dict[str, Any] = {"type": "about:blank", "title": title, "status": status, "detail": detail}
-        if status == 400 and parameters:
-            problem |= {"detail": BAD_PARAMETERS, "errors": {"take": ["Must be a whole number, 1 to 100."]}}
-        answers[str(status)] = _answer(title, "Problem", problem, "application/problem+json")
-        if status in HEADERS:
-            answers[str(status)]["headers"] = _header(*HEADERS[status])
-    return answers
+def _response(description: str, schema: str, example: Any, media_type: str = "application/json") -> dict[str, Any]:
+    return {"description": description, "content": {media_type: {"schema": schema, "example": example}}}

@@ -6,10 +6,10 @@ from flask import Blueprint, Response, request
 
 blueprint = Blueprint("page", __name__)
 
-PAGE = Path(__file__).parent.parent / "static/page/index.html"
+PAGE = Path(__file__).parent.parent / "static" / "page" / "index.html"
 
-# What the page is made of comes from here alone, and nothing in an article's content can run or reach it: its frame is
-# sandboxed, and has this policy too (https://www.w3.org/TR/CSP3/#security-inherit-csp).
+# Only the service's own scripts and styles run in the page. An article's content is shown in a sandboxed frame, which
+# inherits this policy (https://www.w3.org/TR/CSP3/#security-inherit-csp).
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src http: https: data:; "
     "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
@@ -18,7 +18,7 @@ POLICY = (
 
 @blueprint.get("/")
 def show_page() -> Response:
-    """Show the page, to anyone: it asks for the key itself."""
+    """Return the page. It needs no key: it asks its reader for one."""
     headers = {"Content-Security-Policy": POLICY, "Referrer-Policy": "no-referrer", "Cache-Control": "no-cache"}
     response = Response(PAGE.read_bytes(), headers=headers, mimetype="text/html")
     response.add_etag()

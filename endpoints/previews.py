@@ -2,7 +2,7 @@
 
 from flask import Blueprint, Response
 
-from endpoints.lists import answer_list
+from endpoints.lists import list_response
 from schemas import ArticlePreviewSchema
 
 blueprint = Blueprint("previews", __name__)
@@ -11,5 +11,5 @@ schema = ArticlePreviewSchema()
 
 @blueprint.get("/articles/preview")
 def list_previews() -> Response:
-    """List previews of published articles."""
-    return answer_list(schema)
+    """Return previews of published articles."""
+    return list_response(schema)

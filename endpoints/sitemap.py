@@ -1,10 +1,13 @@
 """GET /sitemap: every published slug with the day of its last change."""
 
-from flask import Blueprint, Response
+from datetime import UTC, datetime
 
-from endpoints.responses import respond
-from models import db, published_slugs
+from flask import Blueprint, Response, g
+
+from endpoints.responses import json_response
+from models import db
 from schemas import SitemapEntrySchema
+from storage.selects import select_next_publication, select_slugs
 
 blueprint = Blueprint("sitemap", __name__)
 schema = SitemapEntrySchema()
@@ -12,10 +15,10 @@ schema = SitemapEntrySchema()
 
 @blueprint.get("/sitemap")
 def list_slugs() -> Response:
-    """List every published slug with the day of its last change."""
-    return respond(
-        (),
-        lambda parameters: {
-            "data": schema.render(db.session.connection().execute(published_slugs(), parameters).all())
-        },
-    )
+    """Return every published slug with the day of its last change."""
+    now = datetime.now(UTC)
+    parameters = {"customer_id": g.customer_id, "now": now}
+    connection = db.session.connection()
+    next_publication = connection.scalar(select_next_publication(), parameters)
+    rows = connection.execute(select_slugs(), parameters).all()
+    return json_response({"data": schema.render(rows)}, next_publication)

@@ -1,54 +1,57 @@
-"""What browsers are told: who may ask from another origin, what a page may do. tests/integration has a real one."""
+"""Tests of CORS, security headers and the page's policy. tests/integration/test_page.py uses a real browser."""
 
+import re
+
+import helpers
 import pytest
 from click import ClickException
-from conftest import ENDPOINTS, LISTS, make_key, url_of
+from helpers import ENDPOINTS, LISTS, PROJECT, client_with_key, create_application, create_key
 
-from app import create_app, read_settings
-from database import create_tables
+from app import read_settings
 
 ORIGIN = "https://www.example.com"
+ORIGINS = [ORIGIN, "http://localhost:3000", "http://[::1]:80"]
 
 
-@pytest.fixture
-def client(database):
-    app = create_app(
-        {"DATABASE_URL": url_of(database), "CORS_ORIGINS": [ORIGIN, "http://localhost:3000", "http://[::1]:80"]}
-    )
-    with app.app_context():
-        create_tables()
-    client = app.test_client()
-    client.environ_base["HTTP_X_API_KEY"] = make_key(app, "Acme")
-    return client
+@pytest.fixture(scope="module")
+def cors_client(template, tmp_path_factory):
+    """A client of an application that allows `ORIGINS`."""
+    before = len(helpers.created_databases)
+    database = tmp_path_factory.mktemp("browsers") / "articles.db"
+    helpers.copy_database(template, database)
+    app = create_application(database, CORS_ORIGINS=ORIGINS)
+    yield client_with_key(app, create_key(app))
+    helpers.close(app)
+    helpers.drop_databases(before)
 
 
-def cors_headers(answer):
-    return {name: value for name, value in answer.headers.items() if name.startswith("Access-Control-")}
+def cors_headers(response):
+    return {name: value for name, value in response.headers.items() if name.startswith("Access-Control-")}
 
 
-def test_no_origin_is_allowed_unless_it_is_named(app, key):
+def test_no_origin_is_allowed_by_default(client):
     for path in ENDPOINTS:
-        answer = app.test_client().get(path, headers={"x-api-key": key, "Origin": ORIGIN})
-        assert answer.status_code == 200
-        assert cors_headers(answer) == {}
-        assert "Origin" not in answer.headers["Vary"]
+        response = client.get(path, headers={"Origin": ORIGIN})
+        assert response.status_code == 200
+        assert cors_headers(response) == {}
+        assert response.headers["Vary"] == "Accept-Encoding, x-api-key"
 
 
-@pytest.mark.parametrize("origin", [ORIGIN, "http://localhost:3000", "http://[::1]:80"])
-def test_a_named_origin_may_read_answers_and_their_etag(client, origin):
+@pytest.mark.parametrize("origin", ORIGINS)
+def test_allowed_origin_may_read_responses_and_etags(cors_client, origin):
     for path in (*ENDPOINTS, ENDPOINTS[0] + "?take=0", "/nowhere"):
-        answer = client.get(path, headers={"Origin": origin})
-        assert cors_headers(answer) == {
+        response = cors_client.get(path, headers={"Origin": origin})
+        assert cors_headers(response) == {
             "Access-Control-Allow-Origin": origin,
             "Access-Control-Expose-Headers": "ETag",
         }
 
 
-@pytest.mark.parametrize("headers", [{"x-api-key": "wrong"}, {"x-api-key": ""}])
-def test_a_refusal_can_be_read_too(client, headers):
-    answer = client.get(LISTS[0], headers=headers | {"Origin": ORIGIN})
-    assert answer.status_code == 401
-    assert answer.headers["Access-Control-Allow-Origin"] == ORIGIN
+@pytest.mark.parametrize("key", ["wrong", ""])
+def test_allowed_origin_may_read_a_401(cors_client, key):
+    response = cors_client.get(LISTS[0], headers={"x-api-key": key, "Origin": ORIGIN})
+    assert response.status_code == 401
+    assert response.headers["Access-Control-Allow-Origin"] == ORIGIN
 
 
 @pytest.mark.parametrize(
@@ -57,36 +60,37 @@ def test_a_refusal_can_be_read_too(client, headers):
         "https://evil.example",
         "http://www.example.com",
         "https://www.example.com.evil.example",
+        "https://wwwxexample.com",
         "null",
         "*",
         "http://1:80",
     ],
 )
-def test_another_origin_is_not_allowed(client, origin):
-    answer = client.get(LISTS[0], headers={"Origin": origin})
-    assert origin != answer.headers.get("Access-Control-Allow-Origin")
-    assert answer.headers["Vary"] == "Accept-Encoding, x-api-key, Origin"
+def test_other_origin_is_not_allowed(cors_client, origin):
+    response = cors_client.get(LISTS[0], headers={"Origin": origin})
+    assert "Access-Control-Allow-Origin" not in response.headers
+    assert response.headers["Vary"] == "Accept-Encoding, x-api-key, Origin"
 
 
-def test_every_answer_varies_by_origin(client):
+def test_every_response_varies_by_origin(cors_client):
     for headers in ({}, {"Origin": ORIGIN}, {"If-None-Match": "*"}):
-        assert "Origin" in client.get(LISTS[0], headers=headers).headers["Vary"]
+        assert "Origin" in cors_client.get(LISTS[0], headers=headers).headers["Vary"]
 
 
-def test_a_preflight_needs_no_key(client):
-    asks = {"Access-Control-Request-Method": "GET", "Access-Control-Request-Headers": "x-api-key,if-none-match"}
+def test_preflight_needs_no_key(cors_client):
+    preflight = {"Access-Control-Request-Method": "GET", "Access-Control-Request-Headers": "x-api-key,if-none-match"}
     for path in ENDPOINTS:
-        answer = client.options(path, headers={"Origin": ORIGIN, "x-api-key": "", **asks})
-        assert answer.status_code == 200
-        headers = cors_headers(answer)
+        response = cors_client.options(path, headers={"Origin": ORIGIN, "x-api-key": "", **preflight})
+        assert response.status_code == 200
+        headers = cors_headers(response)
         assert headers["Access-Control-Allow-Origin"] == ORIGIN
         assert set(headers["Access-Control-Allow-Headers"].lower().split(", ")) == {"x-api-key", "if-none-match"}
         assert set(headers["Access-Control-Allow-Methods"].split(", ")) == {"GET", "HEAD"}
 
 
 def test_origins_are_separated_by_commas():
-    given = f"{ORIGIN}, http://localhost:3000,http://[::1]:8080"
-    assert read_settings({"CORS_ORIGINS": given})["CORS_ORIGINS"] == [
+    text = f"{ORIGIN}, http://localhost:3000,http://[::1]:8080"
+    assert read_settings({"CORS_ORIGINS": text})["CORS_ORIGINS"] == [
         ORIGIN,
         "http://localhost:3000",
         "http://[::1]:8080",
@@ -94,27 +98,61 @@ def test_origins_are_separated_by_commas():
 
 
 @pytest.mark.parametrize(
-    "given", ["*", "www.example.com", ORIGIN + "/", "https://WWW.example.com", "https://*.example.com", ","]
+    "text", ["*", "www.example.com", ORIGIN + "/", "https://WWW.example.com", "https://*.example.com", ","]
 )
-def test_what_is_no_origin_is_refused(given):
+def test_invalid_origin_is_refused(text):
     with pytest.raises(ClickException, match=r"CORS_ORIGINS: Must be origins as in https://www\.example\.com"):
-        read_settings({"CORS_ORIGINS": given})
+        read_settings({"CORS_ORIGINS": text})
 
 
-def test_answers_are_for_programs(client):
+def test_responses_have_security_headers(cors_client):
     for path in (*ENDPOINTS, "/healthz", "/openapi.json", "/nowhere"):
-        answer = client.get(path)
-        assert answer.headers["X-Content-Type-Options"] == "nosniff"
-        assert answer.headers["Content-Security-Policy"] == "default-src 'none'; frame-ancestors 'none'"
+        response = cors_client.get(path)
+        assert response.headers["X-Content-Type-Options"] == "nosniff"
+        assert response.headers["Content-Security-Policy"] == "default-src 'none'; frame-ancestors 'none'"
 
 
-def test_the_page_is_made_of_what_the_service_has(client):
-    answer = client.get("/")
-    assert answer.content_type == "text/html; charset=utf-8"
-    (policy,) = answer.headers.getlist("Content-Security-Policy")
+def test_page_loads_only_the_services_own_files(cors_client):
+    response = cors_client.get("/")
+    assert response.content_type == "text/html; charset=utf-8"
+    (policy,) = response.headers.getlist("Content-Security-Policy")
     assert "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'" in policy
     assert "unsafe" not in policy
     for name in ("page.css", "page.js"):
-        assert f'"/static/page/{name}"' in answer.get_data(as_text=True)
-        with client.get(f"/static/page/{name}") as asset:
+        assert f'"/static/page/{name}"' in response.get_data(as_text=True)
+        with cors_client.get(f"/static/page/{name}") as asset:
             assert asset.status_code == 200
+
+
+def test_page_has_a_description_and_an_icon(client):
+    html = client.get("/").get_data(as_text=True)
+    (description,) = re.findall('<meta name="description" content="(.*?)">', html)
+    assert 50 <= len(description) <= 155
+    (icon,) = re.findall('<link rel="icon" type="image/svg\\+xml" href="(.*?)">', html)
+    with client.get(icon) as response:
+        assert response.content_type == "image/svg+xml; charset=utf-8"
+
+
+def relative_luminance(color):
+    """Return the relative luminance (https://www.w3.org/TR/WCAG22/#dfn-relative-luminance) of `#rgb` or `#rrggbb`."""
+    digits = color[1:] if len(color) == 7 else "".join(digit * 2 for digit in color[1:])
+    channels = [int(digits[start : start + 2], 16) / 255 for start in (0, 2, 4)]
+    linear = [value / 12.92 if value <= 0.04045 else ((value + 0.055) / 1.055) ** 2.4 for value in channels]
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+
+def contrast(first, second):
+    darker, lighter = sorted((relative_luminance(first), relative_luminance(second)))
+    return (lighter + 0.05) / (darker + 0.05)
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_text_of_the_page_has_aaa_contrast(scheme):
+    css = (PROJECT / "static/page/page.css").read_text("utf-8")
+    values = re.findall(r"--([\w-]+): light-dark\((#\w+), (#\w+)\);", css)
+    colors = {name: {"light": light, "dark": dark}[scheme] for name, light, dark in values}
+    for background in ("background", "panel"):
+        for text in ("text", "text-muted", "accent", "error"):
+            assert contrast(colors[text], colors[background]) >= 7, (text, background)
+        assert contrast(colors["border-strong"], colors[background]) >= 3, background
+    assert contrast(colors["on-accent"], colors["accent"]) >= 7

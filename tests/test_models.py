@@ -1,18 +1,16 @@
-"""The database: folding, moments, what it refuses, and which indexes the selects read."""
+"""What the tables store and refuse, and how texts are folded and searched."""
 
 import sqlite3
-from datetime import UTC, datetime, timedelta, timezone
-from itertools import product
+from contextlib import closing
+from datetime import UTC, datetime
 
 import pytest
-from conftest import PAST, article
-from sqlalchemy import insert, select
-from sqlalchemy.dialects import sqlite
+import time_machine
+from helpers import ENDPOINTS, LISTS, article_json, create_key
 
-from database import create_tables
-from models import ApiKey, Article, Customer, customer_of_key, db, published_page, published_slugs, published_total
-from schemas import SORT_COLUMNS, ArticlePreviewSchema
-from search import fold, search_words, word_parameters
+from storage.search import fold
+
+FULL, PREVIEW = LISTS
 
 
 @pytest.mark.parametrize(
@@ -35,175 +33,190 @@ def test_fold_ignores_case_accents_and_compatibility_forms(text, folded):
     assert fold(text) == folded
 
 
-def test_search_words_are_folded_and_distinct_and_marks_alone_are_none():
-    assert search_words(" Café  CAFE\u3000\u0301 tea ´ \n") == ["cafe", "tea"]
+def totals(client, *queries):
+    """Return how many articles each of the searches finds."""
+    return [client.get(PREVIEW, query_string={"q": q}).get_json()["meta"]["total"] for q in queries]
 
 
-def test_like_wildcards_in_a_word_are_literal():
-    assert word_parameters(["50%_\\"]) == {"word_0": "%50\\%\\_\\\\%"}
+def test_search_words_are_folded_and_marks_alone_are_no_words(client, save):
+    save(article_json(1, title="Tea in the café"), article_json(2, title="Tea"), article_json(3, title="A ´ \u0301"))
+    assert totals(client, " Café  CAFE\u3000\u0301 tea ´ \n", "´", "´ \u0301", "TEA ´") == [1, 3, 3, 2]
 
 
-def test_a_moment_comes_back_in_utc_to_the_millisecond(app, save):
-    summer = datetime(2025, 7, 1, 9, 0, 0, 123_999, tzinfo=timezone(timedelta(hours=2)))
-    save(article(1, published_at=summer))
-    with app.app_context():
-        stored = db.session.scalar(select(Article.published_at))
-    assert stored == datetime(2025, 7, 1, 7, 0, 0, 123_000, tzinfo=UTC)
-    assert stored.tzinfo is UTC
+def test_like_wildcards_in_a_search_are_literal(client, save):
+    save(*(article_json(number, title=title) for number, title in enumerate(("50%_\\", "50%", "5_0", "5\\0", "50"))))
+    assert totals(client, "50%_\\", "%", "_", "\\", "5%", "5_", "\\_", "\\%", "50") == [1, 2, 2, 2, 0, 1, 0, 0, 3]
 
 
-def plan(app, statement):
-    """Ask SQLite how it would run a select."""
-    with app.app_context():
-        sql = str(statement.compile(dialect=sqlite.dialect()))
-        cursor = db.engine.raw_connection().cursor()
-        return [row[3] for row in cursor.execute(f"EXPLAIN QUERY PLAN {sql}", ["x"] * sql.count("?"))]
+def stored_timestamps(sql, columns, table):
+    """Return the values of a table's only row, in UTC: text in SQLite, aware datetimes in PostgreSQL."""
+    (row,) = sql(f"SELECT {columns} FROM {table}")
+    timestamps = [datetime.fromisoformat(str(value)) for value in row]
+    return [value.astimezone(UTC) if value.tzinfo else value.replace(tzinfo=UTC) for value in timestamps]
 
 
-PREVIEW_COLUMNS = ArticlePreviewSchema().columns
+@pytest.mark.parametrize(
+    ("given", "shown"),
+    [
+        ("2025-07-01T09:00:00.123999+02:00", "2025-07-01T07:00:00.123Z"),
+        ("2025-01-01T00:30:00.999999+14:00", "2024-12-31T10:30:00.999Z"),
+        ("2025-07-01T23:59:59Z", "2025-07-01T23:59:59.000Z"),
+    ],
+)
+def test_timestamps_are_stored_in_utc_to_the_millisecond(client, save, sql, given, shown):
+    save(article_json(1, publishedAt=given, createdAt=given, updatedAt=given))
+    (article,) = client.get(FULL).get_json()["data"]
+    assert article["publishedAt"] == shown
+    columns = "published_at, created_at, updated_at"
+    assert stored_timestamps(sql, columns, "article") == [datetime.fromisoformat(shown)] * 3
 
 
-@pytest.fixture(params=["fresh", "analysed"])
-def planned_app(request, app, save, sql):
-    """The planner must choose well without statistics and with them."""
-    save(*(article(number) for number in range(500)), article(999, status="draft"))
-    if request.param == "analysed":
-        sql("ANALYZE")
-    return app
-
-
-@pytest.mark.sqlite
-@pytest.mark.parametrize(("order_by", "order", "words"), list(product(SORT_COLUMNS.values(), ("asc", "desc"), (0, 2))))
-def test_a_page_is_found_in_the_index_of_its_order_alone(planned_app, order_by, order, words):
-    index = {
-        "published_at": "article_by_publication",
-        "created_at": "article_by_creation",
-        "folded_title": "article_by_title",
-        "views": "article_by_views",
-    }[order_by]
-    steps = plan(planned_app, published_page(PREVIEW_COLUMNS, order_by, order, words))
-    assert steps == [
-        "SEARCH article USING INTEGER PRIMARY KEY (rowid=?)",
-        "LIST SUBQUERY 1",
-        f"SEARCH article USING COVERING INDEX {index} (customer_id=? AND status=?)",
-        "USE TEMP B-TREE FOR ORDER BY",  # of the page's own rows
-    ]
+def test_times_of_commands_are_stored_to_the_millisecond(app, sql):
+    with time_machine.travel(datetime(2027, 1, 30, 12, 0, 0, 123_999, UTC), tick=False):
+        create_key(app)
+    assert stored_timestamps(sql, "created_at", "api_key") == [datetime(2027, 1, 30, 12, 0, 0, 123_000, UTC)]
 
 
 @pytest.mark.sqlite
-@pytest.mark.parametrize("words", [0, 1, 3])
-def test_a_total_is_counted_on_indexes_alone(planned_app, words):
-    reads = [step for step in plan(planned_app, published_total(words)) if "article" in step]
-    assert reads
-    assert not [step for step in reads if "COVERING INDEX" not in step]
-
-
-@pytest.mark.sqlite
-def test_the_sitemap_is_read_from_its_index_alone(planned_app):
-    (step,) = plan(planned_app, published_slugs())
-    assert step.startswith("SEARCH article USING COVERING INDEX article_by_slug (customer_id=? AND status=?)")
-
-
-def test_the_sitemap_asks_for_its_order():
-    assert str(published_slugs()).endswith("ORDER BY article.slug")
-
-
-@pytest.mark.parametrize("customers", [1, 2])
-def test_an_article_is_published_from_its_very_moment_on(app, save, customers):
-    for name in ("Acme", "Other")[:customers]:
-        save(article(1, published_at=PAST), customer=name)
-    for moment, count in ((PAST - timedelta(milliseconds=1), 0), (PAST, 1)):
-        bound = {"customer_id": 1, "now": moment, "take": 9, "skip": 0}
-        with app.app_context():
-            assert db.session.scalar(published_total(0), bound) == count
-            assert len(db.session.execute(published_page(("id",), "views", "asc", 0), bound).all()) == count
-            assert len(db.session.execute(published_slugs(), bound).all()) == count
-
-
-@pytest.mark.sqlite
-def test_a_key_is_found_by_its_index(app):
-    assert not [step for step in plan(app, customer_of_key()) if step.startswith("SCAN")]
-
-
-def test_a_preview_page_names_no_long_column():
-    sql = str(published_page(PREVIEW_COLUMNS, "views", "asc", 1))
-    assert "content_html" not in sql
-    assert "schema_markup" not in sql
-
-
-@pytest.mark.sqlite
-def test_sqlite_logs_ahead_so_that_readers_and_a_writer_do_not_wait(app, sql):
+def test_database_is_in_wal_mode(app, sql):
     assert sql("PRAGMA journal_mode") == [("wal",)]
 
 
-def test_making_the_tables_again_changes_nothing(app, save, sql):
-    save(article(1))
-    with app.app_context():
-        create_tables()
+def test_creating_the_tables_again_changes_nothing(run, client, save, sql):
+    save(article_json(1))
+    assert run("keys", "list").exit_code == 0
     assert sql("SELECT count(*) FROM article") == [(1,)]
+    assert sql("SELECT count(*) FROM api_key") == [(1,)]
+
+
+@pytest.fixture
+def refusal(database, save):
+    """Return the error with which the table refuses an assignment to an article, or None; either is undone."""
+    save(article_json(1), article_json(2))
+
+    def refusal(assignment):
+        with closing(sqlite3.connect(database, isolation_level=None)) as connection:
+            connection.execute("BEGIN")
+            try:
+                connection.execute(f"UPDATE article SET {assignment} WHERE id = 'id-0001'")
+            except sqlite3.IntegrityError as error:
+                return error
+            finally:
+                connection.execute("ROLLBACK")
+        return None
+
+    return refusal
+
+
+TEXT_COLUMNS = (
+    "id",
+    "slug",
+    "title",
+    "folded_title",
+    "search_text",
+    "banner_url",
+    "category",
+    "keywords",
+    "meta_title",
+    "meta_desc",
+    "content_html",
+    "schema_markup",
+)
+TIMESTAMP_COLUMNS = "published_at", "created_at", "updated_at"
 
 
 @pytest.mark.sqlite
-@pytest.mark.parametrize(
-    "assignment",
-    [
+def test_table_refuses_what_no_endpoint_could_render(refusal):
+    assignments = [
         "status = 'live'",
+        "status = NULL",
         "published_at = NULL",
-        "published_at = 1700000000",
-        "published_at = '2025-01-01T00:00:00Z'",
-        "published_at = '2025-01-01 00:00:00+02:00'",
-        "published_at = '2025-02-30 00:00:00'",
-        "published_at = '2025-01-01 00:00:00 '",
-        "published_at = '2025-01-01 00:00:00.1 +00:00'",
-        "published_at = '2025-01-01 00:00:00Z'",
-        "published_at = '0000-01-01 00:00:00'",
-        "title = x'41'",
-        "slug = x'41'",
-        "content_html = x'41'",
-        "keywords = '[]' || char(0) || 'x'",
         "created_at = 'yesterday'",
         "updated_at = ''",
-        "read_time = 'five'",
-        "read_time = -1",
-        "read_time = 9e999",
+        *(
+            f"{column} = {timestamp}"
+            for column in TIMESTAMP_COLUMNS
+            for timestamp in (
+                "1700000000",
+                "'2025-01-01T00:00:00Z'",
+                "'2025-01-01 00:00:00+02:00'",
+                "'2025-02-30 00:00:00'",
+                "'2025-01-01 00:00:00 '",
+                "'2025-01-01 00:00:00.1 +00:00'",
+                "'2025-01-01 00:00:00Z'",
+                "'0000-01-01 00:00:00'",
+            )
+        ),
+        *(f"{column} = x'41'" for column in TEXT_COLUMNS),
+        *(f"{column} = NULL" for column in TEXT_COLUMNS),
+        "keywords = '[]' || char(0) || 'x'",
         "keywords = 'one, two'",
         "keywords = '{}'",
         "schema_markup = '[]'",
         "schema_markup = '{'",
-        "title = NULL",
+        "schema_markup = '{}'",
+        """schema_markup = '{"@context": "https://schema.org"}'""",
+        """schema_markup = '{"@context": "https://schema.org", "@graph": {}}'""",
+        """schema_markup = '{"@graph": []}'""",
+        """schema_markup = '{"@context": 1, "@graph": []}'""",
+        """schema_markup = '{"@context": "https://schema.org", "@graph": []}' || char(0)""",
+        "read_time = 'five'",
+        "read_time = -1",
+        "read_time = 9e999",
+        "read_time = 1000000",
+        "read_time = NULL",
         "id = 'id-0002'",
         "slug = 'slug-2'",
-    ],
-)
-def test_what_no_endpoint_could_render_is_refused_from_any_tool(app, save, sql, assignment):
-    save(article(1), article(2))
-    with pytest.raises(sqlite3.IntegrityError):
-        sql(f"UPDATE article SET {assignment} WHERE id = 'id-0001'")
+    ]
+    assert [assignment for assignment in assignments if not refusal(assignment)] == []
+
+
+@pytest.mark.sqlite
+def test_table_accepts_what_endpoints_can_render(refusal):
+    assignments = [
+        "status = 'draft'",
+        "status = 'draft', published_at = NULL",
+        *(
+            f"{column} = {timestamp}"
+            for column in TIMESTAMP_COLUMNS
+            for timestamp in ("datetime('now')", "'2025-12-31 23:59:59'", "'2024-02-29 12:00:00.999'")
+        ),
+        *(f"{column} = ''" for column in TEXT_COLUMNS if column not in ("keywords", "schema_markup")),
+        "keywords = '[]'",
+        """schema_markup = '{"@context": "https://schema.org", "@graph": []}'""",
+        "read_time = 0",
+        "read_time = 999999.5",
+        "id = 'id-0003'",
+        "slug = 'slug-3'",
+    ]
+    assert [assignment for assignment in assignments if refusal(assignment)] == []
 
 
 @pytest.mark.sqlite
 @pytest.mark.parametrize("moment", ["datetime('now')", "'2025-12-31 23:59:59'", "'2024-02-29 12:00:00.999'"])
-def test_moments_in_the_form_of_sqlites_own_are_welcome(client, save, sql, moment):
-    save(article(1))
+def test_timestamps_as_sqlite_writes_them_can_be_served(client, save, sql, moment):
+    save(article_json(1))
     sql(f"UPDATE article SET published_at = {moment}, updated_at = {moment}, created_at = {moment}")
-    assert client.get("/api/public/v1/articles").get_json()["meta"]["total"] == 1
-    assert client.get("/api/public/v1/sitemap").status_code == 200
+    for path in ENDPOINTS:
+        assert len(client.get(path).get_json()["data"]) == 1
 
 
-def test_two_customers_may_hold_the_same_ids_and_slugs(save, sql):
-    save(article(1))
-    save(article(1), customer="Other")
+def test_two_customers_may_have_the_same_ids_and_slugs(save, sql):
+    save(article_json(1))
+    save(article_json(1), customer="Other")
     assert sql("SELECT count(*) FROM article") == [(2,)]
 
 
 @pytest.mark.sqlite
-def test_a_key_needs_a_customer(app):
-    key = {"customer_id": 99, "hash": "x", "first_characters": "x", "created_at": PAST}
-    with app.app_context(), pytest.raises(Exception, match="FOREIGN KEY"):
-        db.session.execute(insert(ApiKey), [key])
+def test_customers_have_distinct_names(key, sql):
+    with pytest.raises(sqlite3.IntegrityError, match="UNIQUE"):
+        sql("INSERT INTO customer (name) VALUES ('Acme')")
 
 
 @pytest.mark.sqlite
-def test_customers_have_distinct_names(app):
-    with app.app_context(), pytest.raises(Exception, match="UNIQUE"):
-        db.session.execute(insert(Customer), [{"name": "Acme"}, {"name": "Acme"}])
+def test_keys_have_distinct_hashes(key, sql):
+    with pytest.raises(sqlite3.IntegrityError, match="UNIQUE"):
+        sql(
+            "INSERT INTO api_key (customer_id, hash, prefix, created_at)"
+            " SELECT customer_id, hash, prefix, created_at FROM api_key"
+        )

@@ -1,15 +1,15 @@
-"""What an import takes."""
+"""Tests of the schema that an import validates articles with."""
 
 import json
 
 import orjson
 import pytest
-from conftest import LISTS, article
+from helpers import LISTS, article_json
 from marshmallow import ValidationError
 
 from schemas import ArticleImportSchema
 
-WHOLE = {
+COMPLETE = {
     "id": "a-1",
     "title": "Café",
     "slug": "cafe",
@@ -33,15 +33,15 @@ def load(**fields):
     return ArticleImportSchema().load(fields)
 
 
-def faults_of(**fields):
+def errors_of(**fields):
     with pytest.raises(ValidationError) as caught:
-        load(**WHOLE | fields)
+        load(**COMPLETE | fields)
     return caught.value.messages_dict
 
 
-def test_it_takes_a_whole_article():
-    loaded = load(**WHOLE)
-    assert len(loaded) == len(WHOLE)
+def test_complete_article_is_accepted():
+    loaded = load(**COMPLETE)
+    assert len(loaded) == len(COMPLETE)
     assert loaded["published_at"].isoformat() == "2026-01-31T09:30:00.123000+00:00"
     assert loaded["created_at"] == loaded["updated_at"]
     assert loaded["keywords"] == '["one","zwei"]'
@@ -49,8 +49,8 @@ def test_it_takes_a_whole_article():
     assert (loaded["read_time"], loaded["views"], loaded["meta_desc"]) == (2.5, 7, "")
 
 
-def test_title_slug_and_content_are_required_and_all_else_optional():
-    required = {name: WHOLE[name] for name in ("title", "slug", "contentHtml")}
+def test_only_title_slug_and_content_are_required():
+    required = {name: COMPLETE[name] for name in ("title", "slug", "contentHtml")}
     assert load(**required) == {
         "title": "Café",
         "slug": "cafe",
@@ -59,15 +59,17 @@ def test_title_slug_and_content_are_required_and_all_else_optional():
         "category": "",
         "keywords": "[]",
     }
-    assert load(**required | dict.fromkeys(WHOLE.keys() - required.keys())) == load(**required)
+    assert load(**required | dict.fromkeys(COMPLETE.keys() - required.keys())) == load(**required)
     for name in required:
-        assert faults_of(**{name: None}) == {name: ["Missing data for required field."]}
+        assert errors_of(**{name: None}) == {name: ["Missing data for required field."]}
 
 
-def test_it_takes_what_the_api_gives(client, save):
-    save(*(article(number) for number in range(3)))
-    for each in client.get(LISTS[0]).get_json()["data"]:
-        load(**each)
+def test_articles_of_a_response_are_accepted(client, save):
+    save(*(article_json(number) for number in range(3)))
+    articles = client.get(LISTS[0]).get_json()["data"]
+    assert len(articles) == 3
+    for article in articles:
+        load(**article)
 
 
 @pytest.mark.parametrize(
@@ -101,13 +103,13 @@ def test_it_takes_what_the_api_gives(client, save):
         ("schemaMarkup", [{"@context": "x", "@graph": {}}, {"@context": ["x"], "@graph": []}]),
         ("status", ["Published", "scheduled", "", 1, True]),
         ("views", ["7", -1, 1.5, 1.0, True, 2**53 + 1, 1e30]),
-        ("author", ["Unknown fields are faults"]),
+        ("colour", ["Unknown fields are errors"]),
         ("Title", ["So are fields of another case"]),
     ],
 )
-def test_it_refuses_what_is_not_as_specified(field, values):
+def test_invalid_value_is_refused(field, values):
     for value in values:
-        assert list(faults_of(**{field: value})) == [field], value
+        assert list(errors_of(**{field: value})) == [field], value
 
 
 @pytest.mark.parametrize(
@@ -126,41 +128,42 @@ def test_it_refuses_what_is_not_as_specified(field, values):
         ("views", [0, 2**53]),
     ],
 )
-def test_it_takes_what_is(field, values):
+def test_unusual_but_valid_value_is_accepted(field, values):
     for value in values:
-        load(**WHOLE | {field: value})
+        load(**COMPLETE | {field: value})
 
 
 @pytest.mark.parametrize("text", ["</script>", "</ScRiPt ", "a<!--b"])
-def test_structured_data_cannot_break_out_of_a_script(text):
+def test_schema_markup_cannot_end_a_script_element(text):
     for graph in ([text], [{text: 1}], [[{"a": {"b": [text]}}]]):
-        (reason,) = faults_of(schemaMarkup={"@context": "x", "@graph": graph})["schemaMarkup"]
+        (reason,) = errors_of(schemaMarkup={"@context": "x", "@graph": graph})["schemaMarkup"]
         assert "</script" in reason
         assert "break out" in reason
-    load(**WHOLE | {"contentHtml": text, "title": text})
+    load(**COMPLETE | {"contentHtml": text, "title": text})
 
 
-def test_structured_data_is_nested_250_levels_at_most_so_that_what_holds_it_can_be_written():
+def test_schema_markup_has_at_most_250_levels():
+    """A response contains the markup four levels deep, and orjson renders 254 levels at most."""
     graph = []
     for _ in range(248):
         graph = [graph]
     markup = {"@context": "x", "@graph": graph}
-    assert json.loads(load(**WHOLE | {"schemaMarkup": markup})["schema_markup"]) == markup
+    assert json.loads(load(**COMPLETE | {"schemaMarkup": markup})["schema_markup"]) == markup
     orjson.dumps({"data": [{"schemaMarkup": markup}]})
-    assert "nested" in faults_of(schemaMarkup=markup | {"@graph": [graph]})["schemaMarkup"][0]
+    assert "nested" in errors_of(schemaMarkup=markup | {"@graph": [graph]})["schemaMarkup"][0]
 
 
-def test_it_refuses_what_is_no_object():
+def test_article_that_is_not_an_object_is_refused():
     for value in ([], "text", 7, None, True):
         with pytest.raises(ValidationError, match="Must be an object"):
             ArticleImportSchema().load(value)
 
 
-def test_it_tells_all_that_is_wrong_at_once():
-    assert faults_of(title=1, slug="", views="7", extra=1).keys() == {"title", "slug", "views", "extra"}
+def test_all_errors_of_an_article_are_reported_at_once():
+    assert errors_of(title=1, slug="", views="7", extra=1).keys() == {"title", "slug", "views", "extra"}
 
 
-def test_numbers_and_text_come_out_of_structured_data_as_they_went_in():
+def test_schema_markup_keeps_numbers_and_text_exactly():
     graph = [1, -0.5, 1e100, True, None, "é\u2028", 2**53, {"ü": []}]
-    loaded = load(**WHOLE | {"schemaMarkup": {"@context": "x", "@graph": graph}})
+    loaded = load(**COMPLETE | {"schemaMarkup": {"@context": "x", "@graph": graph}})
     assert json.loads(loaded["schema_markup"])["@graph"] == graph

@@ -1,170 +1,240 @@
-"""The demo data."""
+"""Tests of the demo data and of `python seed.py`."""
 
 import json
+import os
+import pty
 import re
 import subprocess
 from collections import Counter
+from contextlib import suppress
 from datetime import UTC, datetime
 from html.parser import HTMLParser
 from itertools import islice, pairwise
 from pathlib import Path
 
+import helpers
 import pytest
+import time_machine
 from click.testing import CliRunner
-from conftest import LISTS, PROJECT, SITEMAP, program, url_of
+from helpers import (
+    LISTS,
+    POSTGRESQL,
+    PROJECT,
+    SITEMAP,
+    article_json,
+    close,
+    create_application,
+    create_key,
+    database_url,
+    subprocess_args,
+)
 
 import seed
-from app import create_app
+
+BASE_URL = "http://127.0.0.1:8000"
+HIDDEN = 4  # drafts and scheduled articles
 
 
 @pytest.fixture
-def run(database, monkeypatch):
-    """Run `python seed.py` on the test's database."""
-    monkeypatch.setenv("DATABASE_URL", url_of(database))
+def run_seed(database, monkeypatch):
+    """Run `python seed.py`, in this process, on the test's database."""
+    monkeypatch.setenv("DATABASE_URL", database_url(database))
     return lambda *arguments: CliRunner().invoke(seed.main, arguments)
 
 
 @pytest.fixture
-def get(run):
-    """Ask the service on the seeded database with the key "demo"."""
-    return lambda path: create_app().test_client().get(path, headers={"x-api-key": "demo"}).get_json()
+def get(run_seed, database):
+    """Send a request with a key, "demo" unless another one is named, and return the body."""
+    app = create_application(database)
+    yield lambda path, key="demo": app.test_client().get(path, headers={"x-api-key": key}).get_json()
+    close(app)
 
 
-def content_of(sql):
+def rows(sql):
     return sql("SELECT * FROM article ORDER BY pk"), sql("SELECT id, hash FROM api_key"), sql("SELECT * FROM customer")
 
 
-def test_the_first_run_makes_120_articles_and_a_key_that_works(run, database):
-    result = run()
+def test_first_run_creates_120_articles_and_a_key(run_seed, get):
+    result = run_seed()
     assert result.exit_code == 0
     assert "120 published articles, 3 drafts and 1 scheduled article (124 new" in result.output
     key = re.search(r"^Key: ([A-Za-z0-9_-]{43})$", result.output, re.MULTILINE)[1]
-    assert f"curl -H 'x-api-key: {key}' \"http://127.0.0.1:8000/api/public/v1/articles?take=2\"" in result.output
-    answer = create_app().test_client().get(LISTS[0], headers={"x-api-key": key})
-    assert answer.get_json()["meta"] == {"total": 120, "take": 50, "skip": 0}
+    assert f"curl -H 'x-api-key: {key}' \"{BASE_URL}/api/public/v1/articles?take=2\"" in result.output
+    assert get(LISTS[0], key)["meta"] == {"total": 120, "take": 50, "skip": 0}
 
 
-def test_the_curl_line_has_the_settings_host_and_port(run, monkeypatch):
+def test_curl_line_has_the_configured_host_and_port(run_seed, monkeypatch):
     monkeypatch.setenv("HOST", "::")
     monkeypatch.setenv("PORT", "9000")
-    assert "http://[::1]:9000/api/public/v1/articles" in run("--key", "it's").output
-    assert "'x-api-key: it'\"'\"'s'" in run("--key", "it's").output  # as a shell needs it
+    output = run_seed("--articles", "0", "--key", "it's").output
+    assert "http://[::1]:9000/api/public/v1/articles" in output
+    assert "'x-api-key: it'\"'\"'s'" in output  # quoted for a shell
 
 
-def test_a_key_can_be_given_where_no_list_of_processes_shows_it(run, get, monkeypatch):
+def test_key_can_be_set_by_an_environment_variable(run_seed, get, monkeypatch):
     monkeypatch.setenv("DEMO_KEY", "demo")
-    assert "Key: demo\n" in run().output
-    assert get(LISTS[0])["meta"]["total"] == 120
+    assert "Key: demo\n" in run_seed("--articles", "2").output
+    assert get(LISTS[0])["meta"]["total"] == 2
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="/dev/full is a disk without room")
-def test_an_output_that_cannot_be_written_is_told(database):
+def test_output_that_cannot_be_written_is_an_error(database):
     with open("/dev/full", "w") as full:
-        result = subprocess.run(**program(database, "seed.py") | {"stdout": full})
+        result = subprocess.run(**subprocess_args(database, "seed.py") | {"stdout": full})
     assert result.returncode == 1
-    assert result.stderr == "Error: The output cannot be written (No space left on device).\n"
+    assert result.stderr.endswith("Error: The output cannot be written (No space left on device).\n")
 
 
-def test_the_same_run_again_changes_nothing(run, sql):
-    run("--key", "demo")
-    before = content_of(sql)
-    again = run("--key", "demo")
+def test_seed_announces_the_new_customer_and_the_file(run_seed, database):
+    result = run_seed("--articles", "0")
+    created = "" if POSTGRESQL else f"Created the database {database}.\n"
+    assert result.stderr == f"{created}New customer: Demo\n"
+    assert run_seed("--articles", "0").stderr == ""
+
+
+def test_customer_too_similar_to_demo_is_an_error(app, run_seed, sql):
+    create_key(app, "demo")
+    result = run_seed()
+    assert result.exit_code == 1
+    assert "There is already a customer 'demo'." in result.stderr
+    assert sql("SELECT name FROM customer") == [("demo",)]
+
+
+def test_remove_deletes_demo_alone_and_says_how_many(app, save, run_seed, sql):
+    save(article_json(1))
+    run_seed("--articles", "10")
+    save(article_json(1), customer="Demo")
+    create_key(app, "Demo")
+    removed = run_seed("--remove")
+    assert (removed.exit_code, removed.stdout) == (0, "Deleted Demo (articles: 15, keys: 2).\n")
+    assert [[len(table) for table in rows(sql)], sql("SELECT name FROM customer")] == [[1, 1, 1], [("Acme",)]]
+    again = run_seed("--remove")
+    assert (again.exit_code, again.stdout) == (0, "There is no customer Demo: nothing to delete.\n")
+
+
+@pytest.mark.sqlite
+def test_remove_creates_no_database(run_seed, database):
+    assert run_seed("--remove").exit_code == 0
+    assert list(database.parent.iterdir()) == []
+
+
+def test_seed_shows_progress_on_a_terminal(database):
+    output, terminal = pty.openpty()
+    subprocess.run(**subprocess_args(database, "seed.py", "--articles", "5") | {"stderr": terminal}, check=True)
+    os.close(terminal)
+    shown = b""
+    with suppress(OSError):  # the end of a terminal
+        while chunk := os.read(output, 65536):
+            shown += chunk
+    os.close(output)
+    assert b"Writing the demo" in shown
+    assert b"100%" in shown
+
+
+def test_second_run_changes_nothing(run_seed, sql):
+    run_seed("--key", "demo")
+    before = rows(sql)
+    assert len(before[0]) == 120 + HIDDEN
+    again = run_seed("--key", "demo")
     assert "0 new, 0 changed, 124 unchanged, 0 removed" in again.output
-    without_key = run()
+    without_key = run_seed()
     assert "flask keys create Demo" in without_key.output
-    assert content_of(sql) == before
+    assert rows(sql) == before
 
 
-def test_another_number_adds_or_removes_demo_articles_alone(run, sql, get, save):
-    run("--articles", "30", "--key", "demo")
-    thirty = content_of(sql)[0]
-    from conftest import article
-
-    save(article(1, id="mine"), article(2, id="demo-mine"), article(3, id="demo-00004x"), customer="Demo")
-    assert "20 new" in run("--articles", "50").output
+def test_other_count_adds_or_removes_only_demo_articles(save, run_seed, sql, get):
+    run_seed("--articles", "30", "--key", "demo")
+    thirty = rows(sql)[0]
+    own = [article_json(1, id="mine"), article_json(2, id="demo-mine"), article_json(3, id="demo-00004x")]
+    save(*own, customer="Demo")
+    assert "20 new" in run_seed("--articles", "50").output
     assert get(LISTS[0])["meta"]["total"] == 53
-    assert "20 removed" in run("--articles", "30").output
+    assert "20 removed" in run_seed("--articles", "30").output
     assert get(LISTS[0])["meta"]["total"] == 33
-    assert content_of(sql)[0][: len(thirty)] == thirty
-    run("--articles", "0")
-    assert sorted(each["id"] for each in get(LISTS[0])["data"]) == ["demo-00004x", "demo-mine", "mine"]
+    assert rows(sql)[0][: len(thirty)] == thirty
+    run_seed("--articles", "0")
+    assert sorted(article["id"] for article in get(LISTS[0])["data"]) == ["demo-00004x", "demo-mine", "mine"]
 
 
-def test_it_is_the_same_on_every_machine(run, sql, database):
-    run("--articles", "40")
-    first = content_of(sql)[0]
-    for file in database.parent.glob("articles.db*"):
-        file.unlink()
-    run("--articles", "40")
-    assert content_of(sql)[0] == first
+def test_demo_is_the_same_in_every_database_at_any_time(run_seed, database, tmp_path, monkeypatch):
+    other = tmp_path / "other.db"
+    assert run_seed("--articles", "40").exit_code == 0
+    monkeypatch.setenv("DATABASE_URL", database_url(other))
+    with time_machine.travel(datetime(2033, 5, 1, tzinfo=UTC)):
+        assert run_seed("--articles", "40").exit_code == 0
+    first, second = (helpers.run_sql(path, "SELECT * FROM article ORDER BY pk") for path in (database, other))
+    assert len(first) == 40 + HIDDEN
+    assert first == second
 
 
-def test_another_key_is_added(run, get, sql):
-    run("--key", "first")
-    run("--key", "demo")
+def test_another_key_is_added(run_seed, get, sql):
+    run_seed("--articles", "2", "--key", "first")
+    run_seed("--articles", "2", "--key", "demo")
     assert get(SITEMAP)["data"]
+    assert get(SITEMAP, "first")["data"]
     assert sql("SELECT count(*) FROM api_key") == [(2,)]
 
 
-def test_a_key_that_cannot_be_used_is_refused_and_nothing_is_written(run, sql, app):
-    from conftest import make_key
-
-    make_key(app, "Other", key="taken")
-    make_key(app, "Demo", key="revoked")
-    app.test_cli_runner().invoke(args=["keys", "revoke", "2"])
-    for key in ("taken", "revoked", "", "two words", "é", "x" * 201, "a\nb"):
-        result = run("--key", key)
+def test_unusable_key_is_refused_and_nothing_is_written(app, run, run_seed, sql):
+    taken, revoked = create_key(app, "Other"), create_key(app, "Demo")
+    assert run("keys", "revoke", "2").exit_code == 0
+    expiring = create_key(app, "Demo", "--expires", "2999-12-31")
+    before = rows(sql)
+    for key in (taken, revoked, expiring, "", "two words", "é", "x" * 201, "a\nb"):
+        result = run_seed(f"--key={key}")
         assert (result.exit_code, result.exception.__class__) == (2, SystemExit)
         assert "--key" in result.output
-    assert sql("SELECT count(*) FROM article") == [(0,)]
+    assert rows(sql) == before
+    assert before[0] == []
 
 
-@pytest.mark.parametrize("number", ["-1", "100001", "many", "1.5"])
-def test_a_number_of_articles_out_of_range_is_refused(run, number):
-    result = run("--articles", number)
+@pytest.mark.parametrize("count", ["-1", "100001", "many", "1.5"])
+def test_count_out_of_range_is_refused(run_seed, count):
+    result = run_seed("--articles", count)
     assert result.exit_code == 2
     assert "--articles" in result.output
 
 
-def test_drafts_and_the_scheduled_article_show_nowhere(run, sql, get):
-    run("--articles", "10", "--key", "demo")
+def test_drafts_and_scheduled_articles_appear_nowhere(run_seed, sql, get):
+    run_seed("--articles", "10", "--key", "demo")
     hidden = {slug for (slug,) in sql("SELECT slug FROM article WHERE id LIKE 'demo-draft-%' OR id = 'demo-scheduled'")}
-    assert len(hidden) == 4
-    assert not hidden & {each["slug"] for each in get(LISTS[1])["data"]}
-    assert not hidden & {each["url"] for each in get(SITEMAP)["data"]}
+    assert len(hidden) == HIDDEN
+    assert not hidden & {article["slug"] for article in get(LISTS[1])["data"]}
+    assert not hidden & {entry["url"] for entry in get(SITEMAP)["data"]}
     assert get(LISTS[1])["meta"]["total"] == len(get(SITEMAP)["data"]) == 10
 
 
 @pytest.fixture(scope="module")
 def demo():
-    return list(seed.demo_articles(120, "http://127.0.0.1:8000"))
+    return list(seed.demo_articles(120, BASE_URL))
 
 
-def test_a_hundred_thousand_articles_have_distinct_titles_and_slugs():
+@pytest.mark.parametrize("count", [10_000, pytest.param(100_000, marks=pytest.mark.slow)])
+def test_titles_slugs_and_ids_are_distinct(count):
     titles, slugs, ids = set(), set(), set()
-    for each in seed.demo_articles(seed.MOST_ARTICLES, ""):
-        titles.add(each["title"])
-        slugs.add(each["slug"])
-        ids.add(each["id"])
-        assert not re.search(r"[\s/?#]", each["slug"])
-        assert len(each["slug"]) <= 200
-    assert len(titles) == len(slugs) == len(ids) == seed.MOST_ARTICLES + seed.DRAFTS + 1
+    for article in seed.demo_articles(count, ""):
+        titles.add(article["title"])
+        slugs.add(article["slug"])
+        ids.add(article["id"])
+        assert not re.search(r"[\s/?#]", article["slug"])
+        assert len(article["slug"]) <= 200
+    assert len(titles) == len(slugs) == len(ids) == count + HIDDEN
 
 
-def test_a_larger_demo_begins_like_a_smaller_one(demo):
-    assert list(islice(seed.demo_articles(1000, "http://127.0.0.1:8000"), 120)) == demo[:120]
+def test_larger_demo_begins_with_the_smaller_one(demo):
+    assert list(islice(seed.demo_articles(1000, BASE_URL), 120)) == demo[:120]
 
 
-def test_the_dates_fill_three_years_and_none_is_to_come(demo):
-    published = sorted(each["published_at"] for each in demo[:120])
+def test_dates_fill_three_years_and_are_past(demo):
+    published = sorted(article["published_at"] for article in demo[:120])
     assert (published[-1] - published[0]).days > 2.9 * 365
-    assert max((later - earlier).days for earlier, later in pairwise(published)) < 30
-    assert all(each["created_at"] < each["published_at"] <= each["updated_at"] for each in demo[:120])
-    assert max(each["updated_at"] for each in demo) < datetime(2026, 11, 1, tzinfo=UTC)
+    assert max((following - earlier).days for earlier, following in pairwise(published)) < 30
+    assert all(article["created_at"] < article["published_at"] <= article["updated_at"] for article in demo[:120])
+    assert max(article["updated_at"] for article in demo) < datetime(2026, 11, 1, tzinfo=UTC)
 
 
 class Elements(HTMLParser):
-    """Collects an HTML text's elements, and fails where they are not nested."""
+    """The elements of an HTML text. Fails if they are not nested."""
 
     def __init__(self, html):
         super().__init__()
@@ -180,29 +250,31 @@ class Elements(HTMLParser):
         assert self.open.pop() == tag
 
 
-def test_each_article_reads_as_one(demo):
-    for each in demo:
-        elements = Elements(each["content_html"]).seen
-        assert elements["p"] >= 4, each["id"]
-        assert elements["h2"] >= 2, each["id"]
+def test_every_article_has_the_structure_of_a_real_one(demo):
+    for article in demo:
+        elements = Elements(article["content_html"]).seen
+        assert elements["p"] >= 4, article["id"]
+        assert elements["h2"] >= 2, article["id"]
         assert not elements.keys() & {"h1", "script", "style", "img", "iframe"}
-        assert 4 <= len(json.loads(each["keywords"])) <= 8
-        assert 10 <= len(each["title"]) <= 120
-    assert sum("<table" in each["content_html"] or "<blockquote" in each["content_html"] for each in demo) > 60
-    assert sum("<ul" in each["content_html"] or "<ol" in each["content_html"] for each in demo) > 60
+        assert 4 <= len(json.loads(article["keywords"])) <= 8
+        assert 10 <= len(article["title"]) <= 120
+    assert sum("<table" in article["content_html"] or "<blockquote" in article["content_html"] for article in demo) > 60
+    assert sum("<ul" in article["content_html"] or "<ol" in article["content_html"] for article in demo) > 60
 
 
-def test_there_are_several_scripts_and_every_category_has_its_banner(demo):
-    titles = "".join(each["title"] for each in demo)
+def test_titles_have_several_scripts_and_categories_banners(demo):
+    titles = "".join(article["title"] for article in demo)
     assert all(re.search(pattern, titles) for pattern in ("[À-ž]", "[α-ω]", "[а-я]", "[一-龯]", "[ا-ي]"))
-    assert {each["banner_url"] for each in demo} == {
-        f"http://127.0.0.1:8000/static/banners/{file.name}" for file in (PROJECT / "static/banners").iterdir()
+    assert {article["banner_url"] for article in demo} == {
+        f"{BASE_URL}/static/banners/{file.name}" for file in (PROJECT / "static/banners").iterdir()
     }
-    assert len({each["category"] for each in demo}) == 8
+    assert len({article["category"] for article in demo}) == 8
 
 
-def test_no_text_could_break_out_of_the_page_that_its_graph_is_put_into(run, sql):
-    run()
-    for (markup,) in sql("SELECT schema_markup FROM article"):
+def test_schema_markup_cannot_end_a_script_element(run_seed, sql):
+    run_seed()
+    found = sql("SELECT schema_markup FROM article")
+    assert len(found) == 120 + HIDDEN
+    for (markup,) in found:
         assert not re.search(r"</script|<!--", markup, re.IGNORECASE)
         assert json.loads(markup)["@graph"][0]["@type"] == "BlogPosting"

@@ -1,71 +1,54 @@
-"""What an import reads: files, standard input, another instance."""
+"""Sources of an import: files, standard input, other instances of the service."""
 
 import json
 import os
 import pty
 import socket
 import subprocess
-import sys
 import threading
 import time
-from collections.abc import Callable
+from contextlib import suppress
+from functools import partial
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
-from conftest import PROJECT, article, make_key, simple, url_of
+from helpers import (
+    LISTS,
+    article_json,
+    create_key,
+    json_lines,
+    minimal_json,
+    run_command,
+    subprocess_args,
+)
+
+from settings import read_version
 
 
 @pytest.fixture
 def run(app, key):
     """Run `flask articles import`; there is one customer, Acme."""
-    return lambda *arguments, **options: app.test_cli_runner().invoke(
-        args=["articles", "import", *map(str, arguments)], **options
-    )
+    return partial(run_command, app, "articles", "import")
 
 
 @pytest.fixture
-def titles(sql):
-    return lambda: [slug for (slug,) in sql("SELECT slug FROM article ORDER BY id")]
+def slugs(sql):
+    """Return the slugs of all articles."""
+    return lambda: [slug for (slug,) in sql("SELECT slug FROM article ORDER BY slug")]
 
 
-def test_all_that_is_wrong_with_several_sources_is_told(run, remote, tmp_path):
-    for name, content in (("1.jsonl", b"{}"), ("2.json", b"{"), ("3.jsonl", b"[]")):
-        (tmp_path / name).write_bytes(content)
-    address = remote(lambda _query, _key: (401, {}, b""))
-    message = refused(run(tmp_path / "1.jsonl", tmp_path / "2.json", address, tmp_path / "3.jsonl"))
-    for words in ("1.jsonl, line 1: ", "2.json: ", "/articles: It does not accept the key.", "3.jsonl, line 1: "):
-        assert words in message
-    assert message.count("\n") == 5
-
-
-def test_a_source_that_takes_its_time_keeps_no_other_writer_waiting(run, remote, app, titles):
-    def answer(_query, _key):
-        assert app.test_cli_runner().invoke(args=["keys", "create", "Acme"]).exit_code == 0
-        return page([simple(1)], 1)
-
-    began = time.monotonic()
-    assert run(remote(answer)).stdout == "1 new, 0 changed, 0 unchanged\n"
-    assert time.monotonic() - began < 30
-
-
-def test_closed_standard_input_is_told(app, key, database):
-    command = f"{sys.executable} -m flask articles import - <&-"
-    environment = os.environ | {"DATABASE_URL": url_of(database)}
-    result = subprocess.run(command, shell=True, cwd=PROJECT, env=environment, capture_output=True, text=True)  # noqa: S602
-    assert result.returncode == 1
-    assert result.stderr == "Error: Nothing was written. What is wrong:\n-: Standard input is closed.\n"
-
-
-def refused(result):
-    """Check that a command failed with a message of its own; return that."""
+def error_report(result):
+    """Check that an import failed with its own error report, and return it."""
     assert result.exit_code == 1
-    assert not isinstance(result.exception, Exception)
+    assert isinstance(result.exception, SystemExit)
     assert result.stdout == ""
-    assert result.stderr.startswith("Error: Nothing was written.")
+    assert result.stderr.startswith("Error: Nothing was written. What is wrong:\n")
     return result.stderr
 
+
+# Files and standard input
 
 LINES = b'{"slug": "a", "title": "", "contentHtml": ""}\n{"slug": "b", "title": "", "contentHtml": ""}'
 ITEMS = b"[" + LINES.replace(b"\n", b",") + b"]"
@@ -83,40 +66,34 @@ ITEMS = b"[" + LINES.replace(b"\n", b",") + b"]"
         ("blank.jsonl", b"\n  \n" + LINES.replace(b"\n", b"\n\t\n\n")),
     ],
 )
-def test_files_of_every_form_are_read(run, titles, tmp_path, name, content):
+def test_files_of_every_form_are_read(run, slugs, tmp_path, name, content):
     (tmp_path / name).write_bytes(content)
-    assert run(tmp_path / name).stdout == "2 new, 0 changed, 0 unchanged\n"
-    assert sorted(titles()) == ["a", "b"]
+    assert run(tmp_path / name).stdout == "2 new, 0 changed, 0 unchanged (new: 2 draft)\n"
+    assert slugs() == ["a", "b"]
 
 
-def test_standard_input_is_read_as_json_lines(run, titles):
-    assert run("-", input=LINES).stdout == "2 new, 0 changed, 0 unchanged\n"
-    assert sorted(titles()) == ["a", "b"]
+def test_standard_input_is_read_as_json_lines(run, slugs):
+    assert run("-", input=LINES).stdout == "2 new, 0 changed, 0 unchanged (new: 2 draft)\n"
+    assert slugs() == ["a", "b"]
 
 
-@pytest.mark.skipif(not Path("/proc/self/mem").exists(), reason="/proc/self/mem can be opened, but not read")
-def test_a_file_that_can_be_opened_but_not_read_is_told(run, titles, tmp_path):
-    (tmp_path / "a.json").write_text(json.dumps([simple(1)]))
-    (tmp_path / "b.jsonl").symlink_to("/proc/self/mem")
-    assert "b.jsonl: It cannot be read (Input/output error)." in refused(run(tmp_path / "a.json", tmp_path / "b.jsonl"))
-    assert titles() == []
+def test_import_without_articles_is_no_error(run, tmp_path):
+    for name, content in (("a.json", b"[]"), ("b.json", b'{"data": []}'), ("c.jsonl", b"\n"), ("d.jsonl", b"")):
+        (tmp_path / name).write_bytes(content)
+        result = run(tmp_path / name)
+        assert (result.exit_code, result.stdout) == (0, "0 new, 0 changed, 0 unchanged\n")
 
 
-@pytest.mark.parametrize(("name", "content"), [("a.json", b"[]"), ("b.json", b'{"data": []}'), ("c.jsonl", b"\n")])
-def test_no_articles_are_no_error(run, tmp_path, name, content):
-    (tmp_path / name).write_bytes(content)
-    assert run(tmp_path / name).stdout == "0 new, 0 changed, 0 unchanged\n"
-
-
-def test_several_sources_are_one_import(run, titles, tmp_path):
+def test_several_sources_are_one_import(run, slugs, tmp_path):
     for number in (1, 2):
-        (tmp_path / f"{number}.json").write_text(json.dumps([simple(number)]))
+        (tmp_path / f"{number}.json").write_text(json.dumps([minimal_json(number)]))
     (tmp_path / "bad.jsonl").write_text("{")
-    third = json.dumps(simple(3))
-    assert "bad.jsonl, line 1" in refused(run(tmp_path / "1.json", tmp_path / "2.json", "-", tmp_path / "bad.jsonl"))
-    assert titles() == []
-    assert run(tmp_path / "1.json", "-", tmp_path / "2.json", input=third).stdout == "3 new, 0 changed, 0 unchanged\n"
-    assert titles() == ["slug-1", "slug-2", "slug-3"]
+    third = json.dumps(minimal_json(3))
+    sources = tmp_path / "1.json", "-", tmp_path / "2.json"
+    assert "bad.jsonl, line 1" in error_report(run(*sources, tmp_path / "bad.jsonl", input=third))
+    assert slugs() == []
+    assert run(*sources, input=third).stdout == "3 new, 0 changed, 0 unchanged (new: 3 published)\n"
+    assert slugs() == ["slug-1", "slug-2", "slug-3"]
 
 
 @pytest.mark.parametrize(
@@ -145,60 +122,84 @@ def test_several_sources_are_one_import(run, titles, tmp_path):
         ("items.json", b'[null, 7, {"slug": "x"}]', "items.json, article 3, slug 'x': contentHtml: Missing data"),
     ],
 )
-def test_broken_files_are_refused_with_the_place(run, titles, tmp_path, name, content, words):
+def test_invalid_files_are_rejected_with_the_location(run, slugs, tmp_path, name, content, words):
     (tmp_path / name).write_bytes(content)
-    (tmp_path / "good.json").write_text(json.dumps([simple(1)]))
-    message = refused(run(tmp_path / "good.json", tmp_path / name))
+    (tmp_path / "good.json").write_text(json.dumps([minimal_json(1)]))
+    message = error_report(run(tmp_path / "good.json", tmp_path / name))
     assert words in message
     assert message.count("\n") <= 6
-    assert titles() == []
+    assert slugs() == []
 
 
-@pytest.mark.parametrize("source", ["missing.json", "articles.csv", "", "ftp://example.com/a.json", "tests", "http:/a"])
-def test_what_is_no_source_is_wrong_usage(run, source):
-    result = run(source)
-    assert result.exit_code == 2
-    assert "Invalid value for 'SOURCE...'" in result.stderr
-
-
-def test_a_file_that_cannot_be_read_is_refused(run, tmp_path):
+def test_arguments_that_are_no_sources_are_wrong_usage(run, tmp_path):
     (tmp_path / "folder.json").mkdir()
+    for source in ("missing.json", "articles.csv", "", "ftp://example.com/a.json", "tests", "http:/a"):
+        result = run(source)
+        assert result.exit_code == 2
+        assert "Invalid value for 'SOURCE...'" in result.stderr
     assert run(tmp_path / "folder.json").exit_code == 2
     assert run("-", "-").exit_code == 2
     assert run().exit_code == 2
 
 
-def test_a_terminal_sees_how_far_it_is_and_a_file_does_not(app, key, database, tmp_path):
-    (tmp_path / "a.jsonl").write_text("\n".join(json.dumps(simple(number)) for number in range(1000)))
-    command = [sys.executable, "-m", "flask", "articles", "import", str(tmp_path / "a.jsonl")]
-    options = {"cwd": PROJECT, "env": os.environ | {"DATABASE_URL": url_of(database)}, "check": True}
-    ours, theirs = pty.openpty()
-    subprocess.run(command, stdout=subprocess.PIPE, stderr=theirs, **options)
-    os.close(theirs)
-    with os.fdopen(ours, "rb", buffering=0) as terminal:
-        assert b"100%" in b"".join(iter(lambda: read(terminal), b""))
-    piped = subprocess.run(command, capture_output=True, **options)
-    assert (piped.stdout, piped.stderr) == (b"0 new, 0 changed, 1000 unchanged\n", b"")
+@pytest.mark.skipif(not Path("/proc/self/mem").exists(), reason="/proc/self/mem can be opened, but not read")
+def test_file_that_opens_but_cannot_be_read_is_reported(run, slugs, tmp_path):
+    (tmp_path / "a.json").write_text(json.dumps([minimal_json(1)]))
+    for name in ("b.jsonl", "c.json"):
+        (tmp_path / name).symlink_to("/proc/self/mem")
+        message = error_report(run(tmp_path / "a.json", tmp_path / name))
+        assert f"{name}: It cannot be read (Input/output error)." in message
+    assert slugs() == []
 
 
-def read(terminal):
-    """Give what a terminal shows next, or nothing at its end."""
-    try:
-        return terminal.read(10_000)
-    except OSError:
-        return b""
+@pytest.mark.slow
+def test_closed_standard_input_is_reported(key, database):
+    close_stdin = ["sh", "-c", 'exec "$@" <&-', "sh"]
+    result = subprocess.run(
+        **subprocess_args(database, "-m", "flask", "articles", "import", "-", prefix=close_stdin), check=False
+    )
+    assert result.returncode == 1
+    assert result.stderr == "Error: Nothing was written. What is wrong:\nstandard input: It is closed.\n"
+
+
+def test_terminal_shows_progress_and_a_file_does_not(run, database, tmp_path):
+    (tmp_path / "a.jsonl").write_text(json_lines(map(minimal_json, range(1000))))
+    command = subprocess_args(database, "-m", "flask", "articles", "import", str(tmp_path / "a.jsonl"))
+    terminal, stderr = pty.openpty()
+    subprocess.run(**command | {"stderr": stderr}, check=True)
+    os.close(stderr)
+    shown = b""
+    with os.fdopen(terminal, "rb", buffering=0) as output, suppress(OSError):  # which is how a terminal ends
+        while chunk := output.read(10_000):
+            shown += chunk
+    assert b"a.jsonl" in shown
+    assert b"100%" in shown
+    again = run(tmp_path / "a.jsonl")
+    assert (again.stdout, again.stderr) == ("0 new, 0 changed, 1000 unchanged\n", "")
+
+
+# Another instance
 
 
 @pytest.fixture
 def remote():
-    """Serve, in place of another instance, what a function answers: status, headers, body."""
+    """Serve a stand-in for another instance; `respond` maps a query and a key to a status, headers and a body.
+
+    The first of `sitemaps` is the response of its sitemap, until the next one takes its place; without any it is a 404.
+    """
     servers = []
 
-    def remote(answer: Callable[[dict[str, str], str | None], tuple]) -> str:
+    def remote(respond, sitemaps=((404, {}, b"{}"),)):
+        sitemaps = list(sitemaps)
+
         class Handler(BaseHTTPRequestHandler):
             def do_GET(self):
+                remote.user_agents.add(self.headers["User-Agent"])
                 query = {name: values[0] for name, values in parse_qs(urlsplit(self.path).query).items()}
-                status, headers, body = answer(query, self.headers["x-api-key"])
+                if urlsplit(self.path).path.endswith("/sitemap"):
+                    status, headers, body = sitemaps.pop(0) if len(sitemaps) > 1 else sitemaps[0]
+                else:
+                    status, headers, body = respond(query, self.headers["x-api-key"])
                 self.send_response(status)
                 for name, value in ({"Content-Length": str(len(body))} | headers).items():
                     self.send_header(name, value)
@@ -211,8 +212,9 @@ def remote():
         server = HTTPServer(("127.0.0.1", 0), Handler)
         servers.append(server)
         threading.Thread(target=server.serve_forever, args=(0.01,)).start()
-        return f"http://127.0.0.1:{server.server_port}/api/public/v1/articles"
+        return f"http://127.0.0.1:{server.server_port}{LISTS[0]}"
 
+    remote.user_agents = set()
     yield remote
     for server in servers:
         server.shutdown()
@@ -220,116 +222,190 @@ def remote():
 
 
 def page(articles, total):
+    """Return a response of the articles endpoint."""
     return 200, {}, json.dumps({"data": articles, "meta": {"total": total}}).encode()
 
 
-def test_an_address_may_end_as_a_file_does(run):
-    assert "It cannot be reached" in refused(run("http://127.0.0.1:9/api/public/v1/articles?x=.jsonl"))
+def page_of(articles, query):
+    skip, take = int(query["skip"]), int(query["take"])
+    return page(articles[skip : skip + take], len(articles))
 
 
-def paged(articles):
-    def answer(query, _key):
-        skip, take = int(query["skip"]), int(query["take"])
-        return page(articles[skip : skip + take], len(articles))
+def test_another_instance_is_paged_through_with_its_key(run, remote, slugs):
+    requests = []
 
-    return answer
+    def respond(query, key):
+        requests.append((query, key))
+        return page_of([minimal_json(number) for number in range(250)], query)
 
-
-def test_another_instance_is_paged_through_with_its_key(run, remote, titles):
-    asked = []
-
-    def answer(query, key):
-        asked.append((query, key))
-        return paged([simple(number) for number in range(250)])(query, key)
-
-    address = remote(answer) + "?q=caf%C3%A9&take=7&empty="
-    assert run(address, "--key", "secret").stdout == "250 new, 0 changed, 0 unchanged\n"
-    assert len(titles()) == 250
-    assert [(int(query["skip"]), query["take"], key) for query, key in asked] == [
+    url = remote(respond) + "?q=caf%C3%A9&take=7&empty="
+    assert run(url, "--key", "secret").stdout == "250 new, 0 changed, 0 unchanged (new: 250 published)\n"
+    assert len(slugs()) == 250
+    assert [(int(query["skip"]), query["take"], key) for query, key in requests] == [
         (skip, "100", "secret") for skip in (0, 100, 200)
     ]
-    assert all((query["orderBy"], query["order"], query["q"]) == ("publishedAt", "asc", "café") for query, _ in asked)
+    assert all(
+        (query["orderBy"], query["order"], query["q"]) == ("publishedAt", "asc", "café") for query, _ in requests
+    )
 
 
-def test_its_key_may_stand_in_the_environment(run, remote):
+def test_import_names_itself_and_its_version(run, remote):
+    assert run(remote(lambda _query, _key: page([], 0))).exit_code == 0
+    assert remote.user_agents == {f"article-delivery-api/{read_version()}"}
+
+
+def test_source_key_can_come_from_the_environment(run, remote):
     keys = []
-    address = remote(lambda _query, key: keys.append(key) or page([], 0))
-    assert run(address, env={"SOURCE_API_KEY": "from-there"}).exit_code == 0
-    assert run(address, "--key", "given", env={"SOURCE_API_KEY": "from-there"}).exit_code == 0
-    assert keys == ["from-there", "given"]
-    bad = run(address, env={"SOURCE_API_KEY": "two\nlines"})
-    assert bad.exit_code == 2
-    assert "two" not in bad.stderr
+    url = remote(lambda _query, key: keys.append(key) or page([], 0))
+    assert run(url).exit_code == 0
+    assert run(url, env={"SOURCE_API_KEY": "from-there"}).exit_code == 0
+    assert run(url, "--key", "given", env={"SOURCE_API_KEY": "from-there"}).exit_code == 0
+    assert keys == [None, "from-there", "given"]
+    invalid = run(url, env={"SOURCE_API_KEY": "two\nlines"})
+    assert invalid.exit_code == 2
+    assert "two" not in invalid.stderr
+    assert len(keys) == 3
 
 
 @pytest.mark.parametrize(
-    ("answer", "words"),
+    ("response", "words"),
     [
-        ((401, {}, b'{"detail": "..."}'), "It does not accept the key. Give its key by --key or SOURCE_API_KEY."),
-        ((503, {}, b'{"detail": "Try again."}'), "It answers 503: Try again."),
-        ((400, {}, b'{"detail": "Bad.", "errors": {"q": ["Too long."]}}'), "It answers 400: Bad. {'q': ['Too long.']}"),
-        ((500, {}, b'{"detail": "\\u001b[2J\\n%s"}' % (b"x" * 9999)), "It answers 500:  [2J xxx"),
-        ((302, {"Location": "/else"}, b""), "/else. Give that address."),
-        ((200, {}, b'{"data": [{"slug'), "The answer is not JSON, or was cut off."),
-        ((404, {}, b"<html>"), "It answers 404 Not Found. Is it the address of an articles"),
-        ((500, {"Content-Length": "99"}, b"{"), "It answers 500 Internal Server Error."),
-        ((301, {"Location": "https://b.example/articles"}, b""), "It redirects to https://b.example/articles. Give"),
-        ((200, {}, b"<html>"), "The answer is not JSON, or was cut off."),
-        ((200, {}, b"[]"), "Is it the address of one?"),
-        ((200, {}, b'{"data": []}'), "Is it the address of one?"),
-        ((200, {}, b'{"data": {}, "meta": {"total": 1}}'), "Is it the address of one?"),
-        ((200, {}, b'{"data": [], "meta": {"total": "1"}}'), "Is it the address of one?"),
-        ((200, {"Content-Length": "1000"}, b'{"data": ['), "The answer was cut off. Import them again."),
+        ((401, {}, b'{"detail": "..."}'), "It does not accept the key. Set its key with --key or SOURCE_API_KEY."),
+        ((503, {}, b'{"detail": "Try again."}'), "It responds with 503: Try again."),
+        (
+            (400, {}, b'{"detail": "Bad.", "errors": {"q": ["Too long."]}}'),
+            "with 400: Bad. {'q': ['Too long.']}",
+        ),
+        ((500, {}, b'{"detail": "\\u001b[2J\\n%s"}' % (b"x" * 9999)), "It responds with 500:  [2J xxx"),
+        ((302, {"Location": "/else"}, b""), "/else. Use that URL."),
+        ((200, {}, b'{"data": [{"slug'), "The response is not JSON, or was cut off."),
+        ((404, {}, b"<html>"), "It responds with 404 Not Found. Check that the URL is"),
+        ((500, {"Content-Length": "99"}, b"{"), "It responds with 500 Internal Server Error."),
+        ((301, {"Location": "https://b.example/articles"}, b""), "It redirects to https://b.example/articles. Use"),
+        ((200, {}, b"<html>"), "The response is not JSON, or was cut off."),
+        ((200, {}, b"[]"), "Check the URL."),
+        ((200, {}, b'{"data": []}'), "Check the URL."),
+        ((200, {}, b'{"data": {}, "meta": {"total": 1}}'), "Check the URL."),
+        ((200, {}, b'{"data": [], "meta": {"total": "1"}}'), "Check the URL."),
+        ((200, {"Content-Length": "1000"}, b'{"data": ['), "The response was cut off. Import them again."),
         ((200, {"Transfer-Encoding": "chunked", "Content-Length": ""}, b"9\r\n{"), "cut off"),
     ],
 )
-def test_what_another_instance_answers_instead_is_told(run, remote, titles, answer, words):
-    message = refused(run(remote(lambda _query, _key: answer), color=True))
+def test_other_responses_of_an_instance_are_reported(run, remote, slugs, response, words):
+    url = remote(lambda _query, _key: response)
+    message = error_report(run(url, color=True))
+    assert f"\n{url}: " in message
     assert words in message
     assert "\x1b" not in message
     assert len(message) < 600
     assert message.count("\n") == 2
-    assert titles() == []
+    assert slugs() == []
 
 
-def test_an_instance_that_fails_on_a_later_page_leaves_nothing(run, remote, titles):
-    def answer(query, key):
-        if query["skip"] != "0":
-            return 200, {"Content-Length": "1000"}, b"{"
-        return paged([simple(number) for number in range(150)])(query, key)
-
-    assert "The answer was cut off after 100 articles." in refused(run(remote(answer)))
-    assert titles() == []
-
-
-@pytest.mark.parametrize("later", [page([simple(100)], 151), page([], 150)])
-def test_articles_that_change_while_they_are_read_are_not_taken(run, remote, titles, later):
-    first = page([simple(number) for number in range(100)], 150)
-    message = refused(run(remote(lambda query, _key: first if query["skip"] == "0" else later)))
-    assert "changed while they were read" in message
-    assert titles() == []
+def test_sitemap_that_is_no_sitemap_fails_the_import(run, remote, slugs):
+    for response, words in (
+        ((401, {}, b"{}"), "does not accept the key"),
+        ((500, {}, b"{}"), "It responds with 500"),
+        ((200, {}, b"<html>"), "is not JSON"),
+        ((200, {}, b'{"data": [1]}'), "sitemap"),
+    ):
+        url = remote(lambda query, _key: page_of([minimal_json(1)], query), [response])
+        assert words in error_report(run(url))
+    assert slugs() == []
 
 
-@pytest.mark.parametrize(
-    "address", ["http://", "http://[::1", "http://127.0.0.1:99999/", "http://a b/", "https://\u00fc@/"]
-)
-def test_an_address_that_is_none_is_told(run, address):
-    assert "cannot be reached" in refused(run(address))
+def test_article_updated_while_they_are_read_fails_the_import(run, remote, slugs):
+    sitemaps = [
+        (200, {}, b'{"data": [{"url": "slug-1", "lastmod": "%s"}]}' % day) for day in (b"2026-02-01", b"2026-02-02")
+    ]
+    url = remote(lambda query, _key: page_of([minimal_json(1)], query), sitemaps)
+    assert "changed while they were read" in error_report(run(url))
+    assert slugs() == []
 
 
-def test_an_instance_that_is_not_there_is_told(run):
+def test_instance_that_fails_on_a_later_page_leaves_nothing(run, remote, slugs):
+    articles = [minimal_json(number) for number in range(150)]
+    cut_off = 200, {"Content-Length": "1000"}, b"{"
+    url = remote(lambda query, _key: page_of(articles, query) if query["skip"] == "0" else cut_off)
+    assert "The response was cut off after 100 articles." in error_report(run(url))
+    assert slugs() == []
+
+
+@pytest.mark.parametrize("later", [page([minimal_json(100)], 151), page([], 150)])
+def test_articles_that_change_between_pages_are_not_imported(run, remote, slugs, later):
+    first = page([minimal_json(number) for number in range(100)], 150)
+    url = remote(lambda query, _key: first if query["skip"] == "0" else later)
+    assert "changed while they were read" in error_report(run(url))
+    assert slugs() == []
+
+
+def test_url_that_cannot_be_reached_is_reported(run):
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
-    assert "cannot be reached ([Errno 111] Connection refused)" in refused(run(f"http://127.0.0.1:{port}/"))
-    assert "cannot be reached" in refused(run("https://no-such-host.invalid/articles"))
+    refused = error_report(run(f"http://127.0.0.1:{port}/"))
+    assert "cannot be reached ([Errno 111] Connection refused)" in refused
+    for url in (
+        "https://no-such-host.invalid/articles",
+        "http://",
+        "http://[::1",
+        "http://127.0.0.1:99999/",
+        "http://a b/",
+        "https://\u00fc@/",
+        f"http://127.0.0.1:{port}{LISTS[0]}?x=.jsonl",  # ends as a file does
+    ):
+        assert "It cannot be reached" in error_report(run(url)), url
 
 
-def test_an_instance_refuses_a_wrong_key_in_its_own_way(app, run, save, server):
-    save(article(1))
-    address = f"http://{server.host}:{server.port}/api/public/v1"
-    assert "does not accept the key" in refused(run(f"{address}/articles", "--key", "wrong"))
-    key = make_key(app, "Acme")
-    assert "Is it the address of one?" in refused(run(f"{address}/sitemap", "--key", key))
-    assert "contentHtml: Missing data" in refused(run(f"{address}/articles/preview", "--key", key))
-    assert "It answers 404: Nothing is here. The endpoints are" in refused(run(address, "--key", key))
+def test_errors_of_all_sources_are_reported(run, remote, tmp_path):
+    for name, content in (("1.jsonl", b"{}"), ("2.json", b"{"), ("3.jsonl", b"[]")):
+        (tmp_path / name).write_bytes(content)
+    url = remote(lambda _query, _key: (401, {}, b""))
+    message = error_report(run(tmp_path / "1.jsonl", tmp_path / "2.json", url, tmp_path / "3.jsonl"))
+    for words in ("1.jsonl, line 1: ", "2.json: ", "/articles: It does not accept the key.", "3.jsonl, line 1: "):
+        assert words in message
+    assert message.count("\n") == 5
+
+
+def test_slow_source_keeps_no_other_writer_waiting(app, run, remote):
+    def respond(_query, _key):
+        create_key(app)
+        return page([minimal_json(1)], 1)
+
+    began = time.monotonic()
+    assert run(remote(respond)).stdout == "1 new, 0 changed, 0 unchanged (new: 1 published)\n"
+    assert time.monotonic() - began < 30
+
+
+def test_instance_of_the_service_rejects_what_it_cannot_give(run, site):
+    site.save(article_json(1))
+    base = f"http://{site.server.host}:{site.server.port}/api/public/v1"
+    assert "does not accept the key" in error_report(run(f"{base}/articles", "--key", "wrong"))
+    assert "Check the URL." in error_report(run(f"{base}/sitemap", "--key", site.key))
+    assert "contentHtml: Missing data" in error_report(run(f"{base}/articles/preview", "--key", site.key))
+    assert "It responds with 404: Nothing is here. The endpoints are" in error_report(run(base, "--key", site.key))
+
+
+def test_mirror_of_an_instance_gives_the_same_bytes(run, client, shared):
+    """A new instance imports the demo over HTTP; its pages have the same bytes and ETags, in every order."""
+    app, server = shared
+    subprocess.run(**subprocess_args(server.database, "seed.py", "--key", "demo", "--articles", "230"), check=True)
+    command = f"http://{server.host}:{server.port}{LISTS[0]}", "--key", "demo"
+    assert run(*command).stdout == "230 new, 0 changed, 0 unchanged (new: 230 published)\n"
+    assert run(*command).stdout == "0 new, 0 changed, 230 unchanged\n"
+
+    original = app.test_client()
+    pages = 0
+    for path in LISTS:
+        for order_by in ("publishedAt", "title"):
+            for order in ("asc", "desc"):
+                for q in ("", "cafe", "the web", "ü", "no such thing"):
+                    for skip in range(0, 240, 60):
+                        query = {"q": q, "orderBy": order_by, "order": order, "take": 60, "skip": skip}
+                        expected = original.get(path, query_string=query, headers={"x-api-key": "demo"})
+                        response = client.get(path, query_string=query)
+                        assert expected.status_code == 200
+                        assert response.data == expected.data
+                        assert response.headers["ETag"] == expected.headers["ETag"]
+                        pages += bool(response.get_json()["data"])
+    assert pages >= 60

@@ -1,134 +1,133 @@
-// The reference client of the API: what it asks, and how it pages, is what the documentation describes.
+// The page is also the reference client of the API: its requests and its paging are those that the documentation describes.
 
 const API = new URL("/api/public/v1/", location.origin);
 const TAKE = 12; // cards on a page
 const element = (id) => document.getElementById(id);
-const key = {
+const storedKey = {
   get: () => sessionStorage.getItem("key") ?? "",
   set: (value) => sessionStorage.setItem("key", value),
-  forget: () => sessionStorage.removeItem("key"),
+  remove: () => sessionStorage.removeItem("key"),
 };
-let view = new AbortController(); // of the requests of the view that is asked for
-let skip = 0; // of the page of articles that is asked for
-let shownSkip = 0; // of the one that is shown
-let visible = ""; // the id of the view
-let shown = { path: "articles/preview", query: {} }; // the request behind the view
+let pendingRequests = new AbortController(); // aborts the requests of the view that is loading
+let skip = 0; // of the page of articles that is loading
+let shownSkip = 0; // of the page of articles that is shown
+let shownView = ""; // the id of the view's element
+let shownRequest = { path: "articles/preview", query: {} };
 
-class Problem extends Error {
+class ApiError extends Error {
   constructor(status, detail) {
     super(detail);
     this.status = status;
   }
 }
 
-function addressOf({ path, query }) {
-  const address = new URL(path, API);
-  address.search = new URLSearchParams(query);
-  return address.href;
+function requestUrl({ path, query }) {
+  const url = new URL(path, API);
+  url.search = new URLSearchParams(query);
+  return url.href;
 }
 
-async function ask(path, query = {}) {
-  if (!/^[!-~]+$/.test(key.get())) throw new Problem(401, "The API key is not valid.");
-  const response = await fetch(addressOf({ path, query }), {
-    headers: { "x-api-key": key.get() },
-    signal: view.signal,
+async function fetchJson(path, query = {}) {
+  if (!/^[!-~]+$/.test(storedKey.get())) throw new ApiError(401, "The API key is not valid.");
+  const response = await fetch(requestUrl({ path, query }), {
+    headers: { "x-api-key": storedKey.get() },
+    signal: pendingRequests.signal,
   });
   if (response.ok) return response.json();
   const body = await response.json().catch(() => null);
-  const detail = body?.detail ?? `The server answered ${response.status}.`; // a proxy did
-  throw new Problem(response.status, [detail, ...Object.values(body?.errors ?? {}).flat()].join(" "));
+  const detail = body?.detail ?? `The server responded with status ${response.status}.`; // from a proxy
+  throw new ApiError(response.status, [detail, ...Object.values(body?.errors ?? {}).flat()].join(" "));
 }
 
-/** Give each page of articles that match, with its request, until skip plus what came reaches the total. */
-async function* everyPage(query) {
-  for (let seen = 0, total = 1; seen < total; ) {
-    const request = { path: "articles", query: { ...query, take: 100, skip: seen } };
-    const { data, meta } = await ask(request.path, request.query);
+/** Yield each page of matching articles, with its request, until `skip` plus the articles received reaches the total. */
+async function* fetchPages(query) {
+  for (let received = 0, total = 1; received < total; ) {
+    const request = { path: "articles", query: { ...query, take: 100, skip: received } };
+    const { data, meta } = await fetchJson(request.path, request.query);
     yield { data, request };
-    seen += meta.take;
+    received += meta.take;
     total = meta.take ? meta.total : 0;
   }
 }
 
-function make(name, properties = {}, ...children) {
-  const made = Object.assign(document.createElement(name), properties);
-  made.append(...children);
-  return made;
+function createElement(name, properties = {}, ...children) {
+  const created = Object.assign(document.createElement(name), properties);
+  created.append(...children);
+  return created;
 }
 
-const day = (timestamp) => new Date(timestamp).toLocaleDateString("en", { dateStyle: "medium" });
+const formatDate = (timestamp) => new Date(timestamp).toLocaleDateString("en", { dateStyle: "medium" });
 
-function card({ title, slug, bannerUrl, publishedAt, readTime, category, keywords }) {
-  const link = make("a", { href: `#article/${encodeURIComponent(slug)}` }, title);
-  const about = [category, day(publishedAt), `${readTime} min`].filter(Boolean).join(" · ");
-  const item = make("li", {}, make("h2", { dir: "auto" }, link), make("p", {}, about), make("p", { dir: "auto" }, keywords.join(", ")));
-  if (bannerUrl) item.prepend(make("img", { src: bannerUrl, alt: "", loading: "lazy", referrerPolicy: "no-referrer" }));
-  return item;
+function createCard({ title, slug, bannerUrl, publishedAt, readTime, category, keywords }) {
+  const link = createElement("a", { href: `#article/${encodeURIComponent(slug)}` }, title);
+  const facts = [category, formatDate(publishedAt), `${readTime} min`].filter(Boolean).join(" · ");
+  const card = createElement("li", {}, createElement("h2", { dir: "auto" }, link), createElement("p", {}, facts), createElement("p", { dir: "auto" }, keywords.join(", ")));
+  if (bannerUrl) card.prepend(createElement("img", { src: bannerUrl, alt: "", loading: "lazy", referrerPolicy: "no-referrer" }));
+  return card;
 }
 
 async function showArticles() {
   const query = { ...Object.fromEntries(new FormData(element("query"))), take: TAKE, skip };
   if (!query.q) delete query.q;
-  const { data, meta } = await ask("articles/preview", query);
+  const { data, meta } = await fetchJson("articles/preview", query);
   if (!data.length && skip) {
-    skip = 0; // there are fewer now
+    skip = 0; // articles were unpublished since the last page
     return showArticles();
   }
-  shown = { path: "articles/preview", query };
+  shownRequest = { path: "articles/preview", query };
   shownSkip = skip;
-  element("cards").replaceChildren(...data.map(card));
+  element("cards").replaceChildren(...data.map(createCard));
   const end = meta.skip + meta.take;
   element("range").textContent = meta.total ? `${meta.skip + 1} to ${end} of ${meta.total}` : "No article matches.";
   element("previous").disabled = meta.skip === 0;
   element("next").disabled = end >= meta.total;
 }
 
-/** Give an article, and the request that finds it. */
-async function find(slug) {
-  const possible = slug && [...slug].length <= 200 && !slug.includes("\0");
-  for await (const { data, request } of possible ? everyPage({ q: slug }) : []) {
-    const article = data.find((each) => each.slug === slug);
+/** Return the article with this slug, and the request that finds it. */
+async function fetchArticle(slug) {
+  const isPossible = slug && [...slug].length <= 200 && !slug.includes("\0");
+  for await (const { data, request } of isPossible ? fetchPages({ q: slug }) : []) {
+    const article = data.find((candidate) => candidate.slug === slug);
     if (article) return { article, request };
   }
-  throw new Problem(404, "This article is not published.");
+  throw new ApiError(404, "This article is not published.");
 }
 
-/** Give HTML whose links all follow the target of the page that it stands in. */
-function withoutTargets(html) {
+/** Return HTML without `target` attributes, so that its links follow the target of the frame's base element. */
+function removeTargets(html) {
   if (!/target/i.test(html)) return html;
   const { body } = new DOMParser().parseFromString(`<!doctype html><body>${html}`, "text/html");
-  for (const each of body.querySelectorAll("[target]")) each.removeAttribute("target");
+  for (const link of body.querySelectorAll("[target]")) link.removeAttribute("target");
   return body.innerHTML;
 }
 
 async function showArticle(slug) {
-  const { article, request } = await find(slug);
-  shown = request;
+  const { article, request } = await fetchArticle(slug);
+  shownRequest = request;
   const { title, bannerUrl, contentHtml, schemaMarkup, ...fields } = article;
   element("article-title").textContent = title;
-  element("banner").hidden = !bannerUrl;
-  if (bannerUrl) element("banner").src = bannerUrl;
+  element("banner").replaceChildren(...(bannerUrl ? [createElement("img", { src: bannerUrl, alt: "" })] : []));
   const head = '<!doctype html><meta charset="utf-8"><base target="_blank"><link rel="stylesheet" href="/static/page/page.css">';
-  const frame = element("content").cloneNode(); // a new one, for each that an old one shows is a step back in history
-  frame.srcdoc = `${head}<body class="content" dir="auto">${withoutTargets(contentHtml)}`;
+  const frame = element("content").cloneNode(); // changing the old frame would add a step to the history
+  frame.srcdoc = `${head}<body class="content" dir="auto">${removeTargets(contentHtml)}`;
   element("content").replaceWith(frame);
   const rows = Object.entries({ ...fields, bannerUrl }).flatMap(([name, value]) => [
-    make("dt", {}, name),
-    make("dd", { dir: "auto" }, Array.isArray(value) ? value.join(", ") : String(value)),
+    createElement("dt", {}, name),
+    createElement("dd", { dir: "auto" }, Array.isArray(value) ? value.join(", ") : String(value)),
   ]);
   element("fields").replaceChildren(...rows);
   element("markup").textContent = JSON.stringify(schemaMarkup, null, 2);
 }
 
-const escapeXml = (text) => text.replace(/[&<>"']/g, (each) => `&#${each.charCodeAt(0)};`);
+const escapeXml = (text) => text.replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`);
 
 async function showSitemap() {
-  const { data } = await ask("sitemap");
-  shown = { path: "sitemap", query: {} };
-  const valid = element("site").checkValidity();
-  element("download").hidden = !valid;
-  if (!valid) {
-    element("xml").textContent = "Give the whole address, as in https://www.example.com/articles/";
+  const { data } = await fetchJson("sitemap");
+  shownRequest = { path: "sitemap", query: {} };
+  const isValid = element("site").checkValidity();
+  element("download").hidden = !isValid;
+  if (!isValid) {
+    element("xml").textContent = "Enter the full URL, for example https://www.example.com/articles/";
     return;
   }
   const base = new URL(element("site").value).href;
@@ -144,15 +143,15 @@ async function showSitemap() {
   element("download").href = URL.createObjectURL(new Blob([xml], { type: "application/xml" }));
 }
 
-/** Give the request of the view as code, with this key or a placeholder. */
-function code(language, apiKey) {
-  const address = addressOf(shown);
-  const [quoted, quotedKey] = [JSON.stringify(address), JSON.stringify(apiKey)];
-  const single = (text) => `'${text.replace(/[\\']/g, "\\$&")}'`;
+/** Return code that sends the view's request with this key. */
+function codeSample(language, apiKey) {
+  const url = requestUrl(shownRequest);
+  const [quotedUrl, quotedKey] = [JSON.stringify(url), JSON.stringify(apiKey)];
+  const quotePhp = (text) => `'${text.replace(/[\\']/g, "\\$&")}'`;
   return {
-    curl: `curl -H '${`x-api-key: ${apiKey}`.replaceAll("'", "'\\''")}' ${quoted}`,
+    curl: `curl -H '${`x-api-key: ${apiKey}`.replaceAll("'", "'\\''")}' ${quotedUrl}`,
     JavaScript: `const response = await fetch(
-  ${quoted},
+  ${quotedUrl},
   { headers: { "x-api-key": ${quotedKey} } },
 );
 if (!response.ok) throw new Error((await response.json()).detail);
@@ -162,7 +161,7 @@ console.log(data);`,
 from urllib.request import Request, urlopen
 
 request = Request(
-    ${quoted},
+    ${quotedUrl},
     headers={"x-api-key": ${quotedKey}},
 )
 with urlopen(request) as response:
@@ -170,9 +169,9 @@ with urlopen(request) as response:
 print(data)`,
     PHP: `<?php
 $context = stream_context_create(["http" => [
-    "header" => ${single(`x-api-key: ${apiKey}`)},
+    "header" => ${quotePhp(`x-api-key: ${apiKey}`)},
 ]]);
-$json = file_get_contents(${single(address)}, false, $context);
+$json = file_get_contents(${quotePhp(url)}, false, $context);
 $data = json_decode($json, true)["data"];
 print_r($data);`,
   }[language];
@@ -180,43 +179,43 @@ print_r($data);`,
 
 function showCode() {
   element("copied").textContent = "";
-  element("snippet").textContent = code(element("language").value, "YOUR_KEY");
+  element("snippet").textContent = codeSample(element("language").value, "YOUR_KEY");
 }
 
-function reveal(id) {
-  visible = id;
+function showView(id) {
+  shownView = id;
   element("status").textContent = id === "articles" ? element("range").textContent : "";
   document.title = document.querySelector(`h1#${id}, #${id} h1`).textContent;
-  for (const each of ["key-form", "articles", "article", "sitemap", "failed"]) element(each).hidden = each !== id;
+  for (const view of ["key-form", "articles", "article", "sitemap", "failed"]) element(view).hidden = view !== id;
   document.querySelector("nav").hidden = id === "key-form";
   element("code").hidden = ["key-form", "failed"].includes(id);
   for (const link of document.querySelectorAll("nav a")) {
-    const current = link.hash === `#${id === "article" ? "articles" : id}`;
-    current ? link.setAttribute("aria-current", "page") : link.removeAttribute("aria-current");
+    const isCurrent = link.hash === `#${id === "article" ? "articles" : id}`;
+    isCurrent ? link.setAttribute("aria-current", "page") : link.removeAttribute("aria-current");
   }
 }
 
-function askForKey() {
-  reveal("key-form");
+function showKeyForm() {
+  showView("key-form");
   element("key").focus();
 }
 
-/** Tell what went wrong with a view: above it where it stands there already, and is no other article; else instead. */
-function showProblem(name, { status, message }) {
-  element("reason").textContent = status ? message : "The server cannot be reached.";
-  element("problem").hidden = false;
-  element("again").hidden = status === 401 || (status === 404 && name === "article");
-  element("problem").scrollIntoView({ block: "nearest" });
+/** Show an error above the view if it is already shown, otherwise in its place. An article is always replaced. */
+function showError(name, { status, message }) {
+  element("error-message").textContent = status ? message : "The server cannot be reached.";
+  element("error").hidden = false;
+  element("retry").hidden = status === 401 || (status === 404 && name === "article");
+  element("error").scrollIntoView({ block: "nearest" });
   if (status === 401) {
-    key.forget();
-    askForKey();
+    storedKey.remove();
+    showKeyForm();
   } else {
-    if (name !== visible || name === "article") reveal("failed");
-    if (document.activeElement === document.body || visible === "failed") element("main").focus();
+    if (name !== shownView || name === "article") showView("failed");
+    if (document.activeElement === document.body || shownView === "failed") element("main").focus();
   }
 }
 
-function decoded(text) {
+function decodeSlug(text) {
   try {
     return decodeURIComponent(text);
   } catch {
@@ -224,69 +223,69 @@ function decoded(text) {
   }
 }
 
-/** Show the view that the address names, and drop what is still asked for an earlier one. */
+/** Load and show the view that the URL names, and abort the requests of an earlier one. */
 async function show({ focus = false } = {}) {
-  view.abort();
-  view = new AbortController();
-  const { signal } = view;
-  if (!key.get()) return askForKey();
+  pendingRequests.abort();
+  pendingRequests = new AbortController();
+  const { signal } = pendingRequests;
+  if (!storedKey.get()) return showKeyForm();
   const [, name, slug] = location.hash.match(/^#(article|sitemap)(?:\/(.*))?$/) ?? [null, "articles"];
   try {
-    await { articles: showArticles, sitemap: showSitemap, article: () => showArticle(decoded(slug ?? "")) }[name]();
-    element("problem").hidden = true;
-    const another = visible && visible !== name;
-    reveal(name);
+    await { articles: showArticles, sitemap: showSitemap, article: () => showArticle(decodeSlug(slug ?? "")) }[name]();
+    element("error").hidden = true;
+    const isOtherView = shownView && shownView !== name;
+    showView(name);
     showCode();
-    if (focus || another) element(`${name}-title`).focus();
-  } catch (problem) {
-    if (!signal.aborted) showProblem(name, problem);
+    if (focus || isOtherView) element(`${name}-title`).focus();
+  } catch (error) {
+    if (!signal.aborted) showError(name, error);
   }
 }
 
-function turn(pages) {
-  skip = Math.max(0, shownSkip + pages * TAKE);
+function changePage(offset) {
+  skip = Math.max(0, shownSkip + offset * TAKE);
   show({ focus: true });
 }
 
 element("key-form").addEventListener("submit", (event) => {
   event.preventDefault();
-  key.set(element("key").value.trim());
+  storedKey.set(element("key").value.trim());
   element("key").value = "";
   show({ focus: true });
 });
 element("forget").addEventListener("click", () => {
-  key.forget();
+  storedKey.remove();
   history.replaceState(null, "", "/");
-  location.reload(); // and all that was shown is gone
+  location.reload(); // removes everything that the key has shown
 });
 element("query").addEventListener("input", () => {
   skip = 0;
-  shownSkip = -TAKE; // what is shown is of another query
+  shownSkip = -TAKE; // the page that is shown belongs to another query: "Next" means the first page of this one
   show();
 });
 element("query").addEventListener("submit", (event) => event.preventDefault());
-element("previous").addEventListener("click", () => turn(-1));
-element("next").addEventListener("click", () => turn(1));
-element("again").addEventListener("click", () => show({ focus: true }));
+element("previous").addEventListener("click", () => changePage(-1));
+element("next").addEventListener("click", () => changePage(1));
+element("retry").addEventListener("click", () => show({ focus: true }));
 element("site").addEventListener("input", () => show());
 element("site-form").addEventListener("submit", (event) => event.preventDefault());
 element("language").addEventListener("change", showCode);
 element("copy").addEventListener("click", async () => {
-  const request = shown;
-  const text = code(element("language").value, key.get());
+  const request = shownRequest;
+  const text = codeSample(element("language").value, storedKey.get());
   try {
     await navigator.clipboard.writeText(text);
     element("copied").textContent = "Copied.";
   } catch {
-    if (request !== shown) return; // another view is shown by now
-    // Browsers lend the clipboard to https and to this machine alone, and their users may refuse.
+    if (request !== shownRequest) return; // another view was shown in the meantime
+    // The clipboard needs https or localhost, and the user's permission.
     element("snippet").textContent = text;
     getSelection().selectAllChildren(element("snippet"));
-    element("copied").textContent = "Selected, for you to copy.";
+    element("copied").textContent = "Selected: press Ctrl+C or ⌘C to copy.";
   }
 });
 document.querySelector(".skip").addEventListener("click", (event) => {
-  event.preventDefault(); // the address names the view
+  event.preventDefault(); // the URL's fragment names the view
   element("main").focus();
 });
 addEventListener("hashchange", () => {
@@ -295,6 +294,6 @@ addEventListener("hashchange", () => {
 });
 document.addEventListener("click", (event) => {
   const link = event.target.closest("nav a");
-  if (link?.hash && link.hash === location.hash) show({ focus: true }); // the address does not change
+  if (link?.hash && link.hash === location.hash) show({ focus: true }); // no hashchange event: the URL stays the same
 });
-addEventListener("pageshow", ({ persisted }) => (persisted && !key.get() ? location.reload() : show()));
+addEventListener("pageshow", ({ persisted }) => (persisted && !storedKey.get() ? location.reload() : show()));

@@ -1,20 +1,20 @@
-"""The description of the API, before others' tools: a validator, and a tester that searches for answers unlike it."""
+"""Tests of /openapi.json with other projects' tools: a validator, and schemathesis."""
 
 import json
 import subprocess
 import sys
 from pathlib import Path
 
-from conftest import article, get
+from helpers import article_json, get
 from openapi_spec_validator import validate
 
 
-def test_a_validator_accepts_it(server):
+def test_validator_accepts_it(server):
     validate(json.loads(get(server, "/openapi.json").body))
 
 
-def test_no_answer_departs_from_it(app, save, server, key, tmp_path):
-    save(*(article(number, title=f"Café {number}") for number in range(30)))
+def test_schemathesis_finds_no_response_that_departs_from_it(save, server, key, tmp_path):
+    save(*(article_json(number, title=f"Café {number}") for number in range(30)))
     command = [Path(sys.executable).with_name("schemathesis"), "run", f"http://127.0.0.1:{server.port}/openapi.json"]
     options = [
         "--header",

@@ -1,121 +1,410 @@
-"""The programs of docs/integrate.md, run as they stand there against a running service."""
+"""Tests that run the programs of docs/integrate.md and docs/integrate/, as printed there, against a running service."""
 
+import copy
+import http.server
 import json
 import os
 import re
 import subprocess
 import sys
+import threading
 import xml.etree.ElementTree as ElementTree
-from html import unescape
-from pathlib import Path
-from urllib.parse import quote, unquote
+from functools import partial
+from urllib.parse import unquote
 
+import lxml.html
 import pytest
-from conftest import LISTS, PROJECT, SITEMAP, article, get, url_of
+from helpers import (
+    LISTS,
+    POSTGRESQL,
+    PROJECT,
+    SITEMAP,
+    article_json,
+    database_url,
+    get,
+    subprocess_args,
+    wait_for,
+)
 
-DOCS = (PROJECT / "docs/integrate.md").read_text()
-SAFE = "!'()*~"  # what JavaScript leaves as it is
-SITE = "https://www.example.com/articles/"
+SITE = "https://www.example.com"
+SITEMAP_XMLNS = "{http://www.sitemaps.org/schemas/sitemap/0.9}"
+PROGRAMS = {
+    "javascript": ["node", "make-site.mjs"],
+    "python": [sys.executable, "make_site.py"],
+    "php": ["php", "make-site.php"],
+}
+HOSTILE = article_json(1, title='</title><script>x</script> & "más"', slug="a&b'ü", metaDesc='"><b>', bannerUrl="")
+LIGHTHOUSE = "lighthouse@12.8.2"
+LIGHTHOUSE_OPTIONS = ["--output=json", "--quiet", "--chrome-flags=--headless --no-sandbox --disable-gpu"]
 
 
-def block(language, heading):
-    """Give the first code block in a language after a line that starts with `heading`."""
-    after = DOCS[re.search(f"^{re.escape(heading)}", DOCS, re.MULTILINE).start() :]
-    return re.search(rf"```{language}\n(.*?)```", after, re.DOTALL)[1]
+def read_docs(name):
+    return (PROJECT / "docs" / f"{name}.md").read_text("utf-8")
+
+
+def block(name, language, heading):
+    """Return the first code block in a language after a line of docs/`name`.md that starts with `heading`."""
+    docs = read_docs(name)
+    after = docs[re.search(f"^{re.escape(heading)}", docs, re.MULTILINE).start() :]
+    return re.search(rf"^```{language}\n(.*?)^```", after, re.DOTALL | re.MULTILINE)[1]
+
+
+def write_files(name, folder):
+    """Write each file that docs/integrate/`name`.md prints into the folder."""
+    for path, text in re.findall(
+        r"^`([^`\n]+)`[^\n]*:\n\n```\w+\n(.*?)^```", read_docs(f"integrate/{name}"), re.S | re.M
+    ):
+        (folder / path).parent.mkdir(parents=True, exist_ok=True)
+        (folder / path).write_text(text)
+
+
+def write_articles_module(folder):
+    (folder / "articles.mjs").write_text(block("integrate/javascript", "js", "`articles.mjs`"))
+
+
+def write_recipe(heading, name, folder):
+    """Write a program of docs/integrate.md, and the module that it imports, into the folder."""
+    write_articles_module(folder)
+    (folder / name).write_text(block("integrate", "js", heading))
 
 
 @pytest.fixture
 def environment(server, key):
-    address = f"http://127.0.0.1:{server.port}/api/public/v1"
-    return os.environ | {"ARTICLES_URL": address, "ARTICLES_KEY": key, "SITE": SITE}
+    url = f"http://127.0.0.1:{server.port}/api/public/v1"
+    telemetry = {"NEXT_TELEMETRY_DISABLED": "1", "ASTRO_TELEMETRY_DISABLED": "1"}
+    return os.environ | telemetry | {"ARTICLES_URL": url, "ARTICLES_KEY": key, "SITE": SITE}
 
 
-def data_of(server, key, path):
-    return json.loads(get(server, path + "?take=100", x_api_key=key).body)["data"]
+def fetch_data(server, key, path):
+    """Return every item of a list, or of the sitemap, by its slug."""
+    items, skip = {}, 0
+    while page := json.loads(get(server, f"{path}?take=100&skip={skip}", x_api_key=key).body)["data"]:
+        items |= {item.get("slug") or item["url"]: item for item in page}
+        skip += len(page)
+        if path == SITEMAP:
+            break
+    return items
 
 
-def structured_data(page):
+def complete_markup(article, url):
+    """Return an article's structured data as its page should have it."""
+    markup = copy.deepcopy(article["schemaMarkup"])
+    for node in markup["@graph"]:
+        if node.get("@type") == "BlogPosting":
+            node |= {"mainEntityOfPage": url}
+            node["author"] |= {"url": f"{SITE}/"}
+    return markup
+
+
+def assert_article_page(html, article):
+    document = lxml.html.document_fromstring(html.encode(), parser=lxml.html.HTMLParser(encoding="utf-8"))
+    meta = {tag.get("name") or tag.get("property"): tag.get("content") for tag in document.iter("meta")}
+    (url,) = document.xpath("//link[@rel='canonical']/@href")
+    assert re.fullmatch(r"[!-~]+", url)
+    assert unquote(url) == f"{SITE}/articles/{article['slug']}/"
+    assert html[:15].lower() == "<!doctype html>"
+    assert document.get("lang") == "en"
+    assert meta["viewport"] == "width=device-width, initial-scale=1"
+    assert document.findtext("head/title") == meta["og:title"] == article["metaTitle"]
+    assert meta["description"] == meta["og:description"] == article["metaDesc"]
+    assert meta["og:type"] == "article"
+    assert meta["og:url"] == url
+    assert meta.get("og:image", "") == article["bannerUrl"]
+    assert document.xpath("//img[@class='banner']/@src") == [article["bannerUrl"]] * bool(article["bannerUrl"])
+    assert meta["article:published_time"] == article["publishedAt"]
+    (markup,) = document.xpath("//script[@type='application/ld+json']/text()")
+    assert json.loads(markup) == complete_markup(article, url)
+    assert [heading.text_content() for heading in document.iter("h1")] == [article["title"]]
+    assert article["contentHtml"] in html
+    assert "x" not in document.xpath("//script/text()")
+
+
+def assert_site(site, server, key):
+    """Check that a site has a page for each published article, a list of them, and a sitemap.xml; return its slugs."""
+    articles = fetch_data(server, key, LISTS[0])
+    assert {path.parent.name for path in site.glob("articles/*/index.html")} == articles.keys()
+    for slug, article in articles.items():
+        assert_article_page((site / "articles" / slug / "index.html").read_text(), article)
+    index = lxml.html.document_fromstring((site / "index.html").read_bytes())
+    urls = index.xpath("//li/a/@href")
+    assert [unquote(url) for url in urls] == [f"{SITE}/articles/{slug}/" for slug in articles]
+    assert index.xpath("//link[@rel='canonical']/@href") == index.xpath("//meta[@property='og:url']/@content")
+    assert index.xpath("//link[@rel='canonical']/@href") in ([SITE], [f"{SITE}/"])
+    entries = read_sitemap(site / "sitemap.xml")
+    assert entries.keys() == set(urls)
+    lastmods = {unquote(url)[len(SITE) + 10 : -1]: lastmod for url, lastmod in entries.items()}
+    assert lastmods == {slug: entry["lastmod"] for slug, entry in fetch_data(server, key, SITEMAP).items()}
+    return set(articles)
+
+
+def read_sitemap(path):
+    root = ElementTree.parse(path).getroot()  # noqa: S314
+    assert root.tag == f"{SITEMAP_XMLNS}urlset"
+    return {url.findtext(f"{SITEMAP_XMLNS}loc"): url.findtext(f"{SITEMAP_XMLNS}lastmod") for url in root}
+
+
+def read_files(site):
+    return {path: path.read_bytes() for path in site.glob("**/*") if path.is_file()}
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_program_writes_a_site_of_every_article(save, sql, server, key, environment, tmp_path, name):
+    save(HOSTILE, *(article_json(number) for number in range(2, 251)))
+    # An import refuses such markup; only another tool can write it.
+    nodes = '{"name":"<\\/ScRiPt x <!-- &"},"text",{"@type":"Person","author":"Ann"},{"@type":"Article","author":"Ann"}'
+    sql(
+        "UPDATE article SET schema_markup = ? WHERE id = 'id-0002'",
+        f'{{"@context":"https://schema.org","@graph":[{nodes}]}}',
+    )
+    project, site = tmp_path / "project", tmp_path / "project/site"
+    project.mkdir()
+    write_files(name, project)
+
+    def make_site(**variables):
+        return subprocess.run(
+            PROGRAMS[name], cwd=project, env=environment | variables, stderr=subprocess.PIPE, timeout=60
+        )
+
+    for variable in ("ARTICLES_URL", "ARTICLES_KEY", "SITE"):
+        result = make_site(**{variable: ""})
+        assert result.returncode > 0
+        assert f"Set the environment variable {variable}.".encode() in result.stderr
+    assert not site.exists()
+
+    assert make_site(SITE=f"{SITE}/").returncode == 0
+    page = (site / "articles/slug-2/index.html").read_text()
     (markup,) = re.findall(r'<script type="application/ld\+json">(.*?)</script>', page, re.DOTALL)
-    return json.loads(markup)
+    *others, article = json.loads(markup)["@graph"]
+    assert others == json.loads(f"[{nodes}]")[:-1]
+    assert article == {"@type": "Article", "author": "Ann", "mainEntityOfPage": f"{SITE}/articles/slug-2/"}
+
+    save(article_json(2, title="Another title"))
+    sql("UPDATE article SET status = 'draft' WHERE slug = 'slug-7'")
+    assert make_site().returncode == 0
+    slugs = assert_site(site, server, key)
+    assert slugs == {"a&b'ü", *(f"slug-{number}" for number in range(2, 251) if number != 7)}
+
+    server.stop()
+    before = read_files(site)
+    assert make_site().returncode > 0
+    assert read_files(site) == before
+
+
+def use_recent_node(project):
+    """Install a Node.js that Astro supports into the project, where npx finds it first, if this machine's is older."""
+    version = subprocess.run(["node", "--version"], capture_output=True, text=True, check=True).stdout
+    if tuple(int(number) for number in version[1:].split(".")) < (22, 12):
+        subprocess.run(
+            ["npm", "install", "--no-save", "--no-audit", "node@22.23.3"], cwd=project, check=True, timeout=240
+        )
+
+
+@pytest.mark.parametrize("name", ["eleventy", "nextjs", "astro"])
+def test_generator_builds_a_site_of_every_article(save, sql, server, database, environment, tmp_path, name):
+    seed = subprocess_args(database, "seed.py", "--articles", "110", "--key", "demo-key")
+    subprocess.run(**seed, check=True, timeout=60)
+    save(HOSTILE, customer="Demo")
+    project, site = tmp_path / "project", tmp_path / "site"
+    project.mkdir()
+    for command in block(f"integrate/{name}", "sh", "# ").splitlines():
+        subprocess.run(command, shell=True, cwd=project, check=True, timeout=300)  # noqa: S602
+    if name == "astro":
+        use_recent_node(project)
+    write_files(name, project)
+    write_articles_module(project)
+    build = block(f"integrate/{name}", "sh", "Set the [three variables]")
+
+    def make_site(**variables):
+        values = environment | {"ARTICLES_KEY": "demo-key"} | variables
+        return subprocess.run(build, shell=True, cwd=project, env=values, timeout=240).returncode  # noqa: S602
+
+    assert make_site(SITE="") > 0
+    assert not site.exists()
+    assert make_site() == 0
+    slugs = assert_site(site, server, "demo-key")
+    assert len(slugs) == 111
+    sql("UPDATE article SET status = 'draft' WHERE id = 'id-0001'")
+    assert make_site() == 0
+    assert assert_site(site, server, "demo-key") == slugs - {"a&b'ü"}
+    server.stop()
+    before = read_files(site)
+    assert make_site() > 0
+    assert read_files(site) == before
+
+
+def run_node(code, folder, environment):
+    """Run code as an ES module in the folder, and return what it prints."""
+    args = ["node", "--input-type=module", "--eval", code]
+    return subprocess.run(
+        args, cwd=folder, env=environment, capture_output=True, text=True, check=True, timeout=60
+    ).stdout
+
+
+FETCH_ONE = {
+    "javascript": (
+        ["node", "--input-type=module", "--eval"],
+        "import { fetchArticle } from './articles.mjs'; console.log((await fetchArticle('SLUG'))?.slug ?? 'none')",
+    ),
+    "python": (
+        [sys.executable, "-c"],
+        "from make_site import fetch_article; print((fetch_article('SLUG') or {}).get('slug', 'none'))",
+    ),
+    "php": (["php", "-r"], "require 'make-site.php'; echo fetch_article('SLUG')->slug ?? 'none', PHP_EOL;"),
+}
+
+
+@pytest.mark.parametrize("name", FETCH_ONE)
+def test_program_finds_one_article_by_its_slug(save, environment, tmp_path, name):
+    save(*(article_json(number) for number in range(1, 205)))
+    write_files(name, tmp_path)
+    args, code = FETCH_ONE[name]
+    for slug, expected in {"slug-1": "slug-1", "SLUG-1": "none", "slug": "none"}.items():
+        command = [*args, code.replace("SLUG", slug)]
+        result = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=True)
+        assert result.stdout == f"{expected}\n"
+
+
+def test_feed_has_the_newest_articles(save, environment, tmp_path):
+    save(HOSTILE, *(article_json(number) for number in range(2, 31)))
+    save(article_json(31, slug="a&b", title="1 < 2 & 'so'"))
+    write_recipe("`feed.mjs`", "feed.mjs", tmp_path)
+    subprocess.run(["node", "feed.mjs", "."], cwd=tmp_path, env=environment, check=True)
+    channel = ElementTree.parse(tmp_path / "feed.xml").getroot()[0]  # noqa: S314
+    items = channel.findall("item")
+    assert [item.findtext("guid") for item in items] == [f"id-{number:04}" for number in range(31, 11, -1)]
+    assert items[0].findtext("title") == "1 < 2 & 'so'"
+    assert items[0].findtext("link") == f"{SITE}/articles/a%26b/"
+    assert items[0].findtext("pubDate") == "Sun, 02 Mar 2025 16:30:00 GMT"
+    assert items[0].findtext("description") == "Content of number 31."
+
+
+def test_banners_are_downloaded_once(save, server, environment, tmp_path):
+    banner = f"http://127.0.0.1:{server.port}/static/banners/writing.svg"
+    missing = f"http://127.0.0.1:{server.port}/static/banners/missing.svg"
+    urls = {1: banner, 2: banner, 3: missing, 4: ""}
+    save(*(article_json(number, bannerUrl=url) for number, url in urls.items()))
+    write_recipe("`bannerUrl` may be", "banners.mjs", tmp_path)
+    call = block("integrate", "js", "Call it where")
+    printed = run_node(
+        f"""import {{ fetchArticles }} from "./articles.mjs";
+        import {{ downloadBanners }} from "./banners.mjs";
+        const articles = await fetchArticles({{ orderBy: "createdAt", order: "asc" }});
+        {call}
+        console.log(articles.map((article) => article.bannerUrl).join(" "));""",
+        tmp_path,
+        environment,
+    )
+    (file,) = tmp_path.glob("site/banners/*")
+    assert file.read_bytes() == (PROJECT / "static/banners/writing.svg").read_bytes()
+    assert printed == f"{SITE}/banners/{file.name} {SITE}/banners/{file.name} {missing} \n"
+
+
+def test_sitemap_index_names_every_sitemap(save, environment, tmp_path):
+    save(*(article_json(number) for number in range(1, 6)))
+    write_recipe("## More than 50,000 articles", "sitemaps.mjs", tmp_path)
+    program = tmp_path / "sitemaps.mjs"
+    program.write_text(program.read_text().replace("20_000", "2"))
+    subprocess.run(["node", "sitemaps.mjs", "."], cwd=tmp_path, env=environment, check=True)
+    root = ElementTree.parse(tmp_path / "sitemap.xml").getroot()  # noqa: S314
+    assert root.tag == f"{SITEMAP_XMLNS}sitemapindex"
+    assert [sitemap[0].text for sitemap in root] == [f"{SITE}/sitemap-{number}.xml" for number in (1, 2, 3)]
+    urls = [url for number in (1, 2, 3) for url in read_sitemap(tmp_path / f"sitemap-{number}.xml")]
+    assert urls == [f"{SITE}/articles/slug-{number}/" for number in range(1, 6)]
+
+
+def test_rebuild_script_builds_only_after_a_change(save, server, environment, tmp_path):
+    save(*(article_json(number) for number in range(1, 251)))
+    (tmp_path / "rebuild.sh").write_text(block("integrate", "sh", "**On another machine**"))
+
+    def rebuild(*command):
+        return subprocess.run(["sh", "rebuild.sh", *command], cwd=tmp_path, env=environment, timeout=60).returncode
+
+    def builds():
+        return (tmp_path / "builds").read_text().count("built\n")
+
+    build = ("sh", "-c", "echo built >>builds")
+    assert rebuild(*build) == rebuild(*build) == 0
+    assert builds() == 1
+    save(article_json(2, title="The last page of the list"))
+    assert rebuild("false") > 0
+    assert rebuild(*build) == rebuild(*build) == 0
+    assert builds() == 2
+    server.stop()
+    assert rebuild(*build) > 0
+    assert builds() == 2
+
+
+@pytest.mark.skipif(POSTGRESQL != "", reason="watch is tested on PostgreSQL by tests/test_watch.py")
+def test_watch_command_builds_the_site(save, database, environment, tmp_path):
+    save(article_json(1))
+    write_files("javascript", tmp_path)
+    command = block("integrate", "sh", "**On the machine of the API**").split()
+    flask = [sys.executable, "-m", *command]
+    values = environment | {"DATABASE_URL": database_url(database), "FLASK_APP": str(PROJECT / "app.py")}
+    with subprocess.Popen(flask, cwd=tmp_path, env=values) as watch:
+        page = tmp_path / "site/articles/slug-2/index.html"
+        wait_for((tmp_path / "site/sitemap.xml").exists, lambda: "no site", 30)
+        save(article_json(2))
+        wait_for(page.exists, lambda: "no page of the new article", 30)
+        watch.terminate()
+        assert watch.wait(timeout=30) == 0
+
+
+@pytest.fixture(scope="module")
+def lighthouse(tmp_path_factory):
+    """Return a function that measures a page and checks its scores. Performance depends on the machine's load."""
+    folder = tmp_path_factory.mktemp("lighthouse")
+    install = ["npm", "install", "--prefix", str(folder), "--no-audit", "--no-fund", LIGHTHOUSE]
+    subprocess.run(install, cwd=folder, check=True, timeout=300)
+
+    def measure(url, *options):
+        command = [str(folder / "node_modules/.bin/lighthouse"), url, *LIGHTHOUSE_OPTIONS, *options]
+        values = os.environ | {"CHROME_PATH": "/usr/bin/chromium"}
+        result = subprocess.run(command, env=values, capture_output=True, text=True, check=True, timeout=120)
+        report = json.loads(result.stdout)
+        failed = [name for name, audit in report["audits"].items() if audit["score"] not in (None, 1)]
+        scores = {name: category["score"] for name, category in report["categories"].items()}
+        assert scores.keys() == {"accessibility", "best-practices", "seo"}
+        assert min(scores.values()) >= 0.95, (url, scores, failed)
+
+    return measure
+
+
+@pytest.fixture
+def web_server(tmp_path):
+    """Serve the folder `site` of the test's folder."""
+    handler = partial(http.server.SimpleHTTPRequestHandler, directory=tmp_path / "site")
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_port}"
+        server.shutdown()
+
+
+@pytest.mark.parametrize("device", [[], ["--preset=desktop"]], ids=["phone", "desktop"])
+def test_lighthouse_scores_are_high(lighthouse, save, server, environment, web_server, tmp_path, device):
+    banner = f"http://127.0.0.1:{server.port}/static/banners/writing.svg"
+    html = '<h2>Part</h2><p>See <a href="https://www.example.com/">the example</a>.</p><pre><code>x = 1</code></pre>'
+    save(article_json(1, bannerUrl=banner, contentHtml=html))
+    write_files("javascript", tmp_path)
+    subprocess.run(PROGRAMS["javascript"], cwd=tmp_path, env=environment | {"SITE": web_server}, check=True)
+    (tmp_path / "site/favicon.ico").touch()  # browsers ask for it, and Lighthouse reports a 404
+    categories = "--only-categories=accessibility,best-practices,seo"
+    for url in (f"http://127.0.0.1:{server.port}/", f"{web_server}/articles/slug-1/"):
+        lighthouse(url, categories, *device)
+
+
+def test_every_page_is_linked_from_the_index():
+    pages = {path.relative_to(PROJECT / "docs").as_posix() for path in (PROJECT / "docs/integrate").glob("*.md")}
+    assert set(re.findall(r"\]\((integrate/\w+\.md)\)", read_docs("integrate").split("\n## ")[0])) == pages
 
 
 @pytest.mark.parametrize(
-    ("language", "heading", "name", "program"),
-    [
-        ("js", "## JavaScript", "make-site.mjs", "node"),
-        ("python", "## Python", "make_site.py", sys.executable),
-        ("php", "## PHP", "make-site.php", "php"),
-    ],
+    "name", ["integrate", *(f"integrate/{path.stem}" for path in (PROJECT / "docs/integrate").glob("*.md"))]
 )
-def test_a_program_makes_a_site_of_every_article(
-    save, sql, server, key, environment, tmp_path, language, heading, name, program
-):
-    def make_site():
-        return subprocess.run([program, name], cwd=tmp_path, env=environment, timeout=60).returncode
-
-    odd = article(1, title='</title><script>x</script> & "más"', slug="a&b'ü", meta_desc='"><b>')
-    odd["schema_markup"] = '{"@context":"https://schema.org","@graph":[{"name":"<\\/ScRiPt x <!-- &"}]}'
-    save(odd, *(article(number) for number in range(2, 251)))
-    (tmp_path / name).write_text(block(language, heading))
-    assert make_site() == 0
-    site = tmp_path / "site"
-    pages = {path.stem: path.read_text() for path in site.glob("articles/*.html")}
-    index = (site / "index.html").read_text()
-    assert len(pages) == 250
-    for each in data_of(server, key, LISTS[0]):
-        page = pages[each["slug"]]
-        assert structured_data(page) == each["schemaMarkup"]
-        assert unescape(re.search("<h1>(.*)</h1>", page)[1]) == each["title"]
-        assert each["contentHtml"] in page
-        assert page.startswith('<!doctype html>\n<meta charset="utf-8">\n')
-    assert "<script" not in pages["a&b'ü"].replace('<script type="application/ld+json">', "")
-    addresses = [unescape(address) for address in re.findall('href="(.*?)"', index)]
-    assert len(addresses) == 250
-    root = ElementTree.parse(site / "sitemap.xml").getroot()  # noqa: S314
-    entries = {unquote(url[0].text.removeprefix(SITE)): url[1].text for url in root}
-    assert entries == {each["url"]: each["lastmod"] for each in data_of(server, key, SITEMAP)}
-    assert {url[0].text for url in root} == set(addresses)
-    assert all(re.fullmatch(r"[!-~]+", address) for address in addresses)
-    sql("UPDATE article SET status = 'draft' WHERE slug = 'slug-7'")
-    assert make_site() == 0
-    assert {path.stem for path in site.glob("articles/*.html")} == pages.keys() - {"slug-7"}
-    save(article(7, title="Back"))
-    server.stop()
-    before = {path: path.read_text() for path in site.glob("**/*.*")}
-    assert make_site() > 0
-    assert {path: path.read_text() for path in site.glob("**/*.*")} == before
-
-
-def test_a_static_site_generator_makes_a_site_of_the_demo(save, sql, server, database, environment, tmp_path):
-    seed = [sys.executable, "seed.py", "--key", "demo-key"]
-    subprocess.run(seed, cwd=PROJECT, env=os.environ | {"DATABASE_URL": url_of(database)}, check=True, timeout=60)
-    save(article(1, title="</title> & more", slug="a&b'ü"), customer="Demo")
-    project, site = tmp_path / "project", tmp_path / "site"
-    (project / "_data").mkdir(parents=True)
-    (project / "package.json").write_text('{"type": "module"}')
-    for name in ("_data/articles.js", "_data/sitemap.js", "article.njk", "index.njk", "sitemap.njk"):
-        language = {".js": "js", ".njk": "xml" if "sitemap" in name else "html"}[Path(name).suffix]
-        (project / name).write_text(block(language, f"`{name}`"))
-    install = block("sh", "## A static site generator").split()
-    subprocess.run([*install, "--no-audit", "--no-fund"], cwd=project, check=True, timeout=240)
-
-    def make_site():
-        options = {"cwd": project, "env": environment | {"ARTICLES_KEY": "demo-key"}, "timeout": 120}
-        return subprocess.run(block("sh", "Each time that you"), shell=True, **options).returncode  # noqa: S602
-
-    assert make_site() == 0
-    for each in data_of(server, "demo-key", LISTS[0]):
-        page = (site / each["slug"] / "index.html").read_text()
-        assert structured_data(page) == each["schemaMarkup"]
-        assert each["contentHtml"] in page
-    slugs = {each["url"] for each in data_of(server, "demo-key", SITEMAP)}
-    assert len(slugs) == 121
-    assert {path.parent.name for path in site.glob("*/index.html")} == slugs
-    root = ElementTree.parse(site / "sitemap.xml").getroot()  # noqa: S314
-    assert {url[0].text for url in root} == {f"https://www.example.com/{quote(slug, safe=SAFE)}/" for slug in slugs}
-    sql("UPDATE article SET status = 'draft' WHERE id = 'id-0001'")
-    assert make_site() == 0
-    assert {path.parent.name for path in site.glob("*/index.html")} == slugs - {"a&b'ü"}
-    server.stop()
-    assert make_site() > 0
-    assert {path.parent.name for path in site.glob("*/index.html")} == slugs - {"a&b'ü"}
+def test_links_between_pages_lead_somewhere(name):
+    folder = (PROJECT / "docs" / f"{name}.md").parent
+    for target, fragment in re.findall(r"\]\((?!https?:)([^)#]*)#?([^)]*)\)", read_docs(name)):
+        page = (folder / target).read_text("utf-8")
+        headings = re.findall(r"^#+ (.*)$", page, re.MULTILINE)
+        anchors = {re.sub(r"[^\w -]", "", heading).lower().replace(" ", "-") for heading in headings}
+        assert not fragment or fragment in anchors, (target, fragment)

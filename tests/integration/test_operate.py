@@ -1,4 +1,4 @@
-"""The set-ups of docs/operate.md: nginx in front, several instances on one PostgreSQL, a hot standby."""
+"""Tests of the set-ups of docs/operate.md: nginx in front, several instances on one PostgreSQL, a hot standby."""
 
 import json
 import os
@@ -9,11 +9,25 @@ import sys
 import threading
 import time
 from contextlib import ExitStack
+from pathlib import Path
 from types import SimpleNamespace
 
 import psycopg
 import pytest
-from conftest import LISTS, POSTGRESQL, PROJECT, SITEMAP, Server, article, get, make_key, program, url_of, wait_for
+from helpers import (
+    LISTS,
+    POSTGRESQL,
+    PROJECT,
+    SITEMAP,
+    Server,
+    article_json,
+    create_key,
+    database_name,
+    database_url,
+    get,
+    subprocess_args,
+    wait_for,
+)
 
 from benchmarks.larger import nginx
 from benchmarks.measure import free_port
@@ -37,105 +51,144 @@ def test_systemd_accepts_the_unit(tmp_path):
     assert (result.returncode, result.stderr) == (0, "")
 
 
+@pytest.mark.skipif(bool(POSTGRESQL), reason="for SQLite alone")
+def test_litestream_restores_all_articles_and_keys_elsewhere(save, start, key, database, tmp_path):
+    """The service and Litestream are killed as on a lost machine, after changes by several commands."""
+    section = DOCS.split("### Continuously, with Litestream")[1].split("\n## ")[0]
+    replicate, restore, put_in_place = re.findall(r"^(?:litestream|flask) .*$", section, re.MULTILINE)
+    new = tmp_path / "elsewhere" / "articles.db"
+    new.parent.mkdir()
+
+    def command(line, database, **options):
+        for written, here in (
+            ("instance/articles.db", str(database)),
+            ("/mnt/backup", str(tmp_path / "backup")),
+            ("articles-copy.db", str(new.parent / "articles-copy.db")),
+        ):
+            line = line.replace(written, here)
+        program, *arguments = line.split()
+        if program == "litestream":
+            return {"args": [str(Path(sys.executable).parent / program), *arguments], **options}
+        return subprocess_args(database, "-m", program, *arguments)
+
+    save(*(article_json(number) for number in range(50)))
+    server = start()
+    with (tmp_path / "litestream.log").open("w") as log:
+        litestream = subprocess.Popen(**command(replicate, database, stdout=log, stderr=log))
+    for number in range(50, 55):
+        save(article_json(number))
+    before = [get(server, f"{path}?take=100", x_api_key=key).body for path in (*LISTS, SITEMAP)]
+    time.sleep(3)  # Litestream copies once a second
+    for process in (litestream, server.process):
+        process.kill()
+        process.wait()
+    for line in (restore, put_in_place):
+        subprocess.run(**command(line, new), check=True)
+    moved = Server(new)
+    assert [get(moved, f"{path}?take=100", x_api_key=key).body for path in (*LISTS, SITEMAP)] == before
+    moved.stop()
+
+
 @pytest.fixture
 def front(tmp_path):
-    """Start nginx with the site of the docs, in front of some instances; give its address."""
+    """Start nginx with the site of the docs, in front of some instances, and return its host and port."""
     with ExitStack() as stack:
 
         def front(*instances):
-            port = stack.enter_context(nginx(tmp_path, *(each.port for each in instances)))
+            port = stack.enter_context(nginx(tmp_path, *(instance.port for instance in instances)))
             return SimpleNamespace(host="127.0.0.1", port=port)
 
         yield front
 
 
 def total(server, key, path=LISTS[1]):
-    answer = get(server, path, x_api_key=key)
-    return json.loads(answer.body)["meta"]["total"] if answer.status == 200 else answer.status
+    response = get(server, path, x_api_key=key)
+    return json.loads(response.body)["meta"]["total"] if response.status == 200 else response.status
 
 
-def test_nginx_keeps_answers_for_a_second_and_keys_apart(app, save, sql, start, front, key):
-    other = make_key(app, "Other")
-    save(article(1, content_html="x" * 100_000))
+def test_nginx_caches_responses_for_a_second_and_by_key(app, save, sql, start, front, key):
+    other = create_key(app, "Other")
+    save(article_json(1, contentHtml="x" * 100_000))
     instance = start()
     proxy = front(instance)
     for path in (*LISTS, SITEMAP):
         direct = get(instance, path, x_api_key=key)
         for encoding in ("identity", "gzip", "identity"):
-            answer = get(proxy, path, x_api_key=key, Accept_Encoding=encoding)
-            wanted = get(instance, path, x_api_key=key, Accept_Encoding=encoding)
-            assert (answer.status, answer.body) == (200, wanted.body)
-            assert answer.getheader("ETag") == wanted.getheader("ETag")
+            response = get(proxy, path, x_api_key=key, Accept_Encoding=encoding)
+            expected = get(instance, path, x_api_key=key, Accept_Encoding=encoding)
+            assert (response.status, response.body) == (200, expected.body)
+            assert response.getheader("ETag") == expected.getheader("ETag")
         assert get(proxy, path, x_api_key=key, If_None_Match=direct.getheader("ETag")).status == 304
         assert get(proxy, path, x_api_key="wrong").status == 401
         assert get(proxy, path).status == 401
     assert (total(proxy, key), total(proxy, other)) == (1, 0)
-    save(article(2))
+    save(article_json(2))
     wait_for(lambda: total(proxy, key) == 2, lambda: f"{total(proxy, key)} articles")
-    asked = instance.log().count("GET /api/public/v1/articles/preview")
-    until = time.monotonic() + 2
-    while time.monotonic() < until:
+    time.sleep(0.3)  # the log is written every tenth of a second
+    before = instance.log().count("GET /api/public/v1/articles/preview")
+    deadline = time.monotonic() + 2
+    while time.monotonic() < deadline:
         assert total(proxy, key) == 2
-    assert instance.log().count("GET /api/public/v1/articles/preview") - asked <= 4
-    assert instance.log().count("preview 304 ") >= 1
+    assert instance.log().count("GET /api/public/v1/articles/preview") - before <= 4
+    instance.wait_for_log("preview 304 ")
     sql("UPDATE api_key SET revoked_at = '2026-01-01 00:00:00'")
-    wait_for(lambda: total(proxy, key) == 401, lambda: "The revoked key goes on.")
+    wait_for(lambda: total(proxy, key) == 401, lambda: "The revoked key is still accepted.")
 
 
 @on_postgresql
-def test_several_instances_show_one_database_and_one_may_fail(save, start, front, key):
-    save(article(1))
+def test_instances_share_one_database_and_one_may_stop(save, start, front, key):
+    save(article_json(1))
     first, second = start(), start()
     proxy = front(first, second)
     for number in range(2, 7):
-        save(article(number))
+        save(article_json(number))
         assert total(first, key) == total(second, key) == number
     first.stop()
     for skip in range(6):
         assert total(proxy, key, f"{LISTS[1]}?skip={skip}") == 6
 
 
-def test_several_instances_without_a_database_tell_their_clients_so(save, sql, start, front, key):
-    save(article(1))
+def test_instances_behind_nginx_pass_on_a_503(save, sql, start, front, key):
+    save(article_json(1))
     proxy = front(start(), start())
     sql("ALTER TABLE article RENAME TO elsewhere")
     for path in (*LISTS, SITEMAP, "/healthz") * 3:
-        answer = get(proxy, path, x_api_key=key)
-        assert (answer.status, answer.getheader("Content-Type")) == (503, "application/problem+json")
-        assert answer.getheader("Retry-After")
+        response = get(proxy, path, x_api_key=key)
+        assert (response.status, response.getheader("Content-Type")) == (503, "application/problem+json")
+        assert response.getheader("Retry-After")
     sql("ALTER TABLE elsewhere RENAME TO article")
     wait_for(lambda: total(proxy, key) == 1, lambda: "The articles do not come back.")
 
 
 @on_postgresql
-def test_connections_that_are_cut_under_load_give_no_fault_of_the_service(save, sql, start, key):
-    """A transaction that was under way may answer 503; what comes after is right at once."""
-    save(article(1))
+def test_terminated_database_connections_cause_no_500(save, sql, start, key):
+    """A request whose transaction is cut may get a 503; the next one is right at once."""
+    save(article_json(1))
     server = start()
     others = "datname = current_database() AND pid <> pg_backend_pid()"
-    statuses, until = set(), time.monotonic() + 4
+    totals, deadline = set(), time.monotonic() + 4
 
     def read():
-        while time.monotonic() < until:
-            statuses.add(total(server, key, f"{LISTS[1]}?q=t"))
+        while time.monotonic() < deadline:
+            totals.add(total(server, key, f"{LISTS[1]}?q=t"))
 
     readers = [threading.Thread(target=read) for _ in range(6)]
     for reader in readers:
         reader.start()
-    while time.monotonic() < until:
+    while time.monotonic() < deadline:
         sql("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE " + others)
         time.sleep(0.1)
     for reader in readers:
         reader.join()
-    assert statuses <= {1, 503}
+    assert totals <= {1, 503}
     assert total(server, key) == 1
     assert "Traceback" not in server.log()
 
 
 @on_postgresql
-def test_a_table_that_is_locked_gives_503_until_it_is_free(save, server, database, key):
-    save(article(1))
-    with psycopg.connect(url_of(database).replace("+psycopg", "")) as other:
+def test_locked_table_gives_503_until_it_is_unlocked(save, server, database, key):
+    save(article_json(1))
+    with psycopg.connect(database_url(database).replace("+psycopg", "")) as other:
         other.execute("LOCK TABLE article IN ACCESS EXCLUSIVE MODE")
         for path in (*LISTS, SITEMAP, "/healthz"):
             assert get(server, path, x_api_key=key).status == 503
@@ -143,22 +196,22 @@ def test_a_table_that_is_locked_gives_503_until_it_is_free(save, server, databas
 
 
 @on_postgresql
-def test_how_the_server_would_write_dates_and_texts_changes_nothing(save, sql, start, database, key, monkeypatch):
-    save(article(1, title="Größe 東京"))
+def test_date_style_and_encoding_of_the_server_do_not_matter(save, sql, start, database, key, monkeypatch):
+    save(article_json(1, title="Größe 東京"))
     before = get(start(), LISTS[0], x_api_key=key).body
-    name = url_of(database).rpartition("/")[2]
+    name = database_name(database)
     sql(f"ALTER DATABASE {name} SET datestyle = 'German, DMY'")
     sql(f"ALTER DATABASE {name} SET timezone = 'Asia/Kolkata'")
     monkeypatch.setenv("PGCLIENTENCODING", "LATIN1")
     assert get(start(), LISTS[0], x_api_key=key).body == before
-    result = subprocess.run(**program(database, "-m", "flask", "articles", "list"))
+    result = subprocess.run(**subprocess_args(database, "-m", "flask", "articles", "list"))
     assert result.stdout == "published\t2025-03-01T10:30:00.000Z\tslug-1\tGröße 東京\n"
 
 
 @on_postgresql
 @pytest.mark.parametrize("encoding", ["LATIN1", "SQL_ASCII"])
-def test_a_database_that_cannot_hold_every_text_is_refused_in_one_line(database, encoding):
-    url, name = url_of(database), f"test_{encoding.lower()}"
+def test_database_that_is_not_utf_8_is_refused_in_one_line(database, encoding):
+    url, name = database_url(database), f"test_{encoding.lower()}"
     with psycopg.connect(POSTGRESQL, autocommit=True) as server:
         server.execute(
             f"CREATE DATABASE {name} TEMPLATE template0 ENCODING '{encoding}' LOCALE 'C' LOCALE_PROVIDER libc"
@@ -166,7 +219,7 @@ def test_a_database_that_cannot_hold_every_text_is_refused_in_one_line(database,
         try:
             url = url.rpartition("/")[0] + f"/{name}"
             for arguments in (["app.py"], ["seed.py"], ["-m", "flask", "keys", "create", "Acme"]):
-                refused = subprocess.run(**program(database, *arguments, DATABASE_URL=url), timeout=30)
+                refused = subprocess.run(**subprocess_args(database, *arguments, DATABASE_URL=url), timeout=30)
                 assert refused.returncode == 1
                 assert refused.stderr.startswith(f"Error: The database's encoding is {encoding}.")
                 assert refused.stderr.count("\n") == 1
@@ -175,15 +228,15 @@ def test_a_database_that_cannot_hold_every_text_is_refused_in_one_line(database,
 
 
 @on_postgresql
-def test_an_address_may_name_several_servers(save, start, database, key):
-    save(article(1))
-    address = re.sub(r"@([^/]+)/(\w+)", r"@/\2?host=127.0.0.1:1&host=\1", url_of(database))
-    assert total(start(DATABASE_URL=address), key) == 1
+def test_database_url_may_name_several_servers(save, start, database, key):
+    save(article_json(1))
+    url = re.sub(r"@([^/]+)/(\w+)", r"@/\2?host=127.0.0.1:1&host=\1", database_url(database))
+    assert total(start(DATABASE_URL=url), key) == 1
 
 
 @on_postgresql
-def test_a_hot_standby_is_served_and_refuses_commands_in_one_line(save, database, key, tmp_path):
-    save(article(1))
+def test_hot_standby_is_served_and_refuses_writing_commands(save, database, key, tmp_path):
+    save(article_json(1))
     folder = tmp_path / "standby"
     folder.mkdir()
     port = str(free_port())
@@ -199,7 +252,7 @@ def test_a_hot_standby_is_served_and_refuses_commands_in_one_line(save, database
     command = [*as_postgres, f"{tools}/postgres", "-D", str(folder), "-p", port, "-k", str(folder)]
     with (tmp_path / "log").open("w") as log:
         standby = subprocess.Popen(command, cwd="/", stderr=log)
-    url = re.sub(r":\d+/", f":{port}/", url_of(database))
+    url = re.sub(r":\d+/", f":{port}/", database_url(database))
     try:
         wait_for(
             lambda: subprocess.run([f"{tools}/pg_isready", "-q", "-h", "127.0.0.1", "-p", port]).returncode == 0,
@@ -207,9 +260,9 @@ def test_a_hot_standby_is_served_and_refuses_commands_in_one_line(save, database
         )
         server = Server(database, DATABASE_URL=url)
         assert total(server, key) == 1
-        save(article(2))
+        save(article_json(2))
         wait_for(lambda: total(server, key) == 2, lambda: "The standby lags.")
-        refused = subprocess.run(**program(database, "-m", "flask", "keys", "create", "Acme", DATABASE_URL=url))
+        refused = subprocess.run(**subprocess_args(database, "-m", "flask", "keys", "create", "Acme", DATABASE_URL=url))
         assert refused.returncode == 1
         assert refused.stderr.count("\n") == 1
         assert "DATABASE_URL must name the server that this standby follows" in refused.stderr

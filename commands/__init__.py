@@ -1,0 +1,119 @@
+"""All that knows click: what the groups of commands share."""
+
+import os
+import signal
+import sqlite3
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from errno import EPIPE
+from io import TextIOWrapper
+from typing import Any
+
+import click
+from flask.cli import AppGroup
+from sqlalchemy.exc import DBAPIError
+
+from importing.errors import ImportErrors, ImportFailedError
+from storage import StorageError
+from storage.tables import create_tables
+
+DATABASE_ERROR_HINTS = {  # what to do, by words of the database's message
+    "locked": "Another program writes to it: try again.",
+    "exceeds btree": "Nothing was written: a title is too long for PostgreSQL; 500 characters always fit.",
+    "read-only transaction": "Nothing was written: DATABASE_URL must name the server that this standby follows.",
+    "onnection refused": "Start the database server, or correct DATABASE_URL.",
+    "during recovery": "Nothing was written: DATABASE_URL must name the server that this standby follows.",
+    "lock timeout": "Another program writes to it: try again.",
+    "readonly": "Nothing was written: you must be allowed to write the file and its folder. DATABASE_URL says where.",
+    "unable to open": "You must be allowed to read and write the file and its folder. DATABASE_URL says where.",
+    "is full": "Nothing was written: make room on the disk, and try again.",
+    "disk I/O": "Nothing was written: check whether the disk is full or broken.",
+    "malformed": "The file is damaged: restore a backup.",
+    "not a database": "Set DATABASE_URL to the right file, or restore a backup.",
+}
+
+
+@contextmanager
+def translate_database_errors() -> Iterator[None]:
+    """Turn errors of the database and of an import into click's, which print one line (exit status 1)."""
+    try:
+        yield
+    except (StorageError, ImportFailedError) as error:
+        raise click.ClickException(str(error)) from error
+    except (DBAPIError, sqlite3.Error) as error:
+        reason = str(getattr(error, "orig", error)).partition("\n")[0]
+        hint = next((hint for words, hint in DATABASE_ERROR_HINTS.items() if words in reason), "Nothing was written.")
+        raise click.ClickException(f"The database cannot be used ({reason}). {hint}") from error
+
+
+@contextmanager
+def translate_errors() -> Iterator[None]:
+    """Turn errors into click's as `translate_database_errors` does, also of output that cannot be written."""
+    try:
+        with translate_database_errors():
+            yield
+    except OSError as error:
+        if error.errno == EPIPE:  # as of "| head", which click ends quietly
+            raise
+        silence_stdout()
+        raise click.ClickException(f"The output cannot be written ({error.strerror}).") from error
+
+
+def silence_stdout() -> None:
+    """Redirect stdout to the null device, so that the interpreter's flush at exit cannot fail again."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+
+
+@contextmanager
+def progress_bar(label: str, length: int) -> Iterator[Callable[[int], None]]:
+    """Show progress on a terminal; yield a function that advances the bar, in units of `length`."""
+    if not (length and sys.stderr.isatty()):
+        yield lambda _steps: None
+        return
+    step = max(1, length // 200)
+    with click.progressbar(length=length, label=label[-40:], file=sys.stderr, update_min_steps=step) as bar:
+        yield bar.update
+        bar.update_min_steps = 1
+        bar.update(0)  # the rest of the last step
+
+
+def create_database() -> None:
+    """Create the database file and the tables if they do not exist."""
+    announce_file(create_tables())
+
+
+def announce_file(path: str | None) -> None:
+    """Print the path of a database file that was created, if any: it may not be the one that the service reads."""
+    if path:
+        with suppress(OSError):  # a full disk under the log is no reason not to go on
+            click.echo(f"Created the database {path}.", err=True)
+
+
+class DatabaseGroup(AppGroup):
+    """A group of commands that report errors of the database, and of their output, in one line."""
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Invoke a command of the group."""
+        for stream in (sys.stdout, sys.stderr):
+            if isinstance(stream, TextIOWrapper):
+                stream.reconfigure(errors="replace")  # not every terminal can show every title
+        with suppress(ValueError):  # in a thread
+            signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # removes temporary files, as Ctrl+C does
+        with translate_errors():
+            return super().invoke(ctx)
+
+
+def echo_warnings(errors: ImportErrors) -> None:
+    """Print an import's warnings, each with its number of articles."""
+    for warning, count in errors.warnings.items():
+        click.echo(f"Warning: {count} {'article has' if count == 1 else 'articles have'} {warning}", err=True)
+
+
+def confirm(warning: str, yes: bool) -> None:
+    """Ask on a terminal whether to go on, unless `yes`. Raises click.UsageError if nobody can be asked."""
+    if yes:
+        return
+    if not sys.stdin or not sys.stdin.isatty():
+        raise click.UsageError(f"{warning} Add --yes to confirm.")
+    click.confirm(f"{warning} Continue?", abort=True, err=True)

@@ -1,0 +1,103 @@
+"""`flask customers`: list, rename and delete customers."""
+
+import click
+from sqlalchemy import bindparam, delete, func, select, update
+
+from commands import DatabaseGroup, confirm
+from commands.lookup import DEMO_CUSTOMER, check_customer_name, find_customer
+from commands.params import CustomerNameType
+from importing.errors import printable
+from importing.structured_data import schema_markup
+from importing.writer import BATCH_SIZE
+from models import ApiKey, Customer, article_table, db
+from storage.engine import begin_write, commit_write
+from storage.tables import require_tables
+
+
+@click.group(cls=DatabaseGroup)
+def customers() -> None:
+    """List, rename and delete customers."""
+
+
+@customers.command("list")
+def list_customers() -> None:
+    """Print a line for each customer: name, number of articles, number of keys."""
+    require_tables()
+    for customer in db.session.scalars(select(Customer).order_by(Customer.name)):
+        click.echo("\t".join([printable(customer.name), *map(str, _count(customer))]))
+
+
+@customers.command()
+@click.argument("old", type=CustomerNameType())
+@click.argument("new", type=CustomerNameType())
+def rename(old: str, new: str) -> None:
+    """Rename the customer OLD to NEW, also in the structured data that was generated for its articles."""
+    require_tables()
+    if new == DEMO_CUSTOMER:
+        raise click.ClickException(f"{DEMO_CUSTOMER} is the demo, which seed.py --remove deletes. Choose another name.")
+    begin_write()
+    customer = _find_customer(old)
+    check_customer_name(new, renamed=customer)
+    customer.name = new
+    count = _regenerate_schema_markup(customer)
+    commit_write()
+    click.echo(f"Renamed {old} to {new} (articles with new structured data: {count}).")
+
+
+@customers.command("delete")
+@click.argument("name", type=CustomerNameType())
+@click.option("--yes", is_flag=True, help="Do not ask.")
+def delete_customer(name: str, yes: bool) -> None:
+    """Delete the customer NAME, its articles and its keys, for good."""
+    require_tables()
+    articles, keys = _count(_find_customer(name))
+    db.session.rollback()  # nobody has to wait for an answer
+    confirm(f"This deletes {name} for good (articles: {articles}, keys: {keys}).", yes)
+    begin_write()
+    removed = remove_customer(_find_customer(name))
+    commit_write()
+    click.echo(removed)
+
+
+def _find_customer(name: str) -> Customer:
+    """Return the customer of this name. Raises click.ClickException if there is none."""
+    customer = find_customer(name)
+    if not customer:
+        raise click.ClickException(f'There is no customer {name!r}. "flask customers list" shows the existing ones.')
+    return customer
+
+
+def _count(customer: Customer) -> tuple[int, int]:
+    """Return the customer's number of articles and of keys, revoked ones included."""
+    articles, keys = (
+        db.session.scalar(select(func.count()).where(column == customer.id)) or 0
+        for column in (article_table.c.customer_id, ApiKey.customer_id)
+    )
+    return articles, keys
+
+
+def _regenerate_schema_markup(customer: Customer) -> int:
+    """Regenerate the structured data of the customer's articles, unless an import set it; return their number.
+
+    `updated_at` stays: the articles' content is the same. A batch of articles is held in memory at a time.
+    """
+    columns = article_table.c
+    generated = columns.customer_id == customer.id, columns.schema_markup_generated
+    keys = db.session.scalars(select(columns.pk).where(*generated).order_by(columns.pk)).all()
+    for start in range(0, len(keys), BATCH_SIZE):
+        batch = select(article_table).where(columns.pk.in_(keys[start : start + BATCH_SIZE]))
+        changes = [
+            {"article_pk": article["pk"], "schema_markup": schema_markup(dict(article), customer.name)}
+            for article in db.session.execute(batch).mappings()
+        ]
+        db.session.execute(update(article_table).where(columns.pk == bindparam("article_pk")), changes)
+    return len(keys)
+
+
+def remove_customer(customer: Customer) -> str:
+    """Delete the customer, its articles and its keys in the session's transaction; return a line that says how many."""
+    articles, keys = _count(customer)
+    db.session.execute(delete(article_table).where(article_table.c.customer_id == customer.id))
+    db.session.execute(delete(ApiKey).where(ApiKey.customer_id == customer.id))
+    db.session.execute(delete(Customer).where(Customer.id == customer.id))
+    return f"Deleted {printable(customer.name)} (articles: {articles}, keys: {keys})."

@@ -1,0 +1,75 @@
+"""`flask keys`: create, list and revoke API keys."""
+
+import sys
+from datetime import UTC, datetime
+
+import click
+from sqlalchemy import select
+
+from auth import add_key
+from commands import DatabaseGroup, create_database
+from commands.lookup import find_or_create_customer
+from commands.params import CustomerNameType
+from models import ApiKey, Customer, db
+from storage.engine import begin_write, commit_write
+from storage.tables import create_tables, missing_database_message, require_tables
+
+
+@click.group(cls=DatabaseGroup)
+def keys() -> None:
+    """Create, list and revoke API keys."""
+
+
+@keys.command()
+@click.argument("customer", type=CustomerNameType())
+@click.option("--expires", type=click.DateTime(["%Y-%m-%d"]), help="The last day, in UTC, on which the key is valid.")
+def create(customer: str, expires: datetime | None) -> None:
+    """Create a key for CUSTOMER, who is created too if the name is new.
+
+    Only the key goes to standard output. It is shown this once and cannot be read again.
+    """
+    expires_on = expires.date() if expires else None
+    if expires_on and expires_on < datetime.now(UTC).date():
+        raise click.BadParameter(f"{expires_on} is past.", param_hint="--expires")
+    if not sys.stdout:
+        raise click.ClickException("Standard output is closed: nobody would see the key.")
+    create_database()
+    begin_write()
+    owner, is_new = find_or_create_customer(customer)
+    key, record = add_key(owner, expires_on=expires_on)
+    key_id = record.id
+    click.echo(key)  # before the commit: a key that cannot be printed is not to be valid
+    commit_write()
+    if is_new:
+        click.echo(f"New customer: {customer}", err=True)
+    click.echo(f"Key {key_id} of {customer}. Keep it safe: it is not shown again.", err=True)
+
+
+@keys.command("list")
+def list_keys() -> None:
+    """Print a line for each key: id, customer, first characters, created, expires, state."""
+    missing = missing_database_message()
+    if missing:
+        click.echo(missing, err=True)
+        return
+    create_tables()
+    today = datetime.now(UTC).date()
+    for key, customer in db.session.execute(select(ApiKey, Customer.name).join(Customer).order_by(ApiKey.id)):
+        expired = key.expires_on and key.expires_on < today
+        state = "revoked" if key.revoked_at else "expired" if expired else "active"
+        created = key.created_at.strftime("%Y-%m-%d")
+        click.echo(f"{key.id}\t{customer}\t{key.prefix}…\t{created}\t{key.expires_on or 'never'}\t{state}")
+
+
+@keys.command()
+@click.argument("key_id", metavar="ID", type=int)
+def revoke(key_id: int) -> None:
+    """Refuse the key with this ID (see "flask keys list") from the next request on."""
+    require_tables()
+    begin_write()
+    key = db.session.get(ApiKey, key_id) if abs(key_id) < 2**31 else None
+    if not key:
+        raise click.ClickException(f'There is no key {key_id}. "flask keys list" shows the existing ones.')
+    key.revoked_at = key.revoked_at or datetime.now(UTC)
+    commit_write()
+    click.echo(f"Key {key_id} is revoked.", err=True)

@@ -1,0 +1,223 @@
+"""Writing articles: those that are new or differ from what the database has."""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from datetime import UTC, datetime
+from itertools import islice
+from typing import Any
+from uuid import uuid4
+
+from marshmallow import ValidationError
+from sqlalchemy import RowMapping, bindparam, insert, select, update
+
+from importing.derived import fill_derived_fields
+from importing.errors import ImportErrors, SourceLocation
+from importing.hints import unknown_field_message, warnings_about
+from importing.sources import is_url
+from importing.structured_data import schema_markup
+from models import Customer, article_table, db, publication_state, truncate_to_milliseconds
+from schemas import ArticleImportSchema
+from storage.search import search_columns
+
+BATCH_SIZE = 500  # articles held in memory at a time
+
+PRESERVED_COLUMNS = "id", "status", "created_at", "published_at", "views"  # unless an import gives them
+# A change of these moves `updated_at`, and so does one of given structured data.
+CONTENT_COLUMNS = (
+    *("title", "slug", "banner_url", "category", "keywords"),
+    *("meta_title", "meta_desc", "read_time", "content_html"),
+)
+
+
+def load_articles(
+    records: Iterable[tuple[SourceLocation, Any]], errors: ImportErrors
+) -> Iterator[tuple[SourceLocation, dict[str, Any]]]:
+    """Yield the valid ones of some records, by `Article` column. The others, and warnings, go to `errors`."""
+    schema = ArticleImportSchema()
+    for location, record in records:
+        try:
+            article = schema.load(record)
+            errors.warnings.update(warnings_about(article))
+            yield location, article
+        except ValidationError as error:
+            fields = sorted(error.messages_dict.items())
+            if isinstance(record, dict):
+                errors.add(location, " ".join(f"{name}: {_explain(name, messages[0])}" for name, messages in fields))
+                errors.rejected_ids.add(str(record.get("id")))
+            else:
+                errors.add(location, fields[0][1][0])
+
+
+def _explain(field: str, message: str) -> str:
+    return unknown_field_message(field) if message == "Unknown field." else message
+
+
+def save_articles(
+    customer: Customer,
+    articles: Iterable[tuple[SourceLocation, dict[str, Any]]],
+    errors: ImportErrors,
+    *,
+    unpublish_missing: bool = False,
+) -> Counter[str]:
+    """Write articles, as `load_articles` yields them, in the session's transaction.
+
+    The caller begins and ends the transaction, and must not commit it if `errors` has any. The articles are held in
+    memory a batch at a time. With `unpublish_missing`, the articles say what is published: the customer's other
+    published ones become drafts, and a draft that comes with its date and without a status is published again.
+
+    Returns how many are "new", "changed", "unchanged" and "unpublished", and how many of the new ones are "published",
+    "scheduled" and "draft".
+    """
+    writer = ArticleWriter(customer, errors, publish_dated=unpublish_missing)
+    iterator = iter(articles)
+    while batch := list(islice(iterator, BATCH_SIZE)):
+        writer.write(batch)
+    writer.resolve_pending_slugs()
+    if unpublish_missing:
+        writer.unpublish_missing()
+    return writer.counts
+
+
+class ArticleWriter:
+    """One import of articles of one customer."""
+
+    def __init__(self, customer: Customer, errors: ImportErrors, *, publish_dated: bool) -> None:
+        self.customer_id, self.publisher = customer.id, customer.name
+        self.errors, self.publish_dated = errors, publish_dated
+        self.now = truncate_to_milliseconds(datetime.now(UTC))
+        self.counts: Counter[str] = Counter()
+        self.ids: set[str] = set()
+        self.slugs: set[str] = set()
+        self.released_slugs: dict[str, str] = {}  # that articles of this import had before, with the articles' ids
+        self.pending_slugs: list[tuple[SourceLocation, str, str]] = []  # that another article has, by the new one's id
+
+    def write(self, batch: list[tuple[SourceLocation, dict[str, Any]]]) -> None:
+        """Write the new and the changed articles of a batch."""
+        by_id, by_slug = self._load_existing([article for _, article in batch])
+        new, changed = [], []
+        for location, article in batch:
+            stored = by_id.get(article["id"]) if "id" in article else by_slug.get(article["slug"])
+            row = self._complete(article, stored, location)
+            if self._is_duplicate(location, row):
+                continue
+            holder = by_slug.get(row["slug"])
+            if holder and holder["id"] != row["id"]:
+                self.pending_slugs.append((location, row["id"], row["slug"]))
+                row["slug"] = f" {row['id']}"  # unique: no slug has a space
+            if not stored:
+                new.append(row)
+            elif any(stored[name] != value for name, value in row.items() if name != "schema_markup_generated"):
+                changed.append({"article_pk": stored["pk"], **row})
+                self.released_slugs[stored["slug"]] = stored["id"]
+            else:
+                self.counts["unchanged"] += 1
+        if new:
+            db.session.execute(insert(article_table), new)
+        if changed:
+            db.session.execute(update(article_table).where(article_table.c.pk == bindparam("article_pk")), changed)
+        self.counts.update(new=len(new), changed=len(changed))
+        self.counts.update(publication_state(row["status"], row["published_at"], self.now) for row in new)
+
+    def _load_existing(self, articles: list[dict[str, Any]]) -> tuple[dict[str, RowMapping], dict[str, RowMapping]]:
+        """Return the rows that have any of the articles' ids and slugs, by id and by slug."""
+        columns = article_table.c
+        own = select(columns.pk).where(columns.customer_id == self.customer_id)
+        same_ids = own.where(columns.id.in_([article["id"] for article in articles if "id" in article]))
+        same_slugs = own.where(columns.slug.in_([article["slug"] for article in articles]))
+        # A union: with "or" SQLite would read each of the customer's articles.
+        same = select(article_table).where(columns.pk.in_(same_ids.union(same_slugs)))
+        rows = db.session.execute(same).mappings().all()
+        return {row["id"]: row for row in rows}, {row["slug"]: row for row in rows}
+
+    def _is_duplicate(self, location: SourceLocation, row: dict[str, Any]) -> bool:
+        """Return whether the import has had an article with this id or slug, which is then an error."""
+        for field, seen in (("id", self.ids), ("slug", self.slugs)):
+            if row[field] in seen:
+                self.errors.add(location, f"The article with the {field} {row[field]!r} appears twice in this import.")
+                return True
+            seen.add(row[field])
+        return False
+
+    def _complete(self, article: dict[str, Any], stored: RowMapping | None, location: SourceLocation) -> dict[str, Any]:
+        """Return all columns of an article but its `pk`."""
+        row = {name: stored[name] for name in PRESERVED_COLUMNS} if stored else self._new_article_defaults(article)
+        if self.publish_dated and "published_at" in article:
+            row["status"] = "published"
+        row |= article
+        row = fill_derived_fields(row | search_columns(row["title"], row["slug"])) | {"customer_id": self.customer_id}
+        if row["status"] == "published" and not row["published_at"]:
+            row["published_at"] = self.now
+        generated = row["schema_markup_generated"] = "schema_markup" not in article
+        row["updated_at"] = self._updated_at(row, stored, from_instance=is_url(location.source))
+        if generated:
+            row["schema_markup"] = schema_markup(row, self.publisher)
+        return row
+
+    def _updated_at(self, row: dict[str, Any], stored: RowMapping | None, *, from_instance: bool) -> datetime:
+        """Return when the article was last changed.
+
+        A given time that is just the stored one is left over from an export. From another instance comes only the day
+        of the last change, which a mirror must keep.
+        """
+        given: datetime | None = row.get("updated_at")
+        if not stored:
+            return given or self.now
+        before: datetime = stored["updated_at"]
+        if given and from_instance:
+            return before if before.date() == given.date() else given
+        if given and given != before:
+            return given
+        return before if _same_content(row, stored) else self.now
+
+    def _new_article_defaults(self, article: dict[str, Any]) -> dict[str, Any]:
+        published_at = article.get("published_at")
+        return {
+            "id": self.released_slugs.get(article["slug"]) or str(uuid4()),
+            "status": "published" if published_at else "draft",
+            "created_at": published_at if published_at and published_at < self.now else self.now,
+            "published_at": published_at,
+            "views": 0,
+        }
+
+    def resolve_pending_slugs(self) -> None:
+        """Set the slugs that other articles of the import have released."""
+        own = article_table.c.customer_id == self.customer_id
+        for location, id, slug in self.pending_slugs:
+            holder = db.session.scalar(select(article_table.c.id).where(own, article_table.c.slug == slug))
+            if holder in self.errors.rejected_ids:
+                continue  # it might have released the slug
+            if holder:
+                way_out = "Use that id or none, or first rename or delete that article."
+                self.errors.add(location, f"slug: The article with the id {holder!r} has it. {way_out}")
+            else:
+                db.session.execute(update(article_table).where(own, article_table.c.id == id).values(slug=slug))
+
+    def unpublish_missing(self) -> None:
+        """Turn the customer's published articles that this import has not brought into drafts.
+
+        An import without articles is an error: the sources may be empty by mistake.
+        """
+        if not self.ids:
+            self.errors.add(
+                SourceLocation("the sources"), "They hold no article, so all would be unpublished. Check them."
+            )
+        columns = article_table.c
+        published = (
+            columns.customer_id == self.customer_id,
+            columns.status == "published",
+            columns.published_at <= self.now,
+        )
+        rows = db.session.execute(select(columns.pk, columns.id).where(*published)).all()
+        missing = [{"article_pk": pk} for pk, id in rows if id not in self.ids]
+        if missing:
+            as_draft = update(article_table).where(columns.pk == bindparam("article_pk")).values(status="draft")
+            db.session.execute(as_draft, missing)
+        self.counts["unpublished"] = len(missing)
+
+
+def _same_content(row: dict[str, Any], stored: RowMapping) -> bool:
+    if any(row[name] != stored[name] for name in CONTENT_COLUMNS):
+        return False
+    if row["schema_markup_generated"]:
+        return bool(stored["schema_markup_generated"])
+    return bool(row["schema_markup"] == stored["schema_markup"])

@@ -1,0 +1,114 @@
+"""The log, on standard error: the access log, one line a request, and what the service reports."""
+
+import logging
+import os
+import sys
+import time
+from collections import deque
+from collections.abc import Callable, Iterable
+from contextlib import suppress
+from functools import lru_cache
+from threading import Event, Thread
+from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
+
+if TYPE_CHECKING:
+    from _typeshed.wsgi import StartResponse, WSGIApplication, WSGIEnvironment
+
+MAX_PATH_LENGTH = 200  # characters
+MAX_WAITING_LINES = 10_000  # of the log; the oldest are dropped if nobody reads it
+WRITE_INTERVAL_SECONDS = 0.1
+WRITE_BYTES = 512  # that every pipe takes whole (POSIX: PIPE_BUF); small writes also share its pages
+
+
+class StderrHandler(logging.Handler):
+    """Writes lines to a file in a thread, so that no request waits for a full pipe or a slow disk."""
+
+    def __init__(self, file: int) -> None:
+        super().__init__()
+        self._file = file
+        self._waiting: deque[bytes] = deque(maxlen=MAX_WAITING_LINES)
+        self._stopping = Event()
+        self._thread = Thread(target=self._write_waiting, daemon=True)
+        self._thread.start()
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Write the lines of a record."""
+        for line in self.format(record).splitlines():
+            self.write(record.levelname, line)
+
+    def write(self, level: str, line: str) -> None:
+        """Write a line with the time in UTC."""
+        self._waiting.append(f"{format_second(int(time.time()))} {level} {line}\n".encode(errors="replace"))
+
+    def close(self) -> None:
+        """Write what is waiting, for a second at most."""
+        self._stopping.set()
+        self._thread.join(timeout=1)
+        super().close()
+
+    def _write_waiting(self) -> None:
+        while not self._stopping.wait(WRITE_INTERVAL_SECONDS):
+            self._write_all()
+        self._write_all()
+
+    def _write_all(self) -> None:
+        chunk = b""
+        while self._waiting:
+            chunk += self._waiting.popleft()
+            if not self._waiting or len(chunk) + len(self._waiting[0]) > WRITE_BYTES:
+                with suppress(OSError):  # such as a full disk
+                    os.write(self._file, chunk)
+                chunk = b""
+
+
+class AccessLog:
+    """WSGI middleware that logs method, path, status, bytes, milliseconds and REMOTE_USER of each request.
+
+    REMOTE_USER names customer and key id, as in "My Site/3"; without a valid key it is "-". The headers and the query
+    string, which could hold a key, are not logged. `write` gets level and line: a record of the logging module takes
+    as long as a response from the cache.
+    """
+
+    def __init__(self, app: "WSGIApplication", write: Callable[[str, str], None]) -> None:
+        self._app, self._write = app, write
+
+    def __call__(self, environ: "WSGIEnvironment", start_response: "StartResponse") -> Iterable[bytes]:
+        """Call the application, and log its response."""
+        began, status, length = time.perf_counter(), "", ""
+
+        def start(start_status: str, headers: list[tuple[str, str]], *exc_info: Any) -> Any:
+            nonlocal status, length
+            status, length = start_status[:3], dict(headers).get("Content-Length", "0")
+            return start_response(start_status, headers, *exc_info)
+
+        body = self._app(environ, start)
+        request = f"{environ['REQUEST_METHOD'][:20]} {quote_path(environ['PATH_INFO'][:MAX_PATH_LENGTH])}"
+        milliseconds = (time.perf_counter() - began) * 1000
+        user = environ.get("REMOTE_USER", "-")
+        self._write("INFO", f"{request} {status} {length} bytes {milliseconds:.1f} ms {user}")
+        return body
+
+
+def log_to_stderr(level: str) -> StderrHandler | None:
+    """Log to standard error what is of this level or above; return the handler if requests are to be logged too."""
+    if not sys.stderr:  # it was closed before the service started
+        logging.basicConfig(handlers=[logging.NullHandler()])
+        return None
+    handler = StderrHandler(sys.stderr.fileno())
+    handler.setFormatter(logging.Formatter("%(message)s"))  # write() adds the rest
+    logging.basicConfig(level=level.upper(), handlers=[handler])
+    logging.getLogger("waitress").setLevel(logging.ERROR)  # it warns of each request that waits for a thread
+    return handler if logging.getLogger().isEnabledFor(logging.INFO) else None
+
+
+@lru_cache(maxsize=1)
+def format_second(second: int) -> str:
+    """Return a number of seconds since 1970 as a UTC timestamp."""
+    return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(second))
+
+
+@lru_cache(maxsize=256)
+def quote_path(path: str) -> str:
+    """Return a WSGI path percent-encoded, so that it cannot control a terminal."""
+    return quote(path, encoding="latin-1")[:MAX_PATH_LENGTH]

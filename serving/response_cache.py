@@ -1,0 +1,235 @@
+"""The response cache: WSGI middleware that makes the application fast, and its responses never stale.
+
+Only 200 responses of the endpoints are stored. An entry is found by the endpoint's path, the parameters that it knows,
+the API key (hashed) and, with CORS, the Origin: everything of a request that the application's response depends on. It
+is used while the database is at the version that was read before the application was called, and until its time: the
+next scheduled article, or the end of the UTC day, when keys expire. Under these conditions the key check would come to
+the same result, so a hit needs no second one. Nobody without that very key is ever served an entry; Umbraco's
+CVE-2025-54425 shows what happens otherwise.
+
+One entry serves plain, compressed, HEAD and conditional requests, so that the application renders once after a change.
+"""
+
+import gzip
+import time
+from collections.abc import Hashable, Iterable, Mapping
+from concurrent.futures import Future
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from hashlib import sha256
+from io import BytesIO
+from math import inf
+from threading import Lock
+from typing import TYPE_CHECKING, Any
+from urllib.parse import parse_qsl
+
+from cachetools import LRUCache
+from werkzeug.datastructures import Accept, Headers
+from werkzeug.http import parse_accept_header, parse_etags
+
+from errors import unavailable
+from storage.changes import ChangeDetector
+
+if TYPE_CHECKING:
+    from _typeshed.wsgi import StartResponse, WSGIApplication, WSGIEnvironment
+
+FRESH_UNTIL = "article_delivery.fresh_until"  # in the environ, set by the application, in seconds since 1970
+# Headers that Werkzeug and Flask-CORS read although they mean nothing for these requests.
+IGNORED_HEADERS = "HTTP_UPGRADE", "HTTP_ACCESS_CONTROL_REQUEST_PRIVATE_NETWORK"
+DAY = 86_400  # seconds
+MEGABYTE = 1_000_000
+ENTRY_OVERHEAD_BYTES = 2000  # that an entry takes besides its bodies
+MIN_GZIP_BYTES = 1400  # shorter bodies fit in one packet as they are
+ZERO_COPY_THRESHOLD_BYTES = 32_768  # of a body, from which on every connection sends from one copy of it
+HeaderList = list[tuple[str, str]]
+
+
+@dataclass(slots=True, eq=False)
+class CachedResponse:
+    """A response of the application, and the conditions under which it may be sent again (in seconds since 1970)."""
+
+    status: str
+    headers: HeaderList
+    body: bytes
+    etag: str  # empty for an error, which is not stored
+    user: str
+    key: bytes
+    version: Hashable
+    valid_from: float
+    expires_at: float
+    gzipped: tuple[HeaderList, bytes] | None = None  # compressed when it is first asked for
+
+    def is_fresh(self, version: Hashable, now: float) -> bool:
+        """Return whether it may be sent at this version and time. The clock may have been set back."""
+        return self.version == version and self.valid_from <= now < self.expires_at
+
+    def size(self) -> int:
+        """Return the bytes of memory that it takes."""
+        gzipped = self.gzipped[1] if self.gzipped else b""
+        return len(self.body) + len(gzipped) + ENTRY_OVERHEAD_BYTES
+
+
+class ResponseCache:
+    """Stores responses within `capacity` bytes, and evicts the least recently used first.
+
+    `parameters` are those that an endpoint knows, by its path. Without a `detector` nothing is stored.
+    """
+
+    def __init__(
+        self,
+        app: "WSGIApplication",
+        detector: ChangeDetector | None,
+        capacity: int,
+        parameters: Mapping[str, tuple[str, ...]],
+        *,
+        vary_by_origin: bool,
+    ) -> None:
+        self._app, self._detector = app, detector
+        self._parameters, self._vary_by_origin = parameters, vary_by_origin
+        self._entries: LRUCache[bytes, CachedResponse] = LRUCache(capacity, CachedResponse.size)
+        self._in_flight: dict[tuple[bytes, Hashable], Future[CachedResponse | None]] = {}
+        self._lock = Lock()
+
+    def __call__(self, environ: "WSGIEnvironment", start_response: "StartResponse") -> Iterable[bytes]:
+        """Respond to an endpoint's request from the cache if it has a fresh entry, else from the application."""
+        version = self._detector.version() if self._detector else None  # the engine, too, notices a replaced database
+        path = environ["PATH_INFO"].removesuffix("/")
+        if path not in self._parameters or environ["REQUEST_METHOD"] not in ("GET", "HEAD"):
+            return self._app(environ, start_response)
+        origin = environ.get("HTTP_ORIGIN") if self._vary_by_origin else None
+        query = parse_query(environ["QUERY_STRING"], self._parameters[path])
+        key = cache_key(path, query, environ.get("HTTP_X_API_KEY"), origin)
+        response = self._get_or_render(environ, key, version)
+        if response.user:
+            environ["REMOTE_USER"] = response.user
+        status, headers, body = self._negotiate(response, environ)
+        start_response(status, headers)
+        if environ["REQUEST_METHOD"] == "HEAD":
+            return []
+        if len(body) >= ZERO_COPY_THRESHOLD_BYTES and "wsgi.file_wrapper" in environ:
+            shared: Iterable[bytes] = environ["wsgi.file_wrapper"](BytesIO(body))
+            return shared
+        return [body]
+
+    def _get_or_render(self, environ: "WSGIEnvironment", key: bytes, version: Hashable) -> CachedResponse:
+        """Return a fresh entry, or the application's response. Concurrent requests for an entry share one render."""
+        if version is None or not self._entries.maxsize:
+            return self._render(environ, key, version)
+        with self._lock:
+            entry = self._entries.get(key)
+            if entry and entry.is_fresh(version, time.time()):
+                return entry
+            in_flight = self._in_flight.get((key, version))
+            if not in_flight:
+                future = self._in_flight[key, version] = Future()
+        if not in_flight:
+            return self._render_and_share(environ, key, version, future)
+        response = in_flight.result()
+        if response and response.etag and response.is_fresh(version, time.time()):
+            return response
+        return self._render(environ, key, version)
+
+    def _render_and_share(
+        self, environ: "WSGIEnvironment", key: bytes, version: Hashable, future: Future[CachedResponse | None]
+    ) -> CachedResponse:
+        """Return the application's response, stored, and shared with the requests that wait for it."""
+        response = None
+        try:
+            response = self._render(environ, key, version)
+            return response
+        finally:
+            with self._lock, suppress(ValueError):  # larger than the cache
+                del self._in_flight[key, version]
+                if response and response.etag and response.version is not None:
+                    self._entries[key] = response
+            future.set_result(response)
+
+    def _render(self, environ: "WSGIEnvironment", key: bytes, version: Hashable) -> CachedResponse:
+        """Call the application, again if the database was replaced meanwhile: key and articles must be of one database.
+
+        Returns a 503 if it is replaced again and again.
+        """
+        for allow_checkpoint in (False, False, True):
+            response = call_app(self._app, environ, key, version)
+            if not self._detector or response.status.startswith("5"):
+                return response
+            if self._detector.is_current(version, allow_checkpoint=allow_checkpoint):
+                return response
+            version = self._detector.version()
+        problem = unavailable()
+        headers = Headers(response.headers)
+        headers.update(problem.headers)  # those of CORS stay
+        return replace(
+            response, status=problem.status, headers=headers.to_wsgi_list(), body=problem.data, etag="", user=""
+        )
+
+    def _negotiate(self, response: CachedResponse, environ: "WSGIEnvironment") -> tuple[str, HeaderList, bytes]:
+        """Return status, headers and body, in the encoding that the client prefers; or a 304 if it has that body."""
+        if not response.etag:
+            return response.status, response.headers, response.body
+        etags = [response.etag, f"{response.etag}-gzip"]  # each encoding has its own strong ETag: RFC 9110, 8.8.3
+        compress = len(response.body) > MIN_GZIP_BYTES and accepts_gzip(environ.get("HTTP_ACCEPT_ENCODING", ""))
+        if "HTTP_IF_NONE_MATCH" in environ:
+            known = parse_if_none_match(environ["HTTP_IF_NONE_MATCH"])
+            for etag in filter(known.contains_weak, sorted(etags, reverse=compress)):
+                headers = [header for header in response.headers if header[0] not in ("Content-Type", "Content-Length")]
+                return "304 NOT MODIFIED", [*headers, ("ETag", f'"{etag}"')], b""
+        headers, body = (response.gzipped or self._gzip(response)) if compress else (response.headers, response.body)
+        return response.status, [*headers, ("ETag", f'"{etags[compress]}"')], body
+
+    def _gzip(self, response: CachedResponse) -> tuple[HeaderList, bytes]:
+        """Return headers and body compressed, and keep them with the entry."""
+        body, headers = gzip.compress(response.body, 6, mtime=0), Headers(response.headers)
+        headers["Content-Encoding"], headers["Content-Length"] = "gzip", str(len(body))
+        response.gzipped = headers.to_wsgi_list(), body
+        with self._lock, suppress(ValueError):  # larger than the cache
+            if self._entries.get(response.key) is response:
+                self._entries[response.key] = response  # counts it
+        return response.gzipped
+
+
+def call_app(app: "WSGIApplication", environ: "WSGIEnvironment", key: bytes, version: Hashable) -> CachedResponse:
+    """Call an application with a request, as a GET, and return its response, as it may be stored under `key`."""
+    now = time.time()
+    environ = {name: value for name, value in environ.items() if name not in IGNORED_HEADERS}
+    environ["REQUEST_METHOD"] = "GET"
+    started: list[Any] = []
+
+    def start_response(status: str, headers: HeaderList, _exc_info: Any = None) -> Any:
+        started[:] = status, headers
+
+    chunks = app(environ, start_response)
+    try:
+        body = bytes(bytearray().join(chunks))  # without the spare room of the JSON library's buffers
+    finally:
+        getattr(chunks, "close", lambda: None)()
+    status, headers = started
+    etag = sha256(body).hexdigest()[:32] if status.startswith("200") else ""
+    expires_at = min((now // DAY + 1) * DAY, environ.get(FRESH_UNTIL, inf))
+    return CachedResponse(status, headers, body, etag, environ.get("REMOTE_USER", ""), key, version, now, expires_at)
+
+
+def cache_key(*dependencies: Any) -> bytes:
+    """Return a digest of all of a request that the application's response depends on, the API key included."""
+    return sha256(repr(dependencies).encode()).digest()
+
+
+parse_if_none_match = lru_cache(256)(parse_etags)
+
+
+@lru_cache(64)
+def parse_query(query: str, names: tuple[str, ...]) -> tuple[str | None, ...]:
+    """Return the first value of each of these parameters in a query string.
+
+    Latin-1 decodes each byte to another character, so that different values stay different.
+    """
+    values = dict(reversed(parse_qsl(query, keep_blank_values=True, encoding="latin-1"))) if names else {}
+    return tuple(map(values.get, names))
+
+
+@lru_cache(256)
+def accepts_gzip(header: str) -> bool:
+    """Return whether an Accept-Encoding header allows gzip, and does not prefer plain bytes (RFC 9110, 12.5.3)."""
+    accepted = parse_accept_header(header.lower(), Accept)
+    return accepted.quality("gzip") > 0 and accepted.quality("gzip") >= dict(accepted).get("identity", 0)

@@ -1,0 +1,174 @@
+"""Backup and restore of a SQLite database while the service runs (https://www.sqlite.org/backup.html)."""
+
+import os
+import secrets
+import shutil
+import sqlite3
+import time
+from collections.abc import Iterator
+from contextlib import closing, contextmanager, suppress
+from pathlib import Path
+
+from sqlalchemy import URL, create_engine, inspect
+from sqlalchemy.pool import NullPool
+
+from models import Base, db
+from storage import Progress, StorageError
+from storage.engine import WRITE_LOCK_TIMEOUT_SECONDS
+from storage.sqlite import checkpoint, companion_paths, connect_existing, sqlite_path
+from storage.tables import OLDEST_TABLES, migrate, require_database
+
+PAGES_PER_STEP = 1000
+DAMAGED = sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB
+
+
+def back_up(target: Path, progress: Progress) -> None:
+    """Write a consistent copy of the database to `target`, a new file, which appears only when it is whole.
+
+    Raises StorageError if the file exists or cannot be written, and for a damaged database: a backup can be restored.
+    """
+    exists_already = f"{target} exists already. Choose another name, or move it away."
+    if target.exists():
+        raise StorageError(exists_already)
+    require_database()
+    source = _database_path()
+    with _temporary_file(target) as copy:
+        _copy(source, copy, "Restore an earlier backup.", progress)
+        _check(copy, source, "Restore an earlier backup.")
+        try:
+            os.link(copy, target)  # unlike a rename, never over another file
+        except FileExistsError as error:
+            raise StorageError(exists_already) from error
+        except OSError:  # a file system without links
+            os.rename(copy, target)
+
+
+def restore(backup: Path, progress: Progress) -> str | None:
+    """Put a backup in the database's place: the next request sees it, and none sees a mixture.
+
+    The backup is first copied, checked and migrated beside the database. Killed at any moment, this leaves the old
+    database or the new one. Returns the database's path if there was no file. Raises StorageError if the backup is not
+    a whole database of this service, or is of a newer version, and if another program writes the database for a minute.
+    """
+    path = _database_path()
+    is_new = not os.path.exists(path)
+    with _temporary_file(Path(path)) as copy:
+        _copy(str(backup), copy, "Use another backup.", progress)
+        _check(copy, str(backup), "Use another backup.")
+        if not _overwrite(copy, path):
+            _replace(copy, path)
+    checkpoint(path, timeout=1)
+    return path if is_new else None
+
+
+def _database_path() -> str:
+    path = sqlite_path(db.engine.url)
+    if not path:
+        raise StorageError("This command is for SQLite files. On PostgreSQL use pg_dump and pg_restore.")
+    return path
+
+
+@contextmanager
+def _temporary_file(beside: Path) -> Iterator[str]:
+    """Yield the path of an empty file, which is removed at the end. Raises StorageError if it cannot be created."""
+    folder = Path(os.path.realpath(beside)).parent
+    path = str(folder / f".{beside.name}-{secrets.token_hex(4)}.tmp")
+    try:  # from here on, so that an interrupt leaves no file
+        try:
+            Path(path).touch(0o600, exist_ok=False)
+        except OSError as error:
+            reason = f"{folder} cannot be written ({error.strerror})."
+            raise StorageError(f"{reason} Choose a folder that exists and that you may write.") from error
+        yield path
+    finally:
+        for name in (path, *companion_paths(path)):
+            with suppress(OSError):
+                os.remove(name)
+
+
+def _copy(source: str, target: str, hint: str, progress: Progress) -> None:
+    """Copy one state of a database, its WAL included, into a single file."""
+    try:
+        with (
+            closing(connect_existing(source, read_only=True, isolation_level=None)) as reader,
+            closing(sqlite3.connect(target, isolation_level=None)) as writer,
+        ):
+            reader.execute("BEGIN")
+            (pages,) = reader.execute("PRAGMA page_count").fetchone()  # from here on, commits by others are not seen
+            with progress("Copying", pages) as advance:
+                reader.backup(writer, pages=PAGES_PER_STEP, progress=lambda *_: advance(PAGES_PER_STEP))
+            writer.execute("PRAGMA journal_mode = DELETE")
+    except sqlite3.DatabaseError as error:
+        if error.sqlite_errorcode & 255 not in DAMAGED:
+            raise
+        raise StorageError(f"{source} is not a whole SQLite database ({error}). {hint}") from error
+
+
+def _check(copy: str, name: str, hint: str) -> None:
+    """Migrate the copy to this version. Raises StorageError if it is not a whole database of this service."""
+    with closing(sqlite3.connect(copy)) as connection:
+        try:
+            (finding,) = connection.execute("PRAGMA integrity_check(1)").fetchone()
+        except sqlite3.DatabaseError as error:
+            finding = str(error)
+        if finding != "ok":
+            raise StorageError(f"{name} is damaged ({finding.splitlines()[-1]}). {hint}")
+    engine = create_engine(URL.create("sqlite", database=copy), poolclass=NullPool)
+    with engine.begin() as connection:
+        if not set(inspect(connection).get_table_names()) >= OLDEST_TABLES:
+            raise StorageError(f"{name} is not a database of this service. Choose a file that its backup made.")
+        migrate(connection)
+        inspector = inspect(connection)
+        for table in Base.metadata.tables.values():
+            if {column["name"] for column in inspector.get_columns(table.name)} != set(table.columns.keys()):
+                raise StorageError(f"{name} is not a database of this service: its table {table.name} is another one.")
+
+
+def _overwrite(copy: str, path: str) -> bool:
+    """Replace all that the database holds in one transaction, which readers and a crash see as a whole.
+
+    Returns False for a database that is missing, empty or damaged, which nobody can be writing.
+    """
+    deadline = time.monotonic() + WRITE_LOCK_TIMEOUT_SECONDS
+
+    def give_up(status: int, _remaining: int, _total: int) -> None:
+        if status in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED) and time.monotonic() > deadline:
+            raise StorageError("Another program has been writing to the database for a minute. Try again.")
+
+    if not os.path.exists(path) or not os.path.getsize(path):
+        return False
+    try:
+        with (
+            closing(sqlite3.connect(copy, isolation_level=None)) as reader,
+            closing(connect_existing(path, read_only=False, isolation_level=None)) as writer,
+        ):
+            _match_page_size(reader, writer)
+            reader.backup(writer, pages=PAGES_PER_STEP, progress=give_up)
+    except sqlite3.DatabaseError as error:
+        if error.sqlite_errorcode & 255 not in DAMAGED:
+            raise
+        return False
+    return True
+
+
+def _match_page_size(copy: sqlite3.Connection, database: sqlite3.Connection) -> None:
+    """Set the copy to the database's page size, which cannot change in WAL mode."""
+    (page_size,) = database.execute("PRAGMA page_size").fetchone()
+    if (page_size,) != copy.execute("PRAGMA page_size").fetchone():
+        copy.execute(f"PRAGMA page_size = {page_size}")
+        copy.execute("VACUUM")
+
+
+def _replace(copy: str, path: str) -> None:
+    """Move a file to the database's place. What SQLite has left beside the old file must not be applied to it."""
+    try:
+        if os.path.exists(path):
+            shutil.copymode(path, copy)
+        else:
+            os.chmod(copy, 0o644)
+        for companion in companion_paths(path):
+            with suppress(FileNotFoundError):
+                os.remove(companion)
+        os.replace(copy, os.path.realpath(path))
+    except OSError as error:
+        raise StorageError(f"{path} cannot be replaced ({error.strerror}). Stop the service, and try again.") from error

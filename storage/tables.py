@@ -1,0 +1,140 @@
+"""Creating the tables, and migrating those of an earlier version."""
+
+import os
+from pathlib import Path
+
+from sqlalchemy import Connection, delete, insert, inspect, select
+
+from models import Base, SchemaVersion, db
+from storage import StorageError
+from storage.engine import require_writable, write_options
+from storage.sqlite import is_writable, sqlite_path
+
+SCHEMA_VERSION = 2  # increase it whenever the tables change, and extend migrate()
+RENAMED_COLUMNS = (  # in version 2
+    ("article", "markup_is_made", "schema_markup_generated"),
+    ("api_key", "first_characters", "prefix"),
+)
+OLDEST_TABLES = {"customer", "api_key", "article"}  # which every version has
+NO_CUSTOMER_MESSAGE = "There is no customer yet. To create one, with a key: flask keys create CUSTOMER"
+
+
+def create_tables() -> str | None:
+    """Create the database file and the tables if they do not exist, and migrate those of an earlier version.
+
+    If all is well nothing is written, so that a read-only database can be used. Returns the path of a file that is
+    created. Raises StorageError for the tables of a newer version or of another program, and for a database that cannot
+    be used.
+    """
+    path = sqlite_path(db.engine.url)
+    new_file = path if path and not os.path.exists(path) else None
+    if new_file:
+        _create_file(new_file)
+    with db.engine.connect() as connection:
+        if db.engine.dialect.name == "postgresql":
+            _check_encoding(connection)
+        version = _schema_version(connection)
+    if path and is_writable(path):
+        _set_wal_mode()
+    if version != SCHEMA_VERSION:
+        require_writable()
+        with db.engine.execution_options(**write_options()).begin() as connection:
+            migrate(connection)
+    return new_file
+
+
+def require_tables() -> None:
+    """Create or migrate the tables as `create_tables` does, in a database that exists. Raises StorageError."""
+    require_database()
+    create_tables()
+
+
+def require_database() -> None:
+    """Raise StorageError if the database is a file that does not exist."""
+    missing = missing_database_message()
+    if missing:
+        raise StorageError(missing)
+
+
+def missing_database_message() -> str | None:
+    """Return an error message if the database file does not exist, else None.
+
+    Commands that only read must not create it: a running service would then reject every key (401) instead of reporting
+    the missing database (503). If its folder does not exist either, creating the file reports that.
+    """
+    path = sqlite_path(db.engine.url)
+    if not path or os.path.exists(path) or not os.path.isdir(os.path.dirname(path)):
+        return None
+    return f"{NO_CUSTOMER_MESSAGE}. (DATABASE_URL names {path}, which does not exist.)"
+
+
+def _schema_version(connection: Connection) -> int | None:
+    """Return the version of the tables, 0 for those from before versions, None if there are none.
+
+    Raises StorageError for a newer version than this service knows, and for a SQLite file of another program.
+    """
+    inspector = inspect(connection)
+    if not inspector.has_table(SchemaVersion.__tablename__):
+        if all(map(inspector.has_table, OLDEST_TABLES)):
+            return 0
+        if connection.dialect.name == "sqlite" and inspector.get_table_names():
+            path = connection.engine.url.database
+            raise StorageError(f"{path} is another program's database. Set DATABASE_URL to another file, or a new one.")
+        return None
+    version = connection.scalar(select(SchemaVersion.number))
+    if version and version > SCHEMA_VERSION:
+        raise StorageError(
+            f"A newer version of this service made the database (its tables are of version {version}, this one knows "
+            f"{SCHEMA_VERSION}). Install the newer one, or restore a backup from before."
+        )
+    return version
+
+
+def _create_file(path: str) -> None:
+    try:
+        Path(path).touch(0o644)
+    except OSError as error:
+        folder = os.path.dirname(os.path.realpath(path))
+        raise StorageError(
+            f"The database {os.path.basename(path)} cannot be created in the folder {folder} ({error.strerror}). "
+            "Set DATABASE_URL to a file in a folder that exists and that you may write."
+        ) from error
+
+
+def _set_wal_mode() -> None:
+    """Set WAL mode, in which readers and a writer do not block each other (https://www.sqlite.org/wal.html)."""
+    with db.engine.connect() as connection:
+        connection.exec_driver_sql("COMMIT")  # the mode cannot change inside a transaction
+        connection.exec_driver_sql("PRAGMA journal_mode = WAL")
+
+
+def _check_encoding(connection: Connection) -> None:
+    """Raise StorageError for a PostgreSQL database that cannot hold every text."""
+    encoding = connection.exec_driver_sql("SHOW server_encoding").scalar()
+    if encoding != "UTF8":
+        raise StorageError(
+            f"The database's encoding is {encoding}. Make one that holds every text: "
+            "CREATE DATABASE … TEMPLATE template0 ENCODING 'UTF8' LOCALE 'C.UTF-8'"
+        )
+
+
+def migrate(connection: Connection) -> None:
+    """Create the tables, or change those of an earlier version, in the connection's transaction.
+
+    Raises StorageError for a newer version.
+    """
+    version = _schema_version(connection)
+    if version == SCHEMA_VERSION:  # another process may have been faster
+        return
+    if version is not None:
+        inspector = inspect(connection)
+        for table, old, new in RENAMED_COLUMNS:
+            if old in {column["name"] for column in inspector.get_columns(table)}:
+                connection.exec_driver_sql(f"ALTER TABLE {table} RENAME COLUMN {old} TO {new}")
+        inspector.clear_cache()
+        if "schema_markup_generated" not in {column["name"] for column in inspector.get_columns("article")}:
+            column = "schema_markup_generated BOOLEAN DEFAULT false NOT NULL"
+            connection.exec_driver_sql(f"ALTER TABLE article ADD COLUMN {column}")
+    Base.metadata.create_all(connection)
+    connection.execute(delete(SchemaVersion))
+    connection.execute(insert(SchemaVersion).values(number=SCHEMA_VERSION))

@@ -1,0 +1,312 @@
+"""What the tests share: articles to import, commands, a running service, requests to it, and waiting."""
+
+import http.client
+import json
+import os
+import re
+import shlex
+import shutil
+import socket
+import sqlite3
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing, contextmanager, suppress
+from datetime import UTC, datetime, timedelta
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+from click.testing import Result
+from flask import Flask
+from flask.testing import FlaskClient
+from sqlalchemy import make_url
+
+try:
+    import psycopg
+except ImportError:  # needed on PostgreSQL alone
+    psycopg = None
+
+from app import create_app
+from models import db
+
+LISTS = ("/api/public/v1/articles", "/api/public/v1/articles/preview")
+SITEMAP = "/api/public/v1/sitemap"
+ENDPOINTS = (*LISTS, SITEMAP)
+
+PROJECT = Path(__file__).parent.parent
+PAST = datetime(2025, 3, 1, 9, 30, tzinfo=UTC)
+POSTGRESQL = os.environ.get("TEST_POSTGRESQL", "")  # a server's URL, to run the tests on it instead of SQLite
+
+
+def iso(moment: datetime) -> str:
+    """Return an aware datetime as the API writes it, in UTC with milliseconds."""
+    return moment.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+def article_json(number: int, **fields: Any) -> dict[str, Any]:
+    """Return a published article in the import form; `fields` replace its own, and None leaves a field out."""
+    return {
+        "id": f"id-{number:04}",
+        "slug": f"slug-{number}",
+        "status": "published",
+        "publishedAt": iso(PAST + timedelta(hours=number)),
+        "createdAt": iso(PAST),
+        "updatedAt": iso(PAST),
+        "views": number,
+        "title": f"Title {number}",
+        "bannerUrl": "https://www.example.com/banner.jpg",
+        "category": "News",
+        "keywords": ["one", "two"],
+        "contentHtml": f"<p>Content of <em>number</em> {number}.</p>",
+    } | fields
+
+
+def minimal_json(number: int, **fields: Any) -> dict[str, Any]:
+    """Return an article with the required fields, an id and a date; `fields` replace or add others."""
+    return {
+        "id": f"id-{number:04}",
+        "title": f"Title {number}",
+        "slug": f"slug-{number}",
+        "publishedAt": "2026-01-31T09:30:00Z",
+        "contentHtml": "<p>Text</p>",
+    } | fields
+
+
+def json_lines(articles: Iterable[Any]) -> str:
+    """Return articles as JSON Lines."""
+    return "".join(json.dumps(article) + "\n" for article in articles)
+
+
+def run_command(app: Flask, *arguments: Any, **options: Any) -> Result:
+    """Run `flask ARGUMENTS` in this process, on the application's database."""
+    return app.test_cli_runner().invoke(args=[str(argument) for argument in arguments], **options)
+
+
+def run_in_shell(line: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    """Run a line of a document in a shell, as a user does whose environment is active."""
+    path = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
+    env = os.environ | {"PATH": path, "FLASK_APP": str(PROJECT / "app.py")} | environment
+    return subprocess.run(line, shell=True, env=env, capture_output=True, text=True, timeout=120)  # noqa: S602
+
+
+def run_line(app: Flask, line: str, **environment: str) -> str:
+    """Run a line of a document, which must succeed, on the application's database; return what it printed.
+
+    A plain `flask` command runs in this process, others in a shell.
+    """
+    if line.startswith("flask ") and not {">", "|"} & set(line.split()):
+        result = run_command(app, *shlex.split(line)[1:], env=environment)
+        status = result.exit_code
+    else:
+        result = run_in_shell(line, DATABASE_URL=app.config["DATABASE_URL"], **environment)
+        status = result.returncode
+    assert status == 0, result.stderr
+    return result.stdout
+
+
+def create_key(app: Flask, customer: str = "Acme", *options: str) -> str:
+    """Return a new key of the customer, who is created too if the name is new."""
+    result = run_command(app, "keys", "create", customer, *options)
+    assert result.exit_code == 0, result.output
+    return result.stdout.strip()
+
+
+def import_articles(app: Flask, *articles: Any, customer: str = "Acme", options: Iterable[str] = ()) -> Result:
+    """Import articles, as JSON Lines on standard input, for a customer that exists."""
+    command = ["articles", "import", "-", "--customer", customer, *options]
+    return run_command(app, *command, input=json_lines(articles))
+
+
+def save_articles(app: Flask, *articles: Any, customer: str = "Acme") -> None:
+    """Import articles for the customer, who is created if need be."""
+    result = import_articles(app, *articles, customer=customer)
+    if "There is no customer" in result.stderr:
+        create_key(app, customer)
+        result = import_articles(app, *articles, customer=customer)
+    assert result.exit_code == 0, result.output
+
+
+def client_with_key(app: Flask, key: str) -> FlaskClient:
+    """Return a client that sends the key with every request."""
+    client = app.test_client()
+    client.environ_base["HTTP_X_API_KEY"] = key
+    return client
+
+
+created_databases: list[str] = []
+
+
+def server_connection() -> Any:
+    """Connect to the PostgreSQL server that the tests run on."""
+    return psycopg.connect(POSTGRESQL, autocommit=True)
+
+
+def database_name(database: Path) -> str:
+    """Return the name of a test's database on PostgreSQL."""
+    return "test_" + sha256(str(database).encode()).hexdigest()[:16]
+
+
+def database_url(database: Path) -> str:
+    """Return the URL of a test's database: the file, or one on PostgreSQL, which is created if it does not exist."""
+    if not POSTGRESQL:
+        return f"sqlite:///{database}"
+    name = database_name(database)
+    with server_connection() as server:
+        if not server.execute("SELECT 1 FROM pg_database WHERE datname = %s", [name]).fetchone():
+            server.execute(f"CREATE DATABASE {name}")
+            created_databases.append(name)
+    return make_url(POSTGRESQL.replace("postgresql:", "postgresql+psycopg:")).set(database=name).render_as_string(False)
+
+
+def copy_database(source: Path, target: Path) -> None:
+    """Copy a test's database that nothing has open."""
+    if not POSTGRESQL:
+        shutil.copyfile(source, target)
+        return
+    with server_connection() as server:
+        server.execute(f"CREATE DATABASE {database_name(target)} TEMPLATE {database_name(source)}")
+    created_databases.append(database_name(target))
+
+
+def drop_databases(before: int = 0) -> None:
+    """Drop the databases on PostgreSQL that tests have created, but for the first `before`."""
+    while len(created_databases) > before:
+        with server_connection() as server:
+            server.execute(f"DROP DATABASE IF EXISTS {created_databases.pop()} WITH (FORCE)")
+
+
+def run_sql(database: Path, statement: str, *parameters: Any) -> list[Any]:
+    """Run one statement on a database as another tool would, and return its rows."""
+    if POSTGRESQL:
+        with psycopg.connect(database_url(database).replace("+psycopg", "")) as connection:
+            cursor = connection.execute(statement.replace("%", "%%").replace("?", "%s"), parameters)
+            return cursor.fetchall() if cursor.description else []
+    with closing(sqlite3.connect(database)) as connection, connection:
+        return connection.execute(statement, parameters).fetchall()
+
+
+def assert_problem(response: Any, status: int) -> dict[str, Any]:
+    """Check that a response has the form of every error, and return its body."""
+    assert response.status_code == status
+    assert response.content_type == "application/problem+json"
+    assert response.headers["Cache-Control"] == "no-store"
+    problem = response.get_json()
+    assert problem["type"] == "about:blank"
+    assert problem["status"] == status
+    assert problem["title"]
+    assert problem["detail"]
+    assert set(problem) - {"errors"} == {"type", "title", "status", "detail"}
+    for leak in ("Traceback", "SELECT", "sqlite", ".py", ".db"):
+        assert leak not in response.get_data(as_text=True)
+    return problem
+
+
+def subprocess_args(database: Path, *arguments: str, prefix: Iterable[str] = (), **environment: str) -> dict[str, Any]:
+    """Return the arguments of `subprocess.run` for one of the project's programs, on a test's database."""
+    return {
+        "args": [*prefix, sys.executable, *arguments],
+        "cwd": PROJECT,
+        "env": os.environ | {"DATABASE_URL": database_url(database), "PORT": "0"} | environment,
+        "stdout": subprocess.PIPE,
+        "stderr": subprocess.PIPE,
+        "text": True,
+    }
+
+
+class Server:
+    """`python app.py`, as a user starts it, on a free port; `prefix` is a command in front of it."""
+
+    def __init__(self, database: Path, *prefix: str, **environment: str) -> None:
+        self.database = database
+        number = len(list(database.parent.glob("printed*")))
+        self.printed_path, self.log_path = (database.parent / f"{name}{number}" for name in ("printed", "log"))
+        with self.printed_path.open("w") as printed, self.log_path.open("w") as log:
+            self.process = subprocess.Popen(
+                **subprocess_args(database, "app.py", prefix=prefix, **environment) | {"stdout": printed, "stderr": log}
+            )
+        match = wait_for(lambda: re.search(r": serving on http://(\S+):(\d+) ", self.printed()), self.log)
+        self.host, self.port = match[1].strip("[]"), int(match[2])
+
+    def printed(self) -> str:
+        return self.printed_path.read_text()
+
+    def log(self) -> str:
+        return self.log_path.read_text()
+
+    def wait_for_log(self, pattern: str) -> re.Match[str]:
+        """Wait until a line of the log matches."""
+        return wait_for(lambda: re.search(pattern, self.log()), lambda: f"{pattern} is not in the log: {self.log()}")
+
+    def stop(self) -> int:
+        """Stop it, and return its exit status."""
+        self.process.terminate()
+        return self.process.wait(timeout=20)
+
+
+@contextmanager
+def running_service(database: Path) -> Iterator[tuple[Flask, Server]]:
+    """Run a service on a database that exists; yield the application on the same database, and the service."""
+    app, server = create_application(database), Server(database)
+    yield app, server
+    server.stop()
+    close(app)
+
+
+def get(server: Any, path: str, method: str = "GET", **headers: str) -> Any:
+    """Send a request to a running service; return its response, read to the end, with its `body`."""
+    with closing(http.client.HTTPConnection(server.host, server.port, timeout=20)) as connection:
+        connection.request(method, path, headers={name.replace("_", "-"): value for name, value in headers.items()})
+        response: Any = connection.getresponse()
+        response.body = response.read()
+    return response
+
+
+def send(server: Any, data: bytes, timeout: float = 0.5) -> bytes:
+    """Send raw bytes; return what comes back until the server closes or is silent for `timeout` seconds."""
+    received = b""
+    with socket.create_connection((server.host, server.port), timeout=timeout) as connection, suppress(OSError):
+        connection.sendall(data)
+        while chunk := connection.recv(65536):
+            received += chunk
+    return received
+
+
+def statuses(received: bytes) -> list[int]:
+    """Return the statuses of the responses in what a server sent."""
+    return [int(status) for status in re.findall(rb"HTTP/1\.[01] (\d{3}) [A-Z]", received)]
+
+
+def side_by_side(function: Callable[[Any], Any], values: Iterable[Any], threads: int = 16) -> Iterator[Any]:
+    """Call `function` with each of the values in threads; yield the results in the values' order."""
+    with ThreadPoolExecutor(threads) as pool:
+        yield from pool.map(function, values)
+
+
+def wait_for(find: Callable[[], Any], explain: Callable[[], str], seconds: float = 10) -> Any:
+    """Return the first true result of `find`. Fails with `explain` after that many seconds."""
+    deadline = time.monotonic() + seconds
+    while time.monotonic() < deadline:
+        if found := find():
+            return found
+        time.sleep(0.01)
+    raise AssertionError(explain())
+
+
+def create_application(database: Path, **settings: Any) -> Flask:
+    """Return the application on a test's database."""
+    return create_app({"DATABASE_URL": database_url(database)} | settings)
+
+
+def copy_project(folder: Path) -> Path:
+    """Copy what an installed project has into a folder, and return the copy's path."""
+    left_out = shutil.ignore_patterns(".*", "tests", "benchmarks", "instance", "__pycache__")
+    return Path(shutil.copytree(PROJECT, folder / "copy", ignore=left_out))
+
+
+def close(app: Flask) -> None:
+    """Close the application's connections to its database."""
+    with app.app_context():
+        db.engine.dispose()

@@ -1,0 +1,450 @@
+"""`flask database backup` and `flask database restore`, while the service runs."""
+
+import json
+import os
+import random
+import shutil
+import signal
+import sqlite3
+import subprocess
+import threading
+import time
+from contextlib import closing
+
+import pytest
+from helpers import (
+    ENDPOINTS,
+    LISTS,
+    article_json,
+    close,
+    create_application,
+    create_key,
+    get,
+    run_command,
+    save_articles,
+    subprocess_args,
+)
+
+pytestmark = pytest.mark.sqlite
+REVOKED = "Keys that were revoked since the backup are valid again: revoke them."
+
+
+QUERY = LISTS[1] + "?orderBy=title&order=asc&take=100"
+
+
+def titles(server, key):
+    """Return the titles that a running service shows."""
+    response = get(server, QUERY, x_api_key=key)
+    assert response.status == 200, response.body
+    return [article["title"] for article in json.loads(response.body)["data"]]
+
+
+def shown(client):
+    """Return the titles that the application shows, which has had the database open before."""
+    return [article["title"] for article in client.get(QUERY).get_json()["data"]]
+
+
+def files_beside(database):
+    return {path.name for path in database.parent.iterdir()} - {"articles.db", "articles.db-wal", "articles.db-shm"}
+
+
+@pytest.fixture
+def backup(run, save, key, database):
+    """A backup of ten articles; the database has two others since."""
+    save(*(article_json(number, title=f"Old {number}") for number in range(10)))
+    path = database.parent / "backup.db"
+    assert run("database", "backup", path).exit_code == 0
+    save(*(article_json(number, title=f"New {number}") for number in range(12)))
+    return path
+
+
+OLD = [f"Old {number}" for number in range(10)]
+NEW = sorted(f"New {number}" for number in range(12))
+
+
+def test_backup_holds_what_was_committed_to_the_wal(run, save, sql, server, key, database):
+    save(article_json(1))
+    titles(server, key)
+    sql("UPDATE article SET title = 'In the WAL'")
+    result = run("database", "backup", database.parent / "backup.db")
+    assert (result.exit_code, result.stdout) == (0, "")
+    assert {path.name for path in database.parent.glob("backup*")} == {"backup.db"}
+    with closing(sqlite3.connect(database.parent / "backup.db")) as copy:
+        assert copy.execute("SELECT title FROM article").fetchall() == [("In the WAL",)]
+        assert copy.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
+
+
+def test_backup_never_overwrites_a_file(run, backup):
+    before = backup.read_bytes()
+    result = run("database", "backup", backup)
+    assert result.exit_code == 1
+    assert result.stderr == f"Error: {backup} exists already. Choose another name, or move it away.\n"
+    assert backup.read_bytes() == before
+
+
+def test_backup_of_a_missing_database_creates_nothing(tmp_path):
+    app = create_application(tmp_path / "none.db")
+    result = run_command(app, "database", "backup", tmp_path / "backup.db")
+    assert result.exit_code == 1
+    assert "which does not exist" in result.stderr
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_backup_into_a_missing_folder_is_refused(run, app, tmp_path):
+    result = run("database", "backup", tmp_path / "none" / "backup.db")
+    assert result.exit_code == 1
+    assert "cannot be written (No such file or directory)" in result.stderr
+    assert result.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize("damage", ["half", "random"])
+def test_damaged_database_is_not_backed_up(run, save, database, app, damage):
+    save(*(article_json(number, contentHtml="x" * 3000) for number in range(90)))
+    before = files_beside(database)
+    size = database.stat().st_size
+    with database.open("r+b") as file:
+        if damage == "half":
+            file.truncate(size // 2)
+        else:
+            file.seek(size // 2)
+            file.write(random.Random(1).randbytes(size // 2))
+    result = run("database", "backup", database.parent / "backup.db")
+    assert result.exit_code == 1
+    assert result.stderr.count("\n") <= 2
+    assert "Restore an earlier backup." in result.stderr
+    assert files_beside(database) == before
+
+
+@pytest.mark.slow
+def test_interrupted_backup_leaves_no_file(save, key, database):
+    save(*(article_json(number, contentHtml="x" * 200_000) for number in range(100)))
+    for _ in range(5):
+        args = subprocess_args(database, "-m", "flask", "database", "backup", str(database.parent / "backup.db"))
+        process = subprocess.Popen(**args)
+        while process.poll() is None and not any(".tmp" in name for name in files_beside(database)):
+            time.sleep(0.005)
+        process.send_signal(signal.SIGINT)
+        process.communicate(timeout=20)
+        if process.returncode == 0:
+            (database.parent / "backup.db").unlink()
+        assert files_beside(database) == set()
+
+
+def test_restore_shows_in_the_next_response(run, backup, save, server, key, sql):
+    for _ in range(3):
+        assert titles(server, key) == NEW
+        result = run("database", "restore", backup, "--yes")
+        assert (result.exit_code, result.stdout) == (0, "")
+        assert REVOKED in result.stderr
+        assert titles(server, key) == OLD
+        assert sql("PRAGMA integrity_check") == [("ok",)]
+        assert sql("PRAGMA journal_mode") == [("wal",)]
+        save(*(article_json(number, title=f"New {number}") for number in range(12)))
+
+
+def test_restored_database_takes_new_articles(run, backup, save, client, key):
+    assert run("database", "restore", backup, "--yes").exit_code == 0
+    save(article_json(50, title="Zebra"))
+    assert shown(client) == [*OLD, "Zebra"]
+
+
+def test_key_revoked_since_the_backup_is_valid_again(run, backup, client, key):
+    assert run("keys", "revoke", "1").exit_code == 0
+    assert client.get(LISTS[0]).status_code == 401
+    assert run("database", "restore", backup, "--yes").exit_code == 0
+    assert client.get(LISTS[0]).status_code == 200
+
+
+def remove(database):
+    database.unlink()
+
+
+def truncate(database):
+    os.truncate(database, database.stat().st_size // 2)
+
+
+def empty(database):
+    os.truncate(database, 0)
+
+
+def overwrite(database):
+    database.write_bytes(random.Random(1).randbytes(database.stat().st_size))
+
+
+def overwrite_pages(database):
+    with database.open("r+b") as file:
+        file.seek(4096)
+        file.write(b"\xff" * (database.stat().st_size - 4096))
+
+
+DAMAGES = [remove, truncate, empty, overwrite, overwrite_pages]
+
+
+@pytest.mark.parametrize("damage", DAMAGES)
+def test_restore_repairs_a_damaged_or_missing_database(run, backup, app, client, database, damage, sql):
+    close(app)
+    damage(database)
+    result = run("database", "restore", backup, "--yes")
+    assert result.exit_code == 0, result.stderr
+    assert shown(client) == OLD
+    assert sql("PRAGMA integrity_check") == [("ok",)]
+    assert files_beside(database) == {"backup.db"}
+
+
+def test_restore_repairs_the_database_of_a_running_service(run, backup, app, server, key, database, sql):
+    for damage in DAMAGES:
+        titles(server, key)
+        close(app)
+        damage(database)
+        assert get(server, LISTS[0], x_api_key=key).status == 503
+        result = run("database", "restore", backup, "--yes")
+        assert result.exit_code == 0, result.stderr
+        assert titles(server, key) == OLD
+        assert sql("PRAGMA integrity_check") == [("ok",)]
+    assert "Traceback" not in server.log()
+
+
+@pytest.mark.parametrize("damage", [remove, empty])
+def test_journal_of_the_old_file_is_not_applied(run, backup, app, client, database, damage, sql):
+    """A writer in rollback mode was killed, and has left its journal beside the file."""
+    close(app)
+    journal = database.parent / "articles.db-journal"
+    with closing(sqlite3.connect(database, isolation_level=None)) as writer:
+        writer.execute("PRAGMA journal_mode = DELETE")
+        writer.execute("PRAGMA cache_size = 5")
+        writer.execute("BEGIN")
+        writer.execute("UPDATE article SET content_html = ?", ("x" * 50_000,))
+        hot = journal.read_bytes()
+    journal.write_bytes(hot)
+    damage(database)
+    assert run("database", "restore", backup, "--yes").exit_code == 0
+    assert shown(client) == OLD
+    assert sql("PRAGMA integrity_check") == [("ok",)]
+
+
+@pytest.mark.parametrize("mode", [None, 0o640])
+def test_restored_file_can_be_read_as_the_old_one_could(run, backup, app, database, mode):
+    close(app)
+    if mode:
+        overwrite(database)
+        database.chmod(mode)
+    else:
+        remove(database)
+    assert run("database", "restore", backup, "--yes").exit_code == 0
+    assert database.stat().st_mode & 0o777 == (mode or 0o644)
+
+
+def test_folder_of_a_backup_may_have_any_name(run, save, tmp_path):
+    save(article_json(1))
+    folder = tmp_path / "what?&%20#"
+    folder.mkdir()
+    assert run("database", "backup", folder / "b.db").exit_code == 0
+    assert run("database", "restore", folder / "b.db", "--yes").exit_code == 0
+
+
+@pytest.mark.slow  # SQLite waits for five seconds
+def test_locked_database_is_not_called_damaged(run, save, app, database):
+    save(article_json(1))
+    close(app)
+    with closing(sqlite3.connect(database, isolation_level=None)) as writer:
+        writer.execute("PRAGMA journal_mode = DELETE")
+        writer.execute("BEGIN EXCLUSIVE")
+        result = run("database", "backup", database.parent / "b.db")
+    assert result.exit_code == 1
+    assert "Another program writes to it: try again." in result.stderr
+
+
+def test_restore_creates_a_database_that_serves(tmp_path, backup, key):
+    app = create_application(tmp_path / "elsewhere.db")
+    result = run_command(app, "database", "restore", backup, "--yes")
+    assert result.exit_code == 0
+    assert f"Created the database {tmp_path / 'elsewhere.db'}.\n" in result.stderr
+    assert app.test_client().get(LISTS[0], headers={"x-api-key": key}).get_json()["meta"]["total"] == 10
+
+
+def text_file(path, _backup):
+    path.write_text("This is no database. " * 500)
+
+
+def half_a_file(path, backup):
+    path.write_bytes(backup.read_bytes()[: backup.stat().st_size // 2])
+
+
+def damaged_file(path, backup):
+    content = bytearray(backup.read_bytes())
+    content[20_000:40_000] = random.Random(2).randbytes(20_000)
+    path.write_bytes(content)
+
+
+def empty_file(path, _backup):
+    path.touch()
+
+
+def foreign_database(path, _backup):
+    with closing(sqlite3.connect(path)) as connection, connection:
+        connection.execute("CREATE TABLE bookmark (id INTEGER)")
+
+
+def foreign_articles(path, _backup):
+    with closing(sqlite3.connect(path)) as connection, connection:
+        connection.execute("CREATE TABLE article (id INTEGER)")
+
+
+def newer_version(path, backup):
+    shutil.copyfile(backup, path)
+    with closing(sqlite3.connect(path)) as connection, connection:
+        connection.execute("UPDATE tables_version SET number = number + 1")
+
+
+@pytest.mark.parametrize(
+    ("make", "reason"),
+    [
+        (text_file, "is not a whole SQLite database (file is not a database)"),
+        (half_a_file, "is not a whole SQLite database"),
+        (damaged_file, "is damaged ("),
+        (empty_file, "is not a database of this service"),
+        (foreign_database, "is not a database of this service"),
+        (foreign_articles, "is not a database of this service"),
+        (newer_version, "A newer version of this service made the database"),
+    ],
+)
+def test_unusable_backup_is_refused_and_changes_nothing(run, backup, client, key, database, make, reason):
+    make(database.parent / "bad.db", backup)
+    before = files_beside(database)
+    result = run("database", "restore", database.parent / "bad.db", "--yes")
+    assert (result.exit_code, result.stdout) == (1, "")
+    assert reason in result.stderr
+    assert result.stderr.count("\n") <= 2
+    assert shown(client) == NEW
+    assert files_beside(database) == before
+
+
+def test_backup_of_an_earlier_version_is_migrated(run, backup, client, key):
+    with closing(sqlite3.connect(backup)) as connection, connection:
+        connection.execute("ALTER TABLE article RENAME COLUMN schema_markup_generated TO markup_is_made")
+        connection.execute("ALTER TABLE api_key RENAME COLUMN prefix TO prefix")
+        connection.execute("UPDATE tables_version SET number = 1")
+    before = backup.read_bytes()
+    assert run("database", "restore", backup, "--yes").exit_code == 0
+    assert shown(client) == OLD
+    assert key[:6] in run("keys", "list").stdout
+    assert backup.read_bytes() == before
+
+
+def test_backup_with_another_page_size_is_restored(run, backup, client, key):
+    with closing(sqlite3.connect(backup, isolation_level=None)) as connection:
+        connection.execute("PRAGMA page_size = 8192")
+        connection.execute("VACUUM")
+    assert run("database", "restore", backup, "--yes").exit_code == 0
+    assert shown(client) == OLD
+
+
+def test_restore_needs_yes_where_nobody_can_be_asked(run, backup, client, key):
+    result = run("database", "restore", backup)
+    assert result.exit_code == 2
+    assert "Add --yes" in result.stderr
+    assert shown(client) == NEW
+
+
+def test_restore_of_a_missing_file_is_wrong_usage(run, app, tmp_path):
+    assert run("database", "restore", tmp_path / "none.db", "--yes").exit_code == 2
+
+
+def test_restore_waits_for_another_writer(run, backup, client, key, database):
+    writer = sqlite3.connect(database, check_same_thread=False, isolation_level=None)
+    writer.execute("BEGIN IMMEDIATE")
+    threading.Timer(0.5, lambda: writer.execute("ROLLBACK")).start()
+    began = time.monotonic()
+    assert run("database", "restore", backup, "--yes").exit_code == 0
+    assert time.monotonic() - began >= 0.5
+    assert shown(client) == OLD
+    writer.close()
+
+
+@pytest.mark.slow
+def test_restore_gives_up_after_a_minute_of_another_writer(run, backup, client, key, database):
+    with closing(sqlite3.connect(database, isolation_level=None)) as writer:
+        writer.execute("BEGIN IMMEDIATE")
+        result = run("database", "restore", backup, "--yes")
+    assert result.exit_code == 1
+    assert result.stderr == "Error: Another program has been writing to the database for a minute. Try again.\n"
+    assert shown(client) == NEW
+
+
+def read_states(server, key, stop, states, faults):
+    """Read both lists and the sitemap until told to stop; collect what shows no whole state of the database."""
+    while not stop.is_set():
+        for path in ENDPOINTS:
+            response = get(server, f"{path}?take=100", x_api_key=key)
+            if response.status == 503:
+                states.append("503")
+                continue
+            page = json.loads(response.body)
+            names = {(article.get("title") or article["url"]).split()[0].split("-")[0] for article in page["data"]}
+            state = names.pop() if len(names) == 1 else None
+            if response.status != 200 or {"Old": 60, "New": 90}.get(state) != len(page["data"]):
+                faults.append((response.status, response.body[:200]))
+            states.append(state)
+
+
+@pytest.mark.parametrize("rounds", [2, pytest.param(60, marks=pytest.mark.slow)])
+def test_restore_under_load_mixes_no_responses(run, save, start, key, database, rounds):
+    copies = {}
+    for state, count in (("Old", 60), ("New", 90)):
+        articles = [
+            article_json(n, title=f"{state} {n}", slug=f"{state}-{n}", contentHtml=f"<p>{state}</p>" * 4000)
+            for n in range(count)
+        ]
+        save(*articles)
+        copies[state] = database.parent / f"{state}.db"
+        assert run("database", "backup", copies[state]).exit_code == 0
+    server = start(CACHE_MB="16")
+    stop, states, faults = threading.Event(), [], []
+    readers = [threading.Thread(target=read_states, args=(server, key, stop, states, faults)) for _ in range(4)]
+    for reader in readers:
+        reader.start()
+    for number in range(rounds):
+        state = ("Old", "New")[number % 2]
+        result = run("database", "restore", copies[state], "--yes")
+        assert result.exit_code == 0, result.stderr
+        assert {title.split()[0] for title in titles(server, key)} == {state}
+    stop.set()
+    for reader in readers:
+        reader.join()
+    assert not faults
+    assert {"Old", "New"} <= set(states)
+    assert states.count("503") <= len(states) // 20
+    assert "Traceback" not in server.log()
+
+
+@pytest.mark.parametrize("kills", [5, pytest.param(50, marks=pytest.mark.slow)])
+def test_killed_restore_leaves_the_old_or_the_new_state(run, save, sql, server, key, database, kills):
+    copies = {}
+    for state in ("Old", "New"):
+        save(*(article_json(n, title=f"{state} {n}", contentHtml="x" * 50_000) for n in range(60)))
+        copies[state] = database.parent / f"{state}.db"
+        assert run("database", "backup", copies[state]).exit_code == 0
+    chance, current = random.Random(3), "New"
+    for number in range(kills):
+        wanted = ("Old", "New")[number % 2]
+        child = os.fork()  # faster than a new process
+        if not child:
+            other = create_application(database)
+            os._exit(run_command(other, "database", "restore", copies[wanted], "--yes").exit_code)
+        time.sleep(chance.uniform(0.01, 0.2))
+        os.kill(child, signal.SIGKILL)
+        os.waitpid(child, 0)
+        states = {title.split()[0] for title in titles(server, key)}
+        assert states in ({wanted}, {current})
+        (current,) = states
+        assert sql("PRAGMA integrity_check") == [("ok",)]
+
+
+def test_keys_of_a_backup_work_where_it_is_restored(tmp_path, run, save, app):
+    key = create_key(app, "Elsewhere")
+    save_articles(app, article_json(1), customer="Elsewhere")
+    assert run("database", "backup", tmp_path / "copy.db").exit_code == 0
+    other = create_application(tmp_path / "other.db")
+    create_key(other, "Somebody")
+    assert run_command(other, "database", "restore", tmp_path / "copy.db", "--yes").exit_code == 0
+    assert other.test_client().get(LISTS[0], headers={"x-api-key": key}).get_json()["meta"]["total"] == 1

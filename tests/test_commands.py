@@ -1,0 +1,362 @@
+"""The commands `flask keys` and `flask articles`, but for the import: customers, output, errors."""
+
+import re
+import subprocess
+from datetime import UTC, datetime, timedelta
+from functools import partial
+from hashlib import sha256
+
+import pytest
+from helpers import (
+    LISTS,
+    POSTGRESQL,
+    SITEMAP,
+    client_with_key,
+    close,
+    create_application,
+    create_key,
+    minimal_json,
+    run_command,
+    side_by_side,
+    subprocess_args,
+)
+from time_machine import travel
+
+from app import create_app
+
+NOW = datetime(2026, 3, 1, 12, 0, 0, 123_999, tzinfo=UTC)
+SHOWN_NOW = "2026-03-01T12:00:00.123Z"
+MARKUP = {"@context": "https://schema.org", "@graph": [{"datePublished": "given"}]}
+
+
+@pytest.fixture
+def keys(app):
+    """Run `flask keys`."""
+    return partial(run_command, app, "keys")
+
+
+@pytest.fixture
+def articles(app, key):
+    """Run `flask articles`; there is one customer, Acme."""
+    return partial(run_command, app, "articles")
+
+
+@pytest.fixture
+def new_app(database):
+    """The application on a database that does not exist."""
+    app = create_application(database)
+    yield app
+    close(app)
+
+
+def published_slugs(client):
+    return [entry["url"] for entry in client.get(SITEMAP).get_json()["data"]]
+
+
+def table(result):
+    """Return the cells of a command's output."""
+    assert (result.exit_code, result.stderr) == (0, "")
+    return [line.split("\t") for line in result.stdout.splitlines()]
+
+
+# flask keys
+
+
+def test_create_prints_the_key_alone_and_it_works(app, keys):
+    result = keys("create", "Acme & Söhne")
+    assert re.fullmatch(r"[A-Za-z0-9_-]{43}\n", result.stdout)
+    assert "not shown again" in result.stderr
+    assert client_with_key(app, result.stdout.strip()).get(SITEMAP).status_code == 200
+
+
+@pytest.mark.sqlite
+def test_only_the_hash_of_a_key_is_stored(key, database):
+    stored = b"".join(file.read_bytes() for file in database.parent.iterdir())
+    assert sha256(key.encode()).hexdigest().encode() in stored
+    assert key.encode() not in stored
+
+
+def test_expiry_date_is_today_or_later(keys):
+    today = datetime.now(UTC).date()
+    for day in (str(today), "9999-12-31"):
+        assert keys("create", "Acme", "--expires", day).exit_code == 0
+    past = keys("create", "Acme", "--expires", str(today - timedelta(days=1)))
+    assert past.exit_code == 2
+    assert "is past" in past.stderr
+    assert keys("create", "Acme", "--expires", "tomorrow").exit_code == 2
+    assert len(table(keys("list"))) == 2
+
+
+def test_customer_needs_a_printable_name(keys):
+    for name in ("", "   ", "two\nlines", "x" * 101, "\x1b[31m"):
+        result = keys("create", name)
+        assert result.exit_code == 2
+        assert "printable" in result.stderr
+    assert table(keys("list")) == []
+    assert keys("create", " " + "x" * 100 + " ").exit_code == 0
+    assert [row[1] for row in table(keys("list"))] == ["x" * 100]
+
+
+def test_keys_list_has_a_line_for_every_key(keys, sql):
+    with travel("2026-02-28T23:59:59Z", tick=False):
+        created = keys("create", "Acme", "--expires", "2999-01-31").stdout
+        keys("create", "Other", "--expires", "2026-02-28")
+    with travel("2026-03-01T00:00:00Z", tick=False):
+        keys("create", "Acme")
+        keys("revoke", 3)
+        keys("create", "Other", "--expires", "2026-03-01")
+        rows = table(keys("list"))
+    assert rows[0] == ["1", "Acme", created[:6] + "…", "2026-02-28", "2999-01-31", "active"]
+    assert [row[:2] + row[3:] for row in rows[1:]] == [
+        ["2", "Other", "2026-02-28", "2026-02-28", "expired"],
+        ["3", "Acme", "2026-03-01", "never", "revoked"],
+        ["4", "Other", "2026-03-01", "2026-03-01", "active"],
+    ]
+
+
+@pytest.mark.slow
+def test_keys_list_shows_a_quarter_of_a_short_key_at_most(keys, database):
+    def seed(key):  # only the demo takes keys that a user has chosen
+        subprocess.run(**subprocess_args(database, "seed.py", "--articles", "0", "--key", key), check=True)
+
+    assert len(list(side_by_side(seed, ("demo-key", "k")))) == 2
+    assert {row[2] for row in table(keys("list"))} == {"de…", "…"}
+
+
+def test_revoked_key_keeps_the_time_of_its_revocation(keys, key, sql):
+    assert keys("revoke", 1).exit_code == 0
+    ((revoked_at,),) = sql("SELECT revoked_at FROM api_key")
+    assert revoked_at
+    with travel(datetime.now(UTC) + timedelta(days=1)):
+        assert keys("revoke", 1).exit_code == 0
+    assert sql("SELECT revoked_at FROM api_key") == [(revoked_at,)]
+
+
+def test_revoking_an_unknown_key_says_how_to_find_it(keys, key):
+    for key_id in ("99", "0", "9" * 30, "-9" + "9" * 30):
+        result = keys("revoke", "--", key_id)
+        assert result.exit_code == 1
+        assert "flask keys list" in result.stderr
+    assert table(keys("list"))[0][-1] == "active"
+
+
+@pytest.mark.sqlite
+def test_keys_list_creates_tables_but_no_database_file(new_app, database):
+    run = partial(run_command, new_app)
+    result = run("keys", "list")
+    assert (result.exit_code, result.stdout) == (0, "")
+    assert f"DATABASE_URL names {database}, which does not exist." in result.stderr
+    assert not database.exists()  # a service on an empty database would refuse every key instead of responding with 503
+    database.touch()
+    assert run("keys", "list").exit_code == 0
+    assert run("keys", "create", "Acme").exit_code == 0
+    assert "active" in run("keys", "list").output
+
+
+@pytest.mark.sqlite
+def test_new_database_file_is_announced_with_its_path(new_app, database):
+    create = partial(run_command, new_app, "keys", "create", "Acme")
+    assert f"Created the database {database}.\n" in create().stderr
+    assert "Created the database" not in create().stderr
+
+
+@pytest.mark.sqlite
+def test_empty_file_becomes_a_database_of_the_service(new_app, database):
+    database.touch()
+    result = run_command(new_app, "keys", "create", "Acme")
+    assert result.exit_code == 0
+    assert "Created the database" not in result.stderr
+
+
+@pytest.mark.sqlite
+def test_file_that_is_no_database_is_reported_in_one_line(new_app, database):
+    database.write_text("This is no database, whatever its name says. " * 50)
+    result = run_command(new_app, "keys", "create", "Acme")
+    assert result.exit_code == 1
+    assert result.stderr.startswith("Error: The database cannot be used (file is not a database).")
+    assert result.stderr.count("\n") == 1
+
+
+# flask articles
+
+
+@pytest.mark.parametrize("command", [["import", "-"], ["list"], ["publish", "a"], ["unpublish", "a"]])
+def test_articles_commands_need_to_know_the_customer(new_app, database, command):
+    run = partial(run_command, new_app)
+    result = run("articles", *command)
+    assert (result.exit_code, result.stdout) == (1, "")
+    assert "There is no customer yet. To create one, with a key: flask keys create CUSTOMER" in result.stderr
+    assert POSTGRESQL or not database.exists()
+    for name in ("Acme", "Ö & Co"):
+        create_key(new_app, name)
+    result = run("articles", *command)
+    assert result.exit_code == 1
+    assert "Choose one with --customer: Acme, 'Ö & Co'" in result.stderr
+    unknown = run("articles", *command, "--customer", "It's")
+    assert unknown.exit_code == 1
+    assert "There is no customer \"It's\". To create it, with a key: flask keys create 'It'\"'\"'s'" in unknown.stderr
+
+
+def test_articles_commands_keep_to_the_customer_that_is_named(app, articles, client, save):
+    save(minimal_json(1))
+    save(minimal_json(1, title="Other"), customer="Other")
+    assert articles("unpublish", "slug-1", "--customer", "Other").exit_code == 0
+    assert published_slugs(client) == ["slug-1"]
+    assert table(articles("list", "--customer", "Other"))[0][::3] == ["draft", "Other"]
+    assert table(articles("list", "--customer", "Acme"))[0][::3] == ["published", "Title 1"]
+    assert articles("publish", "slug-1", "--customer", "Other").exit_code == 0
+    assert table(articles("list", "--customer", "Other"))[0][0] == "published"
+
+
+def test_publish_means_now_unless_published_before(articles, client, save, sql):
+    save(
+        minimal_json(1, publishedAt=None),
+        minimal_json(2, status="draft"),
+        minimal_json(3, publishedAt="2999-01-01T00:00:00Z"),
+    )
+    assert published_slugs(client) == []
+    with travel(NOW, tick=False):
+        for slug in ("slug-1", "slug-3"):
+            assert articles("publish", slug).stdout == f"{slug}: published since {SHOWN_NOW}\n"
+        assert articles("publish", "slug-2").stdout == "slug-2: published since 2026-01-31T09:30:00.000Z\n"
+        shown = {article["slug"]: article["publishedAt"] for article in client.get(LISTS[0]).get_json()["data"]}
+        assert shown == {"slug-1": SHOWN_NOW, "slug-2": "2026-01-31T09:30:00.000Z", "slug-3": SHOWN_NOW}
+    rows = sql("SELECT * FROM article ORDER BY pk")
+    with travel(NOW + timedelta(days=1), tick=False):
+        for slug in ("slug-1", "slug-2", "slug-3"):
+            assert articles("publish", slug).exit_code == 0
+    assert sql("SELECT * FROM article ORDER BY pk") == rows
+
+
+def test_publish_at_a_time_schedules_or_dates_back(articles, client, save):
+    save(minimal_json(1))
+    scheduled = articles("publish", "slug-1", "--at", "2999-01-01T01:00:00+02:00")
+    assert scheduled.stdout == "slug-1: scheduled for 2998-12-31T23:00:00.000Z\n"
+    assert published_slugs(client) == []
+    dated_back = articles("publish", "slug-1", "--at", "2020-01-01t00:00:00z")
+    assert dated_back.stdout == "slug-1: published since 2020-01-01T00:00:00.000Z\n"
+    (article,) = client.get(LISTS[0]).get_json()["data"]
+    assert article["publishedAt"] == "2020-01-01T00:00:00.000Z"
+    assert article["schemaMarkup"]["@graph"][0]["datePublished"] == "2020-01-01T00:00:00.000Z"
+
+
+def test_publish_keeps_updated_at_and_given_markup(articles, client, save, sql):
+    save(minimal_json(1, schemaMarkup=MARKUP, updatedAt="2026-02-01T00:00:00Z"))
+    before = sql("SELECT updated_at FROM article")
+    articles("publish", "slug-1", "--at", "2020-01-01T00:00:00Z")
+    assert client.get(LISTS[0]).get_json()["data"][0]["schemaMarkup"] == MARKUP
+    assert sql("SELECT updated_at FROM article") == before
+    assert str(before[0][0]).startswith("2026-02-01 00:00:00")
+
+
+def test_publish_updates_what_is_derived_from_a_changed_title(articles, client, save, sql):
+    save(minimal_json(1))
+    sql("UPDATE article SET title = 'Café'")
+    articles("publish", "slug-1")
+    assert client.get(LISTS[0] + "?q=cafe").get_json()["meta"]["total"] == 1
+    assert client.get(LISTS[0]).get_json()["data"][0]["schemaMarkup"]["@graph"][0]["headline"] == "Café"
+
+
+def test_unpublish_hides_an_article_and_keeps_its_date(articles, client, save):
+    save(minimal_json(1), minimal_json(2))
+    assert articles("unpublish", "slug-1").stdout == "slug-1: draft\n"
+    assert published_slugs(client) == ["slug-2"]
+    assert articles("unpublish", "slug-1").exit_code == 0
+    assert articles("publish", "slug-1").stdout == "slug-1: published since 2026-01-31T09:30:00.000Z\n"
+    assert published_slugs(client) == ["slug-1", "slug-2"]
+
+
+@pytest.mark.parametrize("command", ["publish", "unpublish"])
+def test_unknown_slug_is_reported(articles, save, sql, command):
+    save(minimal_json(1))
+    before = sql("SELECT * FROM article")
+    for slug in ("nope", "SLUG-1", "", "\udcff", "slug-1 ", "%"):
+        result = articles(command, slug)
+        assert result.exit_code == 1
+        assert result.stderr.startswith("Error: Acme has no article with the slug ")
+        assert "flask articles list --customer Acme" in result.stderr
+    assert sql("SELECT * FROM article") == before
+
+
+def test_invalid_time_is_wrong_usage(articles, save, sql):
+    save(minimal_json(1))
+    before = sql("SELECT * FROM article")
+    for time in ("2026-01-31", "2026-01-31T09:30:00", "tomorrow", "9999-12-31T23:59:59-01:00", ""):
+        result = articles("publish", "slug-1", "--at", time)
+        assert result.exit_code == 2
+        assert "Must be a timestamp with its zone, as in 2026-01-31T09:30:00Z." in result.stderr
+    assert sql("SELECT * FROM article") == before
+
+
+def test_articles_list_has_drafts_first_then_the_latest(articles, save):
+    save(
+        minimal_json(1, publishedAt="2026-01-31T10:30:00+01:00"),
+        minimal_json(2, publishedAt=None),
+        minimal_json(3, publishedAt="2999-01-01T00:00:00Z"),
+        minimal_json(4, status="draft"),
+        minimal_json(5, title="Tab\there,\nescape \x1b[31m"),
+    )
+    assert table(articles("list")) == [
+        ["draft", "2026-01-31T09:30:00.000Z", "slug-4", "Title 4"],
+        ["draft", "-", "slug-2", "Title 2"],
+        ["scheduled", "2999-01-01T00:00:00.000Z", "slug-3", "Title 3"],
+        ["published", "2026-01-31T09:30:00.000Z", "slug-5", "Tab here, escape  [31m"],
+        ["published", "2026-01-31T09:30:00.000Z", "slug-1", "Title 1"],
+    ]
+
+
+# Output
+
+
+def test_slug_reaches_the_terminal_without_control_characters(articles, save):
+    slug = "a\x1b[2J\u202eb"
+    save(minimal_json(1, slug=slug))
+    for command in (["list"], ["unpublish", slug], ["publish", slug]):
+        result = articles(*command, color=True)
+        assert result.exit_code == 0
+        assert "a [2J b" in result.stdout
+        assert not {"\x1b", "\u202e"} & set(result.stdout)
+
+
+@pytest.mark.parametrize(
+    ("encoding", "title"),
+    [("ascii", b"\tGr"), ("latin-1", "\tGröße ??\n".encode("latin-1")), ("utf-8", "\tGröße 東京\n".encode())],
+)
+def test_characters_that_an_encoding_lacks_are_replaced(app, key, save, encoding, title):
+    save(minimal_json(1, title="Größe 東京"))
+    for group, shown in (("articles", title), ("keys", f"\tAcme\t{key[:6]}".encode())):
+        result = app.test_cli_runner(charset=encoding).invoke(args=[group, "list"])
+        assert result.exit_code == 0
+        assert result.stdout_bytes.count(b"\n") == 1
+        assert shown in result.stdout_bytes
+
+
+def test_output_that_cannot_be_written_is_reported(save, database):
+    save(minimal_json(1))
+    full_disk = ["sh", "-c", 'exec "$@" >/dev/full', "sh"]
+    result = subprocess.run(
+        **subprocess_args(database, "-m", "flask", "articles", "list", prefix=full_disk), check=False
+    )
+    assert result.returncode == 1
+    assert result.stderr == "Error: The output cannot be written (No space left on device).\n"
+
+
+@pytest.mark.parametrize("output", [">/dev/full", pytest.param(">&-", marks=pytest.mark.slow)])
+def test_key_that_cannot_be_printed_is_not_valid(app, sql, database, output):
+    prefix = ["sh", "-c", f'exec "$@" {output}', "sh"]
+    arguments = subprocess_args(database, "-m", "flask", "keys", "create", "Acme", prefix=prefix)
+    result = subprocess.run(**arguments, check=False)
+    assert result.returncode == 1
+    assert result.stderr.startswith("Error: ")
+    assert result.stderr.count("\n") == 1
+    assert sql("SELECT count(*) FROM api_key") == sql("SELECT count(*) FROM customer") == [(0,)]
+
+
+def test_postgresql_is_backed_up_by_its_own_tools():
+    pytest.importorskip("psycopg")
+    app = create_app({"DATABASE_URL": "postgresql+psycopg://postgres@127.0.0.1:1/none"})
+    for arguments in (["backup", "backup.db"], ["restore", __file__, "--yes"]):
+        result = run_command(app, "database", *arguments)
+        assert result.exit_code == 1
+        assert "pg_dump" in result.stderr
+        assert result.stderr.count("\n") == 1

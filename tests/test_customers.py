@@ -1,0 +1,160 @@
+"""The commands `flask customers`, and what tells customers from each other."""
+
+import json
+import os
+import pty
+import subprocess
+from functools import partial
+
+import pytest
+from helpers import LISTS, article_json, create_key, import_articles, minimal_json, run_command, subprocess_args
+
+import commands.customers
+
+MARKUP = {"@context": "https://schema.org", "@graph": [{"publisher": "given"}]}
+
+
+@pytest.fixture
+def customers(app):
+    """Run `flask customers`."""
+    return partial(run_command, app, "customers")
+
+
+@pytest.fixture
+def tables(sql):
+    """Return what the tables hold."""
+    return lambda: [sql(f"SELECT * FROM {table} ORDER BY 1") for table in ("customer", "api_key", "article")]
+
+
+def publishers(client):
+    """Return the publisher of each article's structured data."""
+    graphs = [article["schemaMarkup"]["@graph"][0] for article in client.get(LISTS[0]).get_json()["data"]]
+    return [graph["publisher"] if graph["publisher"] == "given" else graph["publisher"]["name"] for graph in graphs]
+
+
+def test_customers_list_counts_articles_and_keys(app, customers, save):
+    assert customers("list").stdout == ""
+    save(minimal_json(1), minimal_json(2, publishedAt=None), customer="My Site")
+    save(minimal_json(1), customer="Acme")
+    create_key(app, "My Site")
+    create_key(app, "Empty")
+    assert run_command(app, "keys", "revoke", 1).exit_code == 0
+    result = customers("list")
+    assert (result.exit_code, result.stderr) == (0, "")
+    assert result.stdout == "Acme\t1\t1\nEmpty\t0\t1\nMy Site\t2\t2\n"
+
+
+def test_rename_follows_into_generated_structured_data(customers, client, save, sql, monkeypatch):
+    monkeypatch.setattr(commands.customers, "BATCH_SIZE", 2)
+    save(article_json(1, schemaMarkup=MARKUP), *(article_json(number) for number in range(2, 7)))
+    save(article_json(1), customer="Other")
+    before = sql("SELECT pk, updated_at, title FROM article ORDER BY pk")
+    assert publishers(client) == ["Acme"] * 5 + ["given"]
+    result = customers("rename", "Acme", " Söhne & Co ")
+    assert (result.exit_code, result.stderr) == (0, "")
+    assert result.stdout == "Renamed Acme to Söhne & Co (articles with new structured data: 5).\n"
+    assert publishers(client) == ["Söhne & Co"] * 5 + ["given"]
+    assert sql("SELECT pk, updated_at, title FROM article ORDER BY pk") == before
+    ((other,),) = sql(
+        "SELECT schema_markup FROM article JOIN customer ON customer_id = customer.id WHERE name = 'Other'"
+    )
+    assert json.loads(other)["@graph"][0]["publisher"]["name"] == "Other"
+
+
+def test_import_after_a_rename_changes_nothing(app, customers, save, key):
+    save(article_json(1, updatedAt=None))
+    assert customers("rename", "Acme", "Bolt").exit_code == 0
+    again = import_articles(app, article_json(1, updatedAt=None), customer="Bolt")
+    assert again.stdout == "0 new, 0 changed, 1 unchanged\n"
+
+
+def test_customer_may_be_renamed_to_another_case_of_itself(customers, key, sql):
+    for old, new in (("Acme", "ACME"), ("ACME", "AC ME"), ("AC ME", "AC ME")):
+        assert customers("rename", old, new).exit_code == 0
+    assert sql("SELECT name FROM customer") == [("AC ME",)]
+
+
+@pytest.mark.parametrize("new", ["My Site", "my site", "MySite", "MY  SITE"])
+def test_name_too_similar_to_another_is_refused(app, customers, key, tables, new):
+    create_key(app, "My Site")
+    before = tables()
+    commands = [["customers", "rename", "Acme", new], ["keys", "create", new]]
+    for command in commands[: 1 if new == "My Site" else 2]:
+        result = run_command(app, *command)
+        assert (result.exit_code, result.stdout) == (1, "")
+        assert result.stderr.startswith("Error: There is already a customer 'My Site'.")
+        assert result.stderr.count("\n") <= 2
+    assert tables() == before
+
+
+@pytest.mark.parametrize("command", [["rename", "acme", "New"], ["delete", "acme", "--yes"]])
+def test_unknown_customer_is_reported(customers, key, tables, command):
+    before = tables()
+    result = customers(*command)
+    assert (result.exit_code, result.stdout) == (1, "")
+    assert result.stderr == "Error: There is no customer 'acme'. \"flask customers list\" shows the existing ones.\n"
+    assert tables() == before
+
+
+@pytest.mark.sqlite
+def test_customers_commands_create_no_database_file(app, customers, database):
+    database.unlink()
+    for command in (["list"], ["rename", "a", "b"], ["delete", "a", "--yes"]):
+        result = customers(*command)
+        assert result.exit_code == 1
+        assert "which does not exist" in result.stderr
+    assert not database.exists()
+
+
+def test_delete_takes_articles_and_keys_along(app, customers, client, save, sql):
+    save(article_json(1), article_json(2, status="draft"))
+    save(article_json(1), customer="Other")
+    create_key(app)
+    result = customers("delete", "Acme", "--yes")
+    assert (result.exit_code, result.stdout) == (0, "Deleted Acme (articles: 2, keys: 2).\n")
+    assert client.get(LISTS[0]).status_code == 401
+    assert customers("list").stdout == "Other\t1\t1\n"
+
+
+def test_delete_needs_yes_where_nobody_can_be_asked(customers, save, tables):
+    save(article_json(1))
+    before = tables()
+    result = customers("delete", "Acme")
+    assert result.exit_code == 2
+    assert "This deletes Acme for good (articles: 1, keys: 1). Add --yes to confirm." in result.stderr
+    assert tables() == before
+
+
+@pytest.mark.parametrize(
+    ("answer", "status", "left"), [pytest.param(b"n\n", 1, 1, marks=pytest.mark.slow), (b"y\n", 0, 0)]
+)
+def test_delete_asks_on_a_terminal(key, database, sql, answer, status, left):
+    typed, terminal = pty.openpty()
+    os.write(typed, answer)
+    arguments = subprocess_args(database, "-m", "flask", "customers", "delete", "Acme")
+    result = subprocess.run(**arguments, stdin=terminal, timeout=30)
+    os.close(typed)
+    os.close(terminal)
+    assert result.returncode == status
+    assert "This deletes Acme for good (articles: 0, keys: 1). Continue?" in result.stderr
+    assert sql("SELECT count(*) FROM customer") == [(left,)]
+
+
+def test_new_customer_is_announced_once(app):
+    create = partial(run_command, app, "keys", "create", "My Site")
+    assert "New customer: My Site\n" in create().stderr
+    assert "New customer" not in create().stderr
+
+
+@pytest.mark.parametrize("command", [["import", "-"], ["publish", "slug-1"], ["unpublish", "slug-1"]])
+def test_demo_is_changed_only_if_it_is_named(app, save, tables, command):
+    save(minimal_json(1), customer="Demo")
+    before = tables()
+    result = run_command(app, "articles", *command)
+    assert (result.exit_code, result.stdout) == (1, "")
+    assert "flask keys create CUSTOMER" in result.stderr
+    assert "--customer Demo" in result.stderr
+    assert result.stderr.count("\n") == 2
+    assert tables() == before
+    assert run_command(app, "articles", *command, "--customer", "Demo").exit_code == 0
+    assert "slug-1" in run_command(app, "articles", "list").stdout

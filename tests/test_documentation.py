@@ -1,0 +1,333 @@
+"""Tests that README and pages are true: their commands, variables, fields and examples are those of the code."""
+
+import json
+import os
+import re
+import shlex
+import sqlite3
+import subprocess
+from contextlib import closing
+from functools import partial
+from importlib.util import find_spec
+
+import helpers
+import pytest
+from helpers import (
+    ENDPOINTS,
+    LISTS,
+    POSTGRESQL,
+    PROJECT,
+    article_json,
+    get,
+    run_line,
+    subprocess_args,
+)
+
+from app import read_settings
+from commands import DATABASE_ERROR_HINTS
+from schemas import ArticleImportSchema, ArticlePreviewSchema, ArticleSchema, ListQuerySchema
+
+FILES = [*PROJECT.glob("*.md"), *PROJECT.glob("docs/*.md")]
+PAGES = {path.relative_to(PROJECT).as_posix(): path.read_text("utf-8") for path in FILES}
+README, BEHAVIOUR, IMPORT, OPERATE, PUBLISH, CONTRIBUTING = (
+    PAGES[f"{name}.md"]
+    for name in ("README", "docs/behaviour", "docs/import", "docs/operate", "docs/publish", "CONTRIBUTING")
+)
+EVERYTHING = "\n".join(PAGES.values())
+
+
+def blocks(page, language):
+    return re.findall(rf"^```{language}\n(.*?)^```", page, re.MULTILINE | re.DOTALL)
+
+
+def section(page, title):
+    """Return the text under a heading, up to the next heading."""
+    return re.split(r"^#+ ", page.split(f"# {title}\n")[1], maxsplit=1, flags=re.MULTILINE)[0]
+
+
+def names_in_table(text):
+    """Return the names in code style in the first column of a table."""
+    return [name for row in re.findall(r"^\| ([^|]*) \|", text, re.MULTILINE) for name in re.findall(r"`(.*?)`", row)]
+
+
+def json_names(schema):
+    return [field.data_key or name for name, field in schema.fields.items()]
+
+
+@pytest.fixture(scope="module")
+def shared(tmp_path_factory):
+    """The application and a running service, seeded and started as the README does, on a free port."""
+    before = len(helpers.created_databases)
+    database = tmp_path_factory.mktemp("readme") / "articles.db"
+    command = re.search(r"python (seed\.py .*?) &&", blocks(README, "sh")[0])[1]
+    subprocess.run(**subprocess_args(database, *shlex.split(command)), check=True)
+    with helpers.running_service(database) as service:
+        yield service
+    helpers.drop_databases(before)
+
+
+def test_first_screen_has_both_commands_and_a_request():
+    first_screen = "\n".join(README.splitlines()[:30])
+    serve, send, test = re.findall(r"```sh\n(.*?)\n```", first_screen, re.DOTALL)
+    install = "python3 -m venv .venv && .venv/bin/pip install -r requirements{}.txt && "
+    assert serve == install.format("") + ".venv/bin/python seed.py --key demo-key && .venv/bin/python app.py"
+    assert test == install.format("-dev") + ".venv/bin/python -m pytest"
+    assert send.startswith("curl ")
+
+
+def test_readme_request_gets_its_response_after_its_commands(shared):
+    _, option, header, url = shlex.split(blocks(README, "sh")[1])
+    assert (option, url[:21]) == ("-H", "http://127.0.0.1:8000")
+    response = get(shared[1], url[21:], **dict([header.split(": ")]))
+    assert json.loads(response.body) == json.loads(blocks(section(README, "Requests"), "json")[0])
+
+
+def test_readme_lists_each_setting_with_its_default():
+    rows = re.findall(r"^\| `([A-Z_]+)` \| `?([^`|]*?)`? \|", section(README, "Settings"), re.MULTILINE)
+    assert rows == [(name, str(value or "none")) for name, value in read_settings({}).items()]
+
+
+def test_readme_lists_each_endpoint(client):
+    described = client.get("/openapi.json").get_json()["paths"]
+    listed = set(names_in_table(section(README, "Endpoints")))
+    assert {*ENDPOINTS, "/healthz"} <= set(described) <= listed
+    for path in {name for name in listed if name.startswith("/")}:
+        assert client.get(path).status_code == 200
+
+
+def test_readme_lists_each_parameter_with_its_default(client):
+    rows = re.findall(r"^\| `(\w+)` \| (?:`([^`]*)`|none) \|", section(README, "Parameters"), re.MULTILINE)
+    schema = ListQuerySchema()
+    assert [name for name, _ in rows] == json_names(schema)
+    assert [default for _, default in rows] == [str(field.load_default) for field in schema.fields.values()]
+    orders = client.get("/openapi.json").get_json()["components"]["schemas"]["OrderBy"]["enum"]
+    assert len(orders) == 4
+    assert all(f"`{name}`" in section(README, "Parameters") for name in orders)
+
+
+def test_readme_lists_each_field():
+    table, sentence = section(README, "Fields").split("A preview has")
+    assert names_in_table(table) == json_names(ArticleSchema())
+    assert re.findall(r"`(\w+)`", sentence.split(".")[0]) == json_names(ArticlePreviewSchema())
+
+
+def test_readme_example_of_an_error_is_a_real_response(client):
+    (example,) = blocks(section(README, "Errors"), "json")
+    assert client.get(LISTS[0] + "?take=0").get_json() == json.loads(example)
+
+
+def read_articles(site):
+    """Call the function of docs/behaviour.md."""
+    (code,) = blocks(BEHAVIOUR, "python")
+    names = {}
+    exec(code, names)  # noqa: S102
+    return names["read_articles"](f"http://{site.server.host}:{site.server.port}", site.key)
+
+
+def test_loop_reads_every_article_once(site):
+    site.save(*(article_json(number) for number in range(230)))
+    assert [article["id"] for article in read_articles(site)] == [f"id-{number:04}" for number in range(229, -1, -1)]
+
+
+def test_loop_ends_if_there_are_no_articles(site):
+    assert read_articles(site) == []
+
+
+@pytest.fixture
+def run_lines(app, tmp_path, monkeypatch):
+    """Run a section's first block of shell lines in the test's folder; return what each printed."""
+    monkeypatch.chdir(tmp_path)
+
+    def run_lines(page, title, replace=()):
+        printed = []
+        for line in blocks(section(page, title), "sh")[0].splitlines():
+            for old, new in replace:
+                line = line.replace(old, new)
+            printed.append(run_line(app, line))
+        return printed
+
+    return run_lines
+
+
+def test_first_commands_for_own_articles_work(run_lines, run, tmp_path):
+    """Runs them beside the demo, as a user who has followed the README does."""
+    assert run("keys", "create", "Demo").exit_code == 0
+    (example,) = blocks(section(README, "Your own articles"), "json")
+    (tmp_path / "articles.json").write_text(example)
+    key, imported, listed = run_lines(README, "Your own articles")
+    assert re.fullmatch(r"\S{43}\n", key)
+    assert f"`{imported.strip()}`" in section(README, "Your own articles")
+    assert listed == "published\t2026-03-01T07:00:00.000Z\tspring-menu\tOur spring menu\n"
+
+
+@pytest.mark.slow
+def test_seed_commands_work(database):
+    """Runs the lines of pages that fill and remove the demo."""
+    lines = re.findall(r"^python (seed\.py .*)$", EVERYTHING, re.MULTILINE)
+    assert lines == ["seed.py --remove", "seed.py --articles 500"]
+    printed = [
+        subprocess.run(**subprocess_args(database, *shlex.split(line)), check=True).stdout for line in reversed(lines)
+    ]
+    assert printed[0].startswith("Demo has 500 published articles, 3 drafts and 1 scheduled article")
+    assert printed[1].startswith("Deleted Demo (articles: 504, keys: 1)")
+
+
+def test_key_commands_work(run_lines, sql):
+    first, second, listed, revoked = run_lines(OPERATE, "Keys")
+    assert first != second
+    assert [line.split("\t")[1::4] for line in listed.splitlines()] == [["My Site", "active"]] * 2
+    assert revoked == ""
+    assert sql("SELECT id FROM api_key WHERE revoked_at IS NOT NULL") == [(1,)]
+
+
+def test_customer_commands_work(run_lines, run, sql):
+    assert run("keys", "create", "My Site").exit_code == 0
+    listed, renamed, deleted = run_lines(OPERATE, "Customers")
+    assert listed == "My Site\t0\t1\n"
+    assert renamed.startswith("Renamed My Site to My New Site")
+    assert deleted == "Deleted My New Site (articles: 0, keys: 1).\n"
+    assert sql("SELECT count(*) FROM customer") == [(0,)]
+
+
+def test_daily_commands_work(run_lines, server, key, tmp_path):
+    """Imports the README's example from each kind of source, then publishes, schedules and unpublishes it."""
+    (example,) = blocks(section(README, "Your own articles"), "json")
+    (tmp_path / "articles.json").write_text(example)
+    line = json.dumps(json.loads(example)[0])
+    (tmp_path / "articles.jsonl").write_text(line)
+    for month in ("january", "february"):
+        (tmp_path / f"{month}.jsonl").write_text(line.replace("spring-menu", month))
+    source = [("https://other.example.com", f"http://{server.host}:{server.port}"), ("ITS_KEY", key)]
+    assert run_lines(IMPORT, "Sources", source) == [
+        "1 new, 0 changed, 0 unchanged (new: 1 published)\n",
+        "2 new, 0 changed, 0 unchanged (new: 2 published)\n",
+        "0 new, 0 changed, 1 unchanged\n",
+        "0 new, 0 changed, 3 unchanged\n",
+    ]
+    listed, draft, published, scheduled = run_lines(PUBLISH, "Publish, schedule, unpublish")
+    assert "published\t2026-03-01T07:00:00.000Z\tspring-menu\tOur spring menu\n" in listed
+    assert draft == "spring-menu: draft\n"
+    assert published == "spring-menu: published since 2026-03-01T07:00:00.000Z\n"
+    assert scheduled == "spring-menu: scheduled for 2030-03-01T07:00:00.000Z\n"
+
+
+def test_table_of_import_fields_is_complete():
+    assert set(names_in_table(section(IMPORT, "Fields"))) == set(json_names(ArticleImportSchema()))
+
+
+def test_other_commands_exist(run):
+    modules = set(re.findall(r"python -m ([\w.]+)", EVERYTHING))
+    assert modules >= {"pytest", *(f"benchmarks.{name}" for name in ("imports", "inside", "larger", "served", "soak"))}
+    assert all(find_spec(module) for module in modules)
+    commands = set(re.findall(r"flask (\w+) (\w+)", EVERYTHING))
+    assert {("keys", "create"), ("articles", "import")} <= commands
+    for command in commands:
+        assert run(*command, "--help").exit_code == 0, command
+
+
+def test_options_of_commands_exist(app):
+    for name, action, rest in re.findall(r"flask (\w+) (\w+)([^\n`|]*)", EVERYTHING):
+        command = app.cli.commands[name].commands[action]
+        options = {option for param in command.params for option in param.opts}
+        assert set(re.findall(r"(?<= )--[a-z-]+", rest.partition(" -- ")[0])) <= options, (name, action, rest)
+
+
+def test_files_that_commands_install_and_run_exist():
+    for name in re.findall(r"pip install (?:-q )?-r ([\w./-]+)", EVERYTHING):
+        assert (PROJECT / name).is_file(), name
+    scripts = set(re.findall(r"\bscripts/\w+|\.ci/run\b", EVERYTHING))
+    assert scripts == {".ci/run", "scripts/check", "scripts/test"}
+    assert all(os.access(PROJECT / script, os.X_OK) for script in scripts)
+
+
+def test_message_of_a_locked_database_is_quoted():
+    assert f"`{DATABASE_ERROR_HINTS['locked']}`" in section(OPERATE, "When something breaks")
+
+
+def test_links_lead_to_files_and_headings_that_exist():
+    for name, page in PAGES.items():
+        for path, anchor in re.findall(r"\]\(([^)#:\s]*)(?:#([^)]*))?\)", page):
+            target = (PROJECT / name).parent / path if path else PROJECT / name
+            assert target.exists(), (name, path)
+            if anchor:
+                titles = re.findall(r"^#+ (.*)$", target.read_text("utf-8"), re.MULTILINE)
+                anchors = {re.sub(r"[^\w -]", "", title).lower().replace(" ", "-") for title in titles}
+                assert anchor in anchors, (name, path, anchor)
+
+
+def test_readme_links_to_each_page():
+    linked = set(re.findall(r"\]\(([\w/-]+\.md)", README))
+    assert linked == PAGES.keys() - {"README.md"}
+
+
+def test_readme_is_read_in_a_few_minutes():
+    assert len(README.split()) <= 1400
+
+
+@pytest.mark.sqlite
+@pytest.mark.parametrize(
+    ("page", "title"), [(README, "Back up"), (OPERATE, "Back up and restore")], ids=["README", "operate"]
+)
+def test_backup_can_be_restored(save, sql, run, tmp_path, monkeypatch, page, title):
+    """Backs up while another connection holds changes in the WAL, deletes the articles, and restores them."""
+    save(article_json(1))
+    monkeypatch.chdir(tmp_path)
+    backup, restore = "".join(blocks(section(page, title), "sh")).splitlines()
+    writer = sqlite3.connect(tmp_path / "articles.db", isolation_level=None)
+    with closing(writer):
+        writer.execute("UPDATE article SET title = 'In the WAL'")
+        assert run(*shlex.split(backup)[1:]).exit_code == 0
+        writer.execute("DELETE FROM article")
+    assert run(*shlex.split(restore)[1:]).exit_code == 0
+    assert sql("SELECT title FROM article") == [("In the WAL",)]
+
+
+def test_each_table_is_named(app, sql):
+    names = (
+        "SELECT tablename FROM pg_tables WHERE schemaname = 'public'"
+        if POSTGRESQL
+        else "SELECT name FROM sqlite_master WHERE type = 'table'"
+    )
+    tables = {name for (name,) in sql(names)}
+    assert {"customer", "api_key", "article"} <= tables
+    assert all(f"`{table}`" in section(OPERATE, "Look inside the database") for table in tables)
+
+
+def test_each_file_at_the_top_is_named():
+    named = set(names_in_table(section(CONTRIBUTING, "Where things are")))
+    top = {path.name + "/" * path.is_dir() for path in PROJECT.iterdir() if path.suffix == ".py" or path.is_dir()}
+    assert named == {name for name in top if not name.startswith((".", "__")) and name != "instance/"}
+
+
+LISTS_OF_PLACES = "A new field", "A new endpoint", "A change of the tables"
+
+
+@pytest.mark.parametrize("title", LISTS_OF_PLACES)
+def test_places_to_touch_exist(title):
+    rows = re.findall(r"^\| `(.+?)` \| `(.+?)`(?: and `(.+?)`)?: ", section(CONTRIBUTING, title), re.MULTILINE)
+    assert len(rows) == section(CONTRIBUTING, title).count("\n| `")
+    for path, *names in rows:
+        text = (PROJECT / path).read_text("utf-8")
+        assert all(re.search(rf"(?<!\w){re.escape(name)}(?!\w)", text) for name in names), (path, names)
+
+
+def test_places_of_a_field_are_complete():
+    """The list names each file that knows of `category`, but for tests that only use it as a value."""
+    listed = set(names_in_table(section(CONTRIBUTING, "A new field")))
+    files = [
+        *(path for path in PROJECT.rglob("*.py") if not path.relative_to(PROJECT).parts[0].startswith(".")),
+        *(PROJECT / "static/page").iterdir(),
+        PROJECT / "README.md",
+        PROJECT / "docs/import.md",
+    ]
+    using = {
+        path.relative_to(PROJECT).as_posix() for path in files if re.search(r"\bcategory\b", path.read_text("utf-8"))
+    }
+    assert {path for path in using if not path.startswith("tests/")} <= listed
+    assert listed <= using
+
+
+def test_places_outside_the_tables_exist():
+    for text in map(partial(section, CONTRIBUTING), LISTS_OF_PLACES):
+        for name, path in re.findall(r"`(\w+)` in\s+`([\w./]+)`", text):
+            assert re.search(rf"\b{name}\b", (PROJECT / path).read_text("utf-8")), (name, path)

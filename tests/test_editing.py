@@ -1,0 +1,448 @@
+"""The commands `flask articles export`, `edit` and `delete`, and the mirror with `--unpublish-missing`."""
+
+import json
+import subprocess
+import sys
+from datetime import UTC, datetime
+from functools import partial
+from io import BytesIO
+
+import pytest
+from helpers import (
+    LISTS,
+    POSTGRESQL,
+    SITEMAP,
+    article_json,
+    client_with_key,
+    close,
+    create_application,
+    create_key,
+    database_url,
+    import_articles,
+    json_lines,
+    minimal_json,
+    run_command,
+    subprocess_args,
+)
+from time_machine import travel
+
+MARKUP = {"@context": "https://schema.org", "@graph": [{"@type": "Thing", "n": 1.0}]}
+FUTURE = "2999-01-01T00:00:00.000Z"
+
+
+@pytest.fixture
+def articles(app, key):
+    """Run `flask articles`; there is one customer, Acme."""
+    return partial(run_command, app, "articles")
+
+
+def exported(result):
+    """Return the records of an export."""
+    assert (result.exit_code, result.stderr) == (0, ""), result.exception
+    return [json.loads(line) for line in result.stdout.splitlines()]
+
+
+def stored(sql):
+    return sql("SELECT * FROM article ORDER BY id")
+
+
+def pages(client):
+    """Return the bytes of all that the API shows."""
+    return [client.get(f"{path}?take=100&orderBy={order}").data for path in LISTS for order in ("title", "views")] + [
+        client.get(SITEMAP).data
+    ]
+
+
+EVERY_STATE = (
+    article_json(1),
+    article_json(2, status="draft"),
+    article_json(3, status="draft", publishedAt=None),
+    article_json(4, publishedAt=FUTURE),
+    article_json(5, metaTitle="Given", metaDesc="", readTime=1.5, schemaMarkup=MARKUP),
+    article_json(6, title='Ünï "\\ 漢字', keywords=[], bannerUrl="", category=""),
+)
+
+
+# Export
+
+
+def test_export_has_every_article_by_id_as_import_takes_it(articles, save):
+    save(*reversed(EVERY_STATE))
+    records = exported(articles("export"))
+    assert records == [{name: value for name, value in article.items() if value is not None} for article in EVERY_STATE]
+
+
+def test_all_fields_adds_what_is_derived(articles, save, client):
+    save(*EVERY_STATE)
+    (record,) = exported(articles("export", "slug-1", "--all-fields"))
+    shown = {article["id"]: article for article in client.get(LISTS[0]).get_json()["data"]}["id-0001"]
+    assert shown.items() <= record.items()
+    assert set(record) - set(shown) == {"status", "createdAt", "updatedAt", "views"}
+
+
+@pytest.mark.parametrize("option", [(), ("--all-fields",)])
+def test_imported_export_changes_nothing(app, articles, save, sql, option):
+    save(*EVERY_STATE)
+    before = stored(sql)
+    result = run_command(app, "articles", "import", "-", input=articles("export", *option).stdout)
+    assert result.stdout == "0 new, 0 changed, 6 unchanged\n"
+    assert stored(sql) == before
+
+
+def test_export_moves_everything_to_another_database(articles, save, client, tmp_path):
+    with travel("2026-02-03T04:05:06Z", tick=False):
+        save(*EVERY_STATE, *(minimal_json(number) for number in range(10, 20)))
+    export = articles("export").stdout
+    other = create_application(tmp_path / "other.db")
+    key = create_key(other)
+    assert run_command(other, "articles", "import", "-", input=export).exit_code == 0
+    assert run_command(other, "articles", "export").stdout == export
+    assert pages(client_with_key(other, key)) == pages(client)
+    close(other)
+
+
+def test_export_of_an_unknown_slug_prints_nothing(articles, save):
+    save(article_json(1))
+    result = articles("export", "slug-1", "nowhere")
+    assert (result.exit_code, result.stdout) == (1, "")
+    assert "no article with the slug 'nowhere'. To see all: flask articles list" in result.stderr
+
+
+def test_export_keeps_values_that_differ_from_derived_ones(articles, save, sql):
+    """Another tool has changed the title in the file."""
+    save(article_json(1))
+    sql("UPDATE article SET title = 'Another'")
+    (record,) = exported(articles("export"))
+    assert record["metaTitle"] == "Title 1"
+    assert record["schemaMarkup"]["@graph"][0]["headline"] == "Title 1"
+
+
+def test_article_from_the_api_can_be_edited_and_imported(app, articles, save, client):
+    save(article_json(1))
+    (record,) = exported(articles("export"))
+    import_articles(app, record | {"title": "A better title"})
+    (shown,) = client.get(LISTS[0]).get_json()["data"]
+    assert shown["metaTitle"] == shown["schemaMarkup"]["@graph"][0]["headline"] == "A better title"
+    (entry,) = client.get(SITEMAP).get_json()["data"]
+    assert entry["lastmod"] == datetime.now(UTC).date().isoformat()
+
+
+def test_export_keeps_the_slug_free_to_change(app, articles, save, sql):
+    save(article_json(1))
+    (record,) = exported(articles("export"))
+    assert import_articles(app, record | {"slug": "new"}).stdout == "0 new, 1 changed, 0 unchanged\n"
+    assert sql("SELECT id, slug FROM article") == [("id-0001", "new")]
+
+
+# Edit
+
+
+@pytest.fixture
+def edit(app, articles, save, tmp_path, monkeypatch):
+    """Run `flask articles edit` with an editor that runs lines of Python, one a call, on the `text` of its file."""
+    editor = tmp_path / "editor.py"
+    opened = tmp_path / "opened"
+
+    def edit(slug, *lines):
+        steps = [f"    {number}: {line!r}," for number, line in enumerate(lines)]
+        editor.write_text(
+            "import json, pathlib, subprocess, sys\n"
+            f"log = pathlib.Path({str(opened)!r})\n"
+            "texts = json.loads(log.read_text()) if log.exists() else []\n"
+            "file = pathlib.Path(sys.argv[1])\n"
+            "text = file.read_text()\n"
+            "log.write_text(json.dumps([*texts, text]))\n"
+            "steps = {\n" + "\n".join(steps) + "\n}\n"
+            "scope = {'text': text, 'file': file, 'subprocess': subprocess}\n"
+            "exec(steps.get(len(texts), ''), scope)\n"
+            "file.write_text(scope['text'])\n"
+        )
+        monkeypatch.setenv("EDITOR", f"{sys.executable} {editor}")
+        monkeypatch.delenv("VISUAL", raising=False)
+        opened.unlink(missing_ok=True)
+        result = articles("edit", slug)
+        return result, json.loads(opened.read_text()) if opened.exists() else []
+
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    monkeypatch.setattr("tempfile.tempdir", None)
+    return edit
+
+
+def plain_url(database):
+    return database_url(database).replace("+psycopg", "")
+
+
+def kept_files(tmp_path):
+    return list(tmp_path.glob("article-*.json"))
+
+
+def test_edit_changes_what_was_saved_and_its_derived_fields(edit, save, client, tmp_path):
+    save(article_json(1), article_json(2))
+    result, (opened,) = edit("slug-1", "text = text.replace('Title 1', 'A better title')")
+    assert (result.exit_code, result.stdout, result.stderr) == (0, "slug-1: changed\n", "")
+    assert '\n  "title": "Title 1",\n' in opened
+    shown = {article["slug"]: article for article in client.get(LISTS[0]).get_json()["data"]}
+    assert shown["slug-1"]["metaTitle"] == "A better title"
+    assert shown["slug-2"]["title"] == "Title 2"
+    assert kept_files(tmp_path) == []
+
+
+def test_edit_without_a_change_changes_nothing(edit, save, sql, tmp_path):
+    save(article_json(1))
+    before = stored(sql)
+    for line in ("", "text = text + '\\n'", "text = text.replace('  ', '    ')"):
+        result, _ = edit("slug-1", line)
+        assert (result.exit_code, result.stdout) == (0, "slug-1: unchanged\n")
+    assert stored(sql) == before
+    assert kept_files(tmp_path) == []
+
+
+def test_edit_can_rename_the_slug(edit, save, sql):
+    save(article_json(1))
+    assert edit("slug-1", "text = text.replace('slug-1', 'new-slug')")[0].exit_code == 0
+    assert sql("SELECT id, slug FROM article") == [("id-0001", "new-slug")]
+
+
+def test_mistake_reopens_the_editor_with_message_and_text(edit, save, client):
+    save(article_json(1))
+    result, opened = edit(
+        "slug-1",
+        'text = text.replace(\'"title": "Title 1"\', \'"titel": "Edited"\')',
+        "text = text.replace('titel', 'title').replace('{', '{,')",
+        "text = text.replace('{,', '{')",
+    )
+    assert (result.exit_code, result.stdout) == (0, "slug-1: changed\n")
+    assert "# the editor: titel: Unknown field: did you mean title?" in opened[1]
+    assert '"titel": "Edited"' in opened[1]
+    assert "line 3, column 2" in opened[2]  # as the editor counts, with the two lines above the text
+    assert opened[2].splitlines()[2] == "{,"
+    assert [article["title"] for article in client.get(LISTS[0]).get_json()["data"]] == ["Edited"]
+
+
+def test_closing_unchanged_after_a_mistake_keeps_the_text(edit, save, sql, tmp_path):
+    save(article_json(1))
+    before = stored(sql)
+    result, opened = edit("slug-1", "text = 'my precious words'")
+    assert result.exit_code == 1
+    assert len(opened) == 2
+    (file,) = kept_files(tmp_path)
+    assert f"Your text is kept in {file}" in result.stderr
+    assert "my precious words" in file.read_text()
+    assert stored(sql) == before
+
+
+def test_edit_refuses_another_id(edit, save, sql):
+    save(article_json(1))
+    result, opened = edit(
+        "slug-1", "text = text.replace('id-0001', 'other')", "text = text.replace('other', 'id-0001')"
+    )
+    assert (result.exit_code, result.stdout) == (0, "slug-1: unchanged\n")
+    assert "# id: Must stay 'id-0001'." in opened[1]
+    assert edit("slug-1", "text = text.replace('\"id\": \"id-0001\",', '').replace('slug-1', 'new')")[0].exit_code == 0
+    assert sql("SELECT id, slug FROM article") == [("id-0001", "new")]
+
+
+def test_edit_merges_what_changed_meanwhile_if_saved_again(edit, save, database, sql):
+    """The editor also shows that the database is not locked: another tool writes while it is open."""
+    save(article_json(1))
+    command = subprocess_args(database, "-m", "flask", "articles", "unpublish", "slug-1")
+    options = f"cwd={str(command['cwd'])!r}, env={dict(command['env'])!r}"
+    other = f"subprocess.run({command['args']!r}, {options}, check=True); "
+    remove_comment = "text = text[text.index('{'):]"
+    result, opened = edit("slug-1", other + "text = text.replace('Title 1', 'Mine')", remove_comment)
+    assert (result.exit_code, result.stdout) == (0, "slug-1: changed\n")
+    assert "# The article was changed while the editor was open: status." in opened[1]
+    assert '"title": "Mine"' in opened[1]
+    assert sql("SELECT title, status FROM article") == [("Mine", "draft")]
+
+
+def test_edit_never_writes_to_an_article_that_took_the_slug(edit, save, database, sql):
+    save(article_json(1), article_json(2))
+    before = "import sqlite3" if not POSTGRESQL else "import psycopg"
+    connect = f"sqlite3.connect({str(database)!r})" if not POSTGRESQL else f"psycopg.connect({plain_url(database)!r})"
+    statements = (
+        "UPDATE article SET slug = 'moved' WHERE slug = 'slug-1'",
+        ("UPDATE article SET slug = 'slug-1' WHERE slug = 'slug-2'"),
+    )
+    lines = [before, f"c = {connect}", *(f"c.execute({statement!r})" for statement in statements), "c.commit()"]
+    result, _ = edit("slug-1", "; ".join([*lines, "text = text.replace('Title 1', 'Mine')"]))
+    assert result.exit_code == 1
+    assert "Another article has got the slug" in result.stderr
+    assert sql("SELECT title FROM article ORDER BY id") == [("Title 1",), ("Title 2",)]
+
+
+def test_editor_that_makes_the_same_mistake_ends(edit, save):
+    save(article_json(1))
+    for line in ("text = ''", "file.unlink(); raise SystemExit"):
+        result, opened = edit("slug-1", line, line, line)
+        assert result.exit_code == 1
+        assert "Nothing was written." in result.stderr
+        assert len(opened) <= 2
+
+
+def test_edit_accepts_a_byte_order_mark(edit, save):
+    save(article_json(1))
+    result, _ = edit("slug-1", "text = '\\ufeff' + text.replace('Title 1', 'Mine')")
+    assert (result.exit_code, result.stdout) == (0, "slug-1: changed\n")
+
+
+def test_editor_that_cannot_be_started_leaves_no_file(articles, save, monkeypatch, tmp_path):
+    save(article_json(1))
+    monkeypatch.delenv("VISUAL", raising=False)
+    monkeypatch.setenv("EDITOR", "no-such-editor")
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    result = articles("edit", "slug-1")
+    assert result.exit_code == 1
+    assert "Set EDITOR" in result.stderr
+    assert kept_files(tmp_path) == []
+
+
+# Delete
+
+
+def test_delete_removes_all_of_the_articles_or_none(articles, save, sql):
+    save(*(article_json(number) for number in range(1, 5)))
+    refused = articles("delete", "slug-1", "nowhere", "elsewhere", "--yes")
+    assert refused.exit_code == 1
+    assert "'elsewhere', 'nowhere'" in refused.stderr
+    assert len(stored(sql)) == 4
+    deleted = articles("delete", "slug-1", "slug-3", "slug-1", "--yes")
+    assert (deleted.exit_code, deleted.stdout) == (0, "Deleted 2 articles.\n")
+    assert sql("SELECT slug FROM article ORDER BY slug") == [("slug-2",), ("slug-4",)]
+
+
+def test_delete_asks_on_a_terminal_and_elsewhere_needs_yes(articles, save, sql):
+    save(article_json(1))
+    refused = articles("delete", "slug-1")
+    assert refused.exit_code == 2
+    assert "Add --yes to confirm." in refused.stderr
+    assert len(stored(sql)) == 1
+
+
+def test_delete_leaves_other_customers_alone(app, articles, save, sql):
+    save(article_json(1))
+    save(article_json(1), customer="Other")
+    articles("delete", "slug-1", "--customer", "Other", "--yes")
+    assert sql("SELECT name FROM article JOIN customer ON customer.id = customer_id") == [("Acme",)]
+    assert "no article with the slug" in articles("delete", "slug-1", "--customer", "Other", "--yes").stderr
+
+
+# The mirror
+
+
+def test_unpublish_missing_makes_drafts_of_what_no_source_has(app, articles, save, sql):
+    save(article_json(1), article_json(2), article_json(3, publishedAt=FUTURE), article_json(4, status="draft"))
+    save(article_json(1), customer="Other")
+    options = "--unpublish-missing", "--customer", "Acme"
+    dry = import_articles(app, article_json(1), options=(*options, "--dry-run"))
+    assert dry.stdout == "0 new, 0 changed, 1 unchanged, 1 unpublished (dry run: nothing was written)\n"
+    assert import_articles(app, article_json(1), options=options).stdout == (
+        "0 new, 0 changed, 1 unchanged, 1 unpublished\n"
+    )
+    states = "SELECT article.id, status FROM article JOIN customer ON customer.id = customer_id WHERE name = 'Acme'"
+    rows = dict(sql(states))
+    assert rows == {"id-0001": "published", "id-0002": "draft", "id-0003": "published", "id-0004": "draft"}
+    assert import_articles(app, article_json(1), options=options).stdout.endswith(" 0 unpublished\n")
+
+
+def test_article_that_comes_back_is_published_again(app, save, sql):
+    """Only with the option: else a nightly import would publish what the owner has unpublished."""
+    save(article_json(1), article_json(2))
+    again = article_json(2, status=None)
+    import_articles(app, article_json(1), options=["--unpublish-missing"])
+    import_articles(app, again)
+    assert dict(sql("SELECT id, status FROM article"))["id-0002"] == "draft"
+    import_articles(app, article_json(1, status=None), again, options=["--unpublish-missing"])
+    assert dict(sql("SELECT id, status FROM article")) == {"id-0001": "published", "id-0002": "published"}
+
+
+def test_unpublish_missing_needs_articles_and_whole_sources(app, save, sql, articles):
+    save(article_json(1))
+    empty = import_articles(app, options=["--unpublish-missing"])
+    part = articles("import", "http://127.0.0.1:1/articles?take=5&%71=x", "--unpublish-missing")
+    for result in (empty, part):
+        assert (result.exit_code, result.stdout) == (1, "")
+        assert len(result.stderr.splitlines()) <= 2
+    assert "hold no article" in empty.stderr
+    assert "Remove q" in part.stderr
+    assert sql("SELECT status FROM article") == [("published",)]
+
+
+def test_import_never_writes_to_another_customer(app, key, database):
+    """The customer is deleted while the sources are read, and a new one gets its number."""
+
+    class Source(BytesIO):
+        def __iter__(self):
+            other = create_application(database)
+            run_command(other, "customers", "delete", "Old", "--yes")
+            create_key(other, "New")
+            close(other)
+            return super().__iter__()
+
+    create_key(app, "Old")
+    source = Source(json_lines([minimal_json(1)]).encode())
+    result = run_command(app, "articles", "import", "-", "--customer", "Old", input=source)
+    assert result.exit_code == 1
+    assert "There is no customer 'Old'" in result.stderr
+    assert exported(run_command(app, "articles", "export", "--customer", "New")) == []
+
+
+def test_failed_import_unpublishes_nothing(app, save, sql):
+    save(article_json(1), article_json(2))
+    assert import_articles(app, article_json(1, title=1), options=["--unpublish-missing"]).exit_code == 1
+    assert sql("SELECT DISTINCT status FROM article") == [("published",)]
+
+
+def test_mirror_equals_its_source_over_three_nights(app, articles, client, site):
+    """The source unpublishes, renames and edits in between; pages and sitemap keep the same bytes."""
+    source = partial(run_command, site.app, "articles")
+    command = f"http://{site.server.host}:{site.server.port}{LISTS[0]}", "--key", site.key, "--unpublish-missing"
+    owner = "--customer", site.customer
+
+    def assert_equal():
+        for path in (*LISTS, SITEMAP):
+            assert client.get(path).data == site.get(path).body, path
+
+    with travel("2026-03-01T22:00:00Z"):
+        site.save(*(article_json(number, updatedAt=f"2026-02-0{number}T12:00:00Z") for number in range(1, 6)))
+    assert articles("import", *command).stdout.startswith("5 new, 0 changed, 0 unchanged, 0 unpublished")
+    assert_equal()
+
+    assert source("unpublish", "slug-1", *owner).exit_code == 0
+    (record,) = exported(source("export", "slug-2", *owner))
+    with travel("2026-03-02T23:59:00Z"):
+        import_articles(site.app, record | {"slug": "renamed"}, customer=site.customer)
+        import_articles(site.app, article_json(3, title="Edited", updatedAt=None), customer=site.customer)
+    assert articles("import", *command).stdout == "0 new, 2 changed, 2 unchanged, 1 unpublished\n"
+    assert_equal()
+
+    assert source("publish", "slug-1", *owner).exit_code == 0
+    with travel("2026-03-02T23:59:30Z"):  # the same day again
+        import_articles(site.app, article_json(3, title="Edited again", updatedAt=None), customer=site.customer)
+    assert source("delete", "slug-4", "--yes", *owner).exit_code == 0
+    with travel("2026-03-05T00:05:00Z"):
+        assert articles("import", *command).stdout == "0 new, 2 changed, 2 unchanged, 1 unpublished\n"
+    assert_equal()
+    assert articles("import", *command).stdout == "0 new, 0 changed, 4 unchanged, 0 unpublished\n"
+
+
+@pytest.mark.slow
+@pytest.mark.sqlite
+def test_export_of_100_000_articles_stays_under_250_mb(database, tmp_path):
+    """Exported and imported again, all are unchanged."""
+    run = partial(subprocess.run, check=True)
+    run(**subprocess_args(database, "seed.py", "--articles", "100000"))
+    measure = (  # getrusage would count the memory of the process that started it, too
+        "import pathlib, runpy, sys; sys.argv = sys.argv[1:]\n"
+        "try: runpy.run_module('flask', run_name='__main__')\n"
+        "finally: print(pathlib.Path('/proc/self/status').read_text().split('VmHWM:')[1].split()[0], file=sys.stderr)"
+    )
+    file = tmp_path / "all.jsonl"
+    with file.open("w") as output:
+        args = subprocess_args(database, "-c", measure, "flask", "articles", "export") | {"stdout": output}
+        exported = run(**args)
+    args = subprocess_args(database, "-c", measure, "flask", "articles", "import", str(file), "--customer", "Demo")
+    imported = run(**args)
+    assert imported.stdout == "0 new, 0 changed, 100004 unchanged\n"
+    for result in (exported, imported):
+        assert int(result.stderr) < 250_000  # KB

@@ -1,0 +1,981 @@
+"""The running service: connections, refused requests, pipelining, slow readers, its log, starting and stopping."""
+
+import json
+import os
+import random
+import re
+import signal
+import socket
+import subprocess
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import ExitStack, closing, contextmanager, suppress
+from functools import partial
+from http.client import HTTPConnection, HTTPMessage, parse_headers
+from io import BufferedReader
+from pathlib import Path
+from typing import Any
+
+import pytest
+from flask import Flask
+from flask.cli import ScriptInfo
+from helpers import (
+    ENDPOINTS,
+    LISTS,
+    SITEMAP,
+    Server,
+    article_json,
+    client_with_key,
+    close,
+    copy_project,
+    create_application,
+    create_key,
+    get,
+    run_sql,
+    save_articles,
+    send,
+    side_by_side,
+    statuses,
+    subprocess_args,
+    wait_for,
+)
+
+from auth import hash_key
+from settings import read_version
+
+HEALTH = b"GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n"
+LARGE_PATH = f"{LISTS[0]}?take=100"
+LARGE_BYTES = 20_000_000  # more than the system keeps for a connection
+
+
+@pytest.fixture(scope="module")
+def large_key(shared: tuple[Flask, Server]) -> str:
+    """A key to 100 articles of 200 KB each."""
+    app, _ = shared
+    key = create_key(app, "Large")
+    save_articles(app, *(article_json(number, contentHtml="x" * 200_000) for number in range(100)), customer="Large")
+    return key
+
+
+@pytest.fixture(scope="module")
+def large_request(large_key: str) -> bytes:
+    """A request for all of the 100 large articles."""
+    return raw_request(LARGE_PATH, x_api_key=large_key)
+
+
+@pytest.fixture
+def start(shared: tuple[Flask, Server]) -> Iterator[Callable[..., Server]]:
+    """Start another service on the shared database, for a test that stops or configures it; kill it at the end."""
+    with ExitStack() as stack:
+
+        def start(*prefix: str, **environment: str) -> Server:
+            server = Server(shared[1].database, *prefix, **environment)
+            stack.callback(server.process.wait)
+            stack.callback(server.process.kill)
+            return server
+
+        yield start
+
+
+@pytest.fixture
+def start_with_fast_clock(start: Callable[..., Server], tmp_path: Path) -> Callable[[int], Server]:
+    """Start another service whose clocks run faster by a factor, so that long periods can be tested."""
+
+    def start_with_fast_clock(factor: int) -> Server:
+        # Python imports this module when it starts: https://docs.python.org/3/library/site.html#module-sitecustomize
+        (tmp_path / "sitecustomize.py").write_text(
+            "import time\n"
+            "def hurry(clock):\n"
+            "    began = clock()\n"
+            f"    return lambda: began + {factor} * (clock() - began)\n"
+            "time.time, time.monotonic = hurry(time.time), hurry(time.monotonic)\n"
+        )
+        return start(PYTHONPATH=str(tmp_path))
+
+    return start_with_fast_clock
+
+
+@pytest.fixture
+def new_log(site: Any) -> Callable[[], str]:
+    """Return what the shared service has logged since the test began."""
+    time.sleep(0.2)  # the log is written every tenth of a second
+    before = len(site.server.log())
+    return lambda: site.server.log()[before:]
+
+
+def wait_for_line(log: Callable[[], str], pattern: str) -> re.Match[str]:
+    return wait_for(lambda: re.search(pattern, log()), lambda: f"{pattern} is not in the log: {log()}")
+
+
+def raw_request(path: str, **headers: str) -> bytes:
+    lines = [f"GET {path} HTTP/1.1", "Host: x", *(f"{name.replace('_', '-')}: {headers[name]}" for name in headers)]
+    return "\r\n".join([*lines, "", ""]).encode()
+
+
+def connect(server: Server, receive_buffer: int = 0) -> socket.socket:
+    """Open a connection. With a small buffer, the service has to keep what the client does not read."""
+    connection = socket.socket()
+    connection.settimeout(20)
+    if receive_buffer:
+        connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, receive_buffer)
+    try:
+        connection.connect((server.host, server.port))
+    except OSError:
+        connection.close()
+        raise
+    return connection
+
+
+def connect_all(stack: ExitStack, server: Server, number: int, **options: int) -> list[socket.socket]:
+    """Open connections that stay open until the end of the test."""
+    return [stack.enter_context(connect(server, **options)) for _ in range(number)]
+
+
+def wait_for_bytes(connection: socket.socket) -> bytes:
+    """Wait for the beginning of a response, and leave it to be read."""
+    return connection.recv(10, socket.MSG_PEEK)
+
+
+def read_response(file: BufferedReader) -> tuple[int, HTTPMessage, bytes]:
+    """Read one response of a connection: its status, headers and body."""
+    status = int(file.readline().split()[1])
+    headers = parse_headers(file)
+    return status, headers, file.read(int(headers["Content-Length"] or 0))
+
+
+def refuses_connections(server: Server) -> bool:
+    try:
+        with connect(server):
+            return False
+    except ConnectionRefusedError:
+        return True
+    except OSError:  # it was closing as the connection came
+        return False
+
+
+def wait_until_closed(server: Server) -> None:
+    """Wait until the service, told to stop, takes no new connections."""
+    wait_for(lambda: refuses_connections(server), lambda: "It still takes connections.")
+
+
+# --- Responses and connections
+
+
+def test_responses_are_those_of_the_application(site: Any) -> None:
+    site.save(*(article_json(number, contentHtml="<p>long</p>" * 2000) for number in range(100)))
+    client = client_with_key(site.app, site.key)
+    for path in (*ENDPOINTS, LARGE_PATH, LISTS[1] + "?q=title%201&order=asc"):
+        response = site.get(path)
+        assert response.status == 200
+        assert response.body == client.get(path).data
+        not_modified = site.get(path, If_None_Match=response.getheader("ETag"))
+        assert (not_modified.status, not_modified.body) == (304, b"")
+        head = site.get(path, "HEAD")
+        assert (head.status, head.body) == (200, b"")
+        assert int(head.getheader("Content-Length")) == len(response.body)
+
+
+def test_connection_serves_many_requests(site: Any) -> None:
+    with closing(HTTPConnection(site.server.host, site.server.port, timeout=10)) as connection:
+        connection.connect()
+        ends = set()
+        for path in ("/healthz", "/nowhere", ENDPOINTS[0], "/healthz"):
+            ends.add(connection.sock.getsockname())
+            connection.request("GET", path)
+            connection.getresponse().read()
+    assert len(ends) == 1
+
+
+@pytest.mark.parametrize(
+    ("path", "status"), [(LISTS[0], 200), (LISTS[1], 200), ("/healthz", 200), ("/nowhere", 404), ("/a b", 400)]
+)
+def test_small_response_is_sent_in_one_packet(site: Any, path: str, status: int) -> None:
+    site.save(article_json(1))
+    for _ in range(10):
+        with connect(site.server) as connection:
+            connection.sendall(raw_request(path, x_api_key=site.key))
+            received = connection.recv(65536)
+        head, _, body = received.partition(b"\r\n\r\n")
+        length = re.search(rb"Content-Length: (\d+)", head)
+        assert statuses(received) == [status]
+        assert len(body) == int(length[1]) > 0
+
+
+def test_304_keeps_connection_unless_client_closes_it(site: Any) -> None:
+    request = partial(raw_request, LISTS[0], x_api_key=site.key, If_None_Match="*")
+    with connect(site.server) as connection:
+        for _ in range(3):
+            connection.sendall(request())
+            head = connection.recv(65536)
+            assert head.startswith(b"HTTP/1.1 304 ")
+            assert head.endswith(b"\r\n\r\n")
+            assert b"Connection" not in head
+        connection.sendall(request(Connection="close"))
+        assert b"Connection: close" in connection.recv(65536)
+        assert connection.recv(1) == b""
+
+
+def test_search_may_be_sent_as_typed(site: Any) -> None:
+    """Curl does not encode what is typed."""
+    site.save(article_json(1, title="Café"), article_json(2))
+    response = send(site.server, raw_request(f"{LISTS[1]}?q=CAFÉ", x_api_key=site.key, Connection="close"))
+    assert b'"meta":{"total":1,' in response
+    assert statuses(send(site.server, raw_request("/é", Connection="close"))) == [404]
+
+
+def test_long_static_file_is_sent_whole(start: Callable[..., Server], tmp_path: Path) -> None:
+    picture = os.urandom(2_500_000)
+    copy = copy_project(tmp_path)
+    next(copy.rglob("static/")).joinpath("picture.jpg").write_bytes(picture)
+    server = start("env", "-C", str(copy))
+    assert get(server, "/static/picture.jpg").body == picture
+    assert "Traceback" not in server.log()
+
+
+def test_readers_are_served_while_a_writer_writes(site: Any) -> None:
+    site.save(*(article_json(number) for number in range(200)))
+    done = threading.Event()
+    bad = []
+
+    def read() -> None:
+        while not done.is_set():
+            response = site.get(LISTS[1] + "?take=100")
+            articles = json.loads(response.body)["data"] if response.status == 200 else []
+            categories = {article["category"] for article in articles}
+            if len(categories) != 1:
+                bad.append((response.status, categories))
+
+    readers = [threading.Thread(target=read) for _ in range(4)]
+    for reader in readers:
+        reader.start()
+    for number in range(60):
+        run_sql(
+            site.server.database,
+            "UPDATE article SET category = ? WHERE customer_id = (SELECT id FROM customer WHERE name = ?)",
+            f"state {number}",
+            site.customer,
+        )
+    done.set()
+    for reader in readers:
+        reader.join()
+    assert not bad
+
+
+# --- Refused requests
+
+HOSTILE = [
+    b"",
+    b"\r\n\r\n",
+    b"\0" * 100 + b"\r\n\r\n",
+    b"GET\r\n\r\n",
+    b"GET / HTTP/9.9\r\n\r\n",
+    b"get /healthz HTTP/1.1\r\n\r\n",
+    b"GET healthz HTTP/1.1\r\nHost: x\r\n\r\n",
+    b"GET http://[::1/ HTTP/1.1\r\nHost: x\r\n\r\n",
+    b"GET //x:99999999/ HTTP/1.1\r\nHost: x\r\n\r\n",
+    b"GET * HTTP/1.1\r\nHost: x\r\n\r\n",
+    b"\xff\xfe /\xff?\xff=\xff HTTP/1.1\r\nHost: \xff\r\nx-api-key: \xff\r\n\r\n",
+    b"GET /%ff%00%zz HTTP/1.1\r\nHost: a:b:c\r\n\r\n",
+    b"GET /healthz HTTP/1.1\r\nHost: x\r\nHost: y\r\n\r\n",
+    b"GET /healthz HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: gzip\r\n\r\n",
+    b"GET /healthz HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n",
+    b"GET /healthz HTTP/1.1\r\nHost: x\r\nContent-Length: -1\r\n\r\n",
+    b"GET /healthz HTTP/1.1\r\nHost: x\r\nContent-Length: 99999999999\r\n\r\n",
+    b"GET /healthz HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\n\r\nhello",
+    b"GET /healthz HTTP/1.1\r\nHost: x\r\nExpect: 100-continue\r\nContent-Length: 5\r\n\r\nhello",
+    b"GET /healthz HTTP/1.1\r\nno colon\r\n\r\n",
+    b"GET /healthz HTTP/1.1\r\n: empty\r\n\r\n",
+    b"GET /healthz HTTP/1.1\r\nHost: x\r\nAccept: " + b"x" * 100_000 + b"\r\n\r\n",
+    b"GET /" + b"a" * 100_000 + b" HTTP/1.1\r\nHost: x\r\n\r\n",
+    b"GET /healthz HTTP/1.1\r\nHost: x\r\n" + b"A: b\r\n" * 20_000 + b"\r\n",
+    b"GET /healthz HTTP/1.1\r\nHost: x\r\nConnection: upgrade\r\nUpgrade: h2c\r\n\r\n",
+    b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n",
+    b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03" + bytes(range(256)) * 2 + b"\r\n\r\n",
+]
+
+
+def test_hostile_bytes_cause_no_server_error(site: Any) -> None:
+    site.save(article_json(1))
+    responses = 0
+    for data, received in zip(HOSTILE, side_by_side(partial(send, site.server), HOSTILE, len(HOSTILE)), strict=True):
+        codes = statuses(received)
+        responses += bool(codes)
+        assert all(code < 500 for code in codes), data
+    assert responses > 20
+    assert site.get(LISTS[0]).status == 200
+    assert "Traceback" not in site.server.log()
+
+
+def test_random_requests_cause_no_server_error(site: Any) -> None:
+    site.save(article_json(1))
+    chance = random.Random(5)
+    valid = raw_request(f"{LISTS[0]}?q=a&take=5", Connection="close", x_api_key=site.key, If_None_Match='"x"')
+    assert statuses(send(site.server, valid)) == [200]
+    requests = []
+    for _ in range(300):
+        data = bytearray(valid)
+        for _ in range(chance.randint(1, 8)):
+            data[chance.randrange(len(data) - 4)] = chance.randrange(256)
+        requests.append(bytes(data))
+    codes: Counter[int] = Counter()
+    for data, received in zip(requests, side_by_side(partial(send, site.server), requests, 32), strict=True):
+        codes.update(statuses(received))
+        assert all(code < 500 for code in statuses(received)), data
+    assert codes.keys() >= {200, 400, 401, 404}
+    assert codes.total() > 250
+    assert site.get(LISTS[0]).status == 200
+    assert "Traceback" not in site.server.log()
+
+
+@pytest.mark.parametrize(
+    ("data", "status"),
+    [
+        (b"GET /healthz HTTP/1.1\r\nno colon\r\n\r\n", 400),
+        (b"GET http://[ HTTP/1.1\r\n\r\n", 400),
+        (b"GET / HTTP/1.1\r\nContent-Length: " + b"9" * 4400 + b"\r\n\r\n", 400),
+        (b"GET /healthz HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: gzip\r\n\r\n", 400),
+        (b"GET /healthz HTTP/1.1\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n", 400),
+        (b"GET / HTTP/1.0\r\nConnection: keep-alive\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n", 400),
+        (b"GET /healthz HTTP/1.1\r\nHost: x\r\nContent-Length: 99999999\r\n\r\n", 413),
+        (b"POST / HTTP/1.1\r\nHost: x\r\nExpect: 100-continue\r\nContent-Length: 99999999\r\n\r\n", 413),
+        (b"POST / HTTP/1.1\r\nExpect: 100-continue\r\nContent-Length: -1\r\n\r\n", 400),
+        (b"GET /healthz HTTP/1.1\r\nHost: x\r\nA: " + b"x" * 17_000 + b"\r\n\r\n", 431),
+    ],
+)
+def test_malformed_request_is_refused_as_problem_details(
+    site: Any, new_log: Callable[[], str], data: bytes, status: int
+) -> None:
+    received = send(site.server, data)
+    assert statuses(received) == [status]
+    head, _, body = received.partition(b"\r\n\r\n")
+    assert b"Content-Type: application/problem+json" in head
+    assert b"Connection: close" in head
+    assert b"waitress" not in received
+    assert b"X-Content-Type-Options: nosniff" in head
+    problem = json.loads(body)
+    assert problem["status"] == status
+    assert set(problem) == {"type", "title", "status", "detail"}
+    wait_for_line(new_log, rf"Z INFO - - {status} {len(body)} bytes - -\n")
+
+
+HOST_HEADERS = [[], ["a", "b"], ["a", "a"], ["", ""], ["a", ""], ["", "a"]] + [
+    [value]
+    for value in ("a b", "a\tb", "a/b", "a,b", "a:b:c", "a:8o", "[::1", "::1", "[::1]x", "x@y", "a?b", "a#b", "\xe9")
+]
+
+
+@pytest.mark.parametrize("hosts", HOST_HEADERS, ids=repr)
+def test_http_1_1_needs_one_valid_host_header(site: Any, hosts: list[str]) -> None:
+    """RFC 9112, 3.2. Proxies in front of the service might route such a request elsewhere."""
+    lines = ["GET /healthz HTTP/1.1", *(f"Host: {host}" for host in hosts), "", ""]
+    received = send(site.server, "\r\n".join(lines).encode("latin-1"))
+    assert statuses(received) == [400]
+    head, _, body = received.partition(b"\r\n\r\n")
+    assert b"Content-Type: application/problem+json" in head
+    assert b"Connection: close" in head
+    assert json.loads(body)["status"] == 400
+
+
+@pytest.mark.parametrize("host", ["", " ", "example.com:80", "example.com:", "[::1]:8000", "a_b", "127.0.0.1", "x%20y"])
+def test_valid_host_header_is_served(site: Any, host: str) -> None:
+    request = f"GET /healthz HTTP/1.1\r\nHost:{host}\r\nConnection: close\r\n\r\n".encode()
+    assert statuses(send(site.server, request)) == [200]
+
+
+@pytest.mark.parametrize("headers", [b"", b"Connection: keep-alive\r\n"])
+def test_http_1_0_needs_no_host_header(site: Any, headers: bytes) -> None:
+    with connect(site.server) as connection:
+        connection.sendall(b"GET /healthz HTTP/1.0\r\n" + headers + b"\r\n")
+        assert statuses(connection.recv(1000)) == [200]
+
+
+@pytest.mark.parametrize("hosts", [["a", "b"], ["a b"]], ids=repr)
+def test_http_1_0_needs_no_more_than_one_valid_host(site: Any, hosts: list[str]) -> None:
+    """RFC 9112, 3.2: "any request message that contains more than one Host header field line"."""
+    lines = ["GET /healthz HTTP/1.0", *(f"Host: {host}" for host in hosts), "", ""]
+    assert statuses(send(site.server, "\r\n".join(lines).encode())) == [400]
+
+
+@pytest.mark.parametrize("value", ["keep-alive, close", "TE, close", "close, x"])
+def test_close_in_a_list_closes_the_connection(site: Any, value: str) -> None:
+    """RFC 9110, 7.6.1: Connection is a list. RFC 9112, 9.6: the server must close."""
+    assert statuses(send(site.server, raw_request("/healthz", Connection=value) + HEALTH)) == [200]
+
+
+def test_refused_head_request_has_no_body(site: Any) -> None:
+    received = send(site.server, b"HEAD /healthz HTTP/1.1\r\nHost: x\r\nContent-Length: 70000\r\n\r\n")
+    assert statuses(received) == [413]
+    assert received.endswith(b"\r\n\r\n")
+
+
+# --- Pipelining and "100 Continue"
+
+
+def test_pipelined_requests_are_answered_in_order(site: Any) -> None:
+    paths = ["/healthz", "/nowhere", LISTS[0], "/healthz"]
+    with connect(site.server) as connection, connection.makefile("rb") as file:
+        connection.sendall(b"".join(map(raw_request, paths)))
+        assert [read_response(file)[0] for _ in paths] == [200, 404, 401, 200]
+
+
+@pytest.mark.parametrize("headers", [{}, {"Content_Length": "0"}])
+def test_expect_continue_does_not_leak_key_to_next_request(site: Any, headers: dict[str, str]) -> None:
+    site.save(article_json(1))
+    first = raw_request(LISTS[1], x_api_key=site.key, Expect="100-continue", **headers)
+    with connect(site.server) as connection:
+        for request, status in ((first, b"200"), (raw_request(LISTS[1]), b"401")):
+            connection.sendall(request)
+            assert connection.recv(100_000).startswith(b"HTTP/1.1 " + status)
+
+
+def test_expect_continue_is_confirmed_before_the_body(site: Any) -> None:
+    with connect(site.server) as connection:
+        connection.sendall(b"POST /healthz HTTP/1.1\r\nHost: x\r\nExpect: 100-continue\r\nContent-Length: 5\r\n\r\n")
+        assert connection.recv(1000) == b"HTTP/1.1 100 Continue\r\n\r\n"
+        connection.sendall(b"hello")
+        assert connection.recv(1000).startswith(b"HTTP/1.1 405 ")
+
+
+def test_pipelined_expect_continue_disturbs_no_response(site: Any) -> None:
+    """The thread that handled the first requests adds "100 Continue" while the loop may be sending its responses."""
+    pipeline = HEALTH * 3 + b"POST /healthz HTTP/1.1\r\nHost: x\r\nExpect: 100-continue\r\nContent-Length: 5\r\n\r\n"
+    for _ in range(100):
+        with connect(site.server) as connection, connection.makefile("rb") as file:
+            connection.sendall(pipeline)
+            responses = [read_response(file) for _ in range(4)]
+            connection.sendall(b"hello")
+            responses.append(read_response(file))
+        assert [status for status, _, _ in responses] == [200, 200, 200, 100, 405]
+        assert json.loads(responses[-1][2])["status"] == 405
+    assert "Traceback" not in site.server.log()
+
+
+# --- Clients that do not read, send nothing, or go away
+
+
+def test_pipelining_clients_that_do_not_read_hold_no_thread(
+    site: Any, new_log: Callable[[], str], large_request: bytes
+) -> None:
+    """There are more of them than threads, and each requests far more than the service buffers for it."""
+    with ExitStack() as stack:
+        connections = connect_all(stack, site.server, 1) + connect_all(stack, site.server, 5, receive_buffer=4096)
+        for connection in connections:
+            connection.sendall(large_request * 10)
+        for connection in connections:
+            assert wait_for_bytes(connection)
+        for _ in range(10):
+            assert site.get("/healthz").status == 200
+        # Further requests wait until the responses to the first ones have been read.
+        wait_for(lambda: new_log().count(" Large/") >= len(connections), new_log)
+        assert new_log().count(" Large/") < 3 * len(connections)
+        with connections[0].makefile("rb") as file:
+            for _ in range(10):
+                status, _, body = read_response(file)
+                assert (status, len(body) > LARGE_BYTES) == (200, True)
+    assert site.get("/healthz").status == 200
+
+
+@pytest.mark.parametrize(
+    "sent", [b"GET /healthz HTTP/1.1\r\nx-api-key: half of a requ", pytest.param(b"", marks=pytest.mark.slow)]
+)
+def test_idle_connections_keep_nobody_out(site: Any, sent: bytes) -> None:
+    """If there are more connections than there may be, those that have been idle longest are closed."""
+    with ExitStack() as stack:
+        idle = connect_all(stack, site.server, 900)
+        for connection in idle:
+            connection.sendall(sent)
+        for _ in range(20):
+            began = time.monotonic()
+            assert site.get("/healthz").status == 200
+            assert time.monotonic() - began < 2
+        idle[0].settimeout(5)
+        assert idle[0].recv(1) == b""
+        idle[-1].sendall(b"\r\n\r\n" if sent else b"GET /healthz HTTP/1.1\r\n\r\n")
+        assert idle[-1].recv(100).startswith(b"HTTP/1.1 ")
+    assert "limit" not in site.server.log()
+
+
+def test_stalled_readers_are_closed_to_make_room(site: Any, large_request: bytes) -> None:
+    with ExitStack() as stack:
+        stalled = connect_all(stack, site.server, 10)
+        for connection in stalled:
+            connection.sendall(large_request * 2)
+        for connection in stalled:
+            assert wait_for_bytes(connection)
+        idle = connect_all(stack, site.server, 890)
+        for _ in range(5):
+            assert site.get("/healthz").status == 200
+        assert idle[0].recv(1) == b""  # so those that have been quiet for longer are closed too
+        received = 0
+        with suppress(ConnectionResetError):
+            while chunk := stalled[0].recv(1 << 20):
+                received += len(chunk)
+        assert received < LARGE_BYTES
+
+
+@pytest.mark.sqlite  # without the cache it takes a minute
+@pytest.mark.parametrize("clients", [100, pytest.param(500, marks=pytest.mark.slow)])
+def test_pipelining_clients_delay_new_ones_by_under_a_second(site: Any, large_request: bytes, clients: int) -> None:
+    """The machine may be busy with other tests, which only adds time: one attempt of three has to show it."""
+    site.save(article_json(1))
+    assert site.get(LISTS[0]).status == 200
+    assert any(longest_wait_beside_pipelining(site, large_request, clients) < 1 for _ in range(3))
+
+
+def longest_wait_beside_pipelining(site: Any, large_request: bytes, clients: int) -> float:
+    """Return the seconds that a new client waits at most while others send much and read nothing."""
+    waits = []
+    with ExitStack() as stack:
+        connections = connect_all(stack, site.server, clients, receive_buffer=4096)
+        for connection in connections:
+            connection.sendall(large_request * 5)
+        for path in ("/healthz", LISTS[0]) * 4:
+            began = time.monotonic()
+            assert site.get(path).status == 200
+            waits.append(time.monotonic() - began)
+        assert wait_for_bytes(connections[-1])
+    return max(waits)
+
+
+@pytest.mark.slow
+@pytest.mark.sqlite  # without the cache it takes a minute
+def test_clients_that_do_not_read_keep_nobody_out(site: Any, large_request: bytes) -> None:
+    with ExitStack() as stack:
+        for connection in connect_all(stack, site.server, 950, receive_buffer=4096):
+            connection.sendall(large_request * 2)
+        for _ in range(5):
+            assert site.get("/healthz").status == 200
+
+
+def test_connections_without_progress_are_closed_in_time(
+    start_with_fast_clock: Callable[[int], Server], large_request: bytes
+) -> None:
+    """A minute without progress closes an idle connection, and one that reads nothing of its responses."""
+    server = start_with_fast_clock(60)
+    with ExitStack() as stack:
+        stalled = stack.enter_context(connect(server))
+        stalled.sendall(large_request * 2)
+        assert wait_for_bytes(stalled)
+        idle = stack.enter_context(connect(server))
+        idle.sendall(HEALTH)
+        assert idle.recv(1000).startswith(b"HTTP/1.1 200 OK")
+        began = time.monotonic()
+        assert idle.recv(1) == b""
+        assert 0.5 < time.monotonic() - began < 8
+        # The stalled one was quiet for longer.
+        received = 0
+        with suppress(ConnectionResetError):
+            while chunk := stalled.recv(1 << 20):
+                received += len(chunk)
+        assert received < LARGE_BYTES
+
+
+def memory_of(process: subprocess.Popen[str]) -> float:
+    """Return the megabytes of memory that a process holds."""
+    return int(re.search(r"VmRSS:\s+(\d+)", Path(f"/proc/{process.pid}/status").read_text())[1]) / 1000
+
+
+@pytest.mark.sqlite
+@pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="the memory of a process is read from /proc")
+def test_slow_readers_of_a_large_page_share_its_memory(
+    start: Callable[..., Server], large_key: str, large_request: bytes
+) -> None:
+    server = start()
+    body = get(server, LARGE_PATH, x_api_key=large_key).body
+    before = memory_of(server.process)
+    with ExitStack() as stack:
+        readers = connect_all(stack, server, 100)
+        for reader in readers:
+            reader.sendall(large_request)
+        for reader in readers:
+            assert wait_for_bytes(reader)
+            assert get(server, "/healthz").status == 200
+        assert memory_of(server.process) - before < 50  # not 100 times 20 MB
+        with readers[7].makefile("rb") as file:
+            assert read_response(file)[2] == body
+
+
+def test_clients_that_go_away_leave_only_requests_in_log(
+    site: Any, new_log: Callable[[], str], large_request: bytes
+) -> None:
+    for _ in range(5):
+        with connect(site.server) as connection:
+            connection.sendall(large_request * 3)
+            connection.recv(10)
+    assert site.get(f"/nowhere/{site.key}").status == 404
+    wait_for_line(new_log, f"GET /nowhere/{site.key} 404")
+    assert not [line for line in new_log().splitlines() if " INFO GET " not in line]
+
+
+# --- The log
+
+
+def test_request_is_one_line_of_the_log_without_keys(site: Any, new_log: Callable[[], str]) -> None:
+    site.save(article_json(1))
+    site.get(LISTS[0] + f"?q=secret&x-api-key={site.key}")
+    site.get(LISTS[0], x_api_key=site.key + "wrong")
+    site.get("/no%0a%1b[31mwhere/" + "x" * 5000)
+    site.get("/healthz", "X" * 500)
+    wait_for_line(new_log, r" X{20} /healthz 405 ")
+    timestamp = r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ"
+    line = wait_for_line(
+        new_log, rf"{timestamp} INFO GET /api/public/v1/articles 200 (\d+) bytes (\d+\.\d) ms {site.customer}/\d+\n"
+    )
+    assert int(line[1]) > 10
+    wait_for_line(new_log, r"GET /api/public/v1/articles 401 \d+ bytes \d+\.\d ms -\n")
+    wait_for_line(new_log, r"GET /no%0A%1B%5B31mwhere/x{100,200} 404 ")
+    assert len(new_log().splitlines()) == 4
+    assert site.key not in new_log()
+    assert "secret" not in new_log()
+    assert "\x1b" not in new_log()
+
+
+def test_log_names_the_key_whatever_the_status(site: Any, new_log: Callable[[], str]) -> None:
+    ((key_id,),) = run_sql(site.server.database, "SELECT id FROM api_key WHERE hash = ?", hash_key(site.key))
+    etag = site.get(SITEMAP).headers["ETag"]
+    sent = {
+        200: site.get(SITEMAP),
+        304: site.get(SITEMAP, If_None_Match=etag),
+        400: site.get(f"{LISTS[0]}?take=0"),
+        404: site.get("/api/public/v1/none"),
+        405: site.get(LISTS[0], "POST"),
+    }
+    assert {status: response.status for status, response in sent.items()} == {status: status for status in sent}
+    site.get(SITEMAP, "OPTIONS")
+    site.get("/healthz")
+    for request in [f" {status}" for status in sent] + ["OPTIONS /api/public/v1/sitemap 200", "GET /healthz 200"]:
+        wait_for_line(new_log, rf"{request} \d+ bytes \S+ ms {site.customer}/{key_id}\n")
+    for path in (SITEMAP, "/none"):
+        site.get(path, x_api_key="wrong")
+    wait_for_line(new_log, r"GET /none 404 \d+ bytes \S+ ms -\n")
+    wait_for_line(new_log, r"GET /api/public/v1/sitemap 401 \d+ bytes \S+ ms -\n")
+
+
+def test_log_level_warning_logs_no_requests(start: Callable[..., Server], site: Any) -> None:
+    """Not even if more of them come at once than there are threads, of which waitress would warn."""
+    site.save(article_json(1))
+    server = start(LOG_LEVEL="warning", THREADS="1")
+    paths = [f"{LISTS[0]}?q={number}" for number in range(30)]  # unlike each other, so that all need the thread
+    responses = list(side_by_side(lambda path: get(server, path, x_api_key=site.key), paths, len(paths)))
+    assert {response.status for response in responses} == {200}
+    assert server.stop() == 0
+    assert server.log() == ""
+
+
+def test_last_requests_are_in_the_log_after_a_stop(start: Callable[..., Server]) -> None:
+    """A client sends requests until the service closes its connection. A thread writes the log later."""
+    server = start()
+    requests = 0
+    with connect(server) as connection, connection.makefile("rb") as file, suppress(OSError, IndexError):
+        while True:
+            connection.sendall(raw_request(f"/request/{requests}"))
+            assert read_response(file)[0] == 404
+            requests += 1
+            if requests == 50:
+                server.process.terminate()
+    assert server.process.wait(timeout=5) == 0
+    logged = re.findall(r"INFO GET /request/(\d+) 404 ", server.log())
+    assert logged[:requests] == [str(number) for number in range(requests)]
+    assert requests >= 50
+
+
+def test_stalled_reader_of_the_log_stops_nothing(shared: tuple[Flask, Server]) -> None:
+    requests = 500  # lines of 60 bytes and more: almost twice what this pipe holds
+    with run_service(shared, pipesize=16384) as process:
+        port = printed_port(process)
+        with closing(HTTPConnection("127.0.0.1", port, timeout=5)) as connection:
+            for _ in range(requests):
+                assert is_healthy(connection)
+        process.terminate()
+        assert process.wait(timeout=5) == 0
+        lines = process.stderr.read().splitlines()
+    assert 150 < len(lines) < requests
+    assert all(re.fullmatch(r"\S+Z INFO GET /healthz 200 16 bytes \S+ ms -", line) for line in lines)
+
+
+@contextmanager
+def run_service(
+    shared: tuple[Flask, Server], prefix: Iterable[str] = (), port: int = 0, **options: Any
+) -> Iterator[subprocess.Popen[str]]:
+    """Run a service whose outputs are the test's own."""
+    arguments = subprocess_args(shared[1].database, "app.py", prefix=prefix, PORT=str(port)) | options
+    with subprocess.Popen(**arguments) as process:
+        try:
+            yield process
+        finally:
+            process.kill()
+
+
+def printed_port(process: subprocess.Popen[str]) -> int:
+    return int(re.search(r":(\d+) ", process.stdout.readline())[1])
+
+
+def is_healthy(connection: HTTPConnection) -> bool:
+    connection.request("GET", "/healthz")
+    return connection.getresponse().read() == b'{"status": "ok"}'
+
+
+# --- Starting
+
+
+@pytest.mark.parametrize(
+    ("host", "url_host"),
+    [
+        ("localhost", "localhost"),
+        ("::", "[::1]"),
+        pytest.param("0.0.0.0", "127.0.0.1", marks=pytest.mark.slow),  # noqa: S104
+        pytest.param("::1", "[::1]", marks=pytest.mark.slow),
+    ],
+)
+def test_service_listens_on_host_and_prints_its_url(
+    start: Callable[..., Server], site: Any, host: str, url_host: str
+) -> None:
+    site.save(article_json(1))
+    server = start(HOST=host)
+    assert (
+        server.printed()
+        == f"Article Delivery API {read_version()}: serving on http://{url_host}:{server.port} (Ctrl+C stops)\n"
+    )
+    assert get(server, "/healthz").status == 200
+
+
+def test_empty_database_prints_commands_that_fill_it(shared: tuple[Flask, Server]) -> None:
+    _, server = shared  # started on an empty database, whatever it holds by now
+    first, *others = server.printed().splitlines()
+    assert first == f"Article Delivery API {read_version()}: serving on http://127.0.0.1:{server.port} (Ctrl+C stops)"
+    assert "flask keys create CUSTOMER" in others[0]
+    assert "python seed.py" in others[1]
+    assert get(server, "/healthz").status == 200
+
+
+def test_service_runs_without_standard_error(shared: tuple[Flask, Server]) -> None:
+    with run_service(shared, ["/bin/sh", "-c", 'exec "$@" 2>&-', "sh"]) as process:
+        port = printed_port(process)
+        for _ in range(3):
+            with closing(HTTPConnection("127.0.0.1", port, timeout=5)) as connection:
+                assert is_healthy(connection)
+        process.terminate()
+        assert process.wait(timeout=5) == 0
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="/dev/full is a disk without room")
+def test_service_runs_if_its_output_cannot_be_written(shared: tuple[Flask, Server]) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        port = listener.getsockname()[1]
+
+    def responds() -> bool:
+        with suppress(OSError), closing(HTTPConnection("127.0.0.1", port, timeout=5)) as connection:
+            return is_healthy(connection)
+        return False
+
+    with Path("/dev/full").open("w") as full, run_service(shared, port=port, stdout=full, stderr=full) as process:
+        wait_for(responds, lambda: "It does not respond.")
+        process.terminate()
+        assert process.wait(timeout=5) == 0
+
+
+WITHOUT_POSIX = """
+import os, select, signal, socket, sys
+for name in ("resource", "fcntl", "pwd", "grp", "termios", "pty", "tty"):
+    sys.modules[name] = None  # cannot be imported
+for module, names in (
+    (select, ("poll", "epoll")),
+    (os, ("fork", "geteuid", "getuid")),
+    (signal, ("SIGHUP",)),
+    (socket, ("AF_UNIX", "SO_REUSEPORT")),
+):
+    for name in names:
+        delattr(module, name)
+print("without POSIX", file=sys.stderr)
+"""
+
+
+@pytest.mark.slow
+def test_seed_and_service_run_without_posix(database: Path, tmp_path: Path) -> None:
+    """Windows has none of these modules and functions."""
+    (tmp_path / "sitecustomize.py").write_text(WITHOUT_POSIX)
+    environment = {"PYTHONPATH": str(tmp_path)}
+    seed = subprocess.run(**subprocess_args(database, "seed.py", "--articles", "10", **environment), timeout=30)
+    assert seed.returncode == 0, seed.stderr
+    assert seed.stderr.startswith("without POSIX\n")
+    key = re.search(r"Key: (\S+)", seed.stdout)[1]
+    server = Server(database, **environment)
+    try:
+        for path in ("/healthz", *ENDPOINTS * 2, "/"):
+            assert get(server, path, x_api_key=key).status == 200
+        with connect(server) as connection, connection.makefile("rb") as file:
+            connection.sendall(HEALTH * 10)
+            assert [read_response(file)[0] for _ in range(10)] == [200] * 10
+    finally:
+        assert server.stop() == 0
+    first, *lines = server.log().splitlines()
+    assert first == "without POSIX"
+    assert len(lines) == 18
+    assert all(" INFO GET " in line for line in lines)
+
+
+WITH_SMALL_SELECT = (
+    WITHOUT_POSIX
+    + """
+select_any = select.select
+def select_few(readers, writers, others, *timeout):
+    if max(map(len, (readers, writers, others))) > 512:
+        raise ValueError("too many file descriptors in select()")
+    return select_any(readers, writers, others, *timeout)
+select.select = select_few
+"""
+)
+
+
+@pytest.mark.slow
+def test_burst_of_connections_stays_within_windows_select(start: Callable[..., Server], tmp_path: Path) -> None:
+    """Windows' select() raises ValueError for more than 512 sockets."""
+    (tmp_path / "sitecustomize.py").write_text(WITH_SMALL_SELECT)
+    server = start(PYTHONPATH=str(tmp_path))
+    with ExitStack() as stack:
+        for _ in range(8):
+            connections = connect_all(stack, server, 60)
+            connections[-1].sendall(HEALTH)
+            assert connections[-1].recv(1000).startswith(b"HTTP/1.1 200 OK")
+        server.process.send_signal(signal.SIGSTOP)
+        connect_all(stack, server, 120)
+        server.process.send_signal(signal.SIGCONT)
+        time.sleep(1.2)
+        assert server.process.poll() is None, server.log()
+        assert get(server, "/healthz").status == 200
+
+
+def test_python_warnings_are_no_errors(shared: tuple[Flask, Server], site: Any) -> None:
+    site.save(article_json(1))
+    args = ["-W", "error", "app.py"]
+    with subprocess.Popen(**subprocess_args(shared[1].database, *args)) as process:
+        try:
+            with closing(HTTPConnection("127.0.0.1", printed_port(process), timeout=5)) as connection:
+                for path in ("/healthz", *ENDPOINTS * 2, "/", "/nowhere"):
+                    connection.request("GET", path, headers={"x-api-key": site.key})
+                    response = connection.getresponse()
+                    assert (response.status == 200) == (path != "/nowhere")
+                    response.read()
+            process.terminate()
+            assert process.wait(timeout=5) == 0
+        finally:
+            process.kill()
+        assert all(" INFO GET " in line for line in process.stderr.read().splitlines())
+
+
+def test_several_commands_create_the_tables_at_once(
+    database: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("FLASK_RUN_FROM_CLI", "false")  # so that what the command sets is set back
+    apps = [create_application(database) for _ in range(6)]
+    ready = threading.Barrier(len(apps))
+
+    def create(app: Flask) -> None:
+        ready.wait()
+        app.cli.main(["keys", "create", "Acme"], "flask", standalone_mode=False, obj=ScriptInfo(create_app=lambda: app))
+
+    list(side_by_side(create, apps))
+    assert len(set(capsys.readouterr().out.split())) == len(apps)
+    for app in apps:
+        close(app)
+
+
+# --- Stopping
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, pytest.param(signal.SIGINT, marks=pytest.mark.slow)])
+def test_stop_completes_responses_in_flight(
+    start: Callable[..., Server], large_request: bytes, number: signal.Signals
+) -> None:
+    """A slow reader receives all of a large response. Idle connections are closed meanwhile."""
+    server = start()
+    with ExitStack() as stack:
+        idle = connect_all(stack, server, 20)
+        connection = stack.enter_context(connect(server))
+        connection.sendall(large_request)
+        assert wait_for_bytes(connection)
+        server.process.send_signal(number)
+        wait_until_closed(server)
+        for idle_connection in idle:
+            assert idle_connection.recv(1) == b""
+        assert server.process.poll() is None
+        with connection.makefile("rb") as file:
+            status, headers, body = read_response(file)
+    assert status == 200
+    assert len(body) == int(headers["Content-Length"]) > LARGE_BYTES
+    assert server.process.wait(timeout=5) == 0
+    json.loads(body)
+
+
+def test_stop_answers_clients_not_yet_accepted(start: Callable[..., Server]) -> None:
+    """Neither connections that wait to be accepted nor requests that wait to be read are lost."""
+    server = start()
+    for _ in range(2):
+        get(server, "/healthz")
+    server.process.send_signal(signal.SIGSTOP)
+    with ExitStack() as stack:
+        waiting = connect_all(stack, server, 50)
+        for connection in waiting[:40]:
+            connection.sendall(HEALTH)
+        server.process.send_signal(signal.SIGTERM)
+        server.process.send_signal(signal.SIGCONT)
+        wait_until_closed(server)
+        for connection in waiting[40:]:
+            connection.sendall(HEALTH)
+        for connection in waiting:
+            assert connection.recv(1000).startswith(b"HTTP/1.1 200 OK")
+    assert server.process.wait(timeout=5) == 0
+
+
+def test_stop_answers_all_of_a_long_backlog(start: Callable[..., Server]) -> None:
+    """The backlog has room for 1,024 connections, and the loop accepts 100 at a time."""
+    server = start()
+    get(server, "/healthz")
+    server.process.send_signal(signal.SIGSTOP)
+    with ExitStack() as stack:
+        waiting = connect_all(stack, server, 300)
+        for connection in waiting:
+            connection.sendall(HEALTH)
+        server.process.send_signal(signal.SIGTERM)
+        server.process.send_signal(signal.SIGCONT)
+        for connection in waiting:
+            assert connection.recv(1000).startswith(b"HTTP/1.1 200 OK")
+
+
+@pytest.mark.parametrize("second", [signal.SIGINT, pytest.param(signal.SIGTERM, marks=pytest.mark.slow)])
+def test_second_signal_stops_at_once(
+    start: Callable[..., Server], large_request: bytes, second: signal.Signals
+) -> None:
+    server = start()
+    with connect(server) as connection:
+        connection.sendall(large_request)
+        assert wait_for_bytes(connection)
+        server.process.send_signal(signal.SIGINT)
+        wait_until_closed(server)
+        server.process.send_signal(second)
+        assert server.process.wait(timeout=5) == -second
+
+
+def seconds_to_stop(server: Server, large_request: bytes) -> float:
+    """Stop a service while a client reads nothing of a large response, and return how long that took."""
+    with connect(server) as connection:
+        connection.sendall(large_request)
+        assert wait_for_bytes(connection)
+        began = time.monotonic()
+        assert server.stop() == 0
+        return time.monotonic() - began
+
+
+@pytest.mark.slow
+def test_stop_waits_a_limited_time_for_a_stalled_reader(start: Callable[..., Server], large_request: bytes) -> None:
+    assert seconds_to_stop(start(), large_request) > 5
+
+
+@pytest.mark.slow
+def test_stop_waits_for_a_stalled_reader_by_a_fast_clock(
+    start_with_fast_clock: Callable[[int], Server], large_request: bytes
+) -> None:
+    """The same as the slow test above in a tenth of its time."""
+    assert 0.5 < seconds_to_stop(start_with_fast_clock(10), large_request) < 8

@@ -1,0 +1,330 @@
+"""Settings of the environment: their defaults, and the errors for bad ones."""
+
+import logging
+import re
+import runpy
+import signal
+import socket
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import partial
+from pathlib import Path
+from types import FrameType
+from typing import Any
+
+import pytest
+from click import ClickException
+from helpers import (
+    PROJECT,
+    close,
+    copy_project,
+    create_application,
+    create_key,
+    run_command,
+    run_sql,
+    side_by_side,
+    subprocess_args,
+)
+
+import settings
+from app import create_app
+from models import db
+from settings import load_environment, read_settings
+
+COMMANDS = ["app.py", "seed.py", "-m flask keys list"]  # as they follow "python"
+WRITING_COMMANDS = ["app.py", "seed.py", "-m flask keys create Acme"]
+
+
+def test_defaults() -> None:
+    assert read_settings({}) == {
+        "DATABASE_URL": "sqlite:///articles.db",
+        "HOST": "127.0.0.1",
+        "PORT": 8000,
+        "THREADS": 4,
+        "CACHE_MB": 64,
+        "CORS_ORIGINS": (),
+        "LOG_LEVEL": "info",
+    }
+
+
+def test_empty_variable_counts_as_not_set() -> None:
+    assert read_settings({"PORT": "", "HOST": "", "DATABASE_URL": ""}) == read_settings({})
+
+
+def test_other_variables_do_not_matter() -> None:
+    assert read_settings({"PORT": "0", "LOG_LEVEL": "error", "PATH": "/bin"})["PORT"] == 0
+
+
+def test_all_bad_settings_are_named_at_once() -> None:
+    with pytest.raises(ClickException, match=r"PORT: .* THREADS: "):
+        read_settings({"PORT": "x", "THREADS": "1.5"})
+
+
+def test_applications_keep_their_databases_apart(database: Path) -> None:
+    apps = [create_application(database.with_name(name)) for name in ("a.db", "b.db")]
+    for app, customer in zip(apps, ("Acme", "Bolt"), strict=True):
+        create_key(app, customer)
+    listed = [run_command(app, "keys", "list").stdout for app in apps]
+    assert ["Acme" in listed[0], "Bolt" in listed[0]] == [True, False]
+    assert ["Acme" in listed[1], "Bolt" in listed[1]] == [False, True]
+    for app in apps:
+        close(app)
+
+
+@pytest.mark.sqlite
+def test_default_database_is_a_file_beside_the_application(database: Path, tmp_path: Path) -> None:
+    copy = copy_project(tmp_path)
+    arguments = subprocess_args(database, str(copy / "seed.py"), "--articles", "0", DATABASE_URL="")
+    result = subprocess.run(**arguments | {"cwd": tmp_path}, timeout=30)
+    assert result.returncode == 0, result.stderr
+    assert (copy / "instance/articles.db").stat().st_size > 0
+
+
+@pytest.fixture
+def env_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The path of the `.env` that this process reads, in an empty folder."""
+    path = tmp_path / ".env"
+    monkeypatch.setattr(settings, "ENV_FILE", path)
+    monkeypatch.delenv("FLASK_SKIP_DOTENV")
+    return path
+
+
+def test_env_file_gives_what_is_not_set(env_file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    lines = [b"\xef\xbb\xbfHOST=::1", b"# comment", b"", b"export PORT = 1 # one", b"THREADS='2'", b"CACHE_MB="]
+    env_file.write_bytes(b"\r\n".join(lines))
+    monkeypatch.setenv("PORT", "9")
+    monkeypatch.setenv("THREADS", "")
+    changed = {"HOST": "::1", "PORT": 9, "THREADS": 2}
+    assert read_settings(load_environment()) == read_settings({}) | changed
+
+
+@pytest.mark.parametrize(
+    ("content", "line"),
+    [
+        (b"PORT 8000", 1),
+        (b"PORT=1\n\n\nHOST\nTHREADS=2", 4),
+        (b"HOST=x\r\n\r\n'PORT=secret\r\n", 3),
+        (b'PORT=1\nHOST="secret\n', 2),
+        ("PORT=1\n# Größe secret".encode("latin-1"), 2),
+        ("PORT=1\n".encode("utf-16"), 1),
+    ],
+)
+def test_unreadable_line_of_env_file_is_named(env_file: Path, content: bytes, line: int) -> None:
+    env_file.write_bytes(content)
+    with pytest.raises(ClickException) as raised:
+        load_environment()
+    assert raised.value.message.startswith(f"{env_file}, line {line}, ")
+    assert "secret" not in raised.value.message
+    assert "\n" not in raised.value.message
+
+
+def test_env_example_holds_each_default(env_file: Path) -> None:
+    example = (PROJECT / ".env.example").read_text("utf-8")
+    env_file.write_text(example)
+    assert read_settings(load_environment()) == read_settings({})
+    env_file.write_text(re.sub(r"^#(?=[A-Z])", "", example, flags=re.MULTILINE))
+    values = read_settings(load_environment())
+    assert list(values) == list(read_settings({}))
+    assert values.pop("CORS_ORIGINS") == ["https://www.example.com", "http://localhost:3000"]
+    assert values == {name: value for name, value in read_settings({}).items() if name != "CORS_ORIGINS"}
+
+
+@pytest.fixture
+def run_copy(database: Path, tmp_path: Path) -> Callable[..., Any]:
+    """Run programs of a copy of the project side by side, in another folder, with a `.env` in each of both folders."""
+    copy, elsewhere = copy_project(tmp_path), tmp_path / "elsewhere"
+    elsewhere.mkdir()
+
+    def run(own: str, other: str, *commands: str, folder: Path = elsewhere, **environment: str) -> Any:
+        (copy / ".env").write_text(own)
+        (elsewhere / ".env").write_text(other)
+        programs = []
+        for command in commands:
+            option, *others = command.split()
+            arguments = [option if option == "-m" else str(copy / option), *others]
+            program = subprocess_args(database, *arguments)
+            changed = program["env"] | {"FLASK_APP": str(copy / "app.py")}
+            for name in ("DATABASE_URL", "PORT", "FLASK_SKIP_DOTENV"):
+                del changed[name]
+            programs.append(program | {"cwd": folder, "env": changed | environment})
+        return list(side_by_side(lambda program: subprocess.run(**program, timeout=30), programs))
+
+    run.copy = copy  # type: ignore[attr-defined]
+    return run
+
+
+@pytest.mark.sqlite
+@pytest.mark.slow
+def test_every_program_reads_env_file_from_anywhere(run_copy: Callable[..., Any], tmp_path: Path) -> None:
+    own, other = f"DATABASE_URL=sqlite:///{tmp_path}/own.db\nPORT=x", f"DATABASE_URL=sqlite:///{tmp_path}/other.db"
+    for result in run_copy(own, other, *COMMANDS):
+        assert_error((result.returncode, result.stdout, result.stderr), ["PORT"])
+    (result,) = run_copy(own, other, "seed.py --articles 0", PORT="9000")
+    assert (result.returncode, result.stderr.splitlines()[0]) == (0, f"Created the database {tmp_path}/own.db.")
+    assert ":9000/" in result.stdout
+
+
+@pytest.mark.sqlite
+@pytest.mark.slow
+def test_env_file_counts_more_than_what_flask_finds(run_copy: Callable[..., Any], tmp_path: Path) -> None:
+    url = f"DATABASE_URL=sqlite:///{tmp_path}/{{}}.db"
+    own, other, given = url.format("own"), url.format("other"), tmp_path / "given.env"
+    given.write_text(url.format("third"))
+    create = "flask keys create Acme"
+    cases = {  # the last one: direnv and the like set what the file in the working directory says
+        "own": run_copy(own, other, f"-m {create}"),
+        "other": run_copy("", other, f"-m {create}"),
+        "third": run_copy(own, other, f"-m flask -e {given} keys create Acme"),
+        "set": run_copy(own, url.format("set"), f"-m {create}", DATABASE_URL=url.format("set").partition("=")[2]),
+    }
+    for name, (result,) in cases.items():
+        assert f"Created the database {tmp_path}/{name}.db." in result.stderr
+
+
+@pytest.mark.slow
+def test_unreadable_env_line_is_a_short_error_of_flask(run_copy: Callable[..., Any]) -> None:
+    """Flask's command line, which reads the file first, prints its own line."""
+    copy = run_copy.copy  # type: ignore[attr-defined]
+    for result in run_copy("HOST=x\nPORT 1\n", "", *COMMANDS, folder=copy):
+        assert result.returncode == 1
+        assert result.stderr.count("\n") <= 2
+        assert f"Error: {copy / '.env'}, line 2, cannot be read." in result.stderr
+
+
+BAD_SETTINGS = [
+    ({"PORT": "eighty"}, ["PORT", "0 to 65535"]),
+    ({"PORT": "65536"}, ["PORT", "0 to 65535"]),
+    ({"THREADS": "0"}, ["THREADS", "1 to 64"]),
+    ({"THREADS": "x", "PORT": "x"}, ["THREADS", "PORT"]),
+    ({"LOG_LEVEL": "loud"}, ["LOG_LEVEL", "debug, info, warning, error"]),
+    ({"DATABASE_URL": "articles.db"}, ["DATABASE_URL", "sqlite:////path/to/articles.db"]),
+    ({"DATABASE_URL": "oracle9://x"}, ["DATABASE_URL"]),
+    ({"DATABASE_URL": "mysql://user:secret@db/x"}, ["DATABASE_URL", "'MySQLdb'", "Install it, or use SQLite"]),
+    ({"DATABASE_URL": "postgresql+psycopg2://user:secret@db/x"}, ["'psycopg2'", "pip install 'psycopg[binary]'"]),
+    ({"DATABASE_URL": "sqlite://"}, ["DATABASE_URL", "must be a file", "sqlite:////path/to/articles.db"]),
+    ({"DATABASE_URL": "sqlite:///:memory:"}, ["DATABASE_URL", "must be a file"]),
+    ({"DATABASE_URL": "sqlite:///file:x?mode=memory&uri=true"}, ["DATABASE_URL", "must be a file"]),
+    ({"DATABASE_URL": "postgresql+psycopg://user:secret@db:port/x"}, ["DATABASE_URL"]),
+]
+BAD_HOSTS = [({"HOST": host}, ["HOST", host[:50]]) for host in ("no such host", "192.0.2.1", "x" * 300, "é..x")]
+
+
+@contextmanager
+def time_limit(seconds: int) -> Iterator[None]:
+    """Raise an error in the main thread after some seconds, as if a service starts that should have refused to."""
+
+    def fail(_number: int, _frame: FrameType | None) -> None:
+        raise AssertionError(f"It still runs after {seconds} seconds.")
+
+    numbers = (signal.SIGALRM, signal.SIGTERM, signal.SIGINT)  # a service that starts handles the last two
+    handlers = [signal.getsignal(number) for number in numbers]
+    signal.signal(signal.SIGALRM, fail)
+    signal.alarm(seconds)
+    try:
+        yield
+    finally:
+        signal.alarm(0)
+        for number, handler in zip(numbers, handlers, strict=True):
+            signal.signal(number, handler)
+
+
+@pytest.fixture
+def run_python(
+    database: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> Iterator[Callable[..., tuple[int, str, str]]]:
+    """Run `python ARGUMENTS` in this process; return its exit status, and what it printed on both outputs."""
+    for name in ("_srcfile", "logThreads", "logMultiprocessing", "logProcesses"):
+        monkeypatch.setattr(logging, name, getattr(logging, name))  # the service may set them: set them back
+    monkeypatch.setattr(sys, "path", [str(PROJECT), *sys.path])
+    monkeypatch.setenv("FLASK_RUN_FROM_CLI", "false")
+    monkeypatch.chdir(PROJECT)
+
+    def run(arguments: str, **environment: str) -> tuple[int, str, str]:
+        for name, value in (subprocess_args(database)["env"] | environment).items():
+            monkeypatch.setenv(name, value)
+        option, *others = arguments.split()
+        program = others.pop(0) if option == "-m" else option
+        monkeypatch.setattr(sys, "argv", [program, *others])
+        run_main = partial(runpy.run_module, alter_sys=True) if option == "-m" else runpy.run_path
+        with time_limit(10), pytest.raises(SystemExit) as exited:
+            run_main(program, run_name="__main__")
+        return exited.value.code, *capfd.readouterr()
+
+    return run
+
+
+@pytest.mark.parametrize("scheme", ["postgres", "postgresql"])
+def test_postgresql_urls_mean_psycopg_3(scheme: str) -> None:
+    pytest.importorskip("psycopg")
+    app = create_app({"DATABASE_URL": f"{scheme}://user@127.0.0.1:1/articles"})
+    with app.app_context():
+        assert db.engine.url.get_backend_name() == "postgresql"
+        assert db.engine.driver == "psycopg"
+
+
+def test_instance_folder_that_cannot_be_created_is_named(tmp_path: Path) -> None:
+    copy = copy_project(tmp_path)
+    (copy / "instance").touch()
+    arguments = subprocess_args(tmp_path, str(copy / "app.py"), DATABASE_URL="")
+    result = subprocess.run(**arguments, timeout=30)
+    assert_error((result.returncode, result.stdout, result.stderr), ["DATABASE_URL", f"the folder {copy / 'instance'}"])
+
+
+def assert_error(result: tuple[int, str, str], words: list[str]) -> None:
+    """Check that a command failed with one clear line."""
+    status, printed, error = result
+    assert status == 1
+    assert printed == ""
+    assert error.startswith("Error: ")
+    assert error.count("\n") == 1
+    assert error.endswith("\n")
+    assert all(word in error for word in words), error
+    assert "secret" not in error
+
+
+@pytest.mark.parametrize(("environment", "words"), BAD_SETTINGS)
+@pytest.mark.parametrize("arguments", COMMANDS)
+def test_bad_setting_is_a_one_line_error(
+    run_python: Callable[..., tuple[int, str, str]], arguments: str, environment: dict[str, str], words: list[str]
+) -> None:
+    assert_error(run_python(arguments, **environment), words)
+
+
+@pytest.mark.parametrize(("environment", "words"), BAD_HOSTS)
+def test_bad_host_is_a_one_line_error(
+    run_python: Callable[..., tuple[int, str, str]], environment: dict[str, str], words: list[str]
+) -> None:
+    assert_error(run_python("app.py", **environment), words)
+
+
+def test_port_in_use_is_a_one_line_error(run_python: Callable[..., tuple[int, str, str]]) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        port = listener.getsockname()[1]
+        status, printed, error = run_python("app.py", PORT=str(port))
+    assert (status, printed) == (1, "")
+    reason = f"Cannot listen on HOST 127.0.0.1, PORT {port}: Address already in use."
+    assert error == f"Error: {reason} Set PORT to a free port, or HOST to an address of this machine.\n"
+
+
+@pytest.mark.parametrize("folder", ["/no/such/folder", pytest.param("/proc", marks=pytest.mark.slow)])
+def test_folder_without_room_for_the_database_is_named(database: Path, folder: str) -> None:
+    """The tests above run the commands in this process. These are processes, as a user starts them."""
+    environment = {"DATABASE_URL": f"sqlite:///{folder}/articles.db"}
+    programs = [subprocess_args(database, *arguments.split(), **environment) for arguments in WRITING_COMMANDS]
+    for result in side_by_side(lambda program: subprocess.run(**program, timeout=30), programs):
+        words = ["articles.db cannot be created in the folder", f"{folder} (", "Set DATABASE_URL"]
+        assert_error((result.returncode, result.stdout, result.stderr), words)
+
+
+@pytest.mark.sqlite
+def test_database_of_another_program_is_left_alone(database: Path) -> None:
+    run_sql(database, "CREATE TABLE article (id INTEGER PRIMARY KEY, name TEXT)")
+    before = database.read_bytes()
+    programs = [subprocess_args(database, *arguments.split()) for arguments in WRITING_COMMANDS]
+    for result in side_by_side(lambda program: subprocess.run(**program, timeout=30), programs):
+        words = [f"{database} is another program's database. Set DATABASE_URL to another file"]
+        assert_error((result.returncode, result.stdout, result.stderr), words)
+    assert database.read_bytes() == before
+    assert list(database.parent.iterdir()) == [database]

@@ -1,0 +1,699 @@
+"""The database file under a running service: broken, replaced, locked, read-only, migrated, written to."""
+
+import json
+import os
+import random
+import resource
+import runpy
+import shutil
+import signal
+import sqlite3
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import closing, suppress
+from pathlib import Path
+from typing import Any
+
+import pytest
+from flask import Flask
+from helpers import (
+    ENDPOINTS,
+    LISTS,
+    PROJECT,
+    Server,
+    article_json,
+    close,
+    copy_database,
+    create_application,
+    create_key,
+    database_url,
+    get,
+    json_lines,
+    minimal_json,
+    run_command,
+    run_sql,
+    save_articles,
+    side_by_side,
+    subprocess_args,
+    wait_for,
+)
+
+pytestmark = pytest.mark.sqlite
+
+# The superuser may write everywhere; without these capabilities, permissions apply to it as to any user.
+AS_A_USER = ["setpriv", "--bounding-set=-all", "--inh-caps=-all"] if os.geteuid() == 0 else []
+
+
+class Service:
+    """A running service with its own database."""
+
+    def __init__(self, app: Flask, server: Server, database: Path, key: str) -> None:
+        self.app, self.server, self.database, self.key = app, server, database, key
+        self.wal = database.with_name(f"{database.name}-wal")
+
+    def save(self, *articles: dict[str, Any]) -> None:
+        """Import articles and close the file, as a command that ends does."""
+        save_articles(self.app, *articles)
+        close(self.app)
+
+    def sql(self, statement: str, *parameters: Any) -> list[Any]:
+        return run_sql(self.database, statement, *parameters)
+
+    def titles(self) -> list[str]:
+        """Return the titles of a list, which has to be served now."""
+        response = get(self.server, LISTS[1] + "?orderBy=title&order=asc&take=100", x_api_key=self.key)
+        assert response.status == 200, response.body
+        return [article["title"] for article in json.loads(response.body)["data"]]
+
+    def statuses(self) -> list[int]:
+        """Return the statuses of all endpoints."""
+        responses = [get(self.server, path, x_api_key=self.key) for path in ENDPOINTS]
+        return [response.status for response in (*responses, get(self.server, "/healthz"))]
+
+    def remove_wal(self) -> None:
+        for suffix in ("wal", "shm"):
+            self.database.with_name(f"articles.db-{suffix}").unlink(missing_ok=True)
+
+    def wait_for_checkpoint(self) -> None:
+        """Wait until the service has moved what the WAL holds into the file."""
+        wait_for(lambda: self.wal.stat().st_size == 0, lambda: f"{self.wal.stat().st_size} bytes in the WAL")
+
+
+@pytest.fixture(scope="module")
+def services(template: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[..., Service]]:
+    """Services that the module's tests share, one for each cache size, started when they are first needed."""
+    running: dict[str, Service] = {}
+
+    def service(megabytes: str, *, discard: bool = False) -> Service:
+        if discard:
+            running[megabytes].server.stop()
+            return running.pop(megabytes)
+        if megabytes not in running:
+            database = tmp_path_factory.mktemp("service") / "articles.db"
+            copy_database(template, database)
+            app = create_application(database)
+            key = create_key(app)
+            close(app)
+            running[megabytes] = Service(app, Server(database, *AS_A_USER, CACHE_MB=megabytes), database, key)
+        return running[megabytes]
+
+    yield service
+    for megabytes in list(running):
+        service(megabytes, discard=True)
+
+
+@pytest.fixture
+def service(request: pytest.FixtureRequest, services: Callable[..., Service]) -> Iterator[Service]:
+    """A shared service without articles, which must be in order again when the test ends."""
+    megabytes = getattr(request, "param", "64")
+    service = services(megabytes)
+    for statement in ("DELETE FROM article", "VACUUM", "PRAGMA wal_checkpoint(TRUNCATE)"):
+        service.sql(statement)
+    yield service
+    try:
+        assert service.statuses() == [200] * 4
+        assert service.sql("PRAGMA integrity_check") == [("ok",)]
+        assert "Traceback" not in service.server.log()
+    except BaseException:
+        services(megabytes, discard=True)
+        raise
+
+
+with_and_without_cache = pytest.mark.parametrize("service", ["0", "64"], indirect=True)
+
+
+@pytest.fixture
+def own_service(app: Flask, key: str, database: Path, start: Callable[..., Server]) -> Callable[..., Service]:
+    """Start a service of the test's own, with settings of its environment."""
+
+    def own_service(*prefix: str, database: Path = database, **environment: str) -> Service:
+        close(app)
+        return Service(app, start(*prefix, **environment), database, key)
+
+    return own_service
+
+
+def assert_unavailable(service: Service) -> None:
+    """Check that every endpoint responds with a 503 problem."""
+    for path in (*ENDPOINTS, "/healthz"):
+        response = get(service.server, path, x_api_key=service.key)
+        assert response.status == 503, path
+        assert int(response.getheader("Retry-After")) > 0
+        assert response.getheader("Content-Type") == "application/problem+json"
+        assert b"sqlite" not in response.body
+        assert b".db" not in response.body
+
+
+def copy_of(database: Path, name: str = "copy.db", mode: str = "DELETE") -> Path:
+    """Copy a database as the README's backup does, in its journal mode or another; return the copy's path."""
+    copy = database.parent / name
+    copy.unlink(missing_ok=True)
+    with closing(sqlite3.connect(database)) as connection:
+        connection.execute(f"VACUUM INTO '{copy}'")
+    with closing(sqlite3.connect(copy)) as connection:
+        connection.execute(f"PRAGMA journal_mode = {mode}")
+    return copy
+
+
+def remove(database, _copy):
+    database.rename(database.parent / "away.db")
+
+
+def put_back(database, _copy):
+    (database.parent / "away.db").rename(database)
+
+
+def truncate(database, _copy):
+    os.truncate(database, 0)
+
+
+def halve(database, _copy):
+    os.truncate(database, database.stat().st_size // 2)
+
+
+def overwrite(database, _copy):
+    with database.open("r+b") as file:
+        file.write(random.Random(1).randbytes(database.stat().st_size))
+
+
+def overwrite_after_first_page(database, _copy):
+    with database.open("r+b") as file:
+        file.seek(4096)
+        file.write(b"\xff" * (database.stat().st_size - 4096))
+
+
+def make_a_folder(database, _copy):
+    database.unlink()
+    database.mkdir()
+
+
+def move_over(database, copy):
+    if database.is_dir():
+        database.rmdir()
+    os.replace(shutil.copyfile(copy, copy.with_suffix(".moved")), database)
+
+
+def copy_over(database, copy):
+    shutil.copyfile(copy, database)
+
+
+def forbid(database, _copy):
+    database.chmod(0)
+
+
+def allow(database, _copy):
+    database.chmod(0o644)
+
+
+@with_and_without_cache
+@pytest.mark.parametrize(
+    ("break_it", "repair"),
+    [
+        (remove, put_back),
+        (remove, copy_over),
+        (remove, move_over),
+        (truncate, copy_over),
+        (halve, copy_over),
+        (halve, move_over),
+        (overwrite, copy_over),
+        (overwrite, move_over),
+        (overwrite_after_first_page, copy_over),
+        (make_a_folder, move_over),
+        (forbid, allow),
+    ],
+)
+def test_broken_database_is_a_503_until_it_is_repaired(service, break_it, repair):
+    service.save(*(article_json(number) for number in range(90)))
+    copy = copy_of(service.database)
+    assert len(service.titles()) == 90
+    for _ in range(2):
+        break_it(service.database, copy)
+        exists = service.database.exists()
+        for _ in range(3):
+            assert_unavailable(service)
+        assert service.database.exists() == exists
+        repair(service.database, copy)
+        assert service.statuses() == [200] * 4
+        assert len(service.titles()) == 90
+    service.sql("UPDATE article SET title = 'Later' WHERE id = 'id-0007'")
+    assert "Later" in service.titles()
+
+
+@pytest.mark.parametrize("query", ["?timeout=0.1", pytest.param("", marks=pytest.mark.slow)])
+def test_locked_database_is_a_503_until_it_is_released(own_service, save, database, query):
+    """SQLite waits for 5 seconds unless the URL has another timeout."""
+    save(article_json(1))
+    copy = copy_of(database)
+    service = own_service(DATABASE_URL=database_url(database) + query)
+    os.replace(copy, database)  # in WAL mode a writer cannot keep readers out
+    assert service.titles() == ["Title 1"]
+    with closing(sqlite3.connect(database, isolation_level=None)) as connection:
+        connection.execute("BEGIN EXCLUSIVE")
+        paths = (*ENDPOINTS, "/healthz")
+        responses = side_by_side(lambda path: get(service.server, path, x_api_key=service.key), paths)
+        assert [response.status for response in responses] == [503] * 4
+    assert service.titles() == ["Title 1"]
+
+
+@pytest.mark.parametrize("replace", [copy_over, move_over])
+@with_and_without_cache
+def test_replaced_database_is_served_at_once(service, replace):
+    service.save(*(article_json(number, title=f"Old {number}") for number in range(50)))
+    copy = copy_of(service.database)
+    for round_ in range(5):
+        service.save(*(article_json(number, title=f"New {round_} {number}") for number in range(60)))
+        assert service.titles() == sorted(f"New {round_} {number}" for number in range(60))
+        replace(service.database, copy)
+        assert service.titles() == sorted(f"Old {number}" for number in range(50))
+
+
+@pytest.mark.parametrize("replace", [copy_over, move_over])
+def test_replacement_of_the_same_size_is_noticed(service, replace):
+    service.save(*(article_json(number, title="First") for number in range(50)))
+    first, second = (copy_of(service.database, f"{name}.db", mode="WAL") for name in ("first", "second"))
+    run_sql(second, "UPDATE article SET title = 'Other'")
+    assert first.stat().st_size == second.stat().st_size
+    for _ in range(3):
+        replace(service.database, second)
+        assert set(service.titles()) == {"Other"}
+        replace(service.database, first)
+        assert set(service.titles()) == {"First"}
+
+
+def test_wal_is_not_applied_to_a_database_moved_in_place(service):
+    service.save(*(article_json(number, title=f"Old {number}") for number in range(50)))
+    old = sorted(f"Old {number}" for number in range(50))
+    for round_ in range(3):
+        copy = copy_of(service.database, mode="WAL")
+        assert service.titles() == old
+        service.sql("UPDATE article SET title = 'New', content_html = ?", "x" * 10_000 * round_)
+        assert service.wal.stat().st_size > 0
+        os.replace(copy, service.database)
+        assert service.titles() == old
+        assert service.sql("PRAGMA integrity_check") == [("ok",)]
+
+
+def test_commit_to_a_database_moved_in_place_is_kept(service):
+    """The commit is kept even if it takes the old WAL for its own before the service notices the new file."""
+    service.save(article_json(1, title="Old"))
+    copy = copy_of(service.database, mode="WAL")
+    assert service.titles() == ["Old"]
+    service.wait_for_checkpoint()
+    time.sleep(0.3)  # the service looks at the file every quarter of a second
+    service.server.process.send_signal(signal.SIGSTOP)
+    os.replace(copy, service.database)
+    time.sleep(0.05)
+    with closing(sqlite3.connect(service.database)) as writer:
+        writer.execute("UPDATE article SET title = 'Committed'")
+        writer.commit()
+        service.server.process.send_signal(signal.SIGCONT)
+        service.wait_for_checkpoint()
+        assert service.titles() == ["Committed"]
+    assert service.sql("SELECT title FROM article") == [("Committed",)]
+
+
+def test_restore_as_in_the_readme_needs_no_restart(service):
+    """The restore removes a WAL that the service has open, some of which is not yet in the database file."""
+    service.save(*(article_json(number, title=f"Old {number}") for number in range(50)))
+    copy = copy_of(service.database)
+    old = sorted(f"Old {number}" for number in range(50))
+
+    for round_ in range(5):
+        assert service.titles() == old
+        service.sql("UPDATE article SET title = 'New', content_html = ?", "x" * 5_000 * round_)
+        assert set(service.titles()) == {"New"}
+        service.remove_wal()
+        copy_over(service.database, copy)
+        assert service.titles() == old
+        service.sql("UPDATE article SET title = 'Later'")
+        assert set(service.titles()) == {"Later"}
+        copy_over(service.database, copy)
+        service.remove_wal()
+        assert service.titles() == old
+        assert service.sql("PRAGMA integrity_check") == [("ok",)]
+
+
+def test_commits_of_others_are_soon_in_the_database_file(service):
+    service.save(article_json(1))
+    assert service.titles() == ["Title 1"]
+    service.sql("UPDATE article SET title = 'New'")
+    assert service.wal.stat().st_size > 0
+    service.wait_for_checkpoint()
+    assert service.titles() == ["New"]
+    plain_copy = shutil.copyfile(service.database, service.database.parent / "plain.db")
+    service.sql("UPDATE article SET title = 'Newer'")
+    service.wait_for_checkpoint()
+    copy_over(service.database, plain_copy)
+    assert service.titles() == ["New"]
+
+
+@pytest.mark.parametrize("replace", [copy_over, move_over])
+def test_restored_backup_is_soon_in_wal_mode(service, replace):
+    """In WAL mode, readers and a writer do not block each other."""
+    service.save(article_json(1))
+    copy = copy_of(service.database)
+    service.remove_wal()
+    replace(service.database, copy)
+    assert service.titles() == ["Title 1"]
+    wait_for(lambda: service.sql("PRAGMA journal_mode") == [("wal",)], lambda: "The journal mode stays.")
+    assert service.titles() == ["Title 1"]
+
+
+@pytest.mark.parametrize(("seconds", "ratio"), [(1, 1), pytest.param(6, 5, marks=pytest.mark.slow)])
+def test_response_never_mixes_two_databases_under_load(own_service, save, sql, database, seconds, ratio):
+    """Readers at full speed get one database or another while files of several megabytes replace each other."""
+    copies = []
+    for name, count in (("first", 90), ("second", 60), ("third", 100)):
+        sql("DELETE FROM article")
+        save(*(minimal_json(number, title=f"{name} {number}") for number in range(count)))
+        sql("UPDATE article SET content_html = ?", f"{name} " * 8000)
+        copies.append((name, count, copy_of(database, f"{name}.db")))
+    counts = {name: count for name, count, _ in copies}
+    service = own_service(CACHE_MB="16")
+    end = time.monotonic() + seconds
+    wrong, names_read, unavailable = [], [], []
+
+    def read(path: str) -> None:
+        while time.monotonic() < end:
+            response = get(service.server, path, x_api_key=service.key)
+            if response.status == 503:
+                unavailable.append(response)
+                continue
+            page = json.loads(response.body) if response.status == 200 else {"data": [], "meta": response.status}
+            names = {article["title"].split()[0] for article in page["data"]}
+            names |= {article["contentHtml"].split()[0] for article in page["data"] if "contentHtml" in article}
+            (name,) = names if len(names) == 1 else ("",)
+            if page["meta"] != {"total": counts.get(name), "take": counts.get(name), "skip": 0}:
+                wrong.append((names, page["meta"]))
+            names_read.append(name)
+
+    readers = [threading.Thread(target=read, args=(f"{path}?take=100",)) for path in LISTS * 2]
+    for reader in readers:
+        reader.start()
+    chance = random.Random(3)
+    while time.monotonic() < end:
+        chance.choice((copy_over, move_over))(database, chance.choice(copies)[2])
+        time.sleep(chance.choice((0, 0.01, 0.1)))
+    for reader in readers:
+        reader.join()
+    assert not wrong
+    assert set(names_read) == set(counts)
+    assert len(names_read) > ratio * len(unavailable)
+    for name, count, copy in copies:
+        copy_over(database, copy)
+        assert service.titles() == sorted(f"{name} {number}" for number in range(count))
+
+
+@pytest.fixture
+def read_only(tmp_path: Path) -> Iterator[Callable[[Path], Path]]:
+    """Move a database where it can only be read; return its new path."""
+    folder = tmp_path / "folder"
+    folder.mkdir()
+
+    def read_only(database: Path) -> Path:
+        assert not database.with_name(f"{database.name}-wal").exists()
+        moved = database.rename(folder / "articles.db")
+        moved.chmod(0o444)
+        folder.chmod(0o555)
+        return moved
+
+    yield read_only
+    folder.chmod(0o755)
+
+
+only_as_superuser = pytest.mark.skipif(
+    os.geteuid() != 0, reason="only a user who may write to what the service may not can show what it reads"
+)
+
+
+@only_as_superuser
+def test_uncommitted_change_is_not_in_a_read_only_database(own_service, save, database, tmp_path, read_only):
+    """The writer rolls back, or is killed, which leaves a rollback journal that the service cannot apply."""
+    save(*(article_json(number, contentHtml="x" * 3000) for number in range(90)))
+    moved = read_only(copy_of(database))
+    link = tmp_path / "link.db"
+    link.symlink_to(moved)
+    service = own_service(*AS_A_USER, DATABASE_URL=database_url(link) + "?timeout=0.05")
+    with closing(sqlite3.connect(moved, isolation_level=None)) as writer:
+        writer.execute("PRAGMA cache_size = 5")  # so that it writes pages into the file before it commits
+        writer.execute("BEGIN IMMEDIATE")
+        writer.execute("UPDATE article SET title = 'Uncommitted', category = ?", ("x" * 9000,))
+        assert get(service.server, LISTS[0], x_api_key=service.key).status == 503
+        as_if_killed = shutil.copytree(moved.parent, tmp_path / "as_if_killed")
+        writer.execute("ROLLBACK")
+        assert "Uncommitted" not in service.titles()
+        writer.execute("PRAGMA journal_mode = WAL")
+        writer.execute("UPDATE article SET title = 'Committed'")
+        assert set(service.titles()) == {"Committed"}
+    assert (as_if_killed / "articles.db-journal").stat().st_size > 0
+    link.unlink()
+    link.symlink_to(as_if_killed / "articles.db")
+    assert_unavailable(service)
+    link.unlink()
+    link.symlink_to(moved)
+    assert set(service.titles()) == {"Committed"}
+
+
+@pytest.mark.parametrize("replace", [copy_over, pytest.param(move_over, marks=pytest.mark.slow)])
+def test_read_only_database_is_served_with_every_commit(app, own_service, save, database, read_only, replace):
+    save(article_json(1))
+    close(app)
+    copy = copy_of(database)
+    moved = read_only(database)
+    service = own_service(*AS_A_USER, DATABASE_URL=database_url(moved))
+    assert get(service.server, "/healthz").status == 200
+    assert service.titles() == ["Title 1"]
+    if os.geteuid() == 0:
+        with closing(sqlite3.connect(moved)) as writer:
+            for number in range(3):
+                writer.execute("UPDATE article SET title = ?", (f"Writer {number}",))
+                writer.commit()  # and stays open
+                assert service.titles() == [f"Writer {number}"]
+            writer.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        assert service.titles() == ["Writer 2"]
+        replace(moved, copy)
+        assert service.titles() == ["Title 1"]
+
+
+RUN_COMMANDS = """
+import json, sys
+from app import create_app
+runner = create_app().test_cli_runner()
+results = [runner.invoke(args=command.split()) for command in sys.argv[1:]]
+print(json.dumps([(result.exit_code, result.stderr) for result in results]))
+"""
+
+
+def test_commands_on_a_read_only_database_only_read(app, save, database, read_only):
+    save(article_json(1))
+    close(app)
+    commands = ["keys list", "articles list", "keys create Acme"]
+    moved = read_only(database)
+    arguments = subprocess_args(moved, "-c", RUN_COMMANDS, *commands, prefix=AS_A_USER)
+    finished = subprocess.run(**arguments, timeout=60)
+    *listings, (status, error) = json.loads(finished.stdout)
+    assert listings == [[0, ""]] * 2
+    assert status == 1
+    assert f"Nothing was written: you may not write the database file {moved}." in error
+    assert error.count("\n") == 1
+
+
+def test_read_only_folder_of_a_database_is_named(app, key, database, tmp_path, read_only):
+    close(app)
+    moved = read_only(database)
+    moved.chmod(0o666)
+    arguments = subprocess_args(moved, "-m", "flask", "keys", "revoke", "1", prefix=AS_A_USER)
+    finished = subprocess.run(**arguments, timeout=60)
+    assert finished.returncode == 1
+    assert f"Nothing was written: you may not write the folder {moved.parent}." in finished.stderr
+    assert finished.stderr.count("\n") == 1
+
+
+def assert_newer_version_is_refused(status: int, output: str, error: str) -> None:
+    assert status == 1
+    assert output == ""
+    assert error.startswith("Error: A newer version of this service made the database")
+    assert error.count("\n") == 1
+
+
+@pytest.fixture
+def newer_database(
+    app: Flask, save: Callable[..., None], sql: Callable[..., list[Any]], database: Path
+) -> Iterator[Path]:
+    """A database of the next version, which no test may change."""
+    save(article_json(1))
+    close(app)
+    sql("UPDATE tables_version SET number = number + 1")
+    before = database.read_bytes()
+    yield database
+    close(app)
+    assert database.read_bytes() == before
+
+
+def test_newer_database_is_refused_by_every_command(run, newer_database):
+    for command in (
+        ["keys", "create", "Acme"],
+        ["keys", "list"],
+        ["keys", "revoke", "1"],
+        ["articles", "import", "-"],
+        ["articles", "publish", "slug-1"],
+        ["articles", "unpublish", "slug-1"],
+        ["articles", "list"],
+    ):
+        result = run(*command)
+        assert_newer_version_is_refused(result.exit_code, result.stdout, result.stderr)
+
+
+def test_newer_database_is_refused_by_seed(newer_database, monkeypatch, capsys):
+    monkeypatch.setenv("DATABASE_URL", database_url(newer_database))
+    monkeypatch.setattr(sys, "argv", ["seed.py"])
+    with pytest.raises(SystemExit) as stopped:
+        runpy.run_path(str(PROJECT / "seed.py"), run_name="__main__")
+    assert_newer_version_is_refused(stopped.value.code, *capsys.readouterr())
+
+
+def test_newer_database_is_refused_by_the_service(newer_database):
+    finished = subprocess.run(**subprocess_args(newer_database, "app.py"), stdin=subprocess.DEVNULL, timeout=30)
+    assert_newer_version_is_refused(finished.returncode, finished.stdout, finished.stderr)
+
+
+UNVERSIONED = ["DROP TABLE tables_version"]
+VERSION_1 = [
+    "ALTER TABLE article RENAME COLUMN schema_markup_generated TO markup_is_made",
+    "ALTER TABLE api_key RENAME COLUMN prefix TO first_characters",
+    "UPDATE tables_version SET number = 1",
+]
+WITHOUT_COLUMN = [*VERSION_1, *UNVERSIONED, "ALTER TABLE article DROP COLUMN markup_is_made"]
+
+
+def make_older(app: Flask, sql: Callable[..., list[Any]], statements: list[str]) -> list[Any]:
+    """Turn a database into one of an earlier version; return its version before."""
+    close(app)
+    version = sql("SELECT number FROM tables_version")
+    assert len(version) == 1
+    for statement in statements:
+        if "DROP COLUMN" in statement:
+            drop_check(app, statement.split()[-1])
+        sql(statement)
+    return version
+
+
+def drop_check(app: Flask, column: str) -> None:
+    """Drop SQLite's check of a text column, which would keep the column from being dropped."""
+    with closing(sqlite3.connect(app.config["DATABASE_URL"].removeprefix("sqlite:///"))) as connection, connection:
+        connection.execute("PRAGMA writable_schema = ON")
+        check = f", \n\tCHECK (typeof({column}) = 'text')"
+        connection.execute("UPDATE sqlite_schema SET sql = replace(sql, ?, '') WHERE name = 'article'", [check])
+
+
+@pytest.mark.parametrize("statements", [UNVERSIONED, WITHOUT_COLUMN])
+def test_older_database_is_migrated_by_a_command(app, save, sql, run, client, statements):
+    save(article_json(1))
+    version = make_older(app, sql, statements)
+    assert "Title 1" in run("articles", "list").stdout
+    assert sql("SELECT number FROM tables_version") == version
+    assert client.get(LISTS[0]).get_json()["data"][0]["title"] == "Title 1"
+    save(article_json(1, title="New"), article_json(2))
+    titles = [article["title"] for article in client.get(LISTS[0]).get_json()["data"]]
+    assert sorted(titles) == ["New", "Title 2"]
+
+
+def test_older_database_is_migrated_by_the_service(app, own_service, save, sql):
+    save(article_json(1))
+    version = make_older(app, sql, WITHOUT_COLUMN)
+    service = own_service()
+    assert service.titles() == ["Title 1"]
+    assert sql("SELECT number FROM tables_version") == version
+    service.save(article_json(1, title="New"), article_json(2))
+    assert service.titles() == ["New", "Title 2"]
+
+
+@pytest.mark.parametrize("seconds", [1, pytest.param(12, marks=pytest.mark.slow)])
+def test_writers_wait_for_each_other(app, save, sql, database, tmp_path, seconds):
+    """Two imports wait for a third writer, longer than SQLite does by default if it takes 12 seconds."""
+    save(article_json(1))
+    close(app)
+    imports = []
+    with closing(sqlite3.connect(database, isolation_level=None)) as writer:
+        writer.execute("BEGIN IMMEDIATE")
+        for name in "ab":
+            articles = [minimal_json(number, id=f"{name}-{number}", slug=f"{name}-{number}") for number in range(1500)]
+            path = tmp_path / f"{name}.json"
+            path.write_text(json.dumps(articles))
+            arguments = subprocess_args(database, "-m", "flask", "articles", "import", str(path))
+            imports.append(subprocess.Popen(**arguments))
+        time.sleep(seconds)
+        assert [process.poll() for process in imports] == [None, None]
+        writer.execute("ROLLBACK")
+    outputs = [process.communicate(timeout=60) for process in imports]
+    assert outputs == [("1500 new, 0 changed, 0 unchanged (new: 1500 published)\n", "")] * 2
+    assert sql("SELECT count(*) FROM article") == [(3001,)]
+    assert sql("PRAGMA integrity_check") == [("ok",)]
+
+
+@pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
+@pytest.mark.parametrize(
+    ("kills", "fewest", "size"), [(10, 1, 150), pytest.param(100, 20, 600, marks=pytest.mark.slow)]
+)
+def test_killed_import_is_saved_completely_or_not_at_all(service, tmp_path, kills, fewest, size):
+    """Imports are killed at random moments, some of them after their end, by a signal that cannot be caught."""
+    path = tmp_path / "new.json"
+
+    def start_import(articles: list[dict[str, Any]]) -> int:
+        path.write_text(json.dumps(articles))
+        child = os.fork()  # far faster than a new process
+        if child:
+            return child
+        with suppress(BaseException):
+            status = run_command(create_application(service.database), "articles", "import", path).exit_code
+            os._exit(status)
+        os._exit(70)
+
+    started = time.monotonic()
+    first = start_import([minimal_json(number, title="Round 0") for number in range(size)])
+    assert os.waitstatus_to_exitcode(os.waitpid(first, 0)[1]) == 0
+    latest = time.monotonic() - started
+    state, outcomes = (size, "Round 0"), []
+    chance = random.Random(7)
+    for round_ in range(1, kills + 1):
+        child = start_import([minimal_json(number, title=f"Round {round_}") for number in range(size + round_)])
+        time.sleep(chance.uniform(0.2, 1) * latest)
+        os.kill(child, signal.SIGKILL)
+        outcomes.append(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+        latest *= 1.3 if outcomes[-1] else 1 / 1.3  # so that about half of the imports end before, on any machine
+        (now,) = service.sql("SELECT count(*), max(title) FROM article")
+        assert now == (size + round_, f"Round {round_}") or (now == state and outcomes[-1] == -signal.SIGKILL)
+        state = now
+        assert set(service.titles()) == {state[1]}
+        assert service.sql("PRAGMA integrity_check") == [("ok",)]
+    assert set(outcomes) <= {0, -signal.SIGKILL}
+    assert fewest < outcomes.count(-signal.SIGKILL) < kills
+
+
+def test_import_on_a_full_disk_writes_nothing_and_says_so(service, tmp_path):
+    service.save(*(article_json(number) for number in range(50)))
+    path = tmp_path / "new.jsonl"
+    short = (minimal_json(number) for number in range(100, 1300))  # there is room for these
+    long = (minimal_json(number, contentHtml="x" * 80_000) for number in range(20, 80))
+    path.write_text(json_lines([*short, *long]))
+
+    def limit_file_size() -> None:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (4_000_000, 4_000_000))
+
+    arguments = subprocess_args(service.database, "-m", "flask", "articles", "import", str(path))
+    finished = subprocess.run(**arguments, preexec_fn=limit_file_size, timeout=60)
+    assert finished.returncode == 1
+    assert finished.stdout == ""
+    assert "Nothing was written: check whether the disk is full or broken." in finished.stderr
+    assert "Traceback" not in finished.stderr
+    assert len(service.titles()) == 50
+    assert service.sql("SELECT count(*) FROM article") == [(50,)]
+    assert service.sql("PRAGMA integrity_check") == [("ok",)]
+    result = run_command(service.app, "articles", "import", path)
+    close(service.app)
+    assert result.stdout == "1230 new, 30 changed, 0 unchanged (new: 1230 published)\n"
+    assert len(service.titles()) == 100
+    assert service.sql("SELECT count(*) FROM article") == [(1280,)]

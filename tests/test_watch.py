@@ -1,0 +1,214 @@
+"""The command `flask articles watch`, as a process beside a running service."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from helpers import (
+    SITEMAP,
+    article_json,
+    create_key,
+    import_articles,
+    run_command,
+    run_sql,
+    subprocess_args,
+    wait_for,
+)
+
+QUIET = 3  # seconds in which a run that should not happen would begin
+
+# Asks the service for the slugs, and appends them to a file, as a build of a static site would.
+BUILD = """
+import json, sys, urllib.request
+request = urllib.request.Request(sys.argv[1], headers={"x-api-key": sys.argv[2]})
+slugs = [entry["url"] for entry in json.load(urllib.request.urlopen(request))["data"]]
+with open(sys.argv[3], "a") as file:
+    file.write(" ".join(slugs) + "\\n")
+"""
+
+
+class Watch:
+    """A running `flask articles watch`, and the lines that its command has appended to a file."""
+
+    def __init__(self, database: Path, folder: Path, *arguments: str) -> None:
+        self.output = folder / "built"
+        self.output.touch()
+        self.log = folder / "watch.log"
+        args = subprocess_args(database, "-m", "flask", "articles", "watch", *arguments)
+        with self.log.open("w") as log:
+            self.process = subprocess.Popen(**args | {"stderr": log})
+
+    def wait_for_log(self, words: str) -> None:
+        wait_for(lambda: words in self.log.read_text(), self.log.read_text, seconds=20)
+
+    def runs(self) -> list[str]:
+        return self.output.read_text().splitlines()
+
+    def wait_for_runs(self, count: int) -> list[str]:
+        wait_for(lambda: len(self.runs()) >= count, lambda: f"{self.runs()} {self.log.read_text()}", seconds=25)
+        return self.runs()
+
+
+@pytest.fixture
+def watch(tmp_path):
+    """Start a watch on the test's database, and wait until it watches."""
+    started = []
+
+    def watch(database, *arguments, words="Watching the articles of "):
+        started.append(Watch(database, tmp_path, *arguments))
+        started[-1].wait_for_log(words)
+        return started[-1]
+
+    yield watch
+    for watched in started:
+        watched.process.terminate()
+        assert watched.process.wait(timeout=20) == 0
+        watched.process.stdout.close()
+
+
+@pytest.fixture
+def build(site, tmp_path):
+    """The command that asks the shared service."""
+    script = tmp_path / "build.py"
+    script.write_text(BUILD)
+    url = f"http://{site.server.host}:{site.server.port}{SITEMAP}"
+    return "--customer", site.customer, "--", sys.executable, str(script), url, site.key, str(tmp_path / "built")
+
+
+def append(tmp_path, *lines):
+    """Return a command that runs lines of Python; in them, `file` is what the runs are counted by."""
+    code = "\n".join([f"file = open({str(tmp_path / 'built')!r}, 'a')", *lines])
+    return "--", sys.executable, "-c", code
+
+
+def test_command_reads_the_new_state_after_each_change(site, watch, build):
+    database = site.server.database
+    site.save(article_json(1))
+    watched = watch(database, *build)
+    assert watched.log.read_text() == f"Watching the articles of {site.customer} (Ctrl+C stops)\n"
+    site.save(article_json(2))
+    assert watched.wait_for_runs(1) == ["slug-1 slug-2"]
+    run_sql(database, "UPDATE article SET slug = 'moved' WHERE slug = 'slug-1'")  # another tool
+    assert watched.wait_for_runs(2)[1:] == ["moved slug-2"]
+
+
+@pytest.mark.slow
+def test_what_the_api_does_not_show_runs_nothing(site, watch, build):
+    database = site.server.database
+    site.save(article_json(1), article_json(2, status="draft"))
+    watched = watch(database, *build)
+    site.save(article_json(2, status="draft", title="Another"), article_json(3, status="draft"))
+    site.save(article_json(1, views=1_000_000))
+    create_key(site.app, site.customer)
+    import_articles(site.app, article_json(1))
+    create_key(site.app, f"Not {site.customer}")
+    import_articles(site.app, article_json(9), customer=f"Not {site.customer}")
+    time.sleep(QUIET)
+    assert watched.runs() == []
+
+
+@pytest.mark.slow
+def test_changes_in_a_row_are_one_run(site, watch, build):
+    site.save(article_json(1))
+    watched = watch(site.server.database, *build)
+    for number in range(2, 7):
+        site.save(article_json(number))
+    assert watched.wait_for_runs(1) == [" ".join(f"slug-{number}" for number in range(1, 7))]
+    time.sleep(QUIET)
+    assert len(watched.runs()) == 1
+
+
+@pytest.mark.slow
+def test_change_while_the_command_runs_runs_it_again(app, key, save, database, watch, tmp_path):
+    save(article_json(1))
+    watched = watch(
+        database, "--now", *append(tmp_path, "import time", "print('x', file=file, flush=True)", "time.sleep(2)")
+    )
+    watched.wait_for_runs(1)
+    save(article_json(2))
+    watched.wait_for_runs(2)
+    time.sleep(QUIET)
+    assert len(watched.runs()) == 2
+
+
+@pytest.mark.slow
+def test_failing_command_is_reported_and_tried_again(key, database, watch, tmp_path):
+    """The second attempt succeeds, and is the last one."""
+    code = "print('x', file=file)", "sys.exit(len(open(file.name).readlines()) < 1)"
+    watched = watch(database, "--now", *append(tmp_path, "import sys", *code))
+    watched.wait_for_log(f"{sys.executable} failed with exit status 1. Next attempt in 10 seconds.\n")
+    assert len(watched.wait_for_runs(2)) == 2
+    assert watched.log.read_text().count("\n") == 2
+
+
+def test_command_that_does_not_exist_is_one_line(key, database, watch):
+    watched = watch(database, "--now", "--", "no-such-command", "--flag")
+    watched.wait_for_log("no-such-command cannot be started (No such file or directory). Next attempt in 10 seconds.\n")
+
+
+def test_now_runs_the_command_in_a_group_of_its_own(key, database, watch, tmp_path):
+    """Ctrl+C, which a terminal sends to its whole group of processes, does not reach the command."""
+    watched = watch(database, "--now", *append(tmp_path, "import os", "print(os.getpgid(0), file=file)"))
+    (group,) = watched.wait_for_runs(1)
+    assert int(group) != os.getpgid(watched.process.pid)
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, pytest.param(signal.SIGINT, marks=pytest.mark.slow)])
+def test_stop_waits_for_the_command_and_exits_with_0(key, database, watch, tmp_path, number):
+    lines = "import time", "print('began', file=file, flush=True)", "time.sleep(2)", "print('ended', file=file)"
+    watched = watch(database, "--now", *append(tmp_path, *lines))
+    watched.wait_for_runs(1)
+    watched.process.send_signal(number)
+    assert watched.process.wait(timeout=20) == 0
+    assert watched.runs() == ["began", "ended"]
+
+
+@pytest.mark.slow
+@pytest.mark.sqlite
+def test_database_that_is_away_is_waited_for(app, key, save, database, watch, tmp_path):
+    save(article_json(1))
+    away = database.rename(tmp_path / "away.db")
+    command = append(tmp_path, "print('x', file=file)")
+    watched = watch(database, *command, words="Waiting for the database: ")
+    away.rename(database)
+    watched.wait_for_log("Watching the articles of Acme")
+    assert watched.runs() == []
+    database.rename(away)
+    wait_for(lambda: watched.log.read_text().count("Waiting for the database") == 2, watched.log.read_text)
+    away.rename(database)
+    save(article_json(2))
+    assert watched.wait_for_runs(1) == ["x"]
+
+
+@pytest.mark.slow
+@pytest.mark.sqlite
+def test_truncated_database_stays_as_it_is(key, database, watch):
+    """The service responds with 503 then. With new tables it would refuse every key."""
+    watched = watch(database, "--", "true")
+    os.truncate(database, 0)
+    watched.wait_for_log("Waiting for the database: ")
+    assert database.stat().st_size == 0
+
+
+@pytest.mark.slow
+def test_customers_that_come_and_go_do_not_end_it(app, key, save, database, watch, tmp_path):
+    save(article_json(1))
+    watched = watch(database, *append(tmp_path, "print('x', file=file)"))
+    create_key(app, "Other")
+    run_command(app, "customers", "rename", "Acme", "New")
+    watched.wait_for_log("Waiting for the database: There is no customer 'Acme'")
+    run_command(app, "customers", "rename", "New", "Acme")
+    save(article_json(2))
+    assert watched.wait_for_runs(1) == ["x"]
+
+
+def test_customer_that_does_not_exist_is_refused(app, key, database):
+    args = subprocess_args(database, "-m", "flask", "articles", "watch", "--customer", "Nobody", "--", "true")
+    result = subprocess.run(**args, timeout=20)
+    assert result.returncode == 1
+    assert "There is no customer 'Nobody'" in result.stderr
+    assert run_command(app, "articles", "watch").exit_code == 2
