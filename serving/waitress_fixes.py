@@ -17,7 +17,7 @@ from errors import SECURITY_HEADERS, STATUS_DETAILS, render_problem
 
 GRACE_SECONDS = 1  # without activity, after which a connection counts as idle
 ACCEPT_BATCH = 100  # connections that are accepted at a time
-SEND_BUFFER_BYTES = 512 * 1024  # Linux doubles it
+SEND_BUFFER_BYTES = 256 * 1024  # Linux doubles it
 MAX_UNREAD_BYTES = 1_000_000  # of responses, beyond which a connection's further requests wait
 
 ASCII = bytes(range(128)).decode()

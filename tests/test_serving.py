@@ -518,25 +518,38 @@ def test_stalled_readers_are_closed_to_make_room(site: Any, large_request: bytes
 @pytest.mark.sqlite  # without the cache it takes a minute
 @pytest.mark.parametrize("clients", [100, pytest.param(500, marks=pytest.mark.slow)])
 def test_pipelining_clients_delay_new_ones_by_under_a_second(site: Any, large_request: bytes, clients: int) -> None:
-    """The machine may be busy with other tests, which only adds time: one attempt of three has to show it."""
+    """Other tests may keep the machine busy: it then may take as long as that many requests one after another.
+
+    One attempt of three has to show it. If each connection got a copy of its response, it would take ten times as long.
+    """
     site.save(article_json(1))
     assert site.get(LISTS[0]).status == 200
-    assert any(longest_wait_beside_pipelining(site, large_request, clients) < 1 for _ in range(3))
+    limits, waits = [], []
+    for _ in range(3):
+        limits.append(max(1, seconds_of(site.get, ["/healthz"] * clients)))
+        waits.append(longest_wait_beside_pipelining(site, large_request, clients))
+        if waits[-1] < limits[-1]:
+            return
+    pytest.fail(f"{waits} seconds, allowed were {limits}")
 
 
 def longest_wait_beside_pipelining(site: Any, large_request: bytes, clients: int) -> float:
     """Return the seconds that a new client waits at most while others send much and read nothing."""
-    waits = []
     with ExitStack() as stack:
         connections = connect_all(stack, site.server, clients, receive_buffer=4096)
         for connection in connections:
             connection.sendall(large_request * 5)
-        for path in ("/healthz", LISTS[0]) * 4:
-            began = time.monotonic()
-            assert site.get(path).status == 200
-            waits.append(time.monotonic() - began)
+        longest = max(seconds_of(site.get, [path]) for path in ("/healthz", LISTS[0]) * 4)
         assert wait_for_bytes(connections[-1])
-    return max(waits)
+    return longest
+
+
+def seconds_of(request: Callable[[str], Any], paths: list[str]) -> float:
+    """Return the seconds that requests take one after another."""
+    began = time.monotonic()
+    for path in paths:
+        assert request(path).status == 200
+    return time.monotonic() - began
 
 
 @pytest.mark.slow
