@@ -13,6 +13,10 @@ class ImportFailedError(Exception):
     """An import that wrote nothing; its message has a line for each bad article."""
 
 
+class SourceError(Exception):
+    """Why a source cannot be read, or not to its end."""
+
+
 def printable(text: str) -> str:
     """Return `text` on one line, without characters that a terminal would act on."""
     return "".join(character if character.isprintable() else " " for character in text)

@@ -1,0 +1,134 @@
+"""Reading all published articles of another instance of this service."""
+
+import http.client
+from collections.abc import Iterator
+from typing import Any
+from urllib.error import HTTPError
+from urllib.parse import parse_qsl, urlencode, urljoin, urlsplit
+from urllib.request import HTTPRedirectHandler, Request, build_opener
+
+import orjson
+
+from importing.errors import SourceError
+from settings import read_version
+from storage import Progress
+
+PAGE_SIZE = 100  # articles that are requested at a time
+TIMEOUT_SECONDS = 60  # that the instance may be silent
+NO_ENDPOINT = "Its response is not that of an articles endpoint. Check the URL."
+NO_SITEMAP = "The response of the sitemap endpoint beside it is not that of one. Check the URL."
+CHANGED = "The articles changed while they were read. Import them again."
+
+
+class NotFoundError(SourceError):
+    """Another instance has nothing at a URL."""
+
+
+def read_instance(url: str, key: str | None, progress: Progress) -> Iterator[Any]:
+    """Yield another instance's articles, the oldest first: what is published meanwhile comes last.
+
+    Their `updatedAt` follows the sitemap, so that a mirror has the same. Raises SourceError.
+    """
+    lastmods = _read_sitemap(url, key)
+    page = _read_page(url, key, 0)
+    total, count = page["meta"]["total"], 0
+    with progress(url, total) as advance:
+        while True:
+            yield from (_with_update(article, lastmods) for article in page["data"])
+            count += len(page["data"])
+            advance(len(page["data"]))
+            if count >= total:
+                break
+            page = _read_page(url, key, count)
+            if page["meta"]["total"] != total or not page["data"]:
+                raise SourceError(CHANGED)
+    if _read_sitemap(url, key) != lastmods:
+        raise SourceError(CHANGED)
+
+
+def _with_update(article: Any, lastmods: dict[str, str]) -> Any:
+    """Return the article with the `updatedAt` that gives it the same day in this instance's sitemap."""
+    day = lastmods.get(str(article.get("slug"))) if isinstance(article, dict) else None
+    return article | {"updatedAt": f"{day}T00:00:00Z"} if day else article
+
+
+def _read_page(url: str, key: str | None, skip: int) -> dict[str, Any]:
+    """Return the page after `skip` articles. Raises SourceError."""
+    page = _fetch(_page_url(url, skip), key, f" after {skip} articles" if skip else "")
+    try:
+        if isinstance(page["data"], list) and type(page["meta"]["total"]) is int:
+            return dict(page)
+    except (KeyError, TypeError):
+        pass
+    raise SourceError(NO_ENDPOINT)
+
+
+def _read_sitemap(url: str, key: str | None) -> dict[str, str]:
+    """Return the day of each slug's last change, and none if the instance has no sitemap. Raises SourceError."""
+    try:
+        sitemap = _fetch(_sitemap_url(url), key)
+        return {str(entry["url"]): str(entry["lastmod"]) for entry in sitemap["data"]}
+    except NotFoundError:
+        return {}
+    except (KeyError, TypeError) as error:
+        raise SourceError(NO_SITEMAP) from error
+
+
+def _page_url(url: str, skip: int) -> str:
+    page = {"take": PAGE_SIZE, "skip": skip, "orderBy": "publishedAt", "order": "asc"}
+    parts = urlsplit(url)
+    query = dict(reversed(parse_qsl(parts.query))) | page  # the first of repeated parameters counts
+    return parts._replace(query=urlencode(query), fragment="").geturl()
+
+
+def _sitemap_url(url: str) -> str:
+    """Return the URL of the sitemap, which lies beside the articles. Raises SourceError."""
+    try:
+        parts = urlsplit(url)
+    except ValueError as error:
+        raise SourceError(f"It cannot be reached ({error}). Check the URL.") from error
+    return urljoin(parts._replace(path=parts.path.rstrip("/"), query="", fragment="").geturl(), "sitemap")
+
+
+class _NoRedirects(HTTPRedirectHandler):
+    """Treats a redirect as an error: following it could send the key to another host."""
+
+    def redirect_request(self, *_args: Any) -> None:
+        return None
+
+
+def _fetch(url: str, key: str | None, after: str = "") -> Any:
+    """Return the JSON that another instance responds with. `after` says where in its articles.
+
+    Raises NotFoundError for a 404, and SourceError for whatever else goes wrong.
+    """
+    headers = {"Accept": "application/json", "User-Agent": f"article-delivery-api/{read_version()}"}
+    headers |= {"x-api-key": key} if key else {}
+    try:
+        with build_opener(_NoRedirects).open(Request(url, headers=headers), timeout=TIMEOUT_SECONDS) as response:  # noqa: S310
+            return orjson.loads(response.read())
+    except HTTPError as error:
+        reason = _describe_http_error(error)
+        if error.code == 404:
+            raise NotFoundError(reason) from error
+    except orjson.JSONDecodeError:
+        reason = f"The response{after} is not JSON, or was cut off. Check that the URL is that of an articles endpoint."
+    except http.client.IncompleteRead:
+        reason = f"The response was cut off{after}. Import them again."
+    except (OSError, http.client.HTTPException, ValueError) as error:
+        reason = f"It cannot be reached{after} ({getattr(error, 'reason', error)})."
+    raise SourceError(reason)
+
+
+def _describe_http_error(error: HTTPError) -> str:
+    """Return what an error status means, in the words of the other instance if it sends any."""
+    with error:
+        if error.code == 401:
+            return "It does not accept the key. Set its key with --key or SOURCE_API_KEY."
+        if error.code in (301, 302, 303, 307, 308):
+            return f"It redirects to {urljoin(error.url, error.headers['Location'])}. Use that URL."
+        try:
+            problem = orjson.loads(error.read())
+            return f"It responds with {error.code}: {problem['detail']} {problem.get('errors', '')}".rstrip()
+        except (orjson.JSONDecodeError, KeyError, TypeError, OSError, http.client.HTTPException):
+            return f"It responds with {error.code} {error.reason}. Check that the URL is that of an articles endpoint."
