@@ -17,7 +17,6 @@ from sqlalchemy import (
     TypeDecorator,
     UniqueConstraint,
 )
-from sqlalchemy.dialects import postgresql
 from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
 
 
@@ -50,7 +49,7 @@ def publication_state(status: str, published_at: datetime | None, now: datetime)
 
 
 # Compared by code points, as SQLite does. PostgreSQL's order would depend on how it was set up.
-BinaryCollatedText = Text().with_variant(postgresql.TEXT(collation="C"), "postgresql")
+BinaryCollatedText = Text(collation="C").with_variant(Text(), "sqlite")
 
 
 class Base(DeclarativeBase):
