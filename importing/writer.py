@@ -197,7 +197,7 @@ class ArticleWriter:
 
         An import without articles is an error: the sources may be empty by mistake.
         """
-        if not self.ids:
+        if not self.ids and not self.errors.count:
             self.errors.add(
                 SourceLocation("the sources"), "They hold no article, so all would be unpublished. Check them."
             )

@@ -364,6 +364,9 @@ def test_unpublish_missing_needs_articles_and_whole_sources(app, save, sql, arti
         assert (result.exit_code, result.stdout) == (1, "")
         assert len(result.stderr.splitlines()) <= 2
     assert "hold no article" in empty.stderr
+    rejected = import_articles(app, {"title": "Without a slug"}, options=["--unpublish-missing"])
+    assert "slug: " in rejected.stderr
+    assert "hold no article" not in rejected.stderr
     assert "Remove q" in part.stderr
     assert sql("SELECT status FROM article") == [("published",)]
 
