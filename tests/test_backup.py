@@ -387,8 +387,8 @@ def read_states(server, key, stop, states, faults):
             states.append(state)
 
 
-@pytest.mark.parametrize("rounds", [2, pytest.param(60, marks=pytest.mark.slow)])
-def test_restore_under_load_mixes_no_responses(run, save, start, key, database, rounds):
+@pytest.mark.slow
+def test_restore_under_load_mixes_no_responses(run, save, start, key, database):
     copies = {}
     for state, count in (("Old", 60), ("New", 90)):
         articles = [
@@ -403,7 +403,7 @@ def test_restore_under_load_mixes_no_responses(run, save, start, key, database, 
     readers = [threading.Thread(target=read_states, args=(server, key, stop, states, faults)) for _ in range(4)]
     for reader in readers:
         reader.start()
-    for number in range(rounds):
+    for number in range(60):
         state = ("Old", "New")[number % 2]
         result = run("database", "restore", copies[state], "--yes")
         assert result.exit_code == 0, result.stderr
@@ -417,15 +417,15 @@ def test_restore_under_load_mixes_no_responses(run, save, start, key, database, 
     assert "Traceback" not in server.log()
 
 
-@pytest.mark.parametrize("kills", [5, pytest.param(50, marks=pytest.mark.slow)])
-def test_killed_restore_leaves_the_old_or_the_new_state(run, save, sql, server, key, database, kills):
+@pytest.mark.slow
+def test_killed_restore_leaves_the_old_or_the_new_state(run, save, sql, server, key, database):
     copies = {}
     for state in ("Old", "New"):
         save(*(article_json(n, title=f"{state} {n}", contentHtml="x" * 50_000) for n in range(60)))
         copies[state] = database.parent / f"{state}.db"
         assert run("database", "backup", copies[state]).exit_code == 0
     chance, current = random.Random(3), "New"
-    for number in range(kills):
+    for number in range(50):
         wanted = ("Old", "New")[number % 2]
         child = os.fork()  # faster than a new process
         if not child:

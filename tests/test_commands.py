@@ -331,6 +331,7 @@ def test_characters_that_an_encoding_lacks_are_replaced(app, key, save, encoding
         assert shown in result.stdout_bytes
 
 
+@pytest.mark.slow
 def test_output_that_cannot_be_written_is_reported(save, database):
     save(minimal_json(1))
     full_disk = ["sh", "-c", 'exec "$@" >/dev/full', "sh"]
@@ -341,7 +342,8 @@ def test_output_that_cannot_be_written_is_reported(save, database):
     assert result.stderr == "Error: The output cannot be written (No space left on device).\n"
 
 
-@pytest.mark.parametrize("output", [">/dev/full", pytest.param(">&-", marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("output", [">/dev/full", ">&-"])
 def test_key_that_cannot_be_printed_is_not_valid(app, sql, database, output):
     prefix = ["sh", "-c", f'exec "$@" {output}', "sh"]
     arguments = subprocess_args(database, "-m", "flask", "keys", "create", "Acme", prefix=prefix)

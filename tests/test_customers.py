@@ -125,9 +125,8 @@ def test_delete_needs_yes_where_nobody_can_be_asked(customers, save, tables):
     assert tables() == before
 
 
-@pytest.mark.parametrize(
-    ("answer", "status", "left"), [pytest.param(b"n\n", 1, 1, marks=pytest.mark.slow), (b"y\n", 0, 0)]
-)
+@pytest.mark.slow
+@pytest.mark.parametrize(("answer", "status", "left"), [(b"n\n", 1, 1), (b"y\n", 0, 0)])
 def test_delete_asks_on_a_terminal(key, database, sql, answer, status, left):
     typed, terminal = pty.openpty()
     os.write(typed, answer)

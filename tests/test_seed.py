@@ -77,6 +77,7 @@ def test_key_can_be_set_by_an_environment_variable(run_seed, get, monkeypatch):
     assert get(LISTS[0])["meta"]["total"] == 2
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="/dev/full is a disk without room")
 def test_output_that_cannot_be_written_is_an_error(database):
     with open("/dev/full", "w") as full:
@@ -118,6 +119,7 @@ def test_remove_creates_no_database(run_seed, database):
     assert list(database.parent.iterdir()) == []
 
 
+@pytest.mark.slow
 def test_seed_shows_progress_on_a_terminal(database):
     output, terminal = pty.openpty()
     subprocess.run(**subprocess_args(database, "seed.py", "--articles", "5") | {"stderr": terminal}, check=True)

@@ -225,6 +225,7 @@ def test_search_may_be_sent_as_typed(site: Any) -> None:
     assert statuses(send(site.server, raw_request("/é", Connection="close"))) == [404]
 
 
+@pytest.mark.slow
 def test_long_static_file_is_sent_whole(start: Callable[..., Server], tmp_path: Path) -> None:
     picture = os.urandom(2_500_000)
     copy = copy_project(tmp_path)
@@ -477,9 +478,8 @@ def test_pipelining_clients_that_do_not_read_hold_no_thread(
     assert site.get("/healthz").status == 200
 
 
-@pytest.mark.parametrize(
-    "sent", [b"GET /healthz HTTP/1.1\r\nx-api-key: half of a requ", pytest.param(b"", marks=pytest.mark.slow)]
-)
+@pytest.mark.slow
+@pytest.mark.parametrize("sent", [b"GET /healthz HTTP/1.1\r\nx-api-key: half of a requ", b""])
 def test_idle_connections_keep_nobody_out(site: Any, sent: bytes) -> None:
     """If there are more connections than there may be, those that have been idle longest are closed."""
     with ExitStack() as stack:
@@ -497,6 +497,7 @@ def test_idle_connections_keep_nobody_out(site: Any, sent: bytes) -> None:
     assert "limit" not in site.server.log()
 
 
+@pytest.mark.slow
 def test_stalled_readers_are_closed_to_make_room(site: Any, large_request: bytes) -> None:
     with ExitStack() as stack:
         stalled = connect_all(stack, site.server, 10)
@@ -562,6 +563,7 @@ def test_clients_that_do_not_read_keep_nobody_out(site: Any, large_request: byte
             assert site.get("/healthz").status == 200
 
 
+@pytest.mark.slow
 def test_connections_without_progress_are_closed_in_time(
     start_with_fast_clock: Callable[[int], Server], large_request: bytes
 ) -> None:
@@ -590,6 +592,7 @@ def memory_of(process: subprocess.Popen[str]) -> float:
     return int(re.search(r"VmRSS:\s+(\d+)", Path(f"/proc/{process.pid}/status").read_text())[1]) / 1000
 
 
+@pytest.mark.slow
 @pytest.mark.sqlite
 @pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="the memory of a process is read from /proc")
 def test_slow_readers_of_a_large_page_share_its_memory(
@@ -666,6 +669,7 @@ def test_log_names_the_key_whatever_the_status(site: Any, new_log: Callable[[], 
     wait_for_line(new_log, r"GET /api/public/v1/sitemap 401 \d+ bytes \S+ ms -\n")
 
 
+@pytest.mark.slow
 def test_log_level_warning_logs_no_requests(start: Callable[..., Server], site: Any) -> None:
     """Not even if more of them come at once than there are threads, of which waitress would warn."""
     site.save(article_json(1))
@@ -694,6 +698,7 @@ def test_last_requests_are_in_the_log_after_a_stop(start: Callable[..., Server])
     assert requests >= 50
 
 
+@pytest.mark.slow
 def test_stalled_reader_of_the_log_stops_nothing(shared: tuple[Flask, Server]) -> None:
     requests = 500  # lines of 60 bytes and more: almost twice what this pipe holds
     with run_service(shared, pipesize=16384) as process:
@@ -737,7 +742,7 @@ def is_healthy(connection: HTTPConnection) -> bool:
     ("host", "url_host"),
     [
         ("localhost", "localhost"),
-        ("::", "[::1]"),
+        pytest.param("::", "[::1]", marks=pytest.mark.slow),
         pytest.param("0.0.0.0", "127.0.0.1", marks=pytest.mark.slow),  # noqa: S104
         pytest.param("::1", "[::1]", marks=pytest.mark.slow),
     ],
@@ -763,6 +768,7 @@ def test_empty_database_prints_commands_that_fill_it(shared: tuple[Flask, Server
     assert get(server, "/healthz").status == 200
 
 
+@pytest.mark.slow
 def test_service_runs_without_standard_error(shared: tuple[Flask, Server]) -> None:
     with run_service(shared, ["/bin/sh", "-c", 'exec "$@" 2>&-', "sh"]) as process:
         port = printed_port(process)
@@ -773,6 +779,7 @@ def test_service_runs_without_standard_error(shared: tuple[Flask, Server]) -> No
         assert process.wait(timeout=5) == 0
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="/dev/full is a disk without room")
 def test_service_runs_if_its_output_cannot_be_written(shared: tuple[Flask, Server]) -> None:
     with socket.create_server(("127.0.0.1", 0)) as listener:
@@ -860,6 +867,7 @@ def test_burst_of_connections_stays_within_windows_select(start: Callable[..., S
         assert get(server, "/healthz").status == 200
 
 
+@pytest.mark.slow
 def test_python_warnings_are_no_errors(shared: tuple[Flask, Server], site: Any) -> None:
     site.save(article_json(1))
     args = ["-W", "error", "app.py"]
@@ -942,6 +950,7 @@ def test_stop_answers_clients_not_yet_accepted(start: Callable[..., Server]) -> 
     assert server.process.wait(timeout=5) == 0
 
 
+@pytest.mark.slow
 def test_stop_answers_all_of_a_long_backlog(start: Callable[..., Server]) -> None:
     """The backlog has room for 1,024 connections, and the loop accepts 100 at a time."""
     server = start()
@@ -957,7 +966,8 @@ def test_stop_answers_all_of_a_long_backlog(start: Callable[..., Server]) -> Non
             assert connection.recv(1000).startswith(b"HTTP/1.1 200 OK")
 
 
-@pytest.mark.parametrize("second", [signal.SIGINT, pytest.param(signal.SIGTERM, marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("second", [signal.SIGINT, signal.SIGTERM])
 def test_second_signal_stops_at_once(
     start: Callable[..., Server], large_request: bytes, second: signal.Signals
 ) -> None:

@@ -73,6 +73,7 @@ def test_applications_keep_their_databases_apart(database: Path) -> None:
         close(app)
 
 
+@pytest.mark.slow
 @pytest.mark.sqlite
 def test_default_database_is_a_file_beside_the_application(database: Path, tmp_path: Path) -> None:
     copy = copy_project(tmp_path)
@@ -264,6 +265,7 @@ def test_postgresql_urls_mean_psycopg_3(scheme: str) -> None:
         assert db.engine.driver == "psycopg"
 
 
+@pytest.mark.slow
 def test_instance_folder_that_cannot_be_created_is_named(tmp_path: Path) -> None:
     copy = copy_project(tmp_path)
     (copy / "instance").touch()
@@ -308,7 +310,8 @@ def test_port_in_use_is_a_one_line_error(run_python: Callable[..., tuple[int, st
     assert error == f"Error: {reason} Set PORT to a free port, or HOST to an address of this machine.\n"
 
 
-@pytest.mark.parametrize("folder", ["/no/such/folder", pytest.param("/proc", marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("folder", ["/no/such/folder", "/proc"])
 def test_folder_without_room_for_the_database_is_named(database: Path, folder: str) -> None:
     """The tests above run the commands in this process. These are processes, as a user starts them."""
     environment = {"DATABASE_URL": f"sqlite:///{folder}/articles.db"}
@@ -318,6 +321,7 @@ def test_folder_without_room_for_the_database_is_named(database: Path, folder: s
         assert_error((result.returncode, result.stdout, result.stderr), words)
 
 
+@pytest.mark.slow
 @pytest.mark.sqlite
 def test_database_of_another_program_is_left_alone(database: Path) -> None:
     run_sql(database, "CREATE TABLE article (id INTEGER PRIMARY KEY, name TEXT)")

@@ -162,6 +162,7 @@ def test_closed_standard_input_is_reported(key, database):
     assert result.stderr == "Error: Nothing was written. What is wrong:\nstandard input: It is closed.\n"
 
 
+@pytest.mark.slow
 def test_terminal_shows_progress_and_a_file_does_not(run, database, tmp_path):
     (tmp_path / "a.jsonl").write_text(json_lines(map(minimal_json, range(1000))))
     command = subprocess_args(database, "-m", "flask", "articles", "import", str(tmp_path / "a.jsonl"))
@@ -386,6 +387,7 @@ def test_instance_of_the_service_rejects_what_it_cannot_give(run, site):
     assert "It responds with 404: Nothing is here. The endpoints are" in error_report(run(base, "--key", site.key))
 
 
+@pytest.mark.slow
 def test_mirror_of_an_instance_gives_the_same_bytes(run, client, shared):
     """A new instance imports the demo over HTTP; its pages have the same bytes and ETags, in every order."""
     app, server = shared

@@ -145,11 +145,13 @@ def test_failing_command_is_reported_and_tried_again(key, database, watch, tmp_p
     assert watched.log.read_text().count("\n") == 2
 
 
+@pytest.mark.slow
 def test_command_that_does_not_exist_is_one_line(key, database, watch):
     watched = watch(database, "--now", "--", "no-such-command", "--flag")
     watched.wait_for_log("no-such-command cannot be started (No such file or directory). Next attempt in 10 seconds.\n")
 
 
+@pytest.mark.slow
 def test_now_runs_the_command_in_a_group_of_its_own(key, database, watch, tmp_path):
     """Ctrl+C, which a terminal sends to its whole group of processes, does not reach the command."""
     watched = watch(database, "--now", *append(tmp_path, "import os", "print(os.getpgid(0), file=file)"))
@@ -157,7 +159,8 @@ def test_now_runs_the_command_in_a_group_of_its_own(key, database, watch, tmp_pa
     assert int(group) != os.getpgid(watched.process.pid)
 
 
-@pytest.mark.parametrize("number", [signal.SIGTERM, pytest.param(signal.SIGINT, marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 def test_stop_waits_for_the_command_and_exits_with_0(key, database, watch, tmp_path, number):
     lines = "import time", "print('began', file=file, flush=True)", "time.sleep(2)", "print('ended', file=file)"
     watched = watch(database, "--now", *append(tmp_path, *lines))
@@ -206,6 +209,7 @@ def test_customers_that_come_and_go_do_not_end_it(app, key, save, database, watc
     assert watched.wait_for_runs(1) == ["x"]
 
 
+@pytest.mark.slow
 def test_customer_that_does_not_exist_is_refused(app, key, database):
     args = subprocess_args(database, "-m", "flask", "articles", "watch", "--customer", "Nobody", "--", "true")
     result = subprocess.run(**args, timeout=20)

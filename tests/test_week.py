@@ -85,6 +85,7 @@ def test_a_day_of_publishing_editing_and_deleting(week, tmp_path):
     assert set(titles(shown)) == {"slug-0", "slug-2", "menu-2026"}
 
 
+@pytest.mark.slow
 def test_export_moves_to_another_machine(week, tmp_path):
     run, shown, _ = week
     _, dry_run, again = map(run, lines("Change many articles at once"))
@@ -98,6 +99,7 @@ def test_export_moves_to_another_machine(week, tmp_path):
     close(other)
 
 
+@pytest.mark.slow
 def test_mirror_equals_its_source(week, server, tmp_path):
     _, shown, key = week
     mirror = create_application(tmp_path / "mirror.db")
@@ -109,6 +111,7 @@ def test_mirror_equals_its_source(week, server, tmp_path):
     close(mirror)
 
 
+@pytest.mark.slow
 def test_site_is_built_for_a_scheduled_article(week, app, server, database, tmp_path):
     run, _, key = week
     (line,) = lines("Build a static site when it should be")
