@@ -8,7 +8,7 @@ from typing import Any
 import click
 from flask import Blueprint, Flask, Response
 from flask_cors import CORS
-from sqlalchemy import select
+from sqlalchemy import URL, select
 from sqlalchemy.exc import ArgumentError
 
 import auth
@@ -86,12 +86,7 @@ def _init_database(app: Flask) -> None:
         with app.app_context():
             app.extensions["change_detector"] = attach_change_detector(db.engine)
     except ImportError as error:
-        reason = str(error).partition("\n")[0]
-        is_postgresql = url.get_backend_name() == "postgresql"
-        raise SettingsError(
-            f"DATABASE_URL: its driver, or a library that the driver needs, is not installed ({reason}). "
-            + ("Run: pip install 'psycopg[binary]'" if is_postgresql else "Install it, or use SQLite or PostgreSQL.")
-        ) from error
+        raise SettingsError(_missing_driver_message(url, error)) from error
     except StorageError as error:
         raise SettingsError(f"DATABASE_URL: {error}") from error
     except OSError as error:  # the folder of a relative path
@@ -105,6 +100,13 @@ def _init_database(app: Flask) -> None:
             "For a SQLite file: sqlite:////path/to/articles.db"
         ) from error
     app.teardown_appcontext(end_transaction)
+
+
+def _missing_driver_message(url: URL, error: ImportError) -> str:
+    reason = str(error).partition("\n")[0]
+    is_postgresql = url.get_backend_name() == "postgresql"
+    hint = "Run: pip install 'psycopg[binary]'" if is_postgresql else "Install it, or use SQLite or PostgreSQL."
+    return f"DATABASE_URL: its driver, or a library that the driver needs, is not installed ({reason}). {hint}"
 
 
 def _allow_origins(app: Flask, origins: Iterable[str]) -> None:

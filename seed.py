@@ -51,15 +51,7 @@ def demo_articles(count: int, site: str) -> Iterator[dict[str, Any]]:
     places = (TEXTS / "places.txt").read_text("utf-8").splitlines()
 
     def story(number: int) -> dict[str, Any]:
-        guide, trade = guides[number % len(guides)], trades[number % len(trades)]
-        place = places[number % len(places)]
-        parts = trade["opening"].format(place=place), guide["body"], trade["practice"].format(place=place)
-        return {
-            "title": _sentence(guide["story"].format(trade=trade["name"], place=place)),
-            "category": guide["category"],
-            "keywords": [*guide["keywords"], place],
-            "body": "\n".join(part.strip() for part in parts),
-        }
+        return _retell(guides[number % len(guides)], trades[number % len(trades)], places[number % len(places)])
 
     for number in range(1, count + 1):
         text = plain[number - 1] if number <= len(plain) else story(number)
@@ -73,6 +65,17 @@ def demo_articles(count: int, site: str) -> Iterator[dict[str, Any]]:
 
 def _read(pattern: str) -> list[dict[str, Any]]:
     return [tomllib.loads(file.read_text("utf-8")) for file in sorted(TEXTS.glob(pattern))]
+
+
+def _retell(guide: dict[str, Any], trade: dict[str, Any], place: str) -> dict[str, Any]:
+    """Return a guide's text as the story of a small business."""
+    parts = trade["opening"].format(place=place), guide["body"], trade["practice"].format(place=place)
+    return {
+        "title": _sentence(guide["story"].format(trade=trade["name"], place=place)),
+        "category": guide["category"],
+        "keywords": [*guide["keywords"], place],
+        "body": "\n".join(part.strip() for part in parts),
+    }
 
 
 def _sentence(text: str) -> str:
@@ -153,6 +156,29 @@ def demo_key(customer: Customer, key: str | None) -> str | None:
     return key
 
 
+def write_demo(count: int, key: str | None, site: str) -> tuple[str | None, bool]:
+    """Write the demo, and print how much changed; return its key if it is known, and whether the customer is new."""
+    create_database()
+    begin_write()
+    customer, is_new = find_or_create_customer(DEMO_CUSTOMER)
+    removed = remove_demo_articles(customer.id, after=count)
+    import_errors = ImportErrors()
+    with progress_bar("Writing the demo", count + DRAFTS + 1) as advance:
+        saved = save_articles(customer, located(demo_articles(count, site), advance), import_errors)
+    import_errors.raise_if_any()
+    key = demo_key(customer, key)
+    click.echo(
+        f"{DEMO_CUSTOMER} has {count} published articles, {DRAFTS} drafts and 1 scheduled article "
+        f"({saved['new']} new, {saved['changed']} changed, {saved['unchanged']} unchanged, {removed} removed)."
+    )
+    if key:
+        click.echo(f"Key: {key}")
+    else:
+        click.echo(f"Its keys are not shown again. To create another: flask keys create {DEMO_CUSTOMER}")
+    commit_write()  # only now: a key that cannot be printed is not to be valid
+    return key, is_new
+
+
 @click.command()
 @click.option(
     "--articles",
@@ -179,24 +205,7 @@ def main(count: int, key: str | None, remove: bool) -> None:
         return
     site = base_url(app.config["HOST"], app.config["PORT"] or 8000)  # 0 will be another port each time
     with app.app_context():
-        create_database()
-        begin_write()
-        customer, is_new = find_or_create_customer(DEMO_CUSTOMER)
-        removed = remove_demo_articles(customer.id, after=count)
-        import_errors = ImportErrors()
-        with progress_bar("Writing the demo", count + DRAFTS + 1) as advance:
-            saved = save_articles(customer, located(demo_articles(count, site), advance), import_errors)
-        import_errors.raise_if_any()
-        key = demo_key(customer, key)
-        click.echo(
-            f"{DEMO_CUSTOMER} has {count} published articles, {DRAFTS} drafts and 1 scheduled article "
-            f"({saved['new']} new, {saved['changed']} changed, {saved['unchanged']} unchanged, {removed} removed)."
-        )
-        if key:
-            click.echo(f"Key: {key}")
-        else:
-            click.echo(f"Its keys are not shown again. To create another: flask keys create {DEMO_CUSTOMER}")
-        commit_write()  # only now: a key that cannot be printed is not to be valid
+        key, is_new = write_demo(count, key, site)
     if is_new:
         click.echo(f"New customer: {DEMO_CUSTOMER}", err=True)
     header = shlex.quote(f"x-api-key: {key or 'YOUR_KEY'}")

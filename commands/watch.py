@@ -63,23 +63,27 @@ class PublishedState:
             return
         began = time.monotonic()
         try:
-            path = sqlite_path(db.engine.url)
-            if path and not os.path.exists(path):  # SQLite's own message does not name the file
-                raise StorageError(f"{path} does not exist.")
             self._read(now)
             self._version, self.is_away = version, False
             self._rest_until = time.monotonic() + min(9 * (time.monotonic() - began), MAX_REST_SECONDS)
         except (click.ClickException, DBAPIError, StorageError, sqlite3.Error, OSError) as error:
             if isinstance(error, click.ClickException) and not (self.digest or self.is_away):
                 raise
-            if not self.is_away:
-                reason = str(getattr(error, "orig", error)).partition("\n")[0]
-                click.echo(f"Waiting for the database: {reason}", err=True)
-            self._version, self.is_away = None, True
+            self._wait(error)
         finally:
             end_transaction()
 
+    def _wait(self, error: Exception) -> None:
+        """Print once that the database is away, and why."""
+        if not self.is_away:
+            reason = str(getattr(error, "orig", error)).partition("\n")[0]
+            click.echo(f"Waiting for the database: {reason}", err=True)
+        self._version, self.is_away = None, True
+
     def _read(self, now: datetime) -> None:
+        path = sqlite_path(db.engine.url)
+        if path and not os.path.exists(path):  # SQLite's own message does not name the file
+            raise StorageError(f"{path} does not exist.")
         customer = get_customer(self._name, changes=False)
         parameters = {"customer_id": customer.id, "now": now}
         expires_at = db.session.scalar(select_next_publication(), parameters)
@@ -107,10 +111,14 @@ def watch(command: tuple[str, ...], now: bool, name: str | None) -> None:
     state.refresh()
     while not state.digest and not stop.wait(POLL_SECONDS):
         state.refresh()
-    if stop.is_set():
-        return
-    click.echo(f"Watching the articles of {state.customer} (Ctrl+C stops)", err=True)
-    built, retry_seconds = b"" if now else state.digest, FIRST_RETRY_SECONDS
+    if state.digest:
+        click.echo(f"Watching the articles of {state.customer} (Ctrl+C stops)", err=True)
+        _run_after_changes(command, state, b"" if now else state.digest, stop)
+
+
+def _run_after_changes(command: tuple[str, ...], state: PublishedState, built: bytes, stop: Event) -> None:
+    """Run the command whenever the state differs from the one that it was last `built` from, until `stop`."""
+    retry_seconds = FIRST_RETRY_SECONDS
     while not stop.is_set():
         if state.digest != built:
             _wait_until_quiet(state, stop)
