@@ -313,16 +313,29 @@ def test_terminated_connections_hide_no_write(shared):
             assert shared.titles(service) == [f"Terminated {round_}"] * 2
 
 
+def assert_one_is_shorter(seconds, attempt):
+    """Make up to three attempts until one takes less than that: other tests on the machine only add time."""
+    taken = []
+    while not taken or (taken[-1] >= seconds and len(taken) < 3):
+        taken.append(attempt())
+    assert taken[-1] < seconds, taken
+
+
 @pytest.mark.parametrize("how", [SIGINT, SIGQUIT])
 def test_restarted_server_is_read_again_at_once(cluster, how):
     service = cluster.serve(cluster.primary.url(DATABASE))
     before = cluster.titles(service)
-    cluster.primary.stop(how)
-    began = time.monotonic()
-    assert {cluster.get(service, path).status for path in ENDPOINTS} == {503}
-    assert time.monotonic() - began < 1
-    cluster.primary.start()
-    assert cluster.titles(service) == before
+
+    def restart():
+        cluster.primary.stop(how)
+        began = time.monotonic()
+        assert {cluster.get(service, path).status for path in ENDPOINTS} == {503}
+        seconds = time.monotonic() - began
+        cluster.primary.start()
+        assert cluster.titles(service) == before
+        return seconds
+
+    assert_one_is_shorter(1, restart)
     cluster.set_title("After the restart")
     assert cluster.titles(service) == ["After the restart"] * 2
 
@@ -382,12 +395,15 @@ def timed_statuses(cluster, service, requests=8):
 def test_no_request_waits_for_a_server_that_hangs(cluster, megabytes):
     service = cluster.serve(cluster.primary.url(DATABASE), CACHE_MB=megabytes)
     assert timed_statuses(cluster, service)[0] == {200}
-    with cluster.primary.hanging():
-        for _ in range(2):
-            statuses, seconds = timed_statuses(cluster, service)
-            assert statuses == {503}
-            assert seconds < MAX_SECONDS
-    assert timed_statuses(cluster, service)[0] == {200}
+
+    def hang():
+        with cluster.primary.hanging():
+            (first, first_seconds), (second, second_seconds) = (timed_statuses(cluster, service) for _ in range(2))
+        assert first == second == {503}
+        assert timed_statuses(cluster, service)[0] == {200}
+        return max(first_seconds, second_seconds)
+
+    assert_one_is_shorter(MAX_SECONDS, hang)
     cluster.set_title("Back")
     assert cluster.titles(service) == ["Back"] * 2
 
@@ -396,17 +412,22 @@ def test_statement_on_a_server_that_begins_to_hang_is_given_up(cluster):
     """All worker threads wait for a lock when the server hangs, and nobody asks for a version."""
     service = cluster.serve(cluster.primary.url(DATABASE) + "?options=-c lock_timeout%3D60s")
     assert cluster.titles(service)
-    with psycopg.connect(cluster.primary.url(DATABASE)) as other, ThreadPoolExecutor() as pool:
-        other.execute("LOCK TABLE article IN ACCESS EXCLUSIVE MODE")
-        other.execute("UPDATE article SET views = 0")
-        waiting = [pool.submit(cluster.get, service, f"{PREVIEW}?take={number}") for number in range(1, 5)]
-        blocked = "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock'"
-        wait_for(lambda: cluster.primary.execute(blocked) == [(4,)], lambda: f"{cluster.primary.execute(blocked)}")
-        with cluster.primary.hanging():
-            began = time.monotonic()
-            assert {future.result().status for future in waiting} == {503}
-            assert time.monotonic() - began < MAX_SECONDS
-    assert cluster.titles(service)
+    blocked = "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock'"
+
+    def hang():
+        with psycopg.connect(cluster.primary.url(DATABASE)) as other, ThreadPoolExecutor() as pool:
+            other.execute("LOCK TABLE article IN ACCESS EXCLUSIVE MODE")
+            other.execute("UPDATE article SET views = 0")
+            waiting = [pool.submit(cluster.get, service, f"{PREVIEW}?take={number}") for number in range(1, 5)]
+            wait_for(lambda: cluster.primary.execute(blocked) == [(4,)], lambda: f"{cluster.primary.execute(blocked)}")
+            with cluster.primary.hanging():
+                began = time.monotonic()
+                assert {future.result().status for future in waiting} == {503}
+                seconds = time.monotonic() - began
+        assert cluster.titles(service)
+        return seconds
+
+    assert_one_is_shorter(MAX_SECONDS, hang)
 
 
 def test_slow_statement_is_not_given_up(cluster):
