@@ -72,11 +72,13 @@ class PostgreSQLChangeDetector:
         """Return the database's version, or None while it cannot be read.
 
         One thread at a time finds out whether the server responds, and those that have waited for it do not try again.
-        While the server is silent, they wait just long enough to learn that it is back.
+        While the server is silent, they wait just long enough to learn that it is back. They stop waiting on their own:
+        the thread that has found it silent may already hold the lock for its next request.
         """
         failures = self._failures
-        if not self._lock.acquire(timeout=RECOVERY_SECONDS if self.is_silent else -1):
-            return None
+        while not self._lock.acquire(timeout=RECOVERY_SECONDS):
+            if self.is_silent:
+                return None
         try:
             if self._failures != failures or self._is_suspended():
                 return None
