@@ -69,12 +69,12 @@ class PublishedState:
         except (click.ClickException, DBAPIError, StorageError, sqlite3.Error, OSError) as error:
             if isinstance(error, click.ClickException) and not (self.digest or self.is_away):
                 raise
-            self._wait(error)
+            self._set_away(error)
         finally:
             end_transaction()
 
-    def _wait(self, error: Exception) -> None:
-        """Print once that the database is away, and why."""
+    def _set_away(self, error: Exception) -> None:
+        """Remember that the database is away, and print it once, with the reason."""
         if not self.is_away:
             reason = str(getattr(error, "orig", error)).partition("\n")[0]
             click.echo(f"Waiting for the database: {reason}", err=True)
