@@ -5,7 +5,6 @@ import signal
 import time
 from collections.abc import Callable, Iterator
 from functools import partial
-from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +13,7 @@ import pytest
 from click.testing import Result
 from flask import Flask
 from flask.testing import FlaskClient
-from helpers import POSTGRESQL, Server, client_with_key, create_application, create_key, run_command
+from helpers import POSTGRESQL, Server, Site, client_with_key, create_application, create_key, run_command
 
 # A shell that runs the tests in the background ignores SIGINT, and so would the commands that tests interrupt.
 signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -117,28 +116,9 @@ def server(app: Flask, start: Callable[..., Server]) -> Server:
     return start()
 
 
-class Site:
-    """A customer of a running service that tests share, with its own key."""
-
-    numbers = count(1)
-
-    def __init__(self, app: Flask, server: Server) -> None:
-        self.app, self.server = app, server
-        self.customer = f"Customer {next(self.numbers)}"
-        self.key = create_key(app, self.customer)
-
-    def save(self, *articles: dict[str, Any]) -> None:
-        """Import articles for this customer."""
-        helpers.save_articles(self.app, *articles, customer=self.customer)
-
-    def get(self, path: str, method: str = "GET", **headers: str) -> Any:
-        """Send a request with this customer's key, or another one."""
-        return helpers.get(self.server, path, method, **{"x_api_key": self.key} | headers)
-
-
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def shared(template: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
-    """The application, and a running service on the same database, for all tests of a module."""
+    """The application, and a running service on the same database, for all tests."""
     before = len(helpers.created_databases)
     database = tmp_path_factory.mktemp("shared") / "articles.db"
     helpers.copy_database(template, database)

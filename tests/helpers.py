@@ -16,6 +16,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, contextmanager, suppress
 from datetime import UTC, datetime, timedelta
 from hashlib import sha256
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -262,6 +263,25 @@ def get(server: Any, path: str, method: str = "GET", **headers: str) -> Any:
         response: Any = connection.getresponse()
         response.body = response.read()
     return response
+
+
+class Site:
+    """A customer of a running service that tests share, with its own key."""
+
+    numbers = count(1)
+
+    def __init__(self, app: Flask, server: Server) -> None:
+        self.app, self.server = app, server
+        self.customer = f"Customer {next(self.numbers)}"
+        self.key = create_key(app, self.customer)
+
+    def save(self, *articles: dict[str, Any]) -> None:
+        """Import articles for this customer."""
+        save_articles(self.app, *articles, customer=self.customer)
+
+    def get(self, path: str, method: str = "GET", **headers: str) -> Any:
+        """Send a request with this customer's key, or another one."""
+        return get(self.server, path, method, **{"x_api_key": self.key} | headers)
 
 
 def send(server: Any, data: bytes, timeout: float = 0.5) -> bytes:

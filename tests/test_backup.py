@@ -62,9 +62,9 @@ OLD = [f"Old {number}" for number in range(10)]
 NEW = sorted(f"New {number}" for number in range(12))
 
 
-def test_backup_holds_what_was_committed_to_the_wal(run, save, sql, server, key, database):
+def test_backup_holds_what_was_committed_to_the_wal(run, save, sql, client, database):
     save(article_json(1))
-    titles(server, key)
+    shown(client)
     sql("UPDATE article SET title = 'In the WAL'")
     result = run("database", "backup", database.parent / "backup.db")
     assert (result.exit_code, result.stdout) == (0, "")

@@ -38,6 +38,7 @@ from helpers import (
 )
 
 FULL, PREVIEW = LISTS
+ROUNDS = [20, pytest.param(200, marks=pytest.mark.slow)]
 
 
 @contextmanager
@@ -218,18 +219,20 @@ def test_warm_response_is_for_its_own_origin(save, key, database):
 
 
 @pytest.mark.sqlite
-def test_change_by_another_process_is_in_the_next_response(client, save, execute):
+@pytest.mark.parametrize("rounds", ROUNDS)
+def test_change_by_another_process_is_in_the_next_response(client, save, execute, rounds):
     save(*(article_json(number) for number in range(20)))
-    for round_ in range(200):
+    for round_ in range(rounds):
         execute(f"UPDATE article SET title = 'Round {round_}', slug = 'round-{round_}' WHERE id = 'id-0007'")
         for path in LISTS:
             assert f"Round {round_}" in column(client, path, "title")
         assert f"round-{round_}" in column(client, SITEMAP, "url")
 
 
-def test_change_by_a_tool_that_reopens_the_file_shows_at_once(client, save, sql):
+@pytest.mark.parametrize("rounds", ROUNDS)
+def test_change_by_a_tool_that_reopens_the_file_shows_at_once(client, save, sql, rounds):
     save(article_json(1))
-    for round_ in range(200):
+    for round_ in range(rounds):
         sql("UPDATE article SET views = ?, category = ?", round_, f"Round {round_}")
         assert column(client, PREVIEW, "category") == [f"Round {round_}"]
 
@@ -571,9 +574,6 @@ def check_commands_under_load(site, path, commands, rounds, clients=4):
         for thread in threads:
             thread.join()
     assert wrong == []
-
-
-ROUNDS = [20, pytest.param(200, marks=pytest.mark.slow)]
 
 
 @pytest.mark.parametrize("rounds", ROUNDS)

@@ -101,9 +101,10 @@ def start_with_fast_clock(start: Callable[..., Server], tmp_path: Path) -> Calla
 @pytest.fixture
 def new_log(site: Any) -> Callable[[], str]:
     """Return what the shared service has logged since the test began."""
-    time.sleep(0.2)  # the log is written every tenth of a second
-    before = len(site.server.log())
-    return lambda: site.server.log()[before:]
+    path = f"/begin/{site.customer.replace(' ', '-')}"
+    get(site.server, path)
+    site.server.wait_for_log(path)
+    return lambda: site.server.log().partition(path)[2].partition("\n")[2]
 
 
 def wait_for_line(log: Callable[[], str], pattern: str) -> re.Match[str]:

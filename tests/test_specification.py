@@ -8,15 +8,15 @@ from contextlib import closing
 from datetime import UTC, datetime, timedelta
 from urllib.parse import urlencode
 
-import helpers
 import pytest
-from helpers import ENDPOINTS, LISTS, PAST, SITEMAP, Server, create_application, create_key, iso
+from helpers import ENDPOINTS, LISTS, PAST, SITEMAP, Site, iso, run_sql
 from hypothesis import HealthCheck, Phase, event, example, given, settings
 from hypothesis import strategies as st
 
 FULL = LISTS[0]
 ALLOWED = {"orderBy": ("createdAt", "publishedAt", "title", "views"), "order": ("asc", "desc")}
 CUSTOMERS = ("Acme", "Other")
+DELETE_ARTICLES = "DELETE FROM article WHERE customer_id IN (SELECT id FROM customer WHERE name = ?)"
 
 # Few values, so that ties and matches are common; words that fold differently, and the wildcards of SQL.
 WORDS = [
@@ -157,39 +157,32 @@ def expected_response(path, pairs, library):
     }
 
 
-@pytest.fixture(scope="module")
-def service(template, tmp_path_factory):
-    """A running service: a function that replaces its articles, and one that sends a request."""
-    before = len(helpers.created_databases)
-    database = tmp_path_factory.mktemp("specification") / "articles.db"
-    helpers.copy_database(template, database)
-    app = create_application(database)
-    keys = {customer: create_key(app, customer) for customer in CUSTOMERS}
-    server = Server(database, LOG_LEVEL="warning")
+@pytest.fixture
+def service(shared):
+    """A running service: a function that replaces two customers' articles, and one that sends a request of Acme's."""
+    sites = {customer: Site(*shared) for customer in CUSTOMERS}
+    server = shared[1]
 
     def replace_articles(library):
-        helpers.run_sql(database, "DELETE FROM article")
-        for customer in CUSTOMERS:
+        for customer, site in sites.items():
             own = [
                 {name: value for name, value in article.items() if name != "customer"}
                 for article in library
                 if article["customer"] == customer
             ]
+            run_sql(server.database, DELETE_ARTICLES, site.customer)
             if own:
-                helpers.save_articles(app, *own, customer=customer)
+                site.save(*own)
 
     with closing(http.client.HTTPConnection(server.host, server.port, timeout=20)) as connection:
 
         def send(path):
-            connection.request("GET", path, headers={"x-api-key": keys["Acme"]})
+            connection.request("GET", path, headers={"x-api-key": sites["Acme"].key})
             response = connection.getresponse()
             return response.status, response.read().decode()
 
         yield replace_articles, send
-    assert server.stop() == 0
-    assert server.log() == ""
-    helpers.close(app)
-    helpers.drop_databases(before)
+    assert "Traceback" not in server.log()
 
 
 def check_responses(service, library, sent):

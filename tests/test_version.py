@@ -1,10 +1,11 @@
 """The version stands once, in pyproject.toml; the service and its documents say the same."""
 
 import re
-import subprocess
 
-from helpers import PROJECT, subprocess_args
+from click.testing import CliRunner
+from helpers import PROJECT, database_url
 
+from app import main
 from settings import read_version
 
 
@@ -13,7 +14,7 @@ def test_version_is_that_of_the_project_file():
 
 
 def test_option_prints_the_version_and_needs_no_database(database):
-    result = subprocess.run(**subprocess_args(database, "app.py", "--version"))
+    result = CliRunner().invoke(main, ["--version"], env={"DATABASE_URL": database_url(database)})
     assert (result.stdout, result.stderr) == (f"Article Delivery API {read_version()}\n", "")
     assert not database.exists()
 
