@@ -19,6 +19,7 @@ from helpers import (
     close,
     create_application,
     create_key,
+    fast_clock,
     get,
     run_command,
     save_articles,
@@ -362,11 +363,12 @@ def test_restore_waits_for_another_writer(run, backup, client, key, database):
 
 
 @pytest.mark.slow
-def test_restore_gives_up_after_a_minute_of_another_writer(run, backup, client, key, database):
+def test_restore_gives_up_after_a_minute_of_another_writer(backup, client, database, tmp_path):
+    command = "-m", "flask", "database", "restore", str(backup), "--yes"
     with closing(sqlite3.connect(database, isolation_level=None)) as writer:
         writer.execute("BEGIN IMMEDIATE")
-        result = run("database", "restore", backup, "--yes")
-    assert result.exit_code == 1
+        result = subprocess.run(**subprocess_args(database, *command, **fast_clock(tmp_path, 10)))
+    assert result.returncode == 1
     assert result.stderr == "Error: Another program has been writing to the database for a minute. Try again.\n"
     assert shown(client) == NEW
 

@@ -33,6 +33,7 @@ from helpers import (
     copy_project,
     create_application,
     create_key,
+    fast_clock,
     get,
     run_sql,
     save_articles,
@@ -78,24 +79,6 @@ def start(shared: tuple[Flask, Server]) -> Iterator[Callable[..., Server]]:
             return server
 
         yield start
-
-
-@pytest.fixture
-def start_with_fast_clock(start: Callable[..., Server], tmp_path: Path) -> Callable[[int], Server]:
-    """Start another service whose clocks run faster by a factor, so that long periods can be tested."""
-
-    def start_with_fast_clock(factor: int) -> Server:
-        # Python imports this module when it starts: https://docs.python.org/3/library/site.html#module-sitecustomize
-        (tmp_path / "sitecustomize.py").write_text(
-            "import time\n"
-            "def hurry(clock):\n"
-            "    began = clock()\n"
-            f"    return lambda: began + {factor} * (clock() - began)\n"
-            "time.time, time.monotonic = hurry(time.time), hurry(time.monotonic)\n"
-        )
-        return start(PYTHONPATH=str(tmp_path))
-
-    return start_with_fast_clock
 
 
 @pytest.fixture
@@ -566,10 +549,10 @@ def test_clients_that_do_not_read_keep_nobody_out(site: Any, large_request: byte
 
 @pytest.mark.slow
 def test_connections_without_progress_are_closed_in_time(
-    start_with_fast_clock: Callable[[int], Server], large_request: bytes
+    start: Callable[..., Server], large_request: bytes, tmp_path: Path
 ) -> None:
     """A minute without progress closes an idle connection, and one that reads nothing of its responses."""
-    server = start_with_fast_clock(60)
+    server = start(**fast_clock(tmp_path, 60))
     with ExitStack() as stack:
         stalled = stack.enter_context(connect(server))
         stalled.sendall(large_request * 2)
@@ -999,7 +982,7 @@ def test_stop_waits_a_limited_time_for_a_stalled_reader(start: Callable[..., Ser
 
 @pytest.mark.slow
 def test_stop_waits_for_a_stalled_reader_by_a_fast_clock(
-    start_with_fast_clock: Callable[[int], Server], large_request: bytes
+    start: Callable[..., Server], large_request: bytes, tmp_path: Path
 ) -> None:
     """The same as the slow test above in a tenth of its time."""
-    assert 0.5 < seconds_to_stop(start_with_fast_clock(10), large_request) < 8
+    assert 0.5 < seconds_to_stop(start(**fast_clock(tmp_path, 10)), large_request) < 8
