@@ -17,10 +17,10 @@ from commands import create_database, progress_bar, translate_errors
 from commands.customers import remove_customer
 from commands.lookup import DEMO_CUSTOMER, find_customer, find_or_create_customer
 from commands.params import ApiKeyType
+from field_types import dump_json
 from importing.errors import ImportErrors, SourceLocation
 from importing.writer import save_articles
 from models import ApiKey, Article, Customer, db
-from schemas import dump_json
 from serving.server import base_url
 from settings import load_environment
 from storage.engine import begin_write, commit_write

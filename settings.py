@@ -15,7 +15,7 @@ from dotenv.parser import parse_stream
 from flask.helpers import get_load_dotenv
 from marshmallow import EXCLUDE, Schema, ValidationError, fields
 
-from schemas import WholeNumber, one_of
+from field_types import WholeNumber, one_of
 
 FOLDER = Path(__file__).resolve().parent
 ENV_FILE = FOLDER / ".env"

@@ -16,13 +16,13 @@ from commands.edit import edit
 from commands.lookup import get_customer, require_slugs
 from commands.params import ApiKeyType, SlugType, SourceType, TimestampType, customer_option
 from commands.watch import watch
+from field_types import format_timestamp
 from importing.errors import ImportErrors, printable
 from importing.export import export_articles, select_articles
 from importing.sources import is_filtered, open_sources
 from importing.structured_data import schema_markup
 from importing.writer import load_articles, save_articles
 from models import article_table, db, publication_state
-from schemas import format_timestamp
 from settings import load_environment
 from storage.engine import begin_write, commit_write
 from storage.search import search_columns

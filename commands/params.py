@@ -6,8 +6,8 @@ from typing import Any
 import click
 from marshmallow import ValidationError
 
+from field_types import parse_timestamp
 from importing.sources import is_source, is_url
-from schemas import parse_timestamp
 
 
 class CustomerNameType(click.ParamType[str]):

@@ -12,6 +12,7 @@ from marshmallow import missing
 import schemas
 from auth import MISSING_KEY
 from errors import BAD_PARAMETERS, STATUS_DETAILS, render_problem
+from field_types import Keywords, SchemaMarkup
 from settings import read_version
 
 blueprint = Blueprint("openapi", __name__)
@@ -43,8 +44,8 @@ def _object(**properties: Any) -> dict[str, Any]:
 STRING, COUNT = {"type": "string"}, {"type": "integer", "minimum": 0}
 STRINGS, SCHEMAS = {"type": "array", "items": STRING}, "#/components/schemas/"
 JSON_TEXT = {  # what these fields hold
-    schemas.Keywords: STRINGS,
-    schemas.SchemaMarkup: _object(**{"@context": STRING, "@graph": {"type": "array", "items": {}}}),
+    Keywords: STRINGS,
+    SchemaMarkup: _object(**{"@context": STRING, "@graph": {"type": "array", "items": {}}}),
 }
 COUNTS = "How many articles match, how many are in this response, and how many come before them."
 META = _object(total=COUNT, take=COUNT | {"maximum": 100}, skip=COUNT) | {"description": COUNTS}

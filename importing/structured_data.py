@@ -5,7 +5,7 @@ from typing import Any
 
 from orjson import Fragment
 
-from schemas import SCRIPT_BREAKOUT, dump_json, format_timestamp
+from field_types import SCRIPT_BREAKOUT, dump_json, format_timestamp
 
 
 def schema_markup(article: dict[str, Any], publisher: str) -> str:

@@ -14,8 +14,8 @@ LAYERS = [
     {"auth", "importing"},
     {"storage"},
     {"models"},
-    {"errors", "settings"},
-    {"schemas"},
+    {"errors", "settings", "schemas"},
+    {"field_types"},
 ]
 PACKAGES = set().union(*LAYERS)
 UNIX_MODULES = {"fcntl", "grp", "posix", "pty", "pwd", "resource", "termios", "tty"}
