@@ -27,16 +27,17 @@ def test_error_of_the_service_reveals_nothing_of_itself(app, client, caplog):
     assert "ZeroDivisionError" in caplog.text
 
 
-def test_unreadable_database_is_a_503_to_try_again(client, sql, caplog):
+@pytest.mark.parametrize("table", ["article", "api_key"])
+def test_unreadable_database_is_a_503_to_try_again(client, sql, caplog, table):
     paths = (*ENDPOINTS, "/healthz")
-    sql("ALTER TABLE article RENAME TO hidden")
+    sql(f"ALTER TABLE {table} RENAME TO hidden")
     for path in paths:
         caplog.clear()
         response = client.get(path)
         assert_problem(response, 503)
         assert int(response.headers["Retry-After"]) > 0
-        assert re.search('The database cannot be read: .*"?article', caplog.text), path
-    sql("ALTER TABLE hidden RENAME TO article")
+        assert re.search(f'The database cannot be read: .*"?{table}', caplog.text), path
+    sql(f"ALTER TABLE hidden RENAME TO {table}")
     assert [client.get(path).status_code for path in paths] == [200] * 4
 
 

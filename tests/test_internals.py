@@ -256,7 +256,7 @@ def test_error_response_is_not_kept(client, save, error):
 def large_articles(save):
     """Eight articles that compress badly, of which a megabyte holds four as plain bodies, and two with gzip bodies."""
     chance = random.Random(1)
-    save(*(article_json(number, contentHtml=b64encode(chance.randbytes(171_000)).decode()) for number in range(8)))
+    save(*(article_json(number, contentHtml=b64encode(chance.randbytes(137_000)).decode()) for number in range(8)))
 
 
 def page_of_one(number):
