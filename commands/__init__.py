@@ -1,4 +1,4 @@
-"""All that knows click: what the groups of commands share."""
+"""The `flask` commands. This module holds what their groups share."""
 
 import os
 import signal
@@ -68,7 +68,7 @@ def silence_stdout() -> None:
 @contextmanager
 def progress_bar(label: str, length: int) -> Iterator[Callable[[int], None]]:
     """Show progress on a terminal; yield a function that advances the bar, in units of `length`."""
-    if not (length and sys.stderr.isatty()):
+    if not (length and sys.stderr and sys.stderr.isatty()):
         yield lambda _steps: None
         return
     step = max(1, length // 200)

@@ -10,6 +10,7 @@ from auth import add_key
 from commands import DatabaseGroup, create_database
 from commands.lookup import find_or_create_customer
 from commands.params import CustomerNameType
+from importing.errors import printable
 from models import ApiKey, Customer, db
 from storage.engine import begin_write, commit_write
 from storage.tables import create_tables, missing_database_message, require_tables
@@ -58,7 +59,7 @@ def list_keys() -> None:
         expired = key.expires_on and key.expires_on < today
         state = "revoked" if key.revoked_at else "expired" if expired else "active"
         created = key.created_at.strftime("%Y-%m-%d")
-        click.echo(f"{key.id}\t{customer}\t{key.prefix}…\t{created}\t{key.expires_on or 'never'}\t{state}")
+        click.echo(f"{key.id}\t{printable(customer)}\t{key.prefix}…\t{created}\t{key.expires_on or 'never'}\t{state}")
 
 
 @keys.command()

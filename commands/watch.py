@@ -77,7 +77,7 @@ class PublishedState:
         """Remember that the database is away, and print it once, with the reason."""
         if not self.is_away:
             reason = str(getattr(error, "orig", error)).partition("\n")[0]
-            click.echo(f"Waiting for the database: {reason}", err=True)
+            click.echo(f"Waiting: {reason}", err=True)
         self._version, self.is_away = None, True
 
     def _read(self, now: datetime) -> None:

@@ -3,7 +3,7 @@
 from flask import Blueprint, Response
 from sqlalchemy import select
 
-from models import ApiKey, Article, db
+from models import ApiKey, Article, Customer, db
 
 blueprint = Blueprint("health", __name__)
 
@@ -11,6 +11,6 @@ blueprint = Blueprint("health", __name__)
 @blueprint.get("/healthz")
 def check_health() -> Response:
     """Return 200 if the database can be read. If not, the error handler returns 503."""
-    for column in (Article.pk, ApiKey.id):
+    for column in (Article.pk, ApiKey.id, Customer.id):
         db.session.scalar(select(column).limit(1))
     return Response('{"status": "ok"}', headers={"Cache-Control": "no-store"}, mimetype="application/json")

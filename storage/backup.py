@@ -34,7 +34,8 @@ def back_up(target: Path, progress: Progress) -> None:
     source = _database_path()
     with _temporary_file(target) as copy:
         _copy(source, copy, "Restore an earlier backup.", progress)
-        _check(copy, source, "Restore an earlier backup.")
+        _check_integrity(copy, source, "Restore an earlier backup.")
+        _migrate(copy, source, "Set DATABASE_URL to this service's database.")
         try:
             os.link(copy, target)  # unlike a rename, never over another file
         except FileExistsError as error:
@@ -54,7 +55,8 @@ def restore(backup: Path, progress: Progress) -> str | None:
     is_new = not os.path.exists(path)
     with _temporary_file(Path(path)) as copy:
         _copy(str(backup), copy, "Use another backup.", progress)
-        _check(copy, str(backup), "Use another backup.")
+        _check_integrity(copy, str(backup), "Use another backup.")
+        _migrate(copy, str(backup), "Choose a file that flask database backup wrote.")
         if not _overwrite(copy, path):
             _replace(copy, path)
     checkpoint(path, timeout=1)
@@ -104,8 +106,8 @@ def _copy(source: str, target: str, hint: str, progress: Progress) -> None:
         raise StorageError(f"{source} is not a whole SQLite database ({error}). {hint}") from error
 
 
-def _check(copy: str, name: str, hint: str) -> None:
-    """Migrate the copy to this version. Raises StorageError if it is not a whole database of this service."""
+def _check_integrity(copy: str, name: str, hint: str) -> None:
+    """Raise StorageError if the copy is damaged."""
     with closing(sqlite3.connect(copy)) as connection:
         try:
             (finding,) = connection.execute("PRAGMA integrity_check(1)").fetchone()
@@ -113,15 +115,20 @@ def _check(copy: str, name: str, hint: str) -> None:
             finding = str(error)
         if finding != "ok":
             raise StorageError(f"{name} is damaged ({finding.splitlines()[-1]}). {hint}")
+
+
+def _migrate(copy: str, name: str, hint: str) -> None:
+    """Migrate the copy to this version. Raises StorageError if it is not a database of this service."""
     engine = create_engine(URL.create("sqlite", database=copy), poolclass=NullPool)
     with engine.begin() as connection:
         if not set(inspect(connection).get_table_names()) >= OLDEST_TABLES:
-            raise StorageError(f"{name} is not a database of this service. Choose a file that its backup made.")
+            raise StorageError(f"{name} is not a database of this service. {hint}")
         migrate(connection)
         inspector = inspect(connection)
         for table in Base.metadata.tables.values():
             if {column["name"] for column in inspector.get_columns(table.name)} != set(table.columns.keys()):
-                raise StorageError(f"{name} is not a database of this service: its table {table.name} is another one.")
+                reason = f"its table {table.name} has other columns"
+                raise StorageError(f"{name} is not a database of this service: {reason}. {hint}")
 
 
 def _overwrite(copy: str, path: str) -> bool:

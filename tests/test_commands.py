@@ -15,6 +15,7 @@ from helpers import (
     close,
     create_application,
     create_key,
+    json_lines,
     minimal_json,
     run_command,
     side_by_side,
@@ -352,6 +353,15 @@ def test_key_that_cannot_be_printed_is_not_valid(app, sql, database, output):
     assert result.stderr.startswith("Error: ")
     assert result.stderr.count("\n") == 1
     assert sql("SELECT count(*) FROM api_key") == sql("SELECT count(*) FROM customer") == [(0,)]
+
+
+@pytest.mark.slow
+def test_closed_standard_error_stops_no_command(key, database, tmp_path, sql):
+    (tmp_path / "a.jsonl").write_text(json_lines([minimal_json(1)]))
+    for command in (["articles", "import", str(tmp_path / "a.jsonl")], ["articles", "export"]):
+        closed = subprocess_args(database, "-m", "flask", *command, prefix=["sh", "-c", 'exec "$@" 2>&-', "sh"])
+        assert subprocess.run(**closed).returncode == 0
+    assert sql("SELECT slug FROM article") == [("slug-1",)]
 
 
 def test_postgresql_is_backed_up_by_its_own_tools():

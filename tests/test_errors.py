@@ -27,7 +27,7 @@ def test_error_of_the_service_reveals_nothing_of_itself(app, client, caplog):
     assert "ZeroDivisionError" in caplog.text
 
 
-@pytest.mark.parametrize("table", ["article", "api_key"])
+@pytest.mark.parametrize("table", ["article", "api_key", "customer"])
 def test_unreadable_database_is_a_503_to_try_again(client, sql, caplog, table):
     paths = (*ENDPOINTS, "/healthz")
     sql(f"ALTER TABLE {table} RENAME TO hidden")

@@ -176,12 +176,12 @@ def test_database_that_is_away_is_waited_for(app, key, save, database, watch, tm
     save(article_json(1))
     away = database.rename(tmp_path / "away.db")
     command = append(tmp_path, "print('x', file=file)")
-    watched = watch(database, *command, words="Waiting for the database: ")
+    watched = watch(database, *command, words="Waiting: ")
     away.rename(database)
     watched.wait_for_log("Watching the articles of Acme")
     assert watched.runs() == []
     database.rename(away)
-    wait_for(lambda: watched.log.read_text().count("Waiting for the database") == 2, watched.log.read_text)
+    wait_for(lambda: watched.log.read_text().count("Waiting: ") == 2, watched.log.read_text)
     away.rename(database)
     save(article_json(2))
     assert watched.wait_for_runs(1) == ["x"]
@@ -193,7 +193,7 @@ def test_truncated_database_stays_as_it_is(key, database, watch):
     """The service responds with 503 then. With new tables it would refuse every key."""
     watched = watch(database, "--", "true")
     os.truncate(database, 0)
-    watched.wait_for_log("Waiting for the database: ")
+    watched.wait_for_log("Waiting: ")
     assert database.stat().st_size == 0
 
 
@@ -203,7 +203,7 @@ def test_customers_that_come_and_go_do_not_end_it(app, key, save, database, watc
     watched = watch(database, *append(tmp_path, "print('x', file=file)"))
     create_key(app, "Other")
     run_command(app, "customers", "rename", "Acme", "New")
-    watched.wait_for_log("Waiting for the database: There is no customer 'Acme'")
+    watched.wait_for_log("Waiting: There is no customer 'Acme'")
     run_command(app, "customers", "rename", "New", "Acme")
     save(article_json(2))
     assert watched.wait_for_runs(1) == ["x"]
