@@ -20,7 +20,7 @@ from commands.database import database as database_commands
 from commands.keys import keys as key_commands
 from endpoints import articles, health, lists, openapi, page, previews, sitemap
 from models import ApiKey, Article, db
-from serving import ListenError, server
+from serving import server
 from serving.log import AccessLog, log_to_stderr
 from serving.response_cache import MEGABYTE, ResponseCache
 from settings import SettingsError, load_environment, read_settings, read_version
@@ -123,7 +123,7 @@ def _allow_origins(app: Flask, origins: Iterable[str]) -> None:
 
     @app.after_request
     def vary_by_origin(response: Response) -> Response:
-        """Add Origin to Vary, also in responses to clients that send none: a shared cache may have both."""
+        """Add Origin to Vary, also in responses to clients that send none: a shared cache may store both kinds."""
         response.vary.add("Origin")
         return response
 
@@ -151,7 +151,7 @@ def main() -> None:
     log = log_to_stderr(settings["LOG_LEVEL"])
     try:
         listener = server.listen(settings["HOST"], settings["PORT"])
-    except ListenError as error:
+    except server.ListenError as error:
         raise click.ClickException(str(error)) from error
     with app.app_context():
         create_database()

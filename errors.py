@@ -49,7 +49,7 @@ def render_problem(status: int, detail: str, **members: Any) -> bytes:
 
 
 def unavailable() -> Response:
-    """Return the response while the database cannot be read."""
+    """Return the 503 for a database that cannot be read."""
     response = _problem(Response(status=503, headers={"Retry-After": "5"}), STATUS_DETAILS[503])
     return add_security_headers(response)
 

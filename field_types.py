@@ -11,7 +11,7 @@ from marshmallow import ValidationError, fields, validate
 from orjson import Fragment
 
 MAX_READ_TIME_MINUTES = 1_000_000
-# What makes a browser leave a script element early, or not at its end:
+# Text that makes a browser end a script element too early, or miss its end tag:
 # https://html.spec.whatwg.org/multipage/scripting.html#restrictions-for-contents-of-script-elements
 SCRIPT_BREAKOUT = re.compile("<(?=/script|!--)", re.IGNORECASE | re.ASCII)
 
@@ -21,13 +21,17 @@ def format_timestamp(moment: datetime) -> str:
     return moment.isoformat(timespec="milliseconds")[:23] + "Z"
 
 
+def truncate_to_milliseconds(moment: datetime) -> datetime:
+    """Return the datetime without the digits of its fraction after the third."""
+    return moment.replace(microsecond=moment.microsecond // 1000 * 1000)
+
+
 def parse_timestamp(text: Any) -> datetime:
     """Return an ISO 8601 timestamp with a zone as a datetime in UTC, to the millisecond. Raises ValidationError."""
     try:
         moment = datetime.fromisoformat(text.upper())  # RFC 3339 allows "t" and "z"
         if moment.tzinfo:
-            moment = moment.astimezone(UTC)  # OverflowError in the first and last hours that datetime has
-            return moment.replace(microsecond=moment.microsecond // 1000 * 1000)
+            return truncate_to_milliseconds(moment.astimezone(UTC))  # OverflowError in datetime's first and last hours
     except (AttributeError, ValueError, OverflowError):
         pass
     raise ValidationError("Must be a timestamp with its zone, as in 2026-01-31T09:30:00Z.")

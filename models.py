@@ -19,6 +19,8 @@ from sqlalchemy import (
 )
 from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
 
+from field_types import truncate_to_milliseconds
+
 
 class UtcDateTime(TypeDecorator[datetime]):
     """An aware datetime in Python, UTC to the millisecond in the database.
@@ -36,11 +38,6 @@ class UtcDateTime(TypeDecorator[datetime]):
         if value is None:
             return None
         return value.replace(tzinfo=UTC) if value.tzinfo is None else value.astimezone(UTC)
-
-
-def truncate_to_milliseconds(moment: datetime) -> datetime:
-    """Return the datetime without the digits of its fraction after the third."""
-    return moment.replace(microsecond=moment.microsecond // 1000 * 1000)
 
 
 def publication_state(status: str, published_at: datetime | None, now: datetime) -> str:
@@ -101,7 +98,7 @@ def _covering_index(name: str, *columns: str) -> tuple[Index, Index]:
 
 
 class Article(Base):
-    """An article. Its id and slug are unique within the customer; `pk` ties the indexes to it.
+    """An article. Its id and slug are unique within the customer. Indexes refer to a row by its `pk`.
 
     The long texts come last, so that a row that is read for its short columns leaves them on their own pages.
     """

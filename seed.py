@@ -20,7 +20,7 @@ from commands.params import ApiKeyType
 from field_types import dump_json
 from importing.errors import ImportErrors, SourceLocation
 from importing.writer import save_articles
-from models import ApiKey, Article, Customer, db
+from models import ApiKey, Customer, article_table, db
 from serving.server import base_url
 from settings import load_environment
 from storage.engine import begin_write, commit_write
@@ -119,13 +119,10 @@ def located(
 
 def remove_demo_articles(customer_id: int, after: int) -> int:
     """Delete the published demo articles after number `after`, and return their number."""
-    removed = db.session.execute(
-        delete(Article)
-        .where(Article.customer_id == customer_id, Article.id.regexp_match("^demo-[0-9]{6}$"))
-        .where(Article.id > f"demo-{after:06}")
-        .returning(Article.pk)
-    )
-    return len(removed.all())
+    columns = article_table.c
+    later = columns.id.regexp_match("^demo-[0-9]{6}$"), columns.id > f"demo-{after:06}"
+    own = delete(article_table).where(columns.customer_id == customer_id, *later)
+    return db.session.connection().execute(own).rowcount
 
 
 def remove_demo() -> str:
@@ -144,8 +141,8 @@ def remove_demo() -> str:
 def demo_key(customer: Customer, key: str | None) -> str | None:
     """Return `key`, which is added if it is new, or a random key if the customer has none, or None."""
     if not key:
-        held = db.session.scalar(select(func.count()).where(ApiKey.customer_id == customer.id))
-        return None if held else add_key(customer)[0]
+        key_count = db.session.scalar(select(func.count()).where(ApiKey.customer_id == customer.id))
+        return None if key_count else add_key(customer)[0]
     known = db.session.scalar(select(ApiKey).filter_by(hash=hash_key(key)))
     if known and (known.customer_id != customer.id or known.revoked_at or known.expires_on):
         raise click.BadParameter(

@@ -25,7 +25,10 @@ RECOVERY_HINT = "Correct it and save, or close the editor without a change to gi
 
 
 class EditConflictError(Exception):
-    """The article was changed while the editor was open. Holds it as it is now, and that with the user's changes."""
+    """The article was changed while the editor was open.
+
+    Holds the current article, and its text with the user's changes applied.
+    """
 
     def __init__(self, article: dict[str, Any], text: str) -> None:
         super().__init__()
@@ -142,7 +145,7 @@ def _import(record: dict[str, Any], article: dict[str, Any], name: str | None) -
     begin_write()
     current = _read_article(article["slug"], name)
     if current["id"] != article["id"]:
-        raise click.ClickException("Nothing was written. Another article has got the slug meanwhile.")
+        raise click.ClickException("Nothing was written. Another article has taken this slug in the meantime.")
     if current != article:
         raise EditConflictError(current, _to_text(current | _changes(article, record)))
     if record.setdefault("id", article["id"]) != article["id"]:

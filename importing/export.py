@@ -1,4 +1,4 @@
-"""The way back: stored articles as records that an import takes."""
+"""Export: stored articles as records that an import accepts."""
 
 from collections.abc import Collection, Iterator
 from typing import Any

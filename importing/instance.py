@@ -15,8 +15,8 @@ from storage import Progress
 
 PAGE_SIZE = 100  # articles that are requested at a time
 TIMEOUT_SECONDS = 60  # that the instance may be silent
-NO_ENDPOINT = "Its response is not that of an articles endpoint. Check the URL."
-NO_SITEMAP = "The response of the sitemap endpoint beside it is not that of one. Check the URL."
+NO_ENDPOINT = "This URL did not return a list of articles. Check the URL."
+NO_SITEMAP = "The sitemap URL beside it did not return a sitemap. Check the URL."
 CHANGED = "The articles changed while they were read. Import them again."
 
 

@@ -10,14 +10,16 @@ from uuid import uuid4
 from marshmallow import ValidationError
 from sqlalchemy import RowMapping, bindparam, insert, select, update
 
+from field_types import truncate_to_milliseconds
 from importing.derived import fill_derived_fields
 from importing.errors import ImportErrors, SourceLocation
 from importing.hints import unknown_field_message, warnings_about
 from importing.sources import is_url
 from importing.structured_data import schema_markup
-from models import Customer, article_table, db, publication_state, truncate_to_milliseconds
+from models import Customer, article_table, db, publication_state
 from schemas import ArticleImportSchema
 from storage.search import search_columns
+from storage.selects import select_published
 
 BATCH_SIZE = 500  # articles held in memory at a time
 
@@ -43,7 +45,8 @@ def load_articles(
             fields = sorted(error.messages_dict.items())
             if isinstance(record, dict):
                 errors.add(location, " ".join(f"{name}: {_explain(name, messages[0])}" for name, messages in fields))
-                errors.rejected_ids.add(str(record.get("id")))
+                if record.get("id"):
+                    errors.rejected_ids.add(str(record["id"]))
             else:
                 errors.add(location, fields[0][1][0])
 
@@ -159,14 +162,14 @@ class ArticleWriter:
         A given time that is just the stored one is left over from an export. From another instance comes only the day
         of the last change, which a mirror must keep.
         """
-        given: datetime | None = row.get("updated_at")
+        imported: datetime | None = row.get("updated_at")
         if not stored:
-            return given or self.now
+            return imported or self.now
         before: datetime = stored["updated_at"]
-        if given and from_instance:
-            return before if before.date() == given.date() else given
-        if given and given != before:
-            return given
+        if imported and from_instance:
+            return before if before.date() == imported.date() else imported
+        if imported and imported != before:
+            return imported
         return before if _same_content(row, stored) else self.now
 
     def _new_article_defaults(self, article: dict[str, Any]) -> dict[str, Any]:
@@ -187,8 +190,8 @@ class ArticleWriter:
             if holder in self.errors.rejected_ids:
                 continue  # it might have released the slug
             if holder:
-                way_out = "Use that id or none, or first rename or delete that article."
-                self.errors.add(location, f"slug: The article with the id {holder!r} has it. {way_out}")
+                reason = f"slug: The article with the id {holder!r} already has this slug."
+                self.errors.add(location, f"{reason} Use that id or none, or rename or delete that article first.")
             else:
                 db.session.execute(update(article_table).where(own, article_table.c.id == id).values(slug=slug))
 
@@ -198,20 +201,14 @@ class ArticleWriter:
         An import without articles is an error: the sources may be empty by mistake.
         """
         if not self.ids and not self.errors.count:
-            self.errors.add(
-                SourceLocation("the sources"), "They hold no article, so all would be unpublished. Check them."
-            )
-        columns = article_table.c
-        published = (
-            columns.customer_id == self.customer_id,
-            columns.status == "published",
-            columns.published_at <= self.now,
-        )
-        rows = db.session.execute(select(columns.pk, columns.id).where(*published)).all()
-        missing = [{"article_pk": pk} for pk, id in rows if id not in self.ids]
+            reason = "They contain no articles, so the import would unpublish everything. Check them."
+            self.errors.add(SourceLocation("the sources"), reason)
+        parameters = {"customer_id": self.customer_id, "now": self.now}
+        published = db.session.execute(select_published(("pk", "id")), parameters).all()
+        missing = [{"article_pk": pk} for pk, id in published if id not in self.ids]
         if missing:
-            as_draft = update(article_table).where(columns.pk == bindparam("article_pk")).values(status="draft")
-            db.session.execute(as_draft, missing)
+            own = update(article_table).where(article_table.c.pk == bindparam("article_pk"))
+            db.session.execute(own.values(status="draft"), missing)
         self.counts["unpublished"] = len(missing)
 
 

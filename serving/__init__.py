@@ -1,5 +1,1 @@
-"""All that knows HTTP servers."""
-
-
-class ListenError(Exception):
-    """Why the service cannot listen where HOST and PORT say."""
+"""Serving over HTTP: the response cache, waitress, the log."""

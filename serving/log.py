@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 MAX_PATH_LENGTH = 200  # characters
 MAX_WAITING_LINES = 10_000  # of the log; the oldest are dropped if nobody reads it
 WRITE_INTERVAL_SECONDS = 0.1
-WRITE_BYTES = 512  # that every pipe takes whole (POSIX: PIPE_BUF); small writes also share its pages
+WRITE_BYTES = 512  # writes of up to this size to a pipe are atomic (POSIX: PIPE_BUF)
 
 
 class StderrHandler(logging.Handler):

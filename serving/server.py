@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING
 from waitress import wasyncore
 from waitress.adjustments import Adjustments
 
-from serving import ListenError
 from serving.waitress_fixes import ApiServer
 
 if TYPE_CHECKING:
@@ -32,6 +31,10 @@ SETTINGS = {
     "ident": None,
     "log_socket_errors": False,  # a client that goes away is no event
 }
+
+
+class ListenError(Exception):
+    """Why the service cannot listen, and what to do about it."""
 
 
 def base_url(host: str, port: int) -> str:

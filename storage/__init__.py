@@ -1,4 +1,4 @@
-"""All that knows the database."""
+"""Access to the database."""
 
 from collections.abc import Callable
 from contextlib import AbstractContextManager

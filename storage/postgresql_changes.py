@@ -29,9 +29,9 @@ from sqlalchemy import Connection, Engine, event
 from storage.engine import postgresql_connect_args
 from storage.postgresql import SILENCE_SECONDS, connect
 
-TIMEOUT_SECONDS = 2  # of the detector's connection, which every request waits for; the least that libpq knows
+TIMEOUT_SECONDS = 2  # of the detector's connection, which every request waits for; libpq's minimum
 RECOVERY_SECONDS = 0.5  # in which a server that responds again accepts a connection
-SUSPENSION_SECONDS = 5  # in which there are no versions after two servers were met, or one that does not know them
+SUSPENSION_SECONDS = 5  # without versions, after connections reached two servers, or one that lacks these functions
 SERVER = (
     "concat_ws(' ', extract(epoch FROM pg_postmaster_start_time()), inet_server_addr(), inet_server_port(),"
     " current_database())"
@@ -72,15 +72,15 @@ class PostgreSQLChangeDetector:
         """Return the database's version, or None while it cannot be read.
 
         One thread at a time finds out whether the server responds, and those that have waited for it do not try again.
-        While the server is silent, they wait just long enough to learn that it is back. They stop waiting on their own:
-        the thread that has found it silent may already hold the lock for its next request.
+        While the server is silent, they wait only `RECOVERY_SECONDS` for the lock. Its holder may release it and take
+        it again for its next request, so they check `is_silent` themselves.
         """
         failures = self._failures
         while not self._lock.acquire(timeout=RECOVERY_SECONDS):
             if self.is_silent:
                 return None
         try:
-            if self._failures != failures or self._is_suspended():
+            if self._failures != failures or time.monotonic() < self._suspended_until:
                 return None
             began = time.monotonic()
             try:
@@ -156,9 +156,6 @@ class PostgreSQLChangeDetector:
     def _suspend(self) -> None:
         self._suspended_until = time.monotonic() + SUSPENSION_SECONDS
         self._invalidate()
-
-    def _is_suspended(self) -> bool:
-        return time.monotonic() < self._suspended_until
 
 
 def attach(engine: Engine) -> PostgreSQLChangeDetector:

@@ -47,8 +47,8 @@ def connect_existing(path: str, *, read_only: bool, **options: Any) -> sqlite3.C
         connection.execute("PRAGMA schema_version")
     except sqlite3.OperationalError as error:
         connection.close()
-        refused = error.sqlite_errorcode & 255 in (sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY)
-        if not refused or os.path.exists(wal_path(path)) or os.path.exists(f"{os.path.realpath(path)}-journal"):
+        is_access_error = error.sqlite_errorcode & 255 in (sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY)
+        if not is_access_error or os.path.exists(wal_path(path)) or os.path.exists(f"{os.path.realpath(path)}-journal"):
             raise
         connection = sqlite3.connect(uri + "ro&immutable=1", **options)
     return connection

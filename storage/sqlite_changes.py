@@ -25,7 +25,7 @@ class Version(NamedTuple):
 
 
 class FileState(NamedTuple):
-    """What `os.stat` tells of a database file."""
+    """The state of a database file, from `os.stat`."""
 
     inode: int
     device: int
@@ -72,10 +72,12 @@ class SQLiteChangeDetector:
         A file that is copied over the database changes it as a checkpoint does. With `allow_checkpoint`, only what
         cannot be a checkpoint counts: the checkpoint of a large WAL goes on for seconds.
         """
-        now = self.version()
-        if not now or not version:
+        current = self.version()
+        if not current or not version:
             return False
-        return now.replacements == version.replacements if allow_checkpoint else now.generation == version.generation
+        if allow_checkpoint:
+            return current.replacements == version.replacements
+        return current.generation == version.generation
 
     def invalidate(self) -> None:
         """Reopen the file before the next version is read."""
@@ -146,11 +148,11 @@ class SQLiteChangeDetector:
             wal = self._stat_wal()
             if self._wal_inode and (wal.st_ino if wal else 0) != self._wal_inode:
                 self.invalidate()  # somebody has removed the WAL
-            now = (wal.st_ino, wal.st_size, wal.st_mtime_ns) if wal else file
+            current = (wal.st_ino, wal.st_size, wal.st_mtime_ns) if wal else file
             pending = wal.st_size if wal and self._in_wal_mode else file.size
-            if now == before and pending:
+            if current == before and pending:
                 checkpoint(self._path, timeout=0)
-            before = now
+            before = current
 
 
 def attach(engine: Engine, path: str) -> SQLiteChangeDetector:

@@ -31,7 +31,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @pytest.fixture(scope="session", autouse=True)
 def default_settings() -> None:
-    """Let no setting of the shell that runs the tests, and of a `.env`, reach them."""
+    """Remove the settings of the shell that runs the tests, and ignore `.env`."""
     os.environ["FLASK_SKIP_DOTENV"] = "1"
     for name in ("DATABASE_URL", "HOST", "PORT", "THREADS", "CACHE_MB", "CORS_ORIGINS", "LOG_LEVEL", "DEMO_KEY"):
         os.environ.pop(name, None)

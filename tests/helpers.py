@@ -329,7 +329,7 @@ def wait_for(find: Callable[[], Any], explain: Callable[[], str], seconds: float
 
 
 def assert_one_is_below(limit: float, attempt: Callable[[], float]) -> None:
-    """Make up to three attempts until one takes less than the limit: other tests on the machine only add time."""
+    """Check that one of up to three attempts takes less than the limit: other tests on the machine only add time."""
     taken: list[float] = []
     while not taken or (taken[-1] >= limit and len(taken) < 3):
         taken.append(attempt())

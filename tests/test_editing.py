@@ -270,7 +270,7 @@ def test_edit_never_writes_to_an_article_that_took_the_slug(edit, save, database
     )
     result, _ = edit("slug-1", other + "text = text.replace('Title 1', 'Mine')")
     assert result.exit_code == 1
-    assert "Another article has got the slug" in result.stderr
+    assert "Another article has taken this slug" in result.stderr
     assert sql("SELECT title FROM article ORDER BY id") == [("Title 1",), ("Title 2",)]
 
 
@@ -366,10 +366,10 @@ def test_unpublish_missing_needs_articles_and_whole_sources(app, save, sql, arti
     for result in (empty, part):
         assert (result.exit_code, result.stdout) == (1, "")
         assert len(result.stderr.splitlines()) <= 2
-    assert "hold no article" in empty.stderr
+    assert "contain no articles" in empty.stderr
     rejected = import_articles(app, {"title": "Without a slug"}, options=["--unpublish-missing"])
     assert "slug: " in rejected.stderr
-    assert "hold no article" not in rejected.stderr
+    assert "contain no articles" not in rejected.stderr
     assert "Remove q" in part.stderr
     assert sql("SELECT status FROM article") == [("published",)]
 
