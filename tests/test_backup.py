@@ -9,7 +9,7 @@ import sqlite3
 import subprocess
 import threading
 import time
-from contextlib import closing
+from contextlib import closing, contextmanager
 
 import pytest
 from helpers import (
@@ -25,6 +25,8 @@ from helpers import (
     save_articles,
     subprocess_args,
 )
+
+from storage.backup import back_up
 
 pytestmark = pytest.mark.sqlite
 REVOKED = "Keys that were revoked since the backup are valid again: revoke them."
@@ -129,6 +131,27 @@ def test_interrupted_backup_leaves_no_file(save, key, database):
         if process.returncode == 0:
             (database.parent / "backup.db").unlink()
         assert files_beside(database) == set()
+
+
+def test_backup_beside_a_busy_writer_ends_with_one_state(app, save, sql, database):
+    """Another program commits after each part that is copied."""
+    save(*(article_json(number, contentHtml="x" * 200_000) for number in range(60)))
+    before, parts = sql("SELECT id, title, views FROM article ORDER BY id"), []
+
+    def advance(pages):
+        parts.append(pages)
+        assert len(parts) < 10
+        sql("UPDATE article SET title = 'Later', views = views + 1")
+
+    @contextmanager
+    def progress(_label, _length):
+        yield advance
+
+    with app.app_context():
+        back_up(database.parent / "backup.db", progress)
+    assert len(parts) > 2
+    with closing(sqlite3.connect(database.parent / "backup.db")) as copy:
+        assert copy.execute("SELECT id, title, views FROM article ORDER BY id").fetchall() == before
 
 
 def test_restore_shows_in_the_next_response(run, backup, save, server, key, sql):
