@@ -265,7 +265,7 @@ def running_service(database: Path) -> Iterator[tuple[Flask, Server]]:
     """Run a service on a database that exists; yield the application on the same database, and the service."""
     app, server = create_application(database), Server(database)
     yield app, server
-    server.stop()
+    assert server.stop() == 0
     close(app)
 
 

@@ -426,8 +426,10 @@ def test_slugs_can_be_swapped_and_passed_on(counts, save, client, sql):
 def test_new_id_cannot_take_the_slug_of_another_article(errors, save, sql):
     save(article_json(1))
     (line,) = errors(article_json(2), article_json(3, slug="slug-1"))
-    assert line.startswith("standard input, line 2, slug 'slug-1': slug: ")
-    assert "The article with the id 'id-0001' already has this slug. Use that id or none" in line
+    assert line.startswith(
+        "standard input, line 2, slug 'slug-1': slug: The article with the id 'id-0001' already has this slug. "
+        "Use that id or none"
+    )
     assert column(sql, "slug") == {"id-0001": "slug-1"}
 
 

@@ -496,10 +496,12 @@ def test_stalled_readers_are_closed_to_make_room(site: Any, large_request: bytes
         stalled = connect_all(stack, site.server, 10)
         for connection in stalled:
             connection.sendall(large_request * 2)
-        before, unread = [], [0]
-        while 0 in unread or unread != before:  # more is being sent to them
+        for connection in stalled:
+            assert wait_for_bytes(connection)
+        before = []
+        while (unread := [count_unread(connection) for connection in stalled]) != before:  # more is being sent to them
+            before = unread
             time.sleep(0.5)
-            before, unread = unread, [count_unread(connection) for connection in stalled]
         idle = connect_all(stack, site.server, 890)
         for _ in range(5):
             assert site.get("/healthz").status == 200
