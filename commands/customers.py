@@ -1,14 +1,14 @@
 """`flask customers`: list, rename and delete customers."""
 
 import click
-from sqlalchemy import bindparam, delete, func, select, update
+from sqlalchemy import delete, func, select
 
 from commands import DatabaseGroup, confirm
 from commands.lookup import DEMO_CUSTOMER, check_customer_name, find_customer
 from commands.params import CustomerNameType
 from importing.errors import printable
 from importing.structured_data import schema_markup
-from importing.writer import BATCH_SIZE
+from importing.writer import BATCH_SIZE, UPDATE_BY_PK
 from models import ApiKey, Customer, article_table, db
 from storage.engine import begin_write, commit_write
 from storage.tables import require_tables
@@ -90,7 +90,7 @@ def _regenerate_schema_markup(customer: Customer) -> int:
             {"article_pk": article["pk"], "schema_markup": schema_markup(dict(article), customer.name)}
             for article in db.session.execute(batch).mappings()
         ]
-        db.session.execute(update(article_table).where(columns.pk == bindparam("article_pk")), changes)
+        db.session.execute(UPDATE_BY_PK, changes)
     return len(keys)
 
 

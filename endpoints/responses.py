@@ -13,6 +13,6 @@ HEADERS = [("Cache-Control", "private, no-cache"), ("Vary", "Accept-Encoding, x-
 def json_response(content: dict[str, Any], next_publication: datetime | None) -> Response:
     """Return `content` as JSON, which is fresh until `next_publication`, if there is one."""
     if next_publication:
-        # Read by serving.response_cache, which imports nothing of the endpoints, nor they of it.
+        # The response cache reads it (FRESH_UNTIL). Endpoints and serving do not import each other.
         request.environ["article_delivery.fresh_until"] = next_publication.timestamp()
     return Response(orjson.dumps(content), headers=HEADERS, content_type="application/json")

@@ -22,6 +22,7 @@ from storage.search import search_columns
 from storage.selects import select_published
 
 BATCH_SIZE = 500  # articles held in memory at a time
+UPDATE_BY_PK = update(article_table).where(article_table.c.pk == bindparam("article_pk"))  # for a list of changes
 
 PRESERVED_COLUMNS = "id", "status", "created_at", "published_at", "views"  # unless an import gives them
 # A change of these moves `updated_at`, and so does one of given structured data.
@@ -117,7 +118,7 @@ class ArticleWriter:
         if new:
             db.session.execute(insert(article_table), new)
         if changed:
-            db.session.execute(update(article_table).where(article_table.c.pk == bindparam("article_pk")), changed)
+            db.session.execute(UPDATE_BY_PK, changed)
         self.counts.update(new=len(new), changed=len(changed))
         self.counts.update(publication_state(row["status"], row["published_at"], self.now) for row in new)
 
@@ -207,8 +208,7 @@ class ArticleWriter:
         published = db.session.execute(select_published(("pk", "id")), parameters).all()
         missing = [{"article_pk": pk} for pk, id in published if id not in self.ids]
         if missing:
-            own = update(article_table).where(article_table.c.pk == bindparam("article_pk"))
-            db.session.execute(own.values(status="draft"), missing)
+            db.session.execute(UPDATE_BY_PK.values(status="draft"), missing)
         self.counts["unpublished"] = len(missing)
 
 

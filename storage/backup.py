@@ -34,7 +34,6 @@ def back_up(target: Path, progress: Progress) -> None:
     source = _database_path()
     with _temporary_file(target) as copy:
         _copy(source, copy, "Restore an earlier backup.", progress)
-        _check_integrity(copy, source, "Restore an earlier backup.")
         _migrate(copy, source, "Set DATABASE_URL to this service's database.")
         try:
             os.link(copy, target)  # unlike a rename, never over another file
@@ -55,7 +54,6 @@ def restore(backup: Path, progress: Progress) -> str | None:
     is_new = not os.path.exists(path)
     with _temporary_file(Path(path)) as copy:
         _copy(str(backup), copy, "Use another backup.", progress)
-        _check_integrity(copy, str(backup), "Use another backup.")
         _migrate(copy, str(backup), "Choose a file that flask database backup wrote.")
         if not _overwrite(copy, path):
             _replace(copy, path)
@@ -89,7 +87,7 @@ def _temporary_file(beside: Path) -> Iterator[str]:
 
 
 def _copy(source: str, target: str, hint: str, progress: Progress) -> None:
-    """Copy one state of a database, its WAL included, into a single file."""
+    """Copy one state of a database, its WAL included, into a single file. Raises StorageError if it is damaged."""
     try:
         with (
             closing(connect_existing(source, read_only=True, isolation_level=None)) as reader,
@@ -104,6 +102,7 @@ def _copy(source: str, target: str, hint: str, progress: Progress) -> None:
         if error.sqlite_errorcode & 255 not in DAMAGED:
             raise
         raise StorageError(f"{source} is not a whole SQLite database ({error}). {hint}") from error
+    _check_integrity(target, source, hint)
 
 
 def _check_integrity(copy: str, name: str, hint: str) -> None:
