@@ -4,7 +4,7 @@ from pathlib import Path
 
 import click
 
-from commands import DatabaseGroup, announce_file, confirm, progress_bar
+from commands import DatabaseGroup, announce_file, confirm
 from storage.backup import back_up
 from storage.backup import restore as restore_backup
 
@@ -18,7 +18,7 @@ def database() -> None:
 @click.argument("file", type=click.Path(path_type=Path))
 def backup(file: Path) -> None:
     """Write a copy of the database to FILE, a new file, while the service runs."""
-    back_up(file, progress_bar)
+    back_up(file)
     click.echo(f"Backed up to {file}.", err=True)
 
 
@@ -28,5 +28,5 @@ def backup(file: Path) -> None:
 def restore(file: Path, yes: bool) -> None:
     """Put the backup FILE in the database's place, while the service runs."""
     confirm("This replaces all articles and keys.", yes)
-    announce_file(restore_backup(file, progress_bar))
+    announce_file(restore_backup(file))
     click.echo(f"Restored from {file}. Keys that were revoked since the backup are valid again: revoke them.", err=True)

@@ -1,28 +1,28 @@
 """Backup and restore of a SQLite database while the service runs (https://www.sqlite.org/backup.html)."""
 
 import os
-import secrets
 import shutil
 import sqlite3
 import time
 from collections.abc import Iterator
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from sqlalchemy import URL, create_engine, inspect
 from sqlalchemy.pool import NullPool
 
 from models import Base, db
-from storage import Progress, StorageError
+from storage import StorageError
 from storage.engine import WRITE_LOCK_TIMEOUT_SECONDS
 from storage.sqlite import checkpoint, companion_paths, connect_existing, sqlite_path
 from storage.tables import OLDEST_TABLES, migrate, require_database
 
-PAGES_PER_STEP = 1000
+PAGE_SIZE = 4096  # SQLite's default; that of a database in WAL mode cannot change
 DAMAGED = sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB
 
 
-def back_up(target: Path, progress: Progress) -> None:
+def back_up(target: Path) -> None:
     """Write a consistent copy of the database to `target`, a new file, which appears only when it is whole.
 
     Raises StorageError if the file exists or cannot be written, and for a damaged database: a backup can be restored.
@@ -31,10 +31,8 @@ def back_up(target: Path, progress: Progress) -> None:
     if target.exists():
         raise StorageError(exists_already)
     require_database()
-    source = _database_path()
-    with _temporary_file(target) as copy:
-        _copy(source, copy, "Restore an earlier backup.", progress)
-        _migrate(copy, source, "Set DATABASE_URL to this service's database.")
+    hints = "Restore an earlier backup.", "Set DATABASE_URL to this service's database."
+    with _checked_copy(_database_path(), target, *hints) as copy:
         try:
             os.link(copy, target)  # unlike a rename, never over another file
         except FileExistsError as error:
@@ -43,7 +41,7 @@ def back_up(target: Path, progress: Progress) -> None:
             os.rename(copy, target)
 
 
-def restore(backup: Path, progress: Progress) -> str | None:
+def restore(backup: Path) -> str | None:
     """Put a backup in the database's place: the next request sees it, and none sees a mixture.
 
     The backup is first copied, checked and migrated beside the database. Killed at any moment, this leaves the old
@@ -52,9 +50,8 @@ def restore(backup: Path, progress: Progress) -> str | None:
     """
     path = _database_path()
     is_new = not os.path.exists(path)
-    with _temporary_file(Path(path)) as copy:
-        _copy(str(backup), copy, "Use another backup.", progress)
-        _migrate(copy, str(backup), "Choose a file that flask database backup wrote.")
+    hints = "Use another backup.", "Choose a file that flask database backup wrote."
+    with _checked_copy(str(backup), Path(path), *hints) as copy:
         if not _overwrite(copy, path):
             _replace(copy, path)
     checkpoint(path, timeout=1)
@@ -69,51 +66,40 @@ def _database_path() -> str:
 
 
 @contextmanager
-def _temporary_file(beside: Path) -> Iterator[str]:
-    """Yield the path of an empty file, which is removed at the end. Raises StorageError if it cannot be created."""
-    folder = Path(os.path.realpath(beside)).parent
-    path = str(folder / f".{beside.name}-{secrets.token_hex(4)}.tmp")
-    try:  # from here on, so that an interrupt leaves no file
-        try:
-            Path(path).touch(0o600, exist_ok=False)
-        except OSError as error:
-            reason = f"{folder} cannot be written ({error.strerror})."
-            raise StorageError(f"{reason} Choose a folder that exists and that you may write.") from error
-        yield path
-    finally:
-        for name in (path, *companion_paths(path)):
-            with suppress(OSError):
-                os.remove(name)
+def _checked_copy(source: str, target: Path, if_damaged: str, if_foreign: str) -> Iterator[str]:
+    """Yield a copy of one state of a database, whole and migrated, in a temporary folder beside `target`.
+
+    Raises StorageError, with one of the hints, if the source is damaged or not a database of this service, and if the
+    folder cannot be created.
+    """
+    folder = os.path.dirname(os.path.realpath(target))
+    try:
+        temporary = TemporaryDirectory(prefix=f".{target.name}-", suffix=".tmp", dir=folder)
+    except OSError as error:
+        reason = f"{folder} cannot be written ({error.strerror})."
+        raise StorageError(f"{reason} Choose a folder that exists and that you may write.") from error
+    with temporary as name:
+        copy = os.path.join(name, "copy.db")
+        _copy(source, copy, if_damaged)
+        _migrate(copy, source, if_foreign)
+        os.chmod(copy, 0o600)
+        yield copy
 
 
-def _copy(source: str, target: str, hint: str, progress: Progress) -> None:
+def _copy(source: str, copy: str, hint: str) -> None:
     """Copy one state of a database, its WAL included, into a single file. Raises StorageError if it is damaged."""
     try:
-        with (
-            closing(connect_existing(source, read_only=True, isolation_level=None)) as reader,
-            closing(sqlite3.connect(target, isolation_level=None)) as writer,
-        ):
-            reader.execute("BEGIN")
-            (pages,) = reader.execute("PRAGMA page_count").fetchone()  # from here on, commits by others are not seen
-            with progress("Copying", pages) as advance:
-                reader.backup(writer, pages=PAGES_PER_STEP, progress=lambda *_: advance(PAGES_PER_STEP))
-            writer.execute("PRAGMA journal_mode = DELETE")
+        with closing(connect_existing(source, read_only=True, isolation_level=None)) as connection:
+            (finding,) = connection.execute("PRAGMA integrity_check(1)").fetchone()
+            if finding == "ok":
+                connection.execute(f"PRAGMA page_size = {PAGE_SIZE}")
+                connection.execute("VACUUM INTO ?", [copy])
     except sqlite3.DatabaseError as error:
         if error.sqlite_errorcode & 255 not in DAMAGED:
             raise
-        raise StorageError(f"{source} is not a whole SQLite database ({error}). {hint}") from error
-    _check_integrity(target, source, hint)
-
-
-def _check_integrity(copy: str, name: str, hint: str) -> None:
-    """Raise StorageError if the copy is damaged."""
-    with closing(sqlite3.connect(copy)) as connection:
-        try:
-            (finding,) = connection.execute("PRAGMA integrity_check(1)").fetchone()
-        except sqlite3.DatabaseError as error:
-            finding = str(error)
-        if finding != "ok":
-            raise StorageError(f"{name} is damaged ({finding.splitlines()[-1]}). {hint}")
+        finding = str(error)
+    if finding != "ok":
+        raise StorageError(f"{source} is not a whole SQLite database ({finding.splitlines()[-1]}). {hint}")
 
 
 def _migrate(copy: str, name: str, hint: str) -> None:
@@ -148,21 +134,12 @@ def _overwrite(copy: str, path: str) -> bool:
             closing(sqlite3.connect(copy, isolation_level=None)) as reader,
             closing(connect_existing(path, read_only=False, isolation_level=None)) as writer,
         ):
-            _match_page_size(reader, writer)
-            reader.backup(writer, pages=PAGES_PER_STEP, progress=give_up)
+            reader.backup(writer, pages=1000, progress=give_up)
     except sqlite3.DatabaseError as error:
         if error.sqlite_errorcode & 255 not in DAMAGED:
             raise
         return False
     return True
-
-
-def _match_page_size(copy: sqlite3.Connection, database: sqlite3.Connection) -> None:
-    """Set the copy to the database's page size, which cannot change in WAL mode."""
-    (page_size,) = database.execute("PRAGMA page_size").fetchone()
-    if (page_size,) != copy.execute("PRAGMA page_size").fetchone():
-        copy.execute(f"PRAGMA page_size = {page_size}")
-        copy.execute("VACUUM")
 
 
 def _replace(copy: str, path: str) -> None:
