@@ -3,7 +3,7 @@
 import re
 import shlex
 import tomllib
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -13,10 +13,9 @@ from sqlalchemy import delete, func, select
 
 from app import create_app
 from auth import add_key, hash_key
-from commands import create_database, progress_bar, translate_errors
+from commands import create_database, params, progress_bar, translate_errors
 from commands.customers import remove_customer
 from commands.lookup import DEMO_CUSTOMER, find_customer, find_or_create_customer
-from commands.params import ApiKeyType
 from field_types import dump_json
 from importing.errors import ImportErrors, SourceLocation
 from importing.writer import save_articles
@@ -108,15 +107,6 @@ def _article(id: str, number: int, text: dict[str, Any], site: str) -> dict[str,
     } | {name: text[name] for name in ("slug", "read_time") if name in text}
 
 
-def located(
-    articles: Iterable[dict[str, Any]], advance: Callable[[int], None]
-) -> Iterator[tuple[SourceLocation, dict[str, Any]]]:
-    """Yield articles as `save_articles` takes them, and advance the progress bar by each."""
-    for article in articles:
-        yield SourceLocation("the demo", article["id"]), article
-        advance(1)
-
-
 def remove_demo_articles(customer_id: int, after: int) -> int:
     """Delete the published demo articles after number `after`, and return their number."""
     columns = article_table.c
@@ -160,8 +150,9 @@ def write_demo(count: int, key: str | None, site: str) -> tuple[str | None, bool
     customer, is_new = find_or_create_customer(DEMO_CUSTOMER)
     removed = remove_demo_articles(customer.id, after=count)
     import_errors = ImportErrors()
-    with progress_bar("Writing the demo", count + DRAFTS + 1) as advance:
-        saved = save_articles(customer, located(demo_articles(count, site), advance), import_errors)
+    with progress_bar("Writing the demo", demo_articles(count, site), count + DRAFTS + 1) as articles:
+        located = ((SourceLocation("the demo", article["id"]), article) for article in articles)
+        saved = save_articles(customer, located, import_errors)
     import_errors.raise_if_any()
     key = demo_key(customer, key)
     click.echo(
@@ -187,7 +178,7 @@ def write_demo(count: int, key: str | None, site: str) -> tuple[str | None, bool
 )
 @click.option(
     "--key",
-    type=ApiKeyType(),
+    type=params.api_key,
     default=lambda: load_environment().get("DEMO_KEY"),
     help="A key for the demo (or DEMO_KEY). The first run creates a random one.",
 )

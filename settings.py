@@ -3,7 +3,7 @@
 import os
 import re
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from functools import lru_cache
 from io import StringIO
 from pathlib import Path
@@ -78,37 +78,28 @@ def load_environment() -> dict[str, str]:
     if not get_load_dotenv() or not ENV_FILE.is_file():
         return environment
     own = {name: value for name, value in _read_env_file(ENV_FILE).items() if value}
-    found = set(_found_by_flask())
-    return environment | {name: value for name, value in own.items() if name not in environment or name in found}
+    found = _found_by_flask()
+    return environment | own | {name: value for name, value in environment.items() if found.get(name) != value}
 
 
-def _found_by_flask() -> Iterator[str]:
-    """Yield the variables that Flask's command line has set from the files that it looks for."""
-    names = list(os.environ)
-    if "FLASK_RUN_FROM_CLI" not in names:
-        return
-    set_later = names[names.index("FLASK_RUN_FROM_CLI") :]  # which Flask sets itself, before it loads the files
-    for file in (".flaskenv", ".env"):
-        path = find_dotenv(file, usecwd=True)
-        for name, value in dotenv_values(path, encoding="utf-8").items() if path else ():
-            if name in set_later and os.environ[name] == value:  # else it is of a file that --env-file names
-                yield name
+def _found_by_flask() -> dict[str, str | None]:
+    """Return the variables in the files that Flask's command line looks for, as it has done by now."""
+    if "FLASK_RUN_FROM_CLI" not in os.environ:
+        return {}
+    return dotenv_values(find_dotenv(".env", usecwd=True)) | dotenv_values(find_dotenv(".flaskenv", usecwd=True))
 
 
 def _read_env_file(path: Path) -> dict[str, str | None]:
     """Return the variables of a file, as python-dotenv reads it. Raises SettingsError for a line that it would skip."""
     try:
-        content = path.read_bytes()
-        text = content.decode("utf-8-sig")
+        text = path.read_text("utf-8-sig")
     except OSError as error:
         raise SettingsError(f"{path} cannot be read ({error.strerror}).") from error
     except UnicodeDecodeError as error:
-        line = content.count(b"\n", 0, error.start) + 1
+        line = error.object.count(b"\n", 0, error.start) + 1
         raise SettingsError(f"{path}, line {line}, is not UTF-8 text. Save the file as UTF-8.") from error
-    text = text.replace("\r\n", "\n")
     for binding in parse_stream(StringIO(text)):
         if binding.error or (binding.key and binding.value is None):
-            original = binding.original.string  # with the blank lines before it
-            line = binding.original.line + original[: len(original) - len(original.lstrip())].count("\n")
+            line = text.count("\n", 0, text.index(binding.original.string.strip())) + 1
             raise SettingsError(f"{path}, line {line}, cannot be read. Write it as NAME=value, or begin it with #.")
     return dotenv_values(stream=StringIO(text))

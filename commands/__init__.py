@@ -4,11 +4,11 @@ import os
 import signal
 import sqlite3
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from errno import EPIPE
 from io import TextIOWrapper
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 from flask.cli import AppGroup
@@ -18,6 +18,10 @@ from importing.errors import ImportErrors, ImportFailedError
 from storage import StorageError
 from storage.tables import create_tables
 
+if TYPE_CHECKING:
+    from click._termui_impl import ProgressBar
+
+T = TypeVar("T")
 DATABASE_ERROR_HINTS = {  # what to do, by words of the database's message
     "locked": "Another program writes to it: try again.",
     "exceeds btree": "Nothing was written: a title is too long for PostgreSQL; 500 characters always fit.",
@@ -65,17 +69,10 @@ def silence_stdout() -> None:
     os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
 
 
-@contextmanager
-def progress_bar(label: str, length: int) -> Iterator[Callable[[int], None]]:
-    """Show progress on a terminal; yield a function that advances the bar, in units of `length`."""
-    if not (length and sys.stderr and sys.stderr.isatty()):
-        yield lambda _steps: None
-        return
-    step = max(1, length // 200)
-    with click.progressbar(length=length, label=label[-40:], file=sys.stderr, update_min_steps=step) as bar:
-        yield bar.update
-        bar.update_min_steps = 1
-        bar.update(0)  # the rest of the last step
+def progress_bar(label: str, items: Iterable[T], length: int | None = None) -> "ProgressBar[T]":
+    """Return an iterator over the items that shows progress on a terminal."""
+    hidden = not (sys.stderr and sys.stderr.isatty())
+    return click.progressbar(items, length, label, show_pos=True, file=sys.stderr, hidden=hidden, update_min_steps=100)
 
 
 def create_database() -> None:

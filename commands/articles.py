@@ -8,18 +8,17 @@ from datetime import UTC, datetime
 from typing import Any
 
 import click
-import orjson
-from sqlalchemy import delete, func, select, update
+from sqlalchemy import delete, select, update
 
-from commands import DatabaseGroup, confirm, echo_warnings, progress_bar
+from commands import DatabaseGroup, confirm, echo_warnings, params, progress_bar
 from commands.edit import edit
 from commands.lookup import get_customer, require_slugs
-from commands.params import ApiKeyType, SlugType, SourceType, TimestampType, customer_option
+from commands.params import customer_option
 from commands.watch import watch
 from field_types import format_timestamp
 from importing.errors import ImportErrors, printable
 from importing.export import export_articles, select_articles
-from importing.sources import is_filtered, open_sources
+from importing.sources import dump_line, is_filtered, open_sources
 from importing.structured_data import schema_markup
 from importing.writer import load_articles, save_articles
 from models import article_table, db, publication_state
@@ -39,11 +38,11 @@ articles.add_command(watch)
 
 
 @articles.command("import")
-@click.argument("sources", metavar="SOURCE...", nargs=-1, required=True, type=SourceType())
+@click.argument("sources", metavar="SOURCE...", nargs=-1, required=True, type=params.source)
 @customer_option
 @click.option(
     "--key",
-    type=ApiKeyType(),
+    type=params.api_key,
     default=lambda: load_environment().get("SOURCE_API_KEY"),
     help="The other instance's key (or SOURCE_API_KEY).",
 )
@@ -62,10 +61,10 @@ def import_articles(
     get_customer(name, changes=True)
     db.session.rollback()
     errors = ImportErrors()
-    with open_sources(sources, key, errors, progress_bar) as records:  # before other writers have to wait
-        begin_write()
+    with open_sources(sources, key, errors) as records, progress_bar("Importing", records) as bar:
+        begin_write()  # only now: other writers need not wait for a source
         customer = get_customer(name, changes=True)  # again: it may be gone or renamed meanwhile
-        articles = load_articles(records, errors)
+        articles = load_articles(bar, errors)
         counts = save_articles(customer, articles, errors, unpublish_missing=unpublish_missing)
     errors.raise_if_any()
     if dry_run:
@@ -112,8 +111,8 @@ def edit_article(slug: str, name: str | None) -> Iterator[dict[str, Any]]:
 
 
 @articles.command()
-@click.argument("slug", type=SlugType())
-@click.option("--at", type=TimestampType(), help="When, as in 2026-01-31T09:30:00Z. In the future: it is scheduled.")
+@click.argument("slug", type=params.slug)
+@click.option("--at", type=params.timestamp, help="When, as in 2026-01-31T09:30:00Z. In the future: it is scheduled.")
 @customer_option
 def publish(slug: str, at: datetime | None, name: str | None) -> None:
     """Publish the article SLUG: as of its earlier publication, else now, or as --at says."""
@@ -127,7 +126,7 @@ def publish(slug: str, at: datetime | None, name: str | None) -> None:
 
 
 @articles.command()
-@click.argument("slug", type=SlugType())
+@click.argument("slug", type=params.slug)
 @customer_option
 def unpublish(slug: str, name: str | None) -> None:
     """Turn the article SLUG into a draft. It keeps its date, for when it is published again."""
@@ -153,7 +152,7 @@ def list_articles(name: str | None) -> None:
 
 
 @articles.command()
-@click.argument("slugs", metavar="[SLUG...]", nargs=-1, type=SlugType())
+@click.argument("slugs", metavar="[SLUG...]", nargs=-1, type=params.slug)
 @customer_option
 @click.option("--all-fields", is_flag=True, help="Write also what an import would derive to the same value.")
 def export(slugs: tuple[str, ...], name: str | None, all_fields: bool) -> None:
@@ -163,18 +162,12 @@ def export(slugs: tuple[str, ...], name: str | None, all_fields: bool) -> None:
     require_tables()
     customer = get_customer(name, changes=False)
     require_slugs(customer, slugs)
-    own = article_table.c.customer_id == customer.id
-    count = len(slugs) or db.session.scalar(select(func.count()).select_from(article_table).where(own)) or 0
-    output = sys.stdout.buffer
-    with progress_bar("Exporting", 0 if sys.stdout.isatty() else count) as advance:
-        for record in export_articles(customer, slugs, all_fields=all_fields):
-            output.write(orjson.dumps(record, option=orjson.OPT_APPEND_NEWLINE))
-            advance(1)
-        output.flush()
+    sys.stdout.buffer.writelines(map(dump_line, export_articles(customer, slugs, all_fields=all_fields)))
+    sys.stdout.buffer.flush()
 
 
 @articles.command("delete")
-@click.argument("slugs", metavar="SLUG...", nargs=-1, required=True, type=SlugType())
+@click.argument("slugs", metavar="SLUG...", nargs=-1, required=True, type=params.slug)
 @customer_option
 @click.option("--yes", is_flag=True, help="Do not ask.")
 def delete_articles(slugs: tuple[str, ...], name: str | None, yes: bool) -> None:

@@ -3,9 +3,8 @@
 import click
 from sqlalchemy import delete, func, select
 
-from commands import DatabaseGroup, confirm
+from commands import DatabaseGroup, confirm, params
 from commands.lookup import DEMO_CUSTOMER, check_customer_name, find_customer
-from commands.params import CustomerNameType
 from importing.errors import printable
 from importing.structured_data import schema_markup
 from importing.writer import BATCH_SIZE, UPDATE_BY_PK
@@ -28,8 +27,8 @@ def list_customers() -> None:
 
 
 @customers.command()
-@click.argument("old", type=CustomerNameType())
-@click.argument("new", type=CustomerNameType())
+@click.argument("old", type=params.customer_name)
+@click.argument("new", type=params.customer_name)
 def rename(old: str, new: str) -> None:
     """Rename the customer OLD to NEW, also in the structured data that was generated for its articles."""
     require_tables()
@@ -45,7 +44,7 @@ def rename(old: str, new: str) -> None:
 
 
 @customers.command("delete")
-@click.argument("name", type=CustomerNameType())
+@click.argument("name", type=params.customer_name)
 @click.option("--yes", is_flag=True, help="Do not ask.")
 def delete_customer(name: str, yes: bool) -> None:
     """Delete the customer NAME, its articles and its keys, for good."""

@@ -10,9 +10,9 @@ import click
 import orjson
 from flask.cli import with_appcontext
 
-from commands import echo_warnings
+from commands import echo_warnings, params
 from commands.lookup import get_customer, require_slugs
-from commands.params import SlugType, customer_option
+from commands.params import customer_option
 from importing.errors import ImportErrors, ImportFailedError, SourceLocation, printable
 from importing.export import export_articles
 from importing.writer import load_articles, save_articles
@@ -37,7 +37,7 @@ class EditConflictError(Exception):
 
 @click.command()
 @with_appcontext
-@click.argument("slug", type=SlugType())
+@click.argument("slug", type=params.slug)
 @customer_option
 def edit(slug: str, name: str | None) -> None:
     """Open the article SLUG as JSON in $EDITOR, and import what was saved.

@@ -7,9 +7,8 @@ import click
 from sqlalchemy import select
 
 from auth import add_key
-from commands import DatabaseGroup, create_database
+from commands import DatabaseGroup, create_database, params
 from commands.lookup import find_or_create_customer
-from commands.params import CustomerNameType
 from importing.errors import printable
 from models import ApiKey, Customer, db
 from storage.engine import begin_write, commit_write
@@ -22,7 +21,7 @@ def keys() -> None:
 
 
 @keys.command()
-@click.argument("customer", type=CustomerNameType())
+@click.argument("customer", type=params.customer_name)
 @click.option("--expires", type=click.DateTime(["%Y-%m-%d"]), help="The last day, in UTC, on which the key is valid.")
 def create(customer: str, expires: datetime | None) -> None:
     """Create a key for CUSTOMER, who is created too if the name is new.

@@ -1,7 +1,7 @@
 """What is wrong with an import, article by article."""
 
 from collections import Counter
-from dataclasses import dataclass
+from itertools import groupby
 from typing import Any, NamedTuple
 
 MAX_ERRORS_SHOWN = 20
@@ -29,60 +29,46 @@ class SourceLocation(NamedTuple):
     position: str = ""
     slug: Any = None
 
+    def of(self, record: Any) -> "SourceLocation":
+        """Return the location of a record, as its JSON says, that is here."""
+        return self._replace(slug=record.get("slug") if isinstance(record, dict) else None)
+
     def __str__(self) -> str:
         slug = f"slug {self.slug[:80]!r}" if isinstance(self.slug, str) else ""
         return ", ".join(filter(None, (self.source, self.position, slug)))
 
 
-@dataclass
-class RepeatedError:
-    """The same reason for several articles of a source, with no other error between them."""
-
-    reason: str
-    locations: list[SourceLocation]  # the first ones
-    count: int = 1
-
-    def lines(self) -> list[str]:
-        """Return a line for each article, or one for all if they are many."""
-        if self.count <= MAX_REPETITIONS:
-            return [f"{location}: {self.reason}" for location in self.locations]
-        return [f"{self.locations[0]}, and {self.count - 1} more: {self.reason}"]
-
-
 class ImportErrors:
-    """The errors of an import, of which the first ones are reported, and how often it gave each warning."""
+    """The errors of an import, and how often it gave each warning."""
 
     def __init__(self) -> None:
-        self.count = 0
         self.warnings: Counter[str] = Counter()  # articles, by the text of the warning
         self.rejected_ids: set[str] = set()  # of articles that are not examined further
-        self._reported: list[RepeatedError] = []
+        self._errors: list[tuple[SourceLocation, str]] = []
 
     def add(self, location: SourceLocation, reason: str) -> None:
         """Record what is wrong with the article, or the whole source, at `location`."""
-        self.count += 1
-        last = self._reported[-1] if self._reported else None
-        if last and (last.locations[0].source, last.reason) == (location.source, reason):
-            last.count += 1
-            if last.count <= MAX_REPETITIONS:
-                last.locations.append(location)
-        elif len(self._reported) <= MAX_ERRORS_SHOWN:  # one more than fit, which later ones may repeat
-            self._reported.append(RepeatedError(reason, [location]))
+        self._errors.append((location, reason))
+
+    def __bool__(self) -> bool:
+        return bool(self._errors)
 
     def raise_if_any(self) -> None:
-        """Raise ImportFailedError if there are errors."""
-        if not self.count:
-            return
-        lines, reported = ["Nothing was written. What is wrong:"], 0
-        for error in self._reported:
-            more = error.lines()
+        """Raise ImportFailedError if there are errors. The first ones are named, repeated ones once."""
+        lines, named = ["Nothing was written. What is wrong:"], 0
+        for (_source, reason), group in groupby(self._errors, lambda error: (error[0].source, error[1])):
+            locations = [location for location, _ in group]
+            more = [f"{location}: {reason}" for location in locations]
+            if len(more) > MAX_REPETITIONS:
+                more = [f"{locations[0]}, and {len(more) - 1} more: {reason}"]
             if len(lines) + len(more) > MAX_ERRORS_SHOWN + 1:
                 break
             lines += more
-            reported += error.count
-        if reported < self.count:
-            lines.append(f"… and {self.count - reported} more.")
-        raise ImportFailedError("\n".join(map(_shorten, lines)))
+            named += len(locations)
+        if named < len(self._errors):
+            lines.append(f"… and {len(self._errors) - named} more.")
+        if self._errors:
+            raise ImportFailedError("\n".join(map(_shorten, lines)))
 
 
 def _shorten(line: str) -> str:

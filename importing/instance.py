@@ -11,7 +11,6 @@ import orjson
 
 from importing.errors import SourceError
 from settings import read_version
-from storage import Progress
 
 PAGE_SIZE = 100  # articles that are requested at a time
 TIMEOUT_SECONDS = 60  # that the instance may be silent
@@ -24,7 +23,7 @@ class NotFoundError(SourceError):
     """Another instance has nothing at a URL."""
 
 
-def read_instance(url: str, key: str | None, progress: Progress) -> Iterator[Any]:
+def read_instance(url: str, key: str | None) -> Iterator[Any]:
     """Yield another instance's articles, the oldest first: what is published meanwhile comes last.
 
     Their `updatedAt` follows the sitemap, so that a mirror has the same. Raises SourceError.
@@ -32,16 +31,14 @@ def read_instance(url: str, key: str | None, progress: Progress) -> Iterator[Any
     lastmods = _read_sitemap(url, key)
     page = _read_page(url, key, 0)
     total, count = page["meta"]["total"], 0
-    with progress(url, total) as advance:
-        while True:
-            yield from (_with_update(article, lastmods) for article in page["data"])
-            count += len(page["data"])
-            advance(len(page["data"]))
-            if count >= total:
-                break
-            page = _read_page(url, key, count)
-            if page["meta"]["total"] != total or not page["data"]:
-                raise SourceError(CHANGED)
+    while True:
+        yield from (_with_update(article, lastmods) for article in page["data"])
+        count += len(page["data"])
+        if count >= total:
+            break
+        page = _read_page(url, key, count)
+        if page["meta"]["total"] != total or not page["data"]:
+            raise SourceError(CHANGED)
     if _read_sitemap(url, key) != lastmods:
         raise SourceError(CHANGED)
 

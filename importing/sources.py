@@ -1,21 +1,19 @@
 """The sources of an import: files, standard input, another instance of this service."""
 
 import codecs
-import os
 import sys
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 from itertools import chain
 from pathlib import Path
 from tempfile import TemporaryFile
-from typing import IO, Any, NamedTuple
+from typing import IO, Any
 from urllib.parse import parse_qsl
 
 import orjson
 
 from importing.errors import ImportErrors, SourceError, SourceLocation
 from importing.instance import read_instance
-from storage import Progress
 
 ARRAY_HINT = "A JSON array belongs in a .json file."
 
@@ -36,18 +34,11 @@ def is_source(text: str) -> bool:
     return text == "-" or is_url(text) or Path(text).suffix.lower() in (".json", ".jsonl")
 
 
-class JsonLinesSource(NamedTuple):
-    """A source as a file of JSON Lines (https://jsonlines.org); `unit` is what a line is in the source itself."""
-
-    name: str
-    unit: str
-    file: IO[bytes]
+Records = Iterator[tuple[SourceLocation, Any]]
 
 
 @contextmanager
-def open_sources(
-    sources: tuple[str, ...], key: str | None, errors: ImportErrors, progress: Progress
-) -> Iterator[Iterator[tuple[SourceLocation, Any]]]:
+def open_sources(sources: tuple[str, ...], key: str | None, errors: ImportErrors) -> Iterator[Records]:
     """Open `sources`, and yield an iterator over all their records, as their JSON says.
 
     Standard input and other instances, which need `key`, are first received to their end: the transaction that follows
@@ -58,95 +49,74 @@ def open_sources(
         for source in sources:
             name = "standard input" if source == "-" else source
             try:
-                opened.append(stack.enter_context(_open_source(source, name, key, progress)))
+                opened.append(_open_source(source, name, key, errors, stack))
             except SourceError as error:
                 errors.add(SourceLocation(name), str(error))
             except OSError as error:
                 errors.add(SourceLocation(name), f"It cannot be read ({error.strerror}).")
-        yield chain.from_iterable(_read_records(source, errors, progress) for source in opened)
+        yield chain.from_iterable(opened)
 
 
-@contextmanager
-def _open_source(source: str, name: str, key: str | None, progress: Progress) -> Iterator[JsonLinesSource]:
-    """Yield a source as a file of JSON Lines. Raises SourceError or OSError if it cannot be read."""
-    if source.lower().endswith(".jsonl") and not is_url(source):
-        with open(source, "rb") as file:
-            yield JsonLinesSource(name, "line", file)
-    else:
-        with TemporaryFile() as received:
-            received.writelines(_source_lines(source, key, progress))
-            received.seek(0)
-            yield JsonLinesSource(name, "line" if source == "-" else "article", received)
+def _open_source(source: str, name: str, key: str | None, errors: ImportErrors, stack: ExitStack) -> Records:
+    """Return the records of a source. Raises SourceError or OSError if it cannot be read."""
+    if is_url(source):
+        articles = map(dump_line, read_instance(source, key))
+        return _locate(name, map(orjson.loads, _receive(articles, stack)))
+    if source == "-":
+        if not sys.stdin:  # it was closed before the command started
+            raise SourceError("It is closed.")
+        return _read_lines(name, _receive(sys.stdin.buffer, stack), errors)
+    if source.lower().endswith(".jsonl"):
+        return _read_lines(name, stack.enter_context(open(source, "rb")), errors)
+    return _locate(name, _read_document(source))
 
 
-def _source_lines(source: str, key: str | None, progress: Progress) -> Iterable[bytes]:
-    """Return the lines of a source that is not a file of JSON Lines itself."""
-    if source != "-":
-        return _dump_lines(read_instance(source, key, progress) if is_url(source) else _read_document(source))
-    if not sys.stdin:  # it was closed before the command started
-        raise SourceError("It is closed.")
-    return sys.stdin.buffer
+def _receive(lines: Iterable[bytes], stack: ExitStack) -> IO[bytes]:
+    """Return lines, received to their end, as a file that the stack closes."""
+    file = stack.enter_context(TemporaryFile())  # noqa: SIM115
+    file.writelines(lines)
+    file.seek(0)
+    return file
 
 
-def _dump_lines(articles: Iterable[Any]) -> Iterator[bytes]:
-    for number, article in enumerate(articles, start=1):
-        try:
-            yield orjson.dumps(article, option=orjson.OPT_APPEND_NEWLINE)
-        except TypeError as error:
-            raise SourceError(f"Article {number} is nested more than 250 levels deep.") from error
+def dump_line(record: Any) -> bytes:
+    """Return a record as a line of JSON Lines."""
+    return orjson.dumps(record, option=orjson.OPT_APPEND_NEWLINE)
 
 
-def _read_records(
-    source: JsonLinesSource, errors: ImportErrors, progress: Progress
-) -> Iterator[tuple[SourceLocation, Any]]:
-    """Yield the records of a source with their locations. Lines that are not JSON go to `errors`."""
-    for number, line in _numbered_lines(source, errors, progress):
-        location = SourceLocation(source.name, f"{source.unit} {number}")
-        try:
-            record = _parse(line)
-        except orjson.JSONDecodeError as error:
-            hint = f" {ARRAY_HINT}" if line.startswith(b"[") else ""
-            errors.add(location, f"Must be an article in JSON, in UTF-8 ({error.msg}, column {error.colno}).{hint}")
-            continue
-        if isinstance(record, list) and source.unit == "line":
-            errors.add(location, f"Must be an object. {ARRAY_HINT}")
-            continue
-        yield location._replace(slug=record.get("slug") if isinstance(record, dict) else None), record
+def _locate(name: str, records: Iterable[Any]) -> Records:
+    for number, record in enumerate(records, start=1):
+        yield SourceLocation(name, f"article {number}").of(record), record
 
 
-def _numbered_lines(source: JsonLinesSource, errors: ImportErrors, progress: Progress) -> Iterator[tuple[int, bytes]]:
-    """Yield the lines of a source that are not blank, with their numbers from 1. A read error goes to `errors`."""
+def _read_lines(name: str, lines: Iterable[bytes], errors: ImportErrors) -> Records:
+    """Yield the records of JSON Lines (https://jsonlines.org). What cannot be read goes to `errors`."""
     try:
-        with progress(source.name, os.fstat(source.file.fileno()).st_size) as advance:
-            for number, line in enumerate(source.file, start=1):
-                advance(len(line))
-                if number == 1:
-                    line = line.removeprefix(codecs.BOM_UTF8)
-                if line.strip():
-                    yield number, line
+        for number, line in enumerate(lines, start=1):
+            text = line.removeprefix(codecs.BOM_UTF8 if number == 1 else b"").strip()
+            location = SourceLocation(name, f"line {number}")
+            try:
+                record = orjson.loads(text.decode() or "null")
+            except orjson.JSONDecodeError as error:
+                hint = f" {ARRAY_HINT}" if text.startswith(b"[") else ""
+                errors.add(location, f"Must be an article in JSON, in UTF-8 ({error.msg}, column {error.colno}).{hint}")
+            except UnicodeDecodeError as error:
+                errors.add(location, f"Must be an article in JSON, in UTF-8 (not UTF-8, byte {error.start + 1}).")
+            else:
+                if isinstance(record, list):
+                    errors.add(location, f"Must be an object. {ARRAY_HINT}")
+                elif text:
+                    yield location.of(record), record
     except OSError as error:
-        errors.add(SourceLocation(source.name), f"It cannot be read ({error.strerror}).")
-
-
-def _parse(text: bytes) -> Any:
-    """Parse JSON in UTF-8. Raises orjson.JSONDecodeError, also with the position of bytes that are not UTF-8."""
-    try:
-        return orjson.loads(text)
-    except orjson.JSONDecodeError:
-        try:
-            text.decode()
-        except UnicodeDecodeError as error:
-            before = text[: error.start].decode()
-            raise orjson.JSONDecodeError("not UTF-8", before, len(before)) from error
-        raise
+        errors.add(SourceLocation(name), f"It cannot be read ({error.strerror}).")
 
 
 def _read_document(source: str) -> list[Any]:
     """Return the articles of one JSON document, which is held in memory as a whole. Raises SourceError."""
     try:
-        document = _parse(Path(source).read_bytes().removeprefix(codecs.BOM_UTF8))
-    except orjson.JSONDecodeError as error:
-        hint = " JSON Lines belong in a .jsonl file." if error.msg.startswith("unexpected content after") else ""
+        document = orjson.loads(Path(source).read_text("utf-8-sig"))
+    except ValueError as error:  # not UTF-8, or not JSON
+        hint = " JSON Lines belong in a .jsonl file." if "unexpected content after" in str(error) else ""
         raise SourceError(f"Must be JSON in UTF-8 ({error}).{hint}") from error
     articles = document.get("data") if isinstance(document, dict) else document
     if not isinstance(articles, list):

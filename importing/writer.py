@@ -201,7 +201,7 @@ class ArticleWriter:
 
         An import without articles is an error: the sources may be empty by mistake.
         """
-        if not self.ids and not self.errors.count:
+        if not self.ids and not self.errors:
             reason = "They contain no articles, so the import would unpublish everything. Check them."
             self.errors.add(SourceLocation("the sources"), reason)
         parameters = {"customer_id": self.customer_id, "now": self.now}

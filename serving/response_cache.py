@@ -35,8 +35,6 @@ if TYPE_CHECKING:
     from _typeshed.wsgi import StartResponse, WSGIApplication, WSGIEnvironment
 
 FRESH_UNTIL = "article_delivery.fresh_until"  # in the environ, set by the application, in seconds since 1970
-# Headers that Werkzeug and Flask-CORS read although they mean nothing for these requests.
-IGNORED_HEADERS = "HTTP_UPGRADE", "HTTP_ACCESS_CONTROL_REQUEST_PRIVATE_NETWORK"
 DAY = 86_400  # seconds
 MEGABYTE = 1_000_000
 ENTRY_OVERHEAD_BYTES = 2000  # that an entry takes besides its bodies
@@ -193,8 +191,8 @@ class ResponseCache:
 def call_app(app: "WSGIApplication", environ: "WSGIEnvironment", key: bytes, version: Hashable) -> CachedResponse:
     """Call an application with a request, as a GET, and return its response, as it may be stored under `key`."""
     now = time.time()
-    environ = {name: value for name, value in environ.items() if name not in IGNORED_HEADERS}
-    environ["REQUEST_METHOD"] = "GET"
+    environ = environ | {"REQUEST_METHOD": "GET"}
+    environ.pop("HTTP_UPGRADE", None)  # which Werkzeug's routing reads
     started: list[Any] = []
 
     def start_response(status: str, headers: HeaderList, _exc_info: Any = None) -> Any:

@@ -105,7 +105,7 @@ def test_several_sources_are_one_import(run, slugs, tmp_path):
         ("text.json", b'"text"', "text.json: Must hold an array of articles"),
         ("object.json", b'{"articles": []}', "an object whose data is one"),
         ("data.json", b'{"data": {"slug": "a"}}', "an object whose data is one"),
-        ("latin.json", '[\n{"title": "Café"}]'.encode("latin-1"), "UTF-8 (not UTF-8: line 2 column 15"),
+        ("latin.json", '[\n{"title": "Café"}]'.encode("latin-1"), "latin.json: Must be JSON in UTF-8 ("),
         ("utf16.json", "[]".encode("utf-16"), "UTF-8"),
         ("nan.json", b'[{"views": NaN}]', "JSON in UTF-8 ("),
         ("deep.json", b"[" * 100_000, "JSON in UTF-8 ("),
@@ -114,11 +114,11 @@ def test_several_sources_are_one_import(run, slugs, tmp_path):
         (
             "latin.jsonl",
             LINES + '\n{"title": "Café"}'.encode("latin-1"),
-            "latin.jsonl, line 3: Must be an article in JSON, in UTF-8 (not UTF-8, column 15).",
+            "latin.jsonl, line 3: Must be an article in JSON, in UTF-8 (not UTF-8, byte 15).",
         ),
         ("utf16.jsonl", LINES.decode().encode("utf-16"), "utf16.jsonl, line 1: Must be an article in JSON, in UTF-8 ("),
         ("surrogate.jsonl", b'{"title": "\\ud800"}', "surrogate.jsonl, line 1: Must be an article in JSON"),
-        ("deeper.json", b"[7, " + b"[" * 255 + b"]" * 255 + b"]", "deeper.json: Article 2 is nested more than 250"),
+        ("deeper.json", b"[7, " + b"[" * 255 + b"]" * 255 + b"]", "deeper.json, article 2: Must be an object."),
         ("items.json", b'[null, 7, {"slug": "x"}]', "items.json, article 3, slug 'x': contentHtml: Missing data"),
     ],
 )
