@@ -16,6 +16,7 @@ from sqlalchemy import (
     Text,
     TypeDecorator,
     UniqueConstraint,
+    false,
 )
 from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
 
@@ -123,7 +124,9 @@ class Article(Base):
     meta_title: Mapped[str] = mapped_column(Text)
     meta_desc: Mapped[str] = mapped_column(Text)
     read_time: Mapped[float] = mapped_column(Float)  # minutes
-    schema_markup_generated: Mapped[bool]  # whether schema_markup follows the article's changes
+    schema_markup_generated: Mapped[bool] = mapped_column(
+        server_default=false()
+    )  # whether schema_markup follows the article's changes
     content_html: Mapped[str] = mapped_column(Text)
     schema_markup: Mapped[str] = mapped_column(Text)  # a JSON object
 

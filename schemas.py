@@ -37,23 +37,12 @@ class ListQuerySchema(Schema):
 
     q = fields.String(
         load_default="",
-        metadata={
-            "description": "Words that must each occur in the title or the slug, in any case, accents or not.",
-            "pattern": "^[^\\u0000]*$",
-        },
         validate=[validate.Length(max=MAX_QUERY_LENGTH, error="Must be {max} characters or fewer."), validate_no_nul],
     )
-    take = WholeNumber(1, 100, load_default=50, metadata={"description": "How many articles to return."})
-    skip = WholeNumber(0, load_default=0, metadata={"description": "How many articles to skip from the start."})
-    order_by = fields.String(
-        data_key="orderBy",
-        load_default="publishedAt",
-        validate=one_of(SORT_COLUMNS),
-        metadata={"description": "What to sort by. Ties go by id, in the same direction."},
-    )
-    order = fields.String(
-        load_default="desc", validate=one_of(("asc", "desc")), metadata={"description": "The direction of the order."}
-    )
+    take = WholeNumber(1, 100, load_default=50)
+    skip = WholeNumber(0, load_default=0)
+    order_by = fields.String(data_key="orderBy", load_default="publishedAt", validate=one_of(SORT_COLUMNS))
+    order = fields.String(load_default="desc", validate=one_of(("asc", "desc")))
 
 
 class RowSchema(Schema):
@@ -63,6 +52,10 @@ class RowSchema(Schema):
         super().__init__()
         self.columns = tuple(self.fields)
         self._members = [(field.data_key or name, field._serialize) for name, field in self.fields.items()]
+
+    def example(self) -> dict[str, Any]:
+        """Return an example of the form, as JSON."""
+        return {field.data_key or name: field.metadata["openapi"]["examples"][0] for name, field in self.fields.items()}
 
     def render(self, rows: Iterable[Sequence[Any]]) -> list[dict[str, Any]]:
         """Return rows of `columns`, in that order, as dictionaries that the JSON library can dump.
@@ -75,36 +68,71 @@ class RowSchema(Schema):
         ]
 
 
+def about(description: str, example: Any, aliases: str = "") -> dict[str, Any]:
+    """Return a field's metadata: what /openapi.json says of it, and what other systems call it."""
+    return {"openapi": {"description": description, "examples": [example]}, "aliases": aliases.split()}
+
+
 class ArticleSchema(RowSchema):
-    """The full form."""
+    """The full form. A field is declared here and as a column of `models.Article`; the rest follows from it."""
 
     id = Text(
-        metadata={"description": "Unique among the customer's articles."},
         validate=validate.Regexp(r"\S{1,64}\Z", error="Must have 1 to 64 characters and no white space."),
+        metadata=about("Unique among the customer's articles.", "0b9f3c51-5d0a-4f5e-9f6b-3d1c6e0f8a21"),
     )
-    title = Text(required=True, metadata={"description": "The article's title."})
+    title = Text(required=True, metadata=about("The article's title.", "Our spring menu", "name headline"))
     slug = Text(
         required=True,
-        metadata={"description": "For the article's URL on the site; unique among the customer's articles."},
         validate=validate.Regexp(
             r"[^\s/?#]{1,200}\Z", error="Must have 1 to 200 characters, and no white space, /, ? or #."
+        ),
+        metadata=about(
+            "For the article's URL on the site; unique among the customer's articles.",
+            "spring-menu",
+            "url permalink path",
         ),
     )
     banner_url = Text(
         data_key="bannerUrl",
         load_default="",
         validate=validate_http_url,
-        metadata={"description": "URL of the banner image, or empty."},
+        metadata=about(
+            "URL of the banner image, or empty.",
+            "https://www.example.com/spring.jpg",
+            "image imageurl featureimage featuredimage cover banner",
+        ),
     )
-    keywords = Keywords(load_default="[]", metadata={"description": "May be empty."})
-    meta_title = Text(data_key="metaTitle", metadata={"description": "For the page's title element."})
-    meta_desc = Text(data_key="metaDesc", metadata={"description": "For the page's meta description."})
-    published_at = Timestamp(data_key="publishedAt", metadata={"description": "Since when it is published, in UTC."})
-    category = Text(load_default="", metadata={"description": "Name of the category, or empty."})
-    read_time = Minutes(data_key="readTime", metadata={"description": "Minutes of reading.", "minimum": 0})
-    content_html = Text(data_key="contentHtml", required=True, metadata={"description": "The body, in HTML."})
+    keywords = Keywords(load_default="[]", metadata=about("May be empty.", ["menu", "spring"], "tags labels"))
+    meta_title = Text(
+        data_key="metaTitle", metadata=about("For the page's title element.", "Our spring menu", "seotitle")
+    )
+    meta_desc = Text(
+        data_key="metaDesc",
+        metadata=about(
+            "For the page's meta description.", "Asparagus is back.", "metadescription description excerpt summary"
+        ),
+    )
+    published_at = Timestamp(
+        data_key="publishedAt",
+        metadata=about(
+            "Since when it is published, in UTC.",
+            "2026-03-01T07:00:00.000Z",
+            "date published publishdate publishedon pubdate",
+        ),
+    )
+    category = Text(load_default="", metadata=about("Name of the category, or empty.", "News", "section primarytag"))
+    read_time = Minutes(data_key="readTime", metadata=about("Minutes of reading.", 1))
+    content_html = Text(
+        data_key="contentHtml",
+        required=True,
+        metadata=about("The body, in HTML.", "<p>Asparagus is back.</p>", "html body content text"),
+    )
     schema_markup = SchemaMarkup(
-        data_key="schemaMarkup", metadata={"description": "Structured data of schema.org, for the page, in JSON-LD."}
+        data_key="schemaMarkup",
+        metadata=about(
+            "Structured data of schema.org, for the page, in JSON-LD.",
+            {"@context": "https://schema.org", "@graph": [{"@type": "BlogPosting"}]},
+        ),
     )
 
 
@@ -122,9 +150,9 @@ class ArticleImportSchema(ArticleSchema):
     are missing from it. A null field counts as left out.
     """
 
-    status = Text(validate=one_of(("published", "draft")))
-    created_at = Timestamp(data_key="createdAt")
-    updated_at = Timestamp(data_key="updatedAt")
+    status = Text(validate=one_of(("published", "draft")), metadata={"aliases": ["state"]})
+    created_at = Timestamp(data_key="createdAt", metadata={"aliases": ["created"]})
+    updated_at = Timestamp(data_key="updatedAt", metadata={"aliases": ["modified", "lastmod", "lastmodified"]})
     views = WholeNumber(0, 2**53, strict=True)
 
     @pre_load
@@ -137,5 +165,5 @@ class ArticleImportSchema(ArticleSchema):
 class SitemapEntrySchema(RowSchema):
     """A slug and the day of its last change."""
 
-    slug = Text(data_key="url", metadata={"description": "An article's slug."})
-    changed_at = Day(data_key="lastmod", metadata={"description": "The UTC day of its last change."})
+    slug = Text(data_key="url", metadata=about("An article's slug.", "spring-menu"))
+    changed_at = Day(data_key="lastmod", metadata=about("The UTC day of its last change.", "2026-03-02"))

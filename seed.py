@@ -16,9 +16,8 @@ from auth import add_key, hash_key
 from commands import create_database, params, progress_bar, translate_errors
 from commands.customers import remove_customer
 from commands.lookup import DEMO_CUSTOMER, find_customer, find_or_create_customer
-from field_types import dump_json
 from importing.errors import ImportErrors, SourceLocation
-from importing.writer import save_articles
+from importing.writer import load_articles, save_articles
 from models import ApiKey, Customer, article_table, db
 from serving.server import base_url
 from settings import load_environment
@@ -31,13 +30,13 @@ DRAFTS = 3
 FIRST_PUBLICATION = datetime(2023, 10, 2, tzinfo=UTC)
 DAYS = 3 * 365
 GOLDEN_RATIO = (5**0.5 - 1) / 2  # the fractions of its multiples spread evenly, however many there are
-SCHEDULED_FOR = datetime(2050, 1, 1, 9, tzinfo=UTC)  # fixed, so that the same run again changes nothing
+SCHEDULED_FOR = "2050-01-01T09:00:00Z"  # fixed, so that the same run again changes nothing
 
 TEXTS = Path(__file__).parent / "demo"
 
 
 def demo_articles(count: int, site: str) -> Iterator[dict[str, Any]]:
-    """Yield `count` published articles, then the drafts and the scheduled one, by `Article` column.
+    """Yield `count` published articles, then the drafts and the scheduled one, in the import form.
 
     The first ones are the guides and the articles in other languages. The others retell a guide as the story of a small
     business in a town. The numbers of guides, businesses and towns have no common divisor, so that counting through all
@@ -57,9 +56,9 @@ def demo_articles(count: int, site: str) -> Iterator[dict[str, Any]]:
         yield _article(f"demo-{number:06}", number, text, site)
     for number in range(1, DRAFTS + 1):
         draft = _article(f"demo-draft-{number}", number, story(MAX_ARTICLES + number), site)
-        yield draft | {"status": "draft", "published_at": None, "views": 0}
+        yield draft | {"status": "draft", "publishedAt": None, "views": 0}
     scheduled = _article("demo-scheduled", 0, story(MAX_ARTICLES + DRAFTS + 1), site)
-    yield scheduled | {"published_at": SCHEDULED_FOR, "views": 0}
+    yield scheduled | {"publishedAt": SCHEDULED_FOR, "views": 0}
 
 
 def _read(pattern: str) -> list[dict[str, Any]]:
@@ -95,16 +94,13 @@ def _article(id: str, number: int, text: dict[str, Any], site: str) -> dict[str,
         "id": id,
         "slug": _slug(text["title"]),
         "status": "published",
-        "published_at": published_at,
-        "created_at": published_at - timedelta(days=1 + number % 20, hours=number % 5),
-        "updated_at": published_at + timedelta(days=number % 3 * (number % 9)),
+        "publishedAt": published_at.isoformat(),
+        "createdAt": (published_at - timedelta(days=1 + number % 20, hours=number % 5)).isoformat(),
+        "updatedAt": (published_at + timedelta(days=number % 3 * (number % 9))).isoformat(),
         "views": 20 + number * 7919 % 4981,
-        "title": text["title"],
-        "banner_url": f"{site}/static/banners/{banner}.svg",
-        "category": text["category"],
-        "keywords": dump_json(text["keywords"]),
-        "content_html": text["body"].strip(),
-    } | {name: text[name] for name in ("slug", "read_time") if name in text}
+        "bannerUrl": f"{site}/static/banners/{banner}.svg",
+        "contentHtml": text["body"].strip(),
+    } | {name: text[name] for name in text.keys() - {"body", "story"}}
 
 
 def remove_demo_articles(customer_id: int, after: int) -> int:
@@ -152,7 +148,7 @@ def write_demo(count: int, key: str | None, site: str) -> tuple[str | None, bool
     import_errors = ImportErrors()
     with progress_bar("Writing the demo", demo_articles(count, site), count + DRAFTS + 1) as articles:
         located = ((SourceLocation("the demo", article["id"]), article) for article in articles)
-        saved = save_articles(customer, located, import_errors)
+        saved = save_articles(customer, load_articles(located, import_errors), import_errors)
     import_errors.raise_if_any()
     key = demo_key(customer, key)
     click.echo(

@@ -13,6 +13,7 @@ import click
 import orjson
 
 from benchmarks.measure import PROJECT
+from schemas import ArticleSchema
 
 CUSTOMER = "Benchmark"
 PARAGRAPH = "<p>A paragraph of an article, with a naïve word and a <a href='https://www.example.com/'>link</a>.</p>\n"
@@ -25,7 +26,7 @@ DESCRIPTION = (
 def full_article(number: int) -> dict[str, Any]:
     """Return an article of 8 KB, with all fields of the API's full form."""
     published_at = datetime(2024, 1, 1) + timedelta(minutes=number * 7919 % 1_000_000)
-    article = {
+    article = ArticleSchema().example() | {
         "id": f"article-{number:06}",
         "title": f"An article with the number {number}",
         "slug": f"an-article-with-a-slug-{number}",
@@ -34,7 +35,6 @@ def full_article(number: int) -> dict[str, Any]:
         "metaTitle": f"An article with the number {number}",
         "metaDesc": DESCRIPTION,
         "publishedAt": f"{published_at:%Y-%m-%dT%H:%M:%S}.000Z",
-        "category": "News",
         "readTime": 4,
         "contentHtml": PARAGRAPH * (8192 // len(PARAGRAPH)),
     }

@@ -13,6 +13,7 @@ import os
 import sys
 from collections.abc import Callable, Iterable
 from datetime import UTC, datetime
+from functools import partial
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -22,7 +23,9 @@ from marshmallow import Schema, fields
 from sqlalchemy import func, select
 from waitress import serve
 
+from field_types import Keywords, Minutes, SchemaMarkup, Timestamp
 from models import ApiKey, Article, db
+from schemas import ArticlePreviewSchema, ArticleSchema
 
 
 class Json(fields.Field[Any]):
@@ -32,28 +35,22 @@ class Json(fields.Field[Any]):
         return json.loads(value or "")
 
 
-class FullSchema(Schema):
-    """The full form, as marshmallow's own fields render it."""
-
-    id = fields.String()
-    title = fields.String()
-    slug = fields.String()
-    banner_url = fields.String(data_key="bannerUrl")
-    keywords = Json()
-    meta_title = fields.String(data_key="metaTitle")
-    meta_desc = fields.String(data_key="metaDesc")
-    published_at = fields.DateTime(data_key="publishedAt", format="%Y-%m-%dT%H:%M:%S.000Z")
-    category = fields.String()
-    read_time = fields.Float(data_key="readTime")
-    content_html = fields.String(data_key="contentHtml")
-    schema_markup = Json(data_key="schemaMarkup")
+PLAIN_FIELDS: dict[type, Any] = {  # marshmallow's own, by type of a field of the service
+    Keywords: Json,
+    SchemaMarkup: Json,
+    Minutes: fields.Float,
+    Timestamp: partial(fields.DateTime, format="%Y-%m-%dT%H:%M:%S.000Z"),
+}
 
 
-class PreviewSchema(FullSchema):
-    """The preview, as marshmallow's own fields render it."""
-
-    class Meta:
-        fields = ("title", "slug", "banner_url", "published_at", "read_time", "category", "keywords")
+def plain(schema: Schema) -> Schema:
+    """Return a form as marshmallow's own fields render it."""
+    return Schema.from_dict(
+        {
+            name: PLAIN_FIELDS.get(type(field), fields.String)(data_key=field.data_key)
+            for name, field in schema.fields.items()
+        }
+    )()
 
 
 def list_page(schema: Schema) -> Response:
@@ -79,8 +76,8 @@ def straightforward(folder: Path) -> Flask:
     app = Flask(__name__)
     app.config["SQLALCHEMY_DATABASE_URI"] = f"sqlite:///{folder}/articles.db"
     db.init_app(app)
-    app.add_url_rule("/api/public/v1/articles", "full", lambda: list_page(FullSchema()))
-    app.add_url_rule("/api/public/v1/articles/preview", "preview", lambda: list_page(PreviewSchema()))
+    app.add_url_rule("/api/public/v1/articles", "full", lambda: list_page(plain(ArticleSchema())))
+    app.add_url_rule("/api/public/v1/articles/preview", "preview", lambda: list_page(plain(ArticlePreviewSchema())))
     return app
 
 

@@ -8,24 +8,11 @@ from typing import Any
 
 from schemas import ArticleImportSchema
 
-FIELDS = [field.data_key or name for name, field in ArticleImportSchema().fields.items()]
-# What other systems call the fields, without case, "_" and "-".
-ALIASES = {
-    "contentHtml": "html body content text",
-    "bannerUrl": "image imageurl featureimage featuredimage cover banner",
-    "publishedAt": "date published publishdate publishedon pubdate",
-    "metaDesc": "metadescription description excerpt summary",
-    "metaTitle": "seotitle",
-    "keywords": "tags labels",
-    "title": "name headline",
-    "slug": "url permalink path",
-    "category": "section primarytag",
-    "status": "state",
-    "updatedAt": "modified lastmod lastmodified",
-    "createdAt": "created",
+FIELD_BY_ALIAS = {  # without case, "_" and "-"
+    alias: field.data_key or name
+    for name, field in ArticleImportSchema().fields.items()
+    for alias in (*field.metadata.get("aliases", ()), (field.data_key or name).lower())
 }
-FIELD_BY_ALIAS = {alias: field for field, aliases in ALIASES.items() for alias in aliases.split()}
-FIELD_BY_ALIAS |= {key.lower(): key for key in FIELDS}
 
 ENTITY = re.compile(r"&(?:#[0-9]+|#x[0-9a-f]+|[a-z][a-z0-9]*);", re.IGNORECASE)
 # A link or a picture whose URL begins neither with a scheme nor with // or #. Each "<" is looked at once, and only as

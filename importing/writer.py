@@ -17,7 +17,7 @@ from importing.hints import unknown_field_message, warnings_about
 from importing.sources import is_url
 from importing.structured_data import schema_markup
 from models import Customer, article_table, db, publication_state
-from schemas import ArticleImportSchema
+from schemas import ArticleImportSchema, ArticleSchema
 from storage.search import search_columns
 from storage.selects import select_published
 
@@ -26,10 +26,7 @@ UPDATE_BY_PK = update(article_table).where(article_table.c.pk == bindparam("arti
 
 PRESERVED_COLUMNS = "id", "status", "created_at", "published_at", "views"  # unless an import gives them
 # A change of these moves `updated_at`, and so does one of given structured data.
-CONTENT_COLUMNS = (
-    *("title", "slug", "banner_url", "category", "keywords"),
-    *("meta_title", "meta_desc", "read_time", "content_html"),
-)
+CONTENT_COLUMNS = set(ArticleSchema().columns) - {*PRESERVED_COLUMNS, "schema_markup"}
 
 
 def load_articles(

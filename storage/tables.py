@@ -4,13 +4,14 @@ import os
 from pathlib import Path
 
 from sqlalchemy import Connection, delete, insert, inspect, select
+from sqlalchemy.schema import CreateColumn
 
 from models import Base, SchemaVersion, db
 from storage import StorageError
 from storage.engine import require_writable, write_options
 from storage.sqlite import is_writable, sqlite_path
 
-SCHEMA_VERSION = 2  # increase it whenever the tables change, and extend migrate()
+SCHEMA_VERSION = 2  # increase it whenever a column with a server_default is added; extend migrate() for other changes
 RENAMED_COLUMNS = (  # in version 2
     ("article", "markup_is_made", "schema_markup_generated"),
     ("api_key", "first_characters", "prefix"),
@@ -119,7 +120,7 @@ def _check_encoding(connection: Connection) -> None:
 
 
 def migrate(connection: Connection) -> None:
-    """Create the tables, or change those of an earlier version, in the connection's transaction.
+    """Create the tables, or add the columns that those of an earlier version lack, in the connection's transaction.
 
     Raises StorageError for a newer version.
     """
@@ -128,13 +129,15 @@ def migrate(connection: Connection) -> None:
         return
     if version is not None:
         inspector = inspect(connection)
-        for table, old, new in RENAMED_COLUMNS:
-            if old in {column["name"] for column in inspector.get_columns(table)}:
-                connection.exec_driver_sql(f"ALTER TABLE {table} RENAME COLUMN {old} TO {new}")
+        for name, old, renamed in RENAMED_COLUMNS:
+            if old in {column["name"] for column in inspector.get_columns(name)}:
+                connection.exec_driver_sql(f"ALTER TABLE {name} RENAME COLUMN {old} TO {renamed}")
         inspector.clear_cache()
-        if "schema_markup_generated" not in {column["name"] for column in inspector.get_columns("article")}:
-            column = "schema_markup_generated BOOLEAN DEFAULT false NOT NULL"
-            connection.exec_driver_sql(f"ALTER TABLE article ADD COLUMN {column}")
+        for table in filter(lambda table: inspector.has_table(table.name), Base.metadata.sorted_tables):
+            existing = {column["name"] for column in inspector.get_columns(table.name)}
+            for new in (column for column in table.columns if column.name not in existing):
+                definition = CreateColumn(new).compile(dialect=connection.dialect)
+                connection.exec_driver_sql(f"ALTER TABLE {table.name} ADD COLUMN {definition}")
     Base.metadata.create_all(connection)
     connection.execute(delete(SchemaVersion))
     connection.execute(insert(SchemaVersion).values(number=SCHEMA_VERSION))

@@ -32,10 +32,19 @@ except ImportError:  # needed on PostgreSQL alone
 
 from app import create_app
 from models import db
+from schemas import ArticleSchema
 
 LISTS = ("/api/public/v1/articles", "/api/public/v1/articles/preview")
 SITEMAP = "/api/public/v1/sitemap"
 ENDPOINTS = (*LISTS, SITEMAP)
+
+# The contract with clients: the keys of each form, in their order.
+FULL_FIELDS = (
+    "id title slug bannerUrl keywords metaTitle metaDesc publishedAt category readTime contentHtml schemaMarkup"
+)
+PREVIEW_FIELDS = "title slug bannerUrl publishedAt readTime category keywords"
+EXAMPLE = ArticleSchema().example()
+DERIVED = {"metaTitle", "metaDesc", "readTime", "schemaMarkup"}
 
 PROJECT = Path(__file__).parent.parent
 PAST = datetime(2025, 3, 1, 9, 30, tzinfo=UTC)
@@ -49,20 +58,24 @@ def iso(moment: datetime) -> str:
 
 def article_json(number: int, **fields: Any) -> dict[str, Any]:
     """Return a published article in the import form; `fields` replace its own, and None leaves a field out."""
-    return {
-        "id": f"id-{number:04}",
-        "slug": f"slug-{number}",
-        "status": "published",
-        "publishedAt": iso(PAST + timedelta(hours=number)),
-        "createdAt": iso(PAST),
-        "updatedAt": iso(PAST),
-        "views": number,
-        "title": f"Title {number}",
-        "bannerUrl": "https://www.example.com/banner.jpg",
-        "category": "News",
-        "keywords": ["one", "two"],
-        "contentHtml": f"<p>Content of <em>number</em> {number}.</p>",
-    } | fields
+    return (
+        {name: EXAMPLE[name] for name in EXAMPLE.keys() - DERIVED}
+        | {
+            "id": f"id-{number:04}",
+            "slug": f"slug-{number}",
+            "status": "published",
+            "publishedAt": iso(PAST + timedelta(hours=number)),
+            "createdAt": iso(PAST),
+            "updatedAt": iso(PAST),
+            "views": number,
+            "title": f"Title {number}",
+            "bannerUrl": "https://www.example.com/banner.jpg",
+            "category": "News",
+            "keywords": ["one", "two"],
+            "contentHtml": f"<p>Content of <em>number</em> {number}.</p>",
+        }
+        | fields
+    )
 
 
 def minimal_json(number: int, **fields: Any) -> dict[str, Any]:

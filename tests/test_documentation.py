@@ -311,22 +311,6 @@ def test_places_to_touch_exist(title):
         assert all(re.search(rf"(?<!\w){re.escape(name)}(?!\w)", text) for name in names), (path, names)
 
 
-def test_places_of_a_field_are_complete():
-    """The list names each file that knows of `category`, but for tests that only use it as a value."""
-    listed = set(names_in_table(section(CONTRIBUTING, "A new field")))
-    files = [
-        *(path for path in PROJECT.rglob("*.py") if not path.relative_to(PROJECT).parts[0].startswith(".")),
-        *(PROJECT / "static/page").iterdir(),
-        PROJECT / "README.md",
-        PROJECT / "docs/import.md",
-    ]
-    using = {
-        path.relative_to(PROJECT).as_posix() for path in files if re.search(r"\bcategory\b", path.read_text("utf-8"))
-    }
-    assert {path for path in using if not path.startswith("tests/")} <= listed
-    assert listed <= using
-
-
 def test_places_outside_the_tables_exist():
     for text in map(partial(section, CONTRIBUTING), LISTS_OF_PLACES):
         for name, path in re.findall(r"`(\w+)` in\s+`([\w./]+)`", text):

@@ -7,7 +7,9 @@ from datetime import UTC, datetime
 import pytest
 import time_machine
 from helpers import ENDPOINTS, LISTS, article_json, create_key
+from sqlalchemy import Text
 
+from models import article_table
 from storage.search import fold
 
 FULL, PREVIEW = LISTS
@@ -108,20 +110,7 @@ def refusal(database, save):
     return refusal
 
 
-TEXT_COLUMNS = (
-    "id",
-    "slug",
-    "title",
-    "folded_title",
-    "search_text",
-    "banner_url",
-    "category",
-    "keywords",
-    "meta_title",
-    "meta_desc",
-    "content_html",
-    "schema_markup",
-)
+TEXT_COLUMNS = [c.name for c in article_table.columns if isinstance(c.type, Text) and c.name != "status"]
 TIMESTAMP_COLUMNS = "published_at", "created_at", "updated_at"
 
 

@@ -9,7 +9,7 @@ from datetime import UTC, datetime, timedelta
 from urllib.parse import urlencode
 
 import pytest
-from helpers import ENDPOINTS, LISTS, PAST, SITEMAP, Site, iso, run_sql
+from helpers import ENDPOINTS, EXAMPLE, FULL_FIELDS, LISTS, PAST, PREVIEW_FIELDS, SITEMAP, Site, iso, run_sql
 from hypothesis import HealthCheck, Phase, event, example, given, settings
 from hypothesis import strategies as st
 
@@ -42,7 +42,8 @@ texts = st.one_of(
 names = texts.map(lambda text: re.sub(r"[\s/?#\0-\x1f\x7f-\x9f]", "-", text))
 times = st.sampled_from([PAST, PAST + timedelta(days=1, milliseconds=7), PAST + timedelta(days=1)]).map(iso)
 articles = st.fixed_dictionaries(
-    {
+    {name: st.just(EXAMPLE[name]) for name in FULL_FIELDS.split()}
+    | {
         "customer": st.sampled_from(["Acme", "Acme", "Other"]),
         "id": names,
         "slug": names,
@@ -89,11 +90,6 @@ parameters = st.one_of(
     st.tuples(st.sampled_from(["_", "Take", "limit", "q[]", "fields"]), texts),
 )
 requests = st.tuples(st.sampled_from(ENDPOINTS), st.lists(parameters, max_size=5))
-
-PREVIEW_FIELDS = "title slug bannerUrl publishedAt readTime category keywords"
-FULL_FIELDS = (
-    "id title slug bannerUrl keywords metaTitle metaDesc publishedAt category readTime contentHtml schemaMarkup"
-)
 
 
 def folded(text):
