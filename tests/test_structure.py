@@ -1,6 +1,9 @@
 """The packages and modules of the project, and which of them may import which."""
 
 import ast
+import re
+import sys
+from importlib.metadata import packages_distributions
 from pathlib import Path
 
 import pytest
@@ -65,3 +68,12 @@ def test_models_and_schemas_do_not_know_each_other():
 def test_no_module_needs_unix_to_be_imported():
     for path in modules():
         assert not imported_packages(path, top_only=True) & UNIX_MODULES, path
+
+
+def test_each_imported_package_is_pinned():
+    requirements = "".join(path.read_text() for path in PROJECT.glob("requirements*.txt"))
+    imported = set().union(*map(imported_packages, modules())) - PACKAGES - sys.stdlib_module_names
+    installed = packages_distributions()
+    assert {"click", "flask", "werkzeug"} <= imported & installed.keys()
+    for package in imported & installed.keys():
+        assert re.search(rf"^{installed[package][0]}(\[\w+\])?==", requirements, re.MULTILINE), package
