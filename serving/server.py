@@ -5,7 +5,9 @@ import select
 import signal
 import socket
 import time
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from threading import Thread, current_thread
 from types import FrameType
 from typing import TYPE_CHECKING
 
@@ -60,13 +62,33 @@ def listen(host: str, port: int) -> socket.socket:
 
 def serve(app: "WSGIApplication", listener: socket.socket, threads: int) -> None:
     """Serve `app` until SIGTERM or Ctrl+C, then finish what is in flight, for `DRAIN_SECONDS` at most."""
+    server = _create_server(app, listener, threads)
+    gc.freeze()  # what exists by now stays: collections need not go through it
+    _stop_on_signal(server)
+    _run(server)
+    _drain(server)
+
+
+@contextmanager
+def serve_in_thread(app: "WSGIApplication", listener: socket.socket, threads: int) -> Iterator[None]:
+    """Serve `app` in a thread while the context lasts. Requests in flight are then given up."""
+    server = _create_server(app, listener, threads)
+    loop = Thread(target=_run, args=(server,), daemon=True)
+    loop.start()
+    try:
+        yield
+    finally:
+        server.stop()
+        loop.join()
+        server.task_dispatcher.shutdown()
+        server.close()
+
+
+def _create_server(app: "WSGIApplication", listener: socket.socket, threads: int) -> ApiServer:
     _raise_file_limit()
     settings = Adjustments(sockets=[listener], threads=threads, **SETTINGS)
     sockinfo = listener.family, listener.type, listener.proto, listener.getsockname()
-    server = ApiServer(app, _sock=listener, adj=settings, sockinfo=sockinfo, bind_socket=False)
-    gc.freeze()  # what exists by now stays: collections need not go through it
-    _run(server)
-    _drain(server)
+    return ApiServer(app, _sock=listener, adj=settings, sockinfo=sockinfo, bind_socket=False)
 
 
 def _raise_file_limit() -> None:
@@ -82,20 +104,22 @@ def _raise_file_limit() -> None:
             )
 
 
-def _run(server: ApiServer) -> None:
-    """Serve until the first signal. A second one ends the process at once, as if there were no handler."""
-    stopping = False
+def _stop_on_signal(server: ApiServer) -> None:
+    """Stop at the first signal. A second one ends the process at once, as if there were no handler."""
 
     def stop(_number: int, _frame: FrameType | None) -> None:
-        nonlocal stopping
-        stopping = True
         for number in (signal.SIGTERM, signal.SIGINT):
             signal.signal(number, signal.SIG_DFL)
-        server.pull_trigger()  # wakes the loop
+        server.stop()
 
     signal.signal(signal.SIGTERM, stop)
     signal.signal(signal.SIGINT, stop)
-    while not stopping:
+
+
+def _run(server: ApiServer) -> None:
+    """Serve until the server is stopped."""
+    server.loop_thread = current_thread()
+    while not server.is_stopping:
         _run_once(server, timeout=1)
 
 

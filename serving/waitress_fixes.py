@@ -4,7 +4,7 @@ import logging
 import re
 import socket
 import time
-from threading import current_thread, main_thread
+from threading import Thread, current_thread
 from typing import Any
 from urllib.parse import quote
 
@@ -116,7 +116,7 @@ class ApiChannel(HTTPChannel):  # type: ignore[misc]
 
         A worker thread that appends "100 Continue" to its responses would send the same buffer as the loop does.
         """
-        if do_close and current_thread() is not main_thread():
+        if do_close and current_thread() is not self.server.loop_thread:
             return False  # the thread is about to wake the loop
         with self.outbuf_lock:
             flushed: bool = super()._flush_some(do_close=do_close)
@@ -148,6 +148,13 @@ class ApiServer(TcpWSGIServer):  # type: ignore[misc]
     """Accepts connections in batches, and makes room for new ones."""
 
     channel_class = ApiChannel
+    loop_thread: Thread | None = None  # which runs the event loop
+    is_stopping = False
+
+    def stop(self) -> None:
+        """End the event loop, from any thread or signal handler."""
+        self.is_stopping = True
+        self.pull_trigger()  # wakes the loop
 
     def add_task(self, channel: ApiChannel) -> None:
         """Queue a connection's next request for a worker thread, unless its client has to read first."""
