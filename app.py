@@ -103,7 +103,8 @@ def _init_database(app: Flask) -> None:
 def _missing_driver_message(url: URL, error: ImportError) -> str:
     reason = str(error).partition("\n")[0]
     is_postgresql = url.get_backend_name() == "postgresql"
-    hint = "Run: pip install -r requirements-postgresql.txt" if is_postgresql else "Install it, or use SQLite or PostgreSQL."
+    install = "Run: pip install -r requirements-postgresql.txt"
+    hint = install if is_postgresql else "Install it, or use SQLite or PostgreSQL."
     return f"DATABASE_URL: its driver, or a library that the driver needs, is not installed ({reason}). {hint}"
 
 

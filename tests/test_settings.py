@@ -203,7 +203,7 @@ BAD_SETTINGS = [
     ({"DATABASE_URL": "articles.db"}, ["DATABASE_URL", "sqlite:////path/to/articles.db"]),
     ({"DATABASE_URL": "oracle9://x"}, ["DATABASE_URL"]),
     ({"DATABASE_URL": "mysql://user:secret@db/x"}, ["DATABASE_URL", "'MySQLdb'", "Install it, or use SQLite"]),
-    ({"DATABASE_URL": "postgresql+psycopg2://user:secret@db/x"}, ["'psycopg2'", "pip install -r requirements-postgresql.txt"]),
+    ({"DATABASE_URL": "postgresql+psycopg2://user:secret@db/x"}, ["'psycopg2'", "pip install -r requirements-postgre"]),
     ({"DATABASE_URL": "sqlite://"}, ["DATABASE_URL", "must be a file", "sqlite:////path/to/articles.db"]),
     ({"DATABASE_URL": "sqlite:///:memory:"}, ["DATABASE_URL", "must be a file"]),
     ({"DATABASE_URL": "sqlite:///file:x?mode=memory&uri=true"}, ["DATABASE_URL", "must be a file"]),
