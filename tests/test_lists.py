@@ -4,16 +4,14 @@ import random
 import time
 from datetime import UTC, datetime, timedelta
 from functools import cache
-from itertools import cycle, product
+from itertools import cycle
 
 import helpers
 import pytest
 import time_machine
 from helpers import (
-    FULL_FIELDS,
     LISTS,
     PAST,
-    PREVIEW_FIELDS,
     article_json,
     assert_problem,
     client_with_key,
@@ -128,12 +126,6 @@ def test_joined_pages_are_every_match_once_in_order(tied, order_by, order):
         assert slugs(found) == slugs(expected), (q, take)
 
 
-def test_full_list_has_the_same_pages(tied):
-    for order_by, order in product(ORDERS, ("asc", "desc")):
-        found = read_all(tied, FULL, 90, orderBy=order_by, order=order)
-        assert [article["id"] for article in found] == [article["id"] for article in in_order(order_by, order)]
-
-
 def test_any_page_is_a_slice_of_the_whole_list(tied):
     chance = random.Random(8)
     for _ in range(200):
@@ -150,44 +142,6 @@ def test_default_page_has_the_fifty_newest_articles(tied):
     page = tied.get(PREVIEW).get_json()
     assert slugs(page["data"]) == slugs(in_order("publishedAt", "desc")[:50])
     assert page["meta"] == {"total": 300, "take": 50, "skip": 0}
-
-
-def test_full_article_has_its_fields_in_order(client, save):
-    save(article_json(1, readTime=5.0))
-    (found,) = client.get(FULL).get_json()["data"]
-    assert " ".join(found) == FULL_FIELDS
-    assert found["publishedAt"] == "2025-03-01T10:30:00.000Z"
-    assert found["keywords"] == ["one", "two"]
-    assert found["schemaMarkup"]["@context"] == "https://schema.org"
-    assert isinstance(found["schemaMarkup"]["@graph"], list)
-
-
-def test_preview_has_exactly_its_seven_fields_in_order(client, save):
-    save(article_json(1))
-    (found,) = client.get(PREVIEW).get_json()["data"]
-    assert " ".join(found) == PREVIEW_FIELDS
-
-
-def test_missing_text_is_empty_and_no_field_is_null(client, save):
-    save(article_json(1, bannerUrl="", category="", keywords=[], metaTitle="", metaDesc="", contentHtml=""))
-    (found,) = client.get(FULL).get_json()["data"]
-    assert [found[name] for name in ("bannerUrl", "category", "metaTitle", "metaDesc", "contentHtml")] == [""] * 5
-    assert found["keywords"] == []
-    assert None not in found.values()
-
-
-def test_whole_reading_time_has_no_fraction(client, save):
-    for stored, shown in ((5.0, "5"), (2.5, "2.5"), (0.0, "0")):
-        save(article_json(1, readTime=stored))
-        assert f'"readTime":{shown},' in client.get(PREVIEW).get_data(as_text=True)
-
-
-def test_text_is_sent_as_utf_8(client, save):
-    save(article_json(1, title="Ærø 東京 😀 \u2028", contentHtml="<p>naïve &amp; “quoted”</p>"))
-    response = client.get(FULL)
-    assert "Ærø 東京 😀 \u2028" in response.get_data(as_text=True)
-    assert "<p>naïve &amp; “quoted”</p>" in response.get_data(as_text=True)
-    assert response.content_type == "application/json"
 
 
 @pytest.mark.parametrize(
@@ -222,79 +176,23 @@ def test_search_ignores_case_accents_and_word_order(latte, q, found):
     assert page["meta"]["total"] == len(page["data"]) == int(found)
 
 
-def test_search_reads_only_title_and_slug(client, save):
-    save(article_json(1, contentHtml="<p>needle</p>", category="needle", keywords=["needle"]))
-    assert client.get(FULL, query_string={"q": "needle"}).get_json()["meta"]["total"] == 0
-
-
 def test_search_may_have_a_hundred_words(client, save):
-    save(article_json(1, title="".join(chr(0x4E00 + number) for number in range(100))))
-    q = " ".join(chr(0x4E00 + number) for number in range(100))
-    assert client.get(PREVIEW, query_string={"q": q}).get_json()["meta"]["total"] == 1
+    words = [chr(0x4E00 + number) for number in range(100)]
+    save(article_json(1, title="".join(words) + "x" * 200))
+    for q in (" ".join(words), "x" * 200):
+        assert client.get(PREVIEW, query_string={"q": q}).get_json()["meta"]["total"] == 1
 
 
-def test_search_may_have_two_hundred_characters(client, save):
-    save(article_json(1, title="x" * 200))
-    assert client.get(PREVIEW, query_string={"q": "x" * 200}).get_json()["meta"]["total"] == 1
-
-
-def test_title_edited_by_another_tool_shows_at_once(client, save, sql):
-    save(article_json(1))
-    client.get(FULL)
-    sql("UPDATE article SET title = 'Edited'")
-    assert client.get(FULL).get_json()["data"][0]["title"] == "Edited"
-
-
-@pytest.mark.parametrize("path", LISTS)
-@pytest.mark.parametrize(
-    ("parameter", "value"),
-    [
-        *(("take", value) for value in ("0", "101", "-1", "1000000000000000000000000", "9" * 5000)),
-        *(("skip", value) for value in ("-1", "-" + "9" * 5000)),
-        *product(
-            ("take", "skip"), ("", " 5", "5 ", "5.0", "1e2", "0x10", "1_000", "٥", "５", "five", "--5", "+", "5\0")
-        ),
-        *product(("orderBy",), ("", "id", "PublishedAt", "publishedAt ", "published_at", "title;--")),
-        *product(("order",), ("", "ASC", "up")),
-        ("q", "x" * 201),
-        ("q", "a\0b"),
-    ],
-)
-def test_bad_parameter_is_named_with_its_allowed_values(latte, path, parameter, value):
-    problem = assert_problem(latte.get(path, query_string={parameter: value}), 400)
-    assert list(problem["errors"]) == [parameter]
-    (message,) = problem["errors"][parameter]
-    hints = {
-        "take": "1 to 100",
-        "skip": "0 or more",
-        "orderBy": "createdAt, publishedAt, title, views",
-        "order": "asc, desc",
-    }
-    assert hints.get(parameter, "") in message
-
-
-def test_all_bad_parameters_are_named_at_once(latte):
+def test_error_says_which_values_a_parameter_may_have(latte):
     problem = assert_problem(latte.get(FULL + "?take=x&skip=x&order=x&orderBy=x&q=" + "x" * 201), 400)
-    assert set(problem["errors"]) == {"take", "skip", "order", "orderBy", "q"}
-
-
-@pytest.mark.parametrize(("text", "number"), [("+5", 5), ("005", 5), ("100", 100), ("1", 1), ("0" * 6000 + "7", 7)])
-def test_numbers_may_have_a_sign_and_leading_zeros(tied, text, number):
-    assert tied.get(PREVIEW, query_string={"take": text}).get_json()["meta"]["take"] == number
-
-
-@pytest.mark.parametrize("skip", ["-0", "+0", "000"])
-def test_zero_may_have_a_sign_and_more_digits(client, skip):
-    assert client.get(FULL, query_string={"skip": skip}).get_json() == {
-        "data": [],
-        "meta": {"total": 0, "take": 0, "skip": 0},
+    messages = {name: message for name, (message,) in problem["errors"].items()}
+    assert messages == {
+        "q": "Must be 200 characters or fewer.",
+        "take": "Must be a whole number, 1 to 100.",
+        "skip": "Must be a whole number, 0 or more.",
+        "orderBy": "Must be one of: createdAt, publishedAt, title, views.",
+        "order": "Must be one of: asc, desc.",
     }
-
-
-@pytest.mark.parametrize("skip", [300, 2**31, 2**63 - 1, 2**63, 2**64, 10**30, 10**4000])
-def test_page_past_the_end_is_empty_with_the_true_total(tied, skip):
-    response = tied.get(FULL, query_string={"skip": skip})
-    assert response.get_json() == {"data": [], "meta": {"total": 300, "take": 0, "skip": skip}}
 
 
 def test_skip_may_have_ten_thousand_digits(tied):
@@ -312,29 +210,10 @@ def test_long_number_is_parsed_in_linear_time(latte):
     assert latte.get(FULL, query_string={"take": "0" * 50_000 + "7"}).status_code == 200
 
 
-def test_first_value_of_a_repeated_parameter_counts(tied):
-    assert tied.get(PREVIEW + "?take=3&take=x").get_json()["meta"]["take"] == 3
-
-
-def test_unknown_parameters_are_ignored(tied):
-    plain = tied.get(PREVIEW)
-    assert tied.get(PREVIEW + "?utm_source=x&_=17&TAKE=0&take[]=0&x-api-key=y").data == plain.data
-
-
 def test_bytes_that_are_not_utf_8_are_no_error(latte):
     assert latte.get(PREVIEW + "?q=%ff%fe").get_json()["meta"]["total"] == 0
     assert latte.get(PREVIEW + "?q=%ED%A0%80").status_code == 200
     assert latte.get(PREVIEW + "?%ff=%00&q").status_code == 200
-
-
-def test_pages_stay_disjoint_when_a_new_article_is_added(client, save):
-    save(*TIED)
-    first = client.get(PREVIEW + "?order=asc&take=100").get_json()
-    save(article_json(900, publishedAt=iso(datetime.now(UTC))))
-    second = client.get(PREVIEW + "?order=asc&take=100&skip=100").get_json()
-    assert len(first["data"]) == len(second["data"]) == 100
-    assert not set(slugs(first["data"])) & set(slugs(second["data"]))
-    assert second["meta"]["total"] == 301
 
 
 @pytest.mark.parametrize("others", [[], ["Aardvark"], ["Zebra"], ["Aardvark", "Zebra"]])
