@@ -9,6 +9,7 @@ from sqlalchemy.exc import DBAPIError, TimeoutError
 from werkzeug.datastructures import WWWAuthenticate
 from werkzeug.exceptions import Unauthorized
 
+from errors import MissingKeyError
 from models import ApiKey, Customer, db
 from storage.engine import end_transaction
 from storage.selects import select_customer_by_key
@@ -38,7 +39,7 @@ def check_key() -> None:
         return
     key = request.environ.get("HTTP_X_API_KEY")
     if not key:
-        raise Unauthorized(MISSING_KEY, www_authenticate=CHALLENGE)
+        raise MissingKeyError(MISSING_KEY, www_authenticate=CHALLENGE)
     customer_id = _find_customer(key)
     if not customer_id:
         raise Unauthorized(INVALID_KEY, www_authenticate=CHALLENGE)

@@ -1,13 +1,13 @@
 """Problem details (RFC 9457) for every HTTP error."""
 
-from http import HTTPStatus
 from typing import Any
 
 import orjson
 from flask import Flask, Response, current_app
 from marshmallow import ValidationError
 from sqlalchemy.exc import DBAPIError, TimeoutError
-from werkzeug.exceptions import HTTPException
+from werkzeug.exceptions import HTTPException, Unauthorized
+from werkzeug.http import HTTP_STATUS_CODES
 
 # Browsers must not guess the content type, run the response or show it in another page:
 # https://cheatsheetseries.owasp.org/cheatsheets/REST_Security_Cheat_Sheet.html#security-headers
@@ -16,15 +16,26 @@ SECURITY_HEADERS = [
     ("Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'"),
 ]
 BAD_PARAMETERS = "Some parameters are not valid; errors names them."
-STATUS_DETAILS = {  # instead of the framework's descriptions, which do not say what to do
-    404: "Nothing is here. The endpoints are /api/public/v1/articles, /api/public/v1/articles/preview, "
-    "/api/public/v1/sitemap and /healthz.",
-    405: "This service only reads: use GET, HEAD or OPTIONS.",
-    413: "The request's body is too large: 64 KB is the limit, and no request needs a body.",
-    431: "The request's headers are too large: 16 KB is the limit.",
-    500: "The service failed to respond. Its log says why.",
-    503: "The articles cannot be read at the moment. Try again in a few seconds.",
+# The code and the detail of each status. Where the detail is empty, the error brings its own. 400 and 401 have another
+# code each: invalid_parameters and missing_key.
+PROBLEMS = {
+    400: ("bad_request", ""),
+    401: ("invalid_key", ""),
+    404: (
+        "not_found",
+        "Nothing is here. The endpoints are /api/public/v1/articles, /api/public/v1/articles/preview, "
+        "/api/public/v1/sitemap and /healthz.",
+    ),
+    405: ("method_not_allowed", "This service only reads: use GET, HEAD or OPTIONS."),
+    413: ("body_too_large", "The request's body is too large: 64 KB is the limit, and no request needs a body."),
+    431: ("headers_too_large", "The request's headers are too large: 16 KB is the limit."),
+    500: ("internal_error", "The service failed to respond. Its log says why."),
+    503: ("unavailable", "The articles cannot be read at the moment. Try again in a few seconds."),
 }
+
+
+class MissingKeyError(Unauthorized):
+    """A request that needs an API key has none."""
 
 
 def init_app(app: Flask) -> None:
@@ -42,19 +53,21 @@ def add_security_headers(response: Response) -> Response:
     return response
 
 
-def render_problem(status: int, detail: str, **members: Any) -> bytes:
-    """Return a problem document, as JSON."""
-    title = HTTPStatus(status).phrase
-    return orjson.dumps({"type": "about:blank", "title": title, "status": status, "detail": detail, **members})
+def render_problem(status: int, detail: str = "", **members: Any) -> bytes:
+    """Return a problem document, as JSON. `detail` is for a status that has none of its own."""
+    code, own_detail = PROBLEMS.get(status, PROBLEMS[400])
+    title = HTTP_STATUS_CODES[status]
+    problem = {"type": "about:blank", "title": title, "status": status, "detail": own_detail or detail, "code": code}
+    return orjson.dumps(problem | members)
 
 
 def unavailable() -> Response:
     """Return the 503 for a database that cannot be read."""
-    response = _problem(Response(status=503, headers={"Retry-After": "5"}), STATUS_DETAILS[503])
+    response = _problem(Response(status=503, headers={"Retry-After": "5"}))
     return add_security_headers(response)
 
 
-def _problem(response: Response, detail: str, **members: Any) -> Response:
+def _problem(response: Response, detail: str = "", **members: Any) -> Response:
     response.data = render_problem(response.status_code, detail, **members)
     response.content_type = "application/problem+json"
     response.headers["Cache-Control"] = "no-store"
@@ -63,11 +76,12 @@ def _problem(response: Response, detail: str, **members: Any) -> Response:
 
 def _from_http_exception(error: HTTPException) -> Response:
     response = Response(status=error.code, headers=error.get_headers())  # among them Allow and WWW-Authenticate
-    return _problem(response, STATUS_DETAILS.get(response.status_code) or error.description or "")
+    members = {"code": "missing_key"} if isinstance(error, MissingKeyError) else {}
+    return _problem(response, error.description or "", **members)
 
 
 def _from_validation_error(error: ValidationError) -> Response:
-    return _problem(Response(status=400), BAD_PARAMETERS, errors=error.messages)
+    return _problem(Response(status=400), BAD_PARAMETERS, code="invalid_parameters", errors=error.messages)
 
 
 def _from_database_error(error: DBAPIError | TimeoutError) -> Response:

@@ -13,7 +13,7 @@ from waitress.parser import HTTPRequestParser, ParsingError
 from waitress.server import TcpWSGIServer
 from waitress.task import ErrorTask, WSGITask
 
-from errors import SECURITY_HEADERS, STATUS_DETAILS, render_problem
+from errors import SECURITY_HEADERS, render_problem
 
 GRACE_SECONDS = 1  # without activity, after which a connection counts as idle
 ACCEPT_BATCH = 100  # connections that are accepted at a time
@@ -85,7 +85,7 @@ class ProblemTask(OnePacketMixin, ErrorTask):  # type: ignore[misc]
         error = self.request.error
         # waitress uses 501 for an unknown transfer coding, which is the client's error.
         status, title = (400, "Bad Request") if error.code == 501 else (error.code, error.reason)
-        body = render_problem(status, STATUS_DETAILS.get(status, error.body))
+        body = render_problem(status, error.body)
         self.status = f"{status} {title}"
         self.response_headers += [("Content-Type", "application/problem+json"), ("Cache-Control", "no-store")]
         self.response_headers += SECURITY_HEADERS

@@ -202,7 +202,17 @@ def run_sql(database: Path, statement: str, *parameters: Any) -> list[Any]:
         return connection.execute(statement, parameters).fetchall()
 
 
-def assert_problem(response: Any, status: int) -> dict[str, Any]:
+CODES = {
+    400: "invalid_parameters",
+    401: "invalid_key",
+    404: "not_found",
+    405: "method_not_allowed",
+    500: "internal_error",
+    503: "unavailable",
+}
+
+
+def assert_problem(response: Any, status: int, code: str = "") -> dict[str, Any]:
     """Check that a response has the form of every error, and return its body."""
     assert response.status_code == status
     assert response.content_type == "application/problem+json"
@@ -212,7 +222,9 @@ def assert_problem(response: Any, status: int) -> dict[str, Any]:
     assert problem["status"] == status
     assert problem["title"]
     assert problem["detail"]
-    assert set(problem) - {"errors"} == {"type", "title", "status", "detail"}
+    assert list(problem) == ["type", "title", "status", "detail", "code", "errors"][: len(problem)]
+    assert problem["code"] == (code or CODES[status])
+    assert ("errors" in problem) == (problem["code"] == "invalid_parameters")
     for leak in ("Traceback", "SELECT", "sqlite", ".py", ".db"):
         assert leak not in response.get_data(as_text=True)
     return problem

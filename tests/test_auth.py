@@ -18,7 +18,7 @@ def get(app, path, key=None, **headers):
 def test_request_without_a_key_is_refused(app, path):
     for key in (None, ""):
         response = get(app, path, key)
-        problem = assert_problem(response, 401)
+        problem = assert_problem(response, 401, "missing_key")
         assert "x-api-key header" in problem["detail"]
         assert "WWW-Authenticate" in response.headers
 
@@ -49,10 +49,10 @@ def test_key_is_read_from_the_header_alone(app, key):
 def test_key_is_checked_before_parameters_and_validators(app, key, path):
     etag = get(app, path, key).headers["ETag"]
     assert get(app, path, key, If_None_Match=etag).status_code == 304
-    for invalid_key in (None, "wrong"):
-        assert_problem(get(app, path + "?take=0", invalid_key), 401)
-        assert_problem(get(app, path, invalid_key, If_None_Match=etag), 401)
-        assert_problem(get(app, path, invalid_key, If_None_Match="*"), 401)
+    for invalid_key, code in ((None, "missing_key"), ("wrong", "invalid_key")):
+        assert_problem(get(app, path + "?take=0", invalid_key), 401, code)
+        assert_problem(get(app, path, invalid_key, If_None_Match=etag), 401, code)
+        assert_problem(get(app, path, invalid_key, If_None_Match="*"), 401, code)
 
 
 def test_every_route_with_articles_needs_a_key(app):

@@ -1,9 +1,10 @@
 """Error responses, which all have one form and reveal nothing of the service's inside."""
 
+import json
 import re
 
 import pytest
-from helpers import ENDPOINTS, SITEMAP, assert_problem
+from helpers import ENDPOINTS, LISTS, PROJECT, SITEMAP, assert_problem, send
 
 
 def test_unknown_path_is_a_404_that_names_the_endpoints(client):
@@ -43,4 +44,38 @@ def test_unreadable_database_is_a_503_to_try_again(client, sql, caplog, table):
 
 def test_hostile_host_header_is_no_server_error(client):
     for host in ("[::1", "a b", "é", "x" * 5000, "", "a/b", "\x7f"):
-        assert client.get(SITEMAP, headers={"Host": host}).status_code in (200, 400), host
+        response = client.get(SITEMAP, headers={"Host": host})
+        if response.status_code != 200:
+            assert_problem(response, 400, "bad_request")
+
+
+RAW_REQUESTS = {
+    "missing_key": "GET {0} HTTP/1.0\r\n\r\n",
+    "invalid_key": "GET {0} HTTP/1.0\r\nx-api-key: wrong\r\n\r\n",
+    "invalid_parameters": "GET {0}?take=0&order=up HTTP/1.0\r\nx-api-key: {1}\r\n\r\n",
+    "bad_request": "GET {0} HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n",
+    "not_found": "GET /api HTTP/1.0\r\n\r\n",
+    "method_not_allowed": "POST {0} HTTP/1.0\r\nContent-Length: 0\r\n\r\n",
+    "body_too_large": "POST {0} HTTP/1.0\r\nContent-Length: 70000\r\n\r\n",
+    "headers_too_large": "GET {0}?" + "x" * 16_384 + " HTTP/1.0\r\n\r\n",
+}
+
+
+def test_documented_errors_are_the_real_ones(site, app, client, sql):
+    page = (PROJECT / "docs/errors.md").read_text("utf-8")
+    documented = dict(re.findall(r"^## (\w+)$.*?^```json\n(.*?)^```$", page, re.DOTALL | re.MULTILINE))
+    responses = {
+        code: send(site.server, request.format(LISTS[0], site.key).encode()).partition(b"\r\n\r\n")[2]
+        for code, request in RAW_REQUESTS.items()
+    }
+    app.add_url_rule("/failing", view_func=lambda: 1 / 0)
+    responses["internal_error"] = client.get("/failing").data
+    sql("ALTER TABLE article RENAME TO hidden")
+    responses["unavailable"] = client.get(SITEMAP).data
+    sql("ALTER TABLE hidden RENAME TO article")
+    assert list(documented) == list(responses) == re.findall(r"^\| \[`(\w+)`\]", page, re.MULTILINE)
+    for code, body in responses.items():
+        assert json.loads(documented[code]) == json.loads(body)
+        assert json.loads(body)["code"] == code
+    readme = (PROJECT / "README.md").read_text("utf-8")
+    assert all(f"`{code}`" in readme for code in documented)
