@@ -63,12 +63,11 @@ def create_app(config: Mapping[str, Any] | None = None) -> Flask:
 
 
 def _add_endpoints(app: Flask) -> None:
-    """Register the endpoints, those of the API under its key check."""
+    """Register the endpoints, behind the key check, which requires a key for those of the API."""
     app.url_map.strict_slashes = False
     app.url_map.merge_slashes = False  # its redirect would be an HTML page
-    app.before_request(auth.identify_key)
+    app.before_request(auth.check_key)
     api = Blueprint("api", __name__, url_prefix=API)
-    api.before_request(auth.check_key)
     for blueprint, _ in ENDPOINTS.values():
         api.register_blueprint(blueprint)
     for blueprint in (api, health.blueprint, openapi.blueprint, page.blueprint):

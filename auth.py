@@ -30,44 +30,30 @@ def hash_key(key: str) -> str:
 
 
 def check_key() -> None:
-    """Find the customer of a request that needs a key: `g.customer_id`.
+    """Find the customer of a request's key: its name and the key's id for the log, its id as `g.customer_id`.
 
-    Raises Unauthorized (401), in the same words for an unknown, a revoked and an expired key, so that a stranger
-    learns nothing. OPTIONS needs no key, since a browser's preflight request cannot send one.
+    Under the API's paths a key is required, but not for OPTIONS: a browser's preflight request cannot send one. Raises
+    Unauthorized (401), in the same words for an unknown, a revoked and an expired key, so that a stranger learns
+    nothing. For any other request, a database that cannot be read does not change the response.
     """
-    if request.environ["REQUEST_METHOD"] == "OPTIONS":
-        return
     key = request.environ.get("HTTP_X_API_KEY")
-    if not key:
+    is_required = "api" in request.blueprints and request.environ["REQUEST_METHOD"] != "OPTIONS"
+    customer = None
+    try:
+        if key:
+            parameters = {"hash": hash_key(key), "today": datetime.now(UTC).date()}
+            customer = db.session.connection().execute(select_customer_by_key(), parameters).first()
+    except (DBAPIError, TimeoutError):
+        if is_required:
+            raise
+        end_transaction()
+    if customer:
+        request.environ["REMOTE_USER"] = f"{customer.name}/{customer.key_id}"
+        g.customer_id = customer.id
+    elif is_required:
+        if key:
+            raise Unauthorized(INVALID_KEY, www_authenticate=CHALLENGE)
         raise MissingKeyError(MISSING_KEY, www_authenticate=CHALLENGE)
-    customer_id = _find_customer(key)
-    if not customer_id:
-        raise Unauthorized(INVALID_KEY, www_authenticate=CHALLENGE)
-    g.customer_id = customer_id
-
-
-def identify_key() -> None:
-    """Name the key in the log also for a request that needs no key, such as one that ends with 404 or 405.
-
-    Flask runs no blueprint's `before_request` for these. A database that cannot be read does not change the response.
-    """
-    key = request.environ.get("HTTP_X_API_KEY")
-    if key and ("api" not in request.blueprints or request.environ["REQUEST_METHOD"] == "OPTIONS"):
-        try:
-            _find_customer(key)
-        except (DBAPIError, TimeoutError):
-            end_transaction()
-
-
-def _find_customer(key: str) -> int | None:
-    """Return the id of a valid key's customer, or None, and set REMOTE_USER to the customer's name and the key's id."""
-    parameters = {"hash": hash_key(key), "today": datetime.now(UTC).date()}
-    found = db.session.connection().execute(select_customer_by_key(), parameters).first()
-    if not found:
-        return None
-    request.environ["REMOTE_USER"] = f"{found.name}/{found.key_id}"
-    customer_id: int = found.id
-    return customer_id
 
 
 def add_key(customer: Customer, key: str | None = None, expires_on: date | None = None) -> tuple[str, ApiKey]:

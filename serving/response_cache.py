@@ -13,7 +13,6 @@ One entry serves plain, compressed, HEAD and conditional requests, so that the a
 import gzip
 import time
 from collections.abc import Hashable, Iterable, Mapping
-from concurrent.futures import Future
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -87,19 +86,22 @@ class ResponseCache:
         self._app, self._detector = app, detector
         self._parameters, self._vary_by_origin = parameters, vary_by_origin
         self._entries: LRUCache[bytes, CachedResponse] = LRUCache(capacity, CachedResponse.size)
-        self._in_flight: dict[tuple[bytes, Hashable], Future[CachedResponse | None]] = {}
         self._lock = Lock()
 
     def __call__(self, environ: "WSGIEnvironment", start_response: "StartResponse") -> Iterable[bytes]:
         """Respond to an endpoint's request from the cache if it has a fresh entry, else from the application."""
         version = self._detector.version() if self._detector else None  # the engine, too, notices a replaced database
+        normalize_environ(environ)
         path = environ["PATH_INFO"].removesuffix("/")
         if path not in self._parameters or environ["REQUEST_METHOD"] not in ("GET", "HEAD"):
             return self._app(environ, start_response)
         origin = environ.get("HTTP_ORIGIN") if self._vary_by_origin else None
         query = parse_query(environ["QUERY_STRING"], self._parameters[path])
-        key = cache_key(path, query, environ.get("HTTP_X_API_KEY"), origin)
-        response = self._get_or_render(environ, key, version)
+        key = sha256(repr((path, query, environ.get("HTTP_X_API_KEY"), origin)).encode()).digest()
+        with self._lock:
+            response = self._entries.get(key)
+        if not response or not response.is_fresh(version, time.time()):
+            response = self._render(environ, key, version)
         if response.user:
             environ["REMOTE_USER"] = response.user
         status, headers, body = self._negotiate(response, environ)
@@ -111,49 +113,18 @@ class ResponseCache:
             return shared
         return [body]
 
-    def _get_or_render(self, environ: "WSGIEnvironment", key: bytes, version: Hashable) -> CachedResponse:
-        """Return a fresh entry, or the application's response. Concurrent requests for an entry share one render."""
-        if version is None or not self._entries.maxsize:
-            return self._render(environ, key, version)
-        with self._lock:
-            entry = self._entries.get(key)
-            if entry and entry.is_fresh(version, time.time()):
-                return entry
-            in_flight = self._in_flight.get((key, version))
-            if not in_flight:
-                future = self._in_flight[key, version] = Future()
-        if not in_flight:
-            return self._render_and_share(environ, key, version, future)
-        response = in_flight.result()
-        if response and response.etag and response.is_fresh(version, time.time()):
-            return response
-        return self._render(environ, key, version)
-
-    def _render_and_share(
-        self, environ: "WSGIEnvironment", key: bytes, version: Hashable, future: Future[CachedResponse | None]
-    ) -> CachedResponse:
-        """Return the application's response, stored, and shared with the requests that wait for it."""
-        response = None
-        try:
-            response = self._render(environ, key, version)
-            return response
-        finally:
-            with self._lock, suppress(ValueError):  # larger than the cache
-                del self._in_flight[key, version]
-                if response and response.etag and response.version is not None:
-                    self._entries[key] = response
-            future.set_result(response)
-
     def _render(self, environ: "WSGIEnvironment", key: bytes, version: Hashable) -> CachedResponse:
         """Call the application, again if the database was replaced meanwhile: key and articles must be of one database.
 
-        Returns a 503 if it is replaced again and again.
+        Stores a 200. Returns a 503 if the database is replaced again and again.
         """
         for allow_checkpoint in (False, False, True):
             response = call_app(self._app, environ, key, version)
             if not self._detector or response.status.startswith("5"):
                 return response
             if self._detector.is_current(version, allow_checkpoint=allow_checkpoint):
+                if response.etag:
+                    self._store(response)
                 return response
             version = self._detector.version()
         problem = unavailable()
@@ -162,6 +133,12 @@ class ResponseCache:
         return replace(
             response, status=problem.status, headers=headers.to_wsgi_list(), body=problem.data, etag="", user=""
         )
+
+    def _store(self, response: CachedResponse) -> None:
+        """Store a response in place of an earlier one, or count its bytes again. Remove one that is too large."""
+        with self._lock, suppress(ValueError):  # larger than the cache
+            self._entries.pop(response.key, None)
+            self._entries[response.key] = response
 
     def _negotiate(self, response: CachedResponse, environ: "WSGIEnvironment") -> tuple[str, HeaderList, bytes]:
         """Return status, headers and body, in the encoding that the client prefers; or a 304 if it has that body."""
@@ -182,9 +159,8 @@ class ResponseCache:
         body, headers = gzip.compress(response.body, 6, mtime=0), Headers(response.headers)
         headers["Content-Encoding"], headers["Content-Length"] = "gzip", str(len(body))
         response.gzipped = headers.to_wsgi_list(), body
-        with self._lock, suppress(ValueError):  # larger than the cache
-            if self._entries.get(response.key) is response:
-                self._entries[response.key] = response  # counts it
+        if self._entries.get(response.key) is response:
+            self._store(response)
         return response.gzipped
 
 
@@ -192,7 +168,6 @@ def call_app(app: "WSGIApplication", environ: "WSGIEnvironment", key: bytes, ver
     """Call an application with a request, as a GET, and return its response, as it may be stored under `key`."""
     now = time.time()
     environ = environ | {"REQUEST_METHOD": "GET"}
-    environ.pop("HTTP_UPGRADE", None)  # which Werkzeug's routing reads
     started: list[Any] = []
 
     def start_response(status: str, headers: HeaderList, _exc_info: Any = None) -> Any:
@@ -209,9 +184,14 @@ def call_app(app: "WSGIApplication", environ: "WSGIEnvironment", key: bytes, ver
     return CachedResponse(status, headers, body, etag, environ.get("REMOTE_USER", ""), key, version, now, expires_at)
 
 
-def cache_key(*dependencies: Any) -> bytes:
-    """Return a digest of all of a request that the application's response depends on, the API key included."""
-    return sha256(repr(dependencies).encode()).digest()
+def normalize_environ(environ: "WSGIEnvironment") -> None:
+    """Add what a WSGI server may leave out (PEP 3333), and remove what must not change a response.
+
+    Werkzeug's routing rejects hosts that RFC 3986 allows, such as "a..b", and reads Upgrade. No response needs either.
+    """
+    environ |= {"PATH_INFO": environ.get("PATH_INFO", ""), "QUERY_STRING": environ.get("QUERY_STRING", "")}
+    environ["HTTP_HOST"] = "localhost"
+    environ.pop("HTTP_UPGRADE", None)
 
 
 parse_if_none_match = lru_cache(256)(parse_etags)

@@ -6,15 +6,11 @@ import shutil
 import threading
 import time
 from base64 import b64encode
-from collections import Counter
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, closing, contextmanager
-from datetime import UTC, datetime, timedelta
 from itertools import product
 
 import helpers
 import pytest
-import time_machine
 from helpers import (
     ENDPOINTS,
     LISTS,
@@ -138,32 +134,6 @@ def test_nothing_is_cached_if_cache_mb_is_zero(save, key, database, is_hit):
     helpers.close(app)
 
 
-def article_statements(statements):
-    """Return how often each SELECT from the articles was sent."""
-    return Counter(statement for statement in statements if "FROM article" in statement)
-
-
-@pytest.mark.sqlite
-def test_concurrent_equal_requests_send_the_selects_once(app, client, key, save, sql, statements):
-    save(*(article_json(number) for number in range(60)))
-    for _ in range(2):
-        client.get(SITEMAP)
-        statements.clear()
-        barrier = threading.Barrier(8)
-
-        def request(_number, barrier=barrier):
-            barrier.wait(5)
-            return client_with_key(app, key).get(FULL).data
-
-        with before_statements(lambda statement: time.sleep(0.05 * ("FROM article" in statement))):
-            bodies = set(side_by_side(request, range(8), threads=8))
-        assert len(bodies) == 1
-        assert set(article_statements(statements).values()) == {1}
-        assert client.get(FULL).data in bodies
-        assert set(article_statements(statements).values()) == {1}
-        sql("UPDATE article SET views = 7")  # the next round is of another state
-
-
 @pytest.mark.sqlite
 def test_concurrent_equal_requests_of_two_customers_are_apart(app, client, save):
     save(article_json(1, title="Mine"))
@@ -177,64 +147,6 @@ def test_concurrent_equal_requests_of_two_customers_are_apart(app, client, save)
 
     with before_statements(lambda statement: time.sleep(0.05 * ("FROM article" in statement))):
         assert list(side_by_side(request, range(8), threads=8)) == ["Mine", "Theirs"] * 4
-
-
-@contextmanager
-def waiting_for_another(client, path):
-    """Send a request whose first SELECT of articles takes as long as the block, and an equal one while it does.
-
-    Yields the futures of both responses.
-    """
-    reached, released = threading.Event(), threading.Event()
-
-    def hold(statement):
-        if "FROM article" in statement and not reached.is_set():
-            reached.set()
-            assert released.wait(10)
-
-    with before_statements(hold), ThreadPoolExecutor(2) as pool:
-        first = pool.submit(client.application.test_client().get, path, headers=headers_of(client))
-        assert reached.wait(10)
-        second = pool.submit(client.application.test_client().get, path, headers=headers_of(client))
-        time.sleep(0.1)  # until it waits for the first
-        try:
-            yield first, second
-        finally:
-            released.set()
-
-
-def headers_of(client):
-    return {"x-api-key": client.environ_base["HTTP_X_API_KEY"]}
-
-
-@pytest.mark.sqlite
-def test_request_that_waited_gets_what_is_published_by_then(client, save):
-    """A scheduled article appears while one request reads the articles and another one waits for it."""
-    soon = datetime.now(UTC) + timedelta(hours=1)
-    save(article_json(1), article_json(2, publishedAt=helpers.iso(soon)))
-    assert client.get(SITEMAP).status_code == 200
-    with time_machine.travel(datetime.now(UTC)) as clock:
-        with waiting_for_another(client, FULL) as (first, second):
-            clock.shift(timedelta(hours=2))
-        assert first.result().status_code == 200
-        assert second.result().get_json()["meta"]["total"] == 2
-        assert client.get(FULL).get_json()["meta"]["total"] == 2
-
-
-@pytest.mark.sqlite
-def test_request_that_waited_while_file_was_replaced_succeeds(app, client, save, database, tmp_path):
-    save(article_json(1, title="Old"))
-    helpers.close(app)
-    copy = tmp_path / "copy.db"
-    with closing(helpers.sqlite3.connect(database)) as connection:
-        connection.execute(f"VACUUM INTO '{copy}'")
-    run_sql(copy, "UPDATE article SET title = 'New'")
-    assert client.get(SITEMAP).status_code == 200
-    with waiting_for_another(client, FULL) as (first, second):
-        copy.replace(database)
-    for response in (first.result(), second.result(), client.get(FULL)):
-        assert response.status_code == 200
-        assert [article["title"] for article in response.get_json()["data"]] == ["New"]
 
 
 @pytest.mark.parametrize("error", [OperationalError("SELECT", None, Exception("broken")), ZeroDivisionError("broken")])
@@ -291,6 +203,14 @@ def test_compressed_bodies_count_as_memory(small_cache, large_articles, is_hit):
     for headers in ({}, {"Accept-Encoding": "gzip"}):
         assert [is_hit(small_cache, page_of_one(number), **headers) for number in (3, 2)] == [True, True]
     assert [is_hit(small_cache, page_of_one(number)) for number in (1, 0)] == [False, False]
+
+
+@pytest.mark.sqlite
+def test_entry_that_outgrows_the_cache_when_compressed_goes(small_cache, large_articles, is_hit):
+    page = f"{FULL}?take=4"
+    assert [is_hit(small_cache, page) for _ in range(2)] == [False, True]
+    assert small_cache.get(page, headers={"Accept-Encoding": "gzip"}).headers["Content-Encoding"] == "gzip"
+    assert not is_hit(small_cache, page)
 
 
 @pytest.mark.sqlite

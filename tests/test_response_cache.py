@@ -36,6 +36,7 @@ from helpers import (
     run_command,
     subprocess_args,
 )
+from werkzeug.test import EnvironBuilder, run_wsgi_app
 
 FULL, PREVIEW = LISTS
 ROUNDS = [20, pytest.param(200, marks=pytest.mark.slow)]
@@ -424,10 +425,9 @@ HEADER_VALUES = {
     "HTTP_ORIGIN": (None, "", "null", "https://a.example", "https://b.example", "https://c.example"),
     "HTTP_ACCEPT_ENCODING": (None, "", "gzip", "GZIP;q=0.5", "gzip;q=0", "br, *", "identity, gzip;q=0.1"),
     "HTTP_IF_NONE_MATCH": (None, "", "*", "TAG", "TAG-gzip", "W/TAG", '"other"', '"other", TAG'),
-    "HTTP_HOST": ("x", "", "a.example:80", "[::1]"),
+    "HTTP_HOST": (None, "x", "", "a.example:80", "[::1]", "a..b", ".", "x" * 64, "a_b", "x%20y"),
     "HTTP_CONNECTION": (None, "close", "keep-alive"),
     "HTTP_UPGRADE": (None, "websocket"),
-    "HTTP_ACCESS_CONTROL_REQUEST_PRIVATE_NETWORK": (None, "true"),
     "HTTP_TRANSFER_ENCODING": (None, "chunked"),
     "CONTENT_LENGTH": (None, "0"),
 }
@@ -438,7 +438,7 @@ def request_headers_in_source():
     """Return the WSGI names of the request headers that the product's source reads."""
     by_name = r"""\b(?:request|self)\.headers(?:\.get\w*\(|\[)["']([\w-]+)["']"""
     by_presence = r"""["']([\w-]+)["'] (?:not )?in (?:request|self|self\.request)\.headers"""
-    by_attribute = r"""(?<![\w.])request\.(?!args\b|blueprints\b|environ\b|headers\b)(\w+)"""  # such as if_none_match
+    by_attribute = r"""(?<![\w.])request\.(?!(?:args|blueprints|environ|headers|method)\b)(\w+)"""  # as if_none_match
     names = set()
     for file in helpers.PROJECT.rglob("*.py"):
         if file.relative_to(helpers.PROJECT).parts[0] not in ("tests", "benchmarks", ".venv"):
@@ -491,14 +491,23 @@ def test_warm_response_is_that_of_no_cache_by_each_header(client, save, key, dat
             assert response(cached, *request) == response(uncached, *request), request
 
 
-def test_private_network_header_is_not_in_other_responses(save, key, database):
-    """Flask-CORS adds Access-Control-Allow-Private-Network if a request asks for it, whatever its method."""
+def test_host_changes_no_response_warm_or_cold(client, save, sql):
     save(article_json(1))
-    with application(database, CORS_ORIGINS=ORIGINS) as app:
-        client = client_with_key(app, key)
-        client.get(FULL, headers={"Origin": ORIGINS[0], "Access-Control-Request-Private-Network": "true"})
-        response = client.get(FULL, headers={"Origin": ORIGINS[0]})
-        assert "Access-Control-Allow-Private-Network" not in response.headers
+    for host in ("a..b", ".", "x" * 64, "x" * 64 + ".example", "a_b", "x%20y", "[::1]:80"):
+        sql("UPDATE article SET views = views + 1")  # so that the cache is cold
+        for path in (*ENDPOINTS * 2, "/healthz"):
+            assert client.get(path, headers={"Host": host}).status_code == 200, host
+        assert_problem(client.get("/none", headers={"Host": host}), 404)
+
+
+def test_environ_without_path_or_query_is_served(app, client):
+    """PEP 3333 allows a server to leave out what is empty."""
+    for path in (*ENDPOINTS, "/", ""):
+        environ = EnvironBuilder(path=path).get_environ() | {"PATH_INFO": path} | client.environ_base
+        for name in ("QUERY_STRING", *([] if path else ["PATH_INFO"])):
+            del environ[name]
+        _, status, _ = run_wsgi_app(app, environ)
+        assert status.startswith("200" if path else ("200", "404")), path
 
 
 ODD_QUERIES = [
