@@ -11,7 +11,7 @@ from sqlalchemy.exc import ArgumentError
 
 import auth
 import errors
-from commands import create_database, silence_stdout, translate_database_errors
+from commands import announce_file, silence_stdout, translate_database_errors
 from commands.articles import articles as article_commands
 from commands.customers import customers as customer_commands
 from commands.database import database as database_commands
@@ -26,6 +26,7 @@ from storage import StorageError
 from storage.changes import attach_change_detector
 from storage.engine import end_transaction, engine_options, parse_database_url
 from storage.sqlite_changes import SQLiteChangeDetector
+from storage.tables import open_database
 
 NAME = "Article Delivery API"
 API = "/api/public/v1"
@@ -149,7 +150,7 @@ def main() -> None:
     except server.ListenError as error:
         raise click.ClickException(str(error)) from error
     with app.app_context():
-        create_database()
+        announce_file(open_database(create=True))
         _print_start(server.base_url(settings["HOST"], listener.getsockname()[1]))
     if isinstance(app.extensions["change_detector"], SQLiteChangeDetector):
         app.extensions["change_detector"].start_checkpoints()

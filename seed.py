@@ -13,7 +13,7 @@ from sqlalchemy import delete, func, select
 
 from app import create_app
 from auth import add_key, hash_key
-from commands import create_database, params, progress_bar, translate_errors
+from commands import announce_file, params, progress_bar, translate_errors
 from commands.customers import remove_customer
 from commands.lookup import DEMO_CUSTOMER, find_customer, find_or_create_customer
 from importing.errors import ImportErrors, SourceLocation
@@ -21,9 +21,9 @@ from importing.writer import load_articles, save_articles
 from models import ApiKey, Customer, article_table, db
 from serving.server import base_url
 from settings import load_environment
-from storage.engine import begin_write, commit_write
+from storage.engine import write_transaction
 from storage.search import fold
-from storage.tables import create_tables, missing_database_message
+from storage.tables import open_database
 
 MAX_ARTICLES = 100_000
 DRAFTS = 3
@@ -113,14 +113,11 @@ def remove_demo_articles(customer_id: int, after: int) -> int:
 
 def remove_demo() -> str:
     """Delete the customer Demo, its articles and its keys; return a line that says how many."""
-    if not missing_database_message():
-        create_tables()
-        begin_write()
+    open_database()
+    with write_transaction():
         customer = find_customer(DEMO_CUSTOMER)
         if customer:
-            removed = remove_customer(customer)
-            commit_write()
-            return removed
+            return remove_customer(customer)
     return f"There is no customer {DEMO_CUSTOMER}: nothing to delete."
 
 
@@ -141,25 +138,24 @@ def demo_key(customer: Customer, key: str | None) -> str | None:
 
 def write_demo(count: int, key: str | None, site: str) -> tuple[str | None, bool]:
     """Write the demo, and print how much changed; return its key if it is known, and whether the customer is new."""
-    create_database()
-    begin_write()
-    customer, is_new = find_or_create_customer(DEMO_CUSTOMER)
-    removed = remove_demo_articles(customer.id, after=count)
-    import_errors = ImportErrors()
-    with progress_bar("Writing the demo", demo_articles(count, site), count + DRAFTS + 1) as articles:
-        located = ((SourceLocation("the demo", article["id"]), article) for article in articles)
-        saved = save_articles(customer, load_articles(located, import_errors), import_errors)
-    import_errors.raise_if_any()
-    key = demo_key(customer, key)
-    click.echo(
-        f"{DEMO_CUSTOMER} has {count} published articles, {DRAFTS} drafts and 1 scheduled article "
-        f"({saved['new']} new, {saved['changed']} changed, {saved['unchanged']} unchanged, {removed} removed)."
-    )
-    if key:
-        click.echo(f"Key: {key}")
-    else:
-        click.echo(f"Its keys are not shown again. To create another: flask keys create {DEMO_CUSTOMER}")
-    commit_write()  # only now: a key that cannot be printed is not to be valid
+    announce_file(open_database(create=True))
+    with write_transaction():  # a key that cannot be printed is not to be valid
+        customer, is_new = find_or_create_customer(DEMO_CUSTOMER)
+        removed = remove_demo_articles(customer.id, after=count)
+        import_errors = ImportErrors()
+        with progress_bar("Writing the demo", demo_articles(count, site), count + DRAFTS + 1) as articles:
+            located = ((SourceLocation("the demo", article["id"]), article) for article in articles)
+            saved = save_articles(customer, load_articles(located, import_errors), import_errors)
+        import_errors.raise_if_any()
+        key = demo_key(customer, key)
+        click.echo(
+            f"{DEMO_CUSTOMER} has {count} published articles, {DRAFTS} drafts and 1 scheduled article "
+            f"({saved['new']} new, {saved['changed']} changed, {saved['unchanged']} unchanged, {removed} removed)."
+        )
+        if key:
+            click.echo(f"Key: {key}")
+        else:
+            click.echo(f"Its keys are not shown again. To create another: flask keys create {DEMO_CUSTOMER}")
     return key, is_new
 
 

@@ -16,7 +16,7 @@ from sqlalchemy.exc import DBAPIError
 
 from importing.errors import ImportErrors, ImportFailedError
 from storage import StorageError
-from storage.tables import create_tables
+from storage.engine import release_connection
 
 if TYPE_CHECKING:
     from click._termui_impl import ProgressBar
@@ -75,11 +75,6 @@ def progress_bar(label: str, items: Iterable[T], length: int | None = None) -> "
     return click.progressbar(items, length, label, show_pos=True, file=sys.stderr, hidden=hidden, update_min_steps=100)
 
 
-def create_database() -> None:
-    """Create the database file and the tables if they do not exist."""
-    announce_file(create_tables())
-
-
 def announce_file(path: str | None) -> None:
     """Print the path of a database file that was created, if any: it may not be the one that the service reads."""
     if path:
@@ -108,7 +103,11 @@ def echo_warnings(errors: ImportErrors) -> None:
 
 
 def confirm(warning: str, yes: bool) -> None:
-    """Ask on a terminal whether to go on, unless `yes`. Raises click.UsageError if nobody can be asked."""
+    """Ask on a terminal whether to go on, unless `yes`, with no connection to the database.
+
+    Raises click.UsageError if nobody can be asked.
+    """
+    release_connection()
     if yes:
         return
     if not sys.stdin or not sys.stdin.isatty():

@@ -23,9 +23,9 @@ from importing.structured_data import schema_markup
 from importing.writer import load_articles, save_articles
 from models import article_table, db, publication_state
 from settings import load_environment
-from storage.engine import begin_write, commit_write
+from storage.engine import release_connection, write_transaction
 from storage.search import search_columns
-from storage.tables import require_tables
+from storage.tables import open_database
 
 
 @click.group(cls=DatabaseGroup)
@@ -57,20 +57,21 @@ def import_articles(
     standard input, or the http(s) URL of another instance's articles endpoint.
     """
     _check_sources(sources, unpublish_missing)
-    require_tables()
+    open_database()
     get_customer(name, changes=True)
-    db.session.rollback()
+    release_connection()
     errors = ImportErrors()
-    with open_sources(sources, key, errors) as records, progress_bar("Importing", records) as bar:
-        begin_write()  # only now: other writers need not wait for a source
+    with (
+        open_sources(sources, key, errors) as records,
+        progress_bar("Importing", records) as bar,
+        write_transaction(),  # only now: other writers need not wait for a source
+    ):
         customer = get_customer(name, changes=True)  # again: it may be gone or renamed meanwhile
         articles = load_articles(bar, errors)
         counts = save_articles(customer, articles, errors, unpublish_missing=unpublish_missing)
-    errors.raise_if_any()
-    if dry_run:
-        db.session.rollback()
-    else:
-        commit_write()
+        errors.raise_if_any()
+        if dry_run:
+            db.session.rollback()
     echo_warnings(errors)
     click.echo(_summary(counts, unpublish_missing) + (" (dry run: nothing was written)" if dry_run else ""))
 
@@ -96,18 +97,17 @@ def edit_article(slug: str, name: str | None) -> Iterator[dict[str, Any]]:
 
     Raises click.ClickException if there is no such article.
     """
-    require_tables()
-    begin_write()
-    customer = get_customer(name, changes=True)
-    require_slugs(customer, (slug,))
-    stored = db.session.execute(select_articles(customer, (slug,))).mappings().one()
-    article = dict(stored)
-    yield article
-    article |= search_columns(article["title"], article["slug"])
-    if article["schema_markup_generated"]:
-        article["schema_markup"] = schema_markup(article, customer.name)
-    db.session.execute(update(article_table).where(article_table.c.pk == article["pk"]).values(article))
-    commit_write()
+    open_database()
+    with write_transaction():
+        customer = get_customer(name, changes=True)
+        require_slugs(customer, (slug,))
+        stored = db.session.execute(select_articles(customer, (slug,))).mappings().one()
+        article = dict(stored)
+        yield article
+        article |= search_columns(article["title"], article["slug"])
+        if article["schema_markup_generated"]:
+            article["schema_markup"] = schema_markup(article, customer.name)
+        db.session.execute(update(article_table).where(article_table.c.pk == article["pk"]).values(article))
 
 
 @articles.command()
@@ -139,7 +139,7 @@ def unpublish(slug: str, name: str | None) -> None:
 @customer_option
 def list_articles(name: str | None) -> None:
     """Print a line for each article, drafts first, then the latest: state, publication in UTC, slug, title."""
-    require_tables()
+    open_database()
     now = datetime.now(UTC)
     columns = article_table.c.status, article_table.c.published_at, article_table.c.slug, article_table.c.title
     latest_first = (article_table.c.status, article_table.c.published_at.desc().nulls_last(), article_table.c.id.desc())
@@ -159,7 +159,7 @@ def export(slugs: tuple[str, ...], name: str | None, all_fields: bool) -> None:
     """Print all articles, or those named, as JSON Lines that import takes: drafts and scheduled ones too."""
     if not sys.stdout:
         raise click.ClickException("Standard output is closed. Redirect it to a file.")
-    require_tables()
+    open_database()
     customer = get_customer(name, changes=False)
     require_slugs(customer, slugs)
     sys.stdout.buffer.writelines(map(dump_line, export_articles(customer, slugs, all_fields=all_fields)))
@@ -172,16 +172,14 @@ def export(slugs: tuple[str, ...], name: str | None, all_fields: bool) -> None:
 @click.option("--yes", is_flag=True, help="Do not ask.")
 def delete_articles(slugs: tuple[str, ...], name: str | None, yes: bool) -> None:
     """Delete the articles for good: all of them or, if one does not exist, none."""
-    require_tables()
+    open_database()
     require_slugs(get_customer(name, changes=True), slugs)
-    db.session.rollback()
     count = f"{len(set(slugs))} {'article' if len(set(slugs)) == 1 else 'articles'}"
     confirm(f"This deletes {count} for good.", yes)
-    begin_write()
-    customer = get_customer(name, changes=True)
-    require_slugs(customer, slugs)  # again: they may be gone meanwhile
-    db.session.execute(
-        delete(article_table).where(article_table.c.customer_id == customer.id, article_table.c.slug.in_(slugs))
-    )
-    commit_write()
+    with write_transaction():
+        customer = get_customer(name, changes=True)
+        require_slugs(customer, slugs)  # again: they may be gone meanwhile
+        db.session.execute(
+            delete(article_table).where(article_table.c.customer_id == customer.id, article_table.c.slug.in_(slugs))
+        )
     click.echo(f"Deleted {count}.")

@@ -9,8 +9,8 @@ from importing.errors import printable
 from importing.structured_data import schema_markup
 from importing.writer import BATCH_SIZE, UPDATE_BY_PK
 from models import ApiKey, Customer, article_table, db
-from storage.engine import begin_write, commit_write
-from storage.tables import require_tables
+from storage.engine import write_transaction
+from storage.tables import open_database
 
 
 @click.group(cls=DatabaseGroup)
@@ -21,7 +21,7 @@ def customers() -> None:
 @customers.command("list")
 def list_customers() -> None:
     """Print a line for each customer: name, number of articles, number of keys."""
-    require_tables()
+    open_database()
     for customer in db.session.scalars(select(Customer).order_by(Customer.name)):
         click.echo("\t".join([printable(customer.name), *map(str, _count(customer))]))
 
@@ -31,15 +31,14 @@ def list_customers() -> None:
 @click.argument("new", type=params.customer_name)
 def rename(old: str, new: str) -> None:
     """Rename the customer OLD to NEW, also in the structured data that was generated for its articles."""
-    require_tables()
+    open_database()
     if new == DEMO_CUSTOMER:
         raise click.ClickException(f"{DEMO_CUSTOMER} is the demo, which seed.py --remove deletes. Choose another name.")
-    begin_write()
-    customer = _find_customer(old)
-    check_customer_name(new, renamed=customer)
-    customer.name = new
-    count = _regenerate_schema_markup(customer)
-    commit_write()
+    with write_transaction():
+        customer = _find_customer(old)
+        check_customer_name(new, renamed=customer)
+        customer.name = new
+        count = _regenerate_schema_markup(customer)
     click.echo(f"Renamed {old} to {new} (articles with new structured data: {count}).")
 
 
@@ -48,13 +47,11 @@ def rename(old: str, new: str) -> None:
 @click.option("--yes", is_flag=True, help="Do not ask.")
 def delete_customer(name: str, yes: bool) -> None:
     """Delete the customer NAME, its articles and its keys, for good."""
-    require_tables()
+    open_database()
     articles, keys = _count(_find_customer(name))
-    db.session.rollback()  # nobody has to wait for an answer
     confirm(f"This deletes {name} for good (articles: {articles}, keys: {keys}).", yes)
-    begin_write()
-    removed = remove_customer(_find_customer(name))
-    commit_write()
+    with write_transaction():
+        removed = remove_customer(_find_customer(name))
     click.echo(removed)
 
 

@@ -16,9 +16,8 @@ from commands.params import customer_option
 from importing.errors import ImportErrors, ImportFailedError, SourceLocation, printable
 from importing.export import export_articles
 from importing.writer import load_articles, save_articles
-from models import db
-from storage.engine import begin_write, commit_write
-from storage.tables import require_tables
+from storage.engine import release_connection, write_transaction
+from storage.tables import open_database
 
 COMMENT_LINE = re.compile(r"^#.*\n?", re.MULTILINE)
 RECOVERY_HINT = "Correct it and save, or close the editor without a change to give up."
@@ -44,9 +43,9 @@ def edit(slug: str, name: str | None) -> None:
 
     After a mistake the editor opens again and says what is wrong. Closed without a change, it gives up.
     """
-    require_tables()
+    open_database()
     article = _read_article(slug, name)
-    db.session.rollback()  # nobody waits for the editor
+    release_connection()
     original = _to_text(article)
     descriptor, path = mkstemp(".json", "article-")
     os.close(descriptor)
@@ -96,7 +95,7 @@ def _edit_until_valid(file: Path, text: str, article: dict[str, Any], name: str 
             changed = f"The article was changed while the editor was open: {', '.join(fields)}."
             reasons = [f"{changed} Your changes are below. To import them, remove these lines and save."]
             article, text, has_conflict = error.article, error.text, True
-        db.session.rollback()
+        release_connection()
         comment = "".join(f"# {line}\n" for line in (*reasons, RECOVERY_HINT))
 
 
@@ -142,18 +141,17 @@ def _import(record: dict[str, Any], article: dict[str, Any], name: str | None) -
 
     Raises ImportFailedError, also for another id, and EditConflictError.
     """
-    begin_write()
-    current = _read_article(article["slug"], name)
-    if current["id"] != article["id"]:
-        raise click.ClickException("Nothing was written. Another article has taken this slug in the meantime.")
-    if current != article:
-        raise EditConflictError(current, _to_text(current | _changes(article, record)))
-    if record.setdefault("id", article["id"]) != article["id"]:
-        raise ImportFailedError(f"id: Must stay {article['id']!r}.")
-    errors = ImportErrors()
-    loaded = load_articles([(SourceLocation("the editor"), record)], errors)
-    counts = save_articles(get_customer(name, changes=True), loaded, errors)
-    errors.raise_if_any()
-    commit_write()
+    with write_transaction():
+        current = _read_article(article["slug"], name)
+        if current["id"] != article["id"]:
+            raise click.ClickException("Nothing was written. Another article has taken this slug in the meantime.")
+        if current != article:
+            raise EditConflictError(current, _to_text(current | _changes(article, record)))
+        if record.setdefault("id", article["id"]) != article["id"]:
+            raise ImportFailedError(f"id: Must stay {article['id']!r}.")
+        errors = ImportErrors()
+        loaded = load_articles([(SourceLocation("the editor"), record)], errors)
+        counts = save_articles(get_customer(name, changes=True), loaded, errors)
+        errors.raise_if_any()
     echo_warnings(errors)
     return "changed" if counts["changed"] else "unchanged"

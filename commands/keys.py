@@ -7,12 +7,12 @@ import click
 from sqlalchemy import select
 
 from auth import add_key
-from commands import DatabaseGroup, create_database, params
+from commands import DatabaseGroup, announce_file, params
 from commands.lookup import find_or_create_customer
 from importing.errors import printable
 from models import ApiKey, Customer, db
-from storage.engine import begin_write, commit_write
-from storage.tables import create_tables, missing_database_message, require_tables
+from storage.engine import write_transaction
+from storage.tables import open_database
 
 
 @click.group(cls=DatabaseGroup)
@@ -33,13 +33,12 @@ def create(customer: str, expires: datetime | None) -> None:
         raise click.BadParameter(f"{expires_on} is past.", param_hint="--expires")
     if not sys.stdout:
         raise click.ClickException("Standard output is closed: nobody would see the key.")
-    create_database()
-    begin_write()
-    owner, is_new = find_or_create_customer(customer)
-    key, record = add_key(owner, expires_on=expires_on)
-    key_id = record.id
-    click.echo(key)  # before the commit: a key that cannot be printed is not to be valid
-    commit_write()
+    announce_file(open_database(create=True))
+    with write_transaction():
+        owner, is_new = find_or_create_customer(customer)
+        key, record = add_key(owner, expires_on=expires_on)
+        key_id = record.id
+        click.echo(key)  # before the commit: a key that cannot be printed is not to be valid
     if is_new:
         click.echo(f"New customer: {customer}", err=True)
     click.echo(f"Key {key_id} of {customer}. Keep it safe: it is not shown again.", err=True)
@@ -48,11 +47,7 @@ def create(customer: str, expires: datetime | None) -> None:
 @keys.command("list")
 def list_keys() -> None:
     """Print a line for each key: id, customer, first characters, created, expires, state."""
-    missing = missing_database_message()
-    if missing:
-        click.echo(missing, err=True)
-        return
-    create_tables()
+    open_database()
     today = datetime.now(UTC).date()
     for key, customer in db.session.execute(select(ApiKey, Customer.name).join(Customer).order_by(ApiKey.id)):
         expired = key.expires_on and key.expires_on < today
@@ -65,11 +60,10 @@ def list_keys() -> None:
 @click.argument("key_id", metavar="ID", type=int)
 def revoke(key_id: int) -> None:
     """Refuse the key with this ID (see "flask keys list") from the next request on."""
-    require_tables()
-    begin_write()
-    key = db.session.get(ApiKey, key_id) if abs(key_id) < 2**31 else None
-    if not key:
-        raise click.ClickException(f'There is no key {key_id}. "flask keys list" shows the existing ones.')
-    key.revoked_at = key.revoked_at or datetime.now(UTC)
-    commit_write()
+    open_database()
+    with write_transaction():
+        key = db.session.get(ApiKey, key_id) if abs(key_id) < 2**31 else None
+        if not key:
+            raise click.ClickException(f'There is no key {key_id}. "flask keys list" shows the existing ones.')
+        key.revoked_at = key.revoked_at or datetime.now(UTC)
     click.echo(f"Key {key_id} is revoked.", err=True)

@@ -16,7 +16,7 @@ from models import Base, db
 from storage import StorageError
 from storage.engine import WRITE_LOCK_TIMEOUT_SECONDS
 from storage.sqlite import checkpoint, companion_paths, connect_existing, sqlite_path
-from storage.tables import OLDEST_TABLES, migrate, require_database
+from storage.tables import OLDEST_TABLES, migrate, require_file
 
 PAGE_SIZE = 4096  # SQLite's default; that of a database in WAL mode cannot change
 DAMAGED = sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB
@@ -30,7 +30,7 @@ def back_up(target: Path) -> None:
     exists_already = f"{target} exists already. Choose another name, or move it away."
     if target.exists():
         raise StorageError(exists_already)
-    require_database()
+    require_file()
     hints = "Restore an earlier backup.", "Set DATABASE_URL to this service's database."
     with _checked_copy(_database_path(), target, *hints) as copy:
         try:

@@ -2,6 +2,8 @@
 
 import os
 import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from sqlalchemy import Connection, Engine, event
@@ -102,21 +104,29 @@ def require_writable() -> None:
         )
 
 
-def begin_write() -> None:
-    """Begin the session's transaction as a writer: a second writer waits here, and does not fail half-way.
+@contextmanager
+def write_transaction() -> Iterator[None]:
+    """Run the session's transaction as a writer; commit it at the end, and move it from SQLite's WAL into the file.
 
-    Raises StorageError if the database cannot be written.
+    A second writer waits at the beginning, and does not fail half-way. Raises StorageError if the database cannot be
+    written, and InvalidRequestError within another transaction, which might have read what is no longer there.
     """
     require_writable()
-    db.session.connection(execution_options=write_options())
-
-
-def commit_write() -> None:
-    """Commit the session's transaction, and move it from SQLite's WAL into the file."""
-    db.session.commit()
+    with db.session.begin():
+        db.session.connection(execution_options=write_options())
+        yield
     path = sqlite_path(db.engine.url)
     if path:
         checkpoint(path, timeout=1)
+
+
+def release_connection() -> None:
+    """End the session, and close the engine's connections, before a command waits for a person or another program.
+
+    What happens to the database in that time, also to its file, is what the next transaction works on.
+    """
+    end_transaction()
+    db.engine.dispose()
 
 
 def end_transaction(_error: BaseException | None = None) -> None:

@@ -8,6 +8,8 @@ from typing import Any
 
 from sqlalchemy.engine import URL
 
+from storage import StorageError
+
 
 def sqlite_path(url: URL) -> str | None:
     """Return the path of the SQLite file that a database's URL names, or None for another database."""
@@ -27,6 +29,18 @@ def companion_paths(path: str) -> list[str]:
 def is_writable(path: str) -> bool:
     """Return whether this process may write the file and its folder."""
     return os.access(path, os.W_OK) and os.access(os.path.dirname(os.path.realpath(path)), os.W_OK)
+
+
+def create_file(path: str) -> None:
+    """Create an empty database file. Raises StorageError if its folder cannot be written."""
+    try:
+        Path(path).touch(0o644)
+    except OSError as error:
+        folder = os.path.dirname(os.path.realpath(path))
+        raise StorageError(
+            f"The database {os.path.basename(path)} cannot be created in the folder {folder} ({error.strerror}). "
+            "Set DATABASE_URL to a file in a folder that exists and that you may write."
+        ) from error
 
 
 def connect_existing(path: str, *, read_only: bool, **options: Any) -> sqlite3.Connection:

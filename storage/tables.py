@@ -1,7 +1,6 @@
 """Creating the tables, and migrating those of an earlier version."""
 
 import os
-from pathlib import Path
 
 from sqlalchemy import Connection, delete, insert, inspect, select
 from sqlalchemy.schema import CreateColumn
@@ -9,7 +8,7 @@ from sqlalchemy.schema import CreateColumn
 from models import Base, SchemaVersion, db
 from storage import StorageError
 from storage.engine import require_writable, write_options
-from storage.sqlite import is_writable, sqlite_path
+from storage.sqlite import create_file, is_writable, sqlite_path
 
 SCHEMA_VERSION = 2  # increase it whenever a column with a server_default is added; extend migrate() for other changes
 RENAMED_COLUMNS = (  # in version 2
@@ -20,17 +19,19 @@ OLDEST_TABLES = {"customer", "api_key", "article"}  # which every version has
 NO_CUSTOMER_MESSAGE = "There is no customer yet. To create one, with a key: flask keys create CUSTOMER"
 
 
-def create_tables() -> str | None:
-    """Create the database file and the tables if they do not exist, and migrate those of an earlier version.
+def open_database(*, create: bool = False) -> str | None:
+    """Open the database for a command: create its tables if there are none, and migrate those of an earlier version.
 
-    If all is well nothing is written, so that a read-only database can be used. Returns the path of a file that is
-    created. Raises StorageError for the tables of a newer version or of another program, and for a database that cannot
-    be used.
+    Only with `create` is a database file that does not exist created; its path is returned then. Otherwise a running
+    service would reject every key (401) instead of reporting the missing database (503). If all is well nothing is
+    written, so that a read-only database can be used. Raises StorageError for a file that is missing, cannot be created
+    or may not be written, and for the tables of a newer version or of another program.
     """
     path = sqlite_path(db.engine.url)
-    new_file = path if path and not os.path.exists(path) else None
+    new_file = path if create and path and not os.path.exists(path) else None
     if new_file:
-        _create_file(new_file)
+        create_file(new_file)
+    require_file()
     with db.engine.connect() as connection:
         if db.engine.dialect.name == "postgresql":
             _check_encoding(connection)
@@ -44,29 +45,11 @@ def create_tables() -> str | None:
     return new_file
 
 
-def require_tables() -> None:
-    """Create or migrate the tables as `create_tables` does, in a database that exists. Raises StorageError."""
-    require_database()
-    create_tables()
-
-
-def require_database() -> None:
+def require_file() -> None:
     """Raise StorageError if the database is a file that does not exist."""
-    missing = missing_database_message()
-    if missing:
-        raise StorageError(missing)
-
-
-def missing_database_message() -> str | None:
-    """Return an error message if the database file does not exist, else None.
-
-    Commands that only read must not create it: a running service would then reject every key (401) instead of reporting
-    the missing database (503). If its folder does not exist either, creating the file reports that.
-    """
     path = sqlite_path(db.engine.url)
-    if not path or os.path.exists(path) or not os.path.isdir(os.path.dirname(path)):
-        return None
-    return f"{NO_CUSTOMER_MESSAGE}. (DATABASE_URL names {path}, which does not exist.)"
+    if path and not os.path.exists(path):
+        raise StorageError(f"{NO_CUSTOMER_MESSAGE}. (DATABASE_URL names {path}, which does not exist.)")
 
 
 def _schema_version(connection: Connection) -> int | None:
@@ -89,17 +72,6 @@ def _schema_version(connection: Connection) -> int | None:
             f"{SCHEMA_VERSION}). Install the newer one, or restore a backup from before."
         )
     return version
-
-
-def _create_file(path: str) -> None:
-    try:
-        Path(path).touch(0o644)
-    except OSError as error:
-        folder = os.path.dirname(os.path.realpath(path))
-        raise StorageError(
-            f"The database {os.path.basename(path)} cannot be created in the folder {folder} ({error.strerror}). "
-            "Set DATABASE_URL to a file in a folder that exists and that you may write."
-        ) from error
 
 
 def _set_wal_mode() -> None:

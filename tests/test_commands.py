@@ -145,7 +145,7 @@ def test_revoking_an_unknown_key_says_how_to_find_it(keys, key):
 def test_keys_list_creates_tables_but_no_database_file(new_app, database):
     run = partial(run_command, new_app)
     result = run("keys", "list")
-    assert (result.exit_code, result.stdout) == (0, "")
+    assert (result.exit_code, result.stdout) == (1, "")
     assert f"DATABASE_URL names {database}, which does not exist." in result.stderr
     assert not database.exists()  # a service on an empty database would refuse every key instead of responding with 503
     database.touch()

@@ -27,10 +27,11 @@ from helpers import (
     side_by_side,
 )
 from sqlalchemy import Engine, event, text
-from sqlalchemy.exc import IntegrityError, OperationalError
+from sqlalchemy.exc import IntegrityError, InvalidRequestError, OperationalError
 
 from models import db
-from storage.tables import create_tables
+from storage.engine import write_transaction
+from storage.tables import open_database
 
 FULL, PREVIEW = LISTS
 
@@ -383,10 +384,19 @@ def test_key_needs_a_customer(app):
         db.session.execute(text(key))
 
 
+def test_write_transaction_cannot_begin_inside_another(app, sql):
+    """It would write without the lock, upon rows that others may have changed."""
+    with app.app_context():
+        db.session.execute(text("SELECT 1"))
+        with pytest.raises(InvalidRequestError), write_transaction():
+            db.session.execute(text("INSERT INTO customer (name) VALUES ('x')"))
+    assert sql("SELECT name FROM customer") == []
+
+
 def test_64_threads_find_a_connection_each(database):
     app = create_application(database, THREADS=64)
     with app.app_context(), ExitStack() as stack:
-        create_tables()
+        open_database(create=True)
         for _ in range(64):
             stack.enter_context(db.engine.connect())
     close(app)
