@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Any
+from urllib.parse import urlencode
 
 from flask import Response, g, request
 from orjson import Fragment
@@ -15,6 +16,12 @@ from storage.selects import count_published, select_page
 
 query_schema = ListQuerySchema()
 PARAMETERS = tuple(field.data_key or name for name, field in query_schema.fields.items())
+# What a page is of: the parameters but `take` and `skip`, each with its name in the query and its default.
+CHOICES = {
+    field.data_key or name: (name, field.load_default)
+    for name, field in query_schema.fields.items()
+    if name not in ("take", "skip")
+}
 REVERSED = {"asc": "desc", "desc": "asc"}
 
 
@@ -32,7 +39,10 @@ def list_response(schema: RowSchema) -> Response:
     rows = _read_page(schema.columns, query, parameters, len(words), total) if query["skip"] < total else []
     # A skip may have more digits than the JSON library's integers.
     meta = {"total": total, "take": len(rows), "skip": Fragment(str(query["skip"]))}
-    return json_response({"data": schema.render(rows), "meta": meta}, next_publication)
+    response = json_response({"data": schema.render(rows), "meta": meta}, next_publication)
+    if links := _page_links(query, total):
+        response.headers["Link"] = links
+    return response
 
 
 def _read_page(
@@ -46,3 +56,20 @@ def _read_page(
     page = select_page(columns, SORT_COLUMNS[query["order_by"]], REVERSED[order] if from_end else order, words)
     rows = db.session.connection().execute(page, parameters).all()
     return rows[::-1] if from_end else rows
+
+
+def _page_links(query: dict[str, Any], total: int) -> str:
+    """Return the Link header (RFC 8288) that names the next and the previous page, if there are any.
+
+    The references are relative to the request, so that they are right behind any proxy. Parameters that have their
+    defaults are left out, but for `take` and `skip`.
+    """
+    skip, take = query["skip"], query["take"]
+    offsets = {"next": skip + take} if skip + take < total else {}
+    if total and 0 < skip < total + take:
+        offsets["prev"] = max(0, skip - take)
+    if not offsets:
+        return ""
+    chosen = {parameter: query[name] for parameter, (name, default) in CHOICES.items() if query[name] != default}
+    parameters = urlencode(chosen | {"take": take})
+    return ", ".join(f'<?{parameters}&skip={offset}>; rel="{relation}"' for relation, offset in offsets.items())

@@ -65,6 +65,7 @@ class CachedResponse:
     def size(self) -> int:
         """Return the bytes of memory that it takes."""
         length = len(self.body) + len(self.gzipped[1] if self.gzipped else b"")
+        length += sum(len(value) for _, value in self.headers)  # Link may have 5 KB
         return int(length * ALLOCATION_FACTOR) + ENTRY_OVERHEAD_BYTES
 
 

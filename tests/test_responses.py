@@ -1,5 +1,9 @@
 """What HTTP adds to every response: validators, HEAD, OPTIONS, trailing slashes; health; static files; far pages."""
 
+import re
+from itertools import product
+from urllib.parse import urljoin
+
 import pytest
 from helpers import ENDPOINTS, LISTS, article_json
 
@@ -89,3 +93,61 @@ def test_demo_banners_are_public_pictures(app):
 @pytest.mark.parametrize("path", ["../app.py", "..%2fapp.py", "%00", "banners", "", "/etc/passwd", "banners/%ff.svg"])
 def test_no_other_file_is_served(app, path):
     assert app.test_client().get("/static/" + path).status_code == 404
+
+
+def links(response):
+    """Return the references of a Link header by their relations."""
+    return {
+        name: reference for reference, name in re.findall(r'<([^>]*)>; rel="(\w+)"', response.headers.get("Link", ""))
+    }
+
+
+def follow(client, path, relation):
+    """Return the pages from `path` on, by the links of this relation."""
+    pages = [client.get(path)]
+    while relation in links(pages[-1]):
+        path = urljoin(path, links(pages[-1])[relation])
+        pages.append(client.get(path))
+    return pages
+
+
+@pytest.mark.parametrize(("order_by", "order"), [("title", "asc"), ("views", "desc"), ("views", "asc")])
+def test_next_leads_through_every_article_once(client, save, order_by, order):
+    save(*(article_json(number, title=f"Tea & {number % 3}", views=number % 4) for number in range(30)))
+    for path in (FULL, PREVIEW + "/"):
+        query = f"{path}?q=tea+%26&utm=x&order={order}&orderBy={order_by}"
+        whole = client.get(f"{query}&take=100").get_json()["data"]
+        pages = follow(client, f"{query}&take=7", "next")
+        assert [article for page in pages for article in page.get_json()["data"]] == whole
+        assert (len(pages), len(whole)) == (5, 30)
+        back = follow(client, f"{query}&take=7&skip=28", "prev")
+        assert [page.data for page in back] == [page.data for page in reversed(pages)]
+
+
+@pytest.mark.parametrize(
+    ("query", "link"),
+    [
+        ("", '<?take=50&skip=50>; rel="next"'),
+        ("?utm=x&q=t%C3%A9+1&q=2", '<?q=t%C3%A9+1&take=50&skip=50>; rel="next"'),
+        (
+            "?skip=10&order=asc&take=%2B5",
+            '<?order=asc&take=5&skip=15>; rel="next", <?order=asc&take=5&skip=5>; rel="prev"',
+        ),
+        ("?skip=7&take=50", '<?take=50&skip=57>; rel="next", <?take=50&skip=0>; rel="prev"'),
+        ("?skip=50", '<?take=50&skip=0>; rel="prev"'),
+        ("?skip=109", '<?take=50&skip=59>; rel="prev"'),
+        ("?skip=110", None),
+        ("?take=60", None),
+    ],
+)
+def test_links_have_the_parameters_that_matter(client, save, query, link):
+    save(*(article_json(number, title=f"Té 1 {number}") for number in range(60)))
+    for method, _ in product(("GET", "HEAD"), range(2)):
+        response = client.open(PREVIEW + query, method=method)
+        assert response.headers.get("Link") == link
+        conditional = client.open(PREVIEW + query, method=method, headers={"If-None-Match": "*"})
+        assert conditional.headers.get("Link") == link
+
+
+def test_empty_list_has_no_links(client):
+    assert "Link" not in client.get(FULL + "?skip=10").headers

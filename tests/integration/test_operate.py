@@ -11,6 +11,7 @@ import time
 from contextlib import ExitStack
 from pathlib import Path
 from types import SimpleNamespace
+from urllib.parse import quote
 
 import psycopg
 import pytest
@@ -123,6 +124,9 @@ def test_nginx_caches_responses_for_a_second_and_by_key(app, save, sql, start, f
         assert get(proxy, path).status == 401
     assert (total(proxy, key), total(proxy, other)) == (1, 0)
     save(article_json(2))
+    longest = quote("\U0001d165" * 200)  # marks alone match every article
+    response = get(proxy, f"{LISTS[1]}?take=1&q={longest}", x_api_key=key)
+    assert (response.status, response.getheader("Link")[:10]) == (200, "<?q=%F0%9D")
     wait_for(lambda: total(proxy, key) == 2, lambda: f"{total(proxy, key)} articles")
     time.sleep(0.3)  # the log is written every tenth of a second
     before = instance.log().count("GET /api/public/v1/articles/preview")
