@@ -16,9 +16,11 @@ from commands.lookup import get_customer, require_slugs
 from commands.params import customer_option
 from commands.watch import watch
 from field_types import format_timestamp
-from importing.errors import ImportErrors, printable
+from importing.errors import ImportErrors, SourceOptions, printable
 from importing.export import export_articles, select_articles
-from importing.sources import dump_line, is_filtered, open_sources
+from importing.instance import is_filtered
+from importing.json_files import dump_line
+from importing.sources import open_sources
 from importing.structured_data import schema_markup
 from importing.writer import load_articles, save_articles
 from models import article_table, db, publication_state
@@ -54,7 +56,8 @@ def import_articles(
     """Import articles: all of them or, if anything is wrong, none.
 
     SOURCE is a .json file (an array, or an object whose "data" is one), a .jsonl file (JSON Lines), - for JSON Lines on
-    standard input, or the http(s) URL of another instance's articles endpoint.
+    standard input, a folder or a file of articles as "export --folder" writes them (.html, .md), or the http(s) URL of
+    another instance's articles endpoint.
     """
     _check_sources(sources, unpublish_missing)
     open_database()
@@ -62,7 +65,7 @@ def import_articles(
     release_connection()
     errors = ImportErrors()
     with (
-        open_sources(sources, key, errors) as records,
+        open_sources(sources, SourceOptions(key), errors) as records,
         progress_bar("Importing", records) as bar,
         write_transaction(),  # only now: other writers need not wait for a source
     ):

@@ -6,7 +6,8 @@ import click
 from marshmallow import ValidationError
 
 from field_types import parse_timestamp
-from importing.sources import is_source, is_url
+from importing.instance import is_url
+from importing.sources import READERS, find_reader
 
 
 def customer_name(value: str) -> str:
@@ -30,10 +31,10 @@ def api_key(value: str) -> str:
 
 
 def source(value: str) -> str:
-    """Parse what an import reads: a .json or .jsonl file that exists, "-" for standard input, an http(s) URL."""
-    if not is_source(value):
-        raise click.BadParameter(f"{value!r} is no .json or .jsonl file, no http(s) URL and not -.")
-    return value if value == "-" or is_url(value) else str(click.Path(exists=True, dir_okay=False)(value))
+    """Parse what an import reads: a file or folder that exists, "-" for standard input, an http(s) URL."""
+    if not find_reader(value):
+        raise click.BadParameter(f"{value!r} is no folder, no http(s) URL, not - and no file {', '.join(READERS)}.")
+    return value if value == "-" or is_url(value) else str(click.Path(exists=True)(value))
 
 
 def timestamp(value: str) -> datetime:

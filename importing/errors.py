@@ -1,6 +1,8 @@
 """What is wrong with an import, article by article."""
 
+import os
 from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 from typing import Any, NamedTuple
 
@@ -14,7 +16,11 @@ class ImportFailedError(Exception):
 
 
 class SourceError(Exception):
-    """Why a source cannot be read, or not to its end."""
+    """Why a source cannot be read, or not to its end; in a file, with the line."""
+
+    def __init__(self, reason: str, line: int | None = None) -> None:
+        super().__init__(reason)
+        self.line = line
 
 
 def printable(text: str) -> str:
@@ -23,19 +29,42 @@ def printable(text: str) -> str:
 
 
 class SourceLocation(NamedTuple):
-    """The location of an article: its source, its position there from 1, and its slug if it has one."""
+    """The location of an article, and what an error or a warning about it may say."""
 
     source: str
-    position: str = ""
+    position: str = ""  # in the source or the file: "line 3", "article 3"
     slug: Any = None
+    file: str = ""  # below the source, if that is a folder
+    lines: dict[str, int] = {}  # noqa: RUF012  # of the article's fields, by name
+    notes: Sequence[str] = ()  # what was lost on the way; said if the article is new or changed
 
     def of(self, record: Any) -> "SourceLocation":
         """Return the location of a record, as its JSON says, that is here."""
         return self._replace(slug=record.get("slug") if isinstance(record, dict) else None)
 
+    def at_line(self, line: int | None) -> "SourceLocation":
+        """Return the location of a line of this file."""
+        return self._replace(position=f"line {line}") if line else self
+
     def __str__(self) -> str:
+        path = os.path.join(self.source, self.file) if self.file else self.source
         slug = f"slug {self.slug[:80]!r}" if isinstance(self.slug, str) else ""
-        return ", ".join(filter(None, (self.source, self.position, slug)))
+        return ", ".join(filter(None, (path, self.position, slug)))
+
+
+class SourceOptions(NamedTuple):
+    """What the user says about the sources."""
+
+    key: str | None = None  # of another instance
+
+
+Records = Iterator[tuple[SourceLocation, Any]]
+
+
+def locate(source: str, records: Iterable[Any]) -> Records:
+    """Yield the records of a source that are told apart by their number alone."""
+    for number, record in enumerate(records, start=1):
+        yield SourceLocation(source, f"article {number}").of(record), record
 
 
 class ImportErrors:

@@ -9,7 +9,7 @@ from urllib.request import HTTPRedirectHandler, Request, build_opener
 
 import orjson
 
-from importing.errors import SourceError
+from importing.errors import ImportErrors, Records, SourceError, SourceOptions, locate
 from settings import read_version
 
 PAGE_SIZE = 100  # articles that are requested at a time
@@ -23,7 +23,23 @@ class NotFoundError(SourceError):
     """Another instance has nothing at a URL."""
 
 
-def read_instance(url: str, key: str | None) -> Iterator[Any]:
+def is_url(source: str) -> bool:
+    """Return whether `source` is another instance's URL."""
+    return source.lower().startswith(("http://", "https://"))
+
+
+def is_filtered(source: str) -> bool:
+    """Return whether `source` is a URL that asks for some of the articles only."""
+    query = source.partition("#")[0].partition("?")[2]
+    return is_url(source) and any(name == "q" for name, _ in parse_qsl(query))
+
+
+def read_instance(source: str, options: SourceOptions, _errors: ImportErrors) -> Records:
+    """Yield another instance's articles. Raises SourceError."""
+    return locate(source, _read_articles(source, options.key))
+
+
+def _read_articles(url: str, key: str | None) -> Iterator[Any]:
     """Yield another instance's articles, the oldest first: what is published meanwhile comes last.
 
     Their `updatedAt` follows the sitemap, so that a mirror has the same. Raises SourceError.

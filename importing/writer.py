@@ -14,7 +14,7 @@ from field_types import truncate_to_milliseconds
 from importing.derived import fill_derived_fields
 from importing.errors import ImportErrors, SourceLocation
 from importing.hints import unknown_field_message, warnings_about
-from importing.sources import is_url
+from importing.instance import is_url
 from importing.structured_data import schema_markup
 from models import Customer, article_table, db, publication_state
 from schemas import ArticleImportSchema, ArticleSchema

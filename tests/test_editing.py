@@ -378,12 +378,13 @@ def test_import_never_writes_to_another_customer(app, key, database):
     """The customer is deleted while the sources are read, and a new one gets its number."""
 
     class Source(BytesIO):
-        def __iter__(self):
-            other = create_application(database)
-            run_command(other, "customers", "delete", "Old", "--yes")
-            create_key(other, "New")
-            close(other)
-            return super().__iter__()
+        def readline(self, *size):
+            if self.tell() == 0:
+                other = create_application(database)
+                run_command(other, "customers", "delete", "Old", "--yes")
+                create_key(other, "New")
+                close(other)
+            return super().readline(*size)
 
     create_key(app, "Old")
     source = Source(json_lines([minimal_json(1)]).encode())

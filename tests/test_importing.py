@@ -486,13 +486,13 @@ def test_every_invalid_article_is_named_with_field_and_reason(errors, sql):
         minimal_json(8, _schema=1),
     ]
     assert errors(minimal_json(1), *invalid) == [
+        "standard input, line 6: Must be an object. A JSON array belongs in a .json file.",
         "standard input, line 2, slug 'slug-2': readTime: Must be a number of minutes, at least 0 and under 1000000.",
         "standard input, line 3, slug 'slug-3': colour: Unknown field. Leave it out. "
         "views: Must be a whole number, 0 to 9007199254740992.",
         "standard input, line 4, slug 'only': contentHtml: Missing data for required field. "
         "title: Missing data for required field.",
         "standard input, line 5: slug: Must be a string.",
-        "standard input, line 6: Must be an object. A JSON array belongs in a .json file.",
         "standard input, line 7, slug 'slug-8': _schema: Unknown field. Leave it out.",
     ]
     assert rows(sql) == []

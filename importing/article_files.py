@@ -1,0 +1,115 @@
+"""Article files: an article as a person edits it, front matter with the import form's fields and then the content."""
+
+import os
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import orjson
+from markdown_it import MarkdownIt
+
+from field_types import Minutes, SchemaMarkup, WholeNumber
+from importing.errors import ImportErrors, Records, SourceError, SourceLocation, SourceOptions
+from importing.front_matter import FrontMatter, Plain, parse_front_matter
+from schemas import ArticleImportSchema
+
+SUFFIXES = (".html", ".md", ".markdown")
+MARKDOWN = MarkdownIt("commonmark").enable("table")
+FORM = {field.data_key or name: field for name, field in ArticleImportSchema().fields.items()}
+FIELDS = FORM.keys() - {"contentHtml"}
+JSON_FIELDS = {name for name, field in FORM.items() if isinstance(field, WholeNumber | Minutes | SchemaMarkup)}
+# Text that every reader of YAML takes for text without quotes, in a list too; and timestamps, as people write them.
+UNQUOTED = re.compile(
+    r"(?!(?:null|true|false|yes|no|on|off|y|n)\Z)[^\W\d_][\w ./()+-]*(?<! )"
+    r"|https?://[\w./%~+=&?-]+|\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z",
+    re.IGNORECASE,
+)
+JSON_STRING = re.compile(r'("(?:[^"\\]|\\.)*")(:?)')  # and whether it is a member's name
+MAX_NAME_LENGTH = 500  # characters of a member's name; readers of YAML do not search further for the colon
+
+
+def read_files(source: str, _options: SourceOptions, errors: ImportErrors) -> Records:
+    """Yield the articles of a file, or of the files in a folder and its folders."""
+    for path in _find_files(source, errors):
+        location = SourceLocation(source, file=os.path.relpath(path, source) if path != source else "")
+        try:
+            record, lines = parse_article(Path(path).read_bytes(), is_html=path.lower().endswith(".html"))
+            yield location.of(record)._replace(lines=lines), record
+        except SourceError as error:
+            errors.add(location.at_line(error.line), str(error))
+        except OSError as error:
+            errors.add(location, f"It cannot be read ({error.strerror}).")
+
+
+def _find_files(source: str, errors: ImportErrors) -> Iterator[str]:
+    if not os.path.isdir(source):
+        yield source
+        return
+
+    def report(error: OSError) -> None:
+        errors.add(
+            SourceLocation(source, file=os.path.relpath(error.filename, source)),
+            f"It cannot be read ({error.strerror}).",
+        )
+
+    for folder, folders, names in os.walk(source, onerror=report):
+        folders[:] = sorted(name for name in folders if not name.startswith("."))  # such as .git
+        paths = (os.path.join(folder, name) for name in sorted(names) if name.lower().endswith(SUFFIXES))
+        yield from filter(os.path.isfile, paths)  # a pipe would never end
+
+
+def parse_article(data: bytes, *, is_html: bool, first_line: int = 1) -> tuple[dict[str, Any], dict[str, int]]:
+    """Return an article file's article in the form that import takes, and its fields' lines.
+
+    `first_line` is the number of the file's first line. Raises SourceError with a line.
+    """
+    parts = parse_front_matter(data, first_line)
+    if parts.language != "YAML":
+        raise SourceError("An article file must begin with front matter between two lines ---.", first_line)
+    if "contentHtml" in parts.fields:
+        raise SourceError("contentHtml belongs below the front matter.", parts.lines["contentHtml"])
+    return article_record(parts, is_html=is_html), parts.lines
+
+
+def article_record(parts: FrontMatter, *, is_html: bool) -> dict[str, Any]:
+    """Return the record of a file whose fields are those of the import form."""
+    fields = {name: _to_json(value) if name in JSON_FIELDS else value for name, value in parts.fields.items()}
+    # The line feed at the end belongs to the file.
+    return fields | {"contentHtml": parts.content.removesuffix("\n") if is_html else MARKDOWN.render(parts.content)}
+
+
+def _to_json(value: Any) -> Any:
+    """Return a value with a number, true or false for each scalar that is one in JSON."""
+    if isinstance(value, dict):
+        return {name: _to_json(member) for name, member in value.items()}
+    if isinstance(value, list):
+        return [_to_json(item) for item in value]
+    try:
+        return orjson.loads(value.encode()) if isinstance(value, Plain) else value
+    except orjson.JSONDecodeError:
+        return value
+
+
+def format_article(record: dict[str, Any]) -> bytes:
+    """Return an exported article as a file with its content in HTML."""
+    values = orjson.loads(orjson.dumps(record))
+    content = values.pop("contentHtml")
+    return "\n".join(
+        ["---", *(f"{name}: {_to_yaml(value)}" for name, value in values.items()), "---", content, ""]
+    ).encode()
+
+
+def _to_yaml(value: Any) -> str:
+    """Return a value as YAML on one line, which is JSON but for text that needs no quotes."""
+    if isinstance(value, str) and UNQUOTED.fullmatch(value):
+        return value
+    if isinstance(value, list):
+        return f"[{', '.join(map(_to_yaml, value))}]"
+    return JSON_STRING.sub(_escape, orjson.dumps(value).decode())
+
+
+def _escape(string: re.Match[str]) -> str:
+    """Return a string of JSON with escapes for what is not printable, marked as a name if it is a long one."""
+    text = "".join(char if char.isprintable() else rf"\U{ord(char):08x}" for char in string[1])
+    return f"? {text} :" if string[2] and len(text) > MAX_NAME_LENGTH else text + string[2]

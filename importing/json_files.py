@@ -1,0 +1,70 @@
+"""JSON and JSON Lines: the strict forms of articles, in which `export` writes them."""
+
+import codecs
+import sys
+from pathlib import Path
+from typing import IO, Any
+
+import orjson
+
+from importing.errors import ImportErrors, Records, SourceError, SourceLocation, SourceOptions, locate
+
+MAX_LINE_BYTES = 32 * 1024**2  # of JSON Lines: an article's text has a hundredth of it
+ARRAY_HINT = "A JSON array belongs in a .json file."
+STANDARD_INPUT = "standard input"
+
+
+def dump_line(record: Any) -> bytes:
+    """Return a record as a line of JSON Lines."""
+    return orjson.dumps(record, option=orjson.OPT_APPEND_NEWLINE)
+
+
+def read_document(source: str, _options: SourceOptions, _errors: ImportErrors) -> Records:
+    """Yield the articles of one JSON document, which is held in memory as a whole. Raises SourceError."""
+    try:
+        document = orjson.loads(Path(source).read_text("utf-8-sig"))
+    except ValueError as error:  # not UTF-8, or not JSON
+        hint = " JSON Lines belong in a .jsonl file." if "unexpected content after" in str(error) else ""
+        raise SourceError(f"Must be JSON in UTF-8 ({error}).{hint}") from error
+    articles = document.get("data") if isinstance(document, dict) else document
+    if not isinstance(articles, list):
+        raise SourceError("Must hold an array of articles, or an object whose data is one.")
+    return locate(source, articles)
+
+
+def read_standard_input(_source: str, _options: SourceOptions, errors: ImportErrors) -> Records:
+    """Yield the articles of JSON Lines on standard input. Raises SourceError."""
+    if not sys.stdin:  # it was closed before the command started
+        raise SourceError("It is closed.")
+    return _read_lines(STANDARD_INPUT, sys.stdin.buffer, errors)
+
+
+def read_lines(source: str, _options: SourceOptions, errors: ImportErrors) -> Records:
+    """Yield the articles of a file in JSON Lines (https://jsonlines.org)."""
+    with open(source, "rb") as file:
+        yield from _read_lines(source, file, errors)
+
+
+def _read_lines(name: str, file: IO[bytes], errors: ImportErrors) -> Records:
+    number = 0
+    while line := file.readline(MAX_LINE_BYTES + 1):
+        number += 1
+        location = SourceLocation(name, f"line {number}")
+        if len(line) > MAX_LINE_BYTES:
+            errors.add(location, f"Must be an article of at most {MAX_LINE_BYTES // 1024**2} MB in JSON.")
+            while line and not line.endswith(b"\n"):
+                line = file.readline(MAX_LINE_BYTES)
+            continue
+        text = line.removeprefix(codecs.BOM_UTF8 if number == 1 else b"").strip()
+        try:
+            record = orjson.loads(text.decode() or "null")
+        except orjson.JSONDecodeError as error:
+            hint = f" {ARRAY_HINT}" if text.startswith(b"[") else ""
+            errors.add(location, f"Must be an article in JSON, in UTF-8 ({error.msg}, column {error.colno}).{hint}")
+        except UnicodeDecodeError as error:
+            errors.add(location, f"Must be an article in JSON, in UTF-8 (not UTF-8, byte {error.start + 1}).")
+        else:
+            if isinstance(record, list):
+                errors.add(location, f"Must be an object. {ARRAY_HINT}")
+            elif text:
+                yield location.of(record), record
