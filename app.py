@@ -111,15 +111,21 @@ def _missing_driver_message(url: URL, error: ImportError) -> str:
 def _allow_origins(app: Flask, origins: Collection[str]) -> None:
     """Send CORS headers to pages of these origins (https://fetch.spec.whatwg.org/#http-cors-protocol)."""
 
+    @app.before_request
+    def allow_preflight() -> Response | None:
+        # On every path and before the key check: a page could not read a 404 or a 401 otherwise.
+        is_preflight = request.method == "OPTIONS" and "Access-Control-Request-Method" in request.headers
+        return Response() if is_preflight else None
+
     @app.after_request
     def add_headers(response: Response) -> Response:
         response.vary.add("Origin")  # also in responses to clients that send none: a shared cache may store both kinds
         if request.headers.get("Origin") in origins:
             response.headers["Access-Control-Allow-Origin"] = request.headers["Origin"]
-            response.headers["Access-Control-Expose-Headers"] = "ETag"
+            response.headers["Access-Control-Expose-Headers"] = "ETag, Link, Retry-After"
             if request.method == "OPTIONS":
                 response.headers["Access-Control-Allow-Methods"] = "GET, HEAD"
-                response.headers["Access-Control-Allow-Headers"] = "x-api-key, If-None-Match"
+                response.headers["Access-Control-Allow-Headers"] = "x-api-key, If-None-Match, Accept, Content-Type"
                 response.headers["Access-Control-Max-Age"] = "7200"
         return response
 
@@ -154,7 +160,8 @@ def main() -> None:
         _print_start(server.base_url(settings["HOST"], listener.getsockname()[1]))
     if isinstance(app.extensions["change_detector"], SQLiteChangeDetector):
         app.extensions["change_detector"].start_checkpoints()
-    server.serve(AccessLog(app, log.write) if log else app, listener, settings["THREADS"])
+    logged_app = AccessLog(app, log.write) if log else app
+    server.serve(logged_app, listener, settings["THREADS"], allow_origins=bool(settings["CORS_ORIGINS"]))
 
 
 if __name__ == "__main__":

@@ -60,9 +60,13 @@ def listen(host: str, port: int) -> socket.socket:
         raise ListenError(f"Cannot listen on HOST {host}, PORT {port}: {reason}. {advice}") from error
 
 
-def serve(app: "WSGIApplication", listener: socket.socket, threads: int) -> None:
-    """Serve `app` until SIGTERM or Ctrl+C, then finish what is in flight, for `DRAIN_SECONDS` at most."""
+def serve(app: "WSGIApplication", listener: socket.socket, threads: int, *, allow_origins: bool = False) -> None:
+    """Serve `app` until SIGTERM or Ctrl+C, then finish what is in flight, for `DRAIN_SECONDS` at most.
+
+    With `allow_origins`, web pages may read the errors of requests that never reach the application.
+    """
     server = _create_server(app, listener, threads)
+    server.allow_origins = allow_origins
     gc.freeze()  # what exists by now stays: collections need not go through it
     _stop_on_signal(server)
     _run(server)

@@ -89,6 +89,8 @@ class ProblemTask(OnePacketMixin, ErrorTask):  # type: ignore[misc]
         self.status = f"{status} {title}"
         self.response_headers += [("Content-Type", "application/problem+json"), ("Cache-Control", "no-store")]
         self.response_headers += SECURITY_HEADERS
+        if self.channel.server.allow_origins:  # to all, since the Origin may not be parsed yet: it reveals nothing
+            self.response_headers.append(("Access-Control-Allow-Origin", "*"))
         self.content_length = len(body)
         self.set_close_on_finish()
         self.write(b"" if getattr(self.request, "command", "") == "HEAD" else body)

@@ -38,12 +38,12 @@ def test_no_origin_is_allowed_by_default(client):
 
 
 @pytest.mark.parametrize("origin", ORIGINS)
-def test_allowed_origin_may_read_responses_and_etags(cors_client, origin):
+def test_allowed_origin_may_read_responses_and_errors(cors_client, origin):
     for path in (*ENDPOINTS, ENDPOINTS[0] + "?take=0", "/nowhere"):
         response = cors_client.get(path, headers={"Origin": origin})
         assert cors_headers(response) == {
             "Access-Control-Allow-Origin": origin,
-            "Access-Control-Expose-Headers": "ETag",
+            "Access-Control-Expose-Headers": "ETag, Link, Retry-After",
         }
 
 
@@ -77,15 +77,23 @@ def test_every_response_varies_by_origin(cors_client):
         assert "Origin" in cors_client.get(LISTS[0], headers=headers).headers["Vary"]
 
 
-def test_preflight_needs_no_key(cors_client):
+def test_preflight_succeeds_on_every_path_without_a_key(cors_client):
     preflight = {"Access-Control-Request-Method": "GET", "Access-Control-Request-Headers": "x-api-key,if-none-match"}
-    for path in ENDPOINTS:
+    for path in (*ENDPOINTS, "/healthz", "/openapi.json", "/", "/nowhere", "/static/none", "/api/public/v2/articles"):
         response = cors_client.options(path, headers={"Origin": ORIGIN, "x-api-key": "", **preflight})
-        assert response.status_code == 200
+        assert response.status_code == 200, path
         headers = cors_headers(response)
         assert headers["Access-Control-Allow-Origin"] == ORIGIN
-        assert set(headers["Access-Control-Allow-Headers"].lower().split(", ")) == {"x-api-key", "if-none-match"}
+        assert headers["Access-Control-Allow-Headers"] == "x-api-key, If-None-Match, Accept, Content-Type"
         assert set(headers["Access-Control-Allow-Methods"].split(", ")) == {"GET", "HEAD"}
+        refused = cors_client.options(path, headers={"Origin": "https://evil.example", **preflight})
+        assert cors_headers(refused) == {}
+
+
+def test_no_preflight_is_allowed_by_default(client):
+    preflight = {"Origin": ORIGIN, "Access-Control-Request-Method": "GET"}
+    assert cors_headers(client.options(LISTS[0], headers=preflight)) == {}
+    assert client.options("/nowhere", headers=preflight).status_code == 404
 
 
 def test_origins_are_separated_by_commas():

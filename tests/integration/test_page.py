@@ -10,7 +10,7 @@ from itertools import product
 
 import pytest
 from click.testing import CliRunner
-from helpers import PROJECT, article_json, database_url, get
+from helpers import LISTS, PROJECT, SITEMAP, article_json, database_url, get
 from playwright.sync_api import expect, sync_playwright
 
 import seed
@@ -430,26 +430,37 @@ def other_site(tmp_path):
         server.shutdown()
 
 
-FETCH_TWICE = """async ([url, key]) => {
+FETCH = """async ([url, headers, method]) => {
   try {
-    const first = await fetch(url, { headers: { "x-api-key": key } });
-    const headers = { "x-api-key": key, "If-None-Match": first.headers.get("ETag") };
-    const second = await fetch(url, { headers, cache: "no-store" });
-    return [first.status, second.status];
+    const body = method ? "x".repeat(70000) : null;
+    const response = await fetch(url, { headers, method: method ?? "GET", body, cache: "no-store" });
+    const problem = response.ok || response.status === 304 ? {} : await response.json();
+    return [response.status, problem.code ?? "", ...["ETag", "Link"].map((name) => response.headers.has(name))];
   } catch (error) {
     return String(error);
   }
 }"""
 
 
-def test_only_an_allowed_origin_can_send_requests(browser, seeded, start, other_site):
+def test_allowed_origin_reads_every_kind_of_response(browser, seeded, start, other_site, sql):
     allowed, refused = start(CORS_ORIGINS=other_site), start(CORS_ORIGINS="https://www.example.com")
     page = browser.new_page()
     page.goto(other_site)
-    for path in ("articles", "articles/preview", "sitemap"):
-        url = f"http://127.0.0.1:{allowed.port}/api/public/v1/{path}"
-        assert page.evaluate(FETCH_TWICE, [url, KEY]) == [200, 304]
-        assert page.evaluate(FETCH_TWICE, [url, "wrong"]) == [401, 401]
-        assert "Failed to fetch" in page.evaluate(FETCH_TWICE, [url.replace(str(allowed.port), str(refused.port)), KEY])
+
+    def fetch(path, server=allowed, method=None, key=KEY, **headers):
+        return page.evaluate(FETCH, [f"http://127.0.0.1:{server.port}{path}", {"x-api-key": key} | headers, method])
+
+    for path, linked in ((LISTS[0], True), (LISTS[1], True), (SITEMAP, False)):
+        assert fetch(path, Accept="application/json") == [200, "", True, linked]
+        assert fetch(path, **{"If-None-Match": "*"}) == [304, "", True, linked]
+        assert fetch(path, key="wrong") == [401, "invalid_key", False, False]
+        assert "Failed to fetch" in fetch(path, refused)
+    json_type = {"Content-Type": "application/json"}
+    assert fetch(LISTS[0] + "?take=0", **json_type) == [400, "invalid_parameters", False, False]
+    assert fetch("/nowhere") == [404, "not_found", False, False]
+    assert fetch(LISTS[0], method="POST", key="x" * 16_384) == [431, "headers_too_large", False, False]
+    assert fetch(LISTS[0], method="POST") == [413, "body_too_large", False, False]
+    sql("ALTER TABLE article RENAME TO hidden")
+    assert fetch(SITEMAP) == [503, "unavailable", False, False]
     page.close()
-    assert get(allowed, "/healthz").status == 200
+    assert get(allowed, "/healthz").status == 503
