@@ -41,11 +41,14 @@ ENDPOINTS = {
 def create_app(config: Mapping[str, Any] | None = None) -> Flask:
     """Return the application. Settings in `config` replace those of the environment and of `.env`.
 
-    Raises SettingsError, with a line that says what to do, if a setting is not valid.
+    They are text or values. SQLALCHEMY_DATABASE_URI counts as DATABASE_URL, and other names are Flask's. Raises
+    SettingsError, with a line that says what to do, if a setting is not valid.
     """
     # Flask's own guess at the folder depends on whether this module is run or imported.
     app = Flask(__name__, instance_path=str(Path(__file__).resolve().parent / "instance"))
-    app.config.update(read_settings(load_environment()) | dict(config or {}))
+    config = dict(config or {})
+    alias = {"DATABASE_URL": config.get("SQLALCHEMY_DATABASE_URI", "")}
+    app.config.update(config | read_settings(load_environment(), alias, config))
     _init_database(app)
     errors.init_app(app)
     if app.config["CORS_ORIGINS"]:

@@ -58,7 +58,7 @@ class WholeNumber(fields.Integer):
 
     def _validated(self, value: Any) -> int:
         if not self.strict:
-            match = re.fullmatch(r"([+-]?)([0-9]+)", value)
+            match = re.fullmatch(r"([+-]?)([0-9]+)", str(value))
             # Python parses up to 4,300 digits. A number of that many is out of any range, whatever follows.
             value = match and f"{match[1]}{match[2].lstrip('0')[:4300] or 0}"
         return super()._validated(value)

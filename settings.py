@@ -4,13 +4,14 @@ import os
 import re
 import tomllib
 from collections.abc import Mapping
+from difflib import get_close_matches
 from functools import lru_cache
 from io import StringIO
 from pathlib import Path
 from typing import Any
 
 import click
-from dotenv import dotenv_values, find_dotenv
+from dotenv import dotenv_values
 from dotenv.parser import parse_stream
 from flask.helpers import get_load_dotenv
 from marshmallow import EXCLUDE, Schema, ValidationError, fields
@@ -22,22 +23,24 @@ ENV_FILE = FOLDER / ".env"
 
 
 class OriginList(fields.Field[list[str]]):
-    """Web origins (RFC 6454), separated by commas."""
+    """Web origins (RFC 6454), in a list or separated by commas."""
 
-    def _deserialize(self, value: str, attr: str | None, data: Any, **kwargs: Any) -> list[str]:
-        origins = [origin.strip() for origin in value.split(",")]
+    def _deserialize(self, value: Any, attr: str | None, data: Any, **kwargs: Any) -> list[str]:
+        if not isinstance(value, str | list | tuple):
+            raise ValidationError("Must be text or a list.")
+        origins = [str(origin).strip() for origin in (value.split(",") if isinstance(value, str) else value)]
         if not all(re.fullmatch(r"https?://([a-z0-9.-]+|\[[0-9a-f:]+\])(:\d+)?", origin) for origin in origins):
             raise ValidationError("Must be origins as in https://www.example.com, separated by commas, in lower case.")
         return origins
 
 
 class SettingsSchema(Schema):
-    """The environment variables that the service reads."""
+    """The settings: environment variables, or items of `create_app`'s configuration."""
 
     class Meta:
         unknown = EXCLUDE
 
-    DATABASE_URL = fields.String(load_default="sqlite:///articles.db")
+    DATABASE_URL = fields.Raw(load_default="sqlite:///articles.db")
     HOST = fields.String(load_default="127.0.0.1")
     PORT = WholeNumber(0, 65535, load_default=8000)  # 0 takes a free one
     THREADS = WholeNumber(1, 64, load_default=4)
@@ -57,10 +60,14 @@ def read_version() -> str:
     return project["version"]
 
 
-def read_settings(environment: Mapping[str, str]) -> dict[str, Any]:
-    """Return the settings by name. An empty variable counts as not set. Raises SettingsError, naming all bad ones."""
+def read_settings(*sources: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the settings by name, as the last source has them. Empty text counts as not set.
+
+    Raises SettingsError, naming all bad ones.
+    """
+    values = {name: value for source in sources for name, value in source.items() if value != ""}
     try:
-        settings: dict[str, Any] = SettingsSchema().load({name: value for name, value in environment.items() if value})
+        settings: dict[str, Any] = SettingsSchema().load(values)
     except ValidationError as error:
         reasons = [f"{name}: {messages[0]}" for name, messages in error.messages_dict.items()]
         raise SettingsError(" ".join(reasons)) from error
@@ -70,29 +77,19 @@ def read_settings(environment: Mapping[str, str]) -> dict[str, Any]:
 def load_environment() -> dict[str, str]:
     """Return the environment variables, and those of the project's `.env` that are not set.
 
-    Flask's command line has set the variables of a `.env` or `.flaskenv` by now, if it found one from the working
-    directory upwards. These count less than the project's file. FLASK_SKIP_DOTENV, which is Flask's, turns off both.
-    Raises SettingsError for a line that cannot be read.
+    FLASK_SKIP_DOTENV, which is Flask's, turns the file off. Raises SettingsError for a line that cannot be read, and
+    for a name that is close to a setting's.
     """
     environment = {name: value for name, value in os.environ.items() if value}
-    if not get_load_dotenv() or not ENV_FILE.is_file():
-        return environment
-    own = {name: value for name, value in _read_env_file(ENV_FILE).items() if value}
-    found = _found_by_flask()
-    return environment | own | {name: value for name, value in environment.items() if found.get(name) != value}
+    return _read_env_file(ENV_FILE) | environment if get_load_dotenv() else environment
 
 
-def _found_by_flask() -> dict[str, str | None]:
-    """Return the variables in the files that Flask's command line looks for, as it has done by now."""
-    if "FLASK_RUN_FROM_CLI" not in os.environ:
-        return {}
-    return dotenv_values(find_dotenv(".env", usecwd=True)) | dotenv_values(find_dotenv(".flaskenv", usecwd=True))
-
-
-def _read_env_file(path: Path) -> dict[str, str | None]:
-    """Return the variables of a file, as python-dotenv reads it. Raises SettingsError for a line that it would skip."""
+def _read_env_file(path: Path) -> dict[str, str]:
+    """Return the variables of a file, as python-dotenv reads it; none if there is no file."""
     try:
         text = path.read_text("utf-8-sig")
+    except FileNotFoundError:
+        return {}
     except OSError as error:
         raise SettingsError(f"{path} cannot be read ({error.strerror}).") from error
     except UnicodeDecodeError as error:
@@ -102,4 +99,17 @@ def _read_env_file(path: Path) -> dict[str, str | None]:
         if binding.error or (binding.key and binding.value is None):
             line = text.count("\n", 0, text.index(binding.original.string.strip())) + 1
             raise SettingsError(f"{path}, line {line}, cannot be read. Write it as NAME=value, or begin it with #.")
-    return dotenv_values(stream=StringIO(text))
+    variables = {name: value for name, value in dotenv_values(stream=StringIO(text)).items() if value is not None}
+    for name in variables:
+        meant = _similar_setting(name)
+        if meant and meant != name:
+            raise SettingsError(f"{path}: {name} is no setting: did you mean {meant}? Correct the name, or remove it.")
+    return variables
+
+
+def _similar_setting(name: str) -> str | None:
+    """Return the setting that has this name, or a name of the same letters, or one that differs in about a letter."""
+    settings = list(SettingsSchema().fields)
+    same_letters = [setting for setting in settings if sorted(setting) == sorted(name.upper())]
+    similar = same_letters or get_close_matches(name.upper(), settings, n=1, cutoff=0.885)  # DATABASE_USER: 0.88
+    return similar[0] if similar else None

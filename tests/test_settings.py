@@ -22,16 +22,18 @@ from helpers import (
     copy_project,
     create_application,
     create_key,
+    database_url,
     run_command,
     run_sql,
     side_by_side,
     subprocess_args,
 )
+from sqlalchemy import make_url
 
 import settings
 from app import create_app
 from models import db
-from settings import load_environment, read_settings
+from settings import SettingsError, load_environment, read_settings
 
 COMMANDS = ["app.py", "seed.py", "-m flask keys list"]  # as they follow "python"
 WRITING_COMMANDS = ["app.py", "seed.py", "-m flask keys create Acme"]
@@ -121,6 +123,68 @@ def test_unreadable_line_of_env_file_is_named(env_file: Path, content: bytes, li
     assert "\n" not in raised.value.message
 
 
+@pytest.mark.parametrize(
+    ("name", "setting"),
+    [
+        ("DATABSE_URL", "DATABASE_URL"),
+        ("DATABASE_URI", "DATABASE_URL"),
+        ("CORS_ORIGIN", "CORS_ORIGINS"),
+        ("LOGLEVEL", "LOG_LEVEL"),
+        ("PROT", "PORT"),
+        ("port", "PORT"),
+        ("THREAD", "THREADS"),
+    ],
+)
+def test_name_close_to_a_setting_is_refused(env_file: Path, name: str, setting: str) -> None:
+    env_file.write_text(f"HOST=x\n{name}=secret")
+    with pytest.raises(ClickException) as raised:
+        create_app()
+    assert f"{env_file}: {name} is no setting: did you mean {setting}?" in raised.value.message
+    assert "secret" not in raised.value.message
+
+
+def test_other_names_are_allowed_in_env_file(env_file: Path) -> None:
+    names = "SOURCE_API_KEY DEMO_KEY FLASK_APP FLASK_DEBUG POSTGRES_PASSWORD DATABASE_USER DB_HOST TEST_DATABASE_URL TZ"
+    env_file.write_text("".join(f"{name}=x\n" for name in names.split()))
+    assert read_settings(load_environment()) == read_settings({})
+
+
+def test_env_file_that_is_a_folder_is_an_error(env_file: Path) -> None:
+    env_file.mkdir()
+    with pytest.raises(ClickException, match=r"\.env cannot be read \("):
+        create_app()
+
+
+def test_configuration_is_checked_as_the_environment_is(database: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("THREADS", "9")
+    url = database_url(database)
+    for name in ("DATABASE_URL", "SQLALCHEMY_DATABASE_URI"):
+        for config in (
+            {"CACHE_MB": "7", "PORT": "1", "CORS_ORIGINS": "https://a.example, https://b.example", "THREADS": ""},
+            {"CACHE_MB": 7, "PORT": 1, "CORS_ORIGINS": ["https://a.example", "https://b.example"]},
+        ):
+            app = create_app({name: url, "TESTING": True} | config)
+            found = {setting: app.config[setting] for setting in ("CACHE_MB", "PORT", "CORS_ORIGINS", "THREADS")}
+            origins = ["https://a.example", "https://b.example"]
+            assert found == {"CACHE_MB": 7, "PORT": 1, "CORS_ORIGINS": origins, "THREADS": 9}
+            assert app.config["TESTING"]
+            with app.app_context():
+                assert db.engine.url == make_url(url)
+
+
+@pytest.mark.parametrize(
+    "config",
+    [{"CACHE_MB": value} for value in ("x", -1, 1.5, None, True, [1])]
+    + [{"CORS_ORIGINS": value} for value in ("x", ["x"], 5, [None])]
+    + [{"PORT": 65536}, {"HOST": 5}, {"LOG_LEVEL": "loud"}, {"DATABASE_URL": 5}, {"SQLALCHEMY_DATABASE_URI": "x"}],
+    ids=str,
+)
+def test_bad_configuration_is_a_one_line_error(config: dict[str, Any]) -> None:
+    name = next(iter(config)).replace("SQLALCHEMY_DATABASE_URI", "DATABASE_URL")
+    with pytest.raises(SettingsError, match=rf"\A{name}: .+\Z"):
+        create_app(config)
+
+
 def test_env_example_holds_each_default(env_file: Path) -> None:
     example = (PROJECT / ".env.example").read_text("utf-8")
     env_file.write_text(example)
@@ -159,26 +223,28 @@ def run_copy(database: Path, tmp_path: Path) -> Callable[..., Any]:
 @pytest.mark.sqlite
 @pytest.mark.slow
 def test_every_program_reads_env_file_from_anywhere(run_copy: Callable[..., Any], tmp_path: Path) -> None:
-    own, other = f"DATABASE_URL=sqlite:///{tmp_path}/own.db\nPORT=x", f"DATABASE_URL=sqlite:///{tmp_path}/other.db"
-    for result in run_copy(own, other, *COMMANDS):
+    own = f"DATABASE_URL=sqlite:///{tmp_path}/own.db\nPORT=x"
+    for result in run_copy(own, "", *COMMANDS):
         assert_error((result.returncode, result.stdout, result.stderr), ["PORT"])
-    (result,) = run_copy(own, other, "seed.py --articles 0", PORT="9000")
+    (result,) = run_copy(own, "", "seed.py --articles 0", PORT="9000")
     assert (result.returncode, result.stderr.splitlines()[0]) == (0, f"Created the database {tmp_path}/own.db.")
     assert ":9000/" in result.stdout
 
 
 @pytest.mark.sqlite
 @pytest.mark.slow
-def test_env_file_counts_more_than_what_flask_finds(run_copy: Callable[..., Any], tmp_path: Path) -> None:
+def test_variable_that_is_set_wins_whoever_has_set_it(run_copy: Callable[..., Any], tmp_path: Path) -> None:
     url = f"DATABASE_URL=sqlite:///{tmp_path}/{{}}.db"
-    own, other, given = url.format("own"), url.format("other"), tmp_path / "given.env"
-    given.write_text(url.format("third"))
+    given = tmp_path / "given.env"
+    given.write_text(url.format("given"))
     create = "flask keys create Acme"
-    cases = {  # the last one: direnv and the like set what the file in the working directory says
-        "own": run_copy(own, other, f"-m {create}"),
-        "other": run_copy("", other, f"-m {create}"),
-        "third": run_copy(own, other, f"-m flask -e {given} keys create Acme"),
-        "set": run_copy(own, url.format("set"), f"-m {create}", DATABASE_URL=url.format("set").partition("=")[2]),
+    cases = {  # Flask sets the variables of a file in the working folder, and of the one that is named
+        "own": run_copy(url.format("own"), "", f"-m {create}"),
+        "other": run_copy(url.format("own"), url.format("other"), f"-m {create}"),
+        "given": run_copy(url.format("own"), url.format("other"), f"-m flask -e {given} keys create Acme"),
+        "set": run_copy(
+            url.format("own"), url.format("other"), f"-m {create}", DATABASE_URL=url.format("set").partition("=")[2]
+        ),
     }
     for name, (result,) in cases.items():
         assert f"Created the database {tmp_path}/{name}.db." in result.stderr
