@@ -1,19 +1,46 @@
-"""The changes that a soak makes to the database, and the responses that are right at any time."""
+"""The changes that a soak makes to a database, one after another, and the responses that are right meanwhile.
+
+The articles of every state of the database carry its number, and each state has its own number of published articles,
+so that a response tells which state it shows. One more article is scheduled for `SCHEDULED_FOR`.
+"""
 
 import json
 import os
 import random
 import shutil
 import sqlite3
+import struct
 import subprocess
+import sys
 from collections import Counter
 from collections.abc import Callable
-from contextlib import closing
+from contextlib import closing, suppress
 from pathlib import Path
 from time import sleep
 from typing import Any, NamedTuple
 
 from benchmarks.data import run_flask
+from benchmarks.measure import PROJECT
+
+SCHEDULED_FOR = "2090-01-01T00:00:00Z"
+CENTURY_SECONDS = 100 * 365 * 86_400
+ARTICLES = 50
+MOVABLE_CLOCK = """\
+import datetime, mmap, os, struct, time
+with open(os.environ["CLOCK"], "r+b") as file:
+    moved = mmap.mmap(file.fileno(), 8)
+def seconds():
+    return struct.unpack("d", moved)[0]
+class MovedDatetime(datetime.datetime):
+    @classmethod
+    def now(cls, tz=None):
+        return super().now(tz) + datetime.timedelta(seconds=seconds())
+datetime.datetime = MovedDatetime
+clock = time.time
+time.time = lambda: clock() + seconds()
+import types, waitress.channel, waitress.server  # whose connections would have been idle for a century
+waitress.channel.time = waitress.server.time = types.SimpleNamespace(time=clock)
+"""
 
 
 class Expectation(NamedTuple):
@@ -21,82 +48,202 @@ class Expectation(NamedTuple):
 
     states: frozenset[int]  # of the database
     keys: frozenset[str]  # valid API keys
+    names: frozenset[str]  # of the customer, whom structured data names as the publisher
+    futures: frozenset[bool]  # whether the service's clock is past SCHEDULED_FOR
     pending_keys: frozenset[str] = frozenset()  # being created or revoked: valid or not
     broken: bool = False  # the database may be unreadable
 
-    def allows(self, states: set[int], key: str) -> bool:
-        """Return whether a request with the key may get articles of these states."""
-        return states <= self.states and key in self.keys | self.pending_keys
-
-    def allows_rejection(self, key: str) -> bool:
-        """Return whether a request with the key may be rejected."""
-        return key not in self.keys or key in self.pending_keys
+    def union(self, other: "Expectation") -> "Expectation":
+        """Return what may be shown while the database changes from one to the other."""
+        return Expectation(
+            self.states | other.states,
+            self.keys | other.keys,
+            self.names | other.names,
+            self.futures | other.futures,
+            pending_keys=self.keys ^ other.keys,
+        )
 
 
 def count_published(state: int) -> int:
-    """Return how many published articles a state has."""
+    """Return how many articles of a state are published, besides the scheduled one."""
     return 40 + state % 7
 
 
-def state_json(state: int) -> str:
-    """Return the articles of a state as JSON Lines."""
-    return "".join(
+def state_json(state: int) -> list[str]:
+    """Return the articles of a state as lines of JSON Lines."""
+    return [
         json.dumps(
             {
                 "id": f"article-{number}",
                 "title": f"State {state}, article {number}",
                 "slug": f"state-{state}-{number}",
                 "contentHtml": f"<p>State {state}.</p>" * 400,
-                "status": "published" if number < count_published(state) else "draft",
-                "publishedAt": "2026-01-31T09:30:00Z",
+                "status": "draft" if count_published(state) <= number < ARTICLES else "published",
+                "publishedAt": SCHEDULED_FOR if number == ARTICLES else "2026-01-31T09:30:00Z",
                 "views": number,
             }
         )
         + "\n"
-        for number in range(50)
-    )
+        for number in range(ARTICLES + 1)
+    ]
 
 
 class Changes:
-    """A database, the changes that are made to it one after another, and what responses may show meanwhile."""
+    """A database, and changes to it that are possible on either engine; `history` is what responses may show."""
 
-    def __init__(self, folder: Path, url: str = "") -> None:
-        self.database, self.backup = folder / "articles.db", folder / "backup.db"
-        self.url = url or f"sqlite:///{self.database}"
+    def __init__(self, folder: Path, url: str) -> None:
+        self.folder, self.url = folder, url
         self.rng = random.Random(5)
         self.counts: Counter[str] = Counter()
-        key = self.run_flask("keys", "create", "Soak")
-        self.run_flask("articles", "import", "-", stdin=state_json(0))
-        self.history = [Expectation(frozenset({0}), frozenset({key}))]
+        self.clock = folder / "clock"
+        self.clock.write_bytes(struct.pack("d", 0))
+        (folder / "sitecustomize.py").write_text(MOVABLE_CLOCK)
+        self.state = 0
+        key = self.run_flask("keys", "create", "Soak 0")
+        self.run_flask("articles", "import", "-", stdin="".join(state_json(0)))
         self.all_keys = {key}
-        if not url:
-            self.back_up()
+        self.history = [Expectation(frozenset({0}), frozenset({key}), frozenset({"Soak 0"}), frozenset({False}))]
 
     @property
     def current(self) -> Expectation:
         """What responses may show now."""
         return self.history[-1]
 
-    @property
-    def highest_state(self) -> int:
-        """The highest state that there has been."""
-        return max(state for expectation in self.history for state in expectation.states)
-
-    def expect(self, **fields: Any) -> None:
-        """Add an expectation to the history: the current one, with some fields replaced."""
-        self.history.append(self.current._replace(**fields))
-
-    def apply_random_change(self) -> None:
-        """Make one of the changes."""
-        self.rng.choice(self.changes())()
-
     def changes(self) -> list[Callable[[], None]]:
         """Return the changes to choose from."""
-        return [self.import_state, self.update_by_sql, self.replace_key, self.back_up, self.damage_and_restore]
+        return [
+            self.import_state,
+            self.import_after_waiting,
+            self.change_by_sql,
+            self.replace_key,
+            self.rename_customer,
+            self.move_clock,
+        ]
+
+    def apply_random_change(self) -> None:
+        """Make one of the changes, and count it."""
+        change = self.rng.choice(self.changes())
+        change()
+        self.counts[change.__name__.replace("_", " ")] += 1
 
     def run_flask(self, *arguments: str, stdin: str = "", timeout: float = 60) -> str:
         """Run one of the service's commands, and return what it prints."""
         return run_flask(self.url, *arguments, stdin=stdin, timeout=timeout)
+
+    def run_sql(self, statement: str) -> list[Any]:
+        """Run a statement on the database, as another tool would, and return its rows."""
+        raise NotImplementedError
+
+    def check_integrity(self) -> str:
+        """Return "ok", or what is wrong with the database."""
+        raise NotImplementedError
+
+    def become(self, change: Callable[[], object], **fields: Any) -> None:
+        """Expect the current state or one with other fields while `change` is made, and the other one afterwards."""
+        after = self.current._replace(**fields)
+        self.history.append(self.current.union(after))
+        change()
+        self.history.append(after)
+
+    def next_state(self) -> int:
+        """Return the number of a state that there has not been."""
+        self.state += 1
+        return self.state
+
+    def import_state(self) -> None:
+        """Import the next state; kill half of the imports, which then have written all or nothing."""
+        state, before = self.next_state(), self.current
+        self.history.append(before.union(before._replace(states=frozenset({state}))))
+        timeout = self.rng.choice((60, self.rng.uniform(0.3, 0.9)))
+        with suppress(subprocess.TimeoutExpired):
+            self.run_flask("articles", "import", "-", stdin="".join(state_json(state)), timeout=timeout)
+        ((slug,),) = self.run_sql("SELECT slug FROM article WHERE id = 'article-0'")
+        self.history.append(before._replace(states=frozenset({int(slug.split("-")[1])})))
+
+    def import_after_waiting(self) -> None:
+        """Let an import wait for standard input while the database is changed: it writes to what is there then."""
+        state = self.next_state()
+        first, *others = state_json(state)
+        with subprocess.Popen(
+            [sys.executable, "-m", "flask", "articles", "import", "-"],
+            cwd=PROJECT,
+            env=os.environ | {"DATABASE_URL": self.url},
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+        ) as process:
+            assert process.stdin
+            process.stdin.write(first)
+            process.stdin.flush()
+            sleep(self.rng.choice((0, 1)))
+            self.rng.choice(self.changes_during_a_wait())()
+
+            def finish() -> None:
+                printed, _ = process.communicate("".join(others))
+                if process.returncode:
+                    raise ValueError(f"The import that waited failed: {printed}")
+
+            self.become(finish, states=frozenset({state}))
+
+    def changes_during_a_wait(self) -> list[Callable[[], None]]:
+        """Return the changes that are made while a command waits."""
+        return [self.change_by_sql, self.rename_customer]
+
+    def change_by_sql(self) -> None:
+        """Change all articles, as another tool would, many times in a row: responses are rendered meanwhile."""
+        for _ in range(self.rng.choice((1, 50))):
+            state = self.next_state()
+            statement = (
+                f"UPDATE article SET slug = 'state-{state}-' || views, status = CASE WHEN views < "
+                f"{count_published(state)} OR views = {ARTICLES} THEN 'published' ELSE 'draft' END"
+            )
+            self.become(lambda: self.run_sql(statement), states=frozenset({state}))  # noqa: B023
+
+    def replace_key(self) -> None:
+        """Create a key, then revoke an old one."""
+        new = self.run_flask("keys", "create", *self.current.names)
+        listed = [line.split("\t") for line in self.run_flask("keys", "list").splitlines()]
+        number, prefix = next((line[0], line[2].rstrip("…")) for line in listed if line[5] == "active")
+        revoked = {key for key in self.current.keys if key.startswith(prefix)}
+        self.all_keys.add(new)
+        self.history.append(self.current._replace(keys=self.current.keys | {new}))
+        self.become(lambda: self.run_flask("keys", "revoke", number), keys=self.current.keys - revoked)
+
+    def rename_customer(self) -> None:
+        """Rename the customer, whom the structured data of all articles names."""
+        (old,), new = self.current.names, f"Soak {self.next_state()}"
+        self.become(lambda: self.run_flask("customers", "rename", old, new), names=frozenset({new}))
+
+    def move_clock(self) -> None:
+        """Move the service's clock past the time of the scheduled article, or back."""
+        (is_later,) = self.current.futures
+        seconds = 0 if is_later else CENTURY_SECONDS
+        move = struct.pack("d", seconds)
+
+        def write() -> None:
+            with self.clock.open("r+b") as file:
+                file.write(move)
+
+        self.become(write, futures=frozenset({not is_later}))
+
+
+class SQLiteChanges(Changes):
+    """Changes to a SQLite file behind a symbolic link: it is damaged, removed, replaced and restored."""
+
+    def __init__(self, folder: Path) -> None:
+        self.database, self.backup, self.files = folder / "articles.db", folder / "backup.db", 0
+        self.database.symlink_to(folder / "file-0.db")
+        super().__init__(folder, f"sqlite:///{self.database}")
+        self.back_up()
+
+    def changes(self) -> list[Callable[[], None]]:
+        """Return the changes to choose from."""
+        return [*super().changes(), self.back_up, self.damage_and_restore, self.damage_and_restore]
+
+    def changes_during_a_wait(self) -> list[Callable[[], None]]:
+        """Return the changes that are made while a command waits."""
+        return [*super().changes_during_a_wait(), self.damage_and_restore]
 
     def run_sql(self, statement: str) -> list[Any]:
         """Run a statement on the database, as another tool would, and return its rows."""
@@ -108,45 +255,6 @@ class Changes:
         ((finding,),) = self.run_sql("PRAGMA integrity_check")
         return str(finding)
 
-    def import_state(self) -> None:
-        """Import the next state; kill half of the imports."""
-        state = self.highest_state + 1
-        self.expect(states=self.current.states | {state})
-        kill = self.rng.random() < 0.5
-        try:
-            timeout = self.rng.uniform(0.3, 0.9) if kill else 60
-            self.run_flask("articles", "import", "-", stdin=state_json(state), timeout=timeout)
-            self.counts["imports"] += 1
-        except subprocess.TimeoutExpired:
-            if not kill:
-                raise
-            self.counts["killed imports"] += 1
-        (slug,) = self.run_sql("SELECT slug FROM article LIMIT 1")[0]
-        self.expect(states=frozenset({int(slug.split("-")[1])}))
-
-    def update_by_sql(self) -> None:
-        """Change all articles, as another tool would."""
-        (state,) = self.current.states
-        new = self.highest_state + 7
-        new += (state - new) % 7  # a state with the same number of published articles
-        self.expect(states=frozenset({state, new}))
-        self.run_sql(f"UPDATE article SET slug = replace(slug, 'state-{state}-', 'state-{new}-')")
-        self.expect(states=frozenset({new}))
-        self.counts["changes by SQL"] += 1
-
-    def replace_key(self) -> None:
-        """Create a key, then revoke an old one."""
-        new = self.run_flask("keys", "create", "Soak")
-        listed = [line.split("\t") for line in self.run_flask("keys", "list").splitlines()]
-        number, prefix = next((line[0], line[2].rstrip("…")) for line in listed if line[5] == "active")
-        revoked = {key for key in self.current.keys if key.startswith(prefix)}
-        keys = self.current.keys | {new}
-        self.expect(keys=keys, pending_keys=frozenset(revoked))
-        self.all_keys.add(new)
-        self.run_flask("keys", "revoke", number)
-        self.expect(keys=keys - revoked, pending_keys=frozenset())
-        self.counts["replaced keys"] += 1
-
     def back_up(self) -> None:
         """Copy the database, and remember what responses may show once it is restored."""
         self.backup.unlink(missing_ok=True)
@@ -156,23 +264,12 @@ class Changes:
     def damage_and_restore(self) -> None:
         """Damage the database for a moment, or leave it intact, and put the backup in its place."""
         sleep(1)  # a WAL with recent changes would be applied to the backup; within a second the service empties it
-        damage = self.rng.choice((self.remove, self.truncate, self.overwrite, lambda: None))
-        restore = self.rng.choice((self.copy_backup, self.move_backup, self.restore_backup))
-        now, then = self.current, self.backed_up
-        self.history.append(Expectation(now.states | then.states, now.keys | then.keys, now.keys ^ then.keys, True))
-        damage()
+        before, after = self.current, self.backed_up._replace(futures=self.current.futures)
+        self.history.append(before.union(after)._replace(broken=True))
+        self.rng.choice((self.database.resolve().unlink, self.truncate, self.overwrite, lambda: None))()
         sleep(self.rng.choice((0, 0.1, 1)))
-        restore()
-        self.history.append(then)
-        self.counts["times damaged and restored"] += 1
-
-    def restore_backup(self) -> None:
-        """Restore the backup by the service's command."""
-        self.run_flask("database", "restore", str(self.backup), "--yes")
-
-    def remove(self) -> None:
-        """Remove the database file."""
-        self.database.unlink()
+        self.rng.choice((self.copy_backup, self.move_backup, self.restore_backup, self.switch_link))()
+        self.history.append(after)
 
     def truncate(self) -> None:
         """Truncate the database file to half of its size."""
@@ -183,10 +280,21 @@ class Changes:
         with self.database.open("r+b") as file:
             file.write(self.rng.randbytes(self.database.stat().st_size))
 
+    def restore_backup(self) -> None:
+        """Restore the backup by the service's command."""
+        self.run_flask("database", "restore", str(self.backup), "--yes")
+
     def copy_backup(self) -> None:
         """Copy the backup over the database file."""
         shutil.copyfile(self.backup, self.database)
 
     def move_backup(self) -> None:
         """Replace the database file with a copy of the backup."""
-        os.replace(shutil.copyfile(self.backup, self.backup.with_suffix(".moved")), self.database)
+        os.replace(shutil.copyfile(self.backup, self.folder / "moved.db"), self.database.resolve())
+
+    def switch_link(self) -> None:
+        """Switch the symbolic link to a copy of the backup."""
+        self.files += 1
+        link = self.folder / "link"
+        link.symlink_to(shutil.copyfile(self.backup, self.folder / f"file-{self.files}.db"))
+        os.replace(link, self.database)

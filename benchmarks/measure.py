@@ -38,10 +38,24 @@ class Response(NamedTuple):
     body: bytes
 
 
-class Request(NamedTuple):
-    """A GET request to a server on this machine."""
+class Server(NamedTuple):
+    """A running server, and the port that it listens on."""
 
     port: int
+    process: subprocess.Popen[bytes]
+
+    def resident_megabytes(self) -> float:
+        """Return the memory that the process holds; 0 if it has ended."""
+        if self.process.poll() is not None:
+            return 0
+        status = Path(f"/proc/{self.process.pid}/status").read_text()
+        return int(status.partition("VmRSS:")[2].split()[0]) / 1024
+
+
+class Request(NamedTuple):
+    """A GET request to a server."""
+
+    server: Server
     path: str
     headers: Mapping[str, str]
 
@@ -59,11 +73,11 @@ class Request(NamedTuple):
 
     def connect(self) -> http.client.HTTPConnection:
         """Return a connection to the server."""
-        return http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)
+        return http.client.HTTPConnection("127.0.0.1", self.server.port, timeout=60)
 
     def measure_rate(self, seconds: int) -> float:
         """Return the requests per second of wrk. Raises click.ClickException if a request fails."""
-        url = f"http://127.0.0.1:{self.port}{self.path}"
+        url = f"http://127.0.0.1:{self.server.port}{self.path}"
         headers = [argument for name, value in self.headers.items() for argument in ("-H", f"{name}: {value}")]
         output = run_wrk("-t1", "-c8", f"-d{seconds}s", "--timeout", "10s", *headers, url)
         errors = re.findall("Socket errors: .+|Non-2xx or 3xx responses: .+", output)
@@ -73,29 +87,13 @@ class Request(NamedTuple):
         return float(rate[1])
 
 
-class Server(NamedTuple):
-    """A running server, and the port that it listens on."""
-
-    port: int
-    process: subprocess.Popen[bytes]
-
-    def resident_megabytes(self) -> float:
-        """Return the memory that the process holds; 0 if it has ended."""
-        if self.process.poll() is not None:
-            return 0
-        status = Path(f"/proc/{self.process.pid}/status").read_text()
-        return int(status.partition("VmRSS:")[2].split()[0]) / 1024
-
-
 class Table:
     """A printed table that compares servers: how many requests per second they respond to, and the ratios."""
 
     def __init__(self, rounds: int, seconds: int) -> None:
-        self.rounds, self.seconds = rounds, seconds
-
-    def print_head(self, first: str) -> None:
         """Print the heads of the columns."""
-        click.echo(f"\n{'':43}{'requests/s':>10}  ratio of {first} to it: median (min to max)")
+        self.rounds, self.seconds = rounds, seconds
+        click.echo(f"\n{'':43}{'requests/s':>10}  ratio of the first to it: median (min to max)")
 
     def compare(self, title: str, contestants: Mapping[str, Request]) -> None:
         """Time the contestants in turns; print their median rates, and the ratios of the first one to the others.

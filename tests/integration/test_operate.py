@@ -30,8 +30,8 @@ from helpers import (
     wait_for,
 )
 
-from benchmarks.larger import nginx
 from benchmarks.measure import free_port
+from benchmarks.set_ups import nginx
 
 DOCS = (PROJECT / "docs/operate.md").read_text()
 on_postgresql = pytest.mark.skipif(not POSTGRESQL, reason="for PostgreSQL alone")

@@ -1,4 +1,4 @@
-"""The changes that a soak makes to a database on PostgreSQL, whose server is restarted, hangs and is replaced."""
+"""The changes that a soak makes to a database on PostgreSQL, whose server is restarted and replaced by its standby."""
 
 import signal
 from collections.abc import Callable
@@ -12,7 +12,6 @@ import psycopg
 from benchmarks.changes import Changes
 from benchmarks.measure import free_port
 from benchmarks.postgresql import PostgreSQLServer
-from storage.engine import ADVISORY_LOCK_ID
 
 DATABASE = "articles"
 
@@ -32,13 +31,16 @@ class PostgreSQLChanges(Changes):
 
     def changes(self) -> list[Callable[[], None]]:
         """Return the changes to choose from."""
-        faults = [self.restart, self.hang, self.terminate_connections, self.promote]
-        return [self.import_state, self.update_by_sql, self.replace_key, self.rng.choice(faults)]
+        return [*super().changes(), self.rng.choice((self.restart, self.terminate_connections, self.promote))]
+
+    def changes_during_a_wait(self) -> list[Callable[[], None]]:
+        """Return the changes that are made while a command waits."""
+        return [*super().changes_during_a_wait(), self.restart]
 
     def run_sql(self, statement: str) -> list[Any]:
         """Run a statement on the database once no other writer is at work, and return its rows."""
         with psycopg.connect(self.primary.url(DATABASE)) as connection:
-            connection.execute("SELECT pg_advisory_xact_lock(%s)", [ADVISORY_LOCK_ID])  # a killed import may go on
+            connection.execute("LOCK TABLE article IN SHARE ROW EXCLUSIVE MODE")  # a killed import may go on
             cursor = connection.execute(statement.encode())
             return cursor.fetchall() if cursor.description else []
 
@@ -47,13 +49,12 @@ class PostgreSQLChanges(Changes):
         self.primary.run("pg_dump", "-d", self.primary.url(DATABASE), "-f", "/dev/null")
         return "ok"
 
-    def breaking(self, fault: Callable[[], object], name: str) -> None:
-        """Allow responses that the database cannot be read during a fault, and for a moment afterwards."""
+    def break_for_a_moment(self, fault: Callable[[], object]) -> None:
+        """Allow responses that the database cannot be read during a fault."""
         before = self.current
-        self.expect(broken=True)
+        self.history.append(before._replace(broken=True))
         fault()
         self.history.append(before)
-        self.counts[name] += 1
 
     def restart(self) -> None:
         """Restart the primary, in order or as after a crash."""
@@ -63,32 +64,22 @@ class PostgreSQLChanges(Changes):
             sleep(self.rng.choice((0, 1)))
             self.primary.start()
 
-        self.breaking(fault, "restarted servers")
-
-    def hang(self) -> None:
-        """Stop the primary in its tracks for some seconds."""
-
-        def fault() -> None:
-            with self.primary.hanging():
-                sleep(self.rng.choice((0.5, 3, 6)))
-            sleep(0.5)
-
-        self.breaking(fault, "hanging servers")
+        self.break_for_a_moment(fault)
 
     def terminate_connections(self) -> None:
         """Terminate all connections to the database."""
         terminate = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = %s"
-        self.breaking(lambda: self.primary.execute(terminate, DATABASE), "terminated connections")
+        self.break_for_a_moment(lambda: self.primary.execute(terminate, DATABASE))
 
     def promote(self) -> None:
         """Replace the primary by its standby, and make a new standby in its place."""
+        lost = self.primary
 
         def fault() -> None:
-            self.standby.wait_for_replay(self.primary)
-            self.primary.stop(signal.SIGQUIT)
+            self.standby.wait_for_replay(lost)
+            lost.stop(signal.SIGQUIT)
             self.standby.promote()
 
-        lost = self.primary
-        self.breaking(fault, "promoted standbys")
+        self.break_for_a_moment(fault)
         lost.remove()
         self.primary, self.standby = self.standby, PostgreSQLServer(self.standby, lost.port)
