@@ -5,6 +5,7 @@ from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 
 import click
@@ -16,6 +17,7 @@ from commands.lookup import get_customer, require_slugs
 from commands.params import customer_option
 from commands.watch import watch
 from field_types import format_timestamp
+from importing.article_files import write_folder
 from importing.errors import ImportErrors, SourceOptions, printable
 from importing.export import export_articles, select_articles
 from importing.instance import is_filtered
@@ -158,15 +160,33 @@ def list_articles(name: str | None) -> None:
 @click.argument("slugs", metavar="[SLUG...]", nargs=-1, type=params.slug)
 @customer_option
 @click.option("--all-fields", is_flag=True, help="Write also what an import would derive to the same value.")
-def export(slugs: tuple[str, ...], name: str | None, all_fields: bool) -> None:
-    """Print all articles, or those named, as JSON Lines that import takes: drafts and scheduled ones too."""
-    if not sys.stdout:
+@click.option("--folder", type=params.new_folder, help="Write a file for each article into this folder, new or empty.")
+def export(slugs: tuple[str, ...], name: str | None, all_fields: bool, folder: Path | None) -> None:
+    """Print all articles, or those named, as JSON Lines that import takes: drafts and scheduled ones too.
+
+    With --folder, write them as files instead, for an editor and a history in git: fields in YAML, then the HTML.
+    """
+    if not sys.stdout and not folder:
         raise click.ClickException("Standard output is closed. Redirect it to a file.")
     open_database()
     customer = get_customer(name, changes=False)
     require_slugs(customer, slugs)
-    sys.stdout.buffer.writelines(map(dump_line, export_articles(customer, slugs, all_fields=all_fields)))
-    sys.stdout.buffer.flush()
+    records = export_articles(customer, slugs, all_fields=all_fields)
+    if folder:
+        number = _write_folder(folder, records)
+        click.echo(f"Wrote {number} {'article' if number == 1 else 'articles'} to {folder}.", err=True)
+    else:
+        sys.stdout.buffer.writelines(map(dump_line, records))
+        sys.stdout.buffer.flush()
+
+
+def _write_folder(folder: Path, records: Iterator[dict[str, Any]]) -> int:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        return write_folder(folder, records)
+    except OSError as error:
+        message = f"{error.filename} cannot be written ({error.strerror}). The export is not complete."
+        raise click.ClickException(message) from error
 
 
 @articles.command("delete")

@@ -1,6 +1,8 @@
 """Parameter types of the commands, and the option that several share."""
 
+import os
 from datetime import datetime
+from pathlib import Path
 
 import click
 from marshmallow import ValidationError
@@ -35,6 +37,14 @@ def source(value: str) -> str:
     if not find_reader(value):
         raise click.BadParameter(f"{value!r} is no folder, no http(s) URL, not - and no file {', '.join(READERS)}.")
     return value if value == "-" or is_url(value) else str(click.Path(exists=True)(value))
+
+
+def new_folder(value: str) -> Path:
+    """Parse the path of a folder that does not exist, or is empty but for a history in git."""
+    path = Path(value)
+    if (path.is_dir() and all(name == ".git" for name in os.listdir(path))) or not path.exists():
+        return path
+    raise click.BadParameter(f"{value!r} must be a new or an empty folder.")
 
 
 def timestamp(value: str) -> datetime:

@@ -2,9 +2,11 @@
 
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
+from unicodedata import normalize
 
 import orjson
 from markdown_it import MarkdownIt
@@ -26,6 +28,8 @@ UNQUOTED = re.compile(
     re.IGNORECASE,
 )
 JSON_STRING = re.compile(r'("(?:[^"\\]|\\.)*")(:?)')  # and whether it is a member's name
+DEVICES = re.compile(r"(?:con|prn|aux|nul|conin\$|conout\$|(?:com|lpt)[0-9¹²³])(?:\.|\Z)", re.IGNORECASE)  # of Windows
+MAX_FILE_NAME_BYTES = 255
 MAX_NAME_LENGTH = 500  # characters of a member's name; readers of YAML do not search further for the colon
 
 
@@ -113,3 +117,30 @@ def _escape(string: re.Match[str]) -> str:
     """Return a string of JSON with escapes for what is not printable, marked as a name if it is a long one."""
     text = "".join(char if char.isprintable() else rf"\U{ord(char):08x}" for char in string[1])
     return f"? {text} :" if string[2] and len(text) > MAX_NAME_LENGTH else text + string[2]
+
+
+def write_folder(folder: Path, records: Iterable[dict[str, Any]]) -> int:
+    """Write exported articles to files in a folder, and return their number. Raises OSError."""
+    used: set[str] = set()
+    for record in records:
+        (folder / _file_name(record["id"], record["slug"], used)).write_bytes(format_article(record))
+    return len(used)
+
+
+def _file_name(id: str, slug: str, used: set[str]) -> str:
+    """Return a name for an article's file that every file system can have, and add what identifies it to `used`."""
+    # The last one is nobody's id or slug, which have no spaces.
+    for stem in (slug, id, f"article {sha256(id.encode()).hexdigest()[:32]}"):
+        name = f"{stem}.html"
+        key = normalize("NFD", normalize("NFD", name).casefold())
+        if _is_portable(name) and key not in used:
+            break
+    used.add(key)
+    return name
+
+
+def _is_portable(name: str) -> bool:
+    """Return whether Windows, macOS and Linux allow a file of this name, and show it in a list."""
+    if name.startswith(".") or not name.isprintable() or re.search(r'[<>:"/\\|?*]', name) or DEVICES.match(name):
+        return False
+    return len(normalize("NFD", name).encode()) <= MAX_FILE_NAME_BYTES

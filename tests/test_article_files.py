@@ -3,7 +3,7 @@
 from functools import partial
 
 import pytest
-from helpers import run_command
+from helpers import article_json, run_command
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
@@ -83,3 +83,51 @@ def test_article_files_with_mistakes_are_named_with_the_line(run, tmp_path, text
     assert result.exit_code == 1
     assert f"{file}, {message}" in result.stderr
     assert result.stderr.count("\n") == 2
+
+
+def test_exported_folder_imported_again_changes_nothing(run, save, sql, tmp_path):
+    texts = [text.replace("\0", "") for text in SPECIAL]
+    save(*(article_json(n, title=text, contentHtml=text, keywords=[text]) for n, text in enumerate(texts)))
+    markup = {"@context": "https://schema.org", **MARKUP}
+    save(article_json(90, status="draft", publishedAt=None, bannerUrl=""), article_json(91, schemaMarkup=markup))
+    before = sql("SELECT * FROM article ORDER BY id")
+    folder = tmp_path / "new" / "posts"
+    result = run("export", "--folder", folder)
+    assert (result.exit_code, result.stdout, result.stderr) == (0, "", f"Wrote {len(before)} articles to {folder}.\n")
+    assert run("import", folder).stdout == f"0 new, 0 changed, {len(before)} unchanged\n"
+    assert sql("SELECT * FROM article ORDER BY id") == before
+
+
+def test_exported_file_is_named_by_the_slug_else_by_the_id(run, save, tmp_path):
+    names = {
+        "menu": "menu",
+        "MENU": "id-1",  # equals the one above where case does not matter
+        "caf\u00e9": "caf\u00e9",
+        "cafe\u0301": "id-3",
+        "Con.x": "id-4",
+        "..": "id-5",
+        "a:b": "id-6",
+        "\u6f22" * 84: "id-7",  # 257 bytes
+        "\u6f22" * 83: "\u6f22" * 83,
+        "a\u200d": "id-9",
+    }
+    save(*(article_json(number, id=f"id-{number}", slug=slug) for number, slug in enumerate(names)))
+    save(article_json(20, id="../x", slug="x|y"), article_json(21, id="y", slug="id-1"))
+    assert run("export", "--folder", tmp_path / "posts").exit_code == 0
+    files = {path.name for path in (tmp_path / "posts").iterdir()}
+    assert {f"{name}.html" for name in (*names.values(), "y")} == {name for name in files if "article " not in name}
+    assert len(files) == 12
+    assert run("import", tmp_path / "posts").stdout == "0 new, 0 changed, 12 unchanged\n"
+
+
+def test_folder_to_export_to_must_be_new_or_empty(run, save, tmp_path):
+    save(article_json(1))
+    (tmp_path / "posts" / ".git").mkdir(parents=True)
+    assert run("export", "nowhere", "--folder", tmp_path / "posts").exit_code == 1
+    assert run("export", "--folder", tmp_path / "posts").stderr == f"Wrote 1 article to {tmp_path / 'posts'}.\n"
+    again = run("export", "--folder", tmp_path / "posts")
+    assert (again.exit_code, "must be a new or an empty folder" in again.stderr) == (2, True)
+    (tmp_path / "file").touch()
+    assert run("export", "--folder", tmp_path / "file").exit_code == 2
+    below = run("export", "--folder", tmp_path / "file" / "posts")
+    assert (below.exit_code, below.stderr.count("\n")) == (1, 1)

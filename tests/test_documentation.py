@@ -4,6 +4,7 @@ import json
 import os
 import re
 import shlex
+import shutil
 import sqlite3
 import subprocess
 from contextlib import closing
@@ -209,6 +210,23 @@ def test_daily_commands_work(run_lines, server, key, tmp_path):
     assert draft == "spring-menu: draft\n"
     assert published == "spring-menu: published since 2026-03-01T07:00:00.000Z\n"
     assert scheduled == "spring-menu: scheduled for 2030-03-01T07:00:00.000Z\n"
+
+
+def test_articles_as_files_keep_a_history_in_git(app, run_lines, save, key, tmp_path, monkeypatch):
+    for name in ("GIT_AUTHOR", "GIT_COMMITTER"):
+        monkeypatch.setenv(f"{name}_NAME", "Acme")
+        monkeypatch.setenv(f"{name}_EMAIL", "acme@example.com")
+    save(article_json(1), article_json(2))
+    assert run_lines(PUBLISH, "Edit articles as files")[2] == "0 new, 0 changed, 2 unchanged\n"
+    shutil.rmtree(tmp_path / "texts")
+    run_lines(PUBLISH, "A history in git")
+    save(article_json(1, title="Another title"))
+    run_lines(PUBLISH, "A history in git")
+    changed = run_line(app, "git -C texts show --format= --unified=0")
+    assert set(re.findall("^[-+](\\w+): ", changed, re.MULTILINE)) == {"updatedAt", "title"}
+    (example,) = blocks(section(PUBLISH, "Edit articles as files"), "html")
+    (tmp_path / "texts" / "example.html").write_text(example)
+    assert run_line(app, "flask articles import texts") == "1 new, 0 changed, 2 unchanged (new: 1 published)\n"
 
 
 def test_table_of_import_fields_is_complete():
