@@ -160,7 +160,9 @@ class ResponseCache:
         body, headers = gzip.compress(response.body, 6, mtime=0), Headers(response.headers)
         headers["Content-Encoding"], headers["Content-Length"] = "gzip", str(len(body))
         response.gzipped = headers.to_wsgi_list(), body
-        if self._entries.get(response.key) is response:
+        with self._lock:
+            is_stored = self._entries.get(response.key) is response
+        if is_stored:
             self._store(response)
         return response.gzipped
 
