@@ -45,7 +45,8 @@ def create_app(config: Mapping[str, Any] | None = None) -> Flask:
     SettingsError, with a line that says what to do, if a setting is not valid.
     """
     # Flask's own guess at the folder depends on whether this module is run or imported.
-    app = Flask(__name__, instance_path=str(Path(__file__).resolve().parent / "instance"))
+    folder = str(Path(__file__).resolve().parent / "instance")
+    app = Flask(__name__, instance_path=folder, static_folder=None)
     config = dict(config or {})
     alias = {"DATABASE_URL": config.get("SQLALCHEMY_DATABASE_URI", "")}
     app.config.update(config | read_settings(load_environment(), alias, config))

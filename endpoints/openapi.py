@@ -5,8 +5,9 @@ from pathlib import Path
 from typing import Any
 
 import orjson
-from flask import Blueprint, Response, request
+from flask import Blueprint, Response
 
+from endpoints.responses import PUBLIC_HEADERS
 from field_types import Day, Keywords, Minutes, SchemaMarkup, Text, Timestamp
 from schemas import ArticlePreviewSchema, ArticleSchema, RowSchema, SitemapEntrySchema
 from settings import read_version
@@ -30,10 +31,7 @@ JSON_TYPES: dict[type, dict[str, Any]] = {
 @blueprint.get("/openapi.json")
 def describe_api() -> Response:
     """Return the description. It needs no key."""
-    response = Response(description(), content_type="application/json", headers={"Cache-Control": "no-cache"})
-    response.add_etag()
-    response.make_conditional(request)
-    return response
+    return Response(description(), content_type="application/json", headers=PUBLIC_HEADERS)
 
 
 @lru_cache

@@ -1,12 +1,15 @@
-"""GET /: a page to look at, which is also the API's reference client."""
+"""GET /: a page to look at, which is also the API's reference client; and the files under /static."""
 
 from pathlib import Path
 
-from flask import Blueprint, Response, request
+from flask import Blueprint, Response, redirect, request, send_from_directory
+from werkzeug.wrappers import Response as BaseResponse
+
+from endpoints.responses import PUBLIC_HEADERS
 
 blueprint = Blueprint("page", __name__)
 
-PAGE = Path(__file__).parent.parent / "static" / "page" / "index.html"
+STATIC = Path(__file__).parent.parent / "static"
 
 # Only the service's own scripts and styles run in the page. An article's content is shown in a sandboxed frame, which
 # inherits this policy (https://www.w3.org/TR/CSP3/#security-inherit-csp).
@@ -17,10 +20,19 @@ POLICY = (
 
 
 @blueprint.get("/")
-def show_page() -> Response:
+def show_page() -> Response | BaseResponse:
     """Return the page. It needs no key: it asks its reader for one."""
-    headers = {"Content-Security-Policy": POLICY, "Referrer-Policy": "no-referrer", "Cache-Control": "no-cache"}
-    response = Response(PAGE.read_bytes(), headers=headers, mimetype="text/html")
-    response.add_etag()
-    response.make_conditional(request)
+    if not request.environ["PATH_INFO"]:  # below a path, without its slash, to which the page's links are relative
+        return redirect(f"{request.script_root.rpartition('/')[2]}/", 308)
+    response = send_file("page/index.html")
+    response.headers["Content-Security-Policy"] = POLICY
+    response.headers["Referrer-Policy"] = "no-referrer"
+    return response
+
+
+@blueprint.get("/static/<path:name>")
+def send_file(name: str) -> Response:
+    """Return a file of the page, or a banner of the demo. The response cache adds its ETag."""
+    response = send_from_directory(STATIC, name, conditional=False, etag=False)
+    response.headers.update(PUBLIC_HEADERS)
     return response

@@ -1,4 +1,4 @@
-"""JSON responses of the endpoints that need a key."""
+"""What responses have in common."""
 
 from datetime import datetime
 from typing import Any
@@ -8,6 +8,9 @@ from flask import Response, request
 
 # Only the client itself may store a response, and it has to ask each time whether it is still valid.
 HEADERS = [("Cache-Control", "private, no-cache"), ("Vary", "Accept-Encoding, x-api-key")]
+
+# The page, its files and the description are the same for everybody.
+PUBLIC_HEADERS = [("Cache-Control", "no-cache"), ("Vary", "Accept-Encoding")]
 
 
 def json_response(content: dict[str, Any], next_publication: datetime | None) -> Response:

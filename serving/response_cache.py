@@ -50,7 +50,7 @@ class CachedResponse:
     status: str
     headers: HeaderList
     body: bytes
-    etag: str  # empty for an error, which is not stored
+    etag: str  # empty for what nobody may store, such as an error
     user: str
     key: bytes
     version: Hashable
@@ -90,19 +90,15 @@ class ResponseCache:
         self._lock = Lock()
 
     def __call__(self, environ: "WSGIEnvironment", start_response: "StartResponse") -> Iterable[bytes]:
-        """Respond to an endpoint's request from the cache if it has a fresh entry, else from the application."""
+        """Respond to a request, from the cache if it has a fresh entry, in the encoding that the client prefers."""
         version = self._detector.version() if self._detector else None  # the engine, too, notices a replaced database
         normalize_environ(environ)
-        path = environ["PATH_INFO"].removesuffix("/")
-        if path not in self._parameters or environ["REQUEST_METHOD"] not in ("GET", "HEAD"):
+        if environ["REQUEST_METHOD"] not in ("GET", "HEAD"):
             return self._app(environ, start_response)
-        origin = environ.get("HTTP_ORIGIN") if self._vary_by_origin else None
-        query = parse_query(environ["QUERY_STRING"], self._parameters[path])
-        key = sha256(repr((path, query, environ.get("HTTP_X_API_KEY"), origin)).encode()).digest()
-        with self._lock:
-            response = self._entries.get(key)
-        if not response or not response.is_fresh(version, time.time()):
-            response = self._render(environ, key, version)
+        if environ["PATH_INFO"].removesuffix("/") in self._parameters:
+            response = self._get_or_render(environ, version)
+        else:  # the page and other files, which need no database
+            response = call_app(self._app, environ, b"", None)
         if response.user:
             environ["REMOTE_USER"] = response.user
         status, headers, body = self._negotiate(response, environ)
@@ -113,6 +109,16 @@ class ResponseCache:
             shared: Iterable[bytes] = environ["wsgi.file_wrapper"](BytesIO(body))
             return shared
         return [body]
+
+    def _get_or_render(self, environ: "WSGIEnvironment", version: Hashable) -> CachedResponse:
+        """Return an endpoint's fresh entry, or else the application's response."""
+        path = environ["PATH_INFO"].removesuffix("/")
+        origin = environ.get("HTTP_ORIGIN") if self._vary_by_origin else None
+        query = parse_query(environ["QUERY_STRING"], self._parameters[path])
+        key = sha256(repr((path, query, environ.get("HTTP_X_API_KEY"), origin)).encode()).digest()
+        with self._lock:
+            entry = self._entries.get(key)
+        return entry if entry and entry.is_fresh(version, time.time()) else self._render(environ, key, version)
 
     def _render(self, environ: "WSGIEnvironment", key: bytes, version: Hashable) -> CachedResponse:
         """Call the application, again if the database was replaced meanwhile: key and articles must be of one database.
@@ -182,7 +188,8 @@ def call_app(app: "WSGIApplication", environ: "WSGIEnvironment", key: bytes, ver
     finally:
         getattr(chunks, "close", lambda: None)()
     status, headers = started
-    etag = sha256(body).hexdigest()[:32] if status.startswith("200") else ""
+    is_stored = status.startswith("200") and ("Cache-Control", "no-store") not in headers
+    etag = sha256(body).hexdigest()[:32] if is_stored else ""
     expires_at = min((now // DAY + 1) * DAY, environ.get(FRESH_UNTIL, inf))
     return CachedResponse(status, headers, body, etag, environ.get("REMOTE_USER", ""), key, version, now, expires_at)
 
@@ -213,5 +220,5 @@ def parse_query(query: str, names: tuple[str, ...]) -> tuple[str | None, ...]:
 @lru_cache(256)
 def accepts_gzip(header: str) -> bool:
     """Return whether an Accept-Encoding header allows gzip, and does not prefer plain bytes (RFC 9110, 12.5.3)."""
-    accepted = parse_accept_header(header.lower(), Accept)
+    accepted = parse_accept_header(header.lower().replace("x-gzip", "gzip"), Accept)  # its old name: 8.4.1.3
     return accepted.quality("gzip") > 0 and accepted.quality("gzip") >= dict(accepted).get("identity", 0)

@@ -56,7 +56,7 @@ def test_key_is_checked_before_parameters_and_validators(app, key, path):
 
 
 def test_every_route_with_articles_needs_a_key(app):
-    open_routes = {"/", "/healthz", "/openapi.json", "/static/<path:filename>"}
+    open_routes = {"/", "/healthz", "/openapi.json", "/static/<path:name>"}
     guarded = {rule.rule for rule in app.url_map.iter_rules()} - open_routes
     assert guarded == set(ENDPOINTS)
     for path in guarded:

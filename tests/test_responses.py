@@ -1,5 +1,6 @@
 """What HTTP adds to every response: validators, HEAD, OPTIONS, trailing slashes; health; static files; far pages."""
 
+import gzip
 import re
 from itertools import product
 from urllib.parse import urljoin
@@ -93,6 +94,29 @@ def test_demo_banners_are_public_pictures(app):
 @pytest.mark.parametrize("path", ["../app.py", "..%2fapp.py", "%00", "banners", "", "/etc/passwd", "banners/%ff.svg"])
 def test_no_other_file_is_served(app, path):
     assert app.test_client().get("/static/" + path).status_code == 404
+
+
+@pytest.mark.parametrize(
+    "path", ["/", "/openapi.json", "/static/page/page.css", "/static/page/page.js", "/static/banners/writing.svg"]
+)
+def test_public_file_is_compressed_and_has_an_etag_per_encoding(app, sql, path):
+    client = app.test_client()
+    sql("ALTER TABLE article RENAME TO hidden")  # it needs no database
+    plain = client.get(path, headers={"Accept-Encoding": "gzip;q=0"})
+    for encoding in ("gzip", "x-gzip", "br, X-GZip;q=0.1"):
+        zipped = client.get(path, headers={"Accept-Encoding": encoding})
+        assert zipped.headers["Content-Encoding"] == "gzip"
+        assert gzip.decompress(zipped.data) == plain.data
+        assert len(zipped.data) == int(zipped.headers["Content-Length"]) < len(plain.data) / 2
+    etags = {response.headers["ETag"] for response in (plain, zipped)}
+    assert len(etags) == 2
+    for response, etag in product((plain, zipped), etags):
+        assert response.headers["Vary"] == "Accept-Encoding"
+        assert response.headers["Cache-Control"] == "no-cache"
+        unchanged = client.get(path, headers={"If-None-Match": etag})
+        assert (unchanged.status_code, unchanged.headers["ETag"], unchanged.data) == (304, etag, b"")
+    head = client.head(path, headers={"Range": "bytes=0-1"})
+    assert (head.status_code, head.content_length, head.data) == (200, len(plain.data), b"")
 
 
 def links(response):
