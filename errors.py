@@ -15,6 +15,7 @@ SECURITY_HEADERS = [
     ("X-Content-Type-Options", "nosniff"),
     ("Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'"),
 ]
+TITLES = HTTP_STATUS_CODES | {413: "Content Too Large"}  # RFC 9110, 15.5.14
 BAD_PARAMETERS = "Some parameters are not valid; errors names them."
 # The code and the detail of each status. Where the detail is empty, the error brings its own. 400 and 401 have another
 # code each: invalid_parameters and missing_key.
@@ -56,8 +57,13 @@ def add_security_headers(response: Response) -> Response:
 def render_problem(status: int, detail: str = "", **members: Any) -> bytes:
     """Return a problem document, as JSON. `detail` is for a status that has none of its own."""
     code, own_detail = PROBLEMS.get(status, PROBLEMS[400])
-    title = HTTP_STATUS_CODES[status]
-    problem = {"type": "about:blank", "title": title, "status": status, "detail": own_detail or detail, "code": code}
+    problem = {
+        "type": "about:blank",
+        "title": TITLES[status],
+        "status": status,
+        "detail": own_detail or detail,
+        "code": code,
+    }
     return orjson.dumps(problem | members)
 
 

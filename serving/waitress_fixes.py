@@ -9,11 +9,11 @@ from typing import Any
 from urllib.parse import quote
 
 from waitress.channel import HTTPChannel
-from waitress.parser import HTTPRequestParser, ParsingError
+from waitress.parser import HTTPRequestParser, ParsingError, TransferEncodingNotImplemented
 from waitress.server import TcpWSGIServer
 from waitress.task import ErrorTask, WSGITask
 
-from errors import SECURITY_HEADERS, render_problem
+from errors import SECURITY_HEADERS, TITLES, render_problem
 
 GRACE_SECONDS = 1  # without activity, after which a connection counts as idle
 ACCEPT_BATCH = 100  # connections that are accepted at a time
@@ -21,6 +21,8 @@ SEND_BUFFER_BYTES = 256 * 1024  # Linux doubles it
 MAX_UNREAD_BYTES = 1_000_000  # of responses, beyond which a connection's further requests wait
 
 ASCII = bytes(range(128)).decode()
+START_LINE = re.compile(rb"[^ ]+ (/|\*|(?i:https?)://)[!-~]* HTTP/1\.[0-9]\r\n")  # RFC 9112, 3
+TRANSFER_ENCODING = re.compile(rb"^transfer-encoding:(.*?)\r\n(?![ \t])", re.IGNORECASE | re.MULTILINE | re.DOTALL)
 # RFC 9110, 7.2, and RFC 3986, 3.2.2. It may be empty.
 HOST = re.compile(r"(\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._~!$&'()*+;=%-]*)(:[0-9]*)?")
 
@@ -49,14 +51,17 @@ class StrictRequestParser(HTTPRequestParser):  # type: ignore[misc]  # waitress 
         if not header_plus.isascii():
             target, end, headers = header_plus.partition(b"\r\n")
             header_plus = quote(target, safe=ASCII).encode() + end + headers
+        if not START_LINE.match(header_plus):
+            raise ParsingError("Send a method, a path and HTTP/1.1 in the first line.")
+        codings = [value.strip(b" \t").lower() for value in TRANSFER_ENCODING.findall(header_plus)]
         try:
             super().parse_header(header_plus)
-        except ValueError as error:  # such as the target "http://["
+        except (ValueError, TransferEncodingNotImplemented) as error:  # such as the target "http://["
             raise ParsingError("The request's head cannot be read.") from error
-        if "TRANSFER_ENCODING" in self.headers or (self.chunked and "CONTENT_LENGTH" in self.headers):
+        if codings and (codings != [b"chunked"] or self.version != "1.1" or "CONTENT_LENGTH" in self.headers):
             # A proxy might see the end of this request, and the next one, elsewhere: RFC 9112, 6.1.
-            raise ParsingError("Transfer-Encoding goes neither with HTTP/1.0 nor with Content-Length.")
-        host = self.headers.get("HOST", None if self.version == "1.1" else "")
+            raise ParsingError("Send Transfer-Encoding as chunked, once, in HTTP/1.1 and without Content-Length.")
+        host = self.headers.get("HOST", "" if self.version == "1.0" else None)
         if host is None or not HOST.fullmatch(host):  # several are joined by ", "
             raise ParsingError("Send exactly one valid Host header.")  # RFC 9112, 3.2
         connection = self.headers.get("CONNECTION", "").lower()
@@ -83,10 +88,8 @@ class ProblemTask(OnePacketMixin, ErrorTask):  # type: ignore[misc]
     def execute(self) -> None:
         """Send the response. The log has no method and path, since the request could not be parsed."""
         error = self.request.error
-        # waitress uses 501 for an unknown transfer coding, which is the client's error.
-        status, title = (400, "Bad Request") if error.code == 501 else (error.code, error.reason)
-        body = render_problem(status, error.body)
-        self.status = f"{status} {title}"
+        body = render_problem(error.code, error.body)
+        self.status = f"{error.code} {TITLES[error.code]}"
         self.response_headers += [("Content-Type", "application/problem+json"), ("Cache-Control", "no-store")]
         self.response_headers += SECURITY_HEADERS
         if self.channel.server.allow_origins:  # to all, since the Origin may not be parsed yet: it reveals nothing
@@ -94,7 +97,7 @@ class ProblemTask(OnePacketMixin, ErrorTask):  # type: ignore[misc]
         self.content_length = len(body)
         self.set_close_on_finish()
         self.write(b"" if getattr(self.request, "command", "") == "HEAD" else body)
-        access_log.info("- - %d %d bytes - -", status, len(body))
+        access_log.info("- - %d %d bytes - -", error.code, len(body))
 
 
 class KeepAliveTask(OnePacketMixin, WSGITask):  # type: ignore[misc]

@@ -323,15 +323,30 @@ def test_random_requests_cause_no_server_error(site: Any) -> None:
     assert "Traceback" not in site.server.log()
 
 
+BAD_TARGETS = [b"/a\0b", b"/a\tb", b"/a\x7f", b"ftp://x/healthz", b"x:80", b"healthz", b"//[ /", b"http://["]
+BAD_CODINGS = [
+    *(
+        b"Transfer-Encoding: " + value
+        for value in (b"chunked, chunked", b"", b",", b"gzip", b"gzip, chunked", b"identity")
+    ),
+    b"Transfer-Encoding: chunked\r\nTransfer-Encoding: chunked",
+    b"Transfer-Encoding: chunked\r\nTransfer-Encoding:",
+    b"Transfer-Encoding: chunked\r\n , chunked",
+]
+
+
 @pytest.mark.parametrize(
     ("data", "status"),
     [
         (b"GET /healthz HTTP/1.1\r\nno colon\r\n\r\n", 400),
-        (b"GET http://[ HTTP/1.1\r\n\r\n", 400),
         (b"GET / HTTP/1.1\r\nContent-Length: " + b"9" * 4400 + b"\r\n\r\n", 400),
-        (b"GET /healthz HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: gzip\r\n\r\n", 400),
         (b"GET /healthz HTTP/1.1\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n", 400),
+        *((HEALTH.replace(b"1.1", version), 400) for version in (b"2.0", b"9.9", b"0.9", b"1.10", b"1.1 x", b"1.1\t")),
+        (b"GET /healthz\r\nHost: x\r\n\r\n", 400),
+        *((b"GET %b HTTP/1.1\r\nHost: x\r\n\r\n" % target, 400) for target in BAD_TARGETS),
+        *((b"GET / HTTP/1.1\r\nHost: x\r\n%b\r\n\r\n0\r\n\r\n" % coding, 400) for coding in BAD_CODINGS),
         (b"GET / HTTP/1.0\r\nConnection: keep-alive\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n", 400),
+        (b"GET / HTTP/1.2\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n", 400),
         (b"GET /healthz HTTP/1.1\r\nHost: x\r\nContent-Length: 99999999\r\n\r\n", 413),
         (b"POST / HTTP/1.1\r\nHost: x\r\nExpect: 100-continue\r\nContent-Length: 99999999\r\n\r\n", 413),
         (b"POST / HTTP/1.1\r\nExpect: 100-continue\r\nContent-Length: -1\r\n\r\n", 400),
@@ -349,6 +364,9 @@ def test_malformed_request_is_refused_as_problem_details(
     assert b"waitress" not in received
     assert b"X-Content-Type-Options: nosniff" in head
     problem = json.loads(body)
+    title = {400: "Bad Request", 413: "Content Too Large", 431: "Request Header Fields Too Large"}[status]
+    assert problem["title"] == title
+    assert f" {status} {title}\r\n".encode() in head
     assert problem["status"] == status
     assert problem["code"] == {400: "bad_request", 413: "body_too_large", 431: "headers_too_large"}[status]
     wait_for_line(new_log, rf"Z INFO - - {status} {len(body)} bytes - -\n")
