@@ -99,7 +99,7 @@ class ArticleSchema(RowSchema):
         metadata=about(
             "URL of the banner image, or empty.",
             "https://www.example.com/spring.jpg",
-            "image imageurl featureimage featuredimage cover banner",
+            "image imageurl heroimage hero featureimage featuredimage cover banner images",
         ),
     )
     keywords = Keywords(load_default="[]", metadata=about("May be empty.", ["menu", "spring"], "tags labels"))
@@ -117,7 +117,7 @@ class ArticleSchema(RowSchema):
         metadata=about(
             "Since when it is published, in UTC.",
             "2026-03-01T07:00:00.000Z",
-            "date published publishdate publishedon pubdate",
+            "pubdate publishdate publishedon date published",
         ),
     )
     category = Text(load_default="", metadata=about("Name of the category, or empty.", "News", "section primarytag"))
@@ -152,7 +152,10 @@ class ArticleImportSchema(ArticleSchema):
 
     status = Text(validate=one_of(("published", "draft")), metadata={"aliases": ["state"]})
     created_at = Timestamp(data_key="createdAt", metadata={"aliases": ["created"]})
-    updated_at = Timestamp(data_key="updatedAt", metadata={"aliases": ["modified", "lastmod", "lastmodified"]})
+    updated_at = Timestamp(
+        data_key="updatedAt",
+        metadata={"aliases": ["modified", "lastmod", "lastmodified", "lastmodifiedat", "updated", "updateddate"]},
+    )
     views = WholeNumber(0, 2**53, strict=True)
 
     @pre_load

@@ -14,7 +14,7 @@ import click
 from flask.cli import AppGroup
 from sqlalchemy.exc import DBAPIError
 
-from importing.errors import ImportErrors, ImportFailedError
+from importing.errors import ImportErrors, ImportFailedError, printable
 from storage import StorageError
 from storage.engine import release_connection
 
@@ -97,7 +97,10 @@ class DatabaseGroup(AppGroup):
 
 
 def echo_warnings(errors: ImportErrors) -> None:
-    """Print an import's warnings, each with its number of articles."""
+    """Print an import's warnings and what it left out, each with its number of articles."""
+    for note, slugs in errors.notes.items():
+        names = ", ".join([*map(printable, slugs[:3]), *(["…"] if len(slugs) > 3 else [])])
+        click.echo(f"{note} ({len(slugs)} {'article' if len(slugs) == 1 else 'articles'}: {names})", err=True)
     for warning, count in errors.warnings.items():
         click.echo(f"Warning: {count} {'article has' if count == 1 else 'articles have'} {warning}", err=True)
 

@@ -4,7 +4,7 @@ import sys
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
-from datetime import UTC, datetime
+from datetime import UTC, datetime, tzinfo
 from pathlib import Path
 from typing import Any
 
@@ -50,16 +50,24 @@ articles.add_command(watch)
     default=lambda: load_environment().get("SOURCE_API_KEY"),
     help="The other instance's key (or SOURCE_API_KEY).",
 )
+@click.option("--site", type=params.site, default="", help="Your site's URL, for pictures and links without one.")
+@click.option("--timezone", "zone", type=params.timezone, default="UTC", help="Of dates without one, as Europe/Berlin.")
 @click.option("--dry-run", is_flag=True, help="Say what would change, and write nothing.")
 @click.option("--unpublish-missing", is_flag=True, help="Turn published articles that no source has into drafts.")
 def import_articles(
-    sources: tuple[str, ...], name: str | None, key: str | None, dry_run: bool, unpublish_missing: bool
+    sources: tuple[str, ...],
+    name: str | None,
+    key: str | None,
+    site: str,
+    zone: tzinfo,
+    dry_run: bool,
+    unpublish_missing: bool,
 ) -> None:
     """Import articles: all of them or, if anything is wrong, none.
 
-    SOURCE is a .json file (an array, or an object whose "data" is one), a .jsonl file (JSON Lines), - for JSON Lines on
-    standard input, a folder or a file of articles as "export --folder" writes them (.html, .md), or the http(s) URL of
-    another instance's articles endpoint.
+    SOURCE is a WordPress export (.xml), a Ghost export (.json), a folder or a file of Markdown or HTML with front
+    matter (.md, .html), a table (.csv), a .json file (an array, or an object whose "data" is one), a .jsonl file (JSON
+    Lines), - for JSON Lines on standard input, or the http(s) URL of another instance's articles endpoint.
     """
     _check_sources(sources, unpublish_missing)
     open_database()
@@ -67,7 +75,7 @@ def import_articles(
     release_connection()
     errors = ImportErrors()
     with (
-        open_sources(sources, SourceOptions(key), errors) as records,
+        open_sources(sources, SourceOptions(key, site, zone), errors) as records,
         progress_bar("Importing", records) as bar,
         write_transaction(),  # only now: other writers need not wait for a source
     ):

@@ -1,13 +1,14 @@
 """Parameter types of the commands, and the option that several share."""
 
 import os
-from datetime import datetime
+from datetime import datetime, tzinfo
 from pathlib import Path
+from zoneinfo import ZoneInfo
 
 import click
 from marshmallow import ValidationError
 
-from field_types import parse_timestamp
+from field_types import parse_timestamp, validate_http_url
 from importing.instance import is_url
 from importing.sources import READERS, find_reader
 
@@ -45,6 +46,23 @@ def new_folder(value: str) -> Path:
     if (path.is_dir() and all(name == ".git" for name in os.listdir(path))) or not path.exists():
         return path
     raise click.BadParameter(f"{value!r} must be a new or an empty folder.")
+
+
+def site(value: str) -> str:
+    """Parse the URL of a site."""
+    try:
+        validate_http_url(value)
+    except ValidationError as error:
+        raise click.BadParameter(f"{value!r} must be an http or https URL, as in https://www.example.com.") from error
+    return value
+
+
+def timezone(value: str) -> tzinfo:
+    """Parse the IANA name of a time zone."""
+    try:
+        return ZoneInfo(value)
+    except (KeyError, OSError, ValueError) as error:
+        raise click.BadParameter(f"{value!r} is no time zone. Write a name such as Europe/Berlin.") from error
 
 
 def timestamp(value: str) -> datetime:

@@ -1,8 +1,7 @@
 """Article files: an article as a person edits it, front matter with the import form's fields and then the content."""
 
-import os
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -12,11 +11,10 @@ import orjson
 from markdown_it import MarkdownIt
 
 from field_types import Minutes, SchemaMarkup, WholeNumber
-from importing.errors import ImportErrors, Records, SourceError, SourceLocation, SourceOptions
+from importing.errors import SourceError
 from importing.front_matter import FrontMatter, Plain, parse_front_matter
 from schemas import ArticleImportSchema
 
-SUFFIXES = (".html", ".md", ".markdown")
 MARKDOWN = MarkdownIt("commonmark").enable("table")
 FORM = {field.data_key or name: field for name, field in ArticleImportSchema().fields.items()}
 FIELDS = FORM.keys() - {"contentHtml"}
@@ -33,62 +31,32 @@ MAX_FILE_NAME_BYTES = 255
 MAX_NAME_LENGTH = 500  # characters of a member's name; readers of YAML do not search further for the colon
 
 
-def read_files(source: str, _options: SourceOptions, errors: ImportErrors) -> Records:
-    """Yield the articles of a file, or of the files in a folder and its folders."""
-    for path in _find_files(source, errors):
-        location = SourceLocation(source, file=os.path.relpath(path, source) if path != source else "")
-        try:
-            record, lines = parse_article(Path(path).read_bytes(), is_html=path.lower().endswith(".html"))
-            yield location.of(record)._replace(lines=lines), record
-        except SourceError as error:
-            errors.add(location.at_line(error.line), str(error))
-        except OSError as error:
-            errors.add(location, f"It cannot be read ({error.strerror}).")
-
-
-def _find_files(source: str, errors: ImportErrors) -> Iterator[str]:
-    if not os.path.isdir(source):
-        yield source
-        return
-
-    def report(error: OSError) -> None:
-        errors.add(
-            SourceLocation(source, file=os.path.relpath(error.filename, source)),
-            f"It cannot be read ({error.strerror}).",
-        )
-
-    for folder, folders, names in os.walk(source, onerror=report):
-        folders[:] = sorted(name for name in folders if not name.startswith("."))  # such as .git
-        paths = (os.path.join(folder, name) for name in sorted(names) if name.lower().endswith(SUFFIXES))
-        yield from filter(os.path.isfile, paths)  # a pipe would never end
-
-
 def parse_article(data: bytes, *, is_html: bool, first_line: int = 1) -> tuple[dict[str, Any], dict[str, int]]:
     """Return an article file's article in the form that import takes, and its fields' lines.
 
     `first_line` is the number of the file's first line. Raises SourceError with a line.
     """
     parts = parse_front_matter(data, first_line)
-    if parts.language != "YAML":
+    return article_record(parts, is_html=is_html, first_line=first_line), parts.lines
+
+
+def article_record(parts: FrontMatter, *, is_html: bool, first_line: int = 1) -> dict[str, Any]:
+    """Return the record of a file whose fields are those of the import form. Raises SourceError with a line."""
+    if not parts.language:
         raise SourceError("An article file must begin with front matter between two lines ---.", first_line)
     if "contentHtml" in parts.fields:
         raise SourceError("contentHtml belongs below the front matter.", parts.lines["contentHtml"])
-    return article_record(parts, is_html=is_html), parts.lines
-
-
-def article_record(parts: FrontMatter, *, is_html: bool) -> dict[str, Any]:
-    """Return the record of a file whose fields are those of the import form."""
-    fields = {name: _to_json(value) if name in JSON_FIELDS else value for name, value in parts.fields.items()}
+    fields = {name: to_json(value) if name in JSON_FIELDS else value for name, value in parts.fields.items()}
     # The line feed at the end belongs to the file.
     return fields | {"contentHtml": parts.content.removesuffix("\n") if is_html else MARKDOWN.render(parts.content)}
 
 
-def _to_json(value: Any) -> Any:
+def to_json(value: Any) -> Any:
     """Return a value with a number, true or false for each scalar that is one in JSON."""
     if isinstance(value, dict):
-        return {name: _to_json(member) for name, member in value.items()}
+        return {name: to_json(member) for name, member in value.items()}
     if isinstance(value, list):
-        return [_to_json(item) for item in value]
+        return [to_json(item) for item in value]
     try:
         return orjson.loads(value.encode()) if isinstance(value, Plain) else value
     except orjson.JSONDecodeError:

@@ -1,8 +1,9 @@
 """What is wrong with an import, article by article."""
 
 import os
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
+from datetime import UTC, tzinfo
 from itertools import groupby
 from typing import Any, NamedTuple
 
@@ -37,6 +38,7 @@ class SourceLocation(NamedTuple):
     file: str = ""  # below the source, if that is a folder
     lines: dict[str, int] = {}  # noqa: RUF012  # of the article's fields, by name
     notes: Sequence[str] = ()  # what was lost on the way; said if the article is new or changed
+    matches_slug: bool = False  # whether an article here with its slug is the same one, whatever the ids
 
     def of(self, record: Any) -> "SourceLocation":
         """Return the location of a record, as its JSON says, that is here."""
@@ -56,6 +58,8 @@ class SourceOptions(NamedTuple):
     """What the user says about the sources."""
 
     key: str | None = None  # of another instance
+    site: str = ""  # the URL against which relative ones are completed
+    zone: tzinfo = UTC  # of dates without one
 
 
 Records = Iterator[tuple[SourceLocation, Any]]
@@ -72,12 +76,17 @@ class ImportErrors:
 
     def __init__(self) -> None:
         self.warnings: Counter[str] = Counter()  # articles, by the text of the warning
+        self.notes: dict[str, list[str]] = defaultdict(list)  # the slugs of articles, by what was lost of them
         self.rejected_ids: set[str] = set()  # of articles that are not examined further
         self._errors: list[tuple[SourceLocation, str]] = []
 
     def add(self, location: SourceLocation, reason: str) -> None:
         """Record what is wrong with the article, or the whole source, at `location`."""
         self._errors.append((location, reason))
+
+    def note(self, text: str, slug: str) -> None:
+        """Record what was lost of an article."""
+        self.notes[text].append(slug)
 
     def __bool__(self) -> bool:
         return bool(self._errors)

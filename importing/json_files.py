@@ -8,6 +8,8 @@ from typing import IO, Any
 import orjson
 
 from importing.errors import ImportErrors, Records, SourceError, SourceLocation, SourceOptions, locate
+from importing.fitting import fit_article
+from importing.ghost import find_tables, read_posts
 
 MAX_LINE_BYTES = 32 * 1024**2  # of JSON Lines: an article's text has a hundredth of it
 ARRAY_HINT = "A JSON array belongs in a .json file."
@@ -19,13 +21,15 @@ def dump_line(record: Any) -> bytes:
     return orjson.dumps(record, option=orjson.OPT_APPEND_NEWLINE)
 
 
-def read_document(source: str, _options: SourceOptions, _errors: ImportErrors) -> Records:
-    """Yield the articles of one JSON document, which is held in memory as a whole. Raises SourceError."""
+def read_document(source: str, options: SourceOptions, errors: ImportErrors) -> Records:
+    """Yield the articles of a JSON document or a Ghost export, which is held in memory. Raises SourceError."""
     try:
         document = orjson.loads(Path(source).read_text("utf-8-sig"))
     except ValueError as error:  # not UTF-8, or not JSON
         hint = " JSON Lines belong in a .jsonl file." if "unexpected content after" in str(error) else ""
         raise SourceError(f"Must be JSON in UTF-8 ({error}).{hint}") from error
+    if tables := find_tables(document):
+        return (fit_article(post, options) for post in read_posts(source, tables, errors))
     articles = document.get("data") if isinstance(document, dict) else document
     if not isinstance(articles, list):
         raise SourceError("Must hold an array of articles, or an object whose data is one.")

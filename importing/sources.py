@@ -9,19 +9,24 @@ from tempfile import TemporaryFile
 
 import orjson
 
-from importing.article_files import read_files
 from importing.errors import ImportErrors, Records, SourceError, SourceLocation, SourceOptions
+from importing.folders import read_folder
 from importing.instance import is_url, read_instance
 from importing.json_files import STANDARD_INPUT, dump_line, read_document, read_lines, read_standard_input
+from importing.slugs import SlugClaims
+from importing.tables import read_table
+from importing.wordpress import read_wordpress
 
 # Reads a source's articles, as far as it can: other mistakes than SourceError and OSError go to the errors.
 Reader = Callable[[str, SourceOptions, ImportErrors], Records]
 READERS: dict[str, Reader] = {  # by the file's suffix
     ".json": read_document,
     ".jsonl": read_lines,
-    ".html": read_files,
-    ".markdown": read_files,
-    ".md": read_files,
+    ".xml": read_wordpress,
+    ".csv": read_table,
+    ".html": read_folder,
+    ".markdown": read_folder,
+    ".md": read_folder,
 }
 
 
@@ -31,7 +36,7 @@ def find_reader(source: str) -> Reader | None:
         return read_standard_input
     if is_url(source):
         return read_instance
-    return read_files if os.path.isdir(source) else READERS.get(Path(source).suffix.lower())
+    return read_folder if os.path.isdir(source) else READERS.get(Path(source).suffix.lower())
 
 
 @contextmanager
@@ -41,12 +46,14 @@ def open_sources(sources: tuple[str, ...], options: SourceOptions, errors: Impor
     All but files of JSON Lines, which are read as they come, are first received to their end: the transaction that
     follows then waits for nobody.
     """
+    claims = SlugClaims()
     with ExitStack() as stack:
         opened = []
         for source in sources:
             records = _read_source(source, options, errors)
-            opened.append(records if find_reader(source) is read_lines else _receive(records, errors, stack))
-        yield chain.from_iterable(opened)
+            opened.append(records if find_reader(source) is read_lines else _receive(records, claims, errors, stack))
+        claims.settle(errors)
+        yield map(claims.apply, chain.from_iterable(opened))
 
 
 def _read_source(source: str, options: SourceOptions, errors: ImportErrors) -> Records:
@@ -60,10 +67,12 @@ def _read_source(source: str, options: SourceOptions, errors: ImportErrors) -> R
         errors.add(location, f"It cannot be read ({error.strerror}).")
 
 
-def _receive(records: Records, errors: ImportErrors, stack: ExitStack) -> Records:
+def _receive(records: Records, claims: SlugClaims, errors: ImportErrors, stack: ExitStack) -> Records:
     """Return an iterator over records that are received to their end, in a file that the stack closes."""
     file = stack.enter_context(TemporaryFile())  # noqa: SIM115
     for location, record in records:
+        if location.matches_slug:
+            claims.add(location, record)
         try:
             file.write(dump_line([[*location], record]))
         except TypeError:  # of the JSON library, at its limit of 254 levels

@@ -97,7 +97,9 @@ class ArticleWriter:
         by_id, by_slug = self._load_existing([article for _, article in batch])
         new, changed = [], []
         for location, article in batch:
-            stored = by_id.get(article["id"]) if "id" in article else by_slug.get(article["slug"])
+            stored = by_id.get(article.get("id", ""))
+            if not stored and ("id" not in article or location.matches_slug):
+                stored = by_slug.get(article["slug"])
             row = self._complete(article, stored, location)
             if self._is_duplicate(location, row):
                 continue
@@ -112,6 +114,9 @@ class ArticleWriter:
                 self.released_slugs[stored["slug"]] = stored["id"]
             else:
                 self.counts["unchanged"] += 1
+                continue
+            for note in location.notes:
+                self.errors.note(note, article["slug"])
         if new:
             db.session.execute(insert(article_table), new)
         if changed:
@@ -144,7 +149,7 @@ class ArticleWriter:
         row = {name: stored[name] for name in PRESERVED_COLUMNS} if stored else self._new_article_defaults(article)
         if self.publish_dated and "published_at" in article:
             row["status"] = "published"
-        row |= article
+        row |= article | ({"id": stored["id"]} if stored else {})
         row = fill_derived_fields(row | search_columns(row["title"], row["slug"])) | {"customer_id": self.customer_id}
         if row["status"] == "published" and not row["published_at"]:
             row["published_at"] = self.now

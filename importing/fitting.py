@@ -1,0 +1,162 @@
+"""Articles of other systems, made to fit the form that an import takes."""
+
+import re
+from datetime import datetime, tzinfo
+from email.utils import parsedate_to_datetime
+from html import unescape
+from typing import Any, NamedTuple
+from urllib.parse import urljoin
+
+from importing.errors import SourceLocation, SourceOptions
+from schemas import ArticleImportSchema
+from storage.search import fold
+
+# What other systems call the fields of the import form, in the order in which they count. Their URLs are no slugs.
+NAMES = {
+    field.data_key or name: ((field.data_key or name).lower(), *field.metadata.get("aliases", ()))
+    for name, field in ArticleImportSchema().fields.items()
+} | {"slug": ("slug",)}
+DATES = {"publishedAt", "createdAt", "updatedAt"}
+TRUE, FALSE = ("true", "yes", "on", "1"), ("false", "no", "off", "0")
+ENGLISH_DATE = re.compile(  # as in Jul 08 2022, and in RFC 2822
+    r"(?:[A-Z][a-z]+,? )?(?:\d\d? [A-Z][a-z]+|[A-Z][a-z]+ \d\d?,?) \d{4}"
+    r"( \d\d:\d\d(?::\d\d)?(?: (?:[+-]\d{4}|GMT|UTC))?)?"
+)
+TAG = re.compile(r"</?[a-zA-Z][^<>]*>")
+URL_ATTRIBUTE = re.compile(
+    r"""(<(?:a|audio|iframe|img|source|video)\s(?:[^<>]*?\s)??(?:href|src)\s?=\s?["'])([^"'<>]*)""", re.IGNORECASE
+)
+ABSOLUTE_URL = re.compile(r"[a-z][a-z0-9+.-]*:|//|#|\{", re.IGNORECASE)  # or a template's
+SHORTCODE = re.compile(r"\[/[a-z]|\[[a-z][\w-]*\s[^\[\]<>]*=|\[gallery\]|\{\{(?:<|&lt;|%)|\{%")
+MAX_SLUG_LENGTH = 190  # characters of a slug from a title, so that a number fits behind it
+
+
+class RawArticle(NamedTuple):
+    """An article as its source has it."""
+
+    location: SourceLocation
+    fields: dict[str, Any]  # by the source's names; None and "" are missing
+    slug: str = ""  # if the fields have none
+    date: str = ""  # of its publication, if the fields have none
+    site: str = ""  # the URL of the source's site, if the source names it
+    folder: str = ""  # of the article, below the site's URL
+
+
+def fit_article(article: RawArticle, options: SourceOptions) -> tuple[SourceLocation, dict[str, Any]]:
+    """Return the location of an article, with what was lost, and its record in the form that an import takes."""
+    record, names, notes = _rename(article.fields)
+    site = options.site or article.site
+    notes += _fit_publication(record, article, options.zone)
+    _fit_texts(record, article.slug)
+    notes += _fit_urls(record, urljoin(f"{site.rstrip('/')}/", article.folder) if site else "")
+    lines = {field: article.location.lines[name] for field, name in names.items() if name in article.location.lines}
+    notes = [*article.location.notes, *notes]
+    return article.location._replace(slug=record["slug"], lines=lines, notes=notes, matches_slug=True), record
+
+
+def _rename(fields: dict[str, Any]) -> tuple[dict[str, Any], dict[str, str], list[str]]:
+    """Return the fields by the import form's names, their names in the source, and notes about those left out."""
+    present = {
+        re.sub("[_ -]", "", name.lower()): name
+        for name, value in fields.items()
+        if value not in (None, "", []) or name == "contentHtml"
+    }
+    record: dict[str, Any] = {}
+    names, notes = {}, []
+    if _is_draft(fields, present):
+        record["status"] = "draft"
+    if "categories" in present:
+        categories = _texts(fields[present.pop("categories")])
+        record["category"] = categories[0]
+        notes += ["Left out: categories after the first"] if len(categories) > 1 else []
+    for field, aliases in NAMES.items():
+        alias = next((alias for alias in aliases if alias in present), None)
+        if alias and field not in record:
+            names[field] = present.pop(alias)
+            record[field] = fields[names[field]]
+    return record, names, notes + [f"Left out: {name}" for name in present.values()]
+
+
+def _is_draft(fields: dict[str, Any], present: dict[str, str]) -> bool:
+    """Return whether one of two switches says so: `draft`, or Jekyll's `published`, which is a date elsewhere."""
+    draft, published = (_text(fields.get(present.get(name, ""))).lower() for name in ("draft", "published"))
+    present.pop("draft", None)
+    if published in (*TRUE, *FALSE):
+        present.pop("published")
+    return draft in TRUE or published in FALSE
+
+
+def _fit_publication(record: dict[str, Any], article: RawArticle, zone: tzinfo) -> list[str]:
+    """Fit the dates and the status. Return notes."""
+    if article.date:
+        record.setdefault("publishedAt", article.date)
+    for field in record.keys() & DATES:
+        record[field] = _fit_date(_text(record[field]), zone)
+    if "publishedAt" in record and "publishedAt" not in article.fields:  # with the form's own name, the rules hold too
+        record.setdefault("status", "published")
+    return [] if "publishedAt" in record or "status" in record else ["No date: drafts, if they are new"]
+
+
+def _fit_date(text: str, zone: tzinfo) -> str:
+    """Return a date as a timestamp with its zone, and text that is no date as it is."""
+    english = ENGLISH_DATE.fullmatch(text)
+    try:
+        if english:
+            moment = parsedate_to_datetime(text if english[1] else f"{text} 00:00")
+        else:
+            moment = datetime.fromisoformat(re.sub(r" (?=[+-]\d|Z)", "", text.replace(" UTC", "Z")))
+    except ValueError:
+        return text
+    return (moment if moment.tzinfo else moment.replace(tzinfo=zone)).isoformat()
+
+
+def _fit_texts(record: dict[str, Any], slug: str) -> None:
+    if "title" in record:
+        record["title"] = " ".join(unescape(TAG.sub("", _text(record["title"]))).split())
+    if "category" in record:
+        record["category"] = _text(record["category"])
+    if "keywords" in record:
+        record["keywords"] = _texts(record["keywords"])
+    words = re.findall(r"\w+", fold(record.get("title", "")))
+    slug = _text(record.get("slug")) or slug or "-".join(words)[:MAX_SLUG_LENGTH] or _text(record.get("id"))
+    record["slug"] = re.sub(r"[\s/?#]+", "-", slug.strip(" /"))
+
+
+def _fit_urls(record: dict[str, Any], base: str) -> list[str]:
+    """Complete the URLs in the content and that of the banner. Return notes."""
+    notes = []
+    html = record.get("contentHtml")
+    if isinstance(html, str):
+        record["contentHtml"] = URL_ATTRIBUTE.sub(lambda match: match[1] + _fit_url(match[2], base), html)
+        if SHORTCODE.search(html):
+            notes.append("Shortcodes or templates, which stay as text")
+    banner = _text(record.pop("bannerUrl", ""))
+    url = banner and _fit_url(banner, base)
+    if ABSOLUTE_URL.match(url):
+        record["bannerUrl"] = url
+    elif url:
+        notes.append("Left out: banners whose URL is relative. Name your site with --site")
+    return notes
+
+
+def _fit_url(url: str, base: str) -> str:
+    url = url.strip().replace(" ", "%20")
+    return url if not base or ABSOLUTE_URL.match(url) else urljoin(base, url)
+
+
+def _text(value: Any) -> str:
+    """Return the first text in a value: of a list, or of what an image or a category has besides its name."""
+    if isinstance(value, dict):
+        value = [value[name] for name in ("src", "url", "image", "path", "name") if name in value]
+    if isinstance(value, list):
+        return _text(value[0]) if value else ""
+    return "" if value is None else str(value)
+
+
+def _texts(value: Any) -> list[str]:
+    """Return the texts of a list, or of a text with commas."""
+    return [
+        text
+        for item in (value if isinstance(value, list) else _text(value).split(","))
+        if (text := _text(item).strip())
+    ]

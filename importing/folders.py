@@ -1,0 +1,74 @@
+"""Article files, and folders of them: of this service, and of Astro, Hugo, Jekyll and Eleventy."""
+
+import os
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+from importing.article_files import FIELDS, article_record
+from importing.errors import ImportErrors, Records, SourceError, SourceLocation, SourceOptions
+from importing.fitting import RawArticle, fit_article
+from importing.front_matter import FrontMatter, parse_front_matter
+
+SUFFIXES = (".html", ".md", ".markdown")
+DATED_NAME = re.compile(r"(?:(\d{4}-\d\d-\d\d)-)?(.+)", re.DOTALL)
+
+
+def read_folder(source: str, options: SourceOptions, errors: ImportErrors) -> Records:
+    """Yield the articles of a file, or of the files in a folder and its folders."""
+    for path in _find_files(source, errors):
+        location = SourceLocation(source, file=os.path.relpath(path, source) if path != source else "")
+        try:
+            if not os.path.isfile(path):  # a pipe would never end
+                raise SourceError("It is no file that can be read. Move it elsewhere.")
+            data = Path(path).read_bytes()
+            if data.startswith((b"---js", b"---json")):  # of Eleventy
+                errors.note("Left out: files with front matter in JavaScript or JSON", location.file)
+            else:
+                yield _read_file(path, parse_front_matter(data), location, options)
+        except SourceError as error:
+            errors.add(location.at_line(error.line), str(error))
+        except OSError as error:
+            errors.add(location, f"It cannot be read ({error.strerror}).")
+
+
+def _find_files(source: str, errors: ImportErrors) -> Iterator[str]:
+    """Yield the paths of article files, in the order of their names."""
+
+    def report(error: OSError) -> None:
+        errors.add(SourceLocation(error.filename), f"It cannot be read ({error.strerror}).")
+
+    if not os.path.isdir(source):
+        yield source
+        return
+    for folder, folders, names in os.walk(source, onerror=report):
+        folders[:] = sorted(name for name in folders if not name.startswith("."))  # such as .git
+        for name in sorted(names):
+            if name.lower().endswith(SUFFIXES) and not name.startswith(("_", ".")):
+                yield os.path.join(folder, name)
+            elif name.lower().endswith((*SUFFIXES, ".mdx")):
+                errors.note("Left out: files named _* or *.mdx", name)
+
+
+def _read_file(
+    path: str, parts: FrontMatter, location: SourceLocation, options: SourceOptions
+) -> tuple[SourceLocation, dict[str, Any]]:
+    """Return the location and the record of an article file. Raises SourceError."""
+    is_html, stem = path.lower().endswith(".html"), Path(path).stem
+    name = Path(path).absolute().parent.name if stem == "index" else stem
+    match = DATED_NAME.match(name.encode(errors="replace").decode())
+    date, slug = match.groups() if match else ("", "")
+    record = article_record(parts, is_html=is_html)
+    location = location._replace(lines=parts.lines)
+    if is_html and parts.fields.keys() <= FIELDS:  # this service's own form says all as it is to be
+        return location._replace(slug=record.setdefault("slug", slug), matches_slug=True), record
+    if "_posts" in Path(path).parts or (date and "layout" in record):  # of Jekyll
+        record |= {name: _split(record[name]) for name in record.keys() & {"tags", "categories"}}
+    folder = quote(Path(location.file).parent.as_posix()) + "/"
+    return fit_article(RawArticle(location, record, slug=slug, date=date or "", folder=folder), options)
+
+
+def _split(value: Any) -> Any:
+    return value.split() if isinstance(value, str) and "," not in value else value

@@ -1,0 +1,76 @@
+"""Ghost exports, as Settings → Import/Export writes them."""
+
+from collections import defaultdict
+from collections.abc import Iterator
+from typing import Any
+
+from importing.errors import ImportErrors, SourceError, SourceLocation
+from importing.fitting import RawArticle
+
+STATUSES = {"published": "published", "scheduled": "published", "draft": "draft"}
+LOST_FIELDS = "canonical_url", "codeinjection_head", "codeinjection_foot"
+SITE = "__GHOST_URL__"  # in the place of the site's URL
+
+
+def find_tables(document: Any) -> dict[str, Any] | None:
+    """Return the tables of a Ghost export, and None if the document is something else."""
+    if isinstance(document, dict) and isinstance(document.get("db"), list) and document["db"]:
+        document = document["db"][0]
+    tables = document.get("data") if isinstance(document, dict) else None
+    return tables if isinstance(tables, dict) and isinstance(tables.get("posts"), list) else None
+
+
+def read_posts(source: str, tables: dict[str, Any], errors: ImportErrors) -> Iterator[RawArticle]:
+    """Yield the posts of an export. Raises SourceError if a table is not as Ghost 3 and newer write it."""
+    try:
+        tags = _read_tags(tables)
+        meta = {row["post_id"]: row for row in tables.get("posts_meta", ())}
+        for post in tables["posts"]:
+            location = SourceLocation(source, f"post {post['id']} {post['title']!r}")
+            kind = post["type"] if post["type"] != "post" else post["status"]
+            if kind not in STATUSES:
+                errors.note(f"Left out: {kind}", post["slug"])
+            elif post.get("html") is None and kind != "draft":
+                errors.add(
+                    location, "The export has no HTML of this post. Export it from Ghost itself, not by its API."
+                )
+            else:
+                yield _read_post(location, post, meta.get(post["id"], {}), tags[post["id"]])
+    except (AttributeError, LookupError, TypeError) as error:
+        raise SourceError(f"Must be an export of Ghost 3 or newer ({error!r}). Export it again.") from error
+
+
+def _read_tags(tables: dict[str, Any]) -> dict[str, list[str]]:
+    """Return the names of each post's tags, in their order, without internal ones."""
+    names = {tag["id"]: tag["name"] for tag in tables["tags"] if not tag["name"].startswith("#")}
+    tags = defaultdict(list)
+    for link in sorted(tables["posts_tags"], key=lambda link: link["sort_order"]):
+        if link["tag_id"] in names:
+            tags[link["post_id"]].append(names[link["tag_id"]])
+    return tags
+
+
+def _read_post(location: SourceLocation, post: dict[str, Any], meta: dict[str, Any], tags: list[str]) -> RawArticle:
+    is_public = post["visibility"] == "public"
+    notes = [] if is_public else ["Posts for members, which become drafts"]
+    fields = {
+        "id": str(post["id"]),
+        "title": post["title"],
+        "slug": post["slug"],
+        "status": STATUSES[post["status"]] if is_public else "draft",
+        "publishedAt": _utc(post["published_at"]),
+        "createdAt": _utc(post["created_at"]),
+        "updatedAt": _utc(post["updated_at"]),
+        "category": tags[:1],
+        "keywords": tags,
+        "bannerUrl": (post["feature_image"] or "").replace(SITE, ""),
+        "metaTitle": meta.get("meta_title"),
+        "metaDesc": meta.get("meta_description") or post["custom_excerpt"],
+        "contentHtml": (post["html"] or "").replace(SITE, ""),
+    } | {name: post.get(name) for name in LOST_FIELDS}
+    return RawArticle(location._replace(notes=notes), fields)
+
+
+def _utc(time: str | None) -> str:
+    """Return a time with its zone, which exports of Ghost on SQLite lack."""
+    return f"{time.removesuffix('Z')}Z" if time else ""
