@@ -1,6 +1,7 @@
 """Tests of CORS, security headers and the page's policy. tests/integration/test_page.py uses a real browser."""
 
 import re
+from urllib.parse import urljoin
 
 import helpers
 import pytest
@@ -127,9 +128,18 @@ def test_page_loads_only_the_services_own_files(cors_client):
     assert "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'" in policy
     assert "unsafe" not in policy
     for name in ("page.css", "page.js"):
-        assert f'"/static/page/{name}"' in response.get_data(as_text=True)
+        assert f'"static/page/{name}"' in response.get_data(as_text=True)
         with cors_client.get(f"/static/page/{name}") as asset:
             assert asset.status_code == 200
+
+
+def test_missing_slash_below_a_path_is_added(client):
+    response = client.open(environ_overrides={"SCRIPT_NAME": "/content", "PATH_INFO": ""})
+    assert (response.status_code, urljoin("https://www.example.com/content", response.location)) == (
+        308,
+        "https://www.example.com/content/",
+    )
+    assert client.open(environ_overrides={"SCRIPT_NAME": "/content", "PATH_INFO": "/"}).status_code == 200
 
 
 def test_page_has_a_description_and_an_icon(client):
@@ -137,7 +147,7 @@ def test_page_has_a_description_and_an_icon(client):
     (description,) = re.findall('<meta name="description" content="(.*?)">', html)
     assert 50 <= len(description) <= 155
     (icon,) = re.findall('<link rel="icon" type="image/svg\\+xml" href="(.*?)">', html)
-    with client.get(icon) as response:
+    with client.get(f"/{icon}") as response:
         assert response.content_type == "image/svg+xml; charset=utf-8"
 
 

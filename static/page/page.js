@@ -1,6 +1,6 @@
 // The page is also the reference client of the API: its requests and its paging are those that the documentation describes.
 
-const API = new URL("/api/public/v1/", location.origin);
+const API = new URL("api/public/v1/", document.baseURI); // relative: the service may be below a path
 const TAKE = 12; // cards on a page
 const element = (id) => document.getElementById(id);
 const storedKey = {
@@ -58,11 +58,16 @@ function createElement(name, properties = {}, ...children) {
 
 const formatDate = (timestamp) => new Date(timestamp).toLocaleDateString("en", { dateStyle: "medium" });
 
+/** Return the banner's image, if there is one. An image that cannot be loaded leaves no empty box. */
+function createBanner(src, properties = {}) {
+  return src ? [createElement("img", { alt: "", onerror: ({ target }) => target.remove(), ...properties, src })] : [];
+}
+
 function createCard({ title, slug, bannerUrl, publishedAt, readTime, category, keywords }) {
   const link = createElement("a", { href: `#article/${encodeURIComponent(slug)}` }, title);
   const facts = [category, formatDate(publishedAt), `${readTime} min`].filter(Boolean).join(" · ");
   const card = createElement("li", {}, createElement("h2", { dir: "auto" }, link), createElement("p", {}, facts), createElement("p", { dir: "auto" }, keywords.join(", ")));
-  if (bannerUrl) card.prepend(createElement("img", { src: bannerUrl, alt: "", loading: "lazy", referrerPolicy: "no-referrer" }));
+  card.prepend(...createBanner(bannerUrl, { loading: "lazy" }));
   return card;
 }
 
@@ -106,8 +111,9 @@ async function showArticle(slug) {
   shownRequest = request;
   const { title, bannerUrl, contentHtml, schemaMarkup, ...fields } = article;
   element("article-title").textContent = title;
-  element("banner").replaceChildren(...(bannerUrl ? [createElement("img", { src: bannerUrl, alt: "" })] : []));
-  const head = '<!doctype html><meta charset="utf-8"><base target="_blank"><link rel="stylesheet" href="/static/page/page.css">';
+  element("banner").replaceChildren(...createBanner(bannerUrl));
+  const styles = document.querySelector("link[rel=stylesheet]").href;
+  const head = `<!doctype html><meta charset="utf-8"><base target="_blank"><link rel="stylesheet" href="${styles}">`;
   const frame = element("content").cloneNode(); // changing the old frame would add a step to the history
   frame.srcdoc = `${head}<body class="content" dir="auto">${removeTargets(contentHtml)}`;
   element("content").replaceWith(frame);
@@ -255,7 +261,7 @@ element("key-form").addEventListener("submit", (event) => {
 });
 element("forget").addEventListener("click", () => {
   storedKey.remove();
-  history.replaceState(null, "", "/");
+  history.replaceState(null, "", location.pathname);
   location.reload(); // removes everything that the key has shown
 });
 element("query").addEventListener("input", () => {

@@ -1,25 +1,30 @@
 """Tests of the page, and of requests from another origin, in Debian's Chromium, driven by Playwright."""
 
 import http.server
+import re
+import socket
 import subprocess
 import sys
 import threading
 import xml.etree.ElementTree as ElementTree
 from functools import partial
 from itertools import product
+from types import SimpleNamespace
 
 import pytest
 from click.testing import CliRunner
-from helpers import LISTS, PROJECT, SITEMAP, article_json, database_url, get
+from helpers import LISTS, PROJECT, SITEMAP, article_json, database_url, get, wait_for
 from playwright.sync_api import expect, sync_playwright
 
 import seed
+from benchmarks.measure import free_port
 
 KEY = "demo-key"
 CHROMIUM = {
     "executable_path": "/usr/bin/chromium",
     "args": ["--no-sandbox", "--disable-gpu", "--disable-background-networking"],
 }
+RING = 5  # pixels of a focus ring, with its offset
 SIZES = {"wide": {"width": 1440, "height": 900}, "narrow": {"width": 390, "height": 844}}
 EVIL = """<p>Fine</p><script>parent.stolen = 1; top.stolen = 1</script>
 <img src="x" onerror="parent.document.title = 'stolen'"><a href="javascript:alert(1)">click</a>
@@ -110,6 +115,40 @@ def test_it_shows_an_article_with_its_fields_and_structured_data(page):
     expect(page.locator("#article-title")).to_have_text(title)
     page.get_by_role("link", name="All articles").click()
     expect(page.locator("#articles-title")).to_be_focused()
+
+
+def test_address_of_an_article_opens_it_after_the_key(page):
+    enter(page)
+    page.locator("#cards a").nth(3).click()
+    expect(page.locator("#article")).to_be_visible()
+    other = page.context.new_page()
+    other.goto(page.url)
+    enter(other)
+    expect(other.locator("#article-title")).to_have_text(page.locator("#article-title").inner_text())
+    expect(other.locator("#article-title")).to_be_focused()
+
+
+def test_banner_that_cannot_be_loaded_leaves_no_box(page, save):
+    save(article_json(1, title="Bannerless", bannerUrl="https://broken.example/x.png"), customer="Demo")
+    page.route("https://broken.example/**", lambda route: route.fulfill(status=404))
+    enter(page)
+    page.get_by_label("Search").fill("bannerless")
+    expect(page.locator("#cards li")).to_have_count(1)
+    expect(page.locator("#cards img")).to_have_count(0)
+    page.get_by_role("link", name="Bannerless").click()
+    expect(page.locator("#article-title")).to_be_visible()
+    expect(page.locator("#banner")).to_be_hidden()
+    page.console_errors.clear()  # the browser reports the 404
+
+
+def test_orders_share_a_row_and_no_focus_ring_covers_a_label(page):
+    page.set_viewport_size(SIZES["narrow"])
+    enter(page)
+    tops = {name: page.locator(f"#{name}").bounding_box()["y"] for name in ("q", "orderBy", "order")}
+    assert tops["q"] < tops["orderBy"] == tops["order"]
+    for name in tops:
+        label = page.locator(f"label[for={name}]").bounding_box()
+        assert label["y"] + label["height"] + RING <= tops[name], name
 
 
 LAYOUT_SHIFT = """() => new Promise((resolve) => {
@@ -417,6 +456,56 @@ def test_it_fits_its_window_in_every_view(page, browser, size, scheme):
         page.evaluate("fragment => { location.hash = fragment }", fragment)
         expect(page.locator(f"{fragment}-title")).to_be_visible()
         assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+
+
+@pytest.fixture
+def nginx_below_path(server, tmp_path):
+    """The URL of the service below a path of nginx, as documented."""
+    port = free_port()
+    section = (PROJECT / "docs/operate.md").read_text("utf-8").partition("### Below a path")[2]
+    location = re.search(r"```nginx\n(.*?)```", section, re.DOTALL)[1].replace("articles", f"127.0.0.1:{server.port}")
+    (tmp_path / "nginx.conf").write_text(
+        "daemon off; master_process off; pid nginx.pid; error_log stderr; events {} "
+        f"http {{ access_log off; server {{ listen 127.0.0.1:{port}; {location} }} }}"
+    )
+    with subprocess.Popen(["nginx", "-p", tmp_path, "-c", tmp_path / "nginx.conf"]) as nginx:
+        proxy = SimpleNamespace(host="127.0.0.1", port=port)
+        wait_for(lambda: accepts_connections(port), lambda: "nginx does not listen.")
+        assert get(proxy, "/content").getheader("Location").endswith("/content/")
+        yield f"http://127.0.0.1:{port}/content/"
+        nginx.terminate()
+
+
+def accepts_connections(port):
+    with socket.socket() as client:
+        return client.connect_ex(("127.0.0.1", port)) == 0
+
+
+def test_it_works_below_a_path(browser, seeded, nginx_below_path):
+    context = browser.new_context()
+    page = context.new_page()
+    requested, failed = set(), []
+    page.on("request", lambda request: requested.add(request.url))
+    page.on("response", lambda response: failed.append(response.url) if response.status >= 400 else None)
+    page.route("http://127.0.0.1:8000/**", lambda route: route.fulfill(path=PROJECT / route.request.url[22:]))
+    page.goto(nginx_below_path)
+    enter(page)
+    expect(page.locator("#range")).to_have_text("1 to 12 of 120")
+    assert f'"{nginx_below_path}api/public/v1/articles/preview?' in page.locator("#snippet").inner_text()
+    page.locator("#cards a").first.click()
+    paragraph = page.frame_locator("#content").locator("p").first
+    assert "Georgia" in paragraph.evaluate("element => getComputedStyle(element).fontFamily")
+    page.get_by_role("link", name="Sitemap", exact=True).click()
+    expect(page.locator("#xml")).to_contain_text("<urlset")
+    page.get_by_role("link", name="OpenAPI").click()
+    page.wait_for_url(f"{nginx_below_path}openapi.json")
+    page.go_back()
+    page.get_by_role("button", name="Forget the key").click()
+    expect(page.get_by_label("API key")).to_be_visible()
+    assert page.url == nginx_below_path
+    assert failed == []
+    assert all(url.startswith((nginx_below_path, "http://127.0.0.1:8000/", "data:")) for url in requested), requested
+    context.close()
 
 
 @pytest.fixture
