@@ -155,12 +155,6 @@ def test_failing_command_is_reported_and_tried_again(key, database, watch, tmp_p
 
 
 @pytest.mark.slow
-def test_command_that_does_not_exist_is_one_line(key, database, watch):
-    watched = watch(database, "--now", "--", "no-such-command", "--flag")
-    watched.wait_for_log("no-such-command cannot be started (No such file or directory). Next attempt in 10 seconds.\n")
-
-
-@pytest.mark.slow
 def test_now_runs_the_command_in_a_group_of_its_own(key, database, watch, tmp_path):
     """Ctrl+C, which a terminal sends to its whole group of processes, does not reach the command."""
     watched = watch(database, "--now", *append(tmp_path, "import os", "print(os.getpgid(0), file=file)"))
@@ -181,7 +175,7 @@ def test_stop_waits_for_the_command_and_exits_with_0(key, database, watch, tmp_p
 
 @pytest.mark.slow
 @pytest.mark.sqlite
-def test_database_that_is_away_is_waited_for(app, key, save, database, watch, tmp_path):
+def test_database_that_is_away_or_empty_is_waited_for(app, key, save, database, watch, tmp_path):
     save(article_json(1))
     away = database.rename(tmp_path / "away.db")
     command = append(tmp_path, "print('x', file=file)")
@@ -194,34 +188,59 @@ def test_database_that_is_away_is_waited_for(app, key, save, database, watch, tm
     away.rename(database)
     save(article_json(2))
     assert watched.wait_for_runs(1) == ["x"]
-
-
-@pytest.mark.slow
-@pytest.mark.sqlite
-def test_truncated_database_stays_as_it_is(key, database, watch):
-    """The service responds with 503 then. With new tables it would refuse every key."""
-    watched = watch(database, "--", "true")
     os.truncate(database, 0)
-    watched.wait_for_log("Waiting: ")
-    assert database.stat().st_size == 0
+    wait_for(lambda: watched.log.read_text().count("Waiting: ") == 3, watched.log.read_text)
+    assert database.stat().st_size == 0  # with new tables, the service would refuse every key
 
 
 @pytest.mark.slow
-def test_customers_that_come_and_go_do_not_end_it(app, key, save, database, watch, tmp_path):
+def test_change_taken_back_while_the_command_runs_counts(app, key, save, sql, database, watch, tmp_path):
+    save(article_json(1))
+    lines = "import time", "print('x', file=file, flush=True)", "time.sleep(3)"
+    watched = watch(database, "--now", *append(tmp_path, *lines))
+    watched.wait_for_runs(1)
+    for status in ("draft", "published"):
+        sql("UPDATE article SET status = ?", status)
+        time.sleep(1)
+    watched.wait_for_runs(2)
+    time.sleep(QUIET)
+    assert len(watched.runs()) == 2
+
+
+@pytest.mark.slow
+def test_renamed_customer_is_still_the_same_one(app, key, save, database, watch, tmp_path):
     save(article_json(1))
     watched = watch(database, *append(tmp_path, "print('x', file=file)"))
     create_key(app, "Other")
     run_command(app, "customers", "rename", "Acme", "New")
-    watched.wait_for_log("Waiting: There is no customer 'Acme'")
-    run_command(app, "customers", "rename", "New", "Acme")
-    save(article_json(2))
-    assert watched.wait_for_runs(1) == ["x"]
+    assert watched.wait_for_runs(1) == ["x"]  # the name is in structured data
+    save(article_json(2), customer="New")
+    assert watched.wait_for_runs(2) == ["x", "x"]
+    assert "Waiting" not in watched.log.read_text()
+    run_command(app, "customers", "delete", "New", "--yes")
+    watched.wait_for_log("Waiting: There is no customer 'New'")
+    save(article_json(3), customer="New")
+    assert watched.wait_for_runs(3) == ["x", "x", "x"]
 
 
 @pytest.mark.slow
-def test_customer_that_does_not_exist_is_refused(app, key, database):
-    args = subprocess_args(database, "-m", "flask", "articles", "watch", "--customer", "Nobody", "--", "true")
+def test_name_by_another_tool_stays_on_its_line(key, sql, database, watch):
+    sql("UPDATE customer SET name = ?", "Acme\nWaiting: \x1b[2J")
+    watched = watch(database, "--", "true")
+    assert watched.log.read_text() == "Watching the articles of Acme Waiting:  [2J (Ctrl+C stops)\n"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("arguments", "status", "message"),
+    [
+        (["--customer", "Nobody", "--", "true"], 1, "Error: There is no customer 'Nobody'"),
+        (["--", "no-such-program", "--flag"], 127, "Error: There is no executable program 'no-such-program'."),
+        ([], 2, "Usage: "),
+    ],
+)
+def test_watch_refuses_what_it_cannot_run(key, database, arguments, status, message):
+    args = subprocess_args(database, "-m", "flask", "articles", "watch", *arguments)
     result = subprocess.run(**args, timeout=20)
-    assert result.returncode == 1
-    assert "There is no customer 'Nobody'" in result.stderr
-    assert run_command(app, "articles", "watch").exit_code == 2
+    assert result.returncode == status
+    assert result.stderr.startswith(message)
