@@ -16,7 +16,7 @@ from commands.articles import articles as article_commands
 from commands.customers import customers as customer_commands
 from commands.database import database as database_commands
 from commands.keys import keys as key_commands
-from endpoints import articles, health, lists, openapi, page, previews, sitemap
+from endpoints import API, articles, health, lists, openapi, page, previews, sitemap
 from models import ApiKey, Article, db
 from serving import server
 from serving.log import AccessLog, log_to_stderr
@@ -29,7 +29,6 @@ from storage.sqlite_changes import SQLiteChangeDetector
 from storage.tables import open_database
 
 NAME = "Article Delivery API"
-API = "/api/public/v1"
 # The endpoints that need a key, and the parameters that each knows.
 ENDPOINTS = {
     f"{API}/articles": (articles.blueprint, lists.PARAMETERS),
@@ -57,6 +56,7 @@ def create_app(config: Mapping[str, Any] | None = None) -> Flask:
     _add_endpoints(app)
     for commands in (key_commands, customer_commands, article_commands, database_commands):
         app.cli.add_command(commands)
+    app.extensions["create_app"] = create_app  # for "flask articles preview", which serves another instance
     app.wsgi_app = ResponseCache(  # type: ignore[method-assign]  # as Flask documents it
         app.wsgi_app,
         app.extensions["change_detector"],

@@ -16,6 +16,7 @@ from auth import add_key, hash_key
 from commands import announce_file, params, progress_bar, translate_errors
 from commands.customers import remove_customer
 from commands.lookup import DEMO_CUSTOMER, find_customer, find_or_create_customer
+from endpoints import API
 from importing.errors import ImportErrors, SourceLocation
 from importing.writer import load_articles, save_articles
 from models import ApiKey, Customer, article_table, db
@@ -189,7 +190,7 @@ def main(count: int, key: str | None, remove: bool) -> None:
     if is_new:
         click.echo(f"New customer: {DEMO_CUSTOMER}", err=True)
     header = shlex.quote(f"x-api-key: {key or 'YOUR_KEY'}")
-    click.echo(f'Start the service (python app.py), then:\n  curl -H {header} "{site}/api/public/v1/articles?take=2"')
+    click.echo(f'Start the service (python app.py), then:\n  curl -H {header} "{site}{API}/articles?take=2"')
 
 
 if __name__ == "__main__":

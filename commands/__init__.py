@@ -91,7 +91,9 @@ class DatabaseGroup(AppGroup):
             if isinstance(stream, TextIOWrapper):
                 stream.reconfigure(errors="replace")  # not every terminal can show every title
         with suppress(ValueError):  # in a thread
-            signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # removes temporary files, as Ctrl+C does
+            for number in (signal.SIGTERM, getattr(signal, "SIGHUP", signal.SIGTERM)):
+                if signal.getsignal(number) == signal.SIG_DFL:  # nohup ignores SIGHUP
+                    signal.signal(number, lambda number, _: sys.exit(128 + number))  # removes temporary files
         with translate_errors():
             return super().invoke(ctx)
 

@@ -15,6 +15,7 @@ from commands import DatabaseGroup, confirm, echo_warnings, params, progress_bar
 from commands.edit import edit
 from commands.lookup import get_customer, require_slugs
 from commands.params import customer_option
+from commands.preview import preview
 from commands.watch import watch
 from field_types import format_timestamp
 from importing.article_files import write_folder
@@ -34,10 +35,11 @@ from storage.tables import open_database
 
 @click.group(cls=DatabaseGroup)
 def articles() -> None:
-    """Import, export, edit, publish, unpublish, delete, list and watch articles."""
+    """Import, export, edit, publish, unpublish, delete, list, preview and watch articles."""
 
 
 articles.add_command(edit)
+articles.add_command(preview)
 articles.add_command(watch)
 
 

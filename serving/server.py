@@ -70,12 +70,11 @@ def serve(app: "WSGIApplication", listener: socket.socket, threads: int, *, allo
     gc.freeze()  # what exists by now stays: collections need not go through it
     _stop_on_signal(server)
     _run(server)
-    _drain(server)
 
 
 @contextmanager
 def serve_in_thread(app: "WSGIApplication", listener: socket.socket, threads: int) -> Iterator[None]:
-    """Serve `app` in a thread while the context lasts. Requests in flight are then given up."""
+    """Serve `app` in a thread while the context lasts, then finish what is in flight as `serve` does."""
     server = _create_server(app, listener, threads)
     loop = Thread(target=_run, args=(server,), daemon=True)
     loop.start()
@@ -84,8 +83,6 @@ def serve_in_thread(app: "WSGIApplication", listener: socket.socket, threads: in
     finally:
         server.stop()
         loop.join()
-        server.task_dispatcher.shutdown()
-        server.close()
 
 
 def _create_server(app: "WSGIApplication", listener: socket.socket, threads: int) -> ApiServer:
@@ -121,10 +118,11 @@ def _stop_on_signal(server: ApiServer) -> None:
 
 
 def _run(server: ApiServer) -> None:
-    """Serve until the server is stopped."""
+    """Serve until the server is stopped, then finish what is in flight."""
     server.loop_thread = current_thread()
     while not server.is_stopping:
         _run_once(server, timeout=1)
+    _drain(server)
 
 
 def _run_once(server: ApiServer, timeout: float) -> None:

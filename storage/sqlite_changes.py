@@ -83,6 +83,13 @@ class SQLiteChangeDetector:
         """Reopen the file before the next version is read."""
         self._invalid = True
 
+    def close(self) -> None:
+        """Close the connection. The next version opens another one."""
+        with self._lock:
+            if self._connection:
+                self._connection.close()
+            self._connection, self._invalid = None, True
+
     def _stat(self) -> FileState:
         """Return the file's state. Raises OSError if there is no file."""
         file = os.stat(self._path)

@@ -13,7 +13,8 @@ from helpers import PROJECT
 LAYERS = [
     {"seed"},
     {"app"},
-    {"endpoints", "commands", "serving"},
+    {"commands"},
+    {"endpoints", "serving"},
     {"auth", "importing"},
     {"storage"},
     {"models"},
