@@ -30,7 +30,7 @@ def documented_site(folder: Path, port: int, *instances: int) -> str:
     for documented, replacement in (
         ("server 127.0.0.1:8000;", "".join(f"server 127.0.0.1:{instance};" for instance in instances)),
         ("listen 80;", f"listen 127.0.0.1:{port};"),
-        ("/var/cache/nginx/articles", f"{folder}/cache"),
+        ("/var/cache/nginx-articles", f"{folder}/cache"),
     ):
         if documented not in site:
             raise click.ClickException(f"The nginx site in docs/operate.md has no {documented!r}.")

@@ -96,8 +96,8 @@ def front(tmp_path):
     with ExitStack() as stack:
 
         def front(*instances):
-            port = stack.enter_context(nginx(tmp_path, *(instance.port for instance in instances)))
-            return SimpleNamespace(host="127.0.0.1", port=port)
+            proxy = stack.enter_context(nginx(tmp_path, *(instance.port for instance in instances)))
+            return SimpleNamespace(host="127.0.0.1", port=proxy.port)
 
         yield front
 

@@ -1,0 +1,309 @@
+"""Tests that install the service as documents say: old packages, an old Python, a fresh Debian, a container."""
+
+import json
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from importlib.metadata import requires
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+import yaml
+from helpers import LISTS, PROJECT, article_json, copy_project, get, wait_for
+from packaging.requirements import Requirement
+
+from benchmarks.measure import free_port
+
+CONTAINERS, OPERATE = ((PROJECT / f"docs/{name}.md").read_text() for name in ("containers", "operate"))
+as_root = pytest.mark.skipif(os.geteuid() != 0, reason="changes its root folder")
+
+
+def blocks(page, heading, language="sh"):
+    section = re.split(r"^#+ ", page.split(f"# {heading}\n")[1], maxsplit=1, flags=re.MULTILINE)[0]
+    return re.findall(rf"^```{language}\n(.*?)^```", section, re.MULTILINE | re.DOTALL)
+
+
+def service(port):
+    return SimpleNamespace(host="127.0.0.1", port=port)
+
+
+def is_healthy(server):
+    try:
+        return get(server, "/healthz").status == 200
+    except OSError:
+        return False
+
+
+def oldest_packages():
+    """Return the oldest versions that the packages of requirements.txt accept of the packages that they need."""
+    names, oldest = re.findall(r"^([\w-]+)==", (PROJECT / "requirements.txt").read_text(), re.MULTILINE), {}
+    for name in names:
+        for requirement in map(Requirement, requires(name) or ()):
+            versions = [part.version for part in requirement.specifier if part.operator == ">="]
+            if versions and (not requirement.marker or requirement.marker.evaluate({"extra": ""})):
+                oldest[requirement.name.lower()] = versions[0]
+                names.append(requirement.name)
+    return [f"{name}=={oldest[name]}" for name in ("click", "werkzeug", *oldest)]
+
+
+def test_service_starts_over_the_oldest_packages(tmp_path):
+    copy = copy_project(tmp_path)
+    packages = oldest_packages()
+    assert len(packages) >= 6
+    for command in (
+        [sys.executable, "-m", "venv", ".venv"],
+        [".venv/bin/pip", "install", "--quiet", *packages],
+        [".venv/bin/pip", "install", "--quiet", "-r", "requirements.txt"],
+        [".venv/bin/python", "seed.py"],
+        [".venv/bin/flask", "articles", "list"],
+    ):
+        subprocess.run(command, cwd=copy, check=True, timeout=300)
+    port = free_port()
+    with subprocess.Popen([".venv/bin/python", "app.py"], cwd=copy, env=os.environ | {"PORT": str(port)}) as process:
+        wait_for(lambda: is_healthy(service(port)), lambda: "It does not start.")
+        process.terminate()
+
+
+def test_first_command_on_an_older_python_names_the_one_needed(tmp_path):
+    pythons = [*Path.home().glob(".pyenv/versions/3.10*/bin/python3"), *Path("/usr/bin").glob("python3.10")]
+    if not pythons:
+        pytest.skip("There is no Python 3.10.")
+    (first,) = re.findall(r"^python3 .* app\.py$", (PROJECT / "README.md").read_text(), re.MULTILINE)
+    command = first.replace("python3", str(pythons[0]), 1)
+    result = subprocess.run(command, shell=True, cwd=copy_project(tmp_path), capture_output=True, text=True)  # noqa: S602
+    assert result.returncode == 1
+    assert "this-service-needs-Python-3.11-or-newer" in result.stderr.splitlines()[0]
+
+
+@pytest.fixture(scope="module")
+def debian(tmp_path_factory):
+    """A fresh Debian with Python, and the certificates that this machine trusts, as a tar file."""
+    if "FRESH_DEBIAN" in os.environ:
+        return os.environ["FRESH_DEBIAN"]
+    path = tmp_path_factory.mktemp("debian") / "debian.tar"
+    subprocess.run([PROJECT / ".ci/fresh-debian", path], check=True, timeout=300)
+    return path
+
+
+class Machine:
+    """A Debian of its own in a folder, with a `systemctl` that starts and stops the documented unit."""
+
+    def __init__(self, debian, folder):
+        self.root, self.port, self.proxy_port = folder / "root", free_port(), free_port()
+        self.root.mkdir()
+        subprocess.run(["tar", "-C", self.root, "-xf", debian], check=True)
+        (unit,) = blocks(OPERATE, "systemd", "ini")
+        values = dict(re.findall(r"^(\w+)=(.*)$", unit, re.MULTILINE))
+        state = f"/var/lib/{values['StateDirectory']}"
+        self.write(
+            "usr/local/bin/systemctl",
+            f"""#!/bin/sh -e
+if [ "$1" = stop ]; then kill $(cat /run/articles.pid); rm /run/articles.pid; exit; fi
+install --directory --owner={values["User"]} --mode={values["StateDirectoryMode"]} {state}
+umask {values["UMask"]}
+cd {values["WorkingDirectory"]}
+export {values["Environment"]} PORT={self.port}
+runuser -u {values["User"]} -- {values["ExecStart"]} >>/var/log/articles 2>&1 &
+echo $! >/run/articles.pid
+""",
+        )
+
+    def write(self, path, text):
+        (self.root / path).write_text(text)
+        (self.root / path).chmod(0o755)
+
+    def run(self, lines):
+        """Run lines as root on this machine, and return what they print."""
+        environment = {"PATH": "/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", "DEBIAN_FRONTEND": "noninteractive"}
+        command = ["chroot", self.root, "sh", "-ec", lines]
+        return subprocess.run(
+            command, env=environment, check=True, stdout=subprocess.PIPE, text=True, timeout=300
+        ).stdout
+
+    def start_nginx(self):
+        (site,) = blocks(OPERATE, "nginx", "nginx")
+        for documented, here in (
+            ("listen 80", f"listen {self.proxy_port}"),
+            ("127.0.0.1:8000", f"127.0.0.1:{self.port}"),
+        ):
+            assert documented in site
+            site = site.replace(documented, here)
+        self.write("etc/nginx/conf.d/articles.conf", site)
+        (self.root / "etc/nginx/sites-enabled/default").unlink()
+        self.run("nginx -t && nginx")
+
+    def stop(self):
+        for name in ("nginx", "articles"):
+            path = self.root / f"run/{name}.pid"
+            if path.exists() and path.read_text().strip():
+                os.kill(int(path.read_text()), signal.SIGTERM)
+
+
+@pytest.fixture
+def machine(debian, tmp_path):
+    machine = Machine(debian, tmp_path)
+    yield machine
+    machine.stop()
+
+
+def unpack(machine, tmp_path, name):
+    shutil.move(copy_project(tmp_path), machine.root / "opt" / name)
+
+
+@as_root
+def test_fresh_debian_serves_behind_nginx_and_is_upgraded(machine, tmp_path):
+    """Runs the commands and uses the files of docs/operate.md, on a machine that has nothing."""
+    unpack(machine, tmp_path, "articles")
+    (machine.root / "opt/articles/stale.py").touch()
+    for lines in blocks(OPERATE, "Install it on a server"):
+        machine.run(lines)
+    machine.run("cd /opt/articles && .venv/bin/pip install --quiet apispec && systemctl enable --now articles")
+    wait_for(lambda: is_healthy(service(machine.port)), (machine.root / "var/log/articles").read_text)
+    assert (machine.root / "opt/articles/.env").stat().st_mode & 0o777 == 0o600
+    database = machine.root / "var/lib/articles/articles.db"
+    assert [path.stat().st_mode & 0o777 for path in (database.parent, database)] == [0o700, 0o600]
+    (listing,) = blocks(OPERATE, "systemd")
+    key = machine.run(listing.replace("articles list", 'keys create "My Site"')).strip()
+    article = json.dumps(article_json(1))
+    machine.run(f"echo '{article}' | ({listing.replace('articles list', 'articles import -').strip()})")
+    assert "\tslug-1\t" in machine.run(listing)
+
+    machine.start_nginx()
+    proxy = service(machine.proxy_port)
+    response = get(proxy, LISTS[0], x_api_key=key)
+    assert (response.status, json.loads(response.body)["meta"]["total"]) == (200, 1)
+    assert any((machine.root / "var/cache/nginx-articles").iterdir())
+    statuses = [get(proxy, LISTS[0], x_api_key="wrong").status for _ in range(40)]
+    assert statuses[:20] == [401] * 20
+    assert 429 in statuses[20:]
+    assert get(proxy, LISTS[0], x_api_key=key).status == 200
+
+    unpack(machine, tmp_path, "articles.new")
+    machine.run(blocks(OPERATE, "Upgrade")[0])
+    wait_for(lambda: is_healthy(service(machine.port)), (machine.root / "var/log/articles").read_text)
+    assert get(proxy, LISTS[1], x_api_key=key).status == 200
+    assert not (machine.root / "opt/articles/stale.py").exists()
+    assert (machine.root / "opt/articles/.env").stat().st_mode & 0o777 == 0o600
+    assert "apispec" not in machine.run("/opt/articles/.venv/bin/pip list")
+    assert (database.parent / "before-upgrade.db").stat().st_mode & 0o777 == 0o600
+
+
+class Containers:
+    """Buildah in the place of Docker, which needs a daemon. A folder is the volume."""
+
+    def __init__(self, folder, debian):
+        self.folder, self.port, self.data = folder, free_port(), folder / "data"
+        self.environment = os.environ | {"BUILDAH_ISOLATION": "chroot", "STORAGE_DRIVER": "vfs"}
+        self.buildah("commit", self._with_files(debian), "localhost/debian")
+        docker = folder / "bin/docker"
+        docker.parent.mkdir()
+        docker.write_text(
+            f"""#!/bin/sh -e
+if [ $2 = cp ]; then cp {self.data}/${{3#articles:/data/}} $4; exit; fi
+while [ $1 != articles ]; do shift; done; shift
+exec {" ".join(self.run_command())} "$@"
+"""
+        )
+        docker.chmod(0o755)
+
+    def _with_files(self, debian):
+        container = self.buildah("from", "scratch")
+        self.buildah("add", "--quiet", container, debian, "/")
+        return container
+
+    def command(self, *arguments):
+        return ["buildah", "--root", str(self.folder / "storage"), "--runroot", str(self.folder / "run"), *arguments]
+
+    def buildah(self, *arguments):
+        command = self.command(*arguments)
+        return subprocess.run(
+            command, env=self.environment, check=True, stdout=subprocess.PIPE, text=True
+        ).stdout.strip()
+
+    def build(self, project):
+        """Build the image, and make the volume as Docker does: with the owner and mode that the folder has there."""
+        self.buildah("build", "--format=docker", "--build-arg=BASE=localhost/debian", "--tag=service", str(project))
+        self.create()
+        folder = Path(self.buildah("mount", "service")) / "data"
+        self.data.mkdir(mode=folder.stat().st_mode & 0o777)
+        os.chown(self.data, folder.stat().st_uid, folder.stat().st_gid)
+        return json.loads(self.buildah("inspect", "--type=image", "service"))["Docker"]["config"]
+
+    def create(self):
+        self.buildah("from", "--name=service", "service")
+        self.buildah("config", "--volume=/data-", "service")  # else buildah puts one of its own in the place of ours
+
+    def run_command(self, *arguments):
+        options = f"--volume={self.data}:/data --env=HOST=127.0.0.1 --env=PORT={self.port}"
+        return self.command("run", *options.split(), "service", "--", *arguments)
+
+    def start(self, *arguments):
+        """Start the service; return the process, and the id of the service's own one."""
+        process = subprocess.Popen(self.run_command(*arguments), env=self.environment)
+        wait_for(lambda: is_healthy(service(self.port)), lambda: "It does not start.", 30)
+        pid = process.pid
+        while children := "".join(path.read_text() for path in Path(f"/proc/{pid}/task").glob("*/children")).split():
+            pid = int(children[0])
+        return process, pid
+
+    def shell(self, lines):
+        values = self.environment | {"PATH": f"{self.folder}/bin:{os.environ['PATH']}"}
+        command = ["sh", "-ec", lines]
+        return subprocess.run(
+            command, cwd=self.folder, env=values, check=True, stdout=subprocess.PIPE, text=True
+        ).stdout
+
+
+@pytest.fixture
+def containers(debian, tmp_path):
+    containers = Containers(tmp_path, debian)
+    yield containers
+    containers.buildah("rm", "--all")
+
+
+@as_root
+def test_container_serves_as_its_user_and_keeps_the_volume(containers, tmp_path):
+    project = copy_project(tmp_path)
+    shutil.copy(PROJECT / ".dockerignore", project)
+    for name in (".env", "instance", "backup.db"):
+        (project / name).touch()
+    config = containers.build(project)
+    compose = yaml.safe_load((PROJECT / "compose.yaml").read_text())["services"]["articles"]
+    assert compose["volumes"] == ["data:" + next(iter(config["Volumes"]))]
+    assert config["User"] == "articles"
+    shown = containers.shell(
+        "docker compose exec articles sh -c 'id -u; ls -A; find . -writable; command -v gcc' || true"
+    )
+    assert shown.startswith("10001\n")
+    assert not {".env", "instance", "backup.db", "tests", ".", "/usr/bin/gcc"} & set(shown.split())
+
+    process, pid = containers.start(*config["Cmd"])
+    check = config["Healthcheck"]["Test"][1:]
+    subprocess.run(containers.run_command(*check), env=containers.environment, check=True)
+    (tmp_path / "articles.json").write_text(json.dumps([article_json(1)]))
+    commands, backup = blocks(CONTAINERS, "Commands")[0], blocks(CONTAINERS, "Back up and restore")[0]
+    key = containers.shell(commands).splitlines()[0]
+    before = get(service(containers.port), LISTS[0], x_api_key=key)
+    assert json.loads(before.body)["meta"]["total"] == 1
+    containers.shell(backup)
+    assert get(service(containers.port), LISTS[0], x_api_key=key).body == before.body
+    assert {path.name for path in containers.data.iterdir() if path.suffix == ".db"} == {"articles.db"}
+
+    began = time.monotonic()
+    os.kill(pid, signal.SIGTERM)
+    assert process.wait(timeout=15) == 0
+    assert time.monotonic() - began < 10
+    containers.buildah("rm", "service")
+    containers.create()
+    process, pid = containers.start(*config["Cmd"])
+    assert get(service(containers.port), LISTS[0], x_api_key=key).body == before.body
+    os.kill(pid, signal.SIGTERM)
+    assert process.wait(timeout=15) == 0
+    assert subprocess.run(
+        containers.run_command(*check), env=containers.environment, stderr=subprocess.DEVNULL
+    ).returncode
