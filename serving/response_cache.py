@@ -22,6 +22,7 @@ from math import inf
 from threading import Lock
 from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qsl
+from weakref import WeakSet
 
 from cachetools import LRUCache
 from werkzeug.datastructures import Accept, Headers
@@ -40,10 +41,11 @@ ENTRY_OVERHEAD_BYTES = 2000  # that an entry takes besides its bodies
 ALLOCATION_FACTOR = 1.25  # bytes of memory per byte of a body: bodies of many sizes leave gaps between them
 MIN_GZIP_BYTES = 1400  # shorter bodies fit in one packet as they are
 ZERO_COPY_THRESHOLD_BYTES = 32_768  # of a body, from which on every connection sends from one copy of it
+MAX_SENDING_BYTES = 100_000_000  # of memory, for responses that are being sent and are not stored
 HeaderList = list[tuple[str, str]]
 
 
-@dataclass(slots=True, eq=False)
+@dataclass(slots=True, weakref_slot=True, eq=False)
 class CachedResponse:
     """A response of the application, and the conditions under which it may be sent again (in seconds since 1970)."""
 
@@ -69,6 +71,14 @@ class CachedResponse:
         return int(length * ALLOCATION_FACTOR) + ENTRY_OVERHEAD_BYTES
 
 
+class SharedBody(BytesIO):
+    """A body that a server sends from the memory of its response, which stays for as long."""
+
+    def __init__(self, response: CachedResponse, body: bytes) -> None:
+        super().__init__(body)
+        self._response = response
+
+
 class ResponseCache:
     """Stores responses within `capacity` bytes, and evicts the least recently used first.
 
@@ -87,6 +97,7 @@ class ResponseCache:
         self._app, self._detector = app, detector
         self._parameters, self._vary_by_origin = parameters, vary_by_origin
         self._entries: LRUCache[bytes, CachedResponse] = LRUCache(capacity, CachedResponse.size)
+        self._shared: WeakSet[CachedResponse] = WeakSet()  # stored, or not read to the end by a client
         self._lock = Lock()
 
     def __call__(self, environ: "WSGIEnvironment", start_response: "StartResponse") -> Iterable[bytes]:
@@ -105,10 +116,22 @@ class ResponseCache:
         start_response(status, headers)
         if environ["REQUEST_METHOD"] == "HEAD":
             return []
-        if len(body) >= ZERO_COPY_THRESHOLD_BYTES and "wsgi.file_wrapper" in environ:
-            shared: Iterable[bytes] = environ["wsgi.file_wrapper"](BytesIO(body))
-            return shared
-        return [body]
+        if len(body) < ZERO_COPY_THRESHOLD_BYTES or "wsgi.file_wrapper" not in environ or not self._share(response):
+            return [body]
+        file: Iterable[bytes] = environ["wsgi.file_wrapper"](SharedBody(response, body))
+        return file
+
+    def _share(self, response: CachedResponse) -> bool:
+        """Return whether a response may be sent from memory: those that are not read yet have a limit in all.
+
+        waitress writes what is beyond it to temporary files.
+        """
+        with self._lock:
+            if response not in self._shared:
+                if sum(map(CachedResponse.size, self._shared)) > self._entries.maxsize + MAX_SENDING_BYTES:
+                    return False
+                self._shared.add(response)
+        return True
 
     def _get_or_render(self, environ: "WSGIEnvironment", version: Hashable) -> CachedResponse:
         """Return an endpoint's fresh entry, or else the application's response."""

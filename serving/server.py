@@ -28,7 +28,7 @@ SETTINGS = {
     "channel_timeout": 60,  # seconds without activity, after which a connection is closed
     "max_request_header_size": 16 * 1024,  # a search of 200 characters takes 2.4 KB at most
     "max_request_body_size": 64 * 1024,  # a body is read, but never used
-    "outbuf_overflow": 1 << 30,  # no response is written to a temporary file
+    "outbuf_overflow": 64 * 1024,  # of a connection's unread bytes, but for shared bodies, go to a temporary file
     "outbuf_high_watermark": 1 << 40,  # no worker thread waits for a client: ApiChannel does
     "ident": None,
     "log_socket_errors": False,  # a client that goes away is no event
@@ -93,12 +93,15 @@ def _create_server(app: "WSGIApplication", listener: socket.socket, threads: int
 
 
 def _raise_file_limit() -> None:
-    """Allow a file for each connection, if the system has a limit and lets it be raised."""
+    """Allow two files for each connection, if the system has a limit and lets it be raised.
+
+    One is its socket, the other holds what its client has not read yet.
+    """
     with suppress(ImportError, OSError, ValueError):
         import resource
 
         soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-        wanted = 2 * MAX_CONNECTIONS
+        wanted = 3 * MAX_CONNECTIONS
         if soft != resource.RLIM_INFINITY and soft < wanted:
             resource.setrlimit(
                 resource.RLIMIT_NOFILE, (wanted if hard == resource.RLIM_INFINITY else min(wanted, hard), hard)

@@ -4,6 +4,7 @@ import logging
 import re
 import socket
 import time
+from contextlib import suppress
 from threading import Thread, current_thread
 from typing import Any
 from urllib.parse import quote
@@ -182,6 +183,10 @@ class ApiServer(TcpWSGIServer):  # type: ignore[misc]
     def maintenance(self, now: float) -> None:
         """Close connections without activity. waitress never closes those whose clients do not read."""
         self._close_idle_connections(now - self.adj.channel_timeout, len(self.active_channels))
+        with suppress(ImportError, OSError, AttributeError, TypeError):  # not every C library has it
+            import ctypes
+
+            ctypes.CDLL(None).malloc_trim(0)  # returns to the system what large responses took
 
     def make_room(self, limit: int) -> None:
         """Close those connections beyond `limit` that have been idle for longest."""

@@ -627,6 +627,32 @@ def test_slow_readers_of_a_large_page_share_its_memory(
             assert read_response(file)[2] == body
 
 
+@pytest.mark.slow
+@pytest.mark.sqlite
+@pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="the memory of a process is read from /proc")
+def test_unread_pages_take_bounded_memory_and_give_it_back(
+    start: Callable[..., Server], large_key: str, tmp_path: Path
+) -> None:
+    """Pages of 2 MB that the cache has no room for. The clock is fast, so that a minute's maintenance comes soon."""
+    server = start(CACHE_MB="3", **fast_clock(tmp_path, 4))
+    before = memory_of(server.process)
+    pages = [f"{LISTS[0]}?take={take}&skip={skip}" for take in (10, 11) for skip in range(85)]
+    with ExitStack() as stack:
+        connections = connect_all(stack, server, len(pages), receive_buffer=4096)
+        for connection, page in zip(connections, pages, strict=True):
+            connection.sendall(raw_request(page, x_api_key=large_key))
+        for connection in connections:
+            assert wait_for_bytes(connection)
+        assert get(server, "/healthz").status == 200
+        assert memory_of(server.process) - before < 200  # not 350
+        for connection in (connections[0], connections[-1]):
+            with connection.makefile("rb") as file:
+                status, headers, body = read_response(file)
+            assert (status, len(body)) == (200, int(headers["Content-Length"]))
+            assert json.loads(body)["data"]
+    wait_for(lambda: memory_of(server.process) - before < 60, lambda: "It keeps the memory.", seconds=15)
+
+
 def test_clients_that_go_away_leave_only_requests_in_log(
     site: Any, new_log: Callable[[], str], large_request: bytes
 ) -> None:
@@ -811,6 +837,7 @@ def test_service_runs_if_its_output_cannot_be_written(shared: tuple[Flask, Serve
 
 
 WITHOUT_POSIX = """
+import click._termui_impl  # which imports other modules on Windows
 import os, select, signal, socket, sys
 for name in ("resource", "fcntl", "pwd", "grp", "termios", "pty", "tty"):
     sys.modules[name] = None  # cannot be imported
