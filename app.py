@@ -24,8 +24,7 @@ from serving.response_cache import MEGABYTE, ResponseCache
 from settings import SettingsError, load_environment, read_settings, read_version
 from storage import StorageError
 from storage.changes import attach_change_detector
-from storage.engine import end_transaction, engine_options, parse_database_url
-from storage.sqlite_changes import SQLiteChangeDetector
+from storage.engine import add_listeners, end_transaction, engine_options, parse_database_url, release_connection
 from storage.tables import open_database
 
 NAME = "Article Delivery API"
@@ -86,6 +85,7 @@ def _init_database(app: Flask) -> None:
         app.config["SQLALCHEMY_ENGINE_OPTIONS"] = engine_options(url, app.config["THREADS"])
         db.init_app(app)
         with app.app_context():
+            add_listeners(db.engine)
             app.extensions["change_detector"] = attach_change_detector(db.engine)
     except ImportError as error:
         raise SettingsError(_missing_driver_message(url, error)) from error
@@ -162,8 +162,7 @@ def main() -> None:
     with app.app_context():
         announce_file(open_database(create=True))
         _print_start(server.base_url(settings["HOST"], listener.getsockname()[1]))
-    if isinstance(app.extensions["change_detector"], SQLiteChangeDetector):
-        app.extensions["change_detector"].start_checkpoints()
+        release_connection()
     logged_app = AccessLog(app, log.write) if log else app
     server.serve(logged_app, listener, settings["THREADS"], allow_origins=bool(settings["CORS_ORIGINS"]))
 

@@ -7,7 +7,7 @@ import click
 from sqlalchemy import select
 
 from models import Customer, article_table, db
-from storage.tables import NO_CUSTOMER_MESSAGE
+from storage.sqlite import NO_CUSTOMER_MESSAGE
 
 DEMO_CUSTOMER = "Demo"
 

@@ -148,11 +148,11 @@ class ResponseCache:
 
         Stores a 200. Returns a 503 if the database is replaced again and again.
         """
-        for allow_checkpoint in (False, False, True):
+        for certainly in (False, False, True):
             response = call_app(self._app, environ, key, version)
             if not self._detector or response.status.startswith("5"):
                 return response
-            if self._detector.is_current(version, allow_checkpoint=allow_checkpoint):
+            if not self._detector.was_replaced(version, certainly=certainly):
                 if response.etag:
                     self._store(response)
                 return response

@@ -5,20 +5,36 @@ import shutil
 import sqlite3
 import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from sqlalchemy import URL, create_engine, inspect
+from sqlalchemy.exc import DatabaseError
 from sqlalchemy.pool import NullPool
 
 from models import Base, db
 from storage import StorageError
-from storage.engine import WRITE_LOCK_TIMEOUT_SECONDS
-from storage.sqlite import checkpoint, companion_paths, connect_existing, sqlite_path
-from storage.tables import OLDEST_TABLES, migrate, require_file
+from storage.engine import (
+    INTERRUPTIBLE_SECONDS,
+    WRITE_LOCK_TIMEOUT_SECONDS,
+    add_listeners,
+    announced_wait,
+    release_connection,
+)
+from storage.sqlite import (
+    checkpoint,
+    companion_paths,
+    connect_existing,
+    copy_owner,
+    primary_code,
+    require_file,
+    sqlite_path,
+)
+from storage.tables import has_own_tables, migrate, refuse_foreign_tables
 
-PAGE_SIZE = 4096  # SQLite's default; that of a database in WAL mode cannot change
+DEFAULT_PAGE_SIZE = 4096  # of SQLite
 DAMAGED = sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB
 
 
@@ -30,9 +46,11 @@ def back_up(target: Path) -> None:
     exists_already = f"{target} exists already. Choose another name, or move it away."
     if target.exists():
         raise StorageError(exists_already)
-    require_file()
+    path = _database_path()
+    require_file(path)
     hints = "Restore an earlier backup.", "Set DATABASE_URL to this service's database."
-    with _checked_copy(_database_path(), target, *hints) as copy:
+    with _checked_copy(path, target, DEFAULT_PAGE_SIZE, *hints) as copy:
+        _sync(copy)
         try:
             os.link(copy, target)  # unlike a rename, never over another file
         except FileExistsError as error:
@@ -51,9 +69,9 @@ def restore(backup: Path) -> str | None:
     path = _database_path()
     is_new = not os.path.exists(path)
     hints = "Use another backup.", "Choose a file that flask database backup wrote."
-    with _checked_copy(str(backup), Path(path), *hints) as copy:
+    with _checked_copy(str(backup), Path(path), _page_size(path), *hints) as copy:
         if not _overwrite(copy, path):
-            _replace(copy, path)
+            _replace(copy, os.path.realpath(path))
     checkpoint(path, timeout=1)
     return path if is_new else None
 
@@ -65,8 +83,26 @@ def _database_path() -> str:
     return path
 
 
+def _page_size(path: str) -> int:
+    """Return the page size of the database to replace: in WAL mode it cannot change.
+
+    Returns SQLite's default if there is no such database, or a damaged one. Raises StorageError for another program's.
+    """
+    try:
+        with db.engine.connect() as connection:
+            refuse_foreign_tables(connection)
+            size: int = connection.exec_driver_sql("PRAGMA page_size").scalar_one()
+            return size
+    except DatabaseError as error:
+        if os.path.exists(path) and primary_code(error.orig) not in DAMAGED:
+            raise
+        return DEFAULT_PAGE_SIZE
+    finally:
+        release_connection()
+
+
 @contextmanager
-def _checked_copy(source: str, target: Path, if_damaged: str, if_foreign: str) -> Iterator[str]:
+def _checked_copy(source: str, target: Path, page_size: int, if_damaged: str, if_foreign: str) -> Iterator[str]:
     """Yield a copy of one state of a database, whole and migrated, in a temporary folder beside `target`.
 
     Raises StorageError, with one of the hints, if the source is damaged or not a database of this service, and if the
@@ -80,33 +116,44 @@ def _checked_copy(source: str, target: Path, if_damaged: str, if_foreign: str) -
         raise StorageError(f"{reason} Choose a folder that exists and that you may write.") from error
     with temporary as name:
         copy = os.path.join(name, "copy.db")
-        _copy(source, copy, if_damaged)
+        Path(copy).touch(0o600)  # SQLite would let everybody read it
+        _copy(source, copy, page_size, if_damaged)
         _migrate(copy, source, if_foreign)
-        os.chmod(copy, 0o600)
         yield copy
 
 
-def _copy(source: str, copy: str, hint: str) -> None:
+def _copy(source: str, copy: str, page_size: int, hint: str) -> None:
     """Copy one state of a database, its WAL included, into a single file. Raises StorageError if it is damaged."""
     try:
         with closing(connect_existing(source, read_only=True, isolation_level=None)) as connection:
-            (finding,) = connection.execute("PRAGMA integrity_check(1)").fetchone()
+            (finding,) = _run_interruptibly(connection, "PRAGMA integrity_check(1)").fetchone()
             if finding == "ok":
-                connection.execute(f"PRAGMA page_size = {PAGE_SIZE}")
-                connection.execute("VACUUM INTO ?", [copy])
+                connection.execute(f"PRAGMA page_size = {page_size}")
+                _run_interruptibly(connection, "VACUUM INTO ?", copy)
     except sqlite3.DatabaseError as error:
-        if error.sqlite_errorcode & 255 not in DAMAGED:
+        if primary_code(error) not in DAMAGED:
             raise
         finding = str(error)
     if finding != "ok":
         raise StorageError(f"{source} is not a whole SQLite database ({finding.splitlines()[-1]}). {hint}")
 
 
+def _run_interruptibly(connection: sqlite3.Connection, statement: str, *parameters: str) -> sqlite3.Cursor:
+    """Run a long statement in a thread, so that Ctrl+C ends it at once."""
+    with ThreadPoolExecutor(1) as pool:
+        try:
+            return pool.submit(connection.execute, statement, parameters).result()
+        except BaseException:
+            connection.interrupt()
+            raise
+
+
 def _migrate(copy: str, name: str, hint: str) -> None:
     """Migrate the copy to this version. Raises StorageError if it is not a database of this service."""
     engine = create_engine(URL.create("sqlite", database=copy), poolclass=NullPool)
+    add_listeners(engine)
     with engine.begin() as connection:
-        if not set(inspect(connection).get_table_names()) >= OLDEST_TABLES:
+        if not has_own_tables(connection):
             raise StorageError(f"{name} is not a database of this service. {hint}")
         migrate(connection)
         inspector = inspect(connection)
@@ -121,37 +168,54 @@ def _overwrite(copy: str, path: str) -> bool:
 
     Returns False for a database that is missing, empty or damaged, which nobody can be writing.
     """
-    deadline = time.monotonic() + WRITE_LOCK_TIMEOUT_SECONDS
-
-    def give_up(status: int, _remaining: int, _total: int) -> None:
-        if status in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED) and time.monotonic() > deadline:
-            raise StorageError("Another program has been writing to the database for a minute. Try again.")
-
     if not os.path.exists(path) or not os.path.getsize(path):
         return False
+    deadline = time.monotonic() + WRITE_LOCK_TIMEOUT_SECONDS
     try:
         with (
             closing(sqlite3.connect(copy, isolation_level=None)) as reader,
-            closing(connect_existing(path, read_only=False, isolation_level=None)) as writer,
+            closing(connect_existing(path, read_only=False, timeout=INTERRUPTIBLE_SECONDS)) as writer,
+            announced_wait() as end_wait,
         ):
-            reader.backup(writer, pages=1000, progress=give_up)
+
+            def watch(status: int, _remaining: int, _total: int) -> None:
+                if status not in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
+                    end_wait()
+                elif time.monotonic() > deadline:
+                    raise StorageError("Another program has been writing to the database for a minute. Try again.")
+
+            reader.backup(writer, pages=1000, progress=watch)
     except sqlite3.DatabaseError as error:
-        if error.sqlite_errorcode & 255 not in DAMAGED:
+        if primary_code(error) not in DAMAGED:
             raise
         return False
     return True
 
 
 def _replace(copy: str, path: str) -> None:
-    """Move a file to the database's place. What SQLite has left beside the old file must not be applied to it."""
+    """Move the copy, in WAL mode and on the disk, to the database's place, with the mode and owner of the old file.
+
+    What SQLite has left beside the old file must not be applied to it.
+    """
+    checkpoint(copy, timeout=0)
+    _sync(copy)
+    folder = os.path.dirname(path)
     try:
+        copy_owner(path if os.path.exists(path) else folder, copy)
         if os.path.exists(path):
             shutil.copymode(path, copy)
-        else:
-            os.chmod(copy, 0o644)
         for companion in companion_paths(path):
             with suppress(FileNotFoundError):
                 os.remove(companion)
-        os.replace(copy, os.path.realpath(path))
+        os.replace(copy, path)
     except OSError as error:
         raise StorageError(f"{path} cannot be replaced ({error.strerror}). Stop the service, and try again.") from error
+
+
+def _sync(path: str) -> None:
+    """Wait until a file is on the disk."""
+    descriptor = os.open(path, os.O_RDWR)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

@@ -17,10 +17,10 @@ class ChangeDetector(Protocol):
     def version(self) -> Any:
         """Return a hashable value that differs after each commit, or None if that is unknown."""
 
-    def is_current(self, version: Any, *, allow_checkpoint: bool) -> bool:
-        """Return whether what was read since `version` is of the database that `version` is of, and of no other one.
+    def was_replaced(self, version: Any, *, certainly: bool) -> bool:
+        """Return whether another database may have taken this one's place since `version`.
 
-        With `allow_checkpoint`, what a checkpoint does to a SQLite file does not make it another one.
+        With `certainly`, what a checkpoint does to a SQLite file does not count.
         """
 
 

@@ -1,33 +1,49 @@
 """How the engine connects, and how transactions begin and end."""
 
-import os
+import logging
 import sqlite3
-from collections.abc import Iterator
-from contextlib import contextmanager
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, nullcontext
+from threading import Timer
 from typing import Any
 
 from sqlalchemy import Connection, Engine, event
 from sqlalchemy.engine import URL, make_url
-from sqlalchemy.exc import DBAPIError
+from sqlalchemy.exc import DBAPIError, OperationalError
 
 from models import db
 from storage import StorageError
-from storage.sqlite import checkpoint, is_writable, sqlite_path
+from storage.sqlite import checkpoint, kept_file, primary_code, sqlite_path
 
 WRITE_LOCK_TIMEOUT_SECONDS = 60  # an import of 100,000 articles takes half of it
-ADVISORY_LOCK_ID = 4_171_826_905  # any number, but the same for every writer to a PostgreSQL database
+ANNOUNCED_WAIT_SECONDS = 2  # for another writer, after which that is said
+INTERRUPTIBLE_SECONDS = 0.1  # SQLite's own wait cannot be interrupted, so it is repeated
+# On PostgreSQL, a writer locks out all others, whatever tool they are, and no reader, pg_dump included.
+WRITE_LOCK = "LOCK TABLE article IN SHARE ROW EXCLUSIVE MODE"
+MIGRATION_LOCK = "SELECT pg_advisory_xact_lock(4171826905)"  # there may be no table yet
+WAITING_MESSAGE = "Waiting for another program that writes to the database …"
+
+logger = logging.getLogger(__name__)
 
 
-@event.listens_for(Engine, "connect")
-def _set_up_sqlite(connection: Any, _record: object) -> None:
+def add_listeners(engine: Engine) -> None:
+    """Set up the connections and transactions of this engine, and of no other one in the process."""
+    if engine.dialect.name == "sqlite":
+        event.listen(engine, "connect", _set_up_sqlite)
+        event.listen(engine, "begin", _begin_sqlite)
+    elif engine.dialect.name == "postgresql":
+        event.listen(engine, "begin", _begin_postgresql)
+
+
+def _set_up_sqlite(connection: sqlite3.Connection, _record: object) -> None:
     """Enforce foreign keys in SQLite, and keep what was committed when the power fails.
 
     NORMAL would keep the file whole too, but in WAL mode it may lose the last commits
     (https://www.sqlite.org/pragma.html#pragma_synchronous). The few commits of this service can wait for the disk.
     """
-    if isinstance(connection, sqlite3.Connection):
-        connection.execute("PRAGMA foreign_keys = ON")
-        connection.execute("PRAGMA synchronous = FULL")
+    connection.execute("PRAGMA foreign_keys = ON")
+    connection.execute("PRAGMA synchronous = FULL")
 
 
 def parse_database_url(text: str) -> URL:
@@ -69,39 +85,51 @@ def postgresql_connect_args(url: URL) -> dict[str, Any]:
     return connect_args | {"client_encoding": "utf8", "prepare_threshold": None}
 
 
-@event.listens_for(Engine, "begin")
-def _begin(connection: Connection) -> None:
-    """Begin a transaction, and admit one writer at a time.
+def _begin_sqlite(connection: Connection) -> None:
+    """Begin a transaction. SQLite's driver begins none for reads, so that two reads could see two states."""
+    if "write_lock" not in connection.get_execution_options():
+        connection.exec_driver_sql("BEGIN")
+        return
+    deadline = time.monotonic() + WRITE_LOCK_TIMEOUT_SECONDS
+    connection.exec_driver_sql(f"PRAGMA busy_timeout = {INTERRUPTIBLE_SECONDS * 1000:.0f}")
+    with announced_wait():
+        while True:
+            try:
+                connection.exec_driver_sql("BEGIN IMMEDIATE")
+                break
+            except OperationalError as error:
+                if primary_code(error.orig) != sqlite3.SQLITE_BUSY or time.monotonic() > deadline:
+                    raise
+    connection.exec_driver_sql(f"PRAGMA busy_timeout = {WRITE_LOCK_TIMEOUT_SECONDS * 1000}")
 
-    SQLite's driver begins none for reads, so that two reads could see two states. On PostgreSQL a writer has to see
-    what others committed while it waited.
-    """
-    writes = connection.get_execution_options().get("write")
-    if connection.dialect.name == "sqlite":
-        if writes:
-            connection.exec_driver_sql(f"PRAGMA busy_timeout = {WRITE_LOCK_TIMEOUT_SECONDS * 1000}")
-        connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
-    elif writes:
+
+def _begin_postgresql(connection: Connection) -> None:
+    """Admit one writer at a time, which then sees what others committed while it waited."""
+    write_lock = connection.get_execution_options().get("write_lock")
+    if write_lock:
         connection.exec_driver_sql(f"SET LOCAL lock_timeout = '{WRITE_LOCK_TIMEOUT_SECONDS}s'")
-        connection.exec_driver_sql(f"SELECT pg_advisory_xact_lock({ADVISORY_LOCK_ID})")
+        with announced_wait():
+            connection.exec_driver_sql(write_lock)
 
 
-def write_options() -> dict[str, Any]:
+@contextmanager
+def announced_wait() -> Iterator[Callable[[], None]]:
+    """Report on standard error that the program waits for another one, if that takes longer than a moment.
+
+    Yields a function that ends the wait before the block ends.
+    """
+    timer = Timer(ANNOUNCED_WAIT_SECONDS, logger.warning, [WAITING_MESSAGE])
+    timer.start()
+    try:
+        yield timer.cancel
+    finally:
+        timer.cancel()
+
+
+def write_options(write_lock: str = WRITE_LOCK) -> dict[str, Any]:
     """Return the execution options of a writing connection."""
     isolation = {"isolation_level": "READ COMMITTED"} if db.engine.dialect.name == "postgresql" else {}
-    return {"write": True} | isolation
-
-
-def require_writable() -> None:
-    """Raise StorageError, which names the file or the folder, if this process may not write the database."""
-    path = sqlite_path(db.engine.url)
-    if path and os.path.exists(path) and not is_writable(path):
-        folder = os.path.dirname(os.path.realpath(path))
-        name = f"folder {folder}" if os.access(path, os.W_OK) else f"database file {path}"
-        raise StorageError(
-            f"Nothing was written: you may not write the {name}. "
-            "Run the command as a user who may write the file and its folder."
-        )
+    return {"write_lock": write_lock} | isolation
 
 
 @contextmanager
@@ -109,13 +137,14 @@ def write_transaction() -> Iterator[None]:
     """Run the session's transaction as a writer; commit it at the end, and move it from SQLite's WAL into the file.
 
     A second writer waits at the beginning, and does not fail half-way. Raises StorageError if the database cannot be
-    written, and InvalidRequestError within another transaction, which might have read what is no longer there.
+    written or another file took its place meanwhile, and InvalidRequestError inside another transaction, which may have
+    read what has changed since.
     """
-    require_writable()
-    with db.session.begin():
+    path = sqlite_path(db.engine.url)
+    with kept_file(path) if path else nullcontext(), db.session.begin():
+        db.engine.dispose()  # the connection has to be of the file that is there now
         db.session.connection(execution_options=write_options())
         yield
-    path = sqlite_path(db.engine.url)
     if path:
         checkpoint(path, timeout=1)
 

@@ -74,9 +74,9 @@ class PostgreSQLChangeDetector:
                         break
             return None
 
-    def is_current(self, version: Version | None, *, allow_checkpoint: bool) -> bool:
-        """Return whether what was read since `version` is of its server. Without a version it may be of any."""
-        return version is None or version.epoch == self._epoch
+    def was_replaced(self, version: Version | None, *, certainly: bool) -> bool:
+        """Return whether what was read since `version` may be of another server. Without a version it may be of any."""
+        return version is not None and version.epoch != self._epoch
 
     def check_server(self, server: str) -> None:
         """Suspend the versions if a transaction is on another server than they are."""

@@ -2,13 +2,13 @@
 
 import os
 
-from sqlalchemy import Connection, delete, insert, inspect, select
+from sqlalchemy import Connection, Inspector, delete, insert, inspect, select
 from sqlalchemy.schema import CreateColumn
 
 from models import Base, SchemaVersion, db
 from storage import StorageError
-from storage.engine import require_writable, write_options
-from storage.sqlite import create_file, is_writable, sqlite_path
+from storage.engine import MIGRATION_LOCK, release_connection, write_options
+from storage.sqlite import create_file, is_writable, require_file, require_writable, sqlite_path
 
 SCHEMA_VERSION = 2  # increase it whenever a column with a server_default is added; extend migrate() for other changes
 RENAMED_COLUMNS = (  # in version 2
@@ -16,7 +16,6 @@ RENAMED_COLUMNS = (  # in version 2
     ("api_key", "first_characters", "prefix"),
 )
 OLDEST_TABLES = {"customer", "api_key", "article"}  # which every version has
-NO_CUSTOMER_MESSAGE = "There is no customer yet. To create one, with a key: flask keys create CUSTOMER"
 
 
 def open_database(*, create: bool = False) -> str | None:
@@ -27,11 +26,13 @@ def open_database(*, create: bool = False) -> str | None:
     written, so that a read-only database can be used. Raises StorageError for a file that is missing, cannot be created
     or may not be written, and for the tables of a newer version or of another program.
     """
+    release_connection()  # it might be of a file that is no longer there
     path = sqlite_path(db.engine.url)
     new_file = path if create and path and not os.path.exists(path) else None
     if new_file:
         create_file(new_file)
-    require_file()
+    if path:
+        require_file(path)
     with db.engine.connect() as connection:
         if db.engine.dialect.name == "postgresql":
             _check_encoding(connection)
@@ -39,32 +40,48 @@ def open_database(*, create: bool = False) -> str | None:
     if path and is_writable(path):
         _set_wal_mode()
     if version != SCHEMA_VERSION:
-        require_writable()
-        with db.engine.execution_options(**write_options()).begin() as connection:
+        if path:
+            require_writable(path)
+        with db.engine.execution_options(**write_options(MIGRATION_LOCK)).begin() as connection:
             migrate(connection)
     return new_file
 
 
-def require_file() -> None:
-    """Raise StorageError if the database is a file that does not exist."""
-    path = sqlite_path(db.engine.url)
-    if path and not os.path.exists(path):
-        raise StorageError(f"{NO_CUSTOMER_MESSAGE}. (DATABASE_URL names {path}, which does not exist.)")
+def has_own_tables(connection: Connection) -> bool:
+    """Return whether the database has this service's tables, of any version."""
+    inspector = inspect(connection)
+    return all(inspector.has_table(name) and _has_columns(inspector, name) for name in OLDEST_TABLES)
+
+
+def refuse_foreign_tables(connection: Connection) -> None:
+    """Raise StorageError for another program's tables of the same names, and for another program's SQLite file."""
+    if has_own_tables(connection):
+        return
+    inspector = inspect(connection)
+    is_file = connection.dialect.name == "sqlite"
+    if any(map(inspector.has_table, OLDEST_TABLES)) or (is_file and inspector.get_table_names()):
+        name = connection.engine.url.database
+        raise StorageError(f"{name} is another program's database. Set DATABASE_URL to another one.")
+
+
+def _has_columns(inspector: Inspector, name: str) -> bool:
+    """Return whether a table has the columns of every version: those added later may be null, or have a default."""
+    renamed = {old: new for table, old, new in RENAMED_COLUMNS if table == name}
+    existing = {renamed.get(column["name"], column["name"]) for column in inspector.get_columns(name)}
+    columns = Base.metadata.tables[name].columns
+    return existing >= {column.name for column in columns if not (column.nullable or column.server_default)}
 
 
 def _schema_version(connection: Connection) -> int | None:
     """Return the version of the tables, 0 for those from before versions, None if there are none.
 
-    Raises StorageError for a newer version than this service knows, and for a SQLite file of another program.
+    Raises StorageError for a newer version than this service knows, and for the tables of another program.
     """
-    inspector = inspect(connection)
-    if not inspector.has_table(SchemaVersion.__tablename__):
-        if all(map(inspector.has_table, OLDEST_TABLES)):
-            return 0
-        if connection.dialect.name == "sqlite" and inspector.get_table_names():
-            path = connection.engine.url.database
-            raise StorageError(f"{path} is another program's database. Set DATABASE_URL to another file, or a new one.")
+    refuse_foreign_tables(connection)
+    if not has_own_tables(connection):
         return None
+    if not inspect(connection).has_table(SchemaVersion.__tablename__):
+        return 0
     version = connection.scalar(select(SchemaVersion.number))
     if version and version > SCHEMA_VERSION:
         raise StorageError(

@@ -15,6 +15,8 @@ from flask import Flask
 from flask.testing import FlaskClient
 from helpers import POSTGRESQL, Server, Site, client_with_key, create_application, create_key, run_command
 
+from storage.sqlite_changes import SQLiteChangeDetector
+
 # A shell that runs the tests in the background ignores SIGINT, and so would the commands that tests interrupt.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
@@ -31,7 +33,11 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @pytest.fixture(scope="session", autouse=True)
 def default_settings() -> None:
-    """Remove the settings of the shell that runs the tests, and ignore `.env`."""
+    """Remove the settings of the shell that runs the tests, ignore `.env`, and keep the WAL as tests leave it.
+
+    Services that tests start, in processes of their own, empty the WAL as users' do.
+    """
+    SQLiteChangeDetector._checkpoint_when_idle = lambda _self: None
     os.environ["FLASK_SKIP_DOTENV"] = "1"
     for name in ("DATABASE_URL", "HOST", "PORT", "THREADS", "CACHE_MB", "CORS_ORIGINS", "LOG_LEVEL", "DEMO_KEY"):
         os.environ.pop(name, None)

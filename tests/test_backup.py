@@ -16,6 +16,7 @@ import pytest
 from helpers import (
     ENDPOINTS,
     LISTS,
+    WAITING,
     article_json,
     close,
     create_application,
@@ -254,7 +255,7 @@ def test_restored_file_can_be_read_as_the_old_one_could(run, backup, app, databa
     else:
         remove(database)
     assert run("database", "restore", backup, "--yes").exit_code == 0
-    assert database.stat().st_mode & 0o777 == (mode or 0o644)
+    assert database.stat().st_mode & 0o777 == (mode or 0o600)
 
 
 def test_folder_of_a_backup_may_have_any_name(run, save, tmp_path):
@@ -391,7 +392,9 @@ def test_restore_gives_up_after_a_minute_of_another_writer(backup, client, datab
         writer.execute("BEGIN IMMEDIATE")
         result = subprocess.run(**subprocess_args(database, *command, **fast_clock(tmp_path, 10)))
     assert result.returncode == 1
-    assert result.stderr == "Error: Another program has been writing to the database for a minute. Try again.\n"
+    assert (
+        result.stderr == WAITING + "Error: Another program has been writing to the database for a minute. Try again.\n"
+    )
     assert shown(client) == NEW
 
 

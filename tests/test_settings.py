@@ -394,7 +394,7 @@ def test_database_of_another_program_is_left_alone(database: Path) -> None:
     before = database.read_bytes()
     programs = [subprocess_args(database, *arguments.split()) for arguments in WRITING_COMMANDS]
     for result in side_by_side(lambda program: subprocess.run(**program, timeout=30), programs):
-        words = [f"{database} is another program's database. Set DATABASE_URL to another file"]
+        words = [f"{database} is another program's database. Set DATABASE_URL to another one"]
         assert_error((result.returncode, result.stdout, result.stderr), words)
     assert database.read_bytes() == before
     assert list(database.parent.iterdir()) == [database]

@@ -23,6 +23,7 @@ from helpers import (
     ENDPOINTS,
     LISTS,
     PROJECT,
+    WAITING,
     Server,
     article_json,
     close,
@@ -642,7 +643,7 @@ def test_writers_wait_for_each_other(app, save, sql, database, tmp_path):
         assert [process.poll() for process in imports] == [None, None]
         writer.execute("ROLLBACK")
     outputs = [process.communicate(timeout=60) for process in imports]
-    assert outputs == [("1500 new, 0 changed, 0 unchanged (new: 1500 published)\n", "")] * 2
+    assert outputs == [("1500 new, 0 changed, 0 unchanged (new: 1500 published)\n", WAITING)] * 2
     assert sql("SELECT count(*) FROM article") == [(3001,)]
     assert sql("PRAGMA integrity_check") == [("ok",)]
 
