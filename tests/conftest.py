@@ -43,6 +43,13 @@ def default_settings() -> None:
         os.environ.pop(name, None)
 
 
+@pytest.fixture(scope="session", autouse=True)
+def no_process_outlives_the_tests() -> Iterator[None]:
+    """End what the tests have started and left running, even if this process is killed."""
+    with helpers.end_descendants():
+        yield
+
+
 @pytest.fixture(scope="session")
 def template(default_settings: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     """A database that holds the tables and nothing else."""
