@@ -153,7 +153,7 @@ class ResponseCache:
             if not self._detector or response.status.startswith("5"):
                 return response
             if not self._detector.was_replaced(version, certainly=certainly):
-                if response.etag:
+                if response.etag and version is not None:
                     self._store(response)
                 return response
             version = self._detector.version()
