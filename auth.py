@@ -30,7 +30,7 @@ def hash_key(key: str) -> str:
 
 
 def check_key() -> None:
-    """Find the customer of a request's key: its name and the key's id for the log, its id as `g.customer_id`.
+    """Find the customer of a request's key: name and key id for the log, id and name as `g.customer`.
 
     Under the API's paths a key is required, but not for OPTIONS: a browser's preflight request cannot send one. Raises
     Unauthorized (401), in the same words for an unknown, a revoked and an expired key, so that a stranger learns
@@ -49,7 +49,7 @@ def check_key() -> None:
         end_transaction()
     if customer:
         request.environ["REMOTE_USER"] = f"{customer.name}/{customer.key_id}"
-        g.customer_id = customer.id
+        g.customer = customer
     elif is_required:
         if key:
             raise Unauthorized(INVALID_KEY, www_authenticate=CHALLENGE)

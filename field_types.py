@@ -37,6 +37,11 @@ def parse_timestamp(text: Any) -> datetime:
     raise ValidationError("Must be a timestamp with its zone, as in 2026-01-31T09:30:00Z.")
 
 
+def printable(text: str) -> str:
+    """Return `text` on one line, without characters that a terminal would act on."""
+    return "".join(character if character.isprintable() else " " for character in text)
+
+
 def dump_json(value: Any) -> str:
     """Return `value` as JSON text. Raises ValidationError if it is nested too deeply.
 
@@ -46,6 +51,14 @@ def dump_json(value: Any) -> str:
         return orjson.dumps([[[[value]]]])[4:-4].decode()
     except TypeError as error:
         raise ValidationError("Must not be nested more than 250 levels deep.") from error
+
+
+def normalize_json(text: str) -> str:
+    """Return JSON text, whoever wrote it, as `dump_json` would: equal text means equal values."""
+    try:
+        return dump_json(orjson.loads(text))
+    except (ValueError, ValidationError):  # SQLite allows more levels than the JSON library, and lone surrogates
+        return text.replace("\r", " ").replace("\n", " ")
 
 
 class WholeNumber(fields.Integer):
@@ -88,8 +101,8 @@ class Text(fields.String):
 class JsonText(fields.Field[str]):
     """A column that holds JSON text, rendered without parsing it."""
 
-    def _serialize(self, value: Any, attr: str | None, obj: Any, **kwargs: Any) -> Fragment:
-        return Fragment(value)
+    def _serialize(self, value: Any, attr: str | None, obj: Any, **kwargs: Any) -> Fragment | None:
+        return Fragment(value) if value else None
 
 
 class Keywords(JsonText):
@@ -104,7 +117,7 @@ class Keywords(JsonText):
 
 
 class SchemaMarkup(JsonText):
-    """A schema.org graph in JSON-LD, which sites inject into their pages."""
+    """A schema.org graph in JSON-LD, which sites inject into their pages. None is generated from the article."""
 
     def _deserialize(self, value: Any, attr: str | None, data: Any, **kwargs: Any) -> str:
         if not (

@@ -16,7 +16,6 @@ from sqlalchemy import (
     Text,
     TypeDecorator,
     UniqueConstraint,
-    false,
 )
 from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
 
@@ -67,6 +66,7 @@ class SchemaVersion(Base):
 
 class Customer(Base):
     __tablename__ = "customer"
+    __table_args__ = ({"sqlite_autoincrement": True},)  # ids of deleted rows are not used again
 
     id: Mapped[int] = mapped_column(primary_key=True)
     name: Mapped[str] = mapped_column(Text, unique=True)
@@ -76,6 +76,7 @@ class ApiKey(Base):
     """An API key, of which only the SHA-256 and the first characters are stored."""
 
     __tablename__ = "api_key"
+    __table_args__ = ({"sqlite_autoincrement": True},)
 
     id: Mapped[int] = mapped_column(primary_key=True)
     customer_id: Mapped[int] = mapped_column(ForeignKey(Customer.id))
@@ -124,11 +125,8 @@ class Article(Base):
     meta_title: Mapped[str] = mapped_column(Text)
     meta_desc: Mapped[str] = mapped_column(Text)
     read_time: Mapped[float] = mapped_column(Float)  # minutes
-    schema_markup_generated: Mapped[bool] = mapped_column(
-        server_default=false()
-    )  # whether schema_markup follows the article's changes
     content_html: Mapped[str] = mapped_column(Text)
-    schema_markup: Mapped[str] = mapped_column(Text)  # a JSON object
+    schema_markup: Mapped[str | None] = mapped_column(Text)  # a JSON object; None: storage.structured_data generates it
 
     __table_args__ = (
         UniqueConstraint(customer_id, id),
@@ -146,23 +144,40 @@ class Article(Base):
 article_table: Table = Base.metadata.tables[Article.__tablename__]
 
 
-def _sqlite_checks() -> Iterator[str]:
-    """Yield constraints against types and forms that another tool could write and no endpoint could render."""
+def _sqlite_checks() -> Iterator[tuple[str, str]]:
+    """Yield columns with conditions, against values that another tool could write and no endpoint could render."""
     for column in article_table.columns:
+        name = column.name
         if isinstance(column.type, UtcDateTime):
             # Timestamps are compared as text, in the form of SQLite's own datetime(), with or without a fraction.
             yield (
-                f"{column.name} IS datetime({column.name}, '+0 days') || substr({column.name}, 20)"
-                f" AND rtrim(substr({column.name}, 20), '0123456789') IN ('', '.')"
-                f" AND substr({column.name}, 1, 4) > '0000'"
+                name,
+                f"{name} IS datetime({name}, '+0 days') || substr({name}, 20)"
+                f" AND rtrim(substr({name}, 20), '0123456789') IN ('', '.')"
+                f" AND substr({name}, 1, 4) > '0000'",
             )
-        elif isinstance(column.type, Text) and column.name != "status":
-            yield f"typeof({column.name}) = 'text'"
+        elif isinstance(column.type, Text) and name != "status":
+            yield name, f"typeof({name}) IN ('text', 'null')"
     for name, kind in (("keywords", "array"), ("schema_markup", "object")):
-        yield f"json_valid({name}) AND json_type({name}) = '{kind}' AND instr({name}, char(0)) = 0"
+        is_json = f"json_valid({name}) AND json_type({name}) = '{kind}' AND instr({name}, char(0)) = 0"
+        yield name, f"{name} IS NULL OR {is_json}"
     for member, kind in (("@context", "text"), ("@graph", "array")):
-        yield f"json_type(schema_markup, '$.\"{member}\"') IS '{kind}'"
+        yield "schema_markup", f"schema_markup IS NULL OR json_type(schema_markup, '$.\"{member}\"') IS '{kind}'"
 
 
-for sqlite_check in _sqlite_checks():
-    article_table.append_constraint(CheckConstraint(sqlite_check).ddl_if(dialect="sqlite"))
+def _postgresql_checks() -> Iterator[tuple[str, str]]:
+    """Yield columns with conditions, as for SQLite. PostgreSQL's types leave less to check."""
+    for name in ("published_at", "created_at", "updated_at"):
+        yield name, f"{name} >= '0001-01-01 00:00:00+00' AND {name} < '10000-01-01 00:00:00+00'"
+    not_text = "jsonb_path_exists(keywords::jsonb, 'strict $[*] ? (@.type() != \"string\")')"
+    yield "keywords", f"jsonb_typeof(keywords::jsonb) = 'array' AND NOT {not_text}"
+    for member, kind in (("@context", "string"), ("@graph", "array")):
+        value = f"schema_markup::jsonb -> '{member}'"
+        yield "schema_markup", f"schema_markup IS NULL OR jsonb_typeof({value}) IS NOT DISTINCT FROM '{kind}'"
+
+
+ARTICLE_CHECKS = {"sqlite": list(_sqlite_checks()), "postgresql": list(_postgresql_checks())}
+
+for dialect, checks in ARTICLE_CHECKS.items():
+    for _, condition in checks:
+        article_table.append_constraint(CheckConstraint(condition).ddl_if(dialect=dialect))

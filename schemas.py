@@ -136,6 +136,12 @@ class ArticleSchema(RowSchema):
     )
 
 
+class StoredArticleSchema(ArticleSchema):
+    """The full form, and what its structured data is generated from besides."""
+
+    updated_at = Timestamp(data_key="updatedAt")
+
+
 class ArticlePreviewSchema(ArticleSchema):
     """The preview: seven fields of the full form, in the order of the specification."""
 

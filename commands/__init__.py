@@ -14,7 +14,8 @@ import click
 from flask.cli import AppGroup
 from sqlalchemy.exc import DBAPIError
 
-from importing.errors import ImportErrors, ImportFailedError, printable
+from field_types import printable
+from importing.errors import ImportErrors, ImportFailedError
 from storage import StorageError
 from storage.engine import release_connection
 

@@ -17,14 +17,13 @@ from commands.lookup import get_customer, require_slugs
 from commands.params import customer_option
 from commands.preview import preview
 from commands.watch import watch
-from field_types import format_timestamp
+from field_types import format_timestamp, printable
 from importing.article_files import write_folder
-from importing.errors import ImportErrors, SourceOptions, printable
+from importing.errors import ImportErrors, SourceOptions
 from importing.export import export_articles, select_articles
 from importing.instance import is_filtered
 from importing.json_files import dump_line
 from importing.sources import open_sources
-from importing.structured_data import schema_markup
 from importing.writer import load_articles, save_articles
 from models import article_table, db, publication_state
 from settings import load_environment
@@ -120,8 +119,6 @@ def edit_article(slug: str, name: str | None) -> Iterator[dict[str, Any]]:
         article = dict(stored)
         yield article
         article |= search_columns(article["title"], article["slug"])
-        if article["schema_markup_generated"]:
-            article["schema_markup"] = schema_markup(article, customer.name)
         db.session.execute(update(article_table).where(article_table.c.pk == article["pk"]).values(article))
 
 

@@ -5,9 +5,7 @@ from sqlalchemy import delete, func, select
 
 from commands import DatabaseGroup, confirm, params
 from commands.lookup import DEMO_CUSTOMER, check_customer_name, find_customer
-from importing.errors import printable
-from importing.structured_data import schema_markup
-from importing.writer import BATCH_SIZE, UPDATE_BY_PK
+from field_types import printable
 from models import ApiKey, Customer, article_table, db
 from storage.engine import write_transaction
 from storage.tables import open_database
@@ -30,7 +28,7 @@ def list_customers() -> None:
 @click.argument("old", type=params.customer_name)
 @click.argument("new", type=params.customer_name)
 def rename(old: str, new: str) -> None:
-    """Rename the customer OLD to NEW, also in the structured data that was generated for its articles."""
+    """Rename the customer OLD to NEW, also in the structured data that is generated for its articles."""
     open_database()
     if new == DEMO_CUSTOMER:
         raise click.ClickException(f"{DEMO_CUSTOMER} is the demo, which seed.py --remove deletes. Choose another name.")
@@ -38,8 +36,7 @@ def rename(old: str, new: str) -> None:
         customer = _find_customer(old)
         check_customer_name(new, renamed=customer)
         customer.name = new
-        count = _regenerate_schema_markup(customer)
-    click.echo(f"Renamed {old} to {new} (articles with new structured data: {count}).")
+    click.echo(f"Renamed {old} to {new}.")
 
 
 @customers.command("delete")
@@ -70,24 +67,6 @@ def _count(customer: Customer) -> tuple[int, int]:
         for column in (article_table.c.customer_id, ApiKey.customer_id)
     )
     return articles, keys
-
-
-def _regenerate_schema_markup(customer: Customer) -> int:
-    """Regenerate the structured data of the customer's articles, unless an import set it; return their number.
-
-    `updated_at` stays: the articles' content is the same. A batch of articles is held in memory at a time.
-    """
-    columns = article_table.c
-    generated = columns.customer_id == customer.id, columns.schema_markup_generated
-    keys = db.session.scalars(select(columns.pk).where(*generated).order_by(columns.pk)).all()
-    for start in range(0, len(keys), BATCH_SIZE):
-        batch = select(article_table).where(columns.pk.in_(keys[start : start + BATCH_SIZE]))
-        changes = [
-            {"article_pk": article["pk"], "schema_markup": schema_markup(dict(article), customer.name)}
-            for article in db.session.execute(batch).mappings()
-        ]
-        db.session.execute(UPDATE_BY_PK, changes)
-    return len(keys)
 
 
 def remove_customer(customer: Customer) -> str:

@@ -13,7 +13,8 @@ from flask.cli import with_appcontext
 from commands import echo_warnings, params
 from commands.lookup import get_customer, require_slugs
 from commands.params import customer_option
-from importing.errors import ImportErrors, ImportFailedError, SourceLocation, printable
+from field_types import printable
+from importing.errors import ImportErrors, ImportFailedError, SourceLocation
 from importing.export import export_articles
 from importing.writer import load_articles, save_articles
 from storage.engine import release_connection, write_transaction

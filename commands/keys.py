@@ -9,7 +9,7 @@ from sqlalchemy import select
 from auth import add_key
 from commands import DatabaseGroup, announce_file, params
 from commands.lookup import find_or_create_customer
-from importing.errors import printable
+from field_types import printable
 from models import ApiKey, Customer, db
 from storage.engine import write_transaction
 from storage.tables import open_database

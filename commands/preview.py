@@ -23,8 +23,8 @@ from commands.lookup import get_customer, require_slugs
 from commands.params import customer_option
 from commands.programs import POLL_SECONDS, find_program, start_program, stop_on_signal
 from endpoints import API
-from field_types import format_timestamp
-from importing.errors import ImportErrors, locate, printable
+from field_types import format_timestamp, printable
+from importing.errors import ImportErrors, locate
 from importing.export import export_articles
 from importing.json_files import dump_line
 from importing.writer import load_articles, save_articles

@@ -19,7 +19,7 @@ from sqlalchemy.exc import DBAPIError
 from commands.lookup import get_customer
 from commands.params import customer_option
 from commands.programs import POLL_SECONDS, ProgramError, find_program, start_program, stop_on_signal
-from importing.errors import printable
+from field_types import printable
 from models import Customer, db
 from schemas import ArticleSchema
 from storage import StorageError

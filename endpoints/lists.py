@@ -1,6 +1,6 @@
 """What the two lists share. They differ only in the form of an article."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from datetime import UTC, datetime
 from typing import Any
 from urllib.parse import urlencode
@@ -10,7 +10,7 @@ from orjson import Fragment
 
 from endpoints.responses import json_response
 from models import db
-from schemas import SORT_COLUMNS, ListQuerySchema, RowSchema
+from schemas import SORT_COLUMNS, ListQuerySchema
 from storage.search import search_words, word_parameters
 from storage.selects import count_published, select_page
 
@@ -25,21 +25,21 @@ CHOICES = {
 REVERSED = {"asc": "desc", "desc": "asc"}
 
 
-def list_response(schema: RowSchema) -> Response:
-    """Return a page of the customer's published articles, in the form of `schema`.
+def list_response(columns: tuple[str, ...], render: Callable[[Iterable[Sequence[Any]]], list[Any]]) -> Response:
+    """Return a page of the customer's published articles: rows of `columns`, as `render` turns them into JSON.
 
     Total and page are read in the session's transaction, which sees one state of the database. Raises ValidationError
     for bad parameters.
     """
     query = query_schema.load(request.args.to_dict())
     words, now = search_words(query["q"]), datetime.now(UTC)
-    parameters = {"customer_id": g.customer_id, "now": now} | word_parameters(words)
+    parameters = {"customer_id": g.customer.id, "now": now} | word_parameters(words)
     counted = db.session.connection().execute(count_published(len(words)), parameters)
     total, next_publication = counted.one()
-    rows = _read_page(schema.columns, query, parameters, len(words), total) if query["skip"] < total else []
+    rows = _read_page(columns, query, parameters, len(words), total) if query["skip"] < total else []
     # A skip may have more digits than the JSON library's integers.
     meta = {"total": total, "take": len(rows), "skip": Fragment(str(query["skip"]))}
-    response = json_response({"data": schema.render(rows), "meta": meta}, next_publication)
+    response = json_response({"data": render(rows), "meta": meta}, next_publication)
     if links := _page_links(query, total):
         response.headers["Link"] = links
     return response

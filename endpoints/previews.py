@@ -12,4 +12,4 @@ schema = ArticlePreviewSchema()
 @blueprint.get("/articles/preview")
 def list_previews() -> Response:
     """Return previews of published articles."""
-    return list_response(schema)
+    return list_response(schema.columns, schema.render)

@@ -17,7 +17,7 @@ schema = SitemapEntrySchema()
 def list_slugs() -> Response:
     """Return every published slug with the day of its last change."""
     now = datetime.now(UTC)
-    parameters = {"customer_id": g.customer_id, "now": now}
+    parameters = {"customer_id": g.customer.id, "now": now}
     connection = db.session.connection()
     next_publication = connection.scalar(select_next_publication(), parameters)
     rows = connection.execute(select_slugs(), parameters).all()

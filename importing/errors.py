@@ -7,6 +7,8 @@ from datetime import UTC, tzinfo
 from itertools import groupby
 from typing import Any, NamedTuple
 
+from field_types import printable
+
 MAX_ERRORS_SHOWN = 20
 MAX_REPETITIONS = 3  # of an error in a row that are shown one by one
 MAX_LINE_LENGTH = 500  # characters
@@ -22,11 +24,6 @@ class SourceError(Exception):
     def __init__(self, reason: str, line: int | None = None) -> None:
         super().__init__(reason)
         self.line = line
-
-
-def printable(text: str) -> str:
-    """Return `text` on one line, without characters that a terminal would act on."""
-    return "".join(character if character.isprintable() else " " for character in text)
 
 
 class SourceLocation(NamedTuple):

@@ -6,10 +6,10 @@ from typing import Any
 from sqlalchemy import Select, select
 
 from importing.derived import fill_derived_fields
-from importing.structured_data import schema_markup
 from importing.writer import BATCH_SIZE
 from models import Customer, article_table, db
 from schemas import ArticleImportSchema
+from storage.structured_data import fill_schema_markup, stored_article
 
 schema = ArticleImportSchema()
 
@@ -29,17 +29,17 @@ def export_articles(customer: Customer, slugs: Collection[str] = (), *, all_fiel
     query = select_articles(customer, slugs).order_by(article_table.c.id)
     result = db.session.execute(query, execution_options={"yield_per": BATCH_SIZE})
     for batch in result.mappings().partitions():
-        records = schema.render([row[name] for name in schema.columns] for row in batch)
-        for row, record in zip(batch, records, strict=True):
-            left_out = set() if all_fields else _derivable(dict(row), customer.name)
+        articles = [stored_article(dict(row), customer.name) for row in batch]
+        records = schema.render([article[name] for name in schema.columns] for article in articles)
+        if all_fields:
+            fill_schema_markup(records, customer.name)
+        for article, record in zip(articles, records, strict=True):
+            left_out = set() if all_fields else _derivable(article)
             names = zip(schema.columns, record, strict=True)
             yield {key: record[key] for name, key in names if name not in left_out and record[key] is not None}
 
 
-def _derivable(row: dict[str, Any], publisher: str) -> set[str]:
+def _derivable(article: dict[str, Any]) -> set[str]:
     """Return the columns of an article that an import would derive to the same values."""
-    derived = fill_derived_fields({"title": row["title"], "content_html": row["content_html"]})
-    names = {name for name in ("read_time", "meta_title", "meta_desc") if derived[name] == row[name]}
-    if row["schema_markup_generated"] and schema_markup(row, publisher) == row["schema_markup"]:
-        names.add("schema_markup")
-    return names
+    derived = fill_derived_fields({"title": article["title"], "content_html": article["content_html"]})
+    return {name for name in ("read_time", "meta_title", "meta_desc") if derived[name] == article[name]}

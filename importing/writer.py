@@ -8,25 +8,27 @@ from typing import Any
 from uuid import uuid4
 
 from marshmallow import ValidationError
-from sqlalchemy import RowMapping, bindparam, insert, select, update
+from sqlalchemy import bindparam, insert, select, update
 
 from field_types import truncate_to_milliseconds
 from importing.derived import fill_derived_fields
 from importing.errors import ImportErrors, SourceLocation
 from importing.hints import unknown_field_message, warnings_about
 from importing.instance import is_url
-from importing.structured_data import schema_markup
 from models import Customer, article_table, db, publication_state
 from schemas import ArticleImportSchema, ArticleSchema
 from storage.search import search_columns
 from storage.selects import select_published
+from storage.structured_data import given_schema_markup, stored_article
 
 BATCH_SIZE = 500  # articles held in memory at a time
 UPDATE_BY_PK = update(article_table).where(article_table.c.pk == bindparam("article_pk"))  # for a list of changes
 
 PRESERVED_COLUMNS = "id", "status", "created_at", "published_at", "views"  # unless an import gives them
-# A change of these moves `updated_at`, and so does one of given structured data.
-CONTENT_COLUMNS = set(ArticleSchema().columns) - {*PRESERVED_COLUMNS, "schema_markup"}
+# A change of these moves `updated_at`.
+CONTENT_COLUMNS = set(ArticleSchema().columns) - set(PRESERVED_COLUMNS)
+
+Row = dict[str, Any]  # an article by `Article` column
 
 
 def load_articles(
@@ -109,7 +111,7 @@ class ArticleWriter:
                 row["slug"] = f" {row['id']}"  # unique: no slug has a space
             if not stored:
                 new.append(row)
-            elif any(stored[name] != value for name, value in row.items() if name != "schema_markup_generated"):
+            elif any(stored[name] != value for name, value in row.items()):
                 changed.append({"article_pk": stored["pk"], **row})
                 self.released_slugs[stored["slug"]] = stored["id"]
             else:
@@ -124,7 +126,7 @@ class ArticleWriter:
         self.counts.update(new=len(new), changed=len(changed))
         self.counts.update(publication_state(row["status"], row["published_at"], self.now) for row in new)
 
-    def _load_existing(self, articles: list[dict[str, Any]]) -> tuple[dict[str, RowMapping], dict[str, RowMapping]]:
+    def _load_existing(self, articles: list[dict[str, Any]]) -> tuple[dict[str, Row], dict[str, Row]]:
         """Return the rows that have any of the articles' ids and slugs, by id and by slug."""
         columns = article_table.c
         own = select(columns.pk).where(columns.customer_id == self.customer_id)
@@ -132,7 +134,7 @@ class ArticleWriter:
         same_slugs = own.where(columns.slug.in_([article["slug"] for article in articles]))
         # A union: with "or" SQLite would read each of the customer's articles.
         same = select(article_table).where(columns.pk.in_(same_ids.union(same_slugs)))
-        rows = db.session.execute(same).mappings().all()
+        rows = [stored_article(dict(row), self.publisher) for row in db.session.execute(same).mappings()]
         return {row["id"]: row for row in rows}, {row["slug"]: row for row in rows}
 
     def _is_duplicate(self, location: SourceLocation, row: dict[str, Any]) -> bool:
@@ -144,7 +146,7 @@ class ArticleWriter:
             seen.add(row[field])
         return False
 
-    def _complete(self, article: dict[str, Any], stored: RowMapping | None, location: SourceLocation) -> dict[str, Any]:
+    def _complete(self, article: Row, stored: Row | None, location: SourceLocation) -> Row:
         """Return all columns of an article but its `pk`."""
         row = {name: stored[name] for name in PRESERVED_COLUMNS} if stored else self._new_article_defaults(article)
         if self.publish_dated and "published_at" in article:
@@ -153,13 +155,13 @@ class ArticleWriter:
         row = fill_derived_fields(row | search_columns(row["title"], row["slug"])) | {"customer_id": self.customer_id}
         if row["status"] == "published" and not row["published_at"]:
             row["published_at"] = self.now
-        generated = row["schema_markup_generated"] = "schema_markup" not in article
+        row.setdefault("schema_markup", None)
+        for updated_at in filter(None, (article.get("updated_at"), stored and stored["updated_at"])):
+            row["schema_markup"] = given_schema_markup(row | {"updated_at": updated_at}, self.publisher)
         row["updated_at"] = self._updated_at(row, stored, from_instance=is_url(location.source))
-        if generated:
-            row["schema_markup"] = schema_markup(row, self.publisher)
         return row
 
-    def _updated_at(self, row: dict[str, Any], stored: RowMapping | None, *, from_instance: bool) -> datetime:
+    def _updated_at(self, row: Row, stored: Row | None, *, from_instance: bool) -> datetime:
         """Return when the article was last changed.
 
         A given time that is just the stored one is left over from an export. From another instance comes only the day
@@ -173,7 +175,7 @@ class ArticleWriter:
             return before if before.date() == imported.date() else imported
         if imported and imported != before:
             return imported
-        return before if _same_content(row, stored) else self.now
+        return before if all(row[name] == stored[name] for name in CONTENT_COLUMNS) else self.now
 
     def _new_article_defaults(self, article: dict[str, Any]) -> dict[str, Any]:
         published_at = article.get("published_at")
@@ -212,11 +214,3 @@ class ArticleWriter:
         if missing:
             db.session.execute(UPDATE_BY_PK.values(status="draft"), missing)
         self.counts["unpublished"] = len(missing)
-
-
-def _same_content(row: dict[str, Any], stored: RowMapping) -> bool:
-    if any(row[name] != stored[name] for name in CONTENT_COLUMNS):
-        return False
-    if row["schema_markup_generated"]:
-        return bool(stored["schema_markup_generated"])
-    return bool(row["schema_markup"] == stored["schema_markup"])

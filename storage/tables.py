@@ -3,18 +3,15 @@
 import os
 
 from sqlalchemy import Connection, Inspector, delete, insert, inspect, select
-from sqlalchemy.schema import CreateColumn
 
 from models import Base, SchemaVersion, db
 from storage import StorageError
 from storage.engine import MIGRATION_LOCK, release_connection, write_options
+from storage.migration import RENAMED_COLUMNS, upgrade_tables
 from storage.sqlite import create_file, is_writable, require_file, require_writable, sqlite_path
 
-SCHEMA_VERSION = 2  # increase it whenever a column with a server_default is added; extend migrate() for other changes
-RENAMED_COLUMNS = (  # in version 2
-    ("article", "markup_is_made", "schema_markup_generated"),
-    ("api_key", "first_characters", "prefix"),
-)
+# Increase it whenever a column with a server_default is added. For other changes, extend upgrade_tables too.
+SCHEMA_VERSION = 3
 OLDEST_TABLES = {"customer", "api_key", "article"}  # which every version has
 
 
@@ -109,24 +106,15 @@ def _check_encoding(connection: Connection) -> None:
 
 
 def migrate(connection: Connection) -> None:
-    """Create the tables, or add the columns that those of an earlier version lack, in the connection's transaction.
+    """Create the tables, or upgrade those of an earlier version, in the connection's transaction.
 
-    Raises StorageError for a newer version.
+    Raises StorageError for a newer version, and for an article that the tables of this version cannot hold.
     """
     version = _schema_version(connection)
     if version == SCHEMA_VERSION:  # another process may have been faster
         return
     if version is not None:
-        inspector = inspect(connection)
-        for name, old, renamed in RENAMED_COLUMNS:
-            if old in {column["name"] for column in inspector.get_columns(name)}:
-                connection.exec_driver_sql(f"ALTER TABLE {name} RENAME COLUMN {old} TO {renamed}")
-        inspector.clear_cache()
-        for table in filter(lambda table: inspector.has_table(table.name), Base.metadata.sorted_tables):
-            existing = {column["name"] for column in inspector.get_columns(table.name)}
-            for new in (column for column in table.columns if column.name not in existing):
-                definition = CreateColumn(new).compile(dialect=connection.dialect)
-                connection.exec_driver_sql(f"ALTER TABLE {table.name} ADD COLUMN {definition}")
+        upgrade_tables(connection, version)
     Base.metadata.create_all(connection)
     connection.execute(delete(SchemaVersion))
     connection.execute(insert(SchemaVersion).values(number=SCHEMA_VERSION))

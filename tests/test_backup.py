@@ -343,18 +343,6 @@ def test_unusable_backup_is_refused_and_changes_nothing(run, backup, client, key
     assert files_beside(database) == before
 
 
-def test_backup_of_an_earlier_version_is_migrated(run, backup, client, key):
-    with closing(sqlite3.connect(backup)) as connection, connection:
-        connection.execute("ALTER TABLE article RENAME COLUMN schema_markup_generated TO markup_is_made")
-        connection.execute("ALTER TABLE api_key RENAME COLUMN prefix TO prefix")
-        connection.execute("UPDATE tables_version SET number = 1")
-    before = backup.read_bytes()
-    assert run("database", "restore", backup, "--yes").exit_code == 0
-    assert shown(client) == OLD
-    assert key[:6] in run("keys", "list").stdout
-    assert backup.read_bytes() == before
-
-
 def test_backup_with_another_page_size_is_restored(run, backup, client, key):
     with closing(sqlite3.connect(backup, isolation_level=None)) as connection:
         connection.execute("PRAGMA page_size = 8192")

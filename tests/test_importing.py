@@ -199,11 +199,11 @@ def test_derived_markup_agrees_with_the_article(save, client):
     }
 
 
-def test_markup_of_a_draft_without_banner_has_no_date_or_image(save, sql):
+def test_markup_of_a_draft_without_banner_has_no_date_or_image(save, run):
     save(article_json(1, status="draft", publishedAt=None, bannerUrl=""))
-    ((markup,),) = sql("SELECT schema_markup FROM article")
-    assert not {"datePublished", "image"} & json.loads(markup)["@graph"][0].keys()
-    assert json.loads(markup)["@graph"][0]["dateModified"] == iso(PAST)
+    (graph,) = json.loads(run("articles", "export", "--all-fields").stdout)["schemaMarkup"]["@graph"]
+    assert not {"datePublished", "image"} & graph.keys()
+    assert graph["dateModified"] == iso(PAST)
 
 
 def test_derived_markup_cannot_break_out_of_a_script(save, client):
@@ -397,6 +397,34 @@ def test_own_output_imported_again_changes_nothing(run, save, client, sql, tmp_p
     # The markup was given, but is the derived one, so that it still follows the article.
     run("articles", "publish", "slug-7", "--at", "2020-01-01T00:00:00Z")
     assert posting(published(client)["id-0007"])["datePublished"] == "2020-01-01T00:00:00.000Z"
+
+
+def test_markup_follows_whatever_changes_the_article(run, save, client, sql):
+    save(article_json(1))
+    exported = json.loads(run("articles", "export", "--all-fields").stdout)
+    with travel(NOW, tick=False):
+        assert run("articles", "import", "-", input=json.dumps(exported)).stdout == "0 new, 0 changed, 1 unchanged\n"
+        assert times(sql, "updated_at") == {"id-0001": iso(PAST)}
+    sql("UPDATE article SET title = 'Now', updated_at = '2025-06-01 00:00:00'")
+    run("customers", "rename", "Acme", "Bolt")
+    run("articles", "publish", "slug-1", "--at", "2020-01-01T00:00:00Z")
+    graph = posting(published(client)["id-0001"])
+    assert (graph["headline"], graph["publisher"]["name"]) == ("Now", "Bolt")
+    assert (graph["dateModified"], graph["datePublished"]) == ("2025-06-01T00:00:00.000Z", "2020-01-01T00:00:00.000Z")
+
+
+def test_json_of_another_tool_is_compared_by_its_values(run, save, client, sql):
+    save(article_json(1, keywords=["tea", "é"]), article_json(2, schemaMarkup=MARKUP))
+    sql("UPDATE article SET keywords = ? WHERE id = 'id-0001'", '[ "tea",\n\r "\\u00e9" ]')
+    sql("UPDATE article SET schema_markup = ? WHERE id = 'id-0002'", json.dumps(MARKUP, indent=1))
+    for options in ([], ["--all-fields"]):
+        exported = run("articles", "export", *options).stdout
+        assert [json.loads(line)["id"] for line in exported.splitlines()] == ["id-0001", "id-0002"]
+        assert json.loads(exported.splitlines()[0])["keywords"] == ["tea", "é"]
+        with travel(NOW, tick=False):
+            assert run("articles", "import", "-", input=exported).stdout == "0 new, 0 changed, 2 unchanged\n"
+    assert set(times(sql, "updated_at").values()) == {iso(PAST)}
+    assert published(client)["id-0001"]["keywords"] == ["tea", "é"]
 
 
 def test_markup_is_derived_once_after_it_was_given(counts, save, sql):

@@ -573,58 +573,6 @@ def test_newer_database_is_refused_by_the_service(newer_database):
     assert_newer_version_is_refused(finished.returncode, finished.stdout, finished.stderr)
 
 
-UNVERSIONED = ["DROP TABLE tables_version"]
-VERSION_1 = [
-    "ALTER TABLE article RENAME COLUMN schema_markup_generated TO markup_is_made",
-    "ALTER TABLE api_key RENAME COLUMN prefix TO first_characters",
-    "UPDATE tables_version SET number = 1",
-]
-WITHOUT_COLUMN = [*VERSION_1, *UNVERSIONED, "ALTER TABLE article DROP COLUMN markup_is_made"]
-
-
-def make_older(app: Flask, sql: Callable[..., list[Any]], statements: list[str]) -> list[Any]:
-    """Turn a database into one of an earlier version; return its version before."""
-    close(app)
-    version = sql("SELECT number FROM tables_version")
-    assert len(version) == 1
-    for statement in statements:
-        if "DROP COLUMN" in statement:
-            drop_check(app, statement.split()[-1])
-        sql(statement)
-    return version
-
-
-def drop_check(app: Flask, column: str) -> None:
-    """Drop SQLite's check of a text column, which would keep the column from being dropped."""
-    with closing(sqlite3.connect(app.config["DATABASE_URL"].removeprefix("sqlite:///"))) as connection, connection:
-        connection.execute("PRAGMA writable_schema = ON")
-        check = f", \n\tCHECK (typeof({column}) = 'text')"
-        connection.execute("UPDATE sqlite_schema SET sql = replace(sql, ?, '') WHERE name = 'article'", [check])
-
-
-@pytest.mark.parametrize("statements", [UNVERSIONED, WITHOUT_COLUMN])
-def test_older_database_is_migrated_by_a_command(app, save, sql, run, client, statements):
-    save(article_json(1))
-    version = make_older(app, sql, statements)
-    assert "Title 1" in run("articles", "list").stdout
-    assert sql("SELECT number FROM tables_version") == version
-    assert client.get(LISTS[0]).get_json()["data"][0]["title"] == "Title 1"
-    save(article_json(1, title="New"), article_json(2))
-    titles = [article["title"] for article in client.get(LISTS[0]).get_json()["data"]]
-    assert sorted(titles) == ["New", "Title 2"]
-
-
-@pytest.mark.slow
-def test_older_database_is_migrated_by_the_service(app, own_service, save, sql):
-    save(article_json(1))
-    version = make_older(app, sql, WITHOUT_COLUMN)
-    service = own_service()
-    assert service.titles() == ["Title 1"]
-    assert sql("SELECT number FROM tables_version") == version
-    service.save(article_json(1, title="New"), article_json(2))
-    assert service.titles() == ["New", "Title 2"]
-
-
 @pytest.mark.slow
 def test_writers_wait_for_each_other(app, save, sql, database, tmp_path):
     """Two imports wait for a third writer, longer than SQLite does by default."""
