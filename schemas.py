@@ -68,9 +68,12 @@ class RowSchema(Schema):
         ]
 
 
-def about(description: str, example: Any, aliases: str = "") -> dict[str, Any]:
-    """Return a field's metadata: what /openapi.json says of it, and what other systems call it."""
-    return {"openapi": {"description": description, "examples": [example]}, "aliases": aliases.split()}
+def about(description: str, example: Any, aliases: str = "", **limits: Any) -> dict[str, Any]:
+    """Return a field's metadata: what /openapi.json says of it, its limits in JSON Schema, and what others call it."""
+    return {"openapi": {"description": description, "examples": [example], **limits}, "aliases": aliases.split()}
+
+
+SLUG_LIMITS: dict[str, Any] = {"minLength": 1, "maxLength": 200, "pattern": r"^[^\s/?#]+$"}
 
 
 class ArticleSchema(RowSchema):
@@ -78,18 +81,28 @@ class ArticleSchema(RowSchema):
 
     id = Text(
         validate=validate.Regexp(r"\S{1,64}\Z", error="Must have 1 to 64 characters and no white space."),
-        metadata=about("Unique among the customer's articles.", "0b9f3c51-5d0a-4f5e-9f6b-3d1c6e0f8a21"),
+        metadata=about(
+            "Unique among your articles. It stays when the slug changes.",
+            "0b9f3c51-5d0a-4f5e-9f6b-3d1c6e0f8a21",
+            minLength=1,
+            maxLength=64,
+            pattern=r"^\S+$",
+        ),
     )
-    title = Text(required=True, metadata=about("The article's title.", "Our spring menu", "name headline"))
+    title = Text(
+        required=True,
+        metadata=about("The article's title, as text: escape it in HTML.", "Our spring menu", "name headline"),
+    )
     slug = Text(
         required=True,
         validate=validate.Regexp(
             r"[^\s/?#]{1,200}\Z", error="Must have 1 to 200 characters, and no white space, /, ? or #."
         ),
         metadata=about(
-            "For the article's URL on the site; unique among the customer's articles.",
+            "For the article's URL on your site, in which you percent-encode it. Unique among your articles.",
             "spring-menu",
             "url permalink path",
+            **SLUG_LIMITS,
         ),
     )
     banner_url = Text(
@@ -97,40 +110,42 @@ class ArticleSchema(RowSchema):
         load_default="",
         validate=validate_http_url,
         metadata=about(
-            "URL of the banner image, or empty.",
+            "The http or https URL of the banner image, or empty.",
             "https://www.example.com/spring.jpg",
             "image imageurl heroimage hero featureimage featuredimage cover banner images",
         ),
     )
-    keywords = Keywords(load_default="[]", metadata=about("May be empty.", ["menu", "spring"], "tags labels"))
+    keywords = Keywords(
+        load_default="[]", metadata=about("What the article is about; may be empty.", ["menu", "spring"], "tags labels")
+    )
     meta_title = Text(
-        data_key="metaTitle", metadata=about("For the page's title element.", "Our spring menu", "seotitle")
+        data_key="metaTitle", metadata=about("For your page's title element.", "Our spring menu", "seotitle")
     )
     meta_desc = Text(
         data_key="metaDesc",
         metadata=about(
-            "For the page's meta description.", "Asparagus is back.", "metadescription description excerpt summary"
+            "For your page's meta description.", "Asparagus is back.", "metadescription description excerpt summary"
         ),
     )
     published_at = Timestamp(
         data_key="publishedAt",
         metadata=about(
-            "Since when it is published, in UTC.",
+            "Since when it is published, in UTC, to the millisecond.",
             "2026-03-01T07:00:00.000Z",
             "pubdate publishdate publishedon date published",
         ),
     )
     category = Text(load_default="", metadata=about("Name of the category, or empty.", "News", "section primarytag"))
-    read_time = Minutes(data_key="readTime", metadata=about("Minutes of reading.", 1))
+    read_time = Minutes(data_key="readTime", metadata=about("The time that reading takes, in minutes.", 1))
     content_html = Text(
         data_key="contentHtml",
         required=True,
-        metadata=about("The body, in HTML.", "<p>Asparagus is back.</p>", "html body content text"),
+        metadata=about("The body, in HTML, as it was imported.", "<p>Asparagus is back.</p>", "html body content text"),
     )
     schema_markup = SchemaMarkup(
         data_key="schemaMarkup",
         metadata=about(
-            "Structured data of schema.org, for the page, in JSON-LD.",
+            "Structured data of schema.org in JSON-LD, for a script element of your page.",
             {"@context": "https://schema.org", "@graph": [{"@type": "BlogPosting"}]},
         ),
     )
@@ -174,5 +189,8 @@ class ArticleImportSchema(ArticleSchema):
 class SitemapEntrySchema(RowSchema):
     """A slug and the day of its last change."""
 
-    slug = Text(data_key="url", metadata=about("An article's slug.", "spring-menu"))
-    changed_at = Day(data_key="lastmod", metadata=about("The UTC day of its last change.", "2026-03-02"))
+    slug = Text(data_key="url", metadata=about("An article's slug, not a full URL.", "spring-menu", **SLUG_LIMITS))
+    changed_at = Day(
+        data_key="lastmod",
+        metadata=about("The day of its last change or of its publication, the later one, in UTC.", "2026-03-02"),
+    )

@@ -14,7 +14,12 @@ from settings import read_version
 
 blueprint = Blueprint("openapi", __name__)
 
-DOCUMENT = Path(__file__).with_suffix(".json")  # all but the version and the forms of an article
+DOCUMENT = Path(__file__).with_suffix(".json")  # all but the version, and the forms below with their examples
+FORMS = {
+    "/api/public/v1/articles": ArticleSchema(),
+    "/api/public/v1/articles/preview": ArticlePreviewSchema(),
+    "/api/public/v1/sitemap": SitemapEntrySchema(),
+}
 STRING: dict[str, Any] = {"type": "string"}
 ARRAY: dict[str, Any] = {"type": "array"}
 LINKED_DATA = {"@context": STRING, "@graph": ARRAY | {"items": {}}}
@@ -39,8 +44,10 @@ def description() -> bytes:
     """Return the description, as JSON."""
     document = orjson.loads(DOCUMENT.read_bytes())
     document["info"]["version"] = read_version()
-    for schema in (ArticleSchema(), ArticlePreviewSchema(), SitemapEntrySchema()):
+    for path, schema in FORMS.items():
         document["components"]["schemas"][type(schema).__name__.removesuffix("Schema")] = _describe(schema)
+        response = document["paths"][path]["get"]["responses"]["200"]
+        response["content"]["application/json"]["example"]["data"] = [schema.example()]
     return orjson.dumps(document)
 
 

@@ -2,6 +2,7 @@
 
 import json
 import re
+from operator import itemgetter
 
 import pytest
 from helpers import ENDPOINTS, LISTS, PROJECT, SITEMAP, assert_problem, send
@@ -77,5 +78,13 @@ def test_documented_errors_are_the_real_ones(site, app, client, sql):
     for code, body in responses.items():
         assert json.loads(documented[code]) == json.loads(body)
         assert json.loads(body)["code"] == code
+    described = client.get("/openapi.json").get_json()["components"]
+    assert described["schemas"]["ProblemCode"]["enum"] == list(documented)
+    for response in described["responses"].values():
+        for content in response.get("content", {}).values():
+            for example in (
+                [content["example"]] if "example" in content else map(itemgetter("value"), content["examples"].values())
+            ):
+                assert example | {"errors": 0} == json.loads(documented[example["code"]]) | {"errors": 0}
     readme = (PROJECT / "README.md").read_text("utf-8")
     assert all(f"`{code}`" in readme for code in documented)

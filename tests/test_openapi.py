@@ -1,12 +1,26 @@
 """Tests of /openapi.json against the service. tests/integration/test_description.py uses other projects' tools."""
 
+import json
 from functools import reduce
 
 import helpers
 import pytest
-from helpers import ENDPOINTS, LISTS, SITEMAP, client_with_key, create_application, create_key
+from helpers import (
+    ENDPOINTS,
+    LISTS,
+    PROJECT,
+    SITEMAP,
+    article_json,
+    client_with_key,
+    create_application,
+    create_key,
+    import_articles,
+)
+from marshmallow import validate
 
 from schemas import ListQuerySchema
+
+FORMS = ("Article", "ArticlePreview", "SitemapEntry")
 
 
 @pytest.fixture(scope="module")
@@ -31,91 +45,86 @@ def document(client):
 
 
 def resolve(document, node):
-    """Return a part of the document, or that which it refers to."""
+    """Return a part of the document, with that which it refers to."""
     if "$ref" not in node:
         return node
-    return reduce(lambda found, name: found[name], node["$ref"].split("/")[1:], document)
+    return reduce(lambda found, name: found[name], node["$ref"].split("/")[1:], document) | node
 
 
-def example(document, path, status=200, media_type="application/json"):
-    content = resolve(document, document["paths"][path]["get"]["responses"][str(status)])["content"][media_type]
-    return content["example"] if "example" in content else example_of(document, content["schema"])
-
-
-def example_of(document, schema):
-    """Return an example of a schema, from those of its parts."""
-    schema = resolve(document, schema)
-    if "examples" in schema:
-        return schema["examples"][0]
-    if schema["type"] == "array":
-        return [example_of(document, schema["items"])]
-    if schema["type"] == "integer":
-        return 1
-    return {name: example_of(document, part) for name, part in schema["properties"].items()}
+def example(document, path):
+    return document["paths"][path]["get"]["responses"]["200"]["content"]["application/json"]["example"]
 
 
 def test_it_describes_every_endpoint(document):
     assert set(document["paths"]) == {*ENDPOINTS, "/healthz"}
-    assert document["openapi"].startswith("3.1")
+    assert document["servers"][0]["url"] == "."
+    ids = [path["get"]["operationId"] for path in document["paths"].values()]
+    assert ids == ["getArticleList", "getArticlePreviewList", "getSitemapEntryList", "getHealth"]
+    assert document["paths"]["/healthz"]["get"]["security"] == []
 
 
-def test_it_has_an_etag_for_conditional_requests(client):
-    etag = client.get("/openapi.json").headers["ETag"]
-    assert client.get("/openapi.json", headers={"If-None-Match": etag}).status_code == 304
+def test_every_operation_says_what_it_is_for_and_names_each_status(document):
+    headers = {"401": "WWW-Authenticate", "405": "Allow", "503": "Retry-After"}
+    for path, item in document["paths"].items():
+        operation = item["get"]
+        assert operation["summary"]
+        assert operation["description"]
+        statuses = {"200", "400", "405", "413", "431", "500", "503", "default"}
+        assert set(operation["responses"]) == statuses | ({"304", "401"} if path in ENDPOINTS else set())
+        for status, response in operation["responses"].items():
+            described = resolve(document, response).get("headers", {})
+            if status in ("200", "304") and path in ENDPOINTS:
+                assert {"ETag", "Vary", "Cache-Control"} <= set(described)
+                assert ("Link" in described) == (path in LISTS)
+            assert headers.get(status, "") in {*described, ""}
 
 
 @pytest.mark.parametrize("path", LISTS)
-def test_its_parameters_have_their_ranges(document, path):
-    parameters = document["paths"][path]["get"]["parameters"]
-    parameters = [resolve(document, item) for item in parameters]
+def test_its_parameters_are_those_that_are_checked(document, path):
+    """The limits, choices and defaults of the query schema are in the document, and no others."""
+    parameters = [resolve(document, item) for item in document["paths"][path]["get"]["parameters"]]
     described = {item["name"]: resolve(document, item["schema"]) for item in parameters if item["in"] == "query"}
-    assert set(described) == {field.data_key or name for name, field in ListQuerySchema().fields.items()}
-    assert described["take"] == {"type": "integer", "minimum": 1, "maximum": 100, "default": 50}
-    assert described["skip"] == {"type": "integer", "minimum": 0, "default": 0}
-    assert described["order"]["enum"] == ["asc", "desc"]
-    assert described["q"]["maxLength"] == 200
+    for name, field in ListQuerySchema().fields.items():
+        schema = described.pop(field.data_key or name)
+        limits = {"default": field.load_default}
+        for validator in field.validators:
+            if isinstance(validator, validate.Range):
+                limits |= {"minimum": validator.min} | ({"maximum": validator.max} if validator.max else {})
+            elif isinstance(validator, validate.Length):
+                limits["maxLength"] = validator.max
+            elif isinstance(validator, validate.OneOf):
+                limits["enum"] = list(validator.choices)
+        assert {limit: schema[limit] for limit in schema.keys() - {"$ref", "type", "description", "pattern"}} == limits
+    assert described == {}
+
+
+def test_its_fields_have_the_limits_that_an_import_checks(client, document):
+    properties = document["components"]["schemas"]["Article"]["properties"]
+    limited = {name: field for name, field in properties.items() if "maxLength" in field}
+    assert set(limited) == {"id", "slug"}
+    for name, field in limited.items():
+        for length, is_valid in ((0, False), (1, True), (field["maxLength"], True), (field["maxLength"] + 1, False)):
+            article = article_json(1, **{"slug": "other"} | {name: "x" * length})
+            result = import_articles(client.application, article, options=["--dry-run"])
+            assert (result.exit_code == 0) == is_valid, (name, length, result.output)
+        assert import_articles(client.application, article_json(1, **{name: "a b"})).exit_code == 1
 
 
 @pytest.mark.parametrize("path", ENDPOINTS)
 def test_its_example_is_a_real_response(client, document, path):
-    assert client.get(path).get_json()["data"] == example(document, path)["data"]
+    assert client.get(path).get_json() == example(document, path)
 
 
 def test_its_components_describe_each_key_of_a_response(client, document):
-    for path, name in zip(ENDPOINTS, ("Article", "ArticlePreview", "SitemapEntry"), strict=True):
+    """Client generators name their types after the schemas."""
+    for path, name in zip(ENDPOINTS, FORMS, strict=True):
         described = document["components"]["schemas"][name]
-        (data,) = client.get(path).get_json()["data"]
-        assert list(described["properties"]) == list(data) == described["required"]
-        assert all(field["type"] and field["description"] for field in described["properties"].values())
-
-
-@pytest.mark.parametrize(("status", "query"), [(400, "?take=0"), (401, "")])
-def test_its_examples_of_errors_are_real_responses(client, document, status, query):
-    headers = {"x-api-key": ""} if status == 401 else {}
-    expected = example(document, LISTS[0], status, "application/problem+json")
-    assert client.get(LISTS[0] + query, headers=headers).get_json() == expected
-
-
-def test_operation_ids_are_in_one_style(document):
-    ids = [path["get"]["operationId"] for path in document["paths"].values()]
-    assert ids == ["getArticleList", "getArticlePreviewList", "getSitemapEntryList", "getHealth"]
-
-
-@pytest.mark.parametrize("path", ENDPOINTS)
-def test_conditional_requests_are_described(document, path):
-    operation = document["paths"][path]["get"]
-    parameters = [resolve(document, item) for item in operation["parameters"]]
-    assert [item["name"] for item in parameters if item["in"] == "header"] == ["If-None-Match"]
-    assert all("ETag" in resolve(document, operation["responses"][status])["headers"] for status in ("200", "304"))
-
-
-def test_responses_are_named_schemas(client, document):
-    """Client generators name their types after them."""
-    for path, name in zip(ENDPOINTS, ("ArticleList", "ArticlePreviewList", "SitemapEntryList"), strict=True):
         content = document["paths"][path]["get"]["responses"]["200"]["content"]["application/json"]
-        assert content["schema"] == {"$ref": f"#/components/schemas/{name}"}
-        assert list(resolve(document, content["schema"])["properties"]) == list(client.get(path).get_json())
-    assert {"Meta", "Problem", "Health", "Order", "OrderBy"} <= set(document["components"]["schemas"])
+        assert content["schema"] == {"$ref": f"#/components/schemas/{name}List"}
+        body = client.get(path).get_json()
+        assert list(resolve(document, content["schema"])["properties"]) == list(body)
+        assert list(described["properties"]) == list(body["data"][0]) == described["required"]
+        assert all(field["type"] and field["description"] for field in described["properties"].values())
 
 
 def test_every_array_describes_its_items(document):
@@ -128,3 +137,94 @@ def test_every_array_describes_its_items(document):
             check(child)
 
     check(document["components"])
+
+
+def schema_breaks(old, new, old_document, new_document, where, *, is_request=False):
+    """Yield where a schema differs so that clients of the old one fail."""
+    old, new = resolve(old_document, old), resolve(new_document, new)
+    kept = ["type", "format", "const"] + ["default", "minimum", "maximum", "maxLength", "pattern"] * is_request
+    yield from (f"{where}: {name}" for name in kept if old.get(name) != new.get(name))
+    before, after = set(old.get("enum", ())), set(new.get("enum", ()))
+    if before and not (before <= after if is_request else after <= before):
+        yield f"{where}: enum"
+    if not set(old.get("required", ())) <= set(new.get("required", ())):
+        yield f"{where}: required"
+    parts = [(name, part, new.get("properties", {}).get(name)) for name, part in old.get("properties", {}).items()]
+    parts += [(name, old[name], new.get(name)) for name in ("items", "additionalProperties") if name in old]
+    for name, part, new_part in parts:
+        if new_part is None:
+            yield f"{where}.{name}: removed"
+        else:
+            yield from schema_breaks(part, new_part, old_document, new_document, f"{where}.{name}")
+
+
+def operation_breaks(old, new, old_document, new_document, where):
+    """Yield where an operation differs so that clients of the old one fail."""
+    if old["operationId"] != new["operationId"]:
+        yield f"{where}: operationId"
+    if new.get("security") not in (old.get("security"), []):
+        yield f"{where}: security"
+    before, after = (
+        {part["name"]: part for part in (resolve(document, item) for item in operation.get("parameters", ()))}
+        for document, operation in ((old_document, old), (new_document, new))
+    )
+    yield from (f"{where}: {name}" for name in before.keys() - after.keys())
+    yield from (f"{where}: {name} is required" for name, part in after.items() if part.get("required"))
+    for name in before.keys() & after.keys():
+        schemas = before[name]["schema"], after[name]["schema"]
+        yield from schema_breaks(*schemas, old_document, new_document, f"{where} {name}", is_request=True)
+    for status, response in old["responses"].items():
+        old_response = resolve(old_document, response)
+        new_response = resolve(new_document, new["responses"].get(status, {}))
+        if not old_response.get("headers", {}).keys() <= new_response.get("headers", {}).keys():
+            yield f"{where} {status}: headers"
+        for media_type, content in old_response.get("content", {}).items():
+            new_content = new_response.get("content", {}).get(media_type, {"schema": {}})
+            schemas = content["schema"], new_content["schema"]
+            yield from schema_breaks(*schemas, old_document, new_document, f"{where} {status}")
+
+
+def breaking_changes(old, new):
+    """Return where a document differs from an older one so that clients made from that fail."""
+    found = [f"{name}: removed" for name in old["components"]["schemas"].keys() - new["components"]["schemas"].keys()]
+    for path, item in old["paths"].items():
+        if path in new["paths"]:
+            found += operation_breaks(item["get"], new["paths"][path]["get"], old, new, path)
+        else:
+            found.append(f"{path}: removed")
+    return found
+
+
+LAST_VERSION = json.loads(max((PROJECT / "tests/data").glob("openapi-*.json")).read_text("utf-8"))
+
+
+def test_clients_of_the_last_version_still_work(document):
+    assert breaking_changes(LAST_VERSION, document) == []
+
+
+BREAKS = {
+    "path": lambda paths, components: paths.pop(SITEMAP),
+    "operation": lambda paths, components: paths[SITEMAP]["get"].update(operationId="getSitemap"),
+    "key": lambda paths, components: paths["/healthz"]["get"].update(security=[{"key": []}]),
+    "status": lambda paths, components: paths[SITEMAP]["get"]["responses"].pop("401"),
+    "header": lambda paths, components: components["responses"]["304"]["headers"].pop("ETag"),
+    "schema": lambda paths, components: components["schemas"].pop("Order"),
+    "field": lambda paths, components: components["schemas"]["Article"]["properties"].pop("slug"),
+    "optional": lambda paths, components: components["schemas"]["Meta"]["required"].remove("total"),
+    "type": lambda paths, components: components["schemas"]["Article"]["properties"]["readTime"].update(type="string"),
+    "items": lambda paths, components: components["schemas"]["Article"]["properties"]["keywords"].pop("items"),
+    "choice": lambda paths, components: components["schemas"]["OrderBy"]["enum"].remove("views"),
+    "limit": lambda paths, components: components["parameters"]["take"]["schema"].update(maximum=50),
+    "default": lambda paths, components: components["parameters"]["order"]["schema"].update(default="asc"),
+    "parameter": lambda paths, components: components["parameters"]["q"].update(name="search"),
+    "required": lambda paths, components: components["parameters"]["q"].update(required=True),
+}
+
+
+@pytest.mark.parametrize("name", BREAKS)
+def test_breaking_change_would_be_noticed(document, name):
+    BREAKS[name](document["paths"], document["components"])
+    try:
+        assert breaking_changes(LAST_VERSION, document) != []
+    except KeyError:
+        assert name == "schema"  # others refer to it
