@@ -52,7 +52,7 @@ def _read_tags(tables: dict[str, Any]) -> dict[str, list[str]]:
 
 def _read_post(location: SourceLocation, post: dict[str, Any], meta: dict[str, Any], tags: list[str]) -> RawArticle:
     is_public = post["visibility"] == "public"
-    notes = [] if is_public else ["Posts for members, which become drafts"]
+    notes = [] if is_public else ["Drafts, because they are for members"]
     fields = {
         "id": str(post["id"]),
         "title": post["title"],

@@ -24,8 +24,8 @@ def dump_line(record: Any) -> bytes:
 def read_document(source: str, options: SourceOptions, errors: ImportErrors) -> Records:
     """Yield the articles of a JSON document or a Ghost export, which is held in memory. Raises SourceError."""
     try:
-        document = orjson.loads(Path(source).read_text("utf-8-sig"))
-    except ValueError as error:  # not UTF-8, or not JSON
+        document = orjson.loads(Path(source).read_bytes().removeprefix(codecs.BOM_UTF8))
+    except orjson.JSONDecodeError as error:
         hint = " JSON Lines belong in a .jsonl file." if "unexpected content after" in str(error) else ""
         raise SourceError(f"Must be JSON in UTF-8 ({error}).{hint}") from error
     if tables := find_tables(document):

@@ -3,6 +3,7 @@
 import re
 from collections import defaultdict
 from collections.abc import Iterator
+from functools import cache
 from html import unescape
 from typing import Any
 from urllib.parse import unquote
@@ -37,7 +38,7 @@ class ExportBuilder(TreeBuilder):
         element = super().end(tag)
         if tag == "item":
             self.items.append(element)
-        elif _name(tag) == "base_blog_url":
+        elif tag.endswith("}base_blog_url"):
             self.site = element.text or ""
         return element
 
@@ -76,6 +77,7 @@ def _read_items(path: str) -> Iterator[tuple[Element, str]]:
         raise SourceError("Must be a WordPress export (WXR), as Tools → Export writes it.")
 
 
+@cache
 def _name(tag: str) -> str:
     """Return an element's name, and for content:encoded and excerpt:encoded the prefix."""
     namespace, _, name = tag.rpartition("}")
@@ -88,7 +90,7 @@ def _texts(element: Element) -> dict[str, str]:
 
 
 def _read_post(source: str, item: Element, images: dict[str, str], site: str) -> RawArticle:
-    texts, parts = _texts(item), [_texts(child) for child in item]
+    texts, parts = _texts(item), [_texts(child) for child in item if len(child)]
     meta = defaultdict(str, {part["meta_key"]: part["meta_value"] for part in parts})
     status = STATUSES[texts["status"]]
     is_closed = texts["status"] == "private" or bool(texts["post_password"])
