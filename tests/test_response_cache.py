@@ -85,22 +85,6 @@ def column(client, path, name):
     return [article[name] for article in client.get(path).get_json()["data"]]
 
 
-def test_different_queries_have_different_responses(client, save):
-    save(*(article_json(number) for number in range(5)))
-    queries = (
-        "",
-        "?take=1",
-        "?skip=1",
-        "?q=1",
-        "?orderBy=title",
-        "?order=asc",
-        "?orderBy=views&order=asc&take=2&skip=1",
-    )
-    for _ in range(2):
-        bodies = {client.get(path + query).data for path in LISTS for query in queries}
-        assert len(bodies) == 2 * len(queries) - 2  # orderBy=title is the default's order here
-
-
 def test_similar_queries_are_not_mistaken_for_each_other(client, save):
     save(article_json(1, title="a b"), article_json(2, title="a+b"), article_json(3, title="b, then a&take=1"))
     totals = {
@@ -221,21 +205,18 @@ def test_warm_response_is_for_its_own_origin(save, key, database):
 
 @pytest.mark.sqlite
 @pytest.mark.parametrize("rounds", ROUNDS)
-def test_change_by_another_process_is_in_the_next_response(client, save, execute, rounds):
+def test_change_by_another_process_is_in_the_next_response(client, save, execute, sql, rounds):
     save(*(article_json(number) for number in range(20)))
     for round_ in range(rounds):
         execute(f"UPDATE article SET title = 'Round {round_}', slug = 'round-{round_}' WHERE id = 'id-0007'")
         for path in LISTS:
             assert f"Round {round_}" in column(client, path, "title")
         assert f"round-{round_}" in column(client, SITEMAP, "url")
-
-
-@pytest.mark.parametrize("rounds", ROUNDS)
-def test_change_by_a_tool_that_reopens_the_file_shows_at_once(client, save, sql, rounds):
-    save(article_json(1))
-    for round_ in range(rounds):
-        sql("UPDATE article SET views = ?, category = ?", round_, f"Round {round_}")
-        assert column(client, PREVIEW, "category") == [f"Round {round_}"]
+        sql("UPDATE article SET category = ?", f"Round {round_}")  # by a tool that reopens the file
+        assert set(column(client, PREVIEW, "category")) == {f"Round {round_}"}
+        execute("UPDATE api_key SET revoked_at = '2026-01-01 00:00:00.000000'")
+        assert all(client.get(path).status_code == 401 for path in ENDPOINTS)
+        execute("UPDATE api_key SET revoked_at = NULL")
 
 
 @pytest.mark.slow
@@ -258,24 +239,6 @@ def test_change_by_a_command_is_in_the_next_response(app, client, save, database
                     assert client.get(path).get_json()["meta"]["total"] == total
                     assert column(client, path, "title") == [f"Round {round_}"] * total
                 assert len(column(client, SITEMAP, "url")) == total
-
-
-def test_first_article_appears_in_a_warm_empty_list(client, save):
-    for path in ENDPOINTS:
-        assert client.get(path).get_json()["data"] == []
-    save(article_json(1))
-    for path in ENDPOINTS:
-        assert len(client.get(path).get_json()["data"]) == 1
-
-
-@pytest.mark.sqlite
-def test_revoked_key_is_refused_at_once_and_may_come_back(client, save, execute):
-    save(article_json(1))
-    for _ in range(50):
-        execute("UPDATE api_key SET revoked_at = NULL")
-        assert all(client.get(path).status_code == 200 for path in ENDPOINTS)
-        execute("UPDATE api_key SET revoked_at = '2026-01-01 00:00:00.000000'")
-        assert all(client.get(path).status_code == 401 for path in ENDPOINTS)
 
 
 def test_key_expires_at_midnight_under_a_warm_cache(app, save):
@@ -301,23 +264,6 @@ def test_scheduled_article_appears_at_its_millisecond(client, save, customers):
                 for _ in range(2):
                     assert len(client.get(path).get_json()["data"]) == total
             assert client.get(FULL).get_json()["meta"]["total"] == total
-
-
-def test_scheduled_article_appears_on_time_under_a_warm_cache(site):
-    due = datetime.now(UTC) + timedelta(seconds=0.9)
-    in_an_hour = article_json(3, publishedAt=iso(due + timedelta(hours=1)))
-    site.save(article_json(1), article_json(2, slug="soon", publishedAt=iso(due)), in_an_hour)
-    due = due.replace(microsecond=due.microsecond // 1000 * 1000)
-    seen = dict.fromkeys(ENDPOINTS)
-    while None in seen.values():
-        for path in ENDPOINTS:
-            began = datetime.now(UTC)
-            data = json.loads(site.get(path).body)["data"]
-            if len(data) == 2 and not seen[path]:
-                seen[path] = datetime.now(UTC)
-            assert len(data) == (2 if seen[path] else 1)
-            assert began < due + timedelta(seconds=1)
-    assert all(due <= moment <= due + timedelta(seconds=1) for moment in seen.values())
 
 
 def test_clock_that_is_set_back_hides_later_articles(client, save):
@@ -410,13 +356,6 @@ def check_full_load(site, enough):
 def test_no_response_under_full_load_mixes_two_states(site):
     deadline = time.monotonic() + 20
     check_full_load(site, lambda rounds: len(rounds) > 60 or time.monotonic() > deadline)
-
-
-@pytest.mark.slow
-@pytest.mark.sqlite
-def test_no_response_in_four_seconds_of_load_mixes_two_states(site):
-    until = time.monotonic() + 4
-    check_full_load(site, lambda _rounds: time.monotonic() > until)
 
 
 # Each request header that the product reads, by its WSGI name, and the values that are tried. None is no header.
@@ -586,31 +525,26 @@ def check_commands_under_load(site, path, commands, rounds, clients=4):
 
 
 @pytest.mark.parametrize("rounds", ROUNDS)
-def test_unpublished_article_is_gone_under_full_load(site, rounds):
+def test_commands_show_at_once_under_full_load(site, rounds):
     site.save(*(article_json(number) for number in range(3)))
-
-    def run(command):
-        result = run_command(site.app, "articles", command, "slug-1", "--customer", site.customer)
-        assert result.exit_code == 0, result.output
-
-    commands = [(lambda: run("publish"), 3), (lambda: run("unpublish"), 2)]
-    check_commands_under_load(site, FULL, commands, rounds)
-
-
-@pytest.mark.parametrize("rounds", ROUNDS)
-def test_revoked_key_is_refused_under_full_load(site, rounds):
-    site.save(article_json(1))
     ((key_id,),) = helpers.run_sql(
         site.server.database, "SELECT id FROM api_key WHERE hash = ?", sha256(site.key.encode()).hexdigest()
     )
 
+    def run(*arguments):
+        result = run_command(site.app, *arguments)
+        assert result.exit_code == 0, result.output
+
     def restore():
         helpers.run_sql(site.server.database, "UPDATE api_key SET revoked_at = NULL WHERE id = ?", key_id)
 
-    def revoke():
-        assert run_command(site.app, "keys", "revoke", key_id).exit_code == 0
-
-    check_commands_under_load(site, FULL, [(restore, 1), (revoke, 401)], rounds)
+    commands = [
+        (lambda: run("articles", "publish", "slug-1", "--customer", site.customer), 3),
+        (lambda: run("articles", "unpublish", "slug-1", "--customer", site.customer), 2),
+        (lambda: run("keys", "revoke", key_id), 401),
+        (restore, 2),
+    ]
+    check_commands_under_load(site, FULL, commands, rounds)
 
 
 @pytest.mark.parametrize("headers", [{}, {"Accept-Encoding": "gzip"}])
@@ -709,21 +643,6 @@ def test_pipelined_responses_come_in_order_warm_or_not(site):
     list(send_together(site.server, request(0), request(1)))
     skips = [0, 1, 0, 50, 1, 60, 0, 0, 0, 70, 0] * 3
     assert [page["meta"]["skip"] for page in send_together(site.server, *map(request, skips))] == skips
-
-
-@pytest.mark.slow
-def test_client_that_does_not_read_keeps_nobody_waiting(site):
-    site.save(*(article_json(number, contentHtml="word " * 40_000) for number in range(100)))
-    request = f"GET {FULL}?take=100 HTTP/1.1\r\nHost: x\r\nx-api-key: {site.key}\r\n\r\n".encode()
-    (page,) = send_together(site.server, request)
-    assert page["meta"]["take"] == 100
-    with socket.create_connection((site.server.host, site.server.port)) as idle:
-        idle.sendall(request * 5)  # 100 MB
-        for _ in range(3):
-            began = time.monotonic()
-            (page,) = send_together(site.server, request)
-            assert time.monotonic() - began < 5
-            assert page["meta"]["take"] == 100
 
 
 def traced_growth(client, paths):
