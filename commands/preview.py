@@ -45,14 +45,15 @@ HOST, KEY = "127.0.0.1", "preview"
     metavar="SLUG",
     multiple=True,
     type=params.slug,
-    help="Publish this one there; repeat it for more.",
+    help="Publish only this one of them. May be repeated.",
 )
 @customer_option
 def preview(command: tuple[str, ...], slugs: tuple[str, ...], name: str | None) -> None:
-    """Show all articles as if they were published now: drafts and scheduled ones too.
+    """Show drafts as readers will see them.
 
-    A temporary instance shows them, on this machine alone, until Ctrl+C. With COMMAND, such as the build of a site, it
-    ends with COMMAND, which finds it by the variables ARTICLES_URL and ARTICLES_KEY.
+    A temporary instance serves a copy of all articles on this machine, with the drafts and the scheduled ones published
+    as of now, until Ctrl+C. COMMAND, such as the build of a site, gets its URL and key in the variables ARTICLES_URL
+    and ARTICLES_KEY, and the instance ends with it.
     """
     if command:
         find_program(command[0])

@@ -105,9 +105,10 @@ class PublishedState:
 @click.option("--now", is_flag=True, help="Run COMMAND once at the start too.")
 @customer_option
 def watch(command: tuple[str, ...], now: bool, name: str | None) -> None:
-    """Run COMMAND after what the API shows has changed, and when a scheduled article is published.
+    """Run COMMAND when published articles change.
 
-    COMMAND then reads the new state. It runs once things have been quiet for a second, or after ten.
+    COMMAND runs after what the API shows has changed, also when a scheduled article is published, and reads the new
+    state. It runs once things have been quiet for a second, or after ten.
     """
     find_program(command[0])
     stop = stop_on_signal()

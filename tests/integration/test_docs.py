@@ -143,12 +143,30 @@ def read_sitemap(path):
     return {url.findtext(f"{SITEMAP_XMLNS}loc"): url.findtext(f"{SITEMAP_XMLNS}lastmod") for url in root}
 
 
+@pytest.fixture
+def build_preview(save, database, environment):
+    """Save a draft, build a site as docs/publish.md shows a draft, and check that the draft is in the built pages."""
+
+    def build_preview(customer, build, project, site):
+        draft = article_json(999, slug="spring-menu", title="Not <yet> published", status="draft")
+        save(draft, article_json(998, slug="not-named", status="draft"), customer=customer)
+        line = re.search(r"^(flask articles preview --only .*) -- ", read_docs("publish"), re.MULTILINE)[1]
+        command = [sys.executable, "-m", *line.split(), "--customer", customer, "--", *build]
+        values = environment | {"DATABASE_URL": database_url(database), "FLASK_APP": str(PROJECT / "app.py")}
+        assert subprocess.run(command, cwd=project, env=values, timeout=240).returncode == 0
+        page = lxml.html.document_fromstring((site / "articles/spring-menu/index.html").read_bytes())
+        assert [heading.text_content() for heading in page.iter("h1")] == ["Not <yet> published"]
+        assert not (site / "articles/not-named").exists()
+
+    return build_preview
+
+
 def read_files(site):
     return {path: path.read_bytes() for path in site.glob("**/*") if path.is_file()}
 
 
 @pytest.mark.parametrize("name", PROGRAMS)
-def test_program_writes_a_site_of_every_article(save, sql, server, key, environment, tmp_path, name):
+def test_program_writes_a_site_of_every_article(save, sql, server, key, environment, build_preview, tmp_path, name):
     save(HOSTILE, *(article_json(number) for number in range(2, 251)))
     # An import refuses such markup; only another tool can write it.
     nodes = '{"name":"<\\/ScRiPt x <!-- &"},"text",{"@type":"Person","author":"Ann"},{"@type":"Article","author":"Ann"}'
@@ -179,6 +197,7 @@ def test_program_writes_a_site_of_every_article(save, sql, server, key, environm
     assert article == {"@type": "Article", "author": "Ann", "mainEntityOfPage": f"{SITE}/articles/slug-2/"}
 
     save(article_json(2, title="Another title"))
+    build_preview("Acme", PROGRAMS[name], project, site)
     sql("UPDATE article SET status = 'draft' WHERE slug = 'slug-7'")
     assert make_site().returncode == 0
     slugs = assert_site(site, server, key)
@@ -200,7 +219,9 @@ def use_recent_node(project):
 
 
 @pytest.mark.parametrize("name", ["eleventy", "nextjs", "astro"])
-def test_generator_builds_a_site_of_every_article(save, sql, server, database, environment, tmp_path, name):
+def test_generator_builds_a_site_of_every_article(
+    save, sql, server, database, environment, build_preview, tmp_path, name
+):
     seed = subprocess_args(database, "seed.py", "--articles", "110", "--key", "demo-key")
     subprocess.run(**seed, check=True, timeout=60)
     save(HOSTILE, customer="Demo")
@@ -223,6 +244,7 @@ def test_generator_builds_a_site_of_every_article(save, sql, server, database, e
     assert make_site() == 0
     slugs = assert_site(site, server, "demo-key")
     assert len(slugs) == 111
+    build_preview("Demo", ["sh", "-c", build], project, site)
     sql("UPDATE article SET status = 'draft' WHERE id = 'id-0001'")
     assert make_site() == 0
     assert assert_site(site, server, "demo-key") == slugs - {"a&b'ü"}

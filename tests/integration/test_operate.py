@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -33,23 +34,117 @@ from helpers import (
 from benchmarks.measure import free_port
 from benchmarks.set_ups import nginx
 
-DOCS = (PROJECT / "docs/operate.md").read_text()
+PAGES = {name: (PROJECT / f"docs/{name}.md").read_text("utf-8") for name in ("operate", "publish")}
+DOCS = PAGES["operate"]
+UNIT = re.compile(r"`/etc/systemd/system/([\w.-]+)`(?:(?!```).)*```ini\n(.*?)```", re.DOTALL)
+UNITS = {name: unit for page in PAGES.values() for name, unit in UNIT.findall(page)}
 on_postgresql = pytest.mark.skipif(not POSTGRESQL, reason="for PostgreSQL alone")
 
 
-def test_systemd_accepts_the_unit(tmp_path):
-    unit = re.search(r"```ini\n(.*?)```", DOCS, re.DOTALL)[1]
-    for written, here in (
-        ("/opt/articles/.venv/bin/python", sys.executable),
-        ("/opt/articles", str(PROJECT)),
-        ("User=articles", "User=root"),
-    ):
-        assert written in unit
-        unit = unit.replace(written, here)
-    (tmp_path / "articles.service").write_text(unit)
-    command = ["systemd-analyze", "verify", str(tmp_path / "articles.service")]
-    result = subprocess.run(command, capture_output=True, text=True)
-    assert (result.returncode, result.stderr) == (0, "")
+@pytest.fixture
+def local(database, tmp_path):
+    """Return a function that replaces the paths of the documents' files by those of the test."""
+
+    def local(text, **replacements):
+        paths = {
+            "sqlite:////var/lib/articles/articles.db": database_url(database),
+            "/opt/articles/backup.sh": str(tmp_path / "backup.sh"),
+            "/opt/articles/.venv/bin": str(Path(sys.executable).parent),
+            "/opt/articles": str(PROJECT),
+            "/srv/site": str(tmp_path),
+            "/var/backups/articles": str(tmp_path / "backups"),
+            "User=articles": "User=root",
+        }
+        for written, here in (replacements | paths).items():
+            text = text.replace(written, here)
+        return text
+
+    return local
+
+
+def unit_args(unit, **environment):
+    """Return the arguments of `subprocess.run` for what systemd would start."""
+    settings = re.findall(r"^(\w+)=(.*)$", unit, re.MULTILINE)
+    lines = [value for name, value in settings if name == "Environment"]
+    for file in (value for name, value in settings if name == "EnvironmentFile"):
+        lines += Path(file).read_text().splitlines()
+    environment |= {"PATH": "/usr/local/bin:/usr/bin:/bin", "FLASK_SKIP_DOTENV": "1"}
+    return {
+        "args": shlex.split(dict(settings)["ExecStart"]),
+        "cwd": dict(settings)["WorkingDirectory"],
+        "env": environment | dict(line.split("=", 1) for line in lines),
+    }
+
+
+def test_systemd_accepts_the_units(tmp_path, local):
+    assert len(UNITS) == 4
+    for name, unit in UNITS.items():
+        (tmp_path / name).write_text(local(unit))
+    for name in UNITS:
+        result = subprocess.run(["systemd-analyze", "verify", str(tmp_path / name)], capture_output=True, text=True)
+        assert (result.returncode, result.stderr) == (0, "")
+
+
+@pytest.mark.skipif(bool(POSTGRESQL), reason="for SQLite alone")
+def test_nightly_backup_removes_old_ones_once_it_is_restored(key, save, tmp_path, local):
+    save(article_json(1))
+    for folder in ("backups", "temporary", "bin"):
+        (tmp_path / folder).mkdir()
+    script = re.search(r"^```sh\n(#!/bin/sh\n# Usage: backup.sh.*?)^```", PAGES["operate"], re.DOTALL | re.MULTILINE)[1]
+    (tmp_path / "backup.sh").write_text(script)
+    old = [tmp_path / "backups" / f"articles-202601{day:02}T023000Z.db" for day in range(1, 18)]
+    for file in old:
+        file.touch()
+
+    def back_up(**replacements):
+        service = unit_args(local(UNITS["articles-backup.service"], **replacements), TMPDIR=str(tmp_path / "temporary"))
+        result = subprocess.run(**service, capture_output=True, text=True, timeout=60)
+        return result.returncode, sorted((tmp_path / "backups").iterdir())
+
+    status, files = back_up()
+    assert (status, files[:13], len(files)) == (0, old[-13:], 14)
+    assert list((tmp_path / "temporary").iterdir()) == []
+    listed = subprocess.run(**subprocess_args(files[-1], "-m", "flask", "articles", "list"))
+    assert listed.stdout.count("slug-1") == 1
+    flask = tmp_path / "bin/flask"  # with which no restore succeeds
+    flask.write_text(f'#!/bin/sh\n[ "$2" != restore ] && exec {Path(sys.executable).parent}/flask "$@"\n')
+    flask.chmod(0o755)
+    time.sleep(1)  # names have seconds
+    status, files = back_up(**{"PATH=": f"PATH={tmp_path}/bin:"})
+    assert (status > 0, files[:13], len(files)) == (True, old[-13:], 15)
+
+
+def test_nightly_mirror_prints_only_what_is_wrong(site, run, key, local):
+    site.save(article_json(1, contentHtml='<img src="/relative.png">'), article_json(2))
+    crontab = re.search(r"```cron\n(.*?)```", PAGES["publish"], re.DOTALL)[1]
+    assert "%" not in crontab  # which cron turns into a line feed
+
+    def mirror(key):
+        url = f"http://{site.server.host}:{site.server.port}"
+        replacements = {"https://other.example.com": url, "ITS_KEY": key, ".venv/bin": str(Path(sys.executable).parent)}
+        *variables, line = local(crontab.replace("/opt/articles", str(PROJECT)), **replacements).splitlines()
+        environment = dict(variable.split("=", 1) for variable in variables) | {"FLASK_SKIP_DOTENV": "1"}
+        command = line.split(" ", 5)[5]
+        return subprocess.run(["sh", "-c", command], env=environment, capture_output=True, text=True, timeout=60)
+
+    result = mirror(site.key)
+    assert (result.stdout, result.stderr) == ("", "")
+    assert run("articles", "list").stdout.count("published\t") == 2
+    assert "Nothing was written." in mirror("wrong").stdout
+
+
+def test_watch_unit_builds_in_the_site_s_folder(key, save, tmp_path, local):
+    (tmp_path / "site.env").write_text("ARTICLES_KEY=demo-key\n")
+    program = 'import { writeFileSync } from "node:fs"; writeFileSync("built", process.env.ARTICLES_KEY);'
+    (tmp_path / "make-site.mjs").write_text(program)
+    built = tmp_path / "built"
+    with subprocess.Popen(**unit_args(local(UNITS["articles-site.service"]))) as watch:
+        wait_for(lambda: built.exists() and built.read_text() == "demo-key", lambda: "not built", 30)
+        built.unlink()
+        save(article_json(1))
+        wait_for(built.exists, lambda: "not built again", 30)
+        watch.terminate()
+        assert watch.wait(timeout=30) == 0
 
 
 @pytest.mark.skipif(bool(POSTGRESQL), reason="for SQLite alone")
