@@ -199,7 +199,7 @@ def test_daily_commands_work(run_lines, server, key, tmp_path):
     for month in ("january", "february"):
         (tmp_path / f"{month}.jsonl").write_text(line.replace("spring-menu", month))
     source = [("https://other.example.com", f"http://{server.host}:{server.port}"), ("ITS_KEY", key)]
-    assert run_lines(IMPORT, "Sources", source) == [
+    assert run_lines(IMPORT, "JSON") + run_lines(IMPORT, "Another instance", source) == [
         "1 new, 0 changed, 0 unchanged (new: 1 published)\n",
         "2 new, 0 changed, 0 unchanged (new: 2 published)\n",
         "0 new, 0 changed, 1 unchanged\n",

@@ -543,6 +543,14 @@ def test_wordpress_statuses_are_taken_over(site):
     ]
 
 
+def test_wordpress_export_of_an_older_version_arrives(site):
+    """Before WordPress 5.7 titles were escaped and the time of the last change was missing."""
+    text = re.sub(r"\t\t<wp:post_modified.*\n", "", export(item(1, "Fish"))).replace("/export/1.2/", "/export/1.0/")
+    site.write({"export.xml": text.replace("<![CDATA[Fish]]>", "Fish &#038; Chips &amp; more")})
+    site.imports("export.xml")
+    assert site.articles()["post-1"]["title"] == "Fish & Chips & more"
+
+
 def test_wordpress_mistakes_name_the_posts(site):
     site.write({"export.xml": export(item(1, "Menu", post_name="menu"), item(2, "The menu", post_name="menu"))})
     report = site.refuse("export.xml")
