@@ -4,8 +4,6 @@ import os
 import signal
 import sys
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -13,22 +11,21 @@ from threading import Event
 
 import click
 import orjson
-from flask import current_app
+from flask import Flask, current_app
 from flask.cli import with_appcontext
 from sqlalchemy import URL
 
 from auth import add_key
 from commands import params, progress_bar
-from commands.lookup import get_customer, require_slugs
+from commands.lookup import find_or_create_customer, get_customer, require_slugs
 from commands.params import customer_option
-from commands.programs import POLL_SECONDS, find_program, start_program, stop_on_signal
+from commands.programs import POLL_SECONDS, start_program, stop_on_signal
 from endpoints import API
 from field_types import format_timestamp, printable
 from importing.errors import ImportErrors, locate
 from importing.export import export_articles
 from importing.json_files import dump_line
 from importing.writer import load_articles, save_articles
-from models import Customer, db
 from serving import server
 from storage.engine import release_connection, write_transaction
 from storage.tables import open_database
@@ -39,89 +36,70 @@ HOST, KEY = "127.0.0.1", "preview"
 @click.command(context_settings={"allow_interspersed_args": False})
 @with_appcontext
 @click.argument("command", metavar="[-- COMMAND...]", nargs=-1, type=click.UNPROCESSED)
-@click.option(
-    "--only",
-    "slugs",
-    metavar="SLUG",
-    multiple=True,
-    type=params.slug,
-    help="Publish only this one of them. May be repeated.",
-)
+@click.option("--only", "slugs", metavar="SLUG", multiple=True, type=params.slug, help="Publish this one alone.")
 @customer_option
 def preview(command: tuple[str, ...], slugs: tuple[str, ...], name: str | None) -> None:
     """Show drafts as readers will see them.
 
     A temporary instance serves a copy of all articles on this machine, with the drafts and the scheduled ones published
-    as of now, until Ctrl+C. COMMAND, such as the build of a site, gets its URL and key in the variables ARTICLES_URL
-    and ARTICLES_KEY, and the instance ends with it.
+    as of now (or some, with --only for each), until Ctrl+C. COMMAND, such as the build of a site, gets its URL and key
+    in the variables ARTICLES_URL and ARTICLES_KEY, and the instance ends with it.
     """
-    if command:
-        find_program(command[0])
     with TemporaryDirectory(prefix="articles-preview-") as folder:
         export = Path(folder, "articles.jsonl")
         customer = _export(export, name, slugs)
-        with _serve(export, customer) as url:
-            stop = stop_on_signal()
-            lines = f"Previewing the articles of {printable(customer)} (Ctrl+C stops)", f"URL: {url}", f"Key: {KEY}"
-            click.echo("\n".join(lines), err=bool(command))
-            status = _run(command, url, stop) if command else _wait(stop)
+        database = URL.create("sqlite", database=str(export.with_name("articles.db")))
+        app = current_app.extensions["create_app"]({"DATABASE_URL": database.render_as_string()})
+        with app.app_context():
+            try:
+                _import(export, customer)
+                status = _serve(app, customer, command)
+            finally:
+                release_connection()
+                app.extensions["change_detector"].close()
     sys.exit(status)
 
 
 def _export(file: Path, name: str | None, slugs: tuple[str, ...]) -> str:
-    """Write the customer's articles to a file, those to preview as published now; return the customer's name.
-
-    The connection to the database is released then.
-    """
+    """Write the customer's articles to a file, those to preview as published now; return the customer's name."""
     open_database()
     customer = get_customer(name, changes=False)
     require_slugs(customer, slugs)
-    now = format_timestamp(datetime.now(UTC))
+    customer_name, now = customer.name, format_timestamp(datetime.now(UTC))
     with file.open("wb") as lines:
         for article in export_articles(customer, all_fields=False):
             is_published = article["status"] == "published" and article["publishedAt"] <= now
             if not is_published and (not slugs or article["slug"] in slugs):
                 article |= {"status": "published", "publishedAt": now}
             lines.write(dump_line(article))
-    customer_name = customer.name
     release_connection()
     return customer_name
 
 
-@contextmanager
-def _serve(export: Path, customer: str) -> Iterator[str]:
-    """Serve the articles of a file from a new database beside it; yield the URL, and close the database at the end."""
-    database = URL.create("sqlite", database=str(export.with_name("articles.db")))
-    app = current_app.extensions["create_app"]({"DATABASE_URL": database.render_as_string()})
-    listener = server.listen(HOST, 0)
-    with app.app_context():
-        try:
-            _import(export, customer)
-            with server.serve_in_thread(app, listener, app.config["THREADS"]):
-                yield server.base_url(HOST, listener.getsockname()[1])
-        finally:
-            release_connection()
-            app.extensions["change_detector"].close()
-
-
 def _import(file: Path, customer_name: str) -> None:
-    """Import the articles of a file for a new customer, with a key."""
+    """Import the articles of a file for a new customer, with a key, into a new database."""
     open_database(create=True)
     errors = ImportErrors()
     with write_transaction(), file.open("rb") as lines:
-        customer = Customer(name=customer_name)
-        db.session.add(customer)
-        db.session.flush()
+        customer, _ = find_or_create_customer(customer_name)
         add_key(customer, KEY)
         with progress_bar("Preparing", locate("the database", map(orjson.loads, lines))) as records:
             save_articles(customer, load_articles(records, errors), errors)
         errors.raise_if_any()
 
 
-def _wait(stop: Event) -> int:
-    """Wait until `stop`, and return the exit status."""
-    while not stop.is_set():
-        time.sleep(POLL_SECONDS)
+def _serve(app: Flask, customer: str, command: tuple[str, ...]) -> int:
+    """Serve until the command has ended, or else until Ctrl+C or SIGTERM, and return the exit status."""
+    listener = server.listen(HOST, 0)
+    url = server.base_url(HOST, listener.getsockname()[1])
+    with server.serve_in_thread(app, listener, app.config["THREADS"]):
+        stop = stop_on_signal()
+        lines = f"Previewing the articles of {printable(customer)} (Ctrl+C stops)", f"URL: {url}", f"Key: {KEY}"
+        click.echo("\n".join(lines), err=bool(command))
+        if command:
+            return _run(command, url, stop)
+        while not stop.is_set():
+            time.sleep(POLL_SECONDS)
     return 0
 
 

@@ -1,8 +1,6 @@
 """`flask articles watch`: run a command after what the API shows has changed."""
 
 import math
-import os
-import sqlite3
 import subprocess
 import time
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
@@ -25,7 +23,7 @@ from schemas import ArticleSchema
 from storage import StorageError
 from storage.engine import end_transaction
 from storage.selects import select_next_publication, select_published
-from storage.sqlite import sqlite_path
+from storage.sqlite import require_file, sqlite_path
 
 QUIET_SECONDS = 1  # without a further change, after which the command runs
 MAX_SETTLE_SECONDS = 10  # after which it runs anyhow
@@ -40,12 +38,11 @@ class PublishedState:
     """What the API shows of a customer's articles, as a digest that is read again when it may have changed."""
 
     def __init__(self, name: str | None) -> None:
-        self._customer_id: int | None = None
+        self.name, self._customer_id = name, 0
         self._rest_until = 0.0  # so that reading takes at most a tenth of the time
         self._version: Any = None
         self._expires_at: datetime | None = None
         self._digest = b""  # empty until the database could be read
-        self.customer = name or ""
         self.is_away = False
 
     def refresh(self) -> bool:
@@ -56,47 +53,36 @@ class PublishedState:
         """
         detector = current_app.extensions["change_detector"]
         version = detector.version() if detector else None
-        now, began = datetime.now(UTC), time.monotonic()
+        now, began, before = datetime.now(UTC), time.monotonic(), self._digest
         is_due = self._expires_at and self._expires_at <= now
         if began < self._rest_until or (version and version == self._version and not is_due):
             return False
-        before = self._digest
         try:
             self._read(now)
             self._version, self.is_away = version, False
             self._rest_until = time.monotonic() + min(9 * (time.monotonic() - began), MAX_REST_SECONDS)
-        except (click.ClickException, DBAPIError, StorageError, sqlite3.Error, OSError) as error:
-            if isinstance(error, click.ClickException) and not (self._digest or self.is_away):
+        except (click.ClickException, DBAPIError, StorageError, OSError) as error:
+            if isinstance(error, click.ClickException) and not (before or self.is_away):
                 raise
-            self._set_away(error)
+            if not self.is_away:
+                reason = str(getattr(error, "orig", error)).partition("\n")[0]
+                click.echo(f"Waiting: {printable(reason)}", err=True)
+            self._version, self.is_away = None, True
         finally:
             end_transaction()
         return self._digest != before
 
-    def _set_away(self, error: Exception) -> None:
-        """Remember that the database is away, and print it once, with the reason."""
-        if not self.is_away:
-            reason = str(getattr(error, "orig", error)).partition("\n")[0]
-            click.echo(f"Waiting: {printable(reason)}", err=True)
-        self._version, self.is_away = None, True
-
     def _read(self, now: datetime) -> None:
-        path = sqlite_path(db.engine.url)
-        if path and not os.path.exists(path):  # SQLite's own message does not name the file
-            raise StorageError(f"{path} does not exist.")
-        customer = self._find_customer()
+        """Read the digest. A customer that was renamed is still the same one; in a new database it has another id."""
+        if path := sqlite_path(db.engine.url):
+            require_file(path)  # SQLite's own message does not name it
+        customer = db.session.get(Customer, self._customer_id) or get_customer(self.name, changes=False)
         parameters = {"customer_id": customer.id, "now": now}
-        expires_at = db.session.scalar(select_next_publication(), parameters)
+        self._expires_at = db.session.scalar(select_next_publication(), parameters)
         digest = sha256(customer.name.encode())  # which is in structured data
         for row in db.session.execute(select_published(COLUMNS), parameters, execution_options={"yield_per": 500}):
             digest.update(repr(tuple(row)).encode())
-        self._customer_id, self.customer = customer.id, customer.name
-        self._digest, self._expires_at = digest.digest(), expires_at
-
-    def _find_customer(self) -> Customer:
-        """Return the customer, also once renamed. In a database that was made anew, it has another id."""
-        customer = db.session.get(Customer, self._customer_id) if self._customer_id else None
-        return customer or get_customer(self.customer or None, changes=False)
+        self._customer_id, self.name, self._digest = customer.id, customer.name, digest.digest()
 
 
 @click.command(context_settings={"allow_interspersed_args": False})
@@ -117,7 +103,7 @@ def watch(command: tuple[str, ...], now: bool, name: str | None) -> None:
         time.sleep(POLL_SECONDS)
         if stop.is_set():
             return
-    click.echo(f"Watching the articles of {printable(state.customer)} (Ctrl+C stops)", err=True)
+    click.echo(f"Watching the articles of {printable(state.name or '')} (Ctrl+C stops)", err=True)
     with ThreadPoolExecutor(1) as executor:  # which, at its end, waits for COMMAND
         _run_after_changes(command, state, executor, stop, now=now)
 
