@@ -71,7 +71,7 @@ def _rename(fields: dict[str, Any]) -> tuple[dict[str, Any], dict[str, str], lis
         record["status"] = "draft"
     if "categories" in present:
         categories = _texts(fields[present.pop("categories")])
-        record["category"] = categories[0]
+        record["category"] = _text(categories)
         notes += ["Left out: categories after the first"] if len(categories) > 1 else []
     for field, aliases in NAMES.items():
         alias = next((alias for alias in aliases if alias in present), None)
@@ -95,13 +95,13 @@ def _fit_publication(record: dict[str, Any], article: RawArticle, zone: tzinfo) 
     if article.date:
         record.setdefault("publishedAt", article.date)
     for field in record.keys() & DATES:
-        record[field] = _fit_date(_text(record[field]), zone)
+        record[field] = fit_date(_text(record[field]), zone)
     if "publishedAt" in record and "publishedAt" not in article.fields:  # with the form's own name, the rules hold too
         record.setdefault("status", "published")
     return [] if "publishedAt" in record or "status" in record else ["No date: drafts, if they are new"]
 
 
-def _fit_date(text: str, zone: tzinfo) -> str:
+def fit_date(text: str, zone: tzinfo) -> str:
     """Return a date as a timestamp with its zone, and text that is no date as it is."""
     english = ENGLISH_DATE.fullmatch(text)
     try:
@@ -145,7 +145,10 @@ def _fit_urls(record: dict[str, Any], base: str) -> list[str]:
 
 def _fit_url(url: str, base: str) -> str:
     url = url.strip().replace(" ", "%20")
-    return url if not base or ABSOLUTE_URL.match(url) else urljoin(base, url)
+    try:
+        return url if not base or ABSOLUTE_URL.match(url) else urljoin(base, url)
+    except ValueError:  # no URL at all
+        return url
 
 
 def _text(value: Any) -> str:

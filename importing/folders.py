@@ -9,7 +9,7 @@ from urllib.parse import quote
 
 from importing.article_files import FIELDS, article_record
 from importing.errors import ImportErrors, Records, SourceError, SourceLocation, SourceOptions
-from importing.fitting import RawArticle, fit_article
+from importing.fitting import DATES, RawArticle, fit_article, fit_date
 from importing.front_matter import FrontMatter, parse_front_matter
 
 SUFFIXES = (".html", ".md", ".markdown")
@@ -19,7 +19,8 @@ DATED_NAME = re.compile(r"(?:(\d{4}-\d\d-\d\d)-)?(.+)", re.DOTALL)
 def read_folder(source: str, options: SourceOptions, errors: ImportErrors) -> Records:
     """Yield the articles of a file, or of the files in a folder and its folders."""
     for path in _find_files(source, errors):
-        location = SourceLocation(source, file=os.path.relpath(path, source) if path != source else "")
+        name = os.path.relpath(path, source) if path != source else ""
+        location = SourceLocation(source, file=name.encode(errors="replace").decode())
         try:
             if not os.path.isfile(path):  # a pipe would never end
                 raise SourceError("It is no file that can be read. Move it elsewhere.")
@@ -44,6 +45,8 @@ def _find_files(source: str, errors: ImportErrors) -> Iterator[str]:
         yield source
         return
     for folder, folders, names in os.walk(source, onerror=report):
+        for name in filter(lambda name: os.path.islink(os.path.join(folder, name)), folders):
+            errors.note("Left out: folders that are links", name)
         folders[:] = sorted(name for name in folders if not name.startswith("."))  # such as .git
         for name in sorted(names):
             if name.lower().endswith(SUFFIXES) and not name.startswith(("_", ".")):
@@ -62,8 +65,9 @@ def _read_file(
     date, slug = match.groups() if match else ("", "")
     record = article_record(parts, is_html=is_html)
     location = location._replace(lines=parts.lines)
-    if is_html and parts.fields.keys() <= FIELDS:  # this service's own form says all as it is to be
-        return location._replace(slug=record.setdefault("slug", slug), matches_slug=True), record
+    if is_html and {"title", "slug"} <= parts.fields.keys() <= FIELDS:  # of this service: all is as it is to be
+        record |= {name: fit_date(record[name], options.zone) for name in DATES & record.keys() if record[name]}
+        return location._replace(slug=record["slug"], matches_slug=True), record
     if "_posts" in Path(path).parts or (date and "layout" in record):  # of Jekyll
         record |= {name: _split(record[name]) for name in record.keys() & {"tags", "categories"}}
     folder = quote(Path(location.file).parent.as_posix()) + "/"

@@ -59,6 +59,9 @@ def open_sources(sources: tuple[str, ...], options: SourceOptions, errors: Impor
 def _read_source(source: str, options: SourceOptions, errors: ImportErrors) -> Records:
     reader, location = find_reader(source), SourceLocation(STANDARD_INPUT if source == "-" else source)
     try:
+        is_file = reader in READERS.values() and reader is not read_lines
+        if is_file and not (os.path.isfile(source) or os.path.isdir(source)):  # a pipe would never end
+            raise SourceError("It is no file that can be read. Name a file.")
         if reader:
             yield from reader(source, options, errors)
     except SourceError as error:

@@ -50,8 +50,8 @@ def read_wordpress(source: str, options: SourceOptions, errors: ImportErrors) ->
         texts = _texts(item)
         images[texts["post_id"]] = texts["attachment_url"]
         if texts["post_type"] != "post" or texts["status"] not in STATUSES:
-            kind = "of the type " + texts["post_type"] if texts["post_type"] != "post" else "in the trash"
-            errors.note(f"Left out: posts {kind}", texts["post_name"])
+            kind = f"type {texts['post_type']}" if texts["post_type"] != "post" else f"status {texts['status']}"
+            errors.note(f"Left out: posts of the {kind}", texts["post_name"])
     for item, site in _read_items(source):
         texts = _texts(item)
         if texts["post_type"] == "post" and texts["status"] in STATUSES:

@@ -538,7 +538,7 @@ def test_wordpress_statuses_are_taken_over(site):
     assert site.articles()["post-8"]["publishedAt"] == "2026-01-31T09:30:00.000Z"
     assert printed.splitlines() == [
         "Left out: posts of the type page (1 article: post-6)",
-        "Left out: posts in the trash (1 article: gone__trashed)",
+        "Left out: posts of the status trash (1 article: gone__trashed)",
         "Drafts, because they are private or have a password (2 articles: post-3, post-4)",
     ]
 
@@ -732,7 +732,22 @@ def test_pipes_and_links_in_a_circle_are_refused(site):
     os.mkfifo(site.folder / "a/pipe.md")
     (site.folder / "a/loop.md").symlink_to("loop.md")
     (site.folder / "a/folder").symlink_to(".")
-    report = site.refuse("a")
+    os.mkfifo(site.folder / "pipe.csv")
+    report = site.refuse("a", "pipe.csv")
     assert report.splitlines()[1:] == [
-        f"a/{name}.md: It is no file that can be read. Move it elsewhere." for name in ("loop", "pipe")
+        "a/loop.md: It is no file that can be read. Move it elsewhere.",
+        "a/pipe.md: It is no file that can be read. Move it elsewhere.",
+        "pipe.csv: It is no file that can be read. Name a file.",
     ]
+
+
+def test_odd_values_end_in_no_traceback(site):
+    odd = ["categories: ','", "categories: [null]", "tags: {a: b}", "image: {a: b}", "image: '/[x'", "title: [[B]]"]
+    odd += ["date: {a: b}", "slug: [x]", "category: []", "description: [x]", "updated: 0001-01-01", "id: {a: b}"]
+    site.write(
+        {f"{n}.md": f"---\ntitle: A\n{line}\n---\n<a href='&#1;//[' src='/\t/['>\n" for n, line in enumerate(odd)}
+    )
+    site.write({b"\xff.md".decode(errors="surrogateescape"): "---\ntitle: A\n---\n"})
+    for name in sorted(os.listdir()):
+        result = site.run("import", name, "--site", "https://www.example.com", "--timezone", "Asia/Tokyo")
+        assert result.exception is None or isinstance(result.exception, SystemExit), (name, result.exception)
