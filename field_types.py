@@ -16,6 +16,10 @@ MAX_READ_TIME_MINUTES = 1_000_000
 SCRIPT_BREAKOUT = re.compile("<(?=/script|!--)", re.IGNORECASE | re.ASCII)
 
 
+# Characters that no XML document can hold, so neither can a feed or a sitemap: https://www.w3.org/TR/xml/#charsets
+NOT_XML = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]")
+
+
 def format_timestamp(moment: datetime) -> str:
     """Return an aware datetime in UTC as JavaScript's `toISOString` writes it: 2026-01-31T09:30:00.000Z."""
     return moment.isoformat(timespec="milliseconds")[:23] + "Z"
@@ -83,6 +87,13 @@ def validate_no_nul(value: str) -> None:
         raise ValidationError("Must not hold a NUL character.")
 
 
+def validate_xml_text(value: str) -> None:
+    """Raise ValidationError for text that holds a character that no XML document can hold."""
+    validate_no_nul(value)
+    if NOT_XML.search(value):
+        raise ValidationError("Must not hold control characters, which break feeds. Remove them.")
+
+
 def one_of(choices: Iterable[str]) -> validate.OneOf:
     """Return a validator that allows exactly `choices`, and lists them in its error."""
     return validate.OneOf(tuple(choices), error="Must be one of: {choices}.")
@@ -112,7 +123,7 @@ class Keywords(JsonText):
         if not isinstance(value, list) or not all(isinstance(keyword, str) for keyword in value):
             raise ValidationError("Must be an array of strings.")
         for keyword in value:
-            validate_no_nul(keyword)
+            validate_xml_text(keyword)
         return dump_json(value)
 
 
@@ -161,6 +172,8 @@ class Minutes(fields.Float):
 
 def validate_http_url(value: str) -> None:
     """Raise ValidationError for text that is neither empty nor an absolute http(s) URL."""
+    if " " in value.strip():
+        raise ValidationError("Holds a space. Write %20.")
     try:
         url = urlsplit(value)
         is_valid = url.scheme in ("http", "https") and url.hostname and url.port != 0

@@ -16,6 +16,7 @@ from field_types import (
     one_of,
     validate_http_url,
     validate_no_nul,
+    validate_xml_text,
 )
 
 MAX_QUERY_LENGTH = 200  # characters of a search; longer patterns break database engines
@@ -91,13 +92,17 @@ class ArticleSchema(RowSchema):
     )
     title = Text(
         required=True,
+        validate=validate_xml_text,
         metadata=about("The article's title, as text: escape it in HTML.", "Our spring menu", "name headline"),
     )
     slug = Text(
         required=True,
-        validate=validate.Regexp(
-            r"[^\s/?#]{1,200}\Z", error="Must have 1 to 200 characters, and no white space, /, ? or #."
-        ),
+        validate=[
+            validate.Regexp(
+                r"[^\s/?#]{1,200}\Z", error="Must have 1 to 200 characters, and no white space, /, ? or #."
+            ),
+            validate_xml_text,
+        ],
         metadata=about(
             "For the article's URL on your site, in which you percent-encode it. Unique among your articles.",
             "spring-menu",
@@ -119,10 +124,13 @@ class ArticleSchema(RowSchema):
         load_default="[]", metadata=about("What the article is about; may be empty.", ["menu", "spring"], "tags labels")
     )
     meta_title = Text(
-        data_key="metaTitle", metadata=about("For your page's title element.", "Our spring menu", "seotitle")
+        data_key="metaTitle",
+        validate=validate_xml_text,
+        metadata=about("For your page's title element.", "Our spring menu", "seotitle"),
     )
     meta_desc = Text(
         data_key="metaDesc",
+        validate=validate_xml_text,
         metadata=about(
             "For your page's meta description.", "Asparagus is back.", "metadescription description excerpt summary"
         ),
@@ -135,7 +143,11 @@ class ArticleSchema(RowSchema):
             "pubdate publishdate publishedon date published",
         ),
     )
-    category = Text(load_default="", metadata=about("Name of the category, or empty.", "News", "section primarytag"))
+    category = Text(
+        load_default="",
+        validate=validate_xml_text,
+        metadata=about("Name of the category, or empty.", "News", "section primarytag"),
+    )
     read_time = Minutes(data_key="readTime", metadata=about("The time that reading takes, in minutes.", 1))
     content_html = Text(
         data_key="contentHtml",

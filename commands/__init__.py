@@ -99,13 +99,11 @@ class DatabaseGroup(AppGroup):
             return super().invoke(ctx)
 
 
-def echo_warnings(errors: ImportErrors) -> None:
-    """Print an import's warnings and what it left out, each with its number of articles."""
+def echo_notes(errors: ImportErrors) -> None:
+    """Print an import's warnings, and what was lost, each with the number of articles and the first slugs."""
     for note, slugs in errors.notes.items():
         names = ", ".join([*map(printable, slugs[:3]), *(["…"] if len(slugs) > 3 else [])])
         click.echo(f"{note} ({len(slugs)} {'article' if len(slugs) == 1 else 'articles'}: {names})", err=True)
-    for warning, count in errors.warnings.items():
-        click.echo(f"Warning: {count} {'article has' if count == 1 else 'articles have'} {warning}", err=True)
 
 
 def confirm(warning: str, yes: bool) -> None:

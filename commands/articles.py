@@ -11,7 +11,7 @@ from typing import Any
 import click
 from sqlalchemy import delete, select, update
 
-from commands import DatabaseGroup, confirm, echo_warnings, params, progress_bar
+from commands import DatabaseGroup, confirm, echo_notes, params, progress_bar
 from commands.edit import edit
 from commands.lookup import get_customer, require_slugs
 from commands.params import customer_option
@@ -86,7 +86,9 @@ def import_articles(
         errors.raise_if_any()
         if dry_run:
             db.session.rollback()
-    echo_warnings(errors)
+    echo_notes(errors)
+    if dry_run:
+        _echo_changes(errors, counts["new"] + counts["changed"])
     click.echo(_summary(counts, unpublish_missing) + (" (dry run: nothing was written)" if dry_run else ""))
 
 
@@ -95,6 +97,14 @@ def _check_sources(sources: tuple[str, ...], unpublish_missing: bool) -> None:
         raise click.UsageError("Standard input can be read only once.")
     if unpublish_missing and any(map(is_filtered, sources)):
         raise click.ClickException("With --unpublish-missing, a URL must ask for all articles. Remove q from the URL.")
+
+
+def _echo_changes(errors: ImportErrors, total: int) -> None:
+    """Print a line for each of the first new and changed articles: its slug, and the fields that change."""
+    for slug, fields in errors.changes:
+        click.echo(f"{printable(slug)}: {', '.join(fields) or 'new'}")
+    if total > len(errors.changes):
+        click.echo(f"… and {total - len(errors.changes)} more")
 
 
 def _summary(counts: Counter[str], unpublish_missing: bool) -> str:

@@ -10,7 +10,7 @@ import click
 import orjson
 from flask.cli import with_appcontext
 
-from commands import echo_warnings, params
+from commands import echo_notes, params
 from commands.lookup import get_customer, require_slugs
 from commands.params import customer_option
 from field_types import printable
@@ -154,5 +154,5 @@ def _import(record: dict[str, Any], article: dict[str, Any], name: str | None) -
         loaded = load_articles([(SourceLocation("the editor"), record)], errors)
         counts = save_articles(get_customer(name, changes=True), loaded, errors)
         errors.raise_if_any()
-    echo_warnings(errors)
+    echo_notes(errors)
     return "changed" if counts["changed"] else "unchanged"

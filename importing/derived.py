@@ -5,6 +5,8 @@ import re
 from html import unescape
 from typing import Any
 
+from field_types import NOT_XML
+
 WORDS_PER_MINUTE = 238  # adults reading silently: Brysbaert (2019), doi:10.1016/j.jml.2019.104047
 META_DESC_LENGTH = 155  # characters that search engines show of a description
 
@@ -42,7 +44,7 @@ def visible_words(html: str) -> list[str]:
     """Return the words that a reader of `html` sees."""
     html = INLINE_TAG.sub("", NOT_TEXT.sub(" ", html))
     html = REFERENCE.sub(r"&#\1", ANY_TAG.sub(" ", html))  # Python refuses integers of thousands of digits
-    return unescape(html).split()
+    return NOT_XML.sub("", unescape(html)).split()
 
 
 def truncate_at_word(words: list[str], length: int) -> str:

@@ -1,10 +1,9 @@
 """What is wrong with an import, article by article."""
 
 import os
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, tzinfo
-from itertools import groupby
 from typing import Any, NamedTuple
 
 from field_types import printable
@@ -68,41 +67,66 @@ def locate(source: str, records: Iterable[Any]) -> Records:
         yield SourceLocation(source, f"article {number}").of(record), record
 
 
+class ErrorGroup(NamedTuple):
+    """The same error, in a row, of articles of one source."""
+
+    source: str
+    reason: str
+    locations: list[SourceLocation]
+
+    def lines(self) -> list[str]:
+        """Return what the error report says of them."""
+        if len(self.locations) > MAX_REPETITIONS:
+            return [f"{self.locations[0]}, and {len(self.locations) - 1} more: {self.reason}"]
+        return [f"{location}: {self.reason}" for location in self.locations]
+
+
 class ImportErrors:
-    """The errors of an import, and how often it gave each warning."""
+    """The errors of an import, and what else its report says."""
 
     def __init__(self) -> None:
-        self.warnings: Counter[str] = Counter()  # articles, by the text of the warning
-        self.notes: dict[str, list[str]] = defaultdict(list)  # the slugs of articles, by what was lost of them
+        self.notes: dict[str, list[str]] = defaultdict(list)  # warnings and losses, with the slugs of the articles
+        self.changes: list[tuple[str, list[str]]] = []  # the first slugs, with the fields that change; new ones: none
         self.rejected_ids: set[str] = set()  # of articles that are not examined further
-        self._errors: list[tuple[SourceLocation, str]] = []
+        self._groups: list[ErrorGroup] = []
+        self._unnamed = 0  # errors that are not in a group
 
     def add(self, location: SourceLocation, reason: str) -> None:
         """Record what is wrong with the article, or the whole source, at `location`."""
-        self._errors.append((location, reason))
+        if self._groups and self._groups[-1][:2] == (location.source, reason):
+            self._groups[-1].locations.append(location)
+        elif self.is_full:
+            self._unnamed += 1
+        else:
+            self._groups.append(ErrorGroup(location.source, reason, [location]))
+
+    def add_unreadable(self, location: SourceLocation, error: OSError) -> None:
+        """Record that a source or a file cannot be read, or not to its end."""
+        self.add(location, f"It cannot be read ({error.strerror}).")
 
     def note(self, text: str, slug: str) -> None:
-        """Record what was lost of an article."""
+        """Record a warning about an article, or what was lost of it."""
         self.notes[text].append(slug)
 
+    @property
+    def is_full(self) -> bool:
+        """Whether further errors are only counted, whatever their reason is."""
+        return len(self._groups) > MAX_ERRORS_SHOWN
+
     def __bool__(self) -> bool:
-        return bool(self._errors)
+        return bool(self._groups)
 
     def raise_if_any(self) -> None:
         """Raise ImportFailedError if there are errors. The first ones are named, repeated ones once."""
-        lines, named = ["Nothing was written. What is wrong:"], 0
-        for (_source, reason), group in groupby(self._errors, lambda error: (error[0].source, error[1])):
-            locations = [location for location, _ in group]
-            more = [f"{location}: {reason}" for location in locations]
-            if len(more) > MAX_REPETITIONS:
-                more = [f"{locations[0]}, and {len(more) - 1} more: {reason}"]
-            if len(lines) + len(more) > MAX_ERRORS_SHOWN + 1:
-                break
-            lines += more
-            named += len(locations)
-        if named < len(self._errors):
-            lines.append(f"… and {len(self._errors) - named} more.")
-        if self._errors:
+        lines, unnamed = ["Nothing was written. What is wrong:"], self._unnamed
+        for group in self._groups:
+            if unnamed > self._unnamed or len(lines) + len(group.lines()) > MAX_ERRORS_SHOWN + 1:
+                unnamed += len(group.locations)
+            else:
+                lines += group.lines()
+        if unnamed:
+            lines.append(f"… and {unnamed} more.")
+        if self:
             raise ImportFailedError("\n".join(map(_shorten, lines)))
 
 

@@ -1,8 +1,10 @@
-"""Hints for imports: fields that are named otherwise elsewhere, and content that is accepted but looks wrong."""
+"""What an import says of an article: why it is refused, and what is accepted but looks wrong."""
 
 import re
+import reprlib
 from collections.abc import Iterator
 from difflib import get_close_matches
+from functools import lru_cache
 from html import unescape
 from typing import Any
 
@@ -23,18 +25,53 @@ RELATIVE_URL = re.compile(
 )
 
 
+MARKDOWN = re.compile(r"^(?:#{1,6} |[*-] |> |```)|\]\(\S|\*\*\w", re.MULTILINE)
+TAG = re.compile("<[a-z/!]", re.IGNORECASE)
+# UTF-8 that was read as Latin-1 or as Windows-1252, but for what a text may hold by chance, such as a quote after "Ã"
+WRONG_ENCODING = re.compile("Ã[\x80-\x9f¡-ª¬-º¼-¿„Ÿœ‰˜Š]|â[€\x80]|\N{REPLACEMENT CHARACTER}")
+CONTROL_CHARACTER = re.compile(r"[\x00-\x1f\x7f-\x9f]")
+MAX_FIELDS = 20  # of an article, in a message
+MAX_VALUE_LENGTH = 80  # characters of a value in a message
+
+show = reprlib.Repr()
+show.maxstring, show.fillvalue = MAX_VALUE_LENGTH, "…"
+
+
+def explain(record: Any, messages: dict[str, list[str]]) -> str:
+    """Return what is wrong with a record: the values of its first bad fields, and why they cannot be."""
+    if not isinstance(record, dict):
+        return messages["_schema"][0]
+    reasons: list[str] = []
+    for name in sorted(messages)[:MAX_FIELDS]:
+        message = messages[name][0]
+        if message == "Unknown field.":
+            message = unknown_field_message(name)
+        elif record.get(name) is not None:
+            message = f"{show.repr(record[name])} {message[0].lower()}{message[1:]}"
+        reasons.append(f"{name}: {message}")
+    return " ".join(reasons)
+
+
+@lru_cache
 def unknown_field_message(name: str) -> str:
     """Return the error message for a field that no article has."""
-    plain = re.sub("[_-]", "", name.lower())
+    plain = re.sub("[_-]", "", name[:MAX_VALUE_LENGTH].lower())
     close = get_close_matches(plain, FIELD_BY_ALIAS, n=1, cutoff=0.8)
     return f"Unknown field: did you mean {FIELD_BY_ALIAS[close[0]]}?" if close else "Unknown field. Leave it out."
 
 
 def warnings_about(article: dict[str, Any]) -> Iterator[str]:
     """Yield what looks wrong with an article, by `Article` column, that is accepted nevertheless."""
-    if not article["title"].strip():
-        yield "a title that is blank. Readers and search engines see nothing."
-    if any(unescape(entity) != entity for entity in ENTITY.findall(article["title"])):
-        yield "a title with HTML entities such as &amp;. Write titles as plain text."
-    if RELATIVE_URL.search(article["content_html"]):
-        yield "pictures or links whose URL is relative to a site. Write whole URLs, as in https://www.example.com/a.jpg."
+    title, html = article["title"], article["content_html"]
+    if not title.strip():
+        yield "Warning: Titles that are blank. Readers and search engines see nothing"
+    if any(unescape(entity) != entity for entity in ENTITY.findall(title)):
+        yield "Warning: Titles with HTML entities such as &amp;. Write titles as plain text"
+    if CONTROL_CHARACTER.search(title):
+        yield "Warning: Titles with control characters, such as line feeds. Remove them"
+    if RELATIVE_URL.search(html):
+        yield "Warning: Pictures or links whose URL is relative to a site. Write whole URLs, as in https://www.example.com/a.jpg"
+    if MARKDOWN.search(html) and not TAG.search(html):
+        yield "Warning: Content that looks like Markdown. Write HTML, or import a .md file"
+    if WRONG_ENCODING.search(title) or WRONG_ENCODING.search(html):
+        yield "Warning: Text that was read in a wrong encoding, such as Ã¼ for ü. Save the source in UTF-8"

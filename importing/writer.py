@@ -13,7 +13,7 @@ from sqlalchemy import bindparam, insert, select, update
 from field_types import truncate_to_milliseconds
 from importing.derived import fill_derived_fields
 from importing.errors import ImportErrors, SourceLocation
-from importing.hints import unknown_field_message, warnings_about
+from importing.hints import explain, warnings_about
 from importing.instance import is_url
 from models import Customer, article_table, db, publication_state
 from schemas import ArticleImportSchema, ArticleSchema
@@ -24,6 +24,8 @@ from storage.structured_data import given_schema_markup, stored_article
 BATCH_SIZE = 500  # articles held in memory at a time
 UPDATE_BY_PK = update(article_table).where(article_table.c.pk == bindparam("article_pk"))  # for a list of changes
 
+MAX_CHANGES_SHOWN = 20  # articles of a dry run
+FIELD_NAMES = {name: field.data_key or name for name, field in ArticleImportSchema().fields.items()}
 PRESERVED_COLUMNS = "id", "status", "created_at", "published_at", "views"  # unless an import gives them
 # A change of these moves `updated_at`.
 CONTENT_COLUMNS = set(ArticleSchema().columns) - set(PRESERVED_COLUMNS)
@@ -34,25 +36,18 @@ Row = dict[str, Any]  # an article by `Article` column
 def load_articles(
     records: Iterable[tuple[SourceLocation, Any]], errors: ImportErrors
 ) -> Iterator[tuple[SourceLocation, dict[str, Any]]]:
-    """Yield the valid ones of some records, by `Article` column. The others, and warnings, go to `errors`."""
+    """Yield the valid ones of some records, by `Article` column. The others go to `errors`."""
     schema = ArticleImportSchema()
     for location, record in records:
         try:
-            article = schema.load(record)
-            errors.warnings.update(warnings_about(article))
-            yield location, article
+            yield location, schema.load(record)
         except ValidationError as error:
-            fields = sorted(error.messages_dict.items())
-            if isinstance(record, dict):
-                errors.add(location, " ".join(f"{name}: {_explain(name, messages[0])}" for name, messages in fields))
-                if record.get("id"):
-                    errors.rejected_ids.add(str(record["id"]))
-            else:
-                errors.add(location, fields[0][1][0])
-
-
-def _explain(field: str, message: str) -> str:
-    return unknown_field_message(field) if message == "Unknown field." else message
+            messages = error.messages_dict
+            lines = (location.lines[name] for name in messages if name in location.lines)
+            reason = "" if errors.is_full else explain(record, messages)
+            errors.add(location.at_line(min(lines, default=None)), reason)
+            if isinstance(record, dict) and record.get("id"):
+                errors.rejected_ids.add(str(record["id"]))
 
 
 def save_articles(
@@ -117,14 +112,22 @@ class ArticleWriter:
             else:
                 self.counts["unchanged"] += 1
                 continue
-            for note in location.notes:
-                self.errors.note(note, article["slug"])
+            self._report(location, article, row, stored)
         if new:
             db.session.execute(insert(article_table), new)
         if changed:
             db.session.execute(UPDATE_BY_PK, changed)
         self.counts.update(new=len(new), changed=len(changed))
         self.counts.update(publication_state(row["status"], row["published_at"], self.now) for row in new)
+
+    def _report(self, location: SourceLocation, article: Row, row: Row, stored: Row | None) -> None:
+        """Record what the import's report says of a new or a changed article."""
+        for note in (*location.notes, *warnings_about(article)):
+            self.errors.note(note, article["slug"])
+        if len(self.errors.changes) < MAX_CHANGES_SHOWN:
+            names = [name for column, name in FIELD_NAMES.items() if stored and stored[column] != row[column]]
+            content = [name for name in names if name != "updatedAt"]  # which follows them
+            self.errors.changes.append((article["slug"], content or names))
 
     def _load_existing(self, articles: list[dict[str, Any]]) -> tuple[dict[str, Row], dict[str, Row]]:
         """Return the rows that have any of the articles' ids and slugs, by id and by slug."""

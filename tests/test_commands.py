@@ -295,13 +295,13 @@ def test_articles_list_has_drafts_first_then_the_latest(articles, save):
         minimal_json(2, publishedAt=None),
         minimal_json(3, publishedAt="2999-01-01T00:00:00Z"),
         minimal_json(4, status="draft"),
-        minimal_json(5, title="Tab\there,\nescape \x1b[31m"),
+        minimal_json(5, title="Tab\there,\nescape \x9b31m"),
     )
     assert table(articles("list")) == [
         ["draft", "2026-01-31T09:30:00.000Z", "slug-4", "Title 4"],
         ["draft", "-", "slug-2", "Title 2"],
         ["scheduled", "2999-01-01T00:00:00.000Z", "slug-3", "Title 3"],
-        ["published", "2026-01-31T09:30:00.000Z", "slug-5", "Tab here, escape  [31m"],
+        ["published", "2026-01-31T09:30:00.000Z", "slug-5", "Tab here, escape  31m"],
         ["published", "2026-01-31T09:30:00.000Z", "slug-1", "Title 1"],
     ]
 
@@ -310,13 +310,13 @@ def test_articles_list_has_drafts_first_then_the_latest(articles, save):
 
 
 def test_slug_reaches_the_terminal_without_control_characters(articles, save):
-    slug = "a\x1b[2J\u202eb"
+    slug = "a\x9b2J\u202eb"
     save(minimal_json(1, slug=slug))
     for command in (["list"], ["unpublish", slug], ["publish", slug]):
         result = articles(*command, color=True)
         assert result.exit_code == 0
-        assert "a [2J b" in result.stdout
-        assert not {"\x1b", "\u202e"} & set(result.stdout)
+        assert "a 2J b" in result.stdout
+        assert not {"\x9b", "\u202e"} & set(result.stdout)
 
 
 @pytest.mark.parametrize(

@@ -10,6 +10,7 @@ import threading
 import tracemalloc
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime, timedelta
+from itertools import chain
 
 import pytest
 from helpers import (
@@ -506,22 +507,26 @@ def test_import_belongs_to_the_customer_that_is_named(app, key, counts):
 
 def test_every_invalid_article_is_named_with_field_and_reason(errors, sql):
     invalid = [
-        minimal_json(2, readTime="3"),
+        minimal_json(2, readTime="3", bannerUrl="https://www.example.com/Größe 3.jpg"),
         minimal_json(3, colour="red", views=-1),
         {"slug": "only"},
         minimal_json(5, slug=7),
         [],
-        minimal_json(8, _schema=1),
+        minimal_json(8, _schema=1, title="Bell\7", keywords=["a\x1b"], slug="x" * 201),
     ]
     assert errors(minimal_json(1), *invalid) == [
         "standard input, line 6: Must be an object. A JSON array belongs in a .json file.",
-        "standard input, line 2, slug 'slug-2': readTime: Must be a number of minutes, at least 0 and under 1000000.",
+        "standard input, line 2, slug 'slug-2': bannerUrl: 'https://www.example.com/Größe 3.jpg' holds a space. Write "
+        "%20. readTime: '3' must be a number of minutes, at least 0 and under 1000000.",
         "standard input, line 3, slug 'slug-3': colour: Unknown field. Leave it out. "
-        "views: Must be a whole number, 0 to 9007199254740992.",
+        "views: -1 must be a whole number, 0 to 9007199254740992.",
         "standard input, line 4, slug 'only': contentHtml: Missing data for required field. "
         "title: Missing data for required field.",
-        "standard input, line 5: slug: Must be a string.",
-        "standard input, line 7, slug 'slug-8': _schema: Unknown field. Leave it out.",
+        "standard input, line 5: slug: 7 must be a string.",
+        f"standard input, line 7, slug '{'x' * 80}': _schema: Unknown field. Leave it out. "
+        "keywords: ['a\\x1b'] must not hold control characters, which break feeds. Remove them. "
+        f"slug: '{'x' * 37}…{'x' * 38}' must have 1 to 200 characters, and no white space, /, ? or #. "
+        "title: 'Bell\\x07' must not hold control characters, which break feeds. Remove them.",
     ]
     assert rows(sql) == []
 
@@ -562,28 +567,42 @@ def test_unknown_field_asks_for_the_known_one(errors):
     assert line.endswith("quux: Unknown field. Leave it out.")
 
 
-def test_what_looks_wrong_is_warned_of_with_its_number(app, key):
-    result = import_articles(
-        app,
-        minimal_json(1, title=" "),
-        minimal_json(2, title="Q&amp;A"),
-        minimal_json(3, title="Q&A; R&D &c."),
-        *(
-            minimal_json(number, contentHtml=f'<p><a class="x" href="/about">{number}</a><img src=a.jpg>')
-            for number in (4, 5)
-        ),
-        minimal_json(
-            6, contentHtml='<a href="#top"></a><a href="mailto:a@b"></a><a href="tel:1"></a><img src="data:,">'
-        ),
-        minimal_json(
-            7, contentHtml='<a href="https://a.b/c"></a><a href="//a.b/c"></a>&lt;a href="/x"&gt; src="/x" <b>'
-        ),
-    )
-    assert result.exit_code == 0
-    blank, entities, relative = result.stderr.splitlines()
-    assert blank.startswith("Warning: 1 article has a title that is blank.")
-    assert entities.startswith("Warning: 1 article has a title with HTML entities such as &amp;.")
-    assert relative.startswith("Warning: 2 articles have pictures or links whose URL is relative to a site.")
+LOOKS_WRONG = {
+    "Titles that are blank.": [{"title": " "}],
+    "Titles with HTML entities": [{"title": "Q&amp;A"}],
+    "Titles with control characters": [{"title": "One\nTwo"}],
+    "Pictures or links whose URL is relative": [
+        {"contentHtml": html} for html in ('<a class="x" href="/about">x</a>', "<p><img src=a.jpg>", "<img src='./b'>")
+    ],
+    "Content that looks like Markdown.": [{"contentHtml": "# Menu"}, {"contentHtml": "See [here](https://a.b)"}],
+    "Text that was read in a wrong encoding": [{"title": "GrÃ¼ÃŸe"}, {"contentHtml": "<p>itâ€™s</p>"}],
+}
+LOOKS_FINE = (
+    *({"title": "Q&A; R&D &c."}, {"title": "IRMÃ”"}, {"contentHtml": "1. One [two] *three*"}),
+    {"contentHtml": '<a href="#top"></a><a href="mailto:a@b"></a><a href="tel:1"></a><img src="data:,">'},
+    {"contentHtml": '<a href="https://a.b/c"></a><a href="//a.b/c"></a>&lt;a href="/x"&gt; src="/x" <b>'},
+)
+
+
+def test_what_looks_wrong_is_warned_of_with_the_first_slugs(app, key):
+    fields = [*chain.from_iterable(LOOKS_WRONG.values()), {"contentHtml": '<a href="/4">4</a>'}, *LOOKS_FINE]
+    articles = [minimal_json(number, **changed) for number, changed in enumerate(fields)]
+    result = import_articles(app, *articles)
+    slugs = iter(article["slug"] for article in articles)
+    for (words, wrong), line in zip(LOOKS_WRONG.items(), result.stderr.splitlines(), strict=True):
+        assert line.startswith(f"Warning: {words}")
+        names = ", ".join(next(slugs) for _ in wrong)
+        number = f"{len(wrong)} {'article' if len(wrong) == 1 else 'articles'}: {names}"
+        assert line.endswith(f" ({number})" if len(wrong) < 3 else f" (4 articles: {names}, …)")
+    # A nightly import says it once.
+    assert import_articles(app, *articles).stderr == ""
+    again = import_articles(app, *articles[1:], minimal_json(0, title="", contentHtml="<p>Changed</p>"))
+    assert again.stderr.count("\n") == 1
+
+
+def test_derived_texts_leave_out_what_no_feed_can_hold(save, client):
+    save(minimal_json(1, contentHtml="<p>One\x0b two\x1b\ufffe &#x7;three</p>"))
+    assert published(client)["id-0001"]["metaDesc"] == "One two three"
 
 
 def test_summary_says_what_the_new_articles_are(app, key):
@@ -612,10 +631,23 @@ def test_dry_run_reports_the_same_and_writes_nothing(app, save, sql):
     before = rows(sql)
     articles = minimal_json(1, slug="slug-2"), minimal_json(2, slug="slug-1"), minimal_json(3), minimal_json(4)
     dry_run = import_articles(app, *articles, options=["--dry-run"])
-    assert dry_run.stdout == "1 new, 2 changed, 1 unchanged (new: 1 published) (dry run: nothing was written)\n"
+    *_, summary = dry_run.stdout.splitlines()
+    assert summary == "1 new, 2 changed, 1 unchanged (new: 1 published) (dry run: nothing was written)"
     assert rows(sql) == before
     assert import_articles(app, *articles).stdout == "1 new, 2 changed, 1 unchanged (new: 1 published)\n"
     assert import_articles(app, minimal_json(5, slug="slug-4"), options=["--dry-run"]).exit_code == 1
+
+
+def test_dry_run_says_which_fields_of_which_articles_change(app, save):
+    save(*(article_json(number, schemaMarkup=MARKUP) for number in range(3)))
+    articles = [article_json(0, schemaMarkup=MARKUP, slug="moved", title="New", updatedAt=None)]
+    articles += [article_json(1, schemaMarkup=MARKUP, updatedAt="2026-01-01T00:00:00Z", views=7)]
+    articles += [article_json(2, schemaMarkup=MARKUP, updatedAt="2026-01-01T00:00:00Z")]
+    articles += [article_json(number) for number in range(3, 25)]
+    lines = import_articles(app, *articles, options=["--dry-run"]).stdout.splitlines()
+    assert lines[:4] == ["moved: title, slug, metaTitle", "slug-1: views", "slug-2: updatedAt", "slug-3: new"]
+    assert lines[19:21] == ["slug-19: new", "… and 5 more"]
+    assert len(lines) == 22
 
 
 @pytest.mark.slow
