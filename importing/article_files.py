@@ -19,25 +19,26 @@ MARKDOWN = MarkdownIt("commonmark").enable("table")
 FORM = {field.data_key or name: field for name, field in ArticleImportSchema().fields.items()}
 FIELDS = FORM.keys() - {"contentHtml"}
 JSON_FIELDS = {name for name, field in FORM.items() if isinstance(field, WholeNumber | Minutes | SchemaMarkup)}
+JSON_SCALAR = re.compile(r"true|false|-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?")
+JSON_STRING = re.compile(r'("(?:[^"\\]|\\.)*")(:?)')  # and whether it is a member's name
 # Text that every reader of YAML takes for text without quotes, in a list too; and timestamps, as people write them.
 UNQUOTED = re.compile(
-    r"(?!(?:null|true|false|yes|no|on|off|y|n)\Z)[^\W\d_][\w ./()+-]*(?<! )"
-    r"|https?://[\w./%~+=&?-]+|\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z",
-    re.IGNORECASE,
+    r"(?!(?:null|true|false|yes|no|on|off|y|n)\Z)[^\W\d_][\w ./()+-]*(?<! )|[\d-]{10}T[\d:.]{12}Z", re.IGNORECASE
 )
-JSON_STRING = re.compile(r'("(?:[^"\\]|\\.)*")(:?)')  # and whether it is a member's name
-DEVICES = re.compile(r"(?:con|prn|aux|nul|conin\$|conout\$|(?:com|lpt)[0-9¹²³])(?:\.|\Z)", re.IGNORECASE)  # of Windows
-MAX_FILE_NAME_BYTES = 255
 MAX_NAME_LENGTH = 500  # characters of a member's name; readers of YAML do not search further for the colon
+MAX_FILE_NAME_BYTES = 255
+UNPORTABLE = re.compile(  # names that Windows reserves for devices, hidden files, characters of paths and patterns
+    r"(?:con|prn|aux|nul|conin\$|conout\$|(?:com|lpt)[0-9¹²³])\.|\.|.*[<>:\"/\\|?*]", re.IGNORECASE
+)
 
 
-def parse_article(data: bytes, *, is_html: bool, first_line: int = 1) -> tuple[dict[str, Any], dict[str, int]]:
-    """Return an article file's article in the form that import takes, and its fields' lines.
+def parse_article(data: bytes, *, first_line: int) -> tuple[dict[str, Any], dict[str, int]]:
+    """Return the article of a file with HTML in the form that import takes, and its fields' lines.
 
     `first_line` is the number of the file's first line. Raises SourceError with a line.
     """
     parts = parse_front_matter(data, first_line)
-    return article_record(parts, is_html=is_html, first_line=first_line), parts.lines
+    return article_record(parts, is_html=True, first_line=first_line), parts.lines
 
 
 def article_record(parts: FrontMatter, *, is_html: bool, first_line: int = 1) -> dict[str, Any]:
@@ -45,31 +46,48 @@ def article_record(parts: FrontMatter, *, is_html: bool, first_line: int = 1) ->
     if not parts.language:
         raise SourceError("An article file must begin with front matter between two lines ---.", first_line)
     if "contentHtml" in parts.fields:
-        raise SourceError("contentHtml belongs below the front matter.", parts.lines["contentHtml"])
-    fields = {name: to_json(value) if name in JSON_FIELDS else value for name, value in parts.fields.items()}
+        raise SourceError("contentHtml belongs below the front matter.", parts.lines.get("contentHtml"))
+    record = {name: to_json(value) if name in JSON_FIELDS else value for name, value in parts.fields.items()}
     # The line feed at the end belongs to the file.
-    return fields | {"contentHtml": parts.content.removesuffix("\n") if is_html else MARKDOWN.render(parts.content)}
+    return record | {"contentHtml": parts.content.removesuffix("\n") if is_html else MARKDOWN.render(parts.content)}
 
 
 def to_json(value: Any) -> Any:
     """Return a value with a number, true or false for each scalar that is one in JSON."""
-    if isinstance(value, dict):
-        return {name: to_json(member) for name, member in value.items()}
-    if isinstance(value, list):
-        return [to_json(item) for item in value]
-    try:
-        return orjson.loads(value.encode()) if isinstance(value, Plain) else value
-    except orjson.JSONDecodeError:
-        return value
+
+    def to_scalar(text: Plain) -> Any:
+        return orjson.Fragment(text.encode()) if JSON_SCALAR.fullmatch(text) else str(text)
+
+    option = orjson.OPT_PASSTHROUGH_SUBCLASS | orjson.OPT_NON_STR_KEYS
+    return orjson.loads(orjson.dumps(value, to_scalar, option))
+
+
+def write_folder(folder: Path, records: Iterable[dict[str, Any]]) -> int:
+    """Write exported articles to files in a folder, and return their number. Raises OSError."""
+    used: set[str] = set()
+    for record in records:
+        (folder / _file_name(record["id"], record["slug"], used)).write_bytes(format_article(record))
+    return len(used)
+
+
+def _file_name(id: str, slug: str, used: set[str]) -> str:
+    """Return a name for an article's file that every file system can have and tell from those in `used`."""
+    for stem in (slug, id, f"article {sha256(id.encode()).hexdigest()}"):  # no id or slug has a space
+        name = f"{stem}.html"
+        key = normalize("NFD", normalize("NFD", name).casefold())
+        length = len(normalize("NFD", name).encode())
+        if key not in used and length <= MAX_FILE_NAME_BYTES and name.isprintable() and not UNPORTABLE.match(name):
+            break
+    used.add(key)
+    return name
 
 
 def format_article(record: dict[str, Any]) -> bytes:
     """Return an exported article as a file with its content in HTML."""
     values = orjson.loads(orjson.dumps(record))
     content = values.pop("contentHtml")
-    return "\n".join(
-        ["---", *(f"{name}: {_to_yaml(value)}" for name, value in values.items()), "---", content, ""]
-    ).encode()
+    fields = (f"{name}: {_to_yaml(value)}" for name, value in values.items())
+    return "\n".join(["---", *fields, "---", content, ""]).encode()
 
 
 def _to_yaml(value: Any) -> str:
@@ -85,30 +103,3 @@ def _escape(string: re.Match[str]) -> str:
     """Return a string of JSON with escapes for what is not printable, marked as a name if it is a long one."""
     text = "".join(char if char.isprintable() else rf"\U{ord(char):08x}" for char in string[1])
     return f"? {text} :" if string[2] and len(text) > MAX_NAME_LENGTH else text + string[2]
-
-
-def write_folder(folder: Path, records: Iterable[dict[str, Any]]) -> int:
-    """Write exported articles to files in a folder, and return their number. Raises OSError."""
-    used: set[str] = set()
-    for record in records:
-        (folder / _file_name(record["id"], record["slug"], used)).write_bytes(format_article(record))
-    return len(used)
-
-
-def _file_name(id: str, slug: str, used: set[str]) -> str:
-    """Return a name for an article's file that every file system can have, and add what identifies it to `used`."""
-    # The last one is nobody's id or slug, which have no spaces.
-    for stem in (slug, id, f"article {sha256(id.encode()).hexdigest()[:32]}"):
-        name = f"{stem}.html"
-        key = normalize("NFD", normalize("NFD", name).casefold())
-        if _is_portable(name) and key not in used:
-            break
-    used.add(key)
-    return name
-
-
-def _is_portable(name: str) -> bool:
-    """Return whether Windows, macOS and Linux allow a file of this name, and show it in a list."""
-    if name.startswith(".") or not name.isprintable() or re.search(r'[<>:"/\\|?*]', name) or DEVICES.match(name):
-        return False
-    return len(normalize("NFD", name).encode()) <= MAX_FILE_NAME_BYTES

@@ -32,14 +32,14 @@ def read_folder(source: str, options: SourceOptions, errors: ImportErrors) -> Re
         except SourceError as error:
             errors.add(location.at_line(error.line), str(error))
         except OSError as error:
-            errors.add(location, f"It cannot be read ({error.strerror}).")
+            errors.add_unreadable(location, error)
 
 
 def _find_files(source: str, errors: ImportErrors) -> Iterator[str]:
     """Yield the paths of article files, in the order of their names."""
 
     def report(error: OSError) -> None:
-        errors.add(SourceLocation(error.filename), f"It cannot be read ({error.strerror}).")
+        errors.add_unreadable(SourceLocation(error.filename), error)
 
     if not os.path.isdir(source):
         yield source

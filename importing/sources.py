@@ -67,7 +67,7 @@ def _read_source(source: str, options: SourceOptions, errors: ImportErrors) -> R
     except SourceError as error:
         errors.add(location.at_line(error.line), str(error))
     except OSError as error:
-        errors.add(location, f"It cannot be read ({error.strerror}).")
+        errors.add_unreadable(location, error)
 
 
 def _receive(records: Records, claims: SlugClaims, errors: ImportErrors, stack: ExitStack) -> Records:

@@ -7,7 +7,6 @@ from helpers import article_json, run_command
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from importing import front_matter
 from importing.article_files import format_article, parse_article
 
 MARKUP = {"@graph": [{"@type": "Thing", "n": 1.0, "m": 1e22, "x" * 2000: [True, None, "a\u2028"]}]}
@@ -26,21 +25,15 @@ def run(app, key):
     return partial(run_command, app, "articles")
 
 
-@pytest.mark.parametrize("loader", ["CSafeLoader", "SafeLoader"])
-def test_article_file_gives_back_the_same_article(monkeypatch, loader):
-    monkeypatch.setattr(front_matter, "LOADER", getattr(front_matter.yaml, loader))
-
-    @given(TEXTS, st.lists(TEXTS), TEXTS, st.dictionaries(TEXTS, TEXTS | NUMBERS))
-    @settings(max_examples=100, deadline=None)
-    @example("---", SPECIAL, "---\n", MARKUP)
-    def check(title, keywords, content, markup):
-        record = {"title": title, "keywords": list(keywords), "readTime": 1.5, "schemaMarkup": markup}
-        record["contentHtml"] = content
-        parsed, lines = parse_article(format_article(record), is_html=True)
-        assert parsed == record
-        assert lines == {"title": 2, "keywords": 3, "readTime": 4, "schemaMarkup": 5}
-
-    check()
+@given(TEXTS, st.lists(TEXTS), TEXTS, st.dictionaries(TEXTS, TEXTS | NUMBERS))
+@settings(max_examples=150, deadline=None)
+@example("---", SPECIAL, "---\n", MARKUP)
+def test_article_file_gives_back_the_same_article(title, keywords, content, markup):
+    record = {"title": title, "keywords": list(keywords), "readTime": 1.5, "schemaMarkup": markup}
+    record["contentHtml"] = content
+    parsed, lines = parse_article(format_article(record), first_line=1)
+    assert parsed == record
+    assert lines == {"title": 2, "keywords": 3, "readTime": 4, "schemaMarkup": 5}
 
 
 FRONT_MATTER = "---\ntitle: {}\nslug: spring-menu\npublishedAt: 2026-03-01T07:00:00.000Z\nkeywords: [menu, 2026]\n---\n"
@@ -66,12 +59,12 @@ def test_folder_of_html_and_markdown_is_imported(run, client, tmp_path):
         ("just text", "line 1: An article file must begin with front matter between two lines ---."),
         ("---\ntitle: x\n", "line 1: The front matter must end with a line ---"),
         ("---\ntitle: Menu: x\n---\n", "line 2: The front matter must be YAML (mapping values are not allowed"),
-        ("---\ntitle: x\nslug: !!python/name:os.system y\n---\n", "line 3: The front matter must not have YAML's tags"),
-        ("---\na: &a [x]\nb: [*a, *a]\n---\n", "line 2: The front matter must not have YAML's tags, anchors"),
-        (f"---\na: {'[' * 5000}\n---\n", "line 2: The front matter is nested too deeply."),
+        ("---\ntitle: x\nslug: !!python/name:os.system y\n---\n", "line 3: The front matter must have no tags"),
+        ("---\na: &a [x]\nb: [*a, *a]\n---\n", "line 2: The front matter must have no tags, anchors"),
+        (f"---\na: {'[' * 5000}\n---\n", "line 2: The front matter must have no tags"),
         ("---\ntitle: x\ntitle: y\n---\n", "line 3: The field 'title' appears twice."),
         ("---\n- a\n---\n", "line 2: The front matter must hold fields"),
-        ("---\n? [a]\n: b\n---\n", "line 2: A field's name must be text."),
+        ("---\n? [a]\n: b\n---\n", "line 2: The front matter must be YAML (found unhashable key)."),
         ("---\na: b\n---\n\udcff", "line 4: Must be text in UTF-8."),
         ("---\ntitle: x\ncontentHtml: y\n---\n", "line 3: contentHtml belongs below the front matter."),
     ],

@@ -168,67 +168,75 @@ def edit(app, articles, save, tmp_path, monkeypatch):
     return edit
 
 
-def plain_url(database):
-    return database_url(database).replace("+psycopg", "")
+def other_tool(database, *statements):
+    """Return a line of Python that changes the database, which the editor then runs while it is open."""
+    url = database_url(database).replace("+psycopg", "")
+    module, target = ("psycopg", url) if POSTGRESQL else ("sqlite3", str(database))
+    lines = [f"import {module}", f"c = {module}.connect({target!r})", *(f"c.execute({sql!r})" for sql in statements)]
+    return "; ".join([*lines, "c.commit(); "])
 
 
 def kept_files(tmp_path):
-    return list(tmp_path.glob("article-*.json"))
+    return list(tmp_path.glob("article-*"))
 
 
-def test_edit_changes_what_was_saved_and_its_derived_fields(edit, save, client, tmp_path):
-    save(article_json(1), article_json(2))
-    result, (opened,) = edit("slug-1", "text = text.replace('Title 1', 'A better title')")
+def test_edit_shows_html_and_imports_what_was_saved(edit, save, client, sql, tmp_path):
+    html = '<p class="a">One</p>\n<p>Two</p>'
+    save(article_json(1, contentHtml=html), article_json(2))
+    line = "text = chr(0xfeff) + text.replace('title: Title 1', 'title: Better').replace('slug-1', 'new-slug')"
+    result, (opened,) = edit("slug-1", line)
     assert (result.exit_code, result.stdout, result.stderr) == (0, "slug-1: changed\n", "")
-    assert '\n  "title": "Title 1",\n' in opened
-    shown = {article["slug"]: article for article in client.get(LISTS[0]).get_json()["data"]}
-    assert shown["slug-1"]["metaTitle"] == "A better title"
-    assert shown["slug-2"]["title"] == "Title 2"
+    assert opened.startswith("---\n")
+    assert opened.endswith(f"\n---\n{html}\n")
+    shown = {article["id"]: article for article in client.get(LISTS[0]).get_json()["data"]}
+    assert (shown["id-0001"]["metaTitle"], shown["id-0001"]["slug"]) == ("Better", "new-slug")
+    assert shown["id-0002"]["title"] == "Title 2"
     assert kept_files(tmp_path) == []
 
 
 def test_edit_without_a_change_changes_nothing(edit, save, sql, tmp_path):
     save(article_json(1))
     before = stored(sql)
-    for line in ("", "text = text + '\\n'", "text = text.replace('  ', '    ')"):
+    for line in ("", "text = text.replace(': ', ':   ')"):
         result, _ = edit("slug-1", line)
         assert (result.exit_code, result.stdout) == (0, "slug-1: unchanged\n")
     assert stored(sql) == before
     assert kept_files(tmp_path) == []
 
 
-def test_edit_can_rename_the_slug(edit, save, sql):
-    save(article_json(1))
-    assert edit("slug-1", "text = text.replace('slug-1', 'new-slug')")[0].exit_code == 0
-    assert sql("SELECT id, slug FROM article") == [("id-0001", "new-slug")]
-
-
 def test_mistake_reopens_the_editor_with_message_and_text(edit, save, client):
     save(article_json(1))
     result, opened = edit(
         "slug-1",
-        'text = text.replace(\'"title": "Title 1"\', \'"titel": "Edited"\')',
-        "text = text.replace('titel', 'title').replace('{', '{,')",
-        "text = text.replace('{,', '{')",
+        "text = text.replace('title: Title 1', 'titel: Edited')",
+        "text = text.replace('titel: Edited', 'title: Edited: again')",
+        "text = text.replace('Edited: again', 'Edited').replace('views: 1', 'views: one')",
+        "text = text.replace('views: one', 'views: 1').replace('Content', '# Content')",
     )
     assert (result.exit_code, result.stdout) == (0, "slug-1: changed\n")
-    assert "# the editor: titel: Unknown field: did you mean title?" in opened[1]
-    assert '"titel": "Edited"' in opened[1]
-    assert "line 3, column 2" in opened[2]  # as the editor counts, with the two lines above the text
-    assert opened[2].splitlines()[2] == "{,"
-    assert [article["title"] for article in client.get(LISTS[0]).get_json()["data"]] == ["Edited"]
+    assert opened[1].startswith("---\n# the editor, line 5: titel: Unknown field: did you mean title?")
+    for text, line, message in ((opened[2], "title", "must be YAML"), (opened[3], "views", "must be a whole number")):
+        number = 1 + [row.partition(":")[0] for row in text.splitlines()].index(line)
+        assert f"line {number}" in text.splitlines()[1]
+        assert message in text.splitlines()[1]
+        assert text.count("\n# ") == 2
+    (shown,) = client.get(LISTS[0]).get_json()["data"]
+    assert (shown["title"], shown["contentHtml"]) == ("Edited", "<p># Content of <em>number</em> 1.</p>")
 
 
-def test_closing_unchanged_after_a_mistake_keeps_the_text(edit, save, sql, tmp_path):
+def test_closing_unchanged_after_a_mistake_keeps_the_text(edit, articles, save, sql, tmp_path):
     save(article_json(1))
     before = stored(sql)
-    result, opened = edit("slug-1", "text = 'my precious words'")
-    assert result.exit_code == 1
-    assert len(opened) == 2
+    mistake = "text = text.replace('Title 1', 'My precious words').replace('bannerUrl: ', 'bannerUrl: x')"
+    result, opened = edit("slug-1", mistake)
+    assert (result.exit_code, len(opened)) == (1, 2)
     (file,) = kept_files(tmp_path)
-    assert f"Your text is kept in {file}" in result.stderr
-    assert "my precious words" in file.read_text()
+    assert f"Your text is kept in {file}. To import it: flask articles import {file}\n" in result.stderr
+    assert file.stat().st_mode & 0o777 == 0o600
     assert stored(sql) == before
+    file.write_text(file.read_text().replace("bannerUrl: x", "bannerUrl: "))
+    assert articles("import", file).stdout == "0 new, 1 changed, 0 unchanged\n"
+    assert sql("SELECT title FROM article") == [("My precious words",)]
 
 
 def test_edit_refuses_another_id(edit, save, sql):
@@ -238,26 +246,19 @@ def test_edit_refuses_another_id(edit, save, sql):
     )
     assert (result.exit_code, result.stdout) == (0, "slug-1: unchanged\n")
     assert "# id: Must stay 'id-0001'." in opened[1]
-    assert edit("slug-1", "text = text.replace('\"id\": \"id-0001\",', '').replace('slug-1', 'new')")[0].exit_code == 0
+    assert edit("slug-1", "text = text.replace('id: id-0001', '').replace('slug-1', 'new')")[0].exit_code == 0
     assert sql("SELECT id, slug FROM article") == [("id-0001", "new")]
-
-
-def other_tool(database, *statements):
-    """Return a line of Python that changes the database, which the editor then runs while it is open."""
-    module, target = ("psycopg", plain_url(database)) if POSTGRESQL else ("sqlite3", str(database))
-    lines = [f"import {module}", f"c = {module}.connect({target!r})", *(f"c.execute({sql!r})" for sql in statements)]
-    return "; ".join([*lines, "c.commit(); "])
 
 
 def test_edit_merges_what_changed_meanwhile_if_saved_again(edit, save, database, sql):
     """The editor also shows that the database is not locked: another tool writes while it is open."""
     save(article_json(1))
     other = other_tool(database, "UPDATE article SET status = 'draft'")
-    remove_comment = "text = text[text.index('{'):]"
+    remove_comment = "text = ''.join(line for line in text.splitlines(True) if not line.startswith('#'))"
     result, opened = edit("slug-1", other + "text = text.replace('Title 1', 'Mine')", remove_comment)
     assert (result.exit_code, result.stdout) == (0, "slug-1: changed\n")
     assert "# The article was changed while the editor was open: status." in opened[1]
-    assert '"title": "Mine"' in opened[1]
+    assert "title: Mine\n" in opened[1]
     assert sql("SELECT title, status FROM article") == [("Mine", "draft")]
 
 
@@ -274,19 +275,39 @@ def test_edit_never_writes_to_an_article_that_took_the_slug(edit, save, database
     assert sql("SELECT title FROM article ORDER BY id") == [("Title 1",), ("Title 2",)]
 
 
+@pytest.mark.sqlite
+def test_edit_is_written_to_the_database_restored_meanwhile(app, edit, save, sql, database, tmp_path):
+    """The file is lost while the editor is open, and a backup is restored in its place."""
+    save(article_json(1), article_json(2))
+    assert run_command(app, "database", "backup", tmp_path / "backup.db").exit_code == 0
+    save(article_json(2, title="Newer than the backup"))
+    lose = f"import subprocess; [file.unlink() for file in pathlib.Path({str(tmp_path)!r}).glob('articles.db*')]; "
+    restore = subprocess_args(database, "-m", "flask", "database", "restore", str(tmp_path / "backup.db"), "--yes")
+    call = {"args": restore["args"], "cwd": str(restore["cwd"]), "env": dict(restore["env"])}
+    line = f"{lose}subprocess.run(check=True, **{call!r}); text = text.replace('Title 1', 'Mine')"
+    result, _ = edit("slug-1", "import pathlib; " + line)
+    assert (result.exit_code, result.stdout) == (0, "slug-1: changed\n")
+    assert sql("SELECT title FROM article ORDER BY id") == [("Mine",), ("Title 2",)]
+
+
+@pytest.mark.sqlite
+def test_edit_keeps_the_text_if_the_database_is_gone(edit, save, database, tmp_path):
+    save(article_json(1))
+    lose = f"import pathlib; [file.unlink() for file in pathlib.Path({str(tmp_path)!r}).glob('articles.db*')]; "
+    result, _ = edit("slug-1", lose + "text = text.replace('Title 1', 'Mine')")
+    assert (result.exit_code, "which does not exist" in result.stderr) == (1, True)
+    (file,) = kept_files(tmp_path)
+    assert "title: Mine\n" in file.read_text()
+    assert not database.exists()
+
+
 def test_editor_that_makes_the_same_mistake_ends(edit, save):
     save(article_json(1))
-    for line in ("text = ''", "file.unlink(); raise SystemExit"):
+    for line in ("text = ''", "text = 'no fields'", "file.unlink(); raise SystemExit"):
         result, opened = edit("slug-1", line, line, line)
         assert result.exit_code == 1
         assert "Nothing was written." in result.stderr
         assert len(opened) <= 2
-
-
-def test_edit_accepts_a_byte_order_mark(edit, save):
-    save(article_json(1))
-    result, _ = edit("slug-1", "text = '\\ufeff' + text.replace('Title 1', 'Mine')")
-    assert (result.exit_code, result.stdout) == (0, "slug-1: changed\n")
 
 
 def test_editor_that_cannot_be_started_leaves_no_file(articles, save, monkeypatch, tmp_path):

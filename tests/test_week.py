@@ -67,7 +67,7 @@ def test_a_day_of_publishing_editing_and_deleting(week, tmp_path):
     run("flask articles publish spring-menu --at 2026-01-31T09:30:00Z")
 
     editor = tmp_path / "editor.py"
-    for old, new in (("mneu", "menu"), ('"spring-menu"', '"menu-2026"')):
+    for old, new in (("mneu", "menu"), ("slug: spring-menu", "slug: menu-2026")):
         editor.write_text(
             "import pathlib, sys\nfile = pathlib.Path(sys.argv[1])\n"
             f"file.write_text(file.read_text().replace({old!r}, {new!r}))\n"
