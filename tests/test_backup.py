@@ -18,12 +18,14 @@ from helpers import (
     LISTS,
     WAITING,
     article_json,
+    client_with_key,
     close,
     create_application,
     create_key,
     fast_clock,
     get,
     run_command,
+    run_sql,
     save_articles,
     subprocess_args,
 )
@@ -246,16 +248,35 @@ def test_journal_of_the_old_file_is_not_applied(run, backup, app, client, databa
     assert sql("PRAGMA integrity_check") == [("ok",)]
 
 
-@pytest.mark.parametrize("mode", [None, 0o640])
-def test_restored_file_can_be_read_as_the_old_one_could(run, backup, app, database, mode):
+@pytest.mark.parametrize("damage", DAMAGES)
+def test_restored_file_keeps_mode_and_owner(run, backup, app, database, damage):
+    """A file that is lost gets the owner of its folder."""
     close(app)
-    if mode:
-        overwrite(database)
-        database.chmod(mode)
-    else:
-        remove(database)
+    is_root = os.geteuid() == 0
+    for path in (database, database.parent):
+        os.chown(path, 1234 if is_root else -1, -1)
+    database.chmod(0o640)
+    damage(database)
     assert run("database", "restore", backup, "--yes").exit_code == 0
-    assert database.stat().st_mode & 0o777 == (mode or 0o600)
+    assert database.stat().st_mode & 0o777 == (0o600 if damage is remove else 0o640)
+    assert database.stat().st_uid == (1234 if is_root else os.geteuid())
+
+
+@pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
+@pytest.mark.parametrize("damage", DAMAGES[:-1])  # others are repaired in their place
+def test_restore_killed_after_the_move_leaves_all_in_order(run, backup, app, client, database, damage):
+    """It has nothing left to do: a service, which only reads, could not end what was begun."""
+    close(app)
+    damage(database)
+    child = os.fork()
+    if not child:
+        replace = os.replace
+        os.replace = lambda *paths: (replace(*paths), os.kill(os.getpid(), signal.SIGKILL))
+        run_command(create_application(database), "database", "restore", backup, "--yes")
+        os._exit(0)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == -signal.SIGKILL
+    assert database.read_bytes()[18:20] == b"\2\2"  # WAL mode: https://www.sqlite.org/fileformat.html
+    assert shown(client) == OLD
 
 
 def test_folder_of_a_backup_may_have_any_name(run, save, tmp_path):
@@ -343,12 +364,17 @@ def test_unusable_backup_is_refused_and_changes_nothing(run, backup, client, key
     assert files_beside(database) == before
 
 
-def test_backup_with_another_page_size_is_restored(run, backup, client, key):
-    with closing(sqlite3.connect(backup, isolation_level=None)) as connection:
-        connection.execute("PRAGMA page_size = 8192")
+@pytest.mark.parametrize("name", ["backup.db", "articles.db"])
+def test_backup_with_another_page_size_is_restored(run, backup, app, client, database, name):
+    close(app)
+    with closing(sqlite3.connect(database.with_name(name), isolation_level=None)) as connection:
+        for statement in ("journal_mode = DELETE", "page_size = 8192"):
+            connection.execute(f"PRAGMA {statement}")
         connection.execute("VACUUM")
+        connection.execute("PRAGMA journal_mode = WAL")
     assert run("database", "restore", backup, "--yes").exit_code == 0
     assert shown(client) == OLD
+    assert run("database", "backup", database.with_name("again.db")).exit_code == 0
 
 
 def test_restore_needs_yes_where_nobody_can_be_asked(run, backup, client, key):
@@ -463,3 +489,45 @@ def test_keys_of_a_backup_work_where_it_is_restored(tmp_path, run, save, app):
     create_key(other, "Somebody")
     assert run_command(other, "database", "restore", tmp_path / "copy.db", "--yes").exit_code == 0
     assert other.test_client().get(LISTS[0], headers={"x-api-key": key}).get_json()["meta"]["total"] == 1
+
+
+def test_new_files_are_their_owners_alone(database, tmp_path):
+    new_app = create_application(database)
+    before = os.umask(0)
+    try:
+        for command in (["keys", "create", "Acme"], ["database", "backup", tmp_path / "backup.db"]):
+            assert run_command(new_app, *command).exit_code == 0
+        database.unlink()
+        close(new_app)
+        assert run_command(new_app, "database", "restore", tmp_path / "backup.db", "--yes").exit_code == 0
+        assert {file.name: oct(file.stat().st_mode & 0o777) for file in tmp_path.glob("*.db*")} == {
+            "articles.db": "0o600",
+            "backup.db": "0o600",
+        }
+    finally:
+        os.umask(before)
+
+
+FOREIGN_TABLES = [
+    "CREATE TABLE customer (id INTEGER PRIMARY KEY, name TEXT, email TEXT)",
+    "CREATE TABLE api_key (id INTEGER PRIMARY KEY, customer_id INTEGER, secret TEXT)",
+    "CREATE TABLE article (id INTEGER PRIMARY KEY, title TEXT, body TEXT)",
+]
+
+
+@pytest.mark.parametrize("mode", ["DELETE", "WAL"])
+def test_tables_of_another_program_are_left_alone(app, run, key, database, tmp_path, start, mode):
+    assert run("database", "backup", tmp_path / "backup.db").exit_code == 0
+    close(app)
+    database.unlink()
+    for statement in (f"PRAGMA journal_mode = {mode}", *FOREIGN_TABLES):
+        run_sql(database, statement)
+    before = database.read_bytes()
+    for command in ("keys create Acme", "articles list", f"database restore {tmp_path}/backup.db --yes"):
+        result = run(*command.split())
+        assert result.stderr == f"Error: {database} is another program's database. Set DATABASE_URL to another one.\n"
+    assert "is not a database of this service" in run("database", "backup", tmp_path / "other.db").stderr
+    client = client_with_key(app, key)
+    assert client.get(LISTS[0]).status_code == 503
+    close(app)
+    assert database.read_bytes() == before

@@ -23,13 +23,17 @@ from helpers import (
     ENDPOINTS,
     LISTS,
     POSTGRESQL,
+    WAITING,
     Server,
     article_json,
     assert_one_is_below,
     create_key,
     get,
     iso,
+    run_command,
     save_articles,
+    side_by_side,
+    subprocess_args,
     wait_for,
 )
 from sqlalchemy import Engine, event
@@ -379,72 +383,41 @@ def test_promoted_standby_is_served_with_every_write(cluster):
             assert set(cluster.titles(service, path)) == set(cluster.titles(service, path)) == {f"Round {round_}"}
 
 
-# Servers that do not respond
+# Writers
 
 
-def timed_statuses(cluster, service, requests=8):
-    """Send requests at the same time; return their statuses, and the seconds that the slowest took."""
-
-    def request(number):
-        began = time.monotonic()
-        status = cluster.get(service, (*ENDPOINTS, "/healthz")[number % 4]).status
-        return status, time.monotonic() - began
-
-    with ThreadPoolExecutor(requests) as pool:
-        statuses, seconds = zip(*pool.map(request, range(requests)), strict=True)
-    return set(statuses), max(seconds)
-
-
-@pytest.mark.parametrize("megabytes", ["0", "64"])
-def test_no_request_waits_for_a_server_that_hangs(cluster, megabytes):
-    service = cluster.serve(cluster.primary.url(DATABASE), CACHE_MB=megabytes)
-    assert timed_statuses(cluster, service)[0] == {200}
-
-    def hang():
-        with cluster.primary.hanging():
-            (first, first_seconds), (second, second_seconds) = (timed_statuses(cluster, service) for _ in range(2))
-        assert first == second == {503}
-        assert timed_statuses(cluster, service)[0] == {200}
-        return max(first_seconds, second_seconds)
-
-    assert_one_is_below(MAX_SECONDS, hang)
-    cluster.set_title("Back")
-    assert cluster.titles(service) == ["Back"] * 2
+def test_writers_wait_for_each_other_and_readers_for_none(cluster):
+    """Another tool updates an article, and so does a command, which keeps the tool's change."""
+    update = "UPDATE article SET views = 7, category = 'By the tool' WHERE slug = 'other-2'"
+    command = "-m", "flask", "articles", "unpublish", "other-2"
+    args = subprocess_args(cluster.folder / "articles.db", *command, DATABASE_URL=cluster.primary.url(DATABASE))
+    with psycopg.connect(cluster.primary.url(DATABASE)) as tool:
+        tool.execute(update)
+        process = subprocess.Popen(**args)
+        assert process.stderr.readline() == WAITING
+        process.send_signal(SIGINT)
+        assert process.communicate(timeout=10) == ("", "\nAborted!\n")
+        process = subprocess.Popen(**args)
+        assert process.stderr.readline() == WAITING
+        assert cluster.get(cluster.serve(cluster.primary.url(DATABASE))).status == 200
+        cluster.primary.run("pg_dump", "-d", cluster.primary.url(DATABASE), "-f", os.devnull)
+    assert process.communicate(timeout=10) == ("other-2: draft\n", "")
+    assert cluster.write("SELECT status, views, category FROM article WHERE slug = 'other-2'") == [
+        ("draft", 7, "By the tool")
+    ]
 
 
-def test_statement_on_a_server_that_begins_to_hang_is_given_up(cluster):
-    """All worker threads wait for a lock when the server hangs, and nobody asks for a version."""
-    service = cluster.serve(cluster.primary.url(DATABASE) + "?options=-c lock_timeout%3D60s")
-    assert cluster.titles(service)
-    blocked = "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock'"
-
-    def hang():
-        with psycopg.connect(cluster.primary.url(DATABASE)) as other, ThreadPoolExecutor() as pool:
-            other.execute("LOCK TABLE article IN ACCESS EXCLUSIVE MODE")
-            other.execute("UPDATE article SET views = 0")
-            waiting = [pool.submit(cluster.get, service, f"{PREVIEW}?take={number}") for number in range(1, 5)]
-            wait_for(lambda: cluster.primary.execute(blocked) == [(4,)], lambda: f"{cluster.primary.execute(blocked)}")
-            with cluster.primary.hanging():
-                began = time.monotonic()
-                assert {future.result().status for future in waiting} == {503}
-                seconds = time.monotonic() - began
-        assert cluster.titles(service)
-        return seconds
-
-    assert_one_is_below(MAX_SECONDS, hang)
-
-
-def test_slow_statement_is_not_given_up(cluster):
-    """It waits for longer than it takes to find that a server hangs."""
-    service = cluster.serve(cluster.primary.url(DATABASE) + "?options=-c lock_timeout%3D60s")
-    assert cluster.titles(service)
-    with psycopg.connect(cluster.primary.url(DATABASE)) as other, ThreadPoolExecutor() as pool:
-        other.execute("LOCK TABLE article IN ACCESS EXCLUSIVE MODE")
-        waiting = pool.submit(cluster.get, service)
-        time.sleep(MAX_SECONDS + 1)
-        assert not waiting.done()
-        other.rollback()
-        assert waiting.result().status == 200
+def test_open_editor_holds_no_connection(cluster, tmp_path, monkeypatch):
+    count = f"SELECT count(*) FROM pg_stat_activity WHERE datname = '{DATABASE}'"
+    helpers.close(cluster.app)
+    editor = tmp_path / "editor"
+    editor.write_text(
+        f'#!/bin/sh\n{cluster.primary.tools}/psql {cluster.primary.url()} -Atc "{count}" > {tmp_path}/count\n'
+    )
+    editor.chmod(0o755)
+    monkeypatch.setenv("EDITOR", str(editor))
+    assert run_command(cluster.app, "articles", "edit", "other-2").exit_code == 0
+    assert (tmp_path / "count").read_text() == "0\n"
 
 
 # Several servers behind one URL
@@ -568,7 +541,7 @@ def test_pooler_in_transaction_mode_hides_no_write(shared):
         for round_ in range(20):
             shared.set_title(f"Pooled {round_}")
             for _ in range(2):
-                assert timed_statuses(shared, service)[0] == {200}
+                assert set(side_by_side(lambda path: shared.get(service, path).status, (*ENDPOINTS,) * 3)) == {200}
                 assert shared.titles(service) == [f"Pooled {round_}"] * 2
         (expected,) = {shared.get(other).body for other in shared.services[:2]}
         assert shared.get(service).body == expected

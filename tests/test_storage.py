@@ -15,6 +15,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import closing, suppress
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -41,6 +42,9 @@ from helpers import (
     subprocess_args,
     wait_for,
 )
+from sqlalchemy import create_engine, event
+
+from models import db
 
 pytestmark = pytest.mark.sqlite
 
@@ -660,3 +664,173 @@ def test_import_on_a_full_disk_writes_nothing_and_says_so(service, tmp_path):
     assert result.stdout == "1230 new, 30 changed, 0 unchanged (new: 1230 published)\n"
     assert len(service.titles()) == 100
     assert service.sql("SELECT count(*) FROM article") == [(1280,)]
+
+
+# Connections that outlive their file
+
+
+def run_in_editor(monkeypatch, tmp_path, script):
+    """Have `flask articles edit` run a script of the shell in the place of an editor, on the file "$1"."""
+    editor = tmp_path / "editor"
+    editor.write_text(f"#!/bin/sh -e\n{script}\n")
+    editor.chmod(0o755)
+    monkeypatch.setenv("EDITOR", str(editor))
+    monkeypatch.delenv("VISUAL", raising=False)
+
+
+def test_edit_is_in_a_database_restored_meanwhile(run, save, sql, database, tmp_path, monkeypatch):
+    save(article_json(1, title="Old"))
+    assert run("database", "backup", tmp_path / "backup.db").exit_code == 0
+    restore = f"DATABASE_URL={database_url(database)} {sys.executable} -m flask database restore"
+    run_in_editor(
+        monkeypatch, tmp_path, f"rm -f {database}*\n{restore} {tmp_path}/backup.db --yes\nsed -i s/Old/Edited/ $1"
+    )
+    monkeypatch.chdir(PROJECT)
+    result = run("articles", "edit", "slug-1")
+    assert (result.exit_code, result.stdout) == (0, "slug-1: changed\n"), result.output
+    assert sql("SELECT title FROM article") == [("Edited",)]
+
+
+def test_import_goes_to_the_database_that_was_moved_here_meanwhile(app, save, sql, key, database, tmp_path):
+    save(*(article_json(number, contentHtml="x" * 3000) for number in range(90)))
+    close(app)
+    other = shutil.copyfile(database, tmp_path / "other.db")
+    run_sql(other, "DELETE FROM article WHERE id <> 'id-0001'")
+    run_sql(other, "UPDATE article SET title = 'Other'")
+    arguments = subprocess_args(database, "-m", "flask", "articles", "import", "-")
+    process = subprocess.Popen(**arguments, stdin=subprocess.PIPE)
+    files = ["ls", "-l", f"/proc/{process.pid}/fd"]  # standard input goes to a temporary file
+    wait_for(lambda: "(deleted)" in subprocess.run(files, capture_output=True, text=True).stdout, lambda: "No file.")
+    os.replace(other, database)
+    output = process.communicate(json_lines([minimal_json(2)]), timeout=20)
+    assert output == ("1 new, 0 changed, 0 unchanged (new: 1 published)\n", "")
+    assert sql("SELECT id, title FROM article ORDER BY id") == [("id-0001", "Other"), ("id-0002", "Title 2")]
+    assert sql("PRAGMA integrity_check") == [("ok",)]
+
+
+def test_write_into_a_file_that_was_replaced_is_reported(app, run, save, database, tmp_path):
+    """Another file is moved here between the beginning and the end of the transaction."""
+    save(article_json(1))
+    close(app)
+    copy = shutil.copyfile(database, tmp_path / "copy.db")
+
+    def replace(_connection, _cursor, statement, *_rest):
+        if statement.startswith("UPDATE"):
+            os.replace(copy, database)
+
+    with app.app_context():
+        event.listen(db.engine, "before_cursor_execute", replace)
+    result = run("articles", "unpublish", "slug-1")
+    assert (result.exit_code, result.stdout) == (1, "")
+    assert f"Another file took the place of {database} meanwhile, without this change. Try again." in result.stderr
+
+
+def test_link_that_is_switched_keeps_both_logs(own_service, save, database, tmp_path):
+    save(article_json(1, title="First"))
+    link, second = tmp_path / "link.db", copy_of(database, "second.db", mode="WAL")
+    link.symlink_to(database)
+    service = own_service(DATABASE_URL=database_url(link))
+    assert service.titles() == ["First"]
+    for target, name in ((second, "second"), (database, "first")) * 2:
+        with closing(sqlite3.connect(target)) as writer:
+            writer.execute("UPDATE article SET title = ?", (f"In the log of the {name}",))
+            writer.commit()
+            as_if_killed = [target.with_name(f"{target.name}{suffix}").read_bytes() for suffix in ("", "-wal")]
+        for suffix, content in zip(("", "-wal"), as_if_killed, strict=True):
+            target.with_name(f"{target.name}{suffix}").write_bytes(content)
+        (tmp_path / "new.db").symlink_to(target)
+        os.replace(tmp_path / "new.db", link)
+        assert service.titles() == [f"In the log of the {name}"]
+
+
+def test_connection_made_while_the_file_changes_is_not_kept(app, client, save, database):
+    """Another request connects as soon as a replacement is noticed, and then the file is replaced again."""
+    save(article_json(1, title="First"))
+    close(app)
+    second, third = copy_of(database, "second.db"), copy_of(database, "third.db")
+    for name in ("second", "third"):
+        run_sql(database.with_name(f"{name}.db"), "UPDATE article SET title = ?", name.title())
+    assert b"First" in client.get(LISTS[1]).data
+
+    def connect_and_replace(engine):
+        if third.exists():
+            with engine.connect() as connection:
+                connection.exec_driver_sql("SELECT title FROM article").all()
+                os.replace(third, database)
+
+    with app.app_context():
+        event.listen(db.engine, "engine_disposed", connect_and_replace)
+    os.replace(second, database)
+    client.get(LISTS[1])
+    assert not third.exists()
+    assert b"Third" in client.get(LISTS[1]).data
+
+
+SERVE_IN_TWO_PROCESSES = """
+import os, threading
+from wsgiref.simple_server import make_server
+from app import create_app
+server = make_server("127.0.0.1", 0, create_app())
+opened = [os.readlink(f"/proc/self/fd/{name}") for name in os.listdir("/proc/self/fd")[:-1]]
+assert threading.active_count() == 1 and not any(".db" in path for path in opened), opened
+print(server.server_port, flush=True)
+os.fork()
+server.serve_forever()
+"""
+
+
+def test_log_is_emptied_under_another_server(app, save, key, database):
+    """Its processes are forked once the application is created, as gunicorn --preload does."""
+    save(article_json(1))
+    close(app)
+    arguments = subprocess_args(database, "-c", SERVE_IN_TWO_PROCESSES) | {"stderr": subprocess.DEVNULL}
+    with subprocess.Popen(**arguments, start_new_session=True) as process:
+        try:
+            server = SimpleNamespace(host="127.0.0.1", port=int(process.stdout.readline()))
+            service = Service(app, server, database, key)
+            for title in ("First", "Second", "Third"):
+                service.sql("UPDATE article SET title = ?", title)
+                for _ in range(6):
+                    assert service.titles() == [title]
+                service.wait_for_checkpoint()
+        finally:
+            os.killpg(process.pid, signal.SIGKILL)
+
+
+def test_journal_of_a_killed_writer_is_rolled_back(service):
+    """A request only reads: it could not roll it back."""
+    service.save(*(article_json(number, title="Whole", contentHtml="x" * 3000) for number in range(50)))
+    copy = copy_of(service.database)
+    journal = copy.with_name("copy.db-journal")
+    with closing(sqlite3.connect(copy, isolation_level=None)) as writer:
+        writer.execute("PRAGMA cache_size = 5")  # so that it writes pages into the file before it commits
+        writer.execute("BEGIN IMMEDIATE")
+        writer.execute("UPDATE article SET title = 'Half', content_html = content_html || 'x'")
+        half, hot = copy.read_bytes(), journal.read_bytes()
+    service.remove_wal()
+    service.database.with_name("articles.db-journal").write_bytes(hot)
+    copy.write_bytes(half)
+    os.replace(copy, service.database)
+    wait_for(lambda: get(service.server, "/healthz").status == 200, service.server.log)
+    assert set(service.titles()) == {"Whole"}
+
+
+def test_other_engines_in_the_process_keep_their_writes(app, tmp_path):
+    """Listeners on all engines would begin transactions that an engine in AUTOCOMMIT never ends."""
+    engine = create_engine(f"sqlite:///{tmp_path}/other.db", isolation_level="AUTOCOMMIT")
+    with engine.connect() as connection:
+        connection.exec_driver_sql("CREATE TABLE note (text TEXT)")
+        connection.exec_driver_sql("INSERT INTO note VALUES ('kept')")
+    engine.dispose()
+    assert run_sql(tmp_path / "other.db", "SELECT text FROM note") == [("kept",)]
+
+
+def test_waiting_writer_says_so_and_ends_at_ctrl_c(app, key, database):
+    close(app)
+    for command in (["keys", "revoke", "1"], ["database", "restore", str(copy_of(database)), "--yes"]):
+        with closing(sqlite3.connect(database, isolation_level=None)) as writer:
+            writer.execute("BEGIN IMMEDIATE")
+            process = subprocess.Popen(**subprocess_args(database, "-m", "flask", *command))
+            assert process.stderr.readline() == WAITING
+            process.send_signal(signal.SIGINT)
+            assert process.communicate(timeout=10) == ("", "\nAborted!\n")
