@@ -8,15 +8,11 @@ from typing import Any, NamedTuple
 from urllib.parse import urljoin
 
 from importing.errors import SourceLocation, SourceOptions
-from schemas import ArticleImportSchema
+from importing.hints import FIELD_BY_ALIAS
 from storage.search import fold
 
-# What other systems call the fields of the import form, in the order in which they count. Their URLs are no slugs.
-NAMES = {
-    field.data_key or name: ((field.data_key or name).lower(), *field.metadata.get("aliases", ()))
-    for name, field in ArticleImportSchema().fields.items()
-} | {"slug": ("slug",)}
 DATES = {"publishedAt", "createdAt", "updatedAt"}
+MISSING: tuple[Any, ...] = (None, "", [])
 TRUE, FALSE = ("true", "yes", "on", "1"), ("false", "no", "off", "0")
 ENGLISH_DATE = re.compile(  # as in Jul 08 2022, and in RFC 2822
     r"(?:[A-Z][a-z]+,? )?(?:\d\d? [A-Z][a-z]+|[A-Z][a-z]+ \d\d?,?) \d{4}"
@@ -48,46 +44,42 @@ class RawArticle(NamedTuple):
 
 def fit_article(article: RawArticle, options: SourceOptions) -> tuple[SourceLocation, dict[str, Any]]:
     """Return the location of an article, with what was lost, and its record in the form that an import takes."""
-    record, names, notes = _rename(article.fields)
+    record, lines, notes = _rename(article)
     site = options.site or article.site
     notes += _fit_publication(record, article, options.zone)
     _fit_texts(record, article.slug)
     notes += _fit_urls(record, urljoin(f"{site.rstrip('/')}/", article.folder) if site else "")
-    lines = {field: article.location.lines[name] for field, name in names.items() if name in article.location.lines}
-    notes = [*article.location.notes, *notes]
     return article.location._replace(slug=record["slug"], lines=lines, notes=notes, matches_slug=True), record
 
 
-def _rename(fields: dict[str, Any]) -> tuple[dict[str, Any], dict[str, str], list[str]]:
-    """Return the fields by the import form's names, their names in the source, and notes about those left out."""
-    present = {
+def _rename(article: RawArticle) -> tuple[dict[str, Any], dict[str, int], list[str]]:
+    """Return an article's fields, and their lines, by the import form's names. Return notes about those left out."""
+    fields, location = article.fields, article.location
+    names = {
         re.sub("[_ -]", "", name.lower()): name
-        for name, value in fields.items()
-        if value not in (None, "", []) or name == "contentHtml"
+        for name in fields
+        if fields[name] not in MISSING or name == "contentHtml"
     }
-    record: dict[str, Any] = {}
-    names, notes = {}, []
-    if _is_draft(fields, present):
-        record["status"] = "draft"
-    if "categories" in present:
-        categories = _texts(fields[present.pop("categories")])
+    record: dict[str, Any] = _pop_draft(fields, names)
+    lines, notes = {}, [*location.notes]
+    if "categories" in names:
+        categories = _texts(fields[names.pop("categories")])
         record["category"] = _text(categories)
         notes += ["Left out: categories after the first"] if len(categories) > 1 else []
-    for field, aliases in NAMES.items():
-        alias = next((alias for alias in aliases if alias in present), None)
-        if alias and field not in record:
-            names[field] = present.pop(alias)
-            record[field] = fields[names[field]]
-    return record, names, notes + [f"Left out: {name}" for name in present.values()]
+    for alias, field in FIELD_BY_ALIAS.items():
+        if alias in names and field not in record and (alias == "slug" or field != "slug"):  # a URL is no slug
+            name = names.pop(alias)
+            record[field], lines[field] = fields[name], location.lines.get(name, 0)
+    return record, lines, notes + [f"Left out: {name}" for name in names.values()]
 
 
-def _is_draft(fields: dict[str, Any], present: dict[str, str]) -> bool:
-    """Return whether one of two switches says so: `draft`, or Jekyll's `published`, which is a date elsewhere."""
-    draft, published = (_text(fields.get(present.get(name, ""))).lower() for name in ("draft", "published"))
-    present.pop("draft", None)
+def _pop_draft(fields: dict[str, Any], names: dict[str, str]) -> dict[str, str]:
+    """Return the status that one of two switches gives: `draft`, or Jekyll's `published`, which is a date elsewhere."""
+    draft, published = (_text(fields.get(names.get(name, ""))).lower() for name in ("draft", "published"))
+    names.pop("draft", None)
     if published in (*TRUE, *FALSE):
-        present.pop("published")
-    return draft in TRUE or published in FALSE
+        names.pop("published")
+    return {"status": "draft"} if draft in TRUE or published in FALSE else {}
 
 
 def _fit_publication(record: dict[str, Any], article: RawArticle, zone: tzinfo) -> list[str]:

@@ -37,14 +37,11 @@ def read_folder(source: str, options: SourceOptions, errors: ImportErrors) -> Re
 
 def _find_files(source: str, errors: ImportErrors) -> Iterator[str]:
     """Yield the paths of article files, in the order of their names."""
-
-    def report(error: OSError) -> None:
-        errors.add_unreadable(SourceLocation(error.filename), error)
-
     if not os.path.isdir(source):
         yield source
         return
-    for folder, folders, names in os.walk(source, onerror=report):
+    unreadable: list[OSError] = []
+    for folder, folders, names in os.walk(source, onerror=unreadable.append):
         for name in filter(lambda name: os.path.islink(os.path.join(folder, name)), folders):
             errors.note("Left out: folders that are links", name)
         folders[:] = sorted(name for name in folders if not name.startswith("."))  # such as .git
@@ -53,6 +50,8 @@ def _find_files(source: str, errors: ImportErrors) -> Iterator[str]:
                 yield os.path.join(folder, name)
             elif name.lower().endswith((*SUFFIXES, ".mdx")):
                 errors.note("Left out: files named _* or *.mdx", name)
+    for error in unreadable:
+        errors.add_unreadable(SourceLocation(error.filename), error)
 
 
 def _read_file(

@@ -10,10 +10,10 @@ from typing import Any
 
 from schemas import ArticleImportSchema
 
-FIELD_BY_ALIAS = {  # without case, "_" and "-"
+FIELD_BY_ALIAS = {  # without case, "_" and "-"; the own name first, and then in the order in which they count
     alias: field.data_key or name
     for name, field in ArticleImportSchema().fields.items()
-    for alias in (*field.metadata.get("aliases", ()), (field.data_key or name).lower())
+    for alias in ((field.data_key or name).lower(), *field.metadata.get("aliases", ()))
 }
 
 ENTITY = re.compile(r"&(?:#[0-9]+|#x[0-9a-f]+|[a-z][a-z0-9]*);", re.IGNORECASE)
