@@ -39,7 +39,7 @@ def site(app, tmp_path, monkeypatch):
         """Run a section's two imports, the second one twice; return the articles that are published then."""
         preview, line = block("sh", title).splitlines()
         assert preview == f"{line} --dry-run"
-        assert run(preview).startswith(f"{number} new, 0 changed, 0 unchanged")
+        assert run(preview).splitlines()[-1].startswith(f"{number} new, 0 changed, 0 unchanged")
         assert run("flask articles list") == ""
         assert run(line).startswith(f"{number} new, 0 changed, 0 unchanged")
         assert run(line) == f"0 new, 0 changed, {number} unchanged\n"
