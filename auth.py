@@ -1,7 +1,6 @@
 """API keys: how they are stored, and the check before each request."""
 
-import secrets
-from datetime import UTC, date, datetime
+from datetime import UTC, datetime
 from hashlib import sha256
 
 from flask import g, request
@@ -10,14 +9,14 @@ from werkzeug.datastructures import WWWAuthenticate
 from werkzeug.exceptions import Unauthorized
 
 from errors import MissingKeyError
-from models import ApiKey, Customer, db
+from field_types import printable
+from models import db
 from storage.engine import end_transaction
 from storage.selects import select_customer_by_key
 
 MISSING_KEY = "Send your API key in the x-api-key header."
 INVALID_KEY = "The API key in the x-api-key header is not valid."
 CHALLENGE = WWWAuthenticate("ApiKey", {"header": "x-api-key"})
-PREFIX_LENGTH = 6  # characters of a key that are shown to tell it from others; the rest cannot be guessed
 
 
 def hash_key(key: str) -> str:
@@ -48,24 +47,9 @@ def check_key() -> None:
             raise
         end_transaction()
     if customer:
-        request.environ["REMOTE_USER"] = f"{customer.name}/{customer.key_id}"
+        request.environ["REMOTE_USER"] = printable(f"{customer.name}/{customer.key_id}")
         g.customer = customer
     elif is_required:
         if key:
             raise Unauthorized(INVALID_KEY, www_authenticate=CHALLENGE)
         raise MissingKeyError(MISSING_KEY, www_authenticate=CHALLENGE)
-
-
-def add_key(customer: Customer, key: str | None = None, expires_on: date | None = None) -> tuple[str, ApiKey]:
-    """Add `key`, or a new random one, to the customer in the session's transaction; return it and its record."""
-    key = key or secrets.token_urlsafe(32)
-    record = ApiKey(
-        customer_id=customer.id,
-        hash=hash_key(key),
-        prefix=key[: min(PREFIX_LENGTH, len(key) // 4)],  # a key of the user's own may be short
-        created_at=datetime.now(UTC),
-        expires_on=expires_on,
-    )
-    db.session.add(record)
-    db.session.flush()
-    return key, record

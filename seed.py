@@ -12,9 +12,10 @@ import click
 from sqlalchemy import delete, func, select
 
 from app import create_app
-from auth import add_key, hash_key
+from auth import hash_key
 from commands import announce_file, params, progress_bar, translate_errors
 from commands.customers import remove_customer
+from commands.keys import add_key
 from commands.lookup import DEMO_CUSTOMER, find_customer, find_or_create_customer
 from endpoints import API
 from importing.errors import ImportErrors, SourceLocation

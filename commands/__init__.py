@@ -6,12 +6,13 @@ import sqlite3
 import sys
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
+from copy import copy
 from errno import EPIPE
 from io import TextIOWrapper
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
-from flask.cli import AppGroup
+from flask.cli import AppGroup, FlaskGroup
 from sqlalchemy.exc import DBAPIError
 
 from field_types import printable
@@ -41,7 +42,21 @@ DATABASE_ERROR_HINTS = {  # what to do, by words of the database's message
 
 @contextmanager
 def translate_database_errors() -> Iterator[None]:
-    """Turn errors of the database and of an import into click's, which print one line (exit status 1)."""
+    """Turn errors of the database and of an import into click's, which print one line (exit status 1).
+
+    A message may hold what another tool wrote into the database: no character of it acts on the terminal.
+    """
+    try:
+        with _translate_to_click():
+            yield
+    except click.ClickException as error:
+        lines = map(printable, error.message.split("\n"))
+        error.message = "\n".join(lines)  # type: ignore[misc]  # click has no other way
+        raise
+
+
+@contextmanager
+def _translate_to_click() -> Iterator[None]:
     try:
         yield
     except (StorageError, ImportFailedError) as error:
@@ -84,7 +99,19 @@ def announce_file(path: str | None) -> None:
 
 
 class DatabaseGroup(AppGroup):
-    """A group of commands that report errors of the database, and of their output, in one line."""
+    """A group of commands that report errors of the database, and of their output, in one line.
+
+    Lists of commands show the whole first paragraph of their help. click would cut it at the end of a line.
+    """
+
+    def get_short_help_str(self, limit: int = 45) -> str:
+        """Return the help of the group, for the list of groups."""
+        return self.help or ""
+
+    def add_command(self, cmd: click.Command, name: str | None = None) -> None:
+        """Add a command to the group."""
+        cmd.short_help = (cmd.help or "").partition("\n\n")[0]
+        super().add_command(cmd, name)
 
     def invoke(self, ctx: click.Context) -> Any:
         """Invoke a command of the group."""
@@ -97,6 +124,15 @@ class DatabaseGroup(AppGroup):
                     signal.signal(number, lambda number, _: sys.exit(128 + number))  # removes temporary files
         with translate_errors():
             return super().invoke(ctx)
+
+
+def name_flask_commands() -> None:
+    """Mark Flask's own commands in the list that `flask --help` prints, if the program is `flask`."""
+    context = click.get_current_context(silent=True)
+    if context and isinstance(context.command, FlaskGroup):
+        for name, command in context.command.commands.items():
+            command = context.command.commands[name] = copy(command)
+            command.short_help = f"Flask's own: {command.get_short_help_str()}"
 
 
 def echo_notes(errors: ImportErrors) -> None:

@@ -2,14 +2,13 @@
 
 import sys
 from collections import Counter
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, tzinfo
 from pathlib import Path
 from typing import Any
 
 import click
-from sqlalchemy import delete, select, update
+from sqlalchemy import Result, Row, delete, select, update
 
 from commands import DatabaseGroup, confirm, echo_notes, params, progress_bar
 from commands.edit import edit
@@ -25,14 +24,19 @@ from importing.instance import is_filtered
 from importing.json_files import dump_line
 from importing.sources import open_sources
 from importing.writer import load_articles, save_articles
-from models import article_table, db, publication_state
+from models import Customer, article_table, db, publication_state
 from settings import load_environment
 from storage.engine import release_connection, write_transaction
-from storage.search import search_columns
+from storage.search import search_columns, search_words, word_parameters
+from storage.selects import matching
 from storage.tables import open_database
 
+STATES = "published", "scheduled", "draft"
 
-@click.group(cls=DatabaseGroup)
+
+@click.group(
+    cls=DatabaseGroup, short_help="Import, export, edit, preview, publish, list and delete articles; watch them."
+)
 def articles() -> None:
     """Import, export, edit, publish, unpublish, delete, list, preview and watch articles."""
 
@@ -111,66 +115,99 @@ def _summary(counts: Counter[str], unpublish_missing: bool) -> str:
     summary = ", ".join(f"{counts[name]} {name}" for name in ("new", "changed", "unchanged"))
     if unpublish_missing:
         summary += f", {counts['unpublished']} unpublished"
-    states = ", ".join(f"{counts[state]} {state}" for state in ("published", "scheduled", "draft") if counts[state])
+    states = ", ".join(f"{counts[state]} {state}" for state in STATES if counts[state])
     return summary + (f" (new: {states})" if states else "")
 
 
-@contextmanager
-def edit_article(slug: str, name: str | None) -> Iterator[dict[str, Any]]:
-    """Yield an article of the customer, by column, and write it as it is afterwards, with its derived columns.
+@articles.command()
+@click.argument("slugs", metavar="SLUG...", nargs=-1, required=True, type=params.slug)
+@click.option("--at", type=params.timestamp, help="When, as in 2026-01-31T09:30:00Z. In the future: scheduled.")
+@customer_option
+def publish(slugs: tuple[str, ...], at: datetime | None, name: str | None) -> None:
+    """Publish the articles: as of their earlier publication, else now, or as --at says.
 
-    Raises click.ClickException if there is no such article.
+    All of them or, if one does not exist, none.
+    """
+    now = datetime.now(UTC)
+
+    def publication(article: Row[Any]) -> tuple[dict[str, Any], str]:
+        earlier = article.published_at
+        moment = at or (earlier if earlier and earlier <= now else now)
+        line = f"{'published since' if moment <= now else 'scheduled for'} {format_timestamp(moment)}"
+        if moment > now and earlier and earlier != moment:
+            line += f" (replaces {format_timestamp(earlier)})"
+        return {"status": "published", "published_at": moment}, line
+
+    _change_articles(slugs, name, publication)
+
+
+@articles.command()
+@click.argument("slugs", metavar="SLUG...", nargs=-1, required=True, type=params.slug)
+@customer_option
+def unpublish(slugs: tuple[str, ...], name: str | None) -> None:
+    """Turn the articles into drafts: all of them or, if one does not exist, none.
+
+    They keep their dates, for when they are published again.
+    """
+    _change_articles(slugs, name, lambda _article: ({"status": "draft"}, "draft"))
+
+
+def _change_articles(
+    slugs: tuple[str, ...], name: str | None, change: Callable[[Row[Any]], tuple[dict[str, Any], str]]
+) -> None:
+    """Write the columns that `change` returns for each article, and those that follow from them; print its lines.
+
+    No other column is written, so that what another tool has changed stays. Raises click.ClickException if an article
+    does not exist.
     """
     open_database()
+    lines = []
     with write_transaction():
         customer = get_customer(name, changes=True)
-        require_slugs(customer, (slug,))
-        stored = db.session.execute(select_articles(customer, (slug,))).mappings().one()
-        article = dict(stored)
-        yield article
-        article |= search_columns(article["title"], article["slug"])
-        db.session.execute(update(article_table).where(article_table.c.pk == article["pk"]).values(article))
-
-
-@articles.command()
-@click.argument("slug", type=params.slug)
-@click.option("--at", type=params.timestamp, help="When, as in 2026-01-31T09:30:00Z. In the future: it is scheduled.")
-@customer_option
-def publish(slug: str, at: datetime | None, name: str | None) -> None:
-    """Publish the article SLUG: as of its earlier publication, else now, or as --at says."""
-    now = datetime.now(UTC)
-    with edit_article(slug, name) as article:
-        earlier = article["published_at"]
-        moment = at or (earlier if earlier and earlier <= now else now)
-        article |= {"status": "published", "published_at": moment}
-    state = "published since" if moment <= now else "scheduled for"
-    click.echo(f"{printable(slug)}: {state} {format_timestamp(moment)}")
-
-
-@articles.command()
-@click.argument("slug", type=params.slug)
-@customer_option
-def unpublish(slug: str, name: str | None) -> None:
-    """Turn the article SLUG into a draft. It keeps its date, for when it is published again."""
-    with edit_article(slug, name) as article:
-        article["status"] = "draft"
-    click.echo(f"{printable(slug)}: draft")
+        require_slugs(customer, slugs)
+        rows = db.session.execute(select_articles(customer, slugs))
+        articles = {row.slug: row for row in rows}
+        for slug in dict.fromkeys(slugs):
+            article = articles[slug]
+            values, line = change(article)
+            values |= search_columns(article.title, article.slug)
+            db.session.execute(update(article_table).where(article_table.c.pk == article.pk).values(values))
+            lines.append(f"{printable(slug)}: {line}")
+    click.echo("\n".join(lines))
 
 
 @articles.command("list")
+@click.option("--state", type=click.Choice(STATES), help="Only those in this state.")
+@click.option("--search", default="", metavar="WORDS", help="Only those whose title or slug holds all the words.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON Lines.")
 @customer_option
-def list_articles(name: str | None) -> None:
-    """Print a line for each article, drafts first, then the latest: state, publication in UTC, slug, title."""
+def list_articles(state: str | None, search: str, as_json: bool, name: str | None) -> None:
+    """Print a line for each article, drafts first, then the latest: state, publication in UTC, slug, title.
+
+    The last line, on standard error, says how many of each state are listed.
+    """
     open_database()
-    now = datetime.now(UTC)
-    columns = article_table.c.status, article_table.c.published_at, article_table.c.slug, article_table.c.title
-    latest_first = (article_table.c.status, article_table.c.published_at.desc().nulls_last(), article_table.c.id.desc())
-    own = article_table.c.customer_id == get_customer(name, changes=False).id
-    rows = select(*columns).where(own).order_by(*latest_first)
-    for status, published_at, slug, title in db.session.execute(rows):
-        state = publication_state(status, published_at, now)
-        moment = format_timestamp(published_at) if published_at else "-"
-        click.echo(f"{state}\t{moment}\t{printable(slug)}\t{printable(title)}")
+    now, counts = datetime.now(UTC), Counter[str]()
+    for row in _select_listed(get_customer(name, changes=False), search_words(search)):
+        row_state = publication_state(row.status, row.published_at, now)
+        if state in (None, row_state):
+            counts[row_state] += 1
+            moment = format_timestamp(row.published_at) if row.published_at else None
+            if as_json:
+                record = {"state": row_state, "publishedAt": moment, "slug": row.slug, "title": row.title}
+                click.echo(dump_line(record), nl=False)
+            else:
+                click.echo(f"{row_state}\t{moment or '-'}\t{printable(row.slug)}\t{printable(row.title)}")
+    click.echo(", ".join(f"{counts[name]} {name}" for name in STATES), err=True)
+
+
+def _select_listed(customer: Customer, words: list[str]) -> Result[Any]:
+    """Return state, date, slug and title of the customer's articles that a search finds, drafts first."""
+    columns = article_table.c
+    latest_first = columns.status, columns.published_at.desc().nulls_last(), columns.id.desc()
+    rows = select(columns.status, columns.published_at, columns.slug, columns.title)
+    own = rows.where(columns.customer_id == customer.id, *matching(len(words))).order_by(*latest_first)
+    return db.session.execute(own, word_parameters(words))
 
 
 @articles.command()

@@ -4,11 +4,13 @@ import click
 from sqlalchemy import delete, func, select
 
 from commands import DatabaseGroup, confirm, params
-from commands.lookup import DEMO_CUSTOMER, check_customer_name, find_customer
+from commands.lookup import DEMO_CUSTOMER, check_customer_name, require_customer
 from field_types import printable
 from models import ApiKey, Customer, article_table, db
 from storage.engine import write_transaction
 from storage.tables import open_database
+
+HINT = '"flask customers list" shows the existing ones.'
 
 
 @click.group(cls=DatabaseGroup)
@@ -33,7 +35,7 @@ def rename(old: str, new: str) -> None:
     if new == DEMO_CUSTOMER:
         raise click.ClickException(f"{DEMO_CUSTOMER} is the demo, which seed.py --remove deletes. Choose another name.")
     with write_transaction():
-        customer = _find_customer(old)
+        customer = require_customer(old, HINT)
         check_customer_name(new, renamed=customer)
         customer.name = new
     click.echo(f"Renamed {old} to {new}.")
@@ -45,19 +47,11 @@ def rename(old: str, new: str) -> None:
 def delete_customer(name: str, yes: bool) -> None:
     """Delete the customer NAME, its articles and its keys, for good."""
     open_database()
-    articles, keys = _count(_find_customer(name))
+    articles, keys = _count(require_customer(name, HINT))
     confirm(f"This deletes {name} for good (articles: {articles}, keys: {keys}).", yes)
     with write_transaction():
-        removed = remove_customer(_find_customer(name))
+        removed = remove_customer(require_customer(name, HINT))
     click.echo(removed)
-
-
-def _find_customer(name: str) -> Customer:
-    """Return the customer of this name. Raises click.ClickException if there is none."""
-    customer = find_customer(name)
-    if not customer:
-        raise click.ClickException(f'There is no customer {name!r}. "flask customers list" shows the existing ones.')
-    return customer
 
 
 def _count(customer: Customer) -> tuple[int, int]:

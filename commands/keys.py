@@ -1,18 +1,21 @@
 """`flask keys`: create, list and revoke API keys."""
 
+import secrets
 import sys
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 
 import click
 from sqlalchemy import select
 
-from auth import add_key
+from auth import hash_key
 from commands import DatabaseGroup, announce_file, params
-from commands.lookup import find_or_create_customer
+from commands.lookup import DEMO_CUSTOMER, find_or_create_customer
 from field_types import printable
 from models import ApiKey, Customer, db
 from storage.engine import write_transaction
 from storage.tables import open_database
+
+PREFIX_LENGTH = 6  # characters of a key that are shown to tell it from others; the rest cannot be guessed
 
 
 @click.group(cls=DatabaseGroup)
@@ -41,6 +44,8 @@ def create(customer: str, expires: datetime | None) -> None:
         click.echo(key)  # before the commit: a key that cannot be printed is not to be valid
     if is_new:
         click.echo(f"New customer: {customer}", err=True)
+    if customer == DEMO_CUSTOMER:
+        click.echo("This customer is the demo: python seed.py --remove would delete it, and this key.", err=True)
     click.echo(f"Key {key_id} of {customer}. Keep it safe: it is not shown again.", err=True)
 
 
@@ -67,3 +72,18 @@ def revoke(key_id: int) -> None:
             raise click.ClickException(f'There is no key {key_id}. "flask keys list" shows the existing ones.')
         key.revoked_at = key.revoked_at or datetime.now(UTC)
     click.echo(f"Key {key_id} is revoked.", err=True)
+
+
+def add_key(customer: Customer, key: str | None = None, expires_on: date | None = None) -> tuple[str, ApiKey]:
+    """Add `key`, or a new random one, to the customer in the session's transaction; return it and its record."""
+    key = key or secrets.token_urlsafe(32)
+    record = ApiKey(
+        customer_id=customer.id,
+        hash=hash_key(key),
+        prefix=key[: min(PREFIX_LENGTH, len(key) // 4)],  # a key of the user's own may be short
+        created_at=datetime.now(UTC),
+        expires_on=expires_on,
+    )
+    db.session.add(record)
+    db.session.flush()
+    return key, record

@@ -6,15 +6,11 @@ from unicodedata import normalize
 import click
 from sqlalchemy import select
 
+from field_types import printable
 from models import Customer, article_table, db
-from storage.sqlite import NO_CUSTOMER_MESSAGE
 
 DEMO_CUSTOMER = "Demo"
-
-
-def find_customer(name: str) -> Customer | None:
-    """Return the customer of this name, or None."""
-    return db.session.scalar(select(Customer).filter_by(name=name))
+NO_CUSTOMER_MESSAGE = "There is no customer yet. To create one, with a key: flask keys create CUSTOMER"
 
 
 def get_customer(name: str | None, *, changes: bool) -> Customer:
@@ -24,17 +20,12 @@ def get_customer(name: str | None, *, changes: bool) -> Customer:
     click.ClickException.
     """
     if name:
-        customer = find_customer(name)
-        if not customer:
-            raise click.ClickException(
-                f"There is no customer {name!r}. To create it, with a key: flask keys create {shlex.quote(name)}"
-            )
-        return customer
+        return require_customer(name, f"To create it, with a key: flask keys create {shlex.quote(name)}")
     customers = db.session.scalars(select(Customer).order_by(Customer.name)).all()
     if not customers:
         raise click.ClickException(NO_CUSTOMER_MESSAGE)
     if len(customers) > 1:
-        names = ", ".join(shlex.quote(customer.name) for customer in customers[:20])
+        names = ", ".join(shlex.quote(printable(customer.name)) for customer in customers[:20])
         raise click.ClickException(f"There are several customers. Choose one with --customer: {names}")
     if changes and customers[0].name == DEMO_CUSTOMER:
         raise click.ClickException(
@@ -42,6 +33,25 @@ def get_customer(name: str | None, *, changes: bool) -> Customer:
             f"To change the demo, add --customer {DEMO_CUSTOMER}."
         )
     return customers[0]
+
+
+def require_customer(name: str, hint: str) -> Customer:
+    """Return the customer of this name.
+
+    Raises click.ClickException, which names a customer that differs in case or spaces alone, or gives the hint.
+    """
+    customer = find_customer(name)
+    if customer:
+        return customer
+    similar = _find_similar(name)
+    raise click.ClickException(
+        f"There is no customer {name!r}. {f'Did you mean {similar.name!r}?' if similar else hint}"
+    )
+
+
+def find_customer(name: str) -> Customer | None:
+    """Return the customer of this name, or None."""
+    return db.session.scalar(select(Customer).filter_by(name=name))
 
 
 def require_slugs(customer: Customer, slugs: tuple[str, ...]) -> None:
@@ -52,8 +62,8 @@ def require_slugs(customer: Customer, slugs: tuple[str, ...]) -> None:
     if unknown:
         names = ", ".join(unknown[:5]) + (f" and {len(unknown) - 5} more" if unknown[5:] else "")
         raise click.ClickException(
-            f"{customer.name} has no article with the slug {names}. "
-            f"To see all: flask articles list --customer {shlex.quote(customer.name)}"
+            f"{printable(customer.name)} has no article with the slug {names}. "
+            f"To see all: flask articles list --customer {shlex.quote(printable(customer.name))}"
         )
 
 
@@ -75,12 +85,19 @@ def find_or_create_customer(name: str) -> tuple[Customer, bool]:
 
 def check_customer_name(name: str, renamed: Customer | None = None) -> None:
     """Raise click.ClickException if a customer, other than `renamed`, has this name but for case and spaces."""
-    for customer in db.session.scalars(select(Customer)):
-        if customer is not renamed and _without_case_and_spaces(customer.name) == _without_case_and_spaces(name):
-            raise click.ClickException(
-                f"There is already a customer {customer.name!r}. Use that name, rename that customer, or choose a name "
-                "that differs in more than case and spaces."
-            )
+    similar = _find_similar(name, renamed)
+    if similar:
+        raise click.ClickException(
+            f"There is already a customer {similar.name!r}. Use that name, rename that customer, or choose a name "
+            "that differs in more than case and spaces."
+        )
+
+
+def _find_similar(name: str, renamed: Customer | None = None) -> Customer | None:
+    """Return a customer, other than `renamed`, who has this name but for case and spaces."""
+    customers = (customer for customer in db.session.scalars(select(Customer)) if customer is not renamed)
+    wanted = _without_case_and_spaces(name)
+    return next((customer for customer in customers if _without_case_and_spaces(customer.name) == wanted), None)
 
 
 def _without_case_and_spaces(name: str) -> str:

@@ -15,8 +15,8 @@ from flask import Flask, current_app
 from flask.cli import with_appcontext
 from sqlalchemy import URL
 
-from auth import add_key
 from commands import params, progress_bar
+from commands.keys import add_key
 from commands.lookup import find_or_create_customer, get_customer, require_slugs
 from commands.params import customer_option
 from commands.programs import POLL_SECONDS, start_program, stop_on_signal

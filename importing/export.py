@@ -6,9 +6,9 @@ from typing import Any
 from sqlalchemy import Select, select
 
 from importing.derived import fill_derived_fields
-from importing.writer import BATCH_SIZE
 from models import Customer, article_table, db
 from schemas import ArticleImportSchema
+from storage.selects import BATCH_SIZE
 from storage.structured_data import fill_schema_markup, stored_article
 
 schema = ArticleImportSchema()

@@ -18,10 +18,9 @@ from importing.instance import is_url
 from models import Customer, article_table, db, publication_state
 from schemas import ArticleImportSchema, ArticleSchema
 from storage.search import search_columns
-from storage.selects import select_published
+from storage.selects import BATCH_SIZE, select_published
 from storage.structured_data import given_schema_markup, stored_article
 
-BATCH_SIZE = 500  # articles held in memory at a time
 UPDATE_BY_PK = update(article_table).where(article_table.c.pk == bindparam("article_pk"))  # for a list of changes
 
 MAX_CHANGES_SHOWN = 20  # articles of a dry run

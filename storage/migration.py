@@ -10,9 +10,9 @@ from sqlalchemy.schema import CreateColumn, CreateTable
 from field_types import printable
 from models import ARTICLE_CHECKS, Base, Customer, SchemaVersion, article_table
 from storage import StorageError
+from storage.selects import BATCH_SIZE
 from storage.structured_data import given_schema_markup
 
-BATCH_SIZE = 500  # rows held in memory at a time
 RENAMED_COLUMNS = (("api_key", "first_characters", "prefix"),)  # in version 2
 
 

@@ -4,6 +4,7 @@ They are built once and then only given their parameters, since building one cos
 columns of the table, as rows, on the session's connection: entities would cost more.
 """
 
+from collections.abc import Iterator
 from datetime import datetime
 from functools import lru_cache
 from typing import Any
@@ -11,6 +12,8 @@ from typing import Any
 from sqlalchemy import BigInteger, BindParameter, ColumnElement, Select, bindparam, case, func, or_, select, true
 
 from models import ApiKey, Customer, article_table
+
+BATCH_SIZE = 500  # articles held in memory at a time
 
 _article = article_table.c
 _of_customer = _article.customer_id == bindparam("customer_id")
@@ -26,8 +29,13 @@ def _published(words: int, *, ordered: bool) -> tuple[ColumnElement[bool], ...]:
         _of_customer,
         _article.status == "published",
         due.is_(true()) if ordered else due,
-        *(_article.search_text.like(bindparam(f"word_{number}"), escape="\\") for number in range(words)),
+        *matching(words),
     )
+
+
+def matching(words: int) -> Iterator[ColumnElement[bool]]:
+    """Return the conditions of a search with that many words. Binds what `word_parameters` returns."""
+    return (_article.search_text.like(bindparam(f"word_{number}"), escape="\\") for number in range(words))
 
 
 _scheduled = _of_customer, _article.status == "published", _article.published_at > bindparam("now")

@@ -11,8 +11,6 @@ from sqlalchemy.engine import URL
 
 from storage import StorageError
 
-NO_CUSTOMER_MESSAGE = "There is no customer yet. To create one, with a key: flask keys create CUSTOMER"
-
 
 def sqlite_path(url: URL) -> str | None:
     """Return the path of the SQLite file that a database's URL names, or None for another database."""
@@ -57,7 +55,10 @@ def copy_owner(source: str, target: str) -> None:
 def require_file(path: str) -> None:
     """Raise StorageError if the database is a file that does not exist."""
     if not os.path.exists(path):
-        raise StorageError(f"{NO_CUSTOMER_MESSAGE}. (DATABASE_URL names {path}, which does not exist.)")
+        raise StorageError(
+            f"DATABASE_URL names {path}, which does not exist. "
+            "Correct it, or create a database, with a customer and a key: flask keys create CUSTOMER"
+        )
 
 
 def require_writable(path: str) -> None:

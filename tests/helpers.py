@@ -213,6 +213,18 @@ CODES = {
 }
 
 
+@contextmanager
+def other_writer(database: Path) -> Iterator[Any]:
+    """Connect to a database as another tool that has begun to write."""
+    if POSTGRESQL:
+        connection: Any = psycopg.connect(database_url(database).replace("+psycopg", ""))
+    else:
+        connection = sqlite3.connect(database, isolation_level=None, check_same_thread=False)
+        connection.execute("BEGIN IMMEDIATE")
+    with closing(connection):
+        yield connection
+
+
 def assert_problem(response: Any, status: int, code: str = "") -> dict[str, Any]:
     """Check that a response has the form of every error, and return its body."""
     assert response.status_code == status

@@ -1,7 +1,10 @@
 """The commands `flask keys` and `flask articles`, but for the import: customers, output, errors."""
 
+import json
 import re
 import subprocess
+import time
+from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from hashlib import sha256
@@ -17,6 +20,7 @@ from helpers import (
     create_key,
     json_lines,
     minimal_json,
+    other_writer,
     run_command,
     side_by_side,
     subprocess_args,
@@ -56,7 +60,7 @@ def published_slugs(client):
 
 def table(result):
     """Return the cells of a command's output."""
-    assert (result.exit_code, result.stderr) == (0, "")
+    assert result.exit_code == 0
     return [line.split("\t") for line in result.stdout.splitlines()]
 
 
@@ -186,8 +190,11 @@ def test_articles_commands_need_to_know_the_customer(new_app, database, command)
     run = partial(run_command, new_app)
     result = run("articles", *command)
     assert (result.exit_code, result.stdout) == (1, "")
+    if not POSTGRESQL:  # a missing database is not called a missing customer
+        assert result.stderr.startswith(f"Error: DATABASE_URL names {database}, which does not exist.")
+        database.touch()
+    result = run("articles", *command)
     assert "There is no customer yet. To create one, with a key: flask keys create CUSTOMER" in result.stderr
-    assert POSTGRESQL or not database.exists()
     for name in ("Acme", "Ö & Co"):
         create_key(new_app, name)
     result = run("articles", *command)
@@ -195,6 +202,7 @@ def test_articles_commands_need_to_know_the_customer(new_app, database, command)
     assert "Choose one with --customer: Acme, 'Ö & Co'" in result.stderr
     unknown = run("articles", *command, "--customer", "It's")
     assert unknown.exit_code == 1
+    assert run("articles", *command, "--customer", "acm e").stderr.endswith("customer 'acm e'. Did you mean 'Acme'?\n")
     assert "There is no customer \"It's\". To create it, with a key: flask keys create 'It'\"'\"'s'" in unknown.stderr
 
 
@@ -232,7 +240,11 @@ def test_publish_means_now_unless_published_before(articles, client, save, sql):
 def test_publish_at_a_time_schedules_or_dates_back(articles, client, save):
     save(minimal_json(1))
     scheduled = articles("publish", "slug-1", "--at", "2999-01-01T01:00:00+02:00")
-    assert scheduled.stdout == "slug-1: scheduled for 2998-12-31T23:00:00.000Z\n"
+    replaced = " (replaces 2026-01-31T09:30:00.000Z)"
+    assert scheduled.stdout == f"slug-1: scheduled for 2998-12-31T23:00:00.000Z{replaced}\n"
+    assert articles("publish", "slug-1", "--at", "2998-12-31T23:00:00Z").stdout == scheduled.stdout.replace(
+        replaced, ""
+    )
     assert published_slugs(client) == []
     dated_back = articles("publish", "slug-1", "--at", "2020-01-01t00:00:00z")
     assert dated_back.stdout == "slug-1: published since 2020-01-01T00:00:00.000Z\n"
@@ -262,8 +274,9 @@ def test_unpublish_hides_an_article_and_keeps_its_date(articles, client, save):
     save(minimal_json(1), minimal_json(2))
     assert articles("unpublish", "slug-1").stdout == "slug-1: draft\n"
     assert published_slugs(client) == ["slug-2"]
-    assert articles("unpublish", "slug-1").exit_code == 0
-    assert articles("publish", "slug-1").stdout == "slug-1: published since 2026-01-31T09:30:00.000Z\n"
+    assert articles("unpublish", "slug-2", "slug-1", "slug-2").stdout == "slug-2: draft\nslug-1: draft\n"
+    since = "published since 2026-01-31T09:30:00.000Z"
+    assert articles("publish", "slug-1", "slug-2").stdout == f"slug-1: {since}\nslug-2: {since}\n"
     assert published_slugs(client) == ["slug-1", "slug-2"]
 
 
@@ -272,8 +285,8 @@ def test_unknown_slug_is_reported(articles, save, sql, command):
     save(minimal_json(1))
     before = sql("SELECT * FROM article")
     for slug in ("nope", "SLUG-1", "", "\udcff", "slug-1 ", "%"):
-        result = articles(command, slug)
-        assert result.exit_code == 1
+        result = articles(command, "slug-1", slug)
+        assert (result.exit_code, result.stdout) == (1, "")
         assert result.stderr.startswith("Error: Acme has no article with the slug ")
         assert "flask articles list --customer Acme" in result.stderr
     assert sql("SELECT * FROM article") == before
@@ -282,8 +295,8 @@ def test_unknown_slug_is_reported(articles, save, sql, command):
 def test_invalid_time_is_wrong_usage(articles, save, sql):
     save(minimal_json(1))
     before = sql("SELECT * FROM article")
-    for time in ("2026-01-31", "2026-01-31T09:30:00", "tomorrow", "9999-12-31T23:59:59-01:00", ""):
-        result = articles("publish", "slug-1", "--at", time)
+    for moment in ("2026-01-31", "2026-01-31T09:30:00", "tomorrow", "9999-12-31T23:59:59-01:00", ""):
+        result = articles("publish", "slug-1", "--at", moment)
         assert result.exit_code == 2
         assert "Must be a timestamp with its zone, as in 2026-01-31T09:30:00Z." in result.stderr
     assert sql("SELECT * FROM article") == before
@@ -295,18 +308,71 @@ def test_articles_list_has_drafts_first_then_the_latest(articles, save):
         minimal_json(2, publishedAt=None),
         minimal_json(3, publishedAt="2999-01-01T00:00:00Z"),
         minimal_json(4, status="draft"),
-        minimal_json(5, title="Tab\there,\nescape \x9b31m"),
+        minimal_json(5, title="Tab\there,\nCafé \x9b31m"),
     )
-    assert table(articles("list")) == [
+    rows = [
         ["draft", "2026-01-31T09:30:00.000Z", "slug-4", "Title 4"],
         ["draft", "-", "slug-2", "Title 2"],
         ["scheduled", "2999-01-01T00:00:00.000Z", "slug-3", "Title 3"],
-        ["published", "2026-01-31T09:30:00.000Z", "slug-5", "Tab here, escape  31m"],
+        ["published", "2026-01-31T09:30:00.000Z", "slug-5", "Tab here, Café  31m"],
         ["published", "2026-01-31T09:30:00.000Z", "slug-1", "Title 1"],
     ]
+    assert table(articles("list")) == rows
+    assert articles("list").stderr == "2 published, 1 scheduled, 2 draft\n"
+    for state in ("published", "scheduled", "draft"):
+        assert table(articles("list", "--state", state)) == [row for row in rows if row[0] == state]
+    assert table(articles("list", "--search", "TITLE 2")) == [rows[1]]
+    found = articles("list", "--search", " here,  cafe", "--state", "published")
+    assert (table(found), found.stderr) == ([rows[3]], "1 published, 0 scheduled, 0 draft\n")
+    assert articles("list", "--search", "%").stderr == "0 published, 0 scheduled, 0 draft\n"
+    assert articles("list", "--state", "live").exit_code == 2
+    records = [json.loads(line) for line in articles("list", "--json").stdout.splitlines()]
+    assert records[1] == {"state": "draft", "publishedAt": None, "slug": "slug-2", "title": "Title 2"}
+    assert list(records[0].items())[1] == ("publishedAt", "2026-01-31T09:30:00.000Z")
+    assert records[3]["title"] == "Tab\there,\nCafé \x9b31m"
+
+
+@pytest.mark.parametrize("command", [["publish", "slug-1"], ["unpublish", "slug-1"]])
+def test_command_does_not_write_back_what_others_change(app, articles, save, sql, database, command):
+    """Another tool commits a title while the command waits for it."""
+    save(minimal_json(1))
+    statement = "UPDATE article SET title = 'Theirs', views = 5"
+    with other_writer(database) as writer, ThreadPoolExecutor(1) as pool:
+        writer.execute(statement)
+        running = pool.submit(articles, *command)
+        time.sleep(0.5)
+        assert not running.done()
+        writer.execute("COMMIT")
+        assert running.result().exit_code == 0
+    assert sql("SELECT title, folded_title, views FROM article") == [("Theirs", "theirs", 5)]
 
 
 # Output
+
+
+def test_name_of_another_tool_forges_no_line(app, articles, client, save, sql):
+    save(minimal_json(1))
+    sql("UPDATE customer SET name = ?", "Acme\nError: \x1b[31mforged")
+    for command in (["articles", "publish", "nope"], ["articles", "list", "--customer", "x"], ["customers", "list"]):
+        result = run_command(app, *command, color=True)
+        assert result.output.count("\n") == 1, result.output
+        assert "\x1b" not in result.output
+    with app.test_request_context(LISTS[0], headers={"x-api-key": client.environ_base["HTTP_X_API_KEY"]}) as context:
+        app.preprocess_request()
+        assert context.request.environ["REMOTE_USER"] == "Acme Error:  [31mforged/1"
+
+
+def test_help_names_whole_sentences_and_what_is_flask_s_own(database):
+    result = subprocess.run(**subprocess_args(database, "-m", "flask", "--help"), timeout=30)
+    assert "..." not in result.stdout.partition("Commands:")[2]
+    assert re.search(r"  articles +Import, export, .*watch\s+articles\.", result.stdout, re.DOTALL)
+    assert result.stdout.count("Flask's own: ") == 3
+
+
+def test_key_of_the_demo_is_announced_as_such(app):
+    result = run_command(app, "keys", "create", "Demo")
+    assert "seed.py --remove would delete it" in result.stderr
+    assert "--remove" not in run_command(app, "keys", "create", "Acme").stderr
 
 
 def test_slug_reaches_the_terminal_without_control_characters(articles, save):

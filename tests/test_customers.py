@@ -78,12 +78,13 @@ def test_name_too_similar_to_another_is_refused(app, customers, key, tables, new
     assert tables() == before
 
 
-@pytest.mark.parametrize("command", [["rename", "acme", "New"], ["delete", "acme", "--yes"]])
+@pytest.mark.parametrize("command", [["rename", "{}", "New"], ["delete", "{}", "--yes"]])
 def test_unknown_customer_is_reported(customers, key, tables, command):
     before = tables()
-    result = customers(*command)
-    assert (result.exit_code, result.stdout) == (1, "")
-    assert result.stderr == "Error: There is no customer 'acme'. \"flask customers list\" shows the existing ones.\n"
+    for name, hint in (("Bolt", '"flask customers list" shows the existing ones.'), ("ac me", "Did you mean 'Acme'?")):
+        result = customers(*(argument.format(name) for argument in command))
+        assert (result.exit_code, result.stdout) == (1, "")
+        assert result.stderr == f"Error: There is no customer {name!r}. {hint}\n"
     assert tables() == before
 
 

@@ -209,7 +209,8 @@ def test_daily_commands_work(run_lines, server, key, tmp_path):
     assert "published\t2026-03-01T07:00:00.000Z\tspring-menu\tOur spring menu\n" in listed
     assert draft == "spring-menu: draft\n"
     assert published == "spring-menu: published since 2026-03-01T07:00:00.000Z\n"
-    assert scheduled == "spring-menu: scheduled for 2030-03-01T07:00:00.000Z\n"
+    replaced = "(replaces 2026-03-01T07:00:00.000Z)"
+    assert scheduled == f"spring-menu: scheduled for 2030-03-01T07:00:00.000Z {replaced}\n"
 
 
 def test_articles_as_files_keep_a_history_in_git(app, run_lines, save, key, tmp_path, monkeypatch):

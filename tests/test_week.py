@@ -63,7 +63,8 @@ def test_a_day_of_publishing_editing_and_deleting(week, tmp_path):
     assert "published\t2026-01-31T09:30:00.000Z\tspring-menu\tOur spring mneu" in listed[0]
     assert unpublished == ("spring-menu: draft\n", False)
     assert published == ("spring-menu: published since 2026-01-31T09:30:00.000Z\n", True)
-    assert scheduled == ("spring-menu: scheduled for 2030-03-01T07:00:00.000Z\n", False)
+    replaced = "(replaces 2026-01-31T09:30:00.000Z)"
+    assert scheduled == (f"spring-menu: scheduled for 2030-03-01T07:00:00.000Z {replaced}\n", False)
     run("flask articles publish spring-menu --at 2026-01-31T09:30:00Z")
 
     editor = tmp_path / "editor.py"
