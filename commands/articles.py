@@ -72,7 +72,7 @@ def import_articles(
 
     SOURCE is a WordPress export (.xml), a Ghost export (.json), a folder or a file of Markdown or HTML with front
     matter (.md, .html), a table (.csv), a .json file (an array, or an object whose "data" is one), a .jsonl file (JSON
-    Lines), - for JSON Lines on standard input, or the http(s) URL of another instance's articles endpoint.
+    Lines), - for JSON Lines on standard input, or the http(s) URL of another instance.
     """
     _check_sources(sources, unpublish_missing)
     open_database()

@@ -12,9 +12,11 @@ import orjson
 from importing.errors import ImportErrors, Records, SourceError, SourceOptions, locate
 from settings import read_version
 
+API = "/api/public/v1"
 PAGE_SIZE = 100  # articles that are requested at a time
 TIMEOUT_SECONDS = 60  # that the instance may be silent
 NO_ENDPOINT = "This URL did not return a list of articles. Check the URL."
+CHECK_URL = "Check that the URL is that of an instance of this service."
 NO_SITEMAP = "The sitemap URL beside it did not return a sitemap. Check the URL."
 CHANGED = "The articles changed while they were read. Import them again."
 
@@ -36,7 +38,19 @@ def is_filtered(source: str) -> bool:
 
 def read_instance(source: str, options: SourceOptions, _errors: ImportErrors) -> Records:
     """Yield another instance's articles. Raises SourceError."""
-    return locate(source, _read_articles(source, options.key))
+    return locate(source, _read_articles(_articles_url(source), options.key))
+
+
+def _articles_url(url: str) -> str:
+    """Return the URL of an instance's articles: the URL itself, or below that of the instance. Raises SourceError."""
+    try:
+        parts = urlsplit(url)
+    except ValueError as error:
+        raise SourceError(f"It cannot be reached ({error}). Check the URL.") from error
+    path = parts.path.rstrip("/")
+    if not path.endswith("/articles"):
+        path = f"{path.partition(API)[0]}{API}/articles"
+    return parts._replace(path=path).geturl()
 
 
 def _read_articles(url: str, key: str | None) -> Iterator[Any]:
@@ -95,12 +109,8 @@ def _page_url(url: str, skip: int) -> str:
 
 
 def _sitemap_url(url: str) -> str:
-    """Return the URL of the sitemap, which lies beside the articles. Raises SourceError."""
-    try:
-        parts = urlsplit(url)
-    except ValueError as error:
-        raise SourceError(f"It cannot be reached ({error}). Check the URL.") from error
-    return urljoin(parts._replace(path=parts.path.rstrip("/"), query="", fragment="").geturl(), "sitemap")
+    """Return the URL of the sitemap, which lies beside the articles."""
+    return urljoin(urlsplit(url)._replace(query="", fragment="").geturl(), "sitemap")
 
 
 class _NoRedirects(HTTPRedirectHandler):
@@ -119,13 +129,15 @@ def _fetch(url: str, key: str | None, after: str = "") -> Any:
     headers |= {"x-api-key": key} if key else {}
     try:
         with build_opener(_NoRedirects).open(Request(url, headers=headers), timeout=TIMEOUT_SECONDS) as response:  # noqa: S310
-            return orjson.loads(response.read())
+            kind, data = response.headers.get_content_type(), response.read()
+            return orjson.loads(data)
     except HTTPError as error:
         reason = _describe_http_error(error)
         if error.code == 404:
             raise NotFoundError(reason) from error
     except orjson.JSONDecodeError:
-        reason = f"The response{after} is not JSON, or was cut off. Check that the URL is that of an articles endpoint."
+        what = "is not whole" if kind == "application/json" else f"is {kind}, not JSON"
+        reason = f"The response{after} {what}. {CHECK_URL}"
     except http.client.IncompleteRead:
         reason = f"The response was cut off{after}. Import them again."
     except (OSError, http.client.HTTPException, ValueError) as error:
@@ -144,4 +156,4 @@ def _describe_http_error(error: HTTPError) -> str:
             problem = orjson.loads(error.read())
             return f"It responds with {error.code}: {problem['detail']} {problem.get('errors', '')}".rstrip()
         except (orjson.JSONDecodeError, KeyError, TypeError, OSError, http.client.HTTPException):
-            return f"It responds with {error.code} {error.reason}. Check that the URL is that of an articles endpoint."
+            return f"It responds with {error.code} {error.reason}. {CHECK_URL}"

@@ -277,11 +277,11 @@ def test_source_key_can_come_from_the_environment(run, remote):
         ),
         ((500, {}, b'{"detail": "\\u001b[2J\\n%s"}' % (b"x" * 9999)), "It responds with 500:  [2J xxx"),
         ((302, {"Location": "/else"}, b""), "/else. Use that URL."),
-        ((200, {}, b'{"data": [{"slug'), "The response is not JSON, or was cut off."),
+        ((200, {"Content-Type": "application/json"}, b'{"data": [{"slug'), "The response is not whole."),
         ((404, {}, b"<html>"), "It responds with 404 Not Found. Check that the URL is"),
         ((500, {"Content-Length": "99"}, b"{"), "It responds with 500 Internal Server Error."),
         ((301, {"Location": "https://b.example/articles"}, b""), "It redirects to https://b.example/articles. Use"),
-        ((200, {}, b"<html>"), "The response is not JSON, or was cut off."),
+        ((200, {"Content-Type": "text/html; charset=utf-8"}, b"<html>"), "The response is text/html, not JSON. Check"),
         ((200, {}, b"[]"), "Check the URL."),
         ((200, {}, b'{"data": []}'), "Check the URL."),
         ((200, {}, b'{"data": {}, "meta": {"total": 1}}'), "Check the URL."),
@@ -305,7 +305,7 @@ def test_sitemap_that_is_no_sitemap_fails_the_import(run, remote, slugs):
     for response, words in (
         ((401, {}, b"{}"), "does not accept the key"),
         ((500, {}, b"{}"), "It responds with 500"),
-        ((200, {}, b"<html>"), "is not JSON"),
+        ((200, {}, b"<html>"), "not JSON"),
         ((200, {}, b'{"data": [1]}'), "sitemap"),
     ):
         url = remote(lambda query, _key: page_of([minimal_json(1)], query), [response])
@@ -376,13 +376,14 @@ def test_slow_source_keeps_no_other_writer_waiting(app, run, remote):
     assert time.monotonic() - began < 30
 
 
-def test_instance_of_the_service_rejects_what_it_cannot_give(run, site):
+def test_articles_endpoint_of_an_instance_is_found(run, site):
     site.save(article_json(1))
-    base = f"http://{site.server.host}:{site.server.port}/api/public/v1"
-    assert "does not accept the key" in error_report(run(f"{base}/articles", "--key", "wrong"))
-    assert "Check the URL." in error_report(run(f"{base}/sitemap", "--key", site.key))
-    assert "contentHtml: Missing data" in error_report(run(f"{base}/articles/preview", "--key", site.key))
-    assert "It responds with 404: Nothing is here. The endpoints are" in error_report(run(base, "--key", site.key))
+    base = f"http://{site.server.host}:{site.server.port}"
+    for number, path in enumerate(("", "/", "/api/public/v1", "/api/public/v1/articles/", "/api/public/v1/sitemap")):
+        result = run(base + path, "--key", site.key)
+        assert result.stdout.startswith("0 new, 0 changed, 1" if number else "1 new, 0 changed, 0"), path
+    assert "does not accept the key" in error_report(run(base, "--key", "wrong"))
+    assert "It responds with 404: Nothing is here." in error_report(run(f"{base}/blog", "--key", site.key))
 
 
 @pytest.mark.slow
