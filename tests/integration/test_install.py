@@ -1,5 +1,6 @@
-"""Tests that install the service as documents say: old packages, an old Python, a fresh Debian, a container."""
+"""Tests that install the service as documents say: old packages, a fresh Debian, other servers, a container."""
 
+import gzip
 import json
 import os
 import re
@@ -14,12 +15,14 @@ from types import SimpleNamespace
 
 import pytest
 import yaml
-from helpers import LISTS, PROJECT, article_json, copy_project, get, wait_for
+from helpers import LISTS, PROJECT, article_json, copy_project, get, side_by_side, wait_for
 from packaging.requirements import Requirement
 
 from benchmarks.measure import free_port
 
-CONTAINERS, OPERATE = ((PROJECT / f"docs/{name}.md").read_text() for name in ("containers", "operate"))
+CONTAINERS, OPERATE, SERVERS = (
+    (PROJECT / f"docs/{name}.md").read_text() for name in ("containers", "operate", "servers")
+)
 as_root = pytest.mark.skipif(os.geteuid() != 0, reason="changes its root folder")
 
 
@@ -95,6 +98,7 @@ class Machine:
 
     def __init__(self, debian, folder):
         self.root, self.port, self.proxy_port = folder / "root", free_port(), free_port()
+        self.environment = {"PATH": "/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", "DEBIAN_FRONTEND": "noninteractive"}
         self.root.mkdir()
         subprocess.run(["tar", "-C", self.root, "-xf", debian], check=True)
         (unit,) = blocks(OPERATE, "systemd", "ini")
@@ -119,10 +123,9 @@ echo $! >/run/articles.pid
 
     def run(self, lines):
         """Run lines as root on this machine, and return what they print."""
-        environment = {"PATH": "/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", "DEBIAN_FRONTEND": "noninteractive"}
         command = ["chroot", self.root, "sh", "-ec", lines]
         return subprocess.run(
-            command, env=environment, check=True, stdout=subprocess.PIPE, text=True, timeout=300
+            command, env=self.environment, check=True, stdout=subprocess.PIPE, text=True, timeout=300
         ).stdout
 
     def start_nginx(self):
@@ -144,24 +147,31 @@ echo $! >/run/articles.pid
                 os.kill(int(path.read_text()), signal.SIGTERM)
 
 
-@pytest.fixture
-def machine(debian, tmp_path):
-    machine = Machine(debian, tmp_path)
+@pytest.fixture(scope="module")
+def machine(debian, tmp_path_factory):
+    """A fresh Debian, with the service installed by the commands of docs/operate.md."""
+    machine = Machine(debian, tmp_path_factory.mktemp("machine"))
+    unpack(machine, "articles")
+    for lines in blocks(OPERATE, "Install it on a server"):
+        machine.run(lines)
     yield machine
     machine.stop()
 
 
-def unpack(machine, tmp_path, name):
-    shutil.move(copy_project(tmp_path), machine.root / "opt" / name)
+def unpack(machine, name):
+    shutil.move(copy_project(machine.root), machine.root / "opt" / name)
+
+
+def import_as_user(machine, *articles):
+    lines = "\n".join(map(json.dumps, articles))
+    (command,) = blocks(OPERATE, "systemd")
+    machine.run(command.replace("articles list", "articles import -").strip() + f" <<'END'\n{lines}\nEND")
 
 
 @as_root
-def test_fresh_debian_serves_behind_nginx_and_is_upgraded(machine, tmp_path):
+def test_fresh_debian_serves_behind_nginx_and_is_upgraded(machine):
     """Runs the commands and uses the files of docs/operate.md, on a machine that has nothing."""
-    unpack(machine, tmp_path, "articles")
     (machine.root / "opt/articles/stale.py").touch()
-    for lines in blocks(OPERATE, "Install it on a server"):
-        machine.run(lines)
     machine.run("cd /opt/articles && .venv/bin/pip install --quiet apispec && systemctl enable --now articles")
     wait_for(lambda: is_healthy(service(machine.port)), (machine.root / "var/log/articles").read_text)
     assert (machine.root / "opt/articles/.env").stat().st_mode & 0o777 == 0o600
@@ -169,8 +179,7 @@ def test_fresh_debian_serves_behind_nginx_and_is_upgraded(machine, tmp_path):
     assert [path.stat().st_mode & 0o777 for path in (database.parent, database)] == [0o700, 0o600]
     (listing,) = blocks(OPERATE, "systemd")
     key = machine.run(listing.replace("articles list", 'keys create "My Site"')).strip()
-    article = json.dumps(article_json(1))
-    machine.run(f"echo '{article}' | ({listing.replace('articles list', 'articles import -').strip()})")
+    import_as_user(machine, article_json(1))
     assert "\tslug-1\t" in machine.run(listing)
 
     machine.start_nginx()
@@ -183,7 +192,7 @@ def test_fresh_debian_serves_behind_nginx_and_is_upgraded(machine, tmp_path):
     assert 429 in statuses[20:]
     assert get(proxy, LISTS[0], x_api_key=key).status == 200
 
-    unpack(machine, tmp_path, "articles.new")
+    unpack(machine, "articles.new")
     machine.run(blocks(OPERATE, "Upgrade")[0])
     wait_for(lambda: is_healthy(service(machine.port)), (machine.root / "var/log/articles").read_text)
     assert get(proxy, LISTS[1], x_api_key=key).status == 200
@@ -191,6 +200,62 @@ def test_fresh_debian_serves_behind_nginx_and_is_upgraded(machine, tmp_path):
     assert (machine.root / "opt/articles/.env").stat().st_mode & 0o777 == 0o600
     assert "apispec" not in machine.run("/opt/articles/.venv/bin/pip list")
     assert (database.parent / "before-upgrade.db").stat().st_mode & 0o777 == 0o600
+
+
+@pytest.fixture(scope="module")
+def prepared(machine):
+    """The machine, and a key, as docs/servers.md begins."""
+    return machine, machine.run(re.search(r"^```sh\n(.*?)^```", SERVERS, re.MULTILINE | re.DOTALL)[1]).strip()
+
+
+@pytest.fixture(params=["gunicorn", "uWSGI", "mod_wsgi"])
+def wsgi_server(prepared, request):
+    """One of the servers, as its section starts it, and a key."""
+    (machine, key), port = prepared, free_port()
+    *commands, last = "".join(blocks(SERVERS, request.param)).splitlines()
+    if request.param == "mod_wsgi":
+        machine.run("\n".join(commands))
+        machine.write("etc/apache2/articles.wsgi", blocks(SERVERS, request.param, "python")[0])
+        (host,) = blocks(SERVERS, request.param, "apache")
+        machine.write("etc/apache2/sites-available/articles.conf", host.replace(":80>", f":{port}>"))
+        machine.write("etc/apache2/ports.conf", f"Listen {port}\n")
+        machine.run(last)
+    else:
+        machine.run("\n".join(commands))
+        command = ["chroot", machine.root, "sh", "-ec", f"cd /opt/articles\n{last.replace(':8000', f':{port}')}"]
+        process = subprocess.Popen(command, env=machine.environment, start_new_session=True)
+    wait_for(lambda: is_healthy(service(port)), lambda: "It does not start.", 30)
+    yield machine, service(port), key
+    if request.param == "mod_wsgi":
+        machine.run("apachectl stop")
+    else:
+        os.killpg(process.pid, signal.SIGTERM)
+        process.wait(timeout=40)
+
+
+@as_root
+def test_each_process_of_another_server_is_as_fresh_and_as_safe(wsgi_server):
+    machine, server, key = wsgi_server
+
+    def responses(**headers):
+        list(side_by_side(lambda _: get(server, LISTS[0], x_api_key=key), range(40), threads=8))
+        return [get(server, LISTS[0], **{"x_api_key": key} | headers) for _ in range(20)]
+
+    for round in range(4):
+        import_as_user(machine, article_json(1, title=f"{server.port}, {round}", contentHtml="<p>Text</p>" * 999))
+        assert {json.loads(response.body)["data"][0]["title"] for response in responses()} == {
+            f"{server.port}, {round}"
+        }
+    tag = responses()[0].getheader("ETag")
+    assert {response.status for response in responses(If_None_Match=tag)} == {304}
+    assert {response.status for response in responses(x_api_key="wrong")} == {401}
+    compressed = {gzip.decompress(response.body) for response in responses(Accept_Encoding="gzip")}
+    assert compressed == {response.body for response in responses()}
+    database = machine.root / "var/lib/articles/articles.db"
+    database.rename(database.with_suffix(".away"))
+    assert {response.status for response in responses()} == {503}
+    database.with_suffix(".away").rename(database)
+    assert {response.status for response in responses()} == {200}
 
 
 class Containers:
