@@ -90,7 +90,8 @@ def import_articles(
         errors.raise_if_any()
         if dry_run:
             db.session.rollback()
-    echo_notes(errors)
+    if counts["new"] + counts["changed"] or not counts["unchanged"]:  # a nightly import without a change is silent
+        echo_notes(errors)
     if dry_run:
         _echo_changes(errors, counts["new"] + counts["changed"])
     click.echo(_summary(counts, unpublish_missing) + (" (dry run: nothing was written)" if dry_run else ""))

@@ -70,7 +70,7 @@ def warnings_about(article: dict[str, Any]) -> Iterator[str]:
     if CONTROL_CHARACTER.search(title):
         yield "Warning: Titles with control characters, such as line feeds. Remove them"
     if RELATIVE_URL.search(html):
-        yield "Warning: Pictures or links whose URL is relative to a site. Write whole URLs, as in https://www.example.com/a.jpg"
+        yield "Warning: Pictures or links whose URL is relative. Write whole URLs, or name your site with --site"
     if MARKDOWN.search(html) and not TAG.search(html):
         yield "Warning: Content that looks like Markdown. Write HTML, or import a .md file"
     if WRONG_ENCODING.search(title) or WRONG_ENCODING.search(html):

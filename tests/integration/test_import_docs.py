@@ -6,12 +6,15 @@ from types import SimpleNamespace
 
 import pytest
 from helpers import LISTS, PROJECT, client_with_key, run_command
-from test_other_systems import ASTRO, CLASSIC, JEKYLL, export, ghost, item
 
 from commands.articles import articles as commands
 from schemas import ArticleImportSchema
 
 DOCS = (PROJECT / "docs/import.md").read_text("utf-8")
+
+
+def read(name):
+    return (PROJECT / "tests/data" / name).read_text("utf-8")
 
 
 def section(title):
@@ -53,22 +56,20 @@ def site(app, tmp_path, monkeypatch):
 
 
 def test_wordpress_section_imports_an_export(site):
-    site.write("export.xml", export(item(1, "Classic", CLASSIC), item(2, "Draft", status="draft")))
-    assert set(site.follow("WordPress", 2)) == {"post-1"}
+    site.write("export.xml", read("wordpress.xml"))
+    assert set(site.follow("WordPress", 8)) == {"smørrebrød", "classic", "old"}
 
 
 def test_ghost_section_imports_an_export(site):
-    site.write("ghost.json", ghost({"id": "1", "feature_image": "__GHOST_URL__/a.jpg"}))
-    assert site.follow("Ghost", 1)["post-1"]["bannerUrl"] == "https://blog.example.com/a.jpg"
+    site.write("ghost.json", read("ghost.json"))
+    articles = site.follow("Ghost", 5)
+    assert articles["kaese"]["bannerUrl"] == "https://blog.example.com/content/images/2026/01/cheese.jpg"
 
 
 def test_markdown_section_imports_a_folder(site):
     site.write("posts/spring-menu.md", block("yaml", "Markdown") + "![Soup](soup.jpg)\n")
-    site.write("posts/first-post.md", ASTRO)
-    site.write("posts/2026-01-22-welcome-to-jekyll.markdown", JEKYLL)
-    articles = site.follow("Markdown", 3)
-    assert set(articles) == {"spring-menu", "first-post", "welcome-to-jekyll"}
-    article = articles["spring-menu"]
+    site.write("posts/first-post.md", read("astro/first-post.md"))
+    article = site.follow("Markdown", 2)["spring-menu"]
     assert (article["category"], article["keywords"]) == ("News", ["menu", "asparagus"])
     assert article["metaDesc"] == "What we cook in March."
     assert article["publishedAt"] == "2026-03-01T07:00:00.000Z"
