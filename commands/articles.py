@@ -2,24 +2,25 @@
 
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from datetime import UTC, datetime, tzinfo
 from pathlib import Path
 from typing import Any
 
 import click
-from sqlalchemy import Result, Row, delete, select, update
+from sqlalchemy import Result, delete, select
 
 from commands import DatabaseGroup, confirm, echo_notes, params, progress_bar
 from commands.edit import edit
 from commands.lookup import get_customer, require_slugs
 from commands.params import customer_option
 from commands.preview import preview
+from commands.publish import publish, unpublish
 from commands.watch import watch
 from field_types import format_timestamp, printable
 from importing.article_files import write_folder
 from importing.errors import ImportErrors, SourceOptions
-from importing.export import export_articles, select_articles
+from importing.export import export_articles
 from importing.instance import is_filtered
 from importing.json_files import dump_line
 from importing.sources import open_sources
@@ -27,7 +28,7 @@ from importing.writer import load_articles, save_articles
 from models import Customer, article_table, db, publication_state
 from settings import load_environment
 from storage.engine import release_connection, write_transaction
-from storage.search import search_columns, search_words, word_parameters
+from storage.search import search_words, word_parameters
 from storage.selects import matching
 from storage.tables import open_database
 
@@ -43,6 +44,8 @@ def articles() -> None:
 
 articles.add_command(edit)
 articles.add_command(preview)
+articles.add_command(publish)
+articles.add_command(unpublish)
 articles.add_command(watch)
 
 
@@ -118,63 +121,6 @@ def _summary(counts: Counter[str], unpublish_missing: bool) -> str:
         summary += f", {counts['unpublished']} unpublished"
     states = ", ".join(f"{counts[state]} {state}" for state in STATES if counts[state])
     return summary + (f" (new: {states})" if states else "")
-
-
-@articles.command()
-@click.argument("slugs", metavar="SLUG...", nargs=-1, required=True, type=params.slug)
-@click.option("--at", type=params.timestamp, help="When, as in 2026-01-31T09:30:00Z. In the future: scheduled.")
-@customer_option
-def publish(slugs: tuple[str, ...], at: datetime | None, name: str | None) -> None:
-    """Publish the articles: as of their earlier publication, else now, or as --at says.
-
-    All of them or, if one does not exist, none.
-    """
-    now = datetime.now(UTC)
-
-    def publication(article: Row[Any]) -> tuple[dict[str, Any], str]:
-        earlier = article.published_at
-        moment = at or (earlier if earlier and earlier <= now else now)
-        line = f"{'published since' if moment <= now else 'scheduled for'} {format_timestamp(moment)}"
-        if moment > now and earlier and earlier != moment:
-            line += f" (replaces {format_timestamp(earlier)})"
-        return {"status": "published", "published_at": moment}, line
-
-    _change_articles(slugs, name, publication)
-
-
-@articles.command()
-@click.argument("slugs", metavar="SLUG...", nargs=-1, required=True, type=params.slug)
-@customer_option
-def unpublish(slugs: tuple[str, ...], name: str | None) -> None:
-    """Turn the articles into drafts: all of them or, if one does not exist, none.
-
-    They keep their dates, for when they are published again.
-    """
-    _change_articles(slugs, name, lambda _article: ({"status": "draft"}, "draft"))
-
-
-def _change_articles(
-    slugs: tuple[str, ...], name: str | None, change: Callable[[Row[Any]], tuple[dict[str, Any], str]]
-) -> None:
-    """Write the columns that `change` returns for each article, and those that follow from them; print its lines.
-
-    No other column is written, so that what another tool has changed stays. Raises click.ClickException if an article
-    does not exist.
-    """
-    open_database()
-    lines = []
-    with write_transaction():
-        customer = get_customer(name, changes=True)
-        require_slugs(customer, slugs)
-        rows = db.session.execute(select_articles(customer, slugs))
-        articles = {row.slug: row for row in rows}
-        for slug in dict.fromkeys(slugs):
-            article = articles[slug]
-            values, line = change(article)
-            values |= search_columns(article.title, article.slug)
-            db.session.execute(update(article_table).where(article_table.c.pk == article.pk).values(values))
-            lines.append(f"{printable(slug)}: {line}")
-    click.echo("\n".join(lines))
 
 
 @articles.command("list")

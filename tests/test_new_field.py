@@ -1,0 +1,83 @@
+"""CONTRIBUTING's table for a new field: a copy of the project that is changed as it says has the field everywhere."""
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from helpers import PROJECT, database_url
+
+# File, the text before which a line is inserted or which is replaced, and what then stands there.
+CHANGES = [
+    (
+        "models.py",
+        "    keywords: Mapped[str]",
+        '    author: Mapped[str] = mapped_column(Text, server_default="")\n    keywords: Mapped[str]',
+    ),
+    (
+        "schemas.py",
+        "    read_time = Minutes(",
+        '    author = Text(load_default="", metadata=about("Who wrote it.", "Ann Lee"))\n    read_time = Minutes(',
+    ),
+    ("schemas.py", '"category", "keywords")', '"category", "keywords", "author")'),
+    ("storage/tables.py", "SCHEMA_VERSION = 3", "SCHEMA_VERSION = 4"),
+    ("tests/helpers.py", "category readTime contentHtml", "category author readTime contentHtml"),
+    ("tests/helpers.py", 'readTime category keywords"', 'readTime category keywords author"'),
+    ("README.md", "| `readTime` |", "| `author` | string | |\n| `readTime` |"),
+    ("README.md", "`category` and `keywords`.", "`category`, `keywords` and `author`."),
+    ("docs/import.md", "| `bannerUrl`, `category`,", "| `bannerUrl`, `category`, `author`,"),
+    ("CHANGELOG.md", "### Before you upgrade\n", "### Before you upgrade\n\n- The tables change: authors.\n"),
+]
+PROGRAM = """
+import json
+from app import create_app
+
+app = create_app()
+
+def run(*arguments, **options):
+    result = app.test_cli_runner().invoke(args=arguments, **options)
+    assert result.exit_code == 0, result.output
+    return result.stdout
+
+key = run("keys", "create", "Acme").strip()
+given = json.loads(run("articles", "export")) | {"author": "Bo"}
+print(run("articles", "import", "-", input=json.dumps(given)), end="")
+print(run("articles", "import", "-", input=run("articles", "export")), end="")
+client = app.test_client()
+lists = [client.get(f"/api/public/v1/{path}", headers={"x-api-key": key}) for path in ("articles", "articles/preview")]
+print(*(response.get_json()["data"][0]["author"] for response in lists))
+print("Ann Lee" in client.get("/openapi.json").get_data(as_text=True))
+"""
+
+
+def run(folder: Path, database: Path, *arguments: str) -> str:
+    """Run a program in the copy; return what it printed."""
+    environment = os.environ | {"DATABASE_URL": database_url(database)}
+    finished = subprocess.run(
+        [sys.executable, *arguments], cwd=folder, env=environment, capture_output=True, text=True, timeout=120
+    )
+    assert finished.returncode == 0, finished.stdout + finished.stderr
+    return finished.stdout
+
+
+@pytest.mark.slow
+def test_field_added_as_the_table_says_is_everywhere(app, save, database, tmp_path):
+    """The database is one of today's version, with an article, which the copy upgrades."""
+    save({"title": "One", "slug": "one", "contentHtml": "<p>One</p>", "publishedAt": "2026-01-31T09:30:00Z"})
+    left_out = shutil.ignore_patterns(".*", "instance", "__pycache__", "integration")
+    copy = Path(shutil.copytree(PROJECT, tmp_path / "copy", ignore=left_out))
+    for name, old, new in CHANGES:
+        text = (copy / name).read_text("utf-8")
+        assert old in text, (name, old)
+        (copy / name).write_text(text.replace(old, new, 1), "utf-8")
+    rows = (PROJECT / "CONTRIBUTING.md").read_text("utf-8").partition("## A new field\n")[2].partition("\n## ")[0]
+    listed = [row.split("`")[1] for row in rows.splitlines() if row.startswith("| `")]
+    assert listed == list(dict.fromkeys(name for name, _, _ in CHANGES))
+    printed = run(copy, database, "-c", PROGRAM).splitlines()
+    assert printed == ["0 new, 1 changed, 0 unchanged", "0 new, 0 changed, 1 unchanged", "Bo Bo", "True"]
+    run(copy, database, "seed.py")
+    tests = "specification", "openapi", "documentation"
+    modules = [f"tests/test_{name}.py" for name in tests]
+    run(copy, database, "-m", "pytest", "-q", "-n", "0", "-k", "test_specification or test_openapi or field", *modules)
