@@ -55,16 +55,10 @@ def add_security_headers(response: Response) -> Response:
 
 
 def render_problem(status: int, detail: str = "", **members: Any) -> bytes:
-    """Return a problem document, as JSON. `detail` is for a status that has none of its own."""
+    """Return a problem document, as JSON. `detail` is for a status whose own one is empty."""
     code, own_detail = PROBLEMS.get(status, PROBLEMS[400])
-    problem = {
-        "type": "about:blank",
-        "title": TITLES[status],
-        "status": status,
-        "detail": own_detail or detail,
-        "code": code,
-    }
-    return orjson.dumps(problem | members)
+    problem = {"type": "about:blank", "title": TITLES[status], "status": status, "detail": own_detail or detail}
+    return orjson.dumps(problem | {"code": code} | members)
 
 
 def unavailable() -> Response:

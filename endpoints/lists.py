@@ -16,12 +16,6 @@ from storage.selects import count_published, select_page
 
 query_schema = ListQuerySchema()
 PARAMETERS = tuple(field.data_key or name for name, field in query_schema.fields.items())
-# What a page is of: the parameters but `take` and `skip`, each with its name in the query and its default.
-CHOICES = {
-    field.data_key or name: (name, field.load_default)
-    for name, field in query_schema.fields.items()
-    if name not in ("take", "skip")
-}
 REVERSED = {"asc": "desc", "desc": "asc"}
 
 
@@ -61,15 +55,13 @@ def _read_page(
 def _page_links(query: dict[str, Any], total: int) -> str:
     """Return the Link header (RFC 8288) that names the next and the previous page, if there are any.
 
-    The references are relative to the request, so that they are right behind any proxy. Parameters that have their
-    defaults are left out, but for `take` and `skip`.
+    The references are relative to the request, so that they are right behind any proxy. They repeat the parameters of
+    the request that are known.
     """
     skip, take = query["skip"], query["take"]
     offsets = {"next": skip + take} if skip + take < total else {}
     if total and 0 < skip < total + take:
         offsets["prev"] = max(0, skip - take)
-    if not offsets:
-        return ""
-    chosen = {parameter: query[name] for parameter, (name, default) in CHOICES.items() if query[name] != default}
-    parameters = urlencode(chosen | {"take": take})
+    arguments = request.args.to_dict() | {"take": take}
+    parameters = urlencode({name: arguments[name] for name in PARAMETERS if name in arguments and name != "skip"})
     return ", ".join(f'<?{parameters}&skip={offset}>; rel="{relation}"' for relation, offset in offsets.items())

@@ -63,7 +63,7 @@ def test_it_describes_every_endpoint(document):
     assert document["paths"]["/healthz"]["get"]["security"] == []
 
 
-def test_every_operation_says_what_it_is_for_and_names_each_status(document):
+def test_every_operation_names_each_status_and_its_headers(document):
     headers = {"401": "WWW-Authenticate", "405": "Allow", "503": "Retry-After"}
     for path, item in document["paths"].items():
         operation = item["get"]
