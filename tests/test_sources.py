@@ -72,19 +72,8 @@ def test_files_of_every_form_are_read(run, slugs, tmp_path, name, content):
     assert slugs() == ["a", "b"]
 
 
-def test_standard_input_is_read_as_json_lines(run, slugs):
-    assert run("-", input=LINES).stdout == "2 new, 0 changed, 0 unchanged (new: 2 draft)\n"
-    assert slugs() == ["a", "b"]
-
-
-def test_import_without_articles_is_no_error(run, tmp_path):
-    for name, content in (("a.json", b"[]"), ("b.json", b'{"data": []}'), ("c.jsonl", b"\n"), ("d.jsonl", b"")):
-        (tmp_path / name).write_bytes(content)
-        result = run(tmp_path / name)
-        assert (result.exit_code, result.stdout) == (0, "0 new, 0 changed, 0 unchanged\n")
-
-
 def test_several_sources_are_one_import(run, slugs, tmp_path):
+    assert run("-", input="\n").stdout == "0 new, 0 changed, 0 unchanged\n"  # which is no error
     for number in (1, 2):
         (tmp_path / f"{number}.json").write_text(json.dumps([minimal_json(number)]))
     (tmp_path / "bad.jsonl").write_text("{")
@@ -248,11 +237,6 @@ def test_another_instance_is_paged_through_with_its_key(run, remote, slugs):
     )
 
 
-def test_import_names_itself_and_its_version(run, remote):
-    assert run(remote(lambda _query, _key: page([], 0))).exit_code == 0
-    assert remote.user_agents == {f"article-delivery-api/{read_version()}"}
-
-
 def test_source_key_can_come_from_the_environment(run, remote):
     keys = []
     url = remote(lambda _query, key: keys.append(key) or page([], 0))
@@ -260,6 +244,7 @@ def test_source_key_can_come_from_the_environment(run, remote):
     assert run(url, env={"SOURCE_API_KEY": "from-there"}).exit_code == 0
     assert run(url, "--key", "given", env={"SOURCE_API_KEY": "from-there"}).exit_code == 0
     assert keys == [None, "from-there", "given"]
+    assert remote.user_agents == {f"article-delivery-api/{read_version()}"}
     invalid = run(url, env={"SOURCE_API_KEY": "two\nlines"})
     assert invalid.exit_code == 2
     assert "two" not in invalid.stderr
@@ -384,29 +369,3 @@ def test_articles_endpoint_of_an_instance_is_found(run, site):
         assert result.stdout.startswith("0 new, 0 changed, 1" if number else "1 new, 0 changed, 0"), path
     assert "does not accept the key" in error_report(run(base, "--key", "wrong"))
     assert "It responds with 404: Nothing is here." in error_report(run(f"{base}/blog", "--key", site.key))
-
-
-@pytest.mark.slow
-def test_mirror_of_an_instance_gives_the_same_bytes(run, client, shared):
-    """A new instance imports the demo over HTTP; its pages have the same bytes and ETags, in every order."""
-    app, server = shared
-    subprocess.run(**subprocess_args(server.database, "seed.py", "--key", "demo", "--articles", "230"), check=True)
-    command = f"http://{server.host}:{server.port}{LISTS[0]}", "--key", "demo"
-    assert run(*command).stdout == "230 new, 0 changed, 0 unchanged (new: 230 published)\n"
-    assert run(*command).stdout == "0 new, 0 changed, 230 unchanged\n"
-
-    original = app.test_client()
-    pages = 0
-    for path in LISTS:
-        for order_by in ("publishedAt", "title"):
-            for order in ("asc", "desc"):
-                for q in ("", "cafe", "the web", "ü", "no such thing"):
-                    for skip in range(0, 240, 60):
-                        query = {"q": q, "orderBy": order_by, "order": order, "take": 60, "skip": skip}
-                        expected = original.get(path, query_string=query, headers={"x-api-key": "demo"})
-                        response = client.get(path, query_string=query)
-                        assert expected.status_code == 200
-                        assert response.data == expected.data
-                        assert response.headers["ETag"] == expected.headers["ETag"]
-                        pages += bool(response.get_json()["data"])
-    assert pages >= 60
