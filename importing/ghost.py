@@ -9,6 +9,7 @@ from importing.fitting import RawArticle
 
 STATUSES = {"published": "published", "scheduled": "published", "draft": "draft"}
 LOST_FIELDS = "canonical_url", "codeinjection_head", "codeinjection_foot"
+NO_HTML = "The export has no HTML of this post. Export it from Ghost itself, not by its API."
 SITE = "__GHOST_URL__"  # in the place of the site's URL
 
 
@@ -27,13 +28,11 @@ def read_posts(source: str, tables: dict[str, Any], errors: ImportErrors) -> Ite
         meta = {row["post_id"]: row for row in tables.get("posts_meta", ())}
         for post in tables["posts"]:
             location = SourceLocation(source, f"post {post['id']} {post['title']!r}")
-            kind = post["type"] if post["type"] != "post" else post["status"]
-            if kind not in STATUSES:
-                errors.note(f"Left out: {kind}", post["slug"])
-            elif post.get("html") is None and kind != "draft":
-                errors.add(
-                    location, "The export has no HTML of this post. Export it from Ghost itself, not by its API."
-                )
+            kind = f"type {post['type']}" if post["type"] != "post" else f"status {post['status']}"
+            if kind.removeprefix("status ") not in STATUSES:
+                errors.note(f"Left out: posts of the {kind}", post["slug"])
+            elif post.get("html") is None and post["status"] != "draft":
+                errors.add(location, NO_HTML)
             else:
                 yield _read_post(location, post, meta.get(post["id"], {}), tags[post["id"]])
     except (AttributeError, LookupError, TypeError) as error:

@@ -384,8 +384,8 @@ def test_wordpress_mistakes_name_the_posts(site):
 def test_ghost_posts_arrive(site):
     printed = site.imports(DATA / "ghost.json", "--site", SITE)
     assert printed.splitlines() == [
-        "Left out: sent (1 article: sent)",
-        "Left out: page (1 article: about)",
+        "Left out: posts of the status sent (1 article: sent)",
+        "Left out: posts of the type page (1 article: about)",
         "Left out: codeinjection_head (1 article: kaese)",
         "Drafts, because they are for members (1 article: paid)",
     ]
