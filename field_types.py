@@ -14,6 +14,7 @@ MAX_READ_TIME_MINUTES = 1_000_000
 # Text that makes a browser end a script element too early, or miss its end tag:
 # https://html.spec.whatwg.org/multipage/scripting.html#restrictions-for-contents-of-script-elements
 SCRIPT_BREAKOUT = re.compile("<(?=/script|!--)", re.IGNORECASE | re.ASCII)
+NUL_ESCAPE = re.compile(r"(?<!\\)(?:\\\\)*\\u0000")  # in JSON text; PostgreSQL could not check such JSON
 
 
 # Characters that no XML document can hold, so neither can a feed or a sitemap: https://www.w3.org/TR/xml/#charsets
@@ -138,6 +139,8 @@ class SchemaMarkup(JsonText):
         text = dump_json(value)
         if SCRIPT_BREAKOUT.search(text):
             raise ValidationError("Must not hold </script or <!--, which would break out of the page's script element.")
+        if NUL_ESCAPE.search(text):
+            raise ValidationError("Must not hold a NUL character.")
         return text
 
 

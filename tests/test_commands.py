@@ -262,14 +262,6 @@ def test_publish_keeps_updated_at_and_given_markup(articles, client, save, sql):
     assert str(before[0][0]).startswith("2026-02-01 00:00:00")
 
 
-def test_publish_updates_what_is_derived_from_a_changed_title(articles, client, save, sql):
-    save(minimal_json(1))
-    sql("UPDATE article SET title = 'Café'")
-    articles("publish", "slug-1")
-    assert client.get(LISTS[0] + "?q=cafe").get_json()["meta"]["total"] == 1
-    assert client.get(LISTS[0]).get_json()["data"][0]["schemaMarkup"]["@graph"][0]["headline"] == "Café"
-
-
 def test_unpublish_hides_an_article_and_keeps_its_date(articles, client, save):
     save(minimal_json(1), minimal_json(2))
     assert articles("unpublish", "slug-1").stdout == "slug-1: draft\n"

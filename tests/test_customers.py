@@ -6,7 +6,7 @@ import subprocess
 from functools import partial
 
 import pytest
-from helpers import LISTS, article_json, create_key, import_articles, minimal_json, run_command, subprocess_args
+from helpers import LISTS, article_json, create_key, minimal_json, run_command, subprocess_args
 
 MARKUP = {"@context": "https://schema.org", "@graph": [{"publisher": "given"}]}
 
@@ -50,13 +50,6 @@ def test_rename_follows_into_generated_structured_data(customers, client, save, 
     assert (result.exit_code, result.stdout, result.stderr) == (0, "Renamed Acme to Söhne & Co.\n", "")
     assert publishers(client) == ["Söhne & Co", "given"]
     assert tables()[1:] == before[1:]
-
-
-def test_import_after_a_rename_changes_nothing(app, customers, save, key):
-    save(article_json(1, updatedAt=None))
-    assert customers("rename", "Acme", "Bolt").exit_code == 0
-    again = import_articles(app, article_json(1, updatedAt=None), customer="Bolt")
-    assert again.stdout == "0 new, 0 changed, 1 unchanged\n"
 
 
 def test_customer_may_be_renamed_to_another_case_of_itself(customers, key, sql):

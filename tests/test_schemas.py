@@ -4,7 +4,7 @@ import json
 
 import orjson
 import pytest
-from helpers import EXAMPLE, LISTS, article_json
+from helpers import EXAMPLE
 from marshmallow import ValidationError
 
 from schemas import ArticleImportSchema
@@ -59,14 +59,6 @@ def test_only_title_slug_and_content_are_required():
         assert errors_of(**{name: None}) == {name: ["Missing data for required field."]}
 
 
-def test_articles_of_a_response_are_accepted(client, save):
-    save(*(article_json(number) for number in range(3)))
-    articles = client.get(LISTS[0]).get_json()["data"]
-    assert len(articles) == 3
-    for article in articles:
-        load(**article)
-
-
 @pytest.mark.parametrize(
     ("field", "values"),
     [
@@ -96,6 +88,7 @@ def test_articles_of_a_response_are_accepted(client, save):
         ("contentHtml", [7, "a\0b", ["<p>"]]),
         ("schemaMarkup", ["{}", [], {}, {"@context": "x"}, {"@graph": []}, {"@context": 1, "@graph": []}, 7]),
         ("schemaMarkup", [{"@context": "x", "@graph": {}}, {"@context": ["x"], "@graph": []}]),
+        ("schemaMarkup", [{"@context": "x", "@graph": ["\\\0"]}, {"@context": "\0", "@graph": []}]),
         ("status", ["Published", "scheduled", "", 1, True]),
         ("views", ["7", -1, 1.5, 1.0, True, 2**53 + 1, 1e30]),
         ("colour", ["Unknown fields are errors"]),
@@ -159,6 +152,6 @@ def test_all_errors_of_an_article_are_reported_at_once():
 
 
 def test_schema_markup_keeps_numbers_and_text_exactly():
-    graph = [1, -0.5, 1e100, True, None, "é\u2028", 2**53, {"ü": []}]
+    graph = [1, -0.5, 1e100, True, None, "é\u2028", 2**53, {"ü": []}, "\\u0000"]
     loaded = load(**COMPLETE | {"schemaMarkup": {"@context": "x", "@graph": graph}})
     assert json.loads(loaded["schema_markup"])["@graph"] == graph
