@@ -24,10 +24,8 @@ URL_ATTRIBUTE = re.compile(
 )
 ABSOLUTE_URL = re.compile(r"[a-z][a-z0-9+.-]*:|//|#|\{", re.IGNORECASE)  # or a template's
 # Two patterns, since one that could begin with either bracket takes seven times as long.
-SHORTCODE, TEMPLATE = (
-    re.compile(r"\[(?:/[a-z]|[a-z][\w-]*\s[^\[\]<>]*=|gallery\])"),
-    re.compile(r"\{(?:%|\{(?:<|&lt;|%))"),
-)
+SHORTCODE = re.compile(r"\[(?:/[a-z]|[a-z][\w-]*\s[^\[\]<>]*=|gallery\])")
+TEMPLATE = re.compile(r"\{(?:%|\{(?:<|&lt;|%))")
 MAX_SLUG_LENGTH = 190  # characters of a slug from a title, so that a number fits behind it
 
 
@@ -54,12 +52,9 @@ def fit_article(article: RawArticle, options: SourceOptions) -> tuple[SourceLoca
 
 def _rename(article: RawArticle) -> tuple[dict[str, Any], dict[str, int], list[str]]:
     """Return an article's fields, and their lines, by the import form's names. Return notes about those left out."""
-    fields, location = article.fields, article.location
-    names = {
-        re.sub("[_ -]", "", name.lower()): name
-        for name in fields
-        if fields[name] not in MISSING or name == "contentHtml"
-    }
+    location = article.location
+    fields = {name: value for name, value in article.fields.items() if value not in MISSING or name == "contentHtml"}
+    names = {re.sub("[_ -]", "", name.lower()): name for name in fields}
     record: dict[str, Any] = _pop_draft(fields, names)
     lines, notes = {}, [*location.notes]
     if "categories" in names:
@@ -127,11 +122,11 @@ def _fit_urls(record: dict[str, Any], base: str) -> list[str]:
         if SHORTCODE.search(html) or TEMPLATE.search(html):
             notes.append("Shortcodes or templates, which stay as text")
     banner = _text(record.pop("bannerUrl", ""))
-    url = banner and _fit_url(banner, base)
-    if ABSOLUTE_URL.match(url):
+    url = re.sub("^//", "https://", banner and _fit_url(banner, base))
+    if url.startswith(("http://", "https://")):
         record["bannerUrl"] = url
     elif url:
-        notes.append("Left out: banners whose URL is relative. Name your site with --site")
+        notes.append("Left out: banners without a whole URL. Name your site with --site")
     return notes
 
 

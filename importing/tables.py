@@ -37,10 +37,8 @@ def _read_rows(source: str, file: IO[str], errors: ImportErrors) -> Iterator[Raw
     start, delimiter = _read_delimiter(file)
     rows = csv.reader(file, delimiter=delimiter, strict=True)
     try:
-        header, line = (
-            [name.strip() or f"column {n}" for n, name in enumerate(next(rows, []), 1)],
-            start + rows.line_num,
-        )
+        header = [name.strip() or f"column {number}" for number, name in enumerate(next(rows, []), start=1)]
+        line = start + rows.line_num
         if len(set(header)) < len(header):
             raise SourceError("The header must name each column once. Rename or remove the others.", line)
         for row in rows:

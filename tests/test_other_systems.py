@@ -143,6 +143,7 @@ def test_words_of_jekyll_are_split_without_a_comma_alone(site):
         ("featured_image: https://a.example/a.jpg", "bannerUrl", "https://a.example/a.jpg"),
         ("image: {src: 'https://a.example/a.jpg', alt: x}", "bannerUrl", "https://a.example/a.jpg"),
         ("hero: {image: {url: 'https://a.example/a.jpg'}}", "bannerUrl", "https://a.example/a.jpg"),
+        ("image: //cdn.example/a.jpg", "bannerUrl", "https://cdn.example/a.jpg"),
         ("images: ['https://a.example/a.jpg']", "bannerUrl", "https://a.example/a.jpg"),
         ("published: true", "metaTitle", "Fish & Chips"),
         ("slug: /menu/spring menu/", "slug", "menu-spring-menu"),
@@ -277,7 +278,7 @@ def test_relative_urls_are_completed_with_the_site(site):
 def test_relative_urls_without_a_site_are_warned_of(site):
     site.write({"a.md": RELATIVE})
     printed = site.imports("a.md")
-    assert "Left out: banners whose URL is relative. Name your site with --site (1 article: a)\n" in printed
+    assert "Left out: banners without a whole URL. Name your site with --site (1 article: a)\n" in printed
     assert "Warning: Pictures or links whose URL is relative. Write whole URLs, or name your" in printed
     assert site.articles()["a"]["bannerUrl"] == ""
 
