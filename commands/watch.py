@@ -21,7 +21,7 @@ from field_types import printable
 from models import Customer, db
 from schemas import ArticleSchema
 from storage import StorageError
-from storage.engine import end_transaction
+from storage.engine import release_connection
 from storage.selects import select_next_publication, select_published
 from storage.sqlite import require_file, sqlite_path
 
@@ -69,7 +69,7 @@ class PublishedState:
                 click.echo(f"Waiting: {printable(reason)}", err=True)
             self._version, self.is_away = None, True
         finally:
-            end_transaction()
+            release_connection()
         return self._digest != before
 
     def _read(self, now: datetime) -> None:

@@ -275,14 +275,6 @@ def test_second_response_comes_from_the_cache(shared, server):
     check_caching(shared, getattr(shared, server).url(DATABASE))
 
 
-def test_second_response_is_cached_with_several_servers(shared):
-    """All of an instance's connections go to one of them, also if each chooses by chance."""
-    ports = shared.primary.port, shared.standby.port
-    for hosts in (f"host=127.0.0.1:1&host=127.0.0.1:{ports[0]}", "&".join(f"host=127.0.0.1:{port}" for port in ports)):
-        for _ in range(4):
-            check_caching(shared, f"postgresql://postgres@/{DATABASE}?{hosts}&load_balance_hosts=random")
-
-
 def test_second_response_comes_from_the_cache_behind_a_pooler(shared):
     with pgbouncer(shared.primary.port) as (port, _, _):
         check_caching(shared, f"postgresql://postgres@127.0.0.1:{port}/{DATABASE}")

@@ -4,7 +4,6 @@ import json
 import os
 import random
 import resource
-import runpy
 import shutil
 import signal
 import sqlite3
@@ -561,14 +560,6 @@ def test_newer_database_is_refused_by_every_command(run, newer_database):
     ):
         result = run(*command)
         assert_newer_version_is_refused(result.exit_code, result.stdout, result.stderr)
-
-
-def test_newer_database_is_refused_by_seed(newer_database, monkeypatch, capsys):
-    monkeypatch.setenv("DATABASE_URL", database_url(newer_database))
-    monkeypatch.setattr(sys, "argv", ["seed.py"])
-    with pytest.raises(SystemExit) as stopped:
-        runpy.run_path(str(PROJECT / "seed.py"), run_name="__main__")
-    assert_newer_version_is_refused(stopped.value.code, *capsys.readouterr())
 
 
 @pytest.mark.slow
