@@ -1,6 +1,7 @@
 """Backup and restore of a SQLite database while the service runs (https://www.sqlite.org/backup.html)."""
 
 import os
+import secrets
 import shutil
 import sqlite3
 import time
@@ -8,7 +9,6 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
 from sqlalchemy import URL, create_engine, inspect
 from sqlalchemy.exc import DatabaseError
@@ -109,17 +109,20 @@ def _checked_copy(source: str, target: Path, page_size: int, if_damaged: str, if
     folder cannot be created.
     """
     folder = os.path.dirname(os.path.realpath(target))
-    try:
-        temporary = TemporaryDirectory(prefix=f".{target.name}-", suffix=".tmp", dir=folder)
-    except OSError as error:
-        reason = f"{folder} cannot be written ({error.strerror})."
-        raise StorageError(f"{reason} Choose a folder that exists and that you may write.") from error
-    with temporary as name:
-        copy = os.path.join(name, "copy.db")
-        Path(copy).touch(0o600)  # SQLite would let everybody read it
-        _copy(source, copy, page_size, if_damaged)
-        _migrate(copy, source, if_foreign)
-        yield copy
+    temporary = Path(folder, f".{target.name}-{secrets.token_hex(4)}.tmp")
+    try:  # not TemporaryDirectory: Ctrl+C just after it has made its folder would leave that behind
+        try:
+            temporary.mkdir(0o700)
+        except OSError as error:
+            reason = f"{folder} cannot be written ({error.strerror})."
+            raise StorageError(f"{reason} Choose a folder that exists and that you may write.") from error
+        copy = temporary / "copy.db"
+        copy.touch(0o600)  # SQLite would let everybody read it
+        _copy(source, str(copy), page_size, if_damaged)
+        _migrate(str(copy), source, if_foreign)
+        yield str(copy)
+    finally:
+        shutil.rmtree(temporary, ignore_errors=True)
 
 
 def _copy(source: str, copy: str, page_size: int, hint: str) -> None:
