@@ -3,7 +3,7 @@
 import sys
 from collections import Counter
 from collections.abc import Iterator
-from datetime import UTC, datetime, tzinfo
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -63,13 +63,7 @@ articles.add_command(watch)
 @click.option("--dry-run", is_flag=True, help="Say what would change, and write nothing.")
 @click.option("--unpublish-missing", is_flag=True, help="Turn published articles that no source has into drafts.")
 def import_articles(
-    sources: tuple[str, ...],
-    name: str | None,
-    key: str | None,
-    site: str,
-    zone: tzinfo,
-    dry_run: bool,
-    unpublish_missing: bool,
+    sources: tuple[str, ...], name: str | None, dry_run: bool, unpublish_missing: bool, **options: Any
 ) -> None:
     """Import articles: all of them or, if anything is wrong, none.
 
@@ -83,7 +77,7 @@ def import_articles(
     release_connection()
     errors = ImportErrors()
     with (
-        open_sources(sources, SourceOptions(key, site, zone), errors) as records,
+        open_sources(sources, SourceOptions(**options), errors) as records,
         progress_bar("Importing", records) as bar,
         write_transaction(),  # only now: other writers need not wait for a source
     ):

@@ -65,13 +65,12 @@ def _read_file(
     record = article_record(parts, is_html=is_html)
     location = location._replace(lines=parts.lines)
     if is_html and {"title", "slug"} <= parts.fields.keys() <= FIELDS:  # of this service: all is as it is to be
-        record |= {name: fit_date(record[name], options.zone) for name in DATES & record.keys() if record[name]}
+        texts = {name: value for name, value in record.items() if name in DATES and isinstance(value, str)}
+        record |= {name: fit_date(text, options.zone) for name, text in texts.items()}
         return location._replace(slug=record["slug"], matches_slug=True), record
     if "_posts" in Path(path).parts or (date and "layout" in record):  # of Jekyll
-        record |= {name: _split(record[name]) for name in record.keys() & {"tags", "categories"}}
+        for name in record.keys() & {"tags", "categories"}:
+            if isinstance(record[name], str) and "," not in record[name]:
+                record[name] = record[name].split()
     folder = quote(Path(location.file).parent.as_posix()) + "/"
     return fit_article(RawArticle(location, record, slug=slug, date=date or "", folder=folder), options)
-
-
-def _split(value: Any) -> Any:
-    return value.split() if isinstance(value, str) and "," not in value else value

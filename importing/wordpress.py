@@ -105,7 +105,8 @@ def _read_post(source: str, item: Element, images: dict[str, str], site: str) ->
         "keywords": _terms(item, "post_tag"),
         "bannerUrl": images[meta["_thumbnail_id"]],
         "metaTitle": _seo_text(meta, "_yoast_wpseo_title", "rank_math_title"),
-        "metaDesc": _seo_text(meta, "_yoast_wpseo_metadesc", "rank_math_description") or _plain(texts["excerpt"]),
+        "metaDesc": _seo_text(meta, "_yoast_wpseo_metadesc", "rank_math_description")
+        or " ".join(visible_words(texts["excerpt"])),
         "contentHtml": _render(texts["content"]),
         "author": texts["creator"],
         "comments": any(part["comment_id"] for part in parts) or None,
@@ -127,10 +128,6 @@ def _terms(item: Element, domain: str) -> list[str]:
 def _seo_text(meta: dict[str, str], *names: str) -> str:
     """Return the first one of these texts that a person has written. The plugins fill in placeholders."""
     return next((meta[name] for name in names if meta[name] and not PLACEHOLDER.search(meta[name])), "")
-
-
-def _plain(html: str) -> str:
-    return " ".join(visible_words(html))
 
 
 def _render(content: str) -> str:

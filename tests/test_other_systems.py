@@ -329,6 +329,7 @@ def test_wordpress_posts_arrive(site):
     states = {"scheduled": "scheduled"} | dict.fromkeys(drafts, "draft") | dict.fromkeys(published, "published")
     assert site.states() == states
     assert site.read("old")["publishedAt"] == "2026-01-31T09:30:00.000Z"
+    assert "publishedAt" not in json.loads(site.run("export", "never-published").stdout)
     assert site.read("smørrebrød") == {
         "title": "Fish & Chips",
         "bannerUrl": f"{SITE}/wp-content/uploads/a.jpg",
@@ -526,6 +527,7 @@ def test_odd_values_end_in_no_traceback(site):
     site.write(
         {f"{n}.md": f"---\ntitle: A\n{line}\n---\n<a href='&#1;//[' src='/\t/['>\n" for n, line in enumerate(odd)}
     )
+    site.write({"own.html": "---\ntitle: A\nslug: own\npublishedAt: [x]\n---\n"})
     site.write({b"\xff.md".decode(errors="surrogateescape"): "---\ntitle: A\n---\n"})
     for name in sorted(os.listdir()):
         result = site.run("import", name, "--site", "https://www.example.com", "--timezone", "Asia/Tokyo")
