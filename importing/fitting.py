@@ -18,6 +18,7 @@ ENGLISH_DATE = re.compile(  # as in Jul 08 2022, and in RFC 2822
     r"(?:[A-Z][a-z]+,? )?(?:\d\d? [A-Z][a-z]+|[A-Z][a-z]+ \d\d?,?) \d{4}"
     r"( \d\d:\d\d(?::\d\d)?(?: (?:[+-]\d{4}|GMT|UTC))?)?"
 )
+DOTTED_DATE = re.compile(r"(\d\d?)\.(\d\d?)\.(\d{4})")  # day, month and year, as in a spreadsheet
 TAG = re.compile(r"</?[a-zA-Z][^<>]*>")
 URL_ATTRIBUTE = re.compile(
     r"""(<(?:a|audio|iframe|img|source|video)\s(?:[^<>]*?\s)??(?:href|src)\s?=\s?["'])([^"'<>]*)""", re.IGNORECASE
@@ -95,7 +96,8 @@ def fit_date(text: str, zone: tzinfo) -> str:
         if english:
             moment = parsedate_to_datetime(text if english[1] else f"{text} 00:00")
         else:
-            moment = datetime.fromisoformat(re.sub(r" (?=[+-]\d|Z)", "", text.replace(" UTC", "Z")))
+            iso = DOTTED_DATE.sub(lambda date: f"{date[3]}-{date[2]:0>2}-{date[1]:0>2}", text).replace(" UTC", "Z")
+            moment = datetime.fromisoformat(re.sub(r" (?=[+-]\d|Z)", "", iso))
     except ValueError:
         return text
     return (moment if moment.tzinfo else moment.replace(tzinfo=zone)).isoformat()
