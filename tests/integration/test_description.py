@@ -151,4 +151,5 @@ def test_documented_client_reads_every_article_twice(save, server, sql, run_comm
     printed = run_command(program).splitlines()
     restore.join()
     assert sorted(printed) == sorted(SLUGS * 2)
+    server.wait_for_log(r"(?s)(/articles 304 .*){3}")  # it is written every tenth of a second
     assert re.findall(r"/articles (\d+) ", server.log()) == ["503", "200", "200", "200", "304", "304", "304"]
