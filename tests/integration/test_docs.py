@@ -390,14 +390,6 @@ def test_generator_builds_a_site_of_every_article(
     assert read_files(site) == before
 
 
-def run_node(code, folder, environment):
-    """Run code as an ES module in the folder, and return what it prints."""
-    args = ["node", "--input-type=module", "--eval", code]
-    return subprocess.run(
-        args, cwd=folder, env=environment, capture_output=True, text=True, check=True, timeout=60
-    ).stdout
-
-
 FETCH_ONE = {
     "javascript": (
         ["node", "--input-type=module", "--eval"],
@@ -429,15 +421,14 @@ def test_banners_are_downloaded_once(save, server, environment, tmp_path):
     save(*(article_json(number, bannerUrl=url) for number, url in urls.items()))
     write_recipe("`bannerUrl` may be", "banners.mjs", tmp_path)
     call = block("integrate", "js", "Call it where")
-    printed = run_node(
+    (tmp_path / "program.mjs").write_text(
         f"""import {{ fetchArticles }} from "./articles.mjs";
         import {{ downloadBanners }} from "./banners.mjs";
         const articles = await fetchArticles({{ orderBy: "createdAt", order: "asc" }});
         {call}
-        console.log(articles.map((article) => article.bannerUrl).join(" "));""",
-        tmp_path,
-        environment,
+        console.log(articles.map((article) => article.bannerUrl).join(" "));"""
     )
+    printed = subprocess.check_output(["node", "program.mjs"], cwd=tmp_path, env=environment, text=True)
     (file,) = tmp_path.glob("site/banners/*")
     assert file.read_bytes() == (PROJECT / "static/banners/writing.svg").read_bytes()
     assert printed == f"{SITE}/banners/{file.name} {SITE}/banners/{file.name} {missing} \n"

@@ -44,7 +44,7 @@ def is_healthy(server):
 
 def oldest_packages():
     """Return the oldest versions that the packages of requirements.txt accept of the packages that they need."""
-    names, oldest = re.findall(r"^([\w-]+)==", (PROJECT / "requirements.txt").read_text(), re.MULTILINE), {}
+    names, oldest = re.findall(r"^([\w-]+)==[^;\n]+$", (PROJECT / "requirements.txt").read_text(), re.MULTILINE), {}
     for name in names:
         for requirement in map(Requirement, requires(name) or ()):
             versions = [part.version for part in requirement.specifier if part.operator == ">="]
@@ -230,7 +230,7 @@ def wsgi_server(prepared, request):
         machine.run("apachectl stop")
     else:
         os.killpg(process.pid, signal.SIGTERM)
-        process.wait(timeout=40)
+        process.wait(timeout=20)
 
 
 @as_root
@@ -264,7 +264,9 @@ class Containers:
     def __init__(self, folder, debian):
         self.folder, self.port, self.data = folder, free_port(), folder / "data"
         self.environment = os.environ | {"BUILDAH_ISOLATION": "chroot", "STORAGE_DRIVER": "vfs"}
-        self.buildah("commit", self._with_files(debian), "localhost/debian")
+        container = self.buildah("from", "scratch")
+        self.buildah("add", "--quiet", container, debian, "/")
+        self.buildah("commit", container, "localhost/debian")
         docker = folder / "bin/docker"
         docker.parent.mkdir()
         docker.write_text(
@@ -275,11 +277,6 @@ exec {" ".join(self.run_command())} "$@"
 """
         )
         docker.chmod(0o755)
-
-    def _with_files(self, debian):
-        container = self.buildah("from", "scratch")
-        self.buildah("add", "--quiet", container, debian, "/")
-        return container
 
     def command(self, *arguments):
         return ["buildah", "--root", str(self.folder / "storage"), "--runroot", str(self.folder / "run"), *arguments]
@@ -340,6 +337,8 @@ def test_container_serves_as_its_user_and_keeps_the_volume(containers, tmp_path)
     config = containers.build(project)
     compose = yaml.safe_load((PROJECT / "compose.yaml").read_text())["services"]["articles"]
     assert compose["volumes"] == ["data:" + next(iter(config["Volumes"]))]
+    litestream = yaml.safe_load(blocks(CONTAINERS, "Back up and restore", "yaml")[0])["services"]["litestream"]
+    assert compose["volumes"][0] in litestream["volumes"]
     assert config["User"] == "articles"
     shown = containers.shell(
         "docker compose exec articles sh -c 'id -u; ls -A; find . -writable; command -v gcc' || true"
