@@ -34,6 +34,7 @@ def site(app, tmp_path, monkeypatch):
         first, second = run("import", *arguments), run("import", *arguments)
         assert first.exit_code == 0, first.stderr
         assert second.stdout.startswith("0 new, 0 changed, "), second.stdout
+        assert second.stderr == ""
         return first.stderr
 
     def refuse(*arguments):
@@ -366,7 +367,9 @@ a
 
     b
 </PRE>
-<p>[gallery ids="1,2"]</p>"""
+<p>[gallery ids="1,2"]</p>
+</ul>
+<p>The end</p>"""
 
 
 def test_wordpress_export_of_an_older_version_arrives(site):
