@@ -6,7 +6,6 @@ import pty
 import socket
 import subprocess
 import threading
-import time
 from contextlib import suppress
 from functools import partial
 from http.server import BaseHTTPRequestHandler, HTTPServer
@@ -17,7 +16,6 @@ import pytest
 from helpers import (
     LISTS,
     article_json,
-    create_key,
     json_lines,
     minimal_json,
     run_command,
@@ -349,16 +347,6 @@ def test_errors_of_all_sources_are_reported(run, remote, tmp_path):
     for words in ("1.jsonl, line 1: ", "2.json: ", "/articles: It does not accept the key.", "3.jsonl, line 1: "):
         assert words in message
     assert message.count("\n") == 5
-
-
-def test_slow_source_keeps_no_other_writer_waiting(app, run, remote):
-    def respond(_query, _key):
-        create_key(app)
-        return page([minimal_json(1)], 1)
-
-    began = time.monotonic()
-    assert run(remote(respond)).stdout == "1 new, 0 changed, 0 unchanged (new: 1 published)\n"
-    assert time.monotonic() - began < 30
 
 
 def test_articles_endpoint_of_an_instance_is_found(run, site):
