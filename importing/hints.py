@@ -23,8 +23,6 @@ RELATIVE_URL = re.compile(
     r"""<(?:a|audio|iframe|img|source|video)\s(?:[^<>]*[\s"'])?(?:href|src)\s?=\s?["']?(?![a-z][a-z0-9+.-]{0,20}:|//|#)[^\s"'>]""",
     re.IGNORECASE,
 )
-
-
 MARKDOWN = re.compile(r"^(?:#{1,6} |[*-] |> |```)|\]\(\S|\*\*\w", re.MULTILINE)
 TAG = re.compile("<[a-z/!]", re.IGNORECASE)
 # UTF-8 that was read as Latin-1 or as Windows-1252, but for what a text may hold by chance, such as a quote after "Ã"
