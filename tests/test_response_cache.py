@@ -367,7 +367,7 @@ HEADER_VALUES = {
     "HTTP_HOST": (None, "x", "", "a.example:80", "[::1]", "a..b", ".", "x" * 64, "a_b", "x%20y"),
     "HTTP_CONNECTION": (None, "close", "keep-alive"),
     "HTTP_UPGRADE": (None, "websocket"),
-    "HTTP_TRANSFER_ENCODING": (None, "chunked"),
+    "HTTP_ACCESS_CONTROL_REQUEST_METHOD": (None, "GET"),
     "CONTENT_LENGTH": (None, "0"),
 }
 ORIGINS = ["https://a.example", "https://b.example"]
@@ -377,7 +377,7 @@ def request_headers_in_source():
     """Return the WSGI names of the request headers that the product's source reads."""
     by_name = r"""\b(?:request|self)\.headers(?:\.get\w*\(|\[)["']([\w-]+)["']"""
     by_presence = r"""["']([\w-]+)["'] (?:not )?in (?:request|self|self\.request)\.headers"""
-    by_attribute = r"""(?<![\w.])request\.(?!(?:args|blueprints|environ|headers|method)\b)(\w+)"""  # as if_none_match
+    by_attribute = r"""(?<![\w.])request\.(?!(?:args|blueprints|environ|headers|method|script_root)\b)(\w+)"""
     names = set()
     for file in helpers.PROJECT.rglob("*.py"):
         if file.relative_to(helpers.PROJECT).parts[0] not in ("tests", "benchmarks", ".venv"):
