@@ -56,7 +56,8 @@ def create_app(config: Mapping[str, Any] | None = None) -> Flask:
     for commands in (key_commands, customer_commands, article_commands, database_commands):
         app.cli.add_command(commands)
     name_flask_commands()
-    app.extensions["create_app"] = create_app  # for "flask articles preview", which serves another instance
+    # "flask articles preview" serves another instance, and no command imports this module.
+    app.extensions["create_app"] = create_app
     app.wsgi_app = ResponseCache(  # type: ignore[method-assign]  # as Flask documents it
         app.wsgi_app,
         app.extensions["change_detector"],
@@ -156,10 +157,7 @@ def main() -> None:
     app = create_app()
     settings = app.config
     log = log_to_stderr(settings["LOG_LEVEL"])
-    try:
-        listener = server.listen(settings["HOST"], settings["PORT"])
-    except server.ListenError as error:
-        raise click.ClickException(str(error)) from error
+    listener = server.listen(settings["HOST"], settings["PORT"])
     with app.app_context():
         announce_file(open_database(create=True))
         _print_start(server.base_url(settings["HOST"], listener.getsockname()[1]))

@@ -15,6 +15,7 @@ from waitress import wasyncore
 from waitress.adjustments import Adjustments
 
 from serving.waitress_fixes import ApiServer
+from settings import SettingsError
 
 if TYPE_CHECKING:
     from _typeshed.wsgi import WSGIApplication
@@ -35,10 +36,6 @@ SETTINGS = {
 }
 
 
-class ListenError(Exception):
-    """Why the service cannot listen, and what to do about it."""
-
-
 def base_url(host: str, port: int) -> str:
     """Return the URL at which a client on this machine reaches a service that listens on `host` and `port`."""
     local = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)  # noqa: S104
@@ -46,18 +43,18 @@ def base_url(host: str, port: int) -> str:
 
 
 def listen(host: str, port: int) -> socket.socket:
-    """Return the listening socket; IPv4 if the name has several addresses. Raises ListenError."""
+    """Return the listening socket; IPv4 if the name has several addresses. Raises SettingsError."""
     try:
         family, *_, address = min(socket.getaddrinfo(host, port, type=socket.SOCK_STREAM))
         return socket.create_server(address, family=family)
     except UnicodeError as error:
-        raise ListenError(
+        raise SettingsError(
             f"HOST {host[:50]} is not a valid host name. Set HOST to 127.0.0.1 or another one."
         ) from error
     except OSError as error:
         reason = str(error.strerror).partition(" (while")[0]
         advice = "Set PORT to a free port, or HOST to an address of this machine."
-        raise ListenError(f"Cannot listen on HOST {host}, PORT {port}: {reason}. {advice}") from error
+        raise SettingsError(f"Cannot listen on HOST {host}, PORT {port}: {reason}. {advice}") from error
 
 
 def serve(app: "WSGIApplication", listener: socket.socket, threads: int, *, allow_origins: bool = False) -> None:
