@@ -27,6 +27,7 @@ from weakref import WeakSet
 from cachetools import LRUCache
 from werkzeug.datastructures import Accept, Headers
 from werkzeug.http import parse_accept_header, parse_etags
+from werkzeug.wsgi import wrap_file
 
 from errors import unavailable
 from storage.changes import ChangeDetector
@@ -106,20 +107,29 @@ class ResponseCache:
         normalize_environ(environ)
         if environ["REQUEST_METHOD"] not in ("GET", "HEAD"):
             return self._app(environ, start_response)
-        if environ["PATH_INFO"].removesuffix("/") in self._parameters:
-            response = self._get_or_render(environ, version)
-        else:  # the page and other files, which need no database
-            response = call_app(self._app, environ, b"", None)
+        key = self._entry_key(environ)
+        with self._lock:
+            response = self._entries.get(key)
+        if not response or not response.is_fresh(version, time.time()):
+            response = self._render(environ, key, version)
         if response.user:
             environ["REMOTE_USER"] = response.user
         status, headers, body = self._negotiate(response, environ)
         start_response(status, headers)
         if environ["REQUEST_METHOD"] == "HEAD":
             return []
-        if len(body) < ZERO_COPY_THRESHOLD_BYTES or "wsgi.file_wrapper" not in environ or not self._share(response):
-            return [body]
-        file: Iterable[bytes] = environ["wsgi.file_wrapper"](SharedBody(response, body))
-        return file
+        if len(body) >= ZERO_COPY_THRESHOLD_BYTES and self._share(response):
+            return wrap_file(environ, SharedBody(response, body))
+        return [body]
+
+    def _entry_key(self, environ: "WSGIEnvironment") -> bytes:
+        """Return what the entry of an endpoint's request is found by. Nothing is stored for other paths: b""."""
+        path = environ["PATH_INFO"].removesuffix("/")
+        if path not in self._parameters:
+            return b""
+        origin = environ.get("HTTP_ORIGIN") if self._vary_by_origin else None
+        query = parse_query(environ["QUERY_STRING"], self._parameters[path])
+        return sha256(repr((path, query, environ.get("HTTP_X_API_KEY"), origin)).encode()).digest()
 
     def _share(self, response: CachedResponse) -> bool:
         """Return whether a response may be sent from memory: those that are not read yet have a limit in all.
@@ -133,25 +143,15 @@ class ResponseCache:
                 self._shared.add(response)
         return True
 
-    def _get_or_render(self, environ: "WSGIEnvironment", version: Hashable) -> CachedResponse:
-        """Return an endpoint's fresh entry, or else the application's response."""
-        path = environ["PATH_INFO"].removesuffix("/")
-        origin = environ.get("HTTP_ORIGIN") if self._vary_by_origin else None
-        query = parse_query(environ["QUERY_STRING"], self._parameters[path])
-        key = sha256(repr((path, query, environ.get("HTTP_X_API_KEY"), origin)).encode()).digest()
-        with self._lock:
-            entry = self._entries.get(key)
-        return entry if entry and entry.is_fresh(version, time.time()) else self._render(environ, key, version)
-
     def _render(self, environ: "WSGIEnvironment", key: bytes, version: Hashable) -> CachedResponse:
         """Call the application, again if the database was replaced meanwhile: key and articles must be of one database.
 
-        Stores a 200. Returns a 503 if the database is replaced again and again.
+        Stores an endpoint's 200. Returns a 503 if the database is replaced again and again.
         """
         for certainly in (False, False, True):
             response = call_app(self._app, environ, key, version)
-            if not self._detector or response.status.startswith("5"):
-                return response
+            if not key or not self._detector or response.status.startswith("5"):
+                return response  # the page and other files need no database
             if not self._detector.was_replaced(version, certainly=certainly):
                 if response.etag and version is not None:
                     self._store(response)
