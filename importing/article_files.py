@@ -12,12 +12,11 @@ from markdown_it import MarkdownIt
 
 from field_types import Minutes, SchemaMarkup, WholeNumber
 from importing.errors import SourceError
-from importing.front_matter import FrontMatter, Plain, parse_front_matter
+from importing.front_matter import Plain, parse_front_matter
 from schemas import ArticleImportSchema
 
 MARKDOWN = MarkdownIt("commonmark").enable("table")
 FORM = {field.data_key or name: field for name, field in ArticleImportSchema().fields.items()}
-FIELDS = FORM.keys() - {"contentHtml"}
 JSON_FIELDS = {name for name, field in FORM.items() if isinstance(field, WholeNumber | Minutes | SchemaMarkup)}
 JSON_SCALAR = re.compile(r"true|false|-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?")
 JSON_STRING = re.compile(r'("(?:[^"\\]|\\.)*")(:?)')  # and whether it is a member's name
@@ -32,24 +31,18 @@ UNPORTABLE = re.compile(  # names that Windows reserves for devices, hidden file
 )
 
 
-def parse_article(data: bytes, *, first_line: int) -> tuple[dict[str, Any], dict[str, int]]:
-    """Return the article of a file with HTML in the form that import takes, and its fields' lines.
+def parse_article(data: bytes, *, is_html: bool = True, first_line: int = 1) -> tuple[dict[str, Any], dict[str, int]]:
+    """Return the article of a file, with the content in `contentHtml`, and the lines of its fields.
 
     `first_line` is the number of the file's first line. Raises SourceError with a line.
     """
     parts = parse_front_matter(data, first_line)
-    return article_record(parts, is_html=True, first_line=first_line), parts.lines
-
-
-def article_record(parts: FrontMatter, *, is_html: bool, first_line: int = 1) -> dict[str, Any]:
-    """Return the record of a file whose fields are those of the import form. Raises SourceError with a line."""
-    if not parts.language:
-        raise SourceError("An article file must begin with front matter between two lines ---.", first_line)
     if "contentHtml" in parts.fields:
         raise SourceError("contentHtml belongs below the front matter.", parts.lines.get("contentHtml"))
     record = {name: to_json(value) if name in JSON_FIELDS else value for name, value in parts.fields.items()}
     # The line feed at the end belongs to the file.
-    return record | {"contentHtml": parts.content.removesuffix("\n") if is_html else MARKDOWN.render(parts.content)}
+    content = parts.content.removesuffix("\n") if is_html else MARKDOWN.render(parts.content)
+    return record | {"contentHtml": content}, parts.lines
 
 
 def to_json(value: Any) -> Any:

@@ -7,10 +7,9 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from importing.article_files import FIELDS, article_record
+from importing.article_files import FORM, parse_article
 from importing.errors import ImportErrors, Records, SourceError, SourceLocation, SourceOptions
 from importing.fitting import DATES, RawArticle, fit_article, fit_date
-from importing.front_matter import FrontMatter, parse_front_matter
 
 SUFFIXES = (".html", ".md", ".markdown")
 DATED_NAME = re.compile(r"(?:(\d{4}-\d\d-\d\d)-)?(.+)", re.DOTALL)
@@ -28,7 +27,7 @@ def read_folder(source: str, options: SourceOptions, errors: ImportErrors) -> Re
             if data.startswith((b"---js", b"---json")):  # of Eleventy
                 errors.note("Left out: files with front matter in JavaScript or JSON", location.file)
             else:
-                yield _read_file(path, parse_front_matter(data), location, options)
+                yield _read_file(path, data, location, options)
         except SourceError as error:
             errors.add(location.at_line(error.line), str(error))
         except OSError as error:
@@ -55,16 +54,16 @@ def _find_files(source: str, errors: ImportErrors) -> Iterator[str]:
 
 
 def _read_file(
-    path: str, parts: FrontMatter, location: SourceLocation, options: SourceOptions
+    path: str, data: bytes, location: SourceLocation, options: SourceOptions
 ) -> tuple[SourceLocation, dict[str, Any]]:
     """Return the location and the record of an article file. Raises SourceError."""
     is_html, stem = path.lower().endswith(".html"), Path(path).stem
     name = Path(path).absolute().parent.name if stem == "index" else stem
     match = DATED_NAME.match(name.encode(errors="replace").decode())
     date, slug = match.groups() if match else ("", "")
-    record = article_record(parts, is_html=is_html)
-    location = location._replace(lines=parts.lines)
-    if is_html and {"title", "slug"} <= parts.fields.keys() <= FIELDS:  # of this service: all is as it is to be
+    record, lines = parse_article(data, is_html=is_html)
+    location = location._replace(lines=lines)
+    if is_html and {"title", "slug"} <= record.keys() <= FORM.keys():  # of this service: all is as it is to be
         texts = {name: value for name, value in record.items() if name in DATES and isinstance(value, str)}
         record |= {name: fit_date(text, options.zone) for name, text in texts.items()}
         return location._replace(slug=record["slug"], matches_slug=True), record

@@ -37,33 +37,31 @@ TextLoader.add_constructor("!plain", lambda _loader, node: Plain(node.value))
 class FrontMatter(NamedTuple):
     """The parts of a file. A field's value is text, None, or a list or dictionary of values; in TOML also a boolean."""
 
-    language: str  # "YAML", "TOML", or "" if the file has no front matter
     fields: dict[str, Any]
     lines: dict[str, int]  # the number of each field's line
     content: str
 
 
-def parse_front_matter(data: bytes, first_line: int = 1) -> FrontMatter:
+def parse_front_matter(data: bytes, first_line: int) -> FrontMatter:
     """Return the parts of a file. `first_line` is the number of its first line. Raises SourceError with a line."""
     try:
         content = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         line = first_line + data.count(b"\n", 0, error.start)
         raise SourceError("Must be text in UTF-8. Save the file in that encoding.", line) from error
+    if not FIRST_LINE.match(data):
+        raise SourceError("An article file must begin with front matter between two lines ---.", first_line)
     match = FRONT_MATTER.match(data)
     if not match:
-        if FIRST_LINE.match(data):
-            raise SourceError(f"The front matter must end with a line {content[:3]}, as it begins.", first_line)
-        return FrontMatter("", {}, {}, content)
-    language, parse = ("YAML", _parse_yaml) if match[1] == b"---" else ("TOML", _parse_toml)
-    text = match[2].decode()
+        raise SourceError(f"The front matter must end with a line {content[:3]}, as it begins.", first_line)
+    is_yaml, text = match[1] == b"---", match[2].decode()
     try:
-        fields = parse(text)
-        lines = _field_lines(text, unique=language == "YAML")
+        fields = _parse_yaml(text) if is_yaml else _parse_toml(text)
+        lines = _field_lines(text, unique=is_yaml)
     except SourceError as error:
         raise SourceError(str(error), first_line + 1 + (error.line or 0)) from error
     lines = {name: first_line + 1 + line for name, line in lines.items()}
-    return FrontMatter(language, fields, lines, data[match.end() :].decode())
+    return FrontMatter(fields, lines, data[match.end() :].decode())
 
 
 def _parse_yaml(text: str) -> dict[str, Any]:
