@@ -36,13 +36,13 @@ def parse_article(data: bytes, *, is_html: bool = True, first_line: int = 1) -> 
 
     `first_line` is the number of the file's first line. Raises SourceError with a line.
     """
-    parts = parse_front_matter(data, first_line)
-    if "contentHtml" in parts.fields:
-        raise SourceError("contentHtml belongs below the front matter.", parts.lines.get("contentHtml"))
-    record = {name: to_json(value) if name in JSON_FIELDS else value for name, value in parts.fields.items()}
+    fields, lines, content = parse_front_matter(data, first_line)
+    if "contentHtml" in fields:
+        raise SourceError("contentHtml belongs below the front matter.", lines.get("contentHtml"))
+    record = {name: to_json(value) if name in JSON_FIELDS else value for name, value in fields.items()}
     # The line feed at the end belongs to the file.
-    content = parts.content.removesuffix("\n") if is_html else MARKDOWN.render(parts.content)
-    return record | {"contentHtml": content}, parts.lines
+    record["contentHtml"] = content.removesuffix("\n") if is_html else MARKDOWN.render(content)
+    return record, lines
 
 
 def to_json(value: Any) -> Any:

@@ -4,7 +4,7 @@ import codecs
 import json
 import re
 import tomllib
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar
 
 import orjson
 import yaml
@@ -34,26 +34,23 @@ TextLoader.add_implicit_resolver("!plain", re.compile(""), None)
 TextLoader.add_constructor("!plain", lambda _loader, node: Plain(node.value))
 
 
-class FrontMatter(NamedTuple):
-    """The parts of a file. A field's value is text, None, or a list or dictionary of values; in TOML also a boolean."""
+def parse_front_matter(data: bytes, first_line: int) -> tuple[dict[str, Any], dict[str, int], str]:
+    """Return a file's fields, the number of each field's line, and the content.
 
-    fields: dict[str, Any]
-    lines: dict[str, int]  # the number of each field's line
-    content: str
-
-
-def parse_front_matter(data: bytes, first_line: int) -> FrontMatter:
-    """Return the parts of a file. `first_line` is the number of its first line. Raises SourceError with a line."""
+    A field's value is text, None, or a list or dictionary of values; in TOML also a boolean. `first_line` is the number
+    of the file's first line. Raises SourceError with a line.
+    """
     try:
-        content = data.decode("utf-8-sig")
+        data.decode()
     except UnicodeDecodeError as error:
         line = first_line + data.count(b"\n", 0, error.start)
         raise SourceError("Must be text in UTF-8. Save the file in that encoding.", line) from error
-    if not FIRST_LINE.match(data):
+    opening, match = FIRST_LINE.match(data), FRONT_MATTER.match(data)
+    if not opening:
         raise SourceError("An article file must begin with front matter between two lines ---.", first_line)
-    match = FRONT_MATTER.match(data)
     if not match:
-        raise SourceError(f"The front matter must end with a line {content[:3]}, as it begins.", first_line)
+        reason = f"The front matter must end with a line {opening[1].decode()}, as it begins."
+        raise SourceError(reason, first_line)
     is_yaml, text = match[1] == b"---", match[2].decode()
     try:
         fields = _parse_yaml(text) if is_yaml else _parse_toml(text)
@@ -61,7 +58,7 @@ def parse_front_matter(data: bytes, first_line: int) -> FrontMatter:
     except SourceError as error:
         raise SourceError(str(error), first_line + 1 + (error.line or 0)) from error
     lines = {name: first_line + 1 + line for name, line in lines.items()}
-    return FrontMatter(fields, lines, data[match.end() :].decode())
+    return fields, lines, data[match.end() :].decode()
 
 
 def _parse_yaml(text: str) -> dict[str, Any]:
