@@ -15,9 +15,7 @@ from settings import read_version
 API = "/api/public/v1"
 PAGE_SIZE = 100  # articles that are requested at a time
 TIMEOUT_SECONDS = 60  # that the instance may be silent
-NO_ENDPOINT = "This URL did not return a list of articles. Check the URL."
 CHECK_URL = "Check that the URL is that of an instance of this service."
-NO_SITEMAP = "The sitemap URL beside it did not return a sitemap. Check the URL."
 CHANGED = "The articles changed while they were read. Import them again."
 
 
@@ -59,15 +57,14 @@ def _read_articles(url: str, key: str | None) -> Iterator[Any]:
     Their `updatedAt` follows the sitemap, so that a mirror has the same. Raises SourceError.
     """
     lastmods = _read_sitemap(url, key)
-    page = _read_page(url, key, 0)
-    total, count = page["meta"]["total"], 0
+    (articles, total), count = _read_page(url, key, 0), 0
     while True:
-        yield from (_with_update(article, lastmods) for article in page["data"])
-        count += len(page["data"])
+        yield from (_with_update(article, lastmods) for article in articles)
+        count += len(articles)
         if count >= total:
             break
-        page = _read_page(url, key, count)
-        if page["meta"]["total"] != total or not page["data"]:
+        articles, new_total = _read_page(url, key, count)
+        if new_total != total or not articles:
             raise SourceError(CHANGED)
     if _read_sitemap(url, key) != lastmods:
         raise SourceError(CHANGED)
@@ -79,26 +76,26 @@ def _with_update(article: Any, lastmods: dict[str, str]) -> Any:
     return article | {"updatedAt": f"{day}T00:00:00Z"} if day else article
 
 
-def _read_page(url: str, key: str | None, skip: int) -> dict[str, Any]:
-    """Return the page after `skip` articles. Raises SourceError."""
-    page = _fetch(_page_url(url, skip), key, f" after {skip} articles" if skip else "")
-    try:
-        if isinstance(page["data"], list) and type(page["meta"]["total"]) is int:
-            return dict(page)
-    except (KeyError, TypeError):
-        pass
-    raise SourceError(NO_ENDPOINT)
+def _read_page(url: str, key: str | None, skip: int) -> tuple[list[Any], int]:
+    """Return the articles after the first `skip` ones, as many as a page has, and how many there are in all.
+
+    Raises SourceError.
+    """
+    match _fetch(_page_url(url, skip), key, f" after {skip} articles" if skip else ""):
+        case {"data": list(articles), "meta": {"total": int(total)}}:
+            return articles, total
+    raise SourceError("This URL did not return a list of articles. Check the URL.")
 
 
 def _read_sitemap(url: str, key: str | None) -> dict[str, str]:
     """Return the day of each slug's last change, and none if the instance has no sitemap. Raises SourceError."""
     try:
-        sitemap = _fetch(_sitemap_url(url), key)
+        sitemap = _fetch(urljoin(url, "sitemap"), key)  # which lies beside the articles
         return {str(entry["url"]): str(entry["lastmod"]) for entry in sitemap["data"]}
     except NotFoundError:
         return {}
     except (KeyError, TypeError) as error:
-        raise SourceError(NO_SITEMAP) from error
+        raise SourceError("The sitemap URL beside it did not return a sitemap. Check the URL.") from error
 
 
 def _page_url(url: str, skip: int) -> str:
@@ -106,11 +103,6 @@ def _page_url(url: str, skip: int) -> str:
     parts = urlsplit(url)
     query = dict(reversed(parse_qsl(parts.query))) | page  # the first of repeated parameters counts
     return parts._replace(query=urlencode(query), fragment="").geturl()
-
-
-def _sitemap_url(url: str) -> str:
-    """Return the URL of the sitemap, which lies beside the articles."""
-    return urljoin(urlsplit(url)._replace(query="", fragment="").geturl(), "sitemap")
 
 
 class _NoRedirects(HTTPRedirectHandler):
