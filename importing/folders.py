@@ -12,7 +12,7 @@ from importing.errors import ImportErrors, Records, SourceError, SourceLocation,
 from importing.fitting import DATES, RawArticle, fit_article, fit_date
 
 SUFFIXES = (".html", ".md", ".markdown")
-DATED_NAME = re.compile(r"(?:(\d{4}-\d\d-\d\d)-)?(.+)", re.DOTALL)
+DATED_NAME = re.compile(r"(?:(\d{4}-\d\d-\d\d)-)?(.*)", re.DOTALL)
 
 
 def read_folder(source: str, options: SourceOptions, errors: ImportErrors) -> Records:
@@ -24,7 +24,7 @@ def read_folder(source: str, options: SourceOptions, errors: ImportErrors) -> Re
             if not os.path.isfile(path):  # a pipe would never end
                 raise SourceError("It is no file that can be read. Move it elsewhere.")
             data = Path(path).read_bytes()
-            if data.startswith((b"---js", b"---json")):  # of Eleventy
+            if data.startswith(b"---js"):  # or ---json, of Eleventy
                 errors.note("Left out: files with front matter in JavaScript or JSON", location.file)
             else:
                 yield _read_file(path, data, location, options)
@@ -39,18 +39,20 @@ def _find_files(source: str, errors: ImportErrors) -> Iterator[str]:
     if not os.path.isdir(source):
         yield source
         return
-    unreadable: list[OSError] = []
-    for folder, folders, names in os.walk(source, onerror=unreadable.append):
-        for name in filter(lambda name: os.path.islink(os.path.join(folder, name)), folders):
-            errors.note("Left out: folders that are links", name)
+
+    def add_unreadable(error: OSError) -> None:
+        errors.add_unreadable(SourceLocation(error.filename), error)
+
+    for folder, folders, names in os.walk(source, onerror=add_unreadable):
+        for name in folders:
+            if os.path.islink(os.path.join(folder, name)):
+                errors.note("Left out: folders that are links", name)
         folders[:] = sorted(name for name in folders if not name.startswith("."))  # such as .git
         for name in sorted(names):
             if name.lower().endswith(SUFFIXES) and not name.startswith(("_", ".")):
                 yield os.path.join(folder, name)
             elif name.lower().endswith((*SUFFIXES, ".mdx")):
                 errors.note("Left out: files named _* or *.mdx", name)
-    for error in unreadable:
-        errors.add_unreadable(SourceLocation(error.filename), error)
 
 
 def _read_file(
@@ -59,8 +61,7 @@ def _read_file(
     """Return the location and the record of an article file. Raises SourceError."""
     is_html, stem = path.lower().endswith(".html"), Path(path).stem
     name = Path(path).absolute().parent.name if stem == "index" else stem
-    match = DATED_NAME.match(name.encode(errors="replace").decode())
-    date, slug = match.groups() if match else ("", "")
+    date, slug = DATED_NAME.findall(name.encode(errors="replace").decode())[0]
     record, lines = parse_article(data, is_html=is_html)
     location = location._replace(lines=lines)
     if is_html and {"title", "slug"} <= record.keys() <= FORM.keys():  # of this service: all is as it is to be
@@ -72,4 +73,4 @@ def _read_file(
             if isinstance(record[name], str) and "," not in record[name]:
                 record[name] = record[name].split()
     folder = quote(Path(location.file).parent.as_posix()) + "/"
-    return fit_article(RawArticle(location, record, slug=slug, date=date or "", folder=folder), options)
+    return fit_article(RawArticle(location, record, slug=slug, date=date, folder=folder), options)

@@ -10,7 +10,7 @@ from tempfile import TemporaryFile
 import orjson
 
 from importing.errors import ImportErrors, Records, SourceError, SourceLocation, SourceOptions
-from importing.folders import read_folder
+from importing.folders import SUFFIXES, read_folder
 from importing.instance import is_url, read_instance
 from importing.json_files import STANDARD_INPUT, dump_line, read_document, read_lines, read_standard_input
 from importing.slugs import SlugClaims
@@ -24,10 +24,7 @@ READERS: dict[str, Reader] = {  # by the file's suffix
     ".jsonl": read_lines,
     ".xml": read_wordpress,
     ".csv": read_table,
-    ".html": read_folder,
-    ".markdown": read_folder,
-    ".md": read_folder,
-}
+} | dict.fromkeys(SUFFIXES, read_folder)
 
 
 def find_reader(source: str) -> Reader | None:
