@@ -46,20 +46,18 @@ class ExportBuilder(TreeBuilder):
 def read_wordpress(source: str, options: SourceOptions, errors: ImportErrors) -> Records:
     """Yield the posts of an export. Raises SourceError or OSError if it cannot be read."""
     images: dict[str, str] = defaultdict(str)  # URLs by id: attachments may follow the posts that show them
-    for item, _site in _read_items(source):
-        texts = _texts(item)
+    for _, texts, _ in _read_items(source):
         images[texts["post_id"]] = texts["attachment_url"]
         if texts["post_type"] != "post" or texts["status"] not in STATUSES:
             kind = f"type {texts['post_type']}" if texts["post_type"] != "post" else f"status {texts['status']}"
             errors.note(f"Left out: posts of the {kind}", texts["post_name"])
-    for item, site in _read_items(source):
-        texts = _texts(item)
+    for item, texts, site in _read_items(source):
         if texts["post_type"] == "post" and texts["status"] in STATUSES:
-            yield fit_article(_read_post(source, item, images, site), options)
+            yield fit_article(_read_post(source, item, texts, images, site), options)
 
 
-def _read_items(path: str) -> Iterator[tuple[Element, str]]:
-    """Yield the items of an export, and the site's URL. Raises SourceError or OSError."""
+def _read_items(path: str) -> Iterator[tuple[Element, dict[str, str], str]]:
+    """Yield the items of an export, their texts, and the site's URL. Raises SourceError or OSError."""
     builder = ExportBuilder()
     parser = XMLParser(target=builder)  # noqa: S314  # which refuses a document type
     try:
@@ -67,7 +65,7 @@ def _read_items(path: str) -> Iterator[tuple[Element, str]]:
             while chunk := file.read(CHUNK_SIZE):
                 parser.feed(chunk.translate(None, CONTROL_CHARACTERS))
                 for item in builder.items:
-                    yield item, builder.site
+                    yield item, _texts(item), builder.site
                     item.clear()
                 builder.items.clear()
         parser.close()
@@ -89,8 +87,8 @@ def _texts(element: Element) -> dict[str, str]:
     return defaultdict(str, {_name(child.tag): child.text or "" for child in element})
 
 
-def _read_post(source: str, item: Element, images: dict[str, str], site: str) -> RawArticle:
-    texts, parts = _texts(item), [_texts(child) for child in item if len(child)]
+def _read_post(source: str, item: Element, texts: dict[str, str], images: dict[str, str], site: str) -> RawArticle:
+    parts = [_texts(child) for child in item if len(child)]
     meta = defaultdict(str, {part["meta_key"]: part["meta_value"] for part in parts})
     status = STATUSES[texts["status"]]
     is_closed = texts["status"] == "private" or bool(texts["post_password"])
