@@ -10,11 +10,11 @@ from importing.article_files import JSON_FIELDS, to_json
 from importing.errors import ImportErrors, Records, SourceError, SourceLocation, SourceOptions
 from importing.fitting import RawArticle, fit_article
 from importing.front_matter import Plain
+from importing.hints import TAG
 from importing.paragraphs import add_paragraphs
 
 MAX_HEADER_LENGTH = 1 << 16  # characters
 MAX_CELL_LENGTH = 1 << 24
-TAG = re.compile("<[a-zA-Z!/]")
 
 
 def read_table(source: str, options: SourceOptions, errors: ImportErrors) -> Records:
@@ -53,7 +53,7 @@ def _read_rows(source: str, file: IO[str], errors: ImportErrors) -> Iterator[Raw
 
 
 def _read_delimiter(file: IO[str]) -> tuple[int, str]:
-    """Return how many lines precede the header, and what separates the cells: Excel may say so in a line of its own."""
+    """Return how many lines precede the header, and what separates the cells, which Excel may say in the first line."""
     line = file.readline(MAX_HEADER_LENGTH)
     if len(line) == MAX_HEADER_LENGTH:
         raise SourceError("The first line must name the columns, and is too long for that.", 1)
