@@ -118,9 +118,9 @@ class ResponseCache:
         start_response(status, headers)
         if environ["REQUEST_METHOD"] == "HEAD":
             return []
-        if len(body) >= ZERO_COPY_THRESHOLD_BYTES and self._share(response):
-            return wrap_file(environ, SharedBody(response, body))
-        return [body]
+        if len(body) < ZERO_COPY_THRESHOLD_BYTES or "wsgi.file_wrapper" not in environ or not self._share(response):
+            return [body]
+        return wrap_file(environ, SharedBody(response, body))
 
     def _entry_key(self, environ: "WSGIEnvironment") -> bytes:
         """Return what the entry of an endpoint's request is found by. Nothing is stored for other paths: b""."""
