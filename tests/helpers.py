@@ -304,7 +304,7 @@ class Server:
             self.process = subprocess.Popen(
                 **subprocess_args(database, "app.py", prefix=prefix, **environment) | {"stdout": printed, "stderr": log}
             )
-        match = wait_for(lambda: re.search(r": serving on http://(\S+):(\d+) ", self.printed()), self.log)
+        match = wait_for(lambda: re.search(r": serving on http://(\S+):(\d+) ", self.printed()), self.log, 60)
         self.host, self.port = match[1].strip("[]"), int(match[2])
 
     def printed(self) -> str:

@@ -31,7 +31,6 @@ from helpers import (
     SITEMAP,
     Server,
     article_json,
-    assert_one_is_below,
     close,
     copy_project,
     create_application,
@@ -216,48 +215,6 @@ def test_long_static_file_is_sent_whole(start: Callable[..., Server], tmp_path: 
 
 # --- Refused requests
 
-HOSTILE = [
-    b"",
-    b"\r\n\r\n",
-    b"\0" * 100 + b"\r\n\r\n",
-    b"GET\r\n\r\n",
-    b"GET / HTTP/9.9\r\n\r\n",
-    b"get /healthz HTTP/1.1\r\n\r\n",
-    b"GET healthz HTTP/1.1\r\nHost: x\r\n\r\n",
-    b"GET http://[::1/ HTTP/1.1\r\nHost: x\r\n\r\n",
-    b"GET //x:99999999/ HTTP/1.1\r\nHost: x\r\n\r\n",
-    b"GET * HTTP/1.1\r\nHost: x\r\n\r\n",
-    b"\xff\xfe /\xff?\xff=\xff HTTP/1.1\r\nHost: \xff\r\nx-api-key: \xff\r\n\r\n",
-    b"GET /%ff%00%zz HTTP/1.1\r\nHost: a:b:c\r\n\r\n",
-    b"GET /healthz HTTP/1.1\r\nHost: x\r\nHost: y\r\n\r\n",
-    b"GET /healthz HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: gzip\r\n\r\n",
-    b"GET /healthz HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n",
-    b"GET /healthz HTTP/1.1\r\nHost: x\r\nContent-Length: -1\r\n\r\n",
-    b"GET /healthz HTTP/1.1\r\nHost: x\r\nContent-Length: 99999999999\r\n\r\n",
-    b"GET /healthz HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\n\r\nhello",
-    b"GET /healthz HTTP/1.1\r\nHost: x\r\nExpect: 100-continue\r\nContent-Length: 5\r\n\r\nhello",
-    b"GET /healthz HTTP/1.1\r\nno colon\r\n\r\n",
-    b"GET /healthz HTTP/1.1\r\n: empty\r\n\r\n",
-    b"GET /healthz HTTP/1.1\r\nHost: x\r\nAccept: " + b"x" * 100_000 + b"\r\n\r\n",
-    b"GET /" + b"a" * 100_000 + b" HTTP/1.1\r\nHost: x\r\n\r\n",
-    b"GET /healthz HTTP/1.1\r\nHost: x\r\n" + b"A: b\r\n" * 20_000 + b"\r\n",
-    b"GET /healthz HTTP/1.1\r\nHost: x\r\nConnection: upgrade\r\nUpgrade: h2c\r\n\r\n",
-    b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n",
-    b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03" + bytes(range(256)) * 2 + b"\r\n\r\n",
-]
-
-
-def test_hostile_bytes_cause_no_server_error(site: Any) -> None:
-    site.save(article_json(1))
-    responses = 0
-    for data, received in zip(HOSTILE, side_by_side(partial(send, site.server), HOSTILE, len(HOSTILE)), strict=True):
-        codes = statuses(received)
-        responses += bool(codes)
-        assert all(code < 500 for code in codes), data
-    assert responses > 20
-    assert site.get(LISTS[0]).status == 200
-    assert "Traceback" not in site.server.log()
-
 
 def test_random_requests_cause_no_server_error(site: Any) -> None:
     site.save(article_json(1))
@@ -303,6 +260,10 @@ BAD_CODINGS = [
     ("data", "status"),
     [
         (b"GET /healthz HTTP/1.1\r\nno colon\r\n\r\n", 400),
+        (b"\0" * 100 + b"\r\n\r\n", 400),
+        (b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03" + bytes(range(256)) * 2 + b"\r\n\r\n", 400),  # TLS
+        (b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", 400),
+        (b"GET /healthz HTTP/1.1\r\n: empty\r\n\r\n", 400),
         (b"GET / HTTP/1.1\r\nContent-Length: " + b"9" * 4400 + b"\r\n\r\n", 400),
         (b"GET /healthz HTTP/1.1\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n", 400),
         *((b"GET /healthz HTTP/1.1\r\n%b\r\n" % hosts, 400) for hosts in BAD_HOSTS),
@@ -317,6 +278,7 @@ BAD_CODINGS = [
         (b"POST / HTTP/1.1\r\nHost: x\r\nExpect: 100-continue\r\nContent-Length: 99999999\r\n\r\n", 413),
         (b"POST / HTTP/1.1\r\nExpect: 100-continue\r\nContent-Length: -1\r\n\r\n", 400),
         (b"GET /healthz HTTP/1.1\r\nHost: x\r\nA: " + b"x" * 17_000 + b"\r\n\r\n", 431),
+        (b"GET /" + b"a" * 17_000 + b" HTTP/1.1\r\nHost: x\r\n\r\n", 431),
     ],
 )
 def test_malformed_request_is_refused_as_problem_details(
@@ -401,26 +363,42 @@ def test_pipelined_expect_continue_disturbs_no_response(site: Any) -> None:
 # --- Clients that do not read, send nothing, or go away
 
 
-def test_pipelining_clients_that_do_not_read_hold_no_thread(
-    site: Any, new_log: Callable[[], str], large_request: bytes
+@pytest.mark.sqlite  # without the cache it takes a minute
+@pytest.mark.parametrize("clients", [100, pytest.param(500, marks=pytest.mark.slow)])
+def test_pipelining_clients_that_do_not_read_delay_nobody(
+    site: Any, new_log: Callable[[], str], large_request: bytes, clients: int
 ) -> None:
-    """There are more of them than threads, and each requests far more than the service buffers for it."""
+    """There are more of them than threads, and each requests far more than the service buffers for it.
+
+    Other tests may keep the machine busy: a new client then may wait as long as that many small requests take. If each
+    connection got a copy of its response, it would take ten times as long.
+    """
+    site.save(article_json(1))
+    allowed = max(2, sum(seconds_of(site.get, path) for path in [LISTS[0], *["/healthz"] * clients]))
     with ExitStack() as stack:
-        connections = connect_all(stack, site.server, 1) + connect_all(stack, site.server, 5, receive_buffer=4096)
-        for connection in connections:
+        reader, *connections = [
+            *connect_all(stack, site.server, 1),
+            *connect_all(stack, site.server, clients, receive_buffer=4096),
+        ]
+        for connection in (reader, *connections):
             connection.sendall(large_request * 10)
+        assert max(seconds_of(site.get, path) for path in ("/healthz", LISTS[0]) * 4) < allowed
         for connection in connections:
             assert wait_for_bytes(connection)
-        for _ in range(10):
-            assert site.get("/healthz").status == 200
         # Further requests wait until the responses to the first ones have been read.
-        wait_for(lambda: new_log().count(" Large/") >= len(connections), new_log)
-        assert new_log().count(" Large/") < 3 * len(connections)
-        with connections[0].makefile("rb") as file:
+        wait_for(lambda: new_log().count(" Large/") > clients, new_log)
+        assert new_log().count(" Large/") < 3 * clients
+        with reader.makefile("rb") as file:
             for _ in range(10):
                 status, _, body = read_response(file)
                 assert (status, len(body) > LARGE_BYTES) == (200, True)
-    assert site.get("/healthz").status == 200
+
+
+def seconds_of(request: Callable[[str], Any], path: str) -> float:
+    """Return the seconds that a request takes."""
+    began = time.monotonic()
+    assert request(path).status == 200
+    return time.monotonic() - began
 
 
 @pytest.mark.slow
@@ -463,42 +441,6 @@ def test_stalled_readers_are_closed_to_make_room(site: Any, large_request: bytes
             while chunk := stalled[0].recv(1 << 20):
                 received += len(chunk)
         assert received < LARGE_BYTES
-
-
-@pytest.mark.sqlite  # without the cache it takes a minute
-@pytest.mark.parametrize("clients", [100, pytest.param(500, marks=pytest.mark.slow)])
-def test_pipelining_clients_delay_new_ones_by_under_a_second(site: Any, large_request: bytes, clients: int) -> None:
-    """Other tests may keep the machine busy: it then may take as long as that many requests one after another.
-
-    If each connection got a copy of its response, it would take ten times as long.
-    """
-    site.save(article_json(1))
-    assert site.get(LISTS[0]).status == 200
-
-    def share_of_the_allowed_wait() -> float:
-        allowed = max(1, seconds_of(site.get, ["/healthz"] * clients))
-        return longest_wait_beside_pipelining(site, large_request, clients) / allowed
-
-    assert_one_is_below(1, share_of_the_allowed_wait)
-
-
-def longest_wait_beside_pipelining(site: Any, large_request: bytes, clients: int) -> float:
-    """Return the seconds that a new client waits at most while others send much and read nothing."""
-    with ExitStack() as stack:
-        connections = connect_all(stack, site.server, clients, receive_buffer=4096)
-        for connection in connections:
-            connection.sendall(large_request * 5)
-        longest = max(seconds_of(site.get, [path]) for path in ("/healthz", LISTS[0]) * 4)
-        assert wait_for_bytes(connections[-1])
-    return longest
-
-
-def seconds_of(request: Callable[[str], Any], paths: list[str]) -> float:
-    """Return the seconds that requests take one after another."""
-    began = time.monotonic()
-    for path in paths:
-        assert request(path).status == 200
-    return time.monotonic() - began
 
 
 @pytest.mark.slow
