@@ -103,6 +103,9 @@ def one_of(choices: Iterable[str]) -> validate.OneOf:
 class Text(fields.String):
     """Text without the NUL character, which PostgreSQL cannot store and which ends strings in SQLite's functions."""
 
+    def _serialize(self, value: Any, attr: str | None, obj: Any, **kwargs: Any) -> Any:
+        return value  # the database holds text alone
+
     def _deserialize(self, value: Any, attr: str | None, data: Any, **kwargs: Any) -> str:
         if not isinstance(value, str):
             raise ValidationError("Must be a string.")
