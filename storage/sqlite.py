@@ -17,11 +17,6 @@ def sqlite_path(url: URL) -> str | None:
     return url.database if url.get_backend_name() == "sqlite" else None
 
 
-def wal_path(path: str) -> str:
-    """Return the path of a SQLite file's write-ahead log (https://www.sqlite.org/wal.html)."""
-    return f"{os.path.realpath(path)}-wal"
-
-
 def companion_paths(path: str) -> list[str]:
     """Return the paths of what SQLite may keep beside a database file and apply to it: WAL, its index, journal."""
     return [f"{os.path.realpath(path)}{suffix}" for suffix in ("-wal", "-shm", "-journal")]
@@ -115,7 +110,7 @@ def connect_existing(path: str, *, read_only: bool, **options: Any) -> sqlite3.C
     except sqlite3.OperationalError as error:
         connection.close()
         is_access_error = primary_code(error) in (sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY)
-        if not is_access_error or os.path.exists(wal_path(path)) or os.path.exists(f"{os.path.realpath(path)}-journal"):
+        if not is_access_error or any(map(os.path.exists, companion_paths(path))):
             raise
         connection = sqlite3.connect(uri + "ro&immutable=1", **options)
     return connection
@@ -124,7 +119,7 @@ def connect_existing(path: str, *, read_only: bool, **options: Any) -> sqlite3.C
 def checkpoint(path: str, timeout: float) -> None:
     """Set WAL mode, and move what the WAL holds into the file. Another program's file is not written.
 
-    A file that others keep busy for `timeout` seconds, or that is not writable, stays as it is.
+    In WAL mode, readers and a writer do not block each other (https://www.sqlite.org/wal.html). A file that others keep busy for `timeout` seconds, or that is not writable, stays as it is.
     """
     with suppress(sqlite3.Error), closing(connect_existing(path, read_only=False, timeout=timeout)) as connection:
         connection.execute("SELECT number FROM tables_version")

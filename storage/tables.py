@@ -8,7 +8,7 @@ from models import Base, SchemaVersion, db
 from storage import StorageError
 from storage.engine import MIGRATION_LOCK, release_connection, write_options
 from storage.migration import RENAMED_COLUMNS, upgrade_tables
-from storage.sqlite import create_file, is_writable, require_file, require_writable, sqlite_path
+from storage.sqlite import checkpoint, create_file, require_file, require_writable, sqlite_path
 
 # Increase it whenever a column with a server_default is added. For other changes, extend upgrade_tables too.
 SCHEMA_VERSION = 3
@@ -19,9 +19,9 @@ def open_database(*, create: bool = False) -> str | None:
     """Open the database for a command: create its tables if there are none, and migrate those of an earlier version.
 
     Only with `create` is a database file that does not exist created; its path is returned then. Otherwise a running
-    service would reject every key (401) instead of reporting the missing database (503). If all is well nothing is
-    written, so that a read-only database can be used. Raises StorageError for a file that is missing, cannot be created
-    or may not be written, and for the tables of a newer version or of another program.
+    service would reject every key (401) instead of reporting the missing database (503). A read-only
+    database can be used if its tables are of this version. Raises StorageError for a file that is missing, cannot be
+    created or may not be written, and for the tables of a newer version or of another program.
     """
     release_connection()  # it might be of a file that is no longer there
     path = sqlite_path(db.engine.url)
@@ -34,13 +34,13 @@ def open_database(*, create: bool = False) -> str | None:
         if db.engine.dialect.name == "postgresql":
             _check_encoding(connection)
         version = _schema_version(connection)
-    if path and is_writable(path):
-        _set_wal_mode()
     if version != SCHEMA_VERSION:
         if path:
             require_writable(path)
         with db.engine.execution_options(**write_options(MIGRATION_LOCK)).begin() as connection:
             migrate(connection)
+    if path:
+        checkpoint(path, timeout=0)
     return new_file
 
 
@@ -86,13 +86,6 @@ def _schema_version(connection: Connection) -> int | None:
             f"{SCHEMA_VERSION}). Install the newer one, or restore a backup from before."
         )
     return version
-
-
-def _set_wal_mode() -> None:
-    """Set WAL mode, in which readers and a writer do not block each other (https://www.sqlite.org/wal.html)."""
-    with db.engine.connect() as connection:
-        connection.exec_driver_sql("COMMIT")  # the mode cannot change inside a transaction
-        connection.exec_driver_sql("PRAGMA journal_mode = WAL")
 
 
 def _check_encoding(connection: Connection) -> None:
