@@ -10,7 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 
-from sqlalchemy import URL, create_engine, inspect
+from sqlalchemy import URL, create_engine, select
 from sqlalchemy.exc import DatabaseError
 from sqlalchemy.pool import NullPool
 
@@ -152,18 +152,18 @@ def _run_interruptibly(connection: sqlite3.Connection, statement: str, *paramete
 
 
 def _migrate(copy: str, name: str, hint: str) -> None:
-    """Migrate the copy to this version. Raises StorageError if it is not a database of this service."""
+    """Migrate the copy to this version.
+
+    Raises StorageError if it is not a database of this service, and DatabaseError if one of its columns is missing.
+    """
     engine = create_engine(URL.create("sqlite", database=copy), poolclass=NullPool)
     add_listeners(engine)
     with engine.begin() as connection:
         if not has_own_tables(connection):
             raise StorageError(f"{name} is not a database of this service. {hint}")
         migrate(connection)
-        inspector = inspect(connection)
-        for table in Base.metadata.tables.values():
-            if {column["name"] for column in inspector.get_columns(table.name)} != set(table.columns.keys()):
-                reason = f"its table {table.name} has other columns"
-                raise StorageError(f"{name} is not a database of this service: {reason}. {hint}")
+        for table in Base.metadata.sorted_tables:
+            connection.execute(select(table).limit(1))
 
 
 def _overwrite(copy: str, path: str) -> bool:
@@ -217,8 +217,5 @@ def _replace(copy: str, path: str) -> None:
 
 def _sync(path: str) -> None:
     """Wait until a file is on the disk."""
-    descriptor = os.open(path, os.O_RDWR)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
+    with open(path, "r+b") as file:
+        os.fsync(file.fileno())
