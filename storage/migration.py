@@ -1,6 +1,7 @@
 """Upgrading the tables of an earlier version, in one transaction."""
 
-from collections.abc import Iterator, Sequence
+from bisect import bisect_left
+from collections.abc import Iterator
 from typing import Any
 
 from sqlalchemy import Connection, FromClause, MetaData, Table, insert, inspect, select, text, update
@@ -41,29 +42,27 @@ def upgrade_tables(connection: Connection, version: int) -> None:
 
 def _check_articles(connection: Connection) -> None:
     """Raise StorageError, which names the first article that breaks a check of the table, as of version 3."""
-    pks = connection.scalars(select(article_table.c.pk).order_by(article_table.c.pk)).all()
     checks = ARTICLE_CHECKS.get(connection.dialect.name, [])
-    if not pks or not _is_broken(connection, " AND ".join(f"({condition})" for _, condition in checks), pks):
+    conditions = " AND ".join(f"({condition})" for _, condition in checks)
+    if not checks or not _is_broken(connection, conditions):
         return
-    name, condition = next(check for check in checks if _is_broken(connection, check[1], pks))
-    while len(pks) > 1:
-        half = pks[: len(pks) // 2]
-        pks = half if _is_broken(connection, condition, half) else pks[len(half) :]
-    found = connection.execute(
-        select(article_table.c.id, Customer.name).join(Customer.__table__).where(article_table.c.pk == pks[0])
-    ).one()
+    article = article_table.c
+    pks = connection.scalars(select(article.pk).order_by(article.pk)).all()
+    pk = pks[bisect_left(pks, True, key=lambda pk: _is_broken(connection, conditions, f"pk <= {pk}"))]
+    column = next(name for name, condition in checks if _is_broken(connection, condition, f"pk = {pk}"))
+    owner = select(article.id, Customer.name).join(Customer.__table__).where(article.pk == pk)
+    found = connection.execute(owner).one()
     raise StorageError(
         f"The article {printable(found.id)} of {printable(found.name)} cannot be upgraded: no response can show its "
-        f"{name}. Correct that column of the table article in the row with pk {pks[0]}, and try again."
+        f"{column}. Correct that column of the table article in the row with pk {pk}, and try again."
     )
 
 
-def _is_broken(connection: Connection, condition: str, pks: Sequence[int]) -> bool:
-    """Return whether an article in the range of `pks` does not fulfil the condition."""
-    in_range = article_table.c.pk.between(pks[0], pks[-1])
+def _is_broken(connection: Connection, condition: str, articles: str = "true") -> bool:
+    """Return whether one of the articles, by a condition of their `pk`, does not fulfil another condition."""
+    broken = select(article_table.c.pk).where(text(f"{articles} AND NOT ({condition})")).limit(1)
     try:
         with connection.begin_nested():
-            broken = select(article_table.c.pk).where(in_range, text(f"NOT ({condition})")).limit(1)
             return connection.scalar(broken) is not None
     except DBAPIError:  # such as text that is no JSON
         return True
@@ -74,12 +73,12 @@ def _rebuild_tables(connection: Connection) -> None:
 
     Views, triggers and indexes of other tools are created again (https://www.sqlite.org/lang_altertable.html).
     """
-    others = connection.exec_driver_sql(
-        "SELECT type, name, sql FROM sqlite_schema WHERE type != 'table' AND sql IS NOT NULL"
-    ).all()
+    tables = [table for table in Base.metadata.sorted_tables if table is not SchemaVersion.__table__]
+    schema = connection.exec_driver_sql("SELECT type, name, sql FROM sqlite_schema WHERE type != 'table'").all()
+    own = {index.name for table in tables for index in table.indexes}
+    others = [row for row in schema if row.sql and row.name not in own]
     for kind, name, _ in others:
         connection.exec_driver_sql(f'DROP {kind} "{name}"')
-    tables = [table for table in Base.metadata.sorted_tables if table is not SchemaVersion.__table__]
     for table in tables:
         connection.exec_driver_sql(f"ALTER TABLE {table.name} RENAME TO old_{table.name}")
     for table in tables:
@@ -89,8 +88,7 @@ def _rebuild_tables(connection: Connection) -> None:
         connection.exec_driver_sql(f"DROP TABLE old_{table.name}")
         for index in table.indexes:
             index.create(connection)
-    own = {index.name for table in tables for index in table.indexes}
-    for sql in (sql for _, name, sql in others if name not in own):
+    for _, _, sql in others:
         connection.exec_driver_sql(sql)
 
 
