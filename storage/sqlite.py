@@ -119,7 +119,8 @@ def connect_existing(path: str, *, read_only: bool, **options: Any) -> sqlite3.C
 def checkpoint(path: str, timeout: float) -> None:
     """Set WAL mode, and move what the WAL holds into the file. Another program's file is not written.
 
-    In WAL mode, readers and a writer do not block each other (https://www.sqlite.org/wal.html). A file that others keep busy for `timeout` seconds, or that is not writable, stays as it is.
+    In WAL mode, readers and a writer do not block each other (https://www.sqlite.org/wal.html). A file that
+    others keep busy for `timeout` seconds, or that is not writable, stays as it is.
     """
     with suppress(sqlite3.Error), closing(connect_existing(path, read_only=False, timeout=timeout)) as connection:
         connection.execute("SELECT number FROM tables_version")
