@@ -3,6 +3,7 @@
 import http.client
 import json
 import os
+import random
 import re
 import shlex
 import shutil
@@ -291,6 +292,32 @@ def fast_clock(folder: Path, factor: int) -> dict[str, str]:
         "time.time, time.monotonic = hurry(time.time), hurry(time.monotonic)\n"
     )
     return {"PYTHONPATH": str(folder)}
+
+
+def remove(database: Path) -> None:
+    """Damage a database file, as the functions that follow do."""
+    database.unlink()
+
+
+def truncate(database: Path) -> None:
+    os.truncate(database, 0)
+
+
+def halve(database: Path) -> None:
+    os.truncate(database, database.stat().st_size // 2)
+
+
+def overwrite(database: Path) -> None:
+    database.write_bytes(random.Random(1).randbytes(database.stat().st_size))
+
+
+def overwrite_after_first_page(database: Path) -> None:
+    with database.open("r+b") as file:
+        file.seek(4096)
+        file.write(b"\xff" * (database.stat().st_size - 4096))
+
+
+DAMAGES = [remove, truncate, halve, overwrite, overwrite_after_first_page]
 
 
 class Server:

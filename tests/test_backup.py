@@ -3,7 +3,6 @@
 import json
 import os
 import random
-import shutil
 import signal
 import sqlite3
 import subprocess
@@ -14,6 +13,7 @@ from itertools import count as count_from
 
 import pytest
 from helpers import (
+    DAMAGES,
     ENDPOINTS,
     LISTS,
     WAITING,
@@ -23,9 +23,13 @@ from helpers import (
     create_application,
     fast_clock,
     get,
+    halve,
+    overwrite_after_first_page,
+    remove,
     run_command,
     run_sql,
     subprocess_args,
+    truncate,
 )
 
 pytestmark = pytest.mark.sqlite
@@ -100,17 +104,11 @@ def test_backup_into_a_missing_folder_is_refused(run, app, tmp_path):
     assert result.stderr.count("\n") == 1
 
 
-@pytest.mark.parametrize("damage", ["half", "random"])
+@pytest.mark.parametrize("damage", [halve, overwrite_after_first_page])
 def test_damaged_database_is_not_backed_up(run, save, database, app, damage):
     save(*(article_json(number, contentHtml="x" * 3000) for number in range(90)))
     before = files_beside(database)
-    size = database.stat().st_size
-    with database.open("r+b") as file:
-        if damage == "half":
-            file.truncate(size // 2)
-        else:
-            file.seek(size // 2)
-            file.write(random.Random(1).randbytes(size // 2))
+    damage(database)
     result = run("database", "backup", database.parent / "backup.db")
     assert result.exit_code == 1
     assert result.stderr.count("\n") <= 2
@@ -157,6 +155,8 @@ def test_backup_beside_a_busy_writer_ends_with_one_state(run, save, sql, databas
 def test_restore_shows_in_the_next_response(run, backup, save, server, key, sql):
     for _ in range(3):
         assert titles(server, key) == NEW
+        assert run("keys", "revoke", "1").exit_code == 0
+        assert get(server, LISTS[0], x_api_key=key).status == 401
         result = run("database", "restore", backup, "--yes")
         assert (result.exit_code, result.stdout) == (0, "")
         assert REVOKED in result.stderr
@@ -166,53 +166,28 @@ def test_restore_shows_in_the_next_response(run, backup, save, server, key, sql)
         save(*(article_json(number, title=f"New {number}") for number in range(12)))
 
 
-def test_key_revoked_since_the_backup_is_valid_again(run, backup, client, key):
-    assert run("keys", "revoke", "1").exit_code == 0
-    assert client.get(LISTS[0]).status_code == 401
-    assert run("database", "restore", backup, "--yes").exit_code == 0
-    assert client.get(LISTS[0]).status_code == 200
-
-
-def remove(database):
-    database.unlink()
-
-
-def truncate(database):
-    os.truncate(database, database.stat().st_size // 2)
-
-
-def empty(database):
-    os.truncate(database, 0)
-
-
-def overwrite(database):
-    database.write_bytes(random.Random(1).randbytes(database.stat().st_size))
-
-
-def overwrite_pages(database):
-    with database.open("r+b") as file:
-        file.seek(4096)
-        file.write(b"\xff" * (database.stat().st_size - 4096))
-
-
-DAMAGES = [remove, truncate, empty, overwrite, overwrite_pages]
-
-
 def test_restore_repairs_the_database_of_a_running_service(run, backup, app, server, key, database, sql):
+    """It keeps mode and owner of the file. One that is lost gets the owner of its folder."""
+    owner = 1234 if os.geteuid() == 0 else os.geteuid()
+    os.chown(database.parent, owner, -1)
     for damage in DAMAGES:
         titles(server, key)
         close(app)
+        os.chown(database, owner, -1)
+        database.chmod(0o640)
         damage(database)
         assert get(server, LISTS[0], x_api_key=key).status == 503
         result = run("database", "restore", backup, "--yes")
         assert result.exit_code == 0, result.stderr
+        assert database.stat().st_mode & 0o777 == (0o600 if damage is remove else 0o640)
+        assert database.stat().st_uid == owner
         assert titles(server, key) == OLD
         assert sql("PRAGMA integrity_check") == [("ok",)]
         assert not [name for name in files_beside(database) if "tmp" in name]
     assert "Traceback" not in server.log()
 
 
-@pytest.mark.parametrize("damage", [remove, empty])
+@pytest.mark.parametrize("damage", [remove, truncate])
 def test_journal_of_the_old_file_is_not_applied(run, backup, app, client, database, damage, sql):
     """A writer in rollback mode was killed, and has left its journal beside the file."""
     close(app)
@@ -228,20 +203,6 @@ def test_journal_of_the_old_file_is_not_applied(run, backup, app, client, databa
     assert run("database", "restore", backup, "--yes").exit_code == 0
     assert shown(client) == OLD
     assert sql("PRAGMA integrity_check") == [("ok",)]
-
-
-@pytest.mark.parametrize("damage", DAMAGES)
-def test_restored_file_keeps_mode_and_owner(run, backup, app, database, damage):
-    """A file that is lost gets the owner of its folder."""
-    close(app)
-    is_root = os.geteuid() == 0
-    for path in (database, database.parent):
-        os.chown(path, 1234 if is_root else -1, -1)
-    database.chmod(0o640)
-    damage(database)
-    assert run("database", "restore", backup, "--yes").exit_code == 0
-    assert database.stat().st_mode & 0o777 == (0o600 if damage is remove else 0o640)
-    assert database.stat().st_uid == (1234 if is_root else os.geteuid())
 
 
 @pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
@@ -289,56 +250,30 @@ def test_restore_creates_a_database_that_serves(tmp_path, backup, key):
     assert app.test_client().get(LISTS[0], headers={"x-api-key": key}).get_json()["meta"]["total"] == 10
 
 
-def text_file(path, _backup):
-    path.write_text("This is no database. " * 500)
-
-
-def half_a_file(path, backup):
-    path.write_bytes(backup.read_bytes()[: backup.stat().st_size // 2])
-
-
-def damaged_file(path, backup):
-    content = bytearray(backup.read_bytes())
-    content[20_000:40_000] = random.Random(2).randbytes(20_000)
-    path.write_bytes(content)
-
-
-def empty_file(path, _backup):
-    path.touch()
-
-
-def foreign_database(path, _backup):
-    with closing(sqlite3.connect(path)) as connection, connection:
-        connection.execute("CREATE TABLE bookmark (id INTEGER)")
-
-
-def foreign_articles(path, _backup):
-    with closing(sqlite3.connect(path)) as connection, connection:
-        connection.execute("CREATE TABLE article (id INTEGER)")
-
-
-def newer_version(path, backup):
-    shutil.copyfile(backup, path)
-    with closing(sqlite3.connect(path)) as connection, connection:
-        connection.execute("UPDATE tables_version SET number = number + 1")
+NOT_WHOLE = "is not a whole SQLite database"
+FOREIGN = "is not a database of this service"
 
 
 @pytest.mark.parametrize(
-    ("make", "reason"),
+    ("damage", "statement", "reason"),
     [
-        (text_file, "is not a whole SQLite database (file is not a database)"),
-        (half_a_file, "is not a whole SQLite database"),
-        (damaged_file, "is not a whole SQLite database"),
-        (empty_file, "is not a database of this service"),
-        (foreign_database, "is not a database of this service"),
-        (foreign_articles, "is not a database of this service"),
-        (newer_version, "A newer version of this service made the database"),
+        (lambda _backup: b"This is no database. " * 500, "", f"{NOT_WHOLE} (file is not a database)"),
+        (lambda backup: backup[: len(backup) // 2], "", NOT_WHOLE),
+        (lambda backup: backup[:20_000] + random.Random(2).randbytes(20_000) + backup[40_000:], "", NOT_WHOLE),
+        (lambda _backup: b"", "", FOREIGN),
+        (lambda _backup: b"", "CREATE TABLE bookmark (id INTEGER)", FOREIGN),
+        (lambda _backup: b"", "CREATE TABLE article (id INTEGER)", FOREIGN),
+        (bytes, "ALTER TABLE api_key DROP COLUMN expires_on", "no such column: api_key.expires_on"),
+        (bytes, "UPDATE tables_version SET number = number + 1", "A newer version of this service made the database"),
     ],
 )
-def test_unusable_backup_is_refused_and_changes_nothing(run, backup, client, key, database, make, reason):
-    make(database.parent / "bad.db", backup)
+def test_unusable_backup_is_refused_and_changes_nothing(run, backup, client, database, damage, statement, reason):
+    bad = database.parent / "bad.db"
+    bad.write_bytes(damage(backup.read_bytes()))
+    if statement:
+        run_sql(bad, statement)
     before = files_beside(database)
-    result = run("database", "restore", database.parent / "bad.db", "--yes")
+    result = run("database", "restore", bad, "--yes")
     assert (result.exit_code, result.stdout) == (1, "")
     assert reason in result.stderr
     assert result.stderr.count("\n") <= 2
@@ -364,10 +299,7 @@ def test_restore_needs_yes_where_nobody_can_be_asked(run, backup, client, key):
     assert result.exit_code == 2
     assert "Add --yes" in result.stderr
     assert shown(client) == NEW
-
-
-def test_restore_of_a_missing_file_is_wrong_usage(run, app, tmp_path):
-    assert run("database", "restore", tmp_path / "none.db", "--yes").exit_code == 2
+    assert run("database", "restore", backup.with_name("none.db"), "--yes").exit_code == 2
 
 
 def test_restore_waits_for_another_writer(run, backup, client, key, database):
@@ -410,17 +342,20 @@ def read_states(server, key, stop, states, faults):
             states.append(state)
 
 
-@pytest.mark.slow
-def test_restore_under_load_mixes_no_responses(run, save, start, key, database):
+@pytest.fixture
+def backups(run, save, database):
+    """Two backups by name; the database is as the second one."""
     copies = {}
     for state, count in (("Old", 60), ("New", 90)):
-        articles = [
-            article_json(n, title=f"{state} {n}", slug=f"{state}-{n}", contentHtml=f"<p>{state}</p>" * 4000)
-            for n in range(count)
-        ]
-        save(*articles)
+        text = f"<p>{state}</p>" * 4000
+        save(*(article_json(n, title=f"{state} {n}", slug=f"{state}-{n}", contentHtml=text) for n in range(count)))
         copies[state] = database.parent / f"{state}.db"
         assert run("database", "backup", copies[state]).exit_code == 0
+    return copies
+
+
+@pytest.mark.slow
+def test_restore_under_load_mixes_no_responses(run, backups, start, key):
     server = start(CACHE_MB="16")
     stop, states, faults = threading.Event(), [], []
     readers = [threading.Thread(target=read_states, args=(server, key, stop, states, faults)) for _ in range(4)]
@@ -428,7 +363,7 @@ def test_restore_under_load_mixes_no_responses(run, save, start, key, database):
         reader.start()
     for number in range(60):
         state = ("Old", "New")[number % 2]
-        result = run("database", "restore", copies[state], "--yes")
+        result = run("database", "restore", backups[state], "--yes")
         assert result.exit_code == 0, result.stderr
         assert {title.split()[0] for title in titles(server, key)} == {state}
     stop.set()
@@ -441,19 +376,14 @@ def test_restore_under_load_mixes_no_responses(run, save, start, key, database):
 
 
 @pytest.mark.slow
-def test_killed_restore_leaves_the_old_or_the_new_state(run, save, sql, server, key, database):
-    copies = {}
-    for state in ("Old", "New"):
-        save(*(article_json(n, title=f"{state} {n}", contentHtml="x" * 50_000) for n in range(60)))
-        copies[state] = database.parent / f"{state}.db"
-        assert run("database", "backup", copies[state]).exit_code == 0
+def test_killed_restore_leaves_the_old_or_the_new_state(backups, sql, server, key, database):
     chance, current = random.Random(3), "New"
     for number in range(50):
         wanted = ("Old", "New")[number % 2]
         child = os.fork()  # faster than a new process
         if not child:
             other = create_application(database)
-            os._exit(run_command(other, "database", "restore", copies[wanted], "--yes").exit_code)
+            os._exit(run_command(other, "database", "restore", backups[wanted], "--yes").exit_code)
         time.sleep(chance.uniform(0.01, 0.2))
         os.kill(child, signal.SIGKILL)
         os.waitpid(child, 0)
