@@ -91,20 +91,6 @@ class PostgreSQLServer:
                 time.sleep(0.001)
         raise click.ClickException("The standby does not follow.")
 
-    @contextmanager
-    def hanging(self) -> Iterator[None]:
-        """Stop all its processes while the block runs: it keeps its connections, and does not respond."""
-        main = self.process.pid
-        os.kill(main, signal.SIGSTOP)
-        processes = [main, *map(int, Path(f"/proc/{main}/task/{main}/children").read_text().split())]
-        for process in processes:
-            os.kill(process, signal.SIGSTOP)
-        try:
-            yield
-        finally:
-            for process in reversed(processes):
-                os.kill(process, signal.SIGCONT)
-
     def remove(self) -> None:
         """Stop it, and remove its folder."""
         if self.process.poll() is None:

@@ -89,14 +89,6 @@ def test_backup_never_overwrites_a_file(run, backup):
     assert backup.read_bytes() == before
 
 
-def test_backup_of_a_missing_database_creates_nothing(tmp_path):
-    app = create_application(tmp_path / "none.db")
-    result = run_command(app, "database", "backup", tmp_path / "backup.db")
-    assert result.exit_code == 1
-    assert "which does not exist" in result.stderr
-    assert list(tmp_path.iterdir()) == []
-
-
 def test_backup_into_a_missing_folder_is_refused(run, app, tmp_path):
     result = run("database", "backup", tmp_path / "none" / "backup.db")
     assert result.exit_code == 1

@@ -8,6 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from hashlib import sha256
+from itertools import product
 
 import pytest
 from helpers import (
@@ -67,10 +68,17 @@ def table(result):
 # flask keys
 
 
+def test_key_of_the_demo_is_announced_as_such(keys):
+    assert "seed.py --remove would delete it" in keys("create", "Demo").stderr
+    assert "--remove" not in keys("create", "Acme").stderr
+
+
 def test_create_prints_the_key_alone_and_it_works(app, keys):
     result = keys("create", "Acme & Söhne")
     assert re.fullmatch(r"[A-Za-z0-9_-]{43}\n", result.stdout)
+    assert "New customer: Acme & Söhne\n" in result.stderr
     assert "not shown again" in result.stderr
+    assert "New customer" not in keys("create", "Acme & Söhne").stderr
     assert client_with_key(app, result.stdout.strip()).get(SITEMAP).status_code == 200
 
 
@@ -146,29 +154,24 @@ def test_revoking_an_unknown_key_says_how_to_find_it(keys, key):
 
 
 @pytest.mark.sqlite
-def test_keys_list_creates_tables_but_no_database_file(new_app, database):
+def test_only_commands_that_create_keys_create_a_database_file(new_app, database):
+    """A service on an empty database would refuse every key, instead of responding with 503."""
     run = partial(run_command, new_app)
-    result = run("keys", "list")
-    assert (result.exit_code, result.stdout) == (1, "")
-    assert f"DATABASE_URL names {database}, which does not exist." in result.stderr
-    assert not database.exists()  # a service on an empty database would refuse every key instead of responding with 503
-    database.touch()
-    assert run("keys", "list").exit_code == 0
-    assert run("keys", "create", "Acme").exit_code == 0
-    assert "active" in run("keys", "list").output
+    commands = "keys list", "keys revoke 1", "customers list", "customers rename a b", "customers delete a --yes"
+    for command in (*commands, f"database backup {database}.backup"):
+        result = run(*command.split())
+        assert (result.exit_code, result.stdout) == (1, "")
+        assert f"DATABASE_URL names {database}, which does not exist." in result.stderr
+    assert list(database.parent.iterdir()) == []
+    assert f"Created the database {database}.\n" in run("keys", "create", "Acme").stderr
+    assert "Created the database" not in run("keys", "create", "Acme").stderr
 
 
 @pytest.mark.sqlite
-def test_new_database_file_is_announced_with_its_path(new_app, database):
-    create = partial(run_command, new_app, "keys", "create", "Acme")
-    assert f"Created the database {database}.\n" in create().stderr
-    assert "Created the database" not in create().stderr
-
-
-@pytest.mark.sqlite
-def test_empty_file_becomes_a_database_of_the_service(new_app, database):
+@pytest.mark.parametrize("command", ["list", "create Acme"])
+def test_empty_file_becomes_a_database_of_the_service(new_app, database, command):
     database.touch()
-    result = run_command(new_app, "keys", "create", "Acme")
+    result = run_command(new_app, "keys", *command.split())
     assert result.exit_code == 0
     assert "Created the database" not in result.stderr
 
@@ -272,21 +275,14 @@ def test_unpublish_hides_an_article_and_keeps_its_date(articles, client, save):
     assert published_slugs(client) == ["slug-1", "slug-2"]
 
 
-@pytest.mark.parametrize("command", ["publish", "unpublish"])
-def test_unknown_slug_is_reported(articles, save, sql, command):
+def test_unknown_slugs_and_invalid_times_change_nothing(articles, save, sql):
     save(minimal_json(1))
     before = sql("SELECT * FROM article")
-    for slug in ("nope", "SLUG-1", "", "\udcff", "slug-1 ", "%"):
+    for command, slug in product(("publish", "unpublish"), ("nope", "SLUG-1", "", "\udcff", "slug-1 ", "%")):
         result = articles(command, "slug-1", slug)
         assert (result.exit_code, result.stdout) == (1, "")
         assert result.stderr.startswith("Error: Acme has no article with the slug ")
         assert "flask articles list --customer Acme" in result.stderr
-    assert sql("SELECT * FROM article") == before
-
-
-def test_invalid_time_is_wrong_usage(articles, save, sql):
-    save(minimal_json(1))
-    before = sql("SELECT * FROM article")
     for moment in ("2026-01-31", "2026-01-31T09:30:00", "tomorrow", "9999-12-31T23:59:59-01:00", ""):
         result = articles("publish", "slug-1", "--at", moment)
         assert result.exit_code == 2
@@ -361,12 +357,6 @@ def test_help_names_whole_sentences_and_what_is_flask_s_own(database):
     assert result.stdout.count("Flask's own: ") == 3
 
 
-def test_key_of_the_demo_is_announced_as_such(app):
-    result = run_command(app, "keys", "create", "Demo")
-    assert "seed.py --remove would delete it" in result.stderr
-    assert "--remove" not in run_command(app, "keys", "create", "Acme").stderr
-
-
 def test_slug_reaches_the_terminal_without_control_characters(articles, save):
     slug = "a\x9b2J\u202eb"
     save(minimal_json(1, slug=slug))
@@ -390,23 +380,24 @@ def test_characters_that_an_encoding_lacks_are_replaced(app, key, save, encoding
         assert shown in result.stdout_bytes
 
 
+def run_redirected(database, redirection, *command):
+    """Run `flask` with its output redirected, as a shell writes it."""
+    prefix = ["sh", "-c", f'exec "$@" {redirection}', "sh"]
+    return subprocess.run(**subprocess_args(database, "-m", "flask", *command, prefix=prefix))
+
+
 @pytest.mark.slow
 def test_output_that_cannot_be_written_is_reported(save, database):
     save(minimal_json(1))
-    full_disk = ["sh", "-c", 'exec "$@" >/dev/full', "sh"]
-    result = subprocess.run(
-        **subprocess_args(database, "-m", "flask", "articles", "list", prefix=full_disk), check=False
-    )
+    result = run_redirected(database, ">/dev/full", "articles", "list")
     assert result.returncode == 1
     assert result.stderr == "Error: The output cannot be written (No space left on device).\n"
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("output", [">/dev/full", ">&-"])
-def test_key_that_cannot_be_printed_is_not_valid(app, sql, database, output):
-    prefix = ["sh", "-c", f'exec "$@" {output}', "sh"]
-    arguments = subprocess_args(database, "-m", "flask", "keys", "create", "Acme", prefix=prefix)
-    result = subprocess.run(**arguments, check=False)
+@pytest.mark.parametrize("redirection", [">/dev/full", ">&-"])
+def test_key_that_cannot_be_printed_is_not_valid(app, sql, database, redirection):
+    result = run_redirected(database, redirection, "keys", "create", "Acme")
     assert result.returncode == 1
     assert result.stderr.startswith("Error: ")
     assert result.stderr.count("\n") == 1
@@ -416,9 +407,8 @@ def test_key_that_cannot_be_printed_is_not_valid(app, sql, database, output):
 @pytest.mark.slow
 def test_closed_standard_error_stops_no_command(key, database, tmp_path, sql):
     (tmp_path / "a.jsonl").write_text(json_lines([minimal_json(1)]))
-    for command in (["articles", "import", str(tmp_path / "a.jsonl")], ["articles", "export"]):
-        closed = subprocess_args(database, "-m", "flask", *command, prefix=["sh", "-c", 'exec "$@" 2>&-', "sh"])
-        assert subprocess.run(**closed).returncode == 0
+    for command in (["import", str(tmp_path / "a.jsonl")], ["export"]):
+        assert run_redirected(database, "2>&-", "articles", *command).returncode == 0
     assert sql("SELECT slug FROM article") == [("slug-1",)]
 
 

@@ -81,16 +81,6 @@ def test_unknown_customer_is_reported(customers, key, tables, command):
     assert tables() == before
 
 
-@pytest.mark.sqlite
-def test_customers_commands_create_no_database_file(app, customers, database):
-    database.unlink()
-    for command in (["list"], ["rename", "a", "b"], ["delete", "a", "--yes"]):
-        result = customers(*command)
-        assert result.exit_code == 1
-        assert "which does not exist" in result.stderr
-    assert not database.exists()
-
-
 def test_delete_takes_articles_and_keys_along(app, customers, client, save, sql):
     save(article_json(1), article_json(2, status="draft"))
     save(article_json(1), customer="Other")
@@ -122,12 +112,6 @@ def test_delete_asks_on_a_terminal(key, database, sql, answer, status, left):
     assert result.returncode == status
     assert "This deletes Acme for good (articles: 0, keys: 1). Continue?" in result.stderr
     assert sql("SELECT count(*) FROM customer") == [(left,)]
-
-
-def test_new_customer_is_announced_once(app):
-    create = partial(run_command, app, "keys", "create", "My Site")
-    assert "New customer: My Site\n" in create().stderr
-    assert "New customer" not in create().stderr
 
 
 @pytest.mark.parametrize("command", [["import", "-"], ["publish", "slug-1"], ["unpublish", "slug-1"]])

@@ -1,4 +1,4 @@
-"""The response cache on PostgreSQL: several instances, a standby, poolers, and servers that restart or hang."""
+"""The response cache on PostgreSQL: several instances, a standby, poolers, and servers that restart."""
 
 import http.client
 import json
@@ -49,7 +49,6 @@ if POSTGRESQL:
 pytestmark = pytest.mark.skipif(not POSTGRESQL, reason="for PostgreSQL alone")
 
 FULL, PREVIEW = LISTS
-MAX_SECONDS = 5  # until a request has its response, whatever the server does
 DATABASE = "articles"
 PATHS = (f"{FULL}?q=round", f"{PREVIEW}?q=round", ENDPOINTS[2])
 
