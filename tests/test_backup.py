@@ -335,7 +335,7 @@ def read_states(server, key, stop, states, faults):
 
 
 @pytest.fixture
-def backups(run, save, database):
+def backups(run, save, key, database):
     """Two backups by name; the database is as the second one."""
     copies = {}
     for state, count in (("Old", 60), ("New", 90)):
