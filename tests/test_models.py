@@ -3,6 +3,7 @@
 import sqlite3
 from contextlib import closing
 from datetime import UTC, datetime
+from itertools import product
 
 import pytest
 import time_machine
@@ -105,6 +106,17 @@ def refusal(database, save):
 
 TEXT_COLUMNS = [c.name for c in article_table.columns if isinstance(c.type, Text) and c.name != "status"]
 TIMESTAMP_COLUMNS = "published_at", "created_at", "updated_at"
+SQLITE_TIMESTAMPS = "datetime('now')", "'2025-12-31 23:59:59'", "'2024-02-29 12:00:00.999'"
+BAD_TIMESTAMPS = [
+    "1700000000",
+    "'2025-01-01T00:00:00Z'",
+    "'2025-01-01 00:00:00+02:00'",
+    "'2025-02-30 00:00:00'",
+    "'2025-01-01 00:00:00 '",
+    "'2025-01-01 00:00:00.1 +00:00'",
+    "'2025-01-01 00:00:00Z'",
+    "'0000-01-01 00:00:00'",
+]
 
 
 @pytest.mark.sqlite
@@ -115,20 +127,7 @@ def test_table_refuses_what_no_endpoint_could_render(refusal):
         "published_at = NULL",
         "created_at = 'yesterday'",
         "updated_at = ''",
-        *(
-            f"{column} = {timestamp}"
-            for column in TIMESTAMP_COLUMNS
-            for timestamp in (
-                "1700000000",
-                "'2025-01-01T00:00:00Z'",
-                "'2025-01-01 00:00:00+02:00'",
-                "'2025-02-30 00:00:00'",
-                "'2025-01-01 00:00:00 '",
-                "'2025-01-01 00:00:00.1 +00:00'",
-                "'2025-01-01 00:00:00Z'",
-                "'0000-01-01 00:00:00'",
-            )
-        ),
+        *map(" = ".join, product(TIMESTAMP_COLUMNS, BAD_TIMESTAMPS)),
         *(f"{column} = x'41'" for column in TEXT_COLUMNS),
         *(f"{column} = NULL" for column in TEXT_COLUMNS if column != "schema_markup"),
         "keywords = '[]' || char(0) || 'x'",
@@ -158,11 +157,7 @@ def test_table_accepts_what_endpoints_can_render(refusal):
     assignments = [
         "status = 'draft'",
         "status = 'draft', published_at = NULL",
-        *(
-            f"{column} = {timestamp}"
-            for column in TIMESTAMP_COLUMNS
-            for timestamp in ("datetime('now')", "'2025-12-31 23:59:59'", "'2024-02-29 12:00:00.999'")
-        ),
+        *map(" = ".join, product(TIMESTAMP_COLUMNS, SQLITE_TIMESTAMPS)),
         *(f"{column} = ''" for column in TEXT_COLUMNS if column not in ("keywords", "schema_markup")),
         "keywords = '[]'",
         "schema_markup = NULL",
@@ -176,7 +171,7 @@ def test_table_accepts_what_endpoints_can_render(refusal):
 
 
 @pytest.mark.sqlite
-@pytest.mark.parametrize("moment", ["datetime('now')", "'2025-12-31 23:59:59'", "'2024-02-29 12:00:00.999'"])
+@pytest.mark.parametrize("moment", SQLITE_TIMESTAMPS)
 def test_timestamps_as_sqlite_writes_them_can_be_served(client, save, sql, moment):
     save(article_json(1))
     sql(f"UPDATE article SET published_at = {moment}, updated_at = {moment}, created_at = {moment}")
@@ -204,11 +199,7 @@ def test_table_of_postgresql_refuses_what_sqlite_does(save, sql):
         "schema_markup = '{'",
         """schema_markup = '{"@context": 1, "@graph": []}'""",
         """schema_markup = '{"@context": "https://schema.org"}'""",
-        *(
-            f"{column} = {moment}"
-            for column in TIMESTAMP_COLUMNS
-            for moment in ("'infinity'", "'-infinity'", "'10000-01-01'")
-        ),
+        *map(" = ".join, product(TIMESTAMP_COLUMNS, ("'infinity'", "'-infinity'", "'10000-01-01'"))),
     ):
         with pytest.raises(psycopg.Error):
             sql(f"UPDATE article SET {assignment}")
