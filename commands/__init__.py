@@ -47,24 +47,20 @@ def translate_database_errors() -> Iterator[None]:
     A message may hold what another tool wrote into the database: no character of it acts on the terminal.
     """
     try:
-        with _translate_to_click():
-            yield
-    except click.ClickException as error:
-        lines = map(printable, error.message.split("\n"))
-        error.message = "\n".join(lines)  # type: ignore[misc]  # click has no other way
-        raise
-
-
-@contextmanager
-def _translate_to_click() -> Iterator[None]:
-    try:
         yield
+    except click.ClickException as error:
+        error.message = _printable_lines(error.message)  # type: ignore[misc]  # click has no other way
+        raise
     except (StorageError, ImportFailedError) as error:
-        raise click.ClickException(str(error)) from error
+        raise click.ClickException(_printable_lines(str(error))) from error
     except (DBAPIError, sqlite3.Error) as error:
         reason = str(getattr(error, "orig", error)).partition("\n")[0]
         hint = next((hint for words, hint in DATABASE_ERROR_HINTS.items() if words in reason), "Nothing was written.")
-        raise click.ClickException(f"The database cannot be used ({reason}). {hint}") from error
+        raise click.ClickException(f"The database cannot be used ({printable(reason)}). {hint}") from error
+
+
+def _printable_lines(text: str) -> str:
+    return "\n".join(map(printable, text.split("\n")))
 
 
 @contextmanager
