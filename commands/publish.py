@@ -37,10 +37,10 @@ def publish(slugs: tuple[str, ...], at: datetime | None, name: str | None) -> No
             moment = at or (earlier if earlier and earlier <= now else now)
             _update(article, status="published", published_at=moment)
             state = "published since" if moment <= now else "scheduled for"
-            replaced = (
-                f" (replaces {format_timestamp(earlier)})" if moment > now and earlier not in (None, moment) else ""
-            )
-            lines.append(f"{printable(article.slug)}: {state} {format_timestamp(moment)}{replaced}")
+            line = f"{printable(article.slug)}: {state} {format_timestamp(moment)}"
+            if moment > now and earlier not in (None, moment):
+                line += f" (replaces {format_timestamp(earlier)})"
+            lines.append(line)
     click.echo("\n".join(lines))
 
 
