@@ -69,17 +69,14 @@ def _read(pattern: str) -> list[dict[str, Any]]:
 
 def _retell(guide: dict[str, Any], trade: dict[str, Any], place: str) -> dict[str, Any]:
     """Return a guide's text as the story of a small business."""
+    title = guide["story"].format(trade=trade["name"], place=place)
     parts = trade["opening"].format(place=place), guide["body"], trade["practice"].format(place=place)
     return {
-        "title": _sentence(guide["story"].format(trade=trade["name"], place=place)),
+        "title": title[0].upper() + title[1:],
         "category": guide["category"],
         "keywords": [*guide["keywords"], place],
         "body": "\n".join(part.strip() for part in parts),
     }
-
-
-def _sentence(text: str) -> str:
-    return text[0].upper() + text[1:]
 
 
 def _slug(title: str) -> str:
@@ -181,12 +178,11 @@ def write_demo(count: int, key: str | None, site: str) -> tuple[str | None, bool
 def main(count: int, key: str | None, remove: bool) -> None:
     """Fill the customer Demo with articles, drafts and a scheduled article. The same run again changes nothing."""
     app = create_app()
-    if remove:
-        with app.app_context():
-            click.echo(remove_demo())
-        return
     site = base_url(app.config["HOST"], app.config["PORT"] or 8000)  # 0 will be another port each time
     with app.app_context():
+        if remove:
+            click.echo(remove_demo())
+            return
         key, is_new = write_demo(count, key, site)
     if is_new:
         click.echo(f"New customer: {DEMO_CUSTOMER}", err=True)
