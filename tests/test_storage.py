@@ -8,7 +8,6 @@ import shutil
 import signal
 import sqlite3
 import subprocess
-import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -23,7 +22,6 @@ from flask import Flask
 from helpers import (
     ENDPOINTS,
     LISTS,
-    PROJECT,
     WAITING,
     Server,
     article_json,
@@ -594,28 +592,6 @@ def test_import_on_a_full_disk_writes_nothing_and_says_so(service, tmp_path):
 
 
 # Connections that outlive their file
-
-
-def run_in_editor(monkeypatch, tmp_path, script):
-    """Have `flask articles edit` run a script of the shell in the place of an editor, on the file "$1"."""
-    editor = tmp_path / "editor"
-    editor.write_text(f"#!/bin/sh -e\n{script}\n")
-    editor.chmod(0o755)
-    monkeypatch.setenv("EDITOR", str(editor))
-    monkeypatch.delenv("VISUAL", raising=False)
-
-
-def test_edit_is_in_a_database_restored_meanwhile(run, save, sql, database, tmp_path, monkeypatch):
-    save(article_json(1, title="Old"))
-    assert run("database", "backup", tmp_path / "backup.db").exit_code == 0
-    restore = f"DATABASE_URL={database_url(database)} {sys.executable} -m flask database restore"
-    run_in_editor(
-        monkeypatch, tmp_path, f"rm -f {database}*\n{restore} {tmp_path}/backup.db --yes\nsed -i s/Old/Edited/ $1"
-    )
-    monkeypatch.chdir(PROJECT)
-    result = run("articles", "edit", "slug-1")
-    assert (result.exit_code, result.stdout) == (0, "slug-1: changed\n"), result.output
-    assert sql("SELECT title FROM article") == [("Edited",)]
 
 
 def test_import_goes_to_the_database_that_was_moved_here_meanwhile(app, save, sql, key, database, tmp_path):
