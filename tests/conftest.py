@@ -98,6 +98,12 @@ def run(app: Flask) -> Callable[..., Result]:
 
 
 @pytest.fixture
+def articles(app: Flask, key: str) -> Callable[..., Result]:
+    """Run `flask articles`; there is one customer, Acme."""
+    return partial(run_command, app, "articles")
+
+
+@pytest.fixture
 def save(app: Flask) -> Callable[..., None]:
     """Import articles for a customer, Acme unless another one is named, who is created if need be."""
     return partial(helpers.save_articles, app)

@@ -1,9 +1,7 @@
 """Article files: `flask articles export --folder`, and the import of files and folders."""
 
-from functools import partial
-
 import pytest
-from helpers import article_json, run_command
+from helpers import article_json
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
@@ -13,16 +11,10 @@ MARKUP = {"@graph": [{"@type": "Thing", "n": 1.0, "m": 1e22, "x" * 2000: [True, 
 SPECIAL = (
     *("yes", "null", "~", "1e22", "2020-01-01", "0x10", "---", "#", "-", "*", "!", "|", "\\", "'", '"', "a:b", "# a"),
     *("a: b", "a #b", "- a", " a ", "https://a.b/c", "2020-01-01T00:00:00.000Z", "a\r\nb", "a\n---\nb\n", "\ufeff"),
-    *("\u2028", "\x85", "\U0001f600", "x" * 8192),
+    *("\u2028", "\x85", "\U0001f600", "x" * 8192, '<i>A</i> &amp; [gallery] <img src="/a b.jpg">'),
 )
 TEXTS = st.text(st.characters(exclude_categories=["Cs"])) | st.sampled_from(SPECIAL)
 NUMBERS = st.floats(allow_nan=False, allow_infinity=False) | st.integers(-(2**63), 2**64 - 1)
-
-
-@pytest.fixture
-def run(app, key):
-    """Run `flask articles`; there is one customer, Acme."""
-    return partial(run_command, app, "articles")
 
 
 @given(TEXTS, st.lists(TEXTS), TEXTS, st.dictionaries(TEXTS, TEXTS | NUMBERS))
@@ -39,15 +31,17 @@ def test_article_file_gives_back_the_same_article(title, keywords, content, mark
 FRONT_MATTER = "---\ntitle: {}\nslug: spring-menu\npublishedAt: 2026-03-01T07:00:00.000Z\nkeywords: [menu, 2026]\n---\n"
 
 
-def test_folder_of_html_and_markdown_is_imported(run, client, tmp_path):
+def test_folder_of_html_and_markdown_is_imported(articles, client, tmp_path):
     (tmp_path / "posts" / "old").mkdir(parents=True)
     (tmp_path / "posts" / "spring.html").write_bytes(b"\xef\xbb\xbf" + FRONT_MATTER.format("No").encode() + b"a\r\n\n")
     (tmp_path / "posts" / "old" / "x.MD").write_text(
         "---\ntitle: X\nslug: x\nbannerUrl:\n---\n| a |\n|---|\n| <b>1</b> |"
     )
     (tmp_path / "posts" / "readme.txt").write_text("This is no article.")
-    assert run("import", tmp_path / "posts").stdout == "2 new, 0 changed, 0 unchanged (new: 1 published, 1 draft)\n"
-    assert run("publish", "x").exit_code == 0
+    assert (
+        articles("import", tmp_path / "posts").stdout == "2 new, 0 changed, 0 unchanged (new: 1 published, 1 draft)\n"
+    )
+    assert articles("publish", "x").exit_code == 0
     x, spring = client.get("/api/public/v1/articles").get_json()["data"]
     assert (spring["title"], spring["keywords"], spring["contentHtml"]) == ("No", ["menu", "2026"], "a\r\n")
     assert "<td><b>1</b></td>" in x["contentHtml"]
@@ -69,29 +63,29 @@ def test_folder_of_html_and_markdown_is_imported(run, client, tmp_path):
         ("---\ntitle: x\ncontentHtml: y\n---\n", "line 3: contentHtml belongs below the front matter."),
     ],
 )
-def test_article_files_with_mistakes_are_named_with_the_line(run, tmp_path, text, message):
+def test_article_files_with_mistakes_are_named_with_the_line(articles, tmp_path, text, message):
     file = tmp_path / "a.html"
     file.write_bytes(text.encode(errors="surrogateescape"))
-    result = run("import", tmp_path)
+    result = articles("import", tmp_path)
     assert result.exit_code == 1
     assert f"{file}, {message}" in result.stderr
     assert result.stderr.count("\n") == 2
 
 
-def test_exported_folder_imported_again_changes_nothing(run, save, sql, tmp_path):
+def test_exported_folder_imported_again_changes_nothing(articles, save, sql, tmp_path):
     texts = [text.replace("\0", "") for text in SPECIAL]
     save(*(article_json(n, title=text, contentHtml=text, keywords=[text]) for n, text in enumerate(texts)))
     markup = {"@context": "https://schema.org", **MARKUP}
     save(article_json(90, status="draft", publishedAt=None, bannerUrl=""), article_json(91, schemaMarkup=markup))
     before = sql("SELECT * FROM article ORDER BY id")
     folder = tmp_path / "new" / "posts"
-    result = run("export", "--folder", folder)
+    result = articles("export", "--folder", folder)
     assert (result.exit_code, result.stdout, result.stderr) == (0, "", f"Wrote {len(before)} articles to {folder}.\n")
-    assert run("import", folder).stdout == f"0 new, 0 changed, {len(before)} unchanged\n"
+    assert articles("import", folder).stdout == f"0 new, 0 changed, {len(before)} unchanged\n"
     assert sql("SELECT * FROM article ORDER BY id") == before
 
 
-def test_exported_file_is_named_by_the_slug_else_by_the_id(run, save, tmp_path):
+def test_exported_file_is_named_by_the_slug_else_by_the_id(articles, save, tmp_path):
     names = {
         "menu": "menu",
         "MENU": "id-1",  # equals the one above where case does not matter
@@ -106,21 +100,21 @@ def test_exported_file_is_named_by_the_slug_else_by_the_id(run, save, tmp_path):
     }
     save(*(article_json(number, id=f"id-{number}", slug=slug) for number, slug in enumerate(names)))
     save(article_json(20, id="../x", slug="x|y"), article_json(21, id="y", slug="id-1"))
-    assert run("export", "--folder", tmp_path / "posts").exit_code == 0
+    assert articles("export", "--folder", tmp_path / "posts").exit_code == 0
     files = {path.name for path in (tmp_path / "posts").iterdir()}
     assert {f"{name}.html" for name in (*names.values(), "y")} == {name for name in files if "article " not in name}
     assert len(files) == 12
-    assert run("import", tmp_path / "posts").stdout == "0 new, 0 changed, 12 unchanged\n"
+    assert articles("import", tmp_path / "posts").stdout == "0 new, 0 changed, 12 unchanged\n"
 
 
-def test_folder_to_export_to_must_be_new_or_empty(run, save, tmp_path):
+def test_folder_to_export_to_must_be_new_or_empty(articles, save, tmp_path):
     save(article_json(1))
     (tmp_path / "posts" / ".git").mkdir(parents=True)
-    assert run("export", "nowhere", "--folder", tmp_path / "posts").exit_code == 1
-    assert run("export", "--folder", tmp_path / "posts").stderr == f"Wrote 1 article to {tmp_path / 'posts'}.\n"
-    again = run("export", "--folder", tmp_path / "posts")
+    assert articles("export", "nowhere", "--folder", tmp_path / "posts").exit_code == 1
+    assert articles("export", "--folder", tmp_path / "posts").stderr == f"Wrote 1 article to {tmp_path / 'posts'}.\n"
+    again = articles("export", "--folder", tmp_path / "posts")
     assert (again.exit_code, "must be a new or an empty folder" in again.stderr) == (2, True)
     (tmp_path / "file").touch()
-    assert run("export", "--folder", tmp_path / "file").exit_code == 2
-    below = run("export", "--folder", tmp_path / "file" / "posts")
+    assert articles("export", "--folder", tmp_path / "file").exit_code == 2
+    below = articles("export", "--folder", tmp_path / "file" / "posts")
     assert (below.exit_code, below.stderr.count("\n")) == (1, 1)

@@ -42,12 +42,6 @@ def keys(app):
 
 
 @pytest.fixture
-def articles(app, key):
-    """Run `flask articles`; there is one customer, Acme."""
-    return partial(run_command, app, "articles")
-
-
-@pytest.fixture
 def new_app(database):
     """The application on a database that does not exist."""
     app = create_application(database)

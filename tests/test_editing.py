@@ -29,12 +29,6 @@ MARKUP = {"@context": "https://schema.org", "@graph": [{"@type": "Thing", "n": 1
 FUTURE = "2999-01-01T00:00:00.000Z"
 
 
-@pytest.fixture
-def articles(app, key):
-    """Run `flask articles`; there is one customer, Acme."""
-    return partial(run_command, app, "articles")
-
-
 def exported(result):
     """Return the records of an export."""
     assert (result.exit_code, result.stderr) == (0, ""), result.exception

@@ -5,12 +5,11 @@ import io
 import json
 import os
 import re
-from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
-from helpers import LISTS, PROJECT, client_with_key, create_key, run_command, save_articles
+from helpers import LISTS, PROJECT, save_articles
 
 DATA = PROJECT / "tests/data"
 FUTURE = "2099-01-31T09:30:00.000Z"
@@ -18,11 +17,10 @@ SITE = "https://blog.example.com"
 
 
 @pytest.fixture
-def site(app, tmp_path, monkeypatch):
+def site(articles, client, tmp_path, monkeypatch):
     """The customer Acme, an empty folder, and functions that import from it and read what arrived."""
     monkeypatch.chdir(tmp_path)
-    client = client_with_key(app, create_key(app))
-    run = partial(run_command, app, "articles")
+    run = articles
 
     def write(files):
         for name, content in files.items():
@@ -46,19 +44,19 @@ def site(app, tmp_path, monkeypatch):
         return result.stderr
 
     def states():
-        lines = run("list").stdout.splitlines()
-        return {line.split("\t")[2]: line.split("\t")[0] for line in lines}
+        rows = map(json.loads, run("list", "--json").stdout.splitlines())
+        return {row["slug"]: row["state"] for row in rows}
 
-    def articles():
+    def published():
         return {article["slug"]: article for article in client.get(f"{LISTS[0]}?take=100").get_json()["data"]}
 
     def read_article(slug):
         """Return an article without what is not the source's."""
         left_out = "id", "slug", "readTime", "schemaMarkup"
-        return {name: value for name, value in articles()[slug].items() if name not in left_out}
+        return {name: value for name, value in published()[slug].items() if name not in left_out}
 
     return SimpleNamespace(
-        write=write, run=run, imports=import_twice, refuse=refuse, states=states, articles=articles, read=read_article
+        write=write, run=run, imports=import_twice, refuse=refuse, states=states, articles=published, read=read_article
     )
 
 
@@ -117,14 +115,10 @@ def test_posts_of_eleventys_base_blog_arrive(site):
 
 
 def test_words_of_jekyll_are_split_without_a_comma_alone(site):
-    jekyll = "---\nlayout: post\ntitle: A\ntags: {}\n---\n"
-    site.write(
-        {"2026-01-01-words.md": jekyll.format("one two"), "2026-01-01-comma.md": jekyll.format("one two, three")}
-    )
-    site.imports(".")
-    articles = site.articles()
-    assert articles["words"]["keywords"] == ["one", "two"]
-    assert articles["comma"]["keywords"] == ["one two", "three"]
+    for tags, keywords in (("one two", ["one", "two"]), ("one two, three", ["one two", "three"])):
+        site.write({"2026-01-01-a.md": f"---\nlayout: post\ntitle: A\ntags: {tags}\n---\n"})
+        site.imports(".")
+        assert site.articles()["a"]["keywords"] == keywords
 
 
 # Fields, dates, slugs and URLs
@@ -194,18 +188,11 @@ def test_file_without_a_date_is_a_draft_or_keeps_what_it_has(site):
 
 
 def test_draft_that_gets_a_date_is_published(site):
-    site.write({"a.md": "---\ntitle: A\ndraft: true\ndate: 2026-01-01\n---\n", "b.md": "---\ntitle: B\n---\n"})
-    site.imports("a.md", "b.md")
-    assert set(site.states().values()) == {"draft"}
-    site.write({"a.md": "---\ntitle: A\ndate: 2026-01-01\n---\n", "b.md": "---\ntitle: B\ndate: 2026-01-01\n---\n"})
-    site.imports("a.md", "b.md")
-    assert set(site.states().values()) == {"published"}
-
-
-def test_published_false_of_jekyll_is_a_draft(site):
-    site.write({"a.md": "---\ntitle: A\ndate: 2026-01-01\npublished: false\n---\n"})
-    site.imports("a.md")
-    assert site.states() == {"a": "draft"}
+    drafts = "draft: true\ndate: 2026-01-01", "published: false\ndate: 2026-01-01", ""  # the second one is Jekyll's
+    for fields, state in ((drafts, "draft"), (["date: 2026-01-01"] * 3, "published")):
+        site.write({f"{n}.md": f"---\ntitle: A\n{text}\n---\n" for n, text in enumerate(fields)})
+        site.imports(".")
+        assert site.states() == dict.fromkeys("012", state)
 
 
 def test_draft_gives_way_to_an_article_with_its_slug(site):
@@ -219,12 +206,8 @@ def test_draft_gives_way_to_an_article_with_its_slug(site):
 
 
 def test_two_published_articles_with_one_slug_are_named(site):
-    site.write(
-        {
-            "a/menu.md": "---\ntitle: Our menu\ndate: 2026-01-01\n---\n",
-            "menu.csv": "title,date,body\nMenu,2026-01-01,x\n",
-        }
-    )
+    site.write({"a/menu.md": "---\ntitle: Our menu\ndate: 2026-01-01\n---\n"})
+    site.write({"menu.csv": "title,date,body\nMenu,2026-01-01,x\n"})
     report = site.refuse("a", "menu.csv")
     assert "menu.csv, line 2, slug 'menu': 'Menu' has the same slug as 'Our menu' (a/menu.md, slug 'menu')." in report
 
@@ -285,25 +268,13 @@ def test_relative_urls_without_a_site_are_warned_of(site):
     assert site.articles()["a"]["bannerUrl"] == ""
 
 
-def test_what_is_lost_is_said_with_the_first_slugs_unless_nothing_changes(site):
+def test_what_is_lost_is_said_of_new_and_changed_articles(site):
     site.write({f"post-{n}.md": f"---\ntitle: {n}\ndate: 2026-01-01\nauthor: A\n---\n" for n in range(5)})
     assert site.imports(".") == "Left out: author (5 articles: post-0, post-1, post-2, …)\n"
     site.write({"post-3.md": "---\ntitle: New\ndate: 2026-01-01\nauthor: A\n---\n"})
     result = site.run("import", ".")
-    assert (result.stdout, result.stderr) == (
-        "0 new, 1 changed, 4 unchanged\n",
-        "Left out: author (1 article: post-3)\n",
-    )
-
-
-def test_files_of_this_service_come_back_as_they_are(site):
-    content = '<p>[gallery] &amp; <img src="/a b.jpg"></p>'
-    site.write(
-        {"a.html": f"---\ntitle: <i>A</i> &amp; B\nslug: a\npublishedAt: 2026-01-01T00:00:00Z\n---\n{content}\n"}
-    )
-    site.imports("a.html")
-    article = site.articles()["a"]
-    assert (article["title"], article["contentHtml"]) == ("<i>A</i> &amp; B", content)
+    assert result.stdout == "0 new, 1 changed, 4 unchanged\n"
+    assert result.stderr == "Left out: author (1 article: post-3)\n"
 
 
 @pytest.mark.parametrize("option", [("--site", "www.example.com"), ("--timezone", "Mars/Base"), ("--timezone", "../x")])
@@ -420,21 +391,12 @@ def test_ghost_posts_arrive(site):
 @pytest.mark.parametrize("separator", [",", ";", "\t", "|"])
 def test_tables_of_a_spreadsheet_arrive(site, separator):
     """Spreadsheets write a byte order mark, CRLF, line breaks in cells, and empty rows after the last one."""
+    title, html = 'Äpfel, "süß"; sauer', "<p>a;\n\nb,\tc</p>"
     rows = [
-        ["id", "title", "Slug", "status", "publishedAt", "views", "tags", "contentHtml", "Comment"],
-        [
-            "1",
-            'Äpfel, "süß"; sauer',
-            "aepfel",
-            "published",
-            "2026-01-31 09:30",
-            "12",
-            "Obst, Süßes",
-            "<p>a;\n\nb,\tc</p>",
-            "x",
-        ],
-        ["2", "Später", "spaeter", "", FUTURE, "", "", "Text & <\nmehr\n\nText", ""],
-        [""] * 9,
+        ["id", "title", "Slug", "publishedAt", "views", "tags", "contentHtml", "Comment"],
+        ["1", title, "aepfel", "2026-01-31 09:30", "12", "Obst, Süßes", html, "x"],
+        ["2", "Später", "spaeter", FUTURE, "", "", "Text & <\nmehr\n\nText", ""],
+        [""] * 8,
     ]
     text = io.StringIO()
     csv.writer(text, delimiter=separator, lineterminator="\r\n").writerows(rows)
@@ -442,8 +404,8 @@ def test_tables_of_a_spreadsheet_arrive(site, separator):
     site.write({"a.csv": ("\ufeff" + first_line + text.getvalue()).encode()})
     assert site.imports("a.csv") == "Left out: Comment (1 article: aepfel)\n"
     first, second = map(json.loads, site.run("export").stdout.splitlines())
-    assert (first["id"], first["title"], first["views"]) == ("1", 'Äpfel, "süß"; sauer', 12)
-    assert (first["keywords"], first["contentHtml"]) == (["Obst", "Süßes"], "<p>a;\n\nb,\tc</p>")
+    assert (first["id"], first["title"], first["views"]) == ("1", title, 12)
+    assert (first["keywords"], first["contentHtml"]) == (["Obst", "Süßes"], html)
     assert (second["publishedAt"], second["contentHtml"]) == (FUTURE, "<p>Text &amp; &lt;<br>\nmehr</p>\n<p>Text</p>")
 
 
@@ -477,10 +439,8 @@ GOOD = read("wordpress.xml")
         ("a.csv", "sep=;\nslug;title;slug", "a.csv, line 2: The header must name each column once."),
         ("a.csv", "slug,title,body,date\na,A,x,3/1/2026", "a.csv, line 2, slug 'a': publishedAt:"),
         ("a.csv", "slug,title,body,views\na,A,x,many", "a.csv, line 2, slug 'a': views:"),
-        ("a/b.md", "---\ntitle: !!python/object:os.system x\n---\n", "a/b.md, line 2: "),
         ("a/b.md", "Just text", "a/b.md, line 1: An article file must begin with front matter"),
         ("a/b.md", "---\nslug: b\n---\n", "a/b.md, slug 'b': title: Missing"),
-        ("a/b.md", "---\ntitle: Ä\n---\n".encode("cp1252"), "a/b.md, line 2: Must be text in UTF-8."),
         ("a/b.md", "+++\ntitle = a\n+++\n", "a/b.md, line 2: "),
     ],
 )
@@ -493,22 +453,11 @@ def test_files_that_cannot_be_read_are_named(site, name, content, message):
 
 
 def test_all_mistakes_of_all_files_are_named_in_one_run(site):
-    site.write(
-        {
-            "a/1.md": "x",
-            "a/2.md": "---\ntitle: [\n---\n",
-            "a/3.md": "---\ntitle: A\n---\n",
-            "b.csv": "title\nB\n",
-            "c.xml": DOCTYPE,
-        }
-    )
-    report = site.refuse("a", "b.csv", "c.xml")
-    assert [line.partition(":")[0].partition(",")[0] for line in report.splitlines()[1:]] == [
-        "a/1.md",
-        "a/2.md",
-        "c.xml",
-        "b.csv",
-    ]
+    site.write({"a/1.md": "x", "a/2.md": "---\ntitle: [\n---\n", "a/3.md": "---\ntitle: A\n---\n"})
+    site.write({"b.csv": "title\nB\n", "c.xml": DOCTYPE, "d.jsonl": "{}", "e.json": "{", "f.jsonl": "[]"})
+    report = site.refuse("a", "b.csv", "c.xml", "d.jsonl", "e.json", "f.jsonl", "http://[::1/")
+    sources = [re.split("[,:]", line)[0] for line in report.splitlines()[1:]]
+    assert sources == ["a/1.md", "a/2.md", "c.xml", "e.json", "http", "b.csv", "d.jsonl", "f.jsonl"]
 
 
 def test_pipes_and_links_in_a_circle_are_refused(site):
@@ -528,9 +477,8 @@ def test_pipes_and_links_in_a_circle_are_refused(site):
 def test_odd_values_end_in_no_traceback(site):
     odd = ["categories: ','", "categories: [null]", "tags: {a: b}", "image: {a: b}", "image: '/[x'", "title: [[B]]"]
     odd += ["date: {a: b}", "slug: [x]", "category: []", "description: [x]", "updated: 0001-01-01", "id: {a: b}"]
-    site.write(
-        {f"{n}.md": f"---\ntitle: A\n{line}\n---\n<a href='&#1;//[' src='/\t/['>\n" for n, line in enumerate(odd)}
-    )
+    content = "<a href='&#1;//[' src='/\t/['>\n"
+    site.write({f"{n}.md": f"---\ntitle: A\n{line}\n---\n{content}" for n, line in enumerate(odd)})
     site.write({"own.html": "---\ntitle: A\nslug: own\npublishedAt: [x]\n---\n"})
     site.write({b"\xff.md".decode(errors="surrogateescape"): "---\ntitle: A\n---\n"})
     for name in sorted(os.listdir()):
