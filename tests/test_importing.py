@@ -6,7 +6,7 @@ import re
 import signal
 import subprocess
 import time
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from datetime import UTC, datetime, timedelta
 from itertools import chain
 
@@ -572,41 +572,30 @@ def open_for_writing(pipe):
 
 
 @pytest.fixture
-def start_import(app, key, database, tmp_path):
-    """Start an import as a user does, from a pipe; return its process and the pipe's other end."""
-    pipe = tmp_path / "pipe.jsonl"
+def start_import(database, tmp_path):
+    """Start an import from a pipe, as a user does; return its process and the pipe once a part is written."""
+    pipe, wal = tmp_path / "pipe.jsonl", database.with_name(database.name + "-wal")
     os.mkfifo(pipe)
-    started = []
+    lines = json_lines(minimal_json(number, title="New", contentHtml="x" * 7500) for number in range(1200))
+    with ExitStack() as stack:
 
-    def start_import():
-        process = subprocess.Popen(**subprocess_args(database, "-m", "flask", "articles", "import", str(pipe)))
-        source = wait_for(lambda: open_for_writing(pipe), lambda: f"exit status {process.poll()}, nothing is read")
-        started.append((process, source))
-        return process, source
+        def start_import():
+            args = subprocess_args(database, "-m", "flask", "articles", "import", str(pipe))
+            process = stack.enter_context(subprocess.Popen(**args))
+            stack.callback(process.kill)
+            source = wait_for(lambda: open_for_writing(pipe), lambda: f"exit status {process.poll()}, nothing is read")
+            stack.enter_context(source).write(lines.encode())
+            wait_for(lambda: wal.exists() and wal.stat().st_size > 500_000, lambda: "nothing is written")
+            return process, source
 
-    yield start_import
-    for process, source in started:
-        process.kill()
-        process.communicate()
-        source.close()
-
-
-LARGE_IMPORT = json_lines(minimal_json(number, title="New", contentHtml="x" * 7500) for number in range(1200))
-
-
-def wait_until_written(database):
-    """Wait until an import has written a part of its articles, which it can do before it has read the rest."""
-    wal = database.with_name(database.name + "-wal")
-    wait_for(lambda: wal.exists() and wal.stat().st_size > 500_000, lambda: "nothing is written")
+        yield start_import
 
 
 @pytest.mark.slow
 @pytest.mark.sqlite
-def test_readers_see_the_old_articles_until_an_import_ends(start_import, save, client, database):
+def test_readers_see_the_old_articles_until_an_import_ends(start_import, save, client):
     save(*map(article_json, range(20)))
     process, source = start_import()
-    source.write(LARGE_IMPORT.encode())
-    wait_until_written(database)
 
     def titles(take):
         response = client.get(f"{LISTS[1]}?take={take}").get_json()
@@ -621,11 +610,9 @@ def test_readers_see_the_old_articles_until_an_import_ends(start_import, save, c
 
 @pytest.mark.slow
 @pytest.mark.sqlite
-def test_interrupted_import_leaves_the_old_articles(start_import, save, sql, database):
+def test_interrupted_import_leaves_the_old_articles(start_import, save, sql):
     save(article_json(1))
-    process, source = start_import()
-    source.write(LARGE_IMPORT.encode())
-    wait_until_written(database)
+    process, _ = start_import()
     process.send_signal(signal.SIGINT)
     _, message = process.communicate(timeout=20)
     assert (process.returncode, message.strip()) == (1, "Aborted!")
