@@ -16,12 +16,14 @@ of them behind nginx.
 
 import gzip
 import shutil
-from collections.abc import Mapping
+import sqlite3
+from collections.abc import Iterable, Mapping
 from contextlib import ExitStack, closing
 from pathlib import Path
 from statistics import median
 from tempfile import TemporaryDirectory
 from time import perf_counter
+from typing import Any
 
 import click
 import orjson
@@ -90,7 +92,8 @@ def compare_with_references(checkouts: Checkouts, folder: Path, count: int, tabl
     for page, body in (expected | {"small": b"x" * 2000}).items():
         (folder / f"{page}.json").write_bytes(body)
     bare = {"W": checkouts.run_reference("wsgi", folder, {}), "F": checkouts.run_reference("flask", folder, {})}
-    plain = {"N": checkouts.run_reference("straightforward", folder / "service", headers)}
+    store_structured_data(folder, orjson.loads(expected["full"])["data"])
+    plain = {"N": checkouts.run_reference("straightforward", folder / "plain", headers)}
     for page, path in PATHS.items():
         lists = {} if page == "sitemap" else to_path(plain, path)
         contestants = to_path(cached, path) | to_path(bare, f"/{page}") | lists
@@ -100,6 +103,17 @@ def compare_with_references(checkouts: Checkouts, folder: Path, count: int, tabl
         if lists:
             table.compare(f"uncached, {page}", to_path(uncached, path) | lists)
         compare_headers(table, cached, page, expected[page], to_path({"F, 2 KB": bare["F"]}, "/small"))
+
+
+def store_structured_data(folder: Path, articles: Iterable[Mapping[str, Any]]) -> None:
+    """Copy the service's database for the straightforward reference, which does not generate structured data."""
+    copy = folder / "plain/articles.db"
+    copy.parent.mkdir()
+    with closing(sqlite3.connect(folder / "service/articles.db")) as connection:
+        connection.execute("VACUUM INTO ?", [str(copy)])
+    with closing(sqlite3.connect(copy)) as connection, connection:
+        rows = [(orjson.dumps(article["schemaMarkup"]).decode(), article["id"]) for article in articles]
+        connection.executemany("UPDATE article SET schema_markup = ? WHERE id = ?", rows)
 
 
 def compare_headers(
