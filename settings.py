@@ -97,7 +97,8 @@ def _read_env_file(path: Path) -> dict[str, str]:
         raise SettingsError(f"{path}, line {line}, is not UTF-8 text. Save the file as UTF-8.") from error
     for binding in parse_stream(StringIO(text)):
         if binding.error or (binding.key and binding.value is None):
-            line = text.count("\n", 0, text.index(binding.original.string.strip())) + 1
+            original = binding.original.string  # with the blank lines before it
+            line = binding.original.line + original[: len(original) - len(original.lstrip())].count("\n")
             raise SettingsError(f"{path}, line {line}, cannot be read. Write it as NAME=value, or begin it with #.")
     variables = {name: value for name, value in dotenv_values(stream=StringIO(text)).items() if value is not None}
     for name in variables:

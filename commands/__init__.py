@@ -135,7 +135,9 @@ def echo_notes(errors: ImportErrors) -> None:
     """Print an import's warnings, and what was lost, each with the number of articles and the first slugs."""
     for note, slugs in errors.notes.items():
         names = ", ".join([*map(printable, slugs[:3]), *(["…"] if len(slugs) > 3 else [])])
-        click.echo(f"{note} ({len(slugs)} {'article' if len(slugs) == 1 else 'articles'}: {names})", err=True)
+        click.echo(
+            f"{printable(note)} ({len(slugs)} {'article' if len(slugs) == 1 else 'articles'}: {names})", err=True
+        )
 
 
 def confirm(warning: str, yes: bool) -> None:

@@ -1,6 +1,7 @@
 """`flask articles edit`: change an article in an editor."""
 
 import os
+import shlex
 from pathlib import Path
 from tempfile import mkstemp
 from typing import Any
@@ -56,7 +57,8 @@ def edit(slug: str, name: str | None) -> None:
         result = _edit_until_valid(file, original, article, name)
     except BaseException:
         if file.is_file() and file.read_bytes() != original:
-            click.echo(f"Your text is kept in {file}. To import it: flask articles import {file}", err=True)
+            command = shlex.join(["flask", "articles", "import", str(file), *(["--customer", name] if name else [])])
+            click.echo(f"Your text is kept in {file}. To import it: {command}", err=True)
         else:
             file.unlink(missing_ok=True)
         raise

@@ -58,7 +58,8 @@ def list_keys() -> None:
         expired = key.expires_on and key.expires_on < today
         state = "revoked" if key.revoked_at else "expired" if expired else "active"
         created = key.created_at.strftime("%Y-%m-%d")
-        click.echo(f"{key.id}\t{printable(customer)}\t{key.prefix}…\t{created}\t{key.expires_on or 'never'}\t{state}")
+        texts = printable(customer), f"{printable(key.prefix)}…"
+        click.echo("\t".join([str(key.id), *texts, created, str(key.expires_on or "never"), state]))
 
 
 @keys.command()

@@ -19,7 +19,7 @@ from commands import params, progress_bar
 from commands.keys import add_key
 from commands.lookup import find_or_create_customer, get_customer, require_slugs
 from commands.params import customer_option
-from commands.programs import POLL_SECONDS, start_program, stop_on_signal
+from commands.programs import POLL_SECONDS, find_program, start_program, stop_on_signal
 from endpoints import API
 from field_types import format_timestamp, printable
 from importing.errors import ImportErrors, locate
@@ -45,6 +45,8 @@ def preview(command: tuple[str, ...], slugs: tuple[str, ...], name: str | None) 
     as of now (or some, with --only for each), until Ctrl+C. COMMAND, such as the build of a site, gets its URL and key
     in the variables ARTICLES_URL and ARTICLES_KEY, and the instance ends with it.
     """
+    if command:
+        find_program(command[0])
     with TemporaryDirectory(prefix="articles-preview-") as folder:
         export = Path(folder, "articles.jsonl")
         customer = _export(export, name, slugs)

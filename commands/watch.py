@@ -14,7 +14,7 @@ from flask import current_app
 from flask.cli import with_appcontext
 from sqlalchemy.exc import DBAPIError
 
-from commands.lookup import get_customer
+from commands.lookup import find_customer, get_customer
 from commands.params import customer_option
 from commands.programs import POLL_SECONDS, ProgramError, find_program, start_program, stop_on_signal
 from field_types import printable
@@ -45,7 +45,7 @@ class PublishedState:
         self._digest = b""  # empty until the database could be read
         self.is_away = False
 
-    def refresh(self) -> bool:
+    def refresh(self, *, rests: bool = True) -> bool:
         """Read the digest if anything was committed, or the next scheduled article is due; return whether it differs.
 
         While the database or its customer is away, the digest stays as it was. Raises click.ClickException if there
@@ -55,7 +55,7 @@ class PublishedState:
         version = detector.version() if detector else None
         now, began, before = datetime.now(UTC), time.monotonic(), self._digest
         is_due = self._expires_at and self._expires_at <= now
-        if began < self._rest_until or (version and version == self._version and not is_due):
+        if (rests and began < self._rest_until) or (version and version == self._version and not is_due):
             return False
         try:
             self._read(now)
@@ -73,10 +73,11 @@ class PublishedState:
         return self._digest != before
 
     def _read(self, now: datetime) -> None:
-        """Read the digest. A customer that was renamed is still the same one; in a new database it has another id."""
+        """Read the digest. A customer that was renamed keeps its id; in another database, it keeps its name."""
         if path := sqlite_path(db.engine.url):
             require_file(path)  # SQLite's own message does not name it
-        customer = db.session.get(Customer, self._customer_id) or get_customer(self.name, changes=False)
+        found = find_customer(self.name or "") or db.session.get(Customer, self._customer_id)
+        customer = found or get_customer(self.name, changes=False)
         parameters = {"customer_id": customer.id, "now": now}
         self._expires_at = db.session.scalar(select_next_publication(), parameters)
         digest = sha256(customer.name.encode())  # which is in structured data
@@ -117,7 +118,7 @@ def _run_after_changes(
     run: Future[str] | None = None
     while not stop.is_set():
         time.sleep(POLL_SECONDS)
-        if state.refresh():
+        if state.refresh(rests=not run):  # COMMAND may see a change that is taken back
             changed_at = time.monotonic()
             pending_since = min(pending_since, changed_at)
         if run and run.done():

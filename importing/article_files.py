@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable
+from contextlib import suppress
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -49,7 +50,9 @@ def to_json(value: Any) -> Any:
     """Return a value with a number, true or false for each scalar that is one in JSON."""
 
     def to_scalar(text: Plain) -> Any:
-        return orjson.Fragment(text.encode()) if JSON_SCALAR.fullmatch(text) else str(text)
+        with suppress(orjson.JSONDecodeError):  # of a number that is too large, such as 1e999
+            return orjson.loads(text.encode()) if JSON_SCALAR.fullmatch(text) else str(text)
+        return str(text)
 
     option = orjson.OPT_PASSTHROUGH_SUBCLASS | orjson.OPT_NON_STR_KEYS
     return orjson.loads(orjson.dumps(value, to_scalar, option))

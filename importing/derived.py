@@ -43,8 +43,12 @@ def fill_derived_fields(article: dict[str, Any]) -> dict[str, Any]:
 def visible_words(html: str) -> list[str]:
     """Return the words that a reader of `html` sees."""
     html = INLINE_TAG.sub("", NOT_TEXT.sub(" ", html))
-    html = REFERENCE.sub(r"&#\1", ANY_TAG.sub(" ", html))  # Python refuses integers of thousands of digits
-    return NOT_XML.sub("", unescape(html)).split()
+    return NOT_XML.sub("", decode_references(ANY_TAG.sub(" ", html))).split()
+
+
+def decode_references(text: str) -> str:
+    """Return `text` with the characters that HTML's character references stand for."""
+    return unescape(REFERENCE.sub(r"&#\1", text))  # Python refuses integers of thousands of digits
 
 
 def truncate_at_word(words: list[str], length: int) -> str:

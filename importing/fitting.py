@@ -3,10 +3,10 @@
 import re
 from datetime import datetime, tzinfo
 from email.utils import parsedate_to_datetime
-from html import unescape
 from typing import Any, NamedTuple
 from urllib.parse import urljoin
 
+from importing.derived import decode_references
 from importing.errors import SourceLocation, SourceOptions
 from importing.hints import FIELD_BY_ALIAS
 from storage.search import fold
@@ -105,7 +105,7 @@ def fit_date(text: str, zone: tzinfo) -> str:
 
 def _fit_texts(record: dict[str, Any], slug: str) -> None:
     if "title" in record:
-        record["title"] = " ".join(unescape(TAG.sub("", _text(record["title"]))).split())
+        record["title"] = " ".join(decode_references(TAG.sub("", _text(record["title"]))).split())
     if "category" in record:
         record["category"] = _text(record["category"])
     if "keywords" in record:

@@ -64,7 +64,8 @@ def _read_file(
     date, slug = DATED_NAME.findall(name.encode(errors="replace").decode())[0]
     record, lines = parse_article(data, is_html=is_html)
     location = location._replace(lines=lines)
-    if is_html and {"title", "slug"} <= record.keys() <= FORM.keys():  # of this service: all is as it is to be
+    is_own = {"title", "slug"} <= record.keys() <= FORM.keys() and isinstance(record["slug"], str)
+    if is_html and is_own:  # all is as it is to be
         texts = {name: value for name, value in record.items() if name in DATES and isinstance(value, str)}
         record |= {name: fit_date(text, options.zone) for name, text in texts.items()}
         return location._replace(slug=record["slug"], matches_slug=True), record

@@ -30,7 +30,7 @@ def read_posts(source: str, tables: dict[str, Any], errors: ImportErrors) -> Ite
             location = SourceLocation(source, f"post {post['id']} {post['title']!r}")
             kind = f"type {post['type']}" if post["type"] != "post" else f"status {post['status']}"
             if kind.removeprefix("status ") not in STATUSES:
-                errors.note(f"Left out: posts of the {kind}", post["slug"])
+                errors.note(f"Left out: posts of the {kind}", str(post["slug"]))
             elif post.get("html") is None and post["status"] != "draft":
                 errors.add(location, NO_HTML)
             else:

@@ -5,9 +5,9 @@ import reprlib
 from collections.abc import Iterator
 from difflib import get_close_matches
 from functools import lru_cache
-from html import unescape
 from typing import Any
 
+from importing.derived import decode_references
 from schemas import ArticleImportSchema
 
 FIELD_BY_ALIAS = {  # without case, "_" and "-"; the own name first, and then in the order in which they count
@@ -63,7 +63,7 @@ def warnings_about(article: dict[str, Any]) -> Iterator[str]:
     title, html = article["title"], article["content_html"]
     if not title.strip():
         yield "Warning: Titles that are blank. Readers and search engines see nothing"
-    if any(unescape(entity) != entity for entity in ENTITY.findall(title)):
+    if any(decode_references(entity) != entity for entity in ENTITY.findall(title)):
         yield "Warning: Titles with HTML entities such as &amp;. Write titles as plain text"
     if CONTROL_CHARACTER.search(title):
         yield "Warning: Titles with control characters, such as line feeds. Remove them"

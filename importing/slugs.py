@@ -1,5 +1,7 @@
 """Slugs that two articles of other systems have."""
 
+from collections import defaultdict
+from collections.abc import Iterator
 from itertools import count
 from operator import itemgetter
 from typing import Any
@@ -22,13 +24,15 @@ class SlugClaims:
     def settle(self, errors: ImportErrors) -> None:
         """Find another slug for drafts whose slug is taken. Two published articles with one slug go to `errors`."""
         taken = {location.slug for _, location, _ in self.claims}
+        numbers: dict[str, Iterator[int]] = defaultdict(lambda: count(2))  # that are not tried yet
         holders: dict[str, tuple[SourceLocation, Any]] = {}
         for is_draft, location, title in sorted(self.claims, key=itemgetter(0)):
             holder, holder_title = holders.setdefault(location.slug, (location, title))
             if holder is location:
                 continue
             if is_draft:
-                slug = next(slug for number in count(2) if (slug := f"{location.slug}-{number}") not in taken)
+                candidates = (f"{location.slug}-{number}" for number in numbers[location.slug])
+                slug = next(candidate for candidate in candidates if candidate not in taken)
                 taken.add(slug)
                 self.replacements[str(location)] = slug
             else:

@@ -5,11 +5,11 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from itertools import chain
 from pathlib import Path
-from tempfile import TemporaryFile
+from tempfile import TemporaryFile, gettempdir
 
 import orjson
 
-from importing.errors import ImportErrors, Records, SourceError, SourceLocation, SourceOptions
+from importing.errors import ImportErrors, ImportFailedError, Records, SourceError, SourceLocation, SourceOptions
 from importing.folders import SUFFIXES, read_folder
 from importing.instance import is_url, read_instance
 from importing.json_files import STANDARD_INPUT, dump_line, read_document, read_lines, read_standard_input
@@ -40,8 +40,8 @@ def find_reader(source: str) -> Reader | None:
 def open_sources(sources: tuple[str, ...], options: SourceOptions, errors: ImportErrors) -> Iterator[Records]:
     """Open `sources`, and yield an iterator over all their records. What cannot be read goes to `errors`.
 
-    All but files of JSON Lines, which are read as they come, are first received to their end: the transaction that
-    follows then waits for nobody.
+    All but JSON Lines in a file or a named pipe, which are read as they come, are first received to their end: the
+    transaction that follows then waits for nobody. Raises ImportFailedError if there is no room for them.
     """
     claims = SlugClaims()
     with ExitStack() as stack:
@@ -73,9 +73,13 @@ def _receive(records: Records, claims: SlugClaims, errors: ImportErrors, stack: 
     for location, record in records:
         if location.matches_slug:
             claims.add(location, record)
+        location = location._replace(source=location.source.encode(errors="replace").decode())  # names are any bytes
         try:
             file.write(dump_line([[*location], record]))
         except TypeError:  # of the JSON library, at its limit of 254 levels
             errors.add(location, "Must not be nested more than 250 levels deep.")
+        except OSError as error:
+            reason = f"The folder {gettempdir()} cannot be written ({error.strerror})."
+            raise ImportFailedError(f"{reason} Set TMPDIR to a folder with more room.") from error
     file.seek(0)
     return ((SourceLocation(*location), record) for location, record in map(orjson.loads, file))

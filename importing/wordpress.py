@@ -4,12 +4,11 @@ import re
 from collections import defaultdict
 from collections.abc import Iterator
 from functools import cache
-from html import unescape
 from typing import Any
 from urllib.parse import unquote
 from xml.etree.ElementTree import Element, ParseError, TreeBuilder, XMLParser
 
-from importing.derived import visible_words
+from importing.derived import decode_references, visible_words
 from importing.errors import ImportErrors, Records, SourceError, SourceLocation, SourceOptions
 from importing.fitting import RawArticle, fit_article
 from importing.paragraphs import add_paragraphs
@@ -69,7 +68,7 @@ def _read_items(path: str) -> Iterator[tuple[Element, dict[str, str], str]]:
                     item.clear()
                 builder.items.clear()
         parser.close()
-    except ParseError as error:
+    except (ParseError, LookupError, ValueError) as error:  # also for an encoding that Python or its parser lacks
         raise SourceError(f"Must be a WordPress export, in XML ({error}). Export it again.") from error
     if not builder.site:
         raise SourceError("Must be a WordPress export (WXR), as Tools → Export writes it.")
@@ -120,7 +119,7 @@ def _utc(time: str) -> str:
 
 
 def _terms(item: Element, domain: str) -> list[str]:
-    return [unescape(term.text or "") for term in item.iterfind(f"category[@domain='{domain}']")]
+    return [decode_references(term.text or "") for term in item.iterfind(f"category[@domain='{domain}']")]
 
 
 def _seo_text(meta: dict[str, str], *names: str) -> str:

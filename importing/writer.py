@@ -91,11 +91,13 @@ class ArticleWriter:
     def write(self, batch: list[tuple[SourceLocation, dict[str, Any]]]) -> None:
         """Write the new and the changed articles of a batch."""
         by_id, by_slug = self._load_existing([article for _, article in batch])
+        imported_ids = self.ids | {article["id"] for _, article in batch if "id" in article}
         new, changed = [], []
         for location, article in batch:
             stored = by_id.get(article.get("id", ""))
-            if not stored and ("id" not in article or location.matches_slug):
-                stored = by_slug.get(article["slug"])
+            same_slug = by_slug.get(article["slug"])
+            if not stored and same_slug and ("id" not in article or location.matches_slug):
+                stored = same_slug if "id" not in article or same_slug["id"] not in imported_ids else None
             row = self._complete(article, stored, location)
             if self._is_duplicate(location, row):
                 continue

@@ -79,7 +79,7 @@ def postgresql_connect_args(url: URL) -> dict[str, Any]:
     UTF-8, whatever the server's defaults are. No statements are prepared, since a pooler in transaction mode may run
     each transaction in another process (https://www.psycopg.org/psycopg3/docs/advanced/prepare.html).
     """
-    timeouts = {"connect_timeout": 2, "tcp_user_timeout": 5000, "keepalives_idle": 5, "keepalives_interval": 2}
+    timeouts = {"connect_timeout": 2, "tcp_user_timeout": 2500, "keepalives_idle": 5, "keepalives_interval": 2}
     connect_args: dict[str, Any] = {name: value for name, value in timeouts.items() if name not in url.query}
     connect_args["options"] = f"-c lock_timeout=2s {url.query.get('options', '')} -c timezone=utc -c datestyle=iso"
     return connect_args | {"client_encoding": "utf8", "prepare_threshold": None}

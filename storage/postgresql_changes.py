@@ -27,6 +27,7 @@ from sqlalchemy import Connection, Engine, event
 
 from storage.engine import postgresql_connect_args
 
+AWAY_SECONDS = 1  # after the detector could not connect, in which the engine does not try either
 SUSPENSION_SECONDS = 5  # without versions, after connections reached two servers, or one that lacks these functions
 SERVER = (
     "concat_ws(' ', extract(epoch FROM pg_postmaster_start_time()), inet_server_addr(), inet_server_port(),"
@@ -55,7 +56,7 @@ class PostgreSQLChangeDetector:
         self._lock = Lock()
         self._connection: psycopg.Connection[Any] | None = None
         self._epoch = self._failures = 0
-        self._suspended_until = 0.0
+        self._suspended_until = self.away_until = 0.0
         self.server: str | None = None  # None while it is not known
 
     def version(self) -> Version | None:
@@ -66,11 +67,14 @@ class PostgreSQLChangeDetector:
                 return None  # those that have waited for a server that is away do not try again
             for is_last in (not self._connection, True):  # a server that was restarted has closed the connection
                 try:
-                    return self._read_version()
+                    version = self._read_version()
+                    self.away_until = 0.0
+                    return version
                 except psycopg.Error:
                     self._lose_connection()
                     if is_last:
                         self._failures += 1
+                        self.away_until = time.monotonic() + AWAY_SECONDS
                         break
             return None
 
@@ -108,15 +112,21 @@ class PostgreSQLChangeDetector:
 def attach(engine: Engine) -> PostgreSQLChangeDetector:
     """Return a detector of changes to the engine's database.
 
-    Each transaction of the engine is checked to be on the same server, since a pooler may choose one for each.
+    Each transaction of the engine is checked to be on the same server, since a pooler may choose one for each. A
+    request to a server that is away waits for one attempt to connect, the detector's.
     """
     arguments, options = engine.dialect.create_connect_args(engine.url)
     options = {**options, **postgresql_connect_args(engine.url), "autocommit": True}
     detector = PostgreSQLChangeDetector(lambda: psycopg.connect(*arguments, **options), engine.dispose)
 
+    def refuse_while_away(*_arguments: Any) -> None:
+        if time.monotonic() < detector.away_until:
+            raise psycopg.OperationalError("The server is away.")
+
     def check_server(connection: Connection) -> None:
         if detector.server:
             detector.check_server(connection.exec_driver_sql(f"SELECT {SERVER}").scalar_one())
 
+    event.listen(engine, "do_connect", refuse_while_away)
     event.listen(engine, "begin", check_server)
     return detector

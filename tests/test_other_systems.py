@@ -228,6 +228,16 @@ def test_article_is_found_by_its_id_or_by_its_slug(app, site):
     assert list(site.articles()) == ["other"]
 
 
+def test_slug_of_a_renamed_article_is_free_for_a_new_one(site):
+    post = "---\nid: {}\ntitle: A\nslug: {}\ndate: 2026-01-01\n---\n"
+    site.write({"1.md": post.format("one", "a")})
+    site.imports(".")
+    for first, second in (("1.md", "2.md"), ("2.md", "1.md")):
+        site.write({first: post.format("one", "b"), second: post.format("two", "a")})
+        assert site.run("import", ".").exit_code == 0
+        assert {slug: article["id"] for slug, article in site.articles().items()} == {"a": "two", "b": "one"}
+
+
 RELATIVE = """---
 title: A
 date: 2026-01-01
@@ -424,6 +434,8 @@ GOOD = read("wordpress.xml")
         ("a.xml", GOOD.replace("<link>", "<link>&nbsp;"), "a.xml: Must be a WordPress export, in XML ("),
         ("a.xml", "<rss><channel/></rss>", "a.xml: Must be a WordPress export (WXR)"),
         ("a.xml", b"", "a.xml: Must be a WordPress export, in XML (no element found"),
+        ("a.xml", '<?xml version="1.0" encoding="Shift_JIS"?><rss/>', "a.xml: Must be a WordPress export, in XML ("),
+        ("a.xml", '<?xml version="1.0" encoding="unknown"?><rss/>', "a.xml: Must be a WordPress export, in XML ("),
         (
             "a.json",
             read("ghost.json").replace('"<p>Text</p>"', "null", 1),
@@ -439,6 +451,12 @@ GOOD = read("wordpress.xml")
         ("a.csv", "sep=;\nslug;title;slug", "a.csv, line 2: The header must name each column once."),
         ("a.csv", "slug,title,body,date\na,A,x,3/1/2026", "a.csv, line 2, slug 'a': publishedAt:"),
         ("a.csv", "slug,title,body,views\na,A,x,many", "a.csv, line 2, slug 'a': views:"),
+        (
+            "a.csv",
+            "slug,title,body,readTime\na,A,x,1e999",
+            "a.csv, line 2, slug 'a': readTime: '1e999' must be a number",
+        ),
+        ("a/b.html", "---\ntitle: A\nslug: b\nreadTime: 1e999\n---\n", "a/b.html, line 4, slug 'b': readTime: '1e999'"),
         ("a/b.md", "Just text", "a/b.md, line 1: An article file must begin with front matter"),
         ("a/b.md", "---\nslug: b\n---\n", "a/b.md, slug 'b': title: Missing"),
         ("a/b.md", "+++\ntitle = a\n+++\n", "a/b.md, line 2: "),
@@ -474,12 +492,18 @@ def test_pipes_and_links_in_a_circle_are_refused(site):
     ]
 
 
+NO_SLUG = {"posts": [{"id": 1, "title": "A", "type": "page", "slug": None}], "tags": [], "posts_tags": []}
+
+
 def test_odd_values_end_in_no_traceback(site):
     odd = ["categories: ','", "categories: [null]", "tags: {a: b}", "image: {a: b}", "image: '/[x'", "title: [[B]]"]
     odd += ["date: {a: b}", "slug: [x]", "category: []", "description: [x]", "updated: 0001-01-01", "id: {a: b}"]
     content = "<a href='&#1;//[' src='/\t/['>\n"
     site.write({f"{n}.md": f"---\ntitle: A\n{line}\n---\n{content}" for n, line in enumerate(odd)})
     site.write({"own.html": "---\ntitle: A\nslug: own\npublishedAt: [x]\n---\n"})
+    site.write({"list.html": "---\ntitle: A\nslug: [a]\n---\n", "a.csv": f"title,slug,body\n&#{'1' * 5000};,a,x\n"})
+    site.write({"null.json": json.dumps({"db": [{"data": NO_SLUG}]})})
+    site.write({b"\xff.csv".decode(errors="surrogateescape"): "title,slug,body\nA,b,x\n"})
     site.write({b"\xff.md".decode(errors="surrogateescape"): "---\ntitle: A\n---\n"})
     for name in sorted(os.listdir()):
         result = site.run("import", name, "--site", "https://www.example.com", "--timezone", "Asia/Tokyo")

@@ -93,6 +93,7 @@ def test_env_file_gives_what_is_not_set(env_file: Path, monkeypatch: pytest.Monk
         (b"PORT 8000", 1),
         (b"PORT=1\n\n\nHOST\nTHREADS=2", 4),
         (b"HOST=x\r\n\r\n'PORT=secret\r\n", 3),
+        (b"# PORT\nHOST=PORT\nPORT\n", 3),
         (b'PORT=1\nHOST="secret\n', 2),
         ("PORT=1\n# Größe secret".encode("latin-1"), 2),
         ("PORT=1\n".encode("utf-16"), 1),

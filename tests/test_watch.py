@@ -12,10 +12,13 @@ from helpers import (
     SITEMAP,
     article_json,
     assert_one_is_below,
+    close,
+    create_application,
     create_key,
     import_articles,
     run_command,
     run_sql,
+    save_articles,
     subprocess_args,
     wait_for,
 )
@@ -201,6 +204,23 @@ def test_renamed_customer_is_still_the_same_one(app, key, save, database, watch,
     watched.wait_for_log("Waiting: There is no customer 'New'")
     save(article_json(3), customer="New")
     assert watched.wait_for_runs(3) == ["x", "x", "x"]
+
+
+@pytest.mark.slow
+@pytest.mark.sqlite
+def test_customer_of_another_database_is_found_by_name(app, key, save, database, watch, tmp_path):
+    save(article_json(1), article_json(2))
+    watched = watch(database, *append(tmp_path, "print('x', file=file)"))
+    (tmp_path / "other.db").touch()
+    other = create_application(tmp_path / "other.db")
+    for customer in ("First", "Acme"):  # so that First has the id that Acme has here
+        save_articles(other, article_json(1), customer=customer)
+    close(other)
+    os.replace(tmp_path / "other.db", database)
+    watched.wait_for_runs(1)
+    save(article_json(3), customer="First")
+    time.sleep(QUIET)
+    assert len(watched.runs()) == 1
 
 
 @pytest.mark.slow
