@@ -594,7 +594,7 @@ def test_import_on_a_full_disk_writes_nothing_and_says_so(service, tmp_path):
 # Connections that outlive their file
 
 
-def test_import_goes_to_the_database_that_was_moved_here_meanwhile(app, save, sql, key, database, tmp_path):
+def test_import_goes_to_the_database_moved_here_meanwhile(app, save, sql, key, database, tmp_path):
     save(*(article_json(number, contentHtml="x" * 3000) for number in range(90)))
     close(app)
     other = shutil.copyfile(database, tmp_path / "other.db")

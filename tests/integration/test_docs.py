@@ -278,7 +278,7 @@ def test_program_writes_a_site_of_every_article(save, sql, server, key, environm
 
 
 @pytest.mark.parametrize("name", PROGRAMS)
-def test_visitors_miss_no_page_while_the_site_is_built_and_killed(save, sql, environment, tmp_path, name):
+def test_visitors_miss_no_page_while_a_build_runs_and_is_killed(save, sql, environment, tmp_path, name):
     """Follows the list every ten milliseconds while all pages change twenty times, and every other build is killed."""
     save(*(article_json(number) for number in range(1, 120)))
     write_files(name, tmp_path)
