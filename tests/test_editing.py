@@ -74,11 +74,10 @@ def test_all_fields_adds_what_is_derived(articles, save, client):
 
 
 @pytest.mark.parametrize("option", [(), ("--all-fields",)])
-def test_imported_export_changes_nothing(app, articles, save, sql, option):
+def test_imported_export_changes_nothing(articles, save, sql, option):
     save(*EVERY_STATE)
     before = stored(sql)
-    result = run_command(app, "articles", "import", "-", input=articles("export", *option).stdout)
-    assert result.stdout == "0 new, 0 changed, 6 unchanged\n"
+    assert articles("import", "-", input=articles("export", *option).stdout).stdout == "0 new, 0 changed, 6 unchanged\n"
     assert stored(sql) == before
 
 
@@ -113,32 +112,32 @@ def test_export_keeps_values_that_differ_from_derived_ones(articles, save, sql):
 # Edit
 
 
+EDITOR = """
+import json, pathlib, sys
+opened = pathlib.Path(__file__).with_name("opened")
+texts, lines = (json.loads(path.read_text()) for path in (opened, opened.with_name("lines")))
+file = pathlib.Path(sys.argv[1])
+text = file.read_text()
+opened.write_text(json.dumps([*texts, text]))
+exec("".join(lines[len(texts) :][:1]))
+file.write_text(text)
+"""
+
+
 @pytest.fixture
-def edit(app, articles, save, tmp_path, monkeypatch):
+def edit(articles, tmp_path, monkeypatch):
     """Run `flask articles edit` with an editor that runs lines of Python, one a call, on the `text` of its file."""
-    editor = tmp_path / "editor.py"
-    opened = tmp_path / "opened"
+    editor, opened = tmp_path / "editor.py", tmp_path / "opened"
+    editor.write_text(EDITOR)
 
     def edit(slug, *lines):
-        steps = [f"    {number}: {line!r}," for number, line in enumerate(lines)]
-        editor.write_text(
-            "import json, pathlib, sys\n"
-            f"log = pathlib.Path({str(opened)!r})\n"
-            "texts = json.loads(log.read_text()) if log.exists() else []\n"
-            "file = pathlib.Path(sys.argv[1])\n"
-            "text = file.read_text()\n"
-            "log.write_text(json.dumps([*texts, text]))\n"
-            "steps = {\n" + "\n".join(steps) + "\n}\n"
-            "scope = {'text': text, 'file': file}\n"
-            "exec(steps.get(len(texts), ''), scope)\n"
-            "file.write_text(scope['text'])\n"
-        )
-        monkeypatch.setenv("EDITOR", f"{sys.executable} {editor}")
-        monkeypatch.delenv("VISUAL", raising=False)
-        opened.unlink(missing_ok=True)
+        opened.write_text("[]")
+        (tmp_path / "lines").write_text(json.dumps(lines))
         result = articles("edit", slug)
-        return result, json.loads(opened.read_text()) if opened.exists() else []
+        return result, json.loads(opened.read_text())
 
+    monkeypatch.setenv("EDITOR", f"{sys.executable} {editor}")
+    monkeypatch.delenv("VISUAL", raising=False)
     monkeypatch.setenv("TMPDIR", str(tmp_path))
     monkeypatch.setattr("tempfile.tempdir", None)
     return edit
@@ -287,14 +286,11 @@ def test_editor_that_makes_the_same_mistake_ends(edit, save):
         assert len(opened) <= 2
 
 
-def test_editor_that_cannot_be_started_leaves_no_file(articles, save, monkeypatch, tmp_path):
+def test_editor_that_cannot_be_started_leaves_no_file(edit, save, monkeypatch, tmp_path):
     save(article_json(1))
-    monkeypatch.delenv("VISUAL", raising=False)
     monkeypatch.setenv("EDITOR", "no-such-editor")
-    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
-    result = articles("edit", "slug-1")
-    assert result.exit_code == 1
-    assert "Set EDITOR" in result.stderr
+    result, _ = edit("slug-1")
+    assert (result.exit_code, "Set EDITOR" in result.stderr) == (1, True)
     assert kept_files(tmp_path) == []
 
 
