@@ -13,14 +13,6 @@ NO_HTML = "The export has no HTML of this post. Export it from Ghost itself, not
 SITE = "__GHOST_URL__"  # in the place of the site's URL
 
 
-def find_tables(document: Any) -> dict[str, Any] | None:
-    """Return the tables of a Ghost export, and None if the document is something else."""
-    if isinstance(document, dict) and isinstance(document.get("db"), list) and document["db"]:
-        document = document["db"][0]
-    tables = document.get("data") if isinstance(document, dict) else None
-    return tables if isinstance(tables, dict) and isinstance(tables.get("posts"), list) else None
-
-
 def read_posts(source: str, tables: dict[str, Any], errors: ImportErrors) -> Iterator[RawArticle]:
     """Yield the posts of an export. Raises SourceError if a table is not as Ghost 3 and newer write it."""
     try:

@@ -9,7 +9,7 @@ import orjson
 
 from importing.errors import ImportErrors, Records, SourceError, SourceLocation, SourceOptions, locate
 from importing.fitting import fit_article
-from importing.ghost import find_tables, read_posts
+from importing.ghost import read_posts
 
 MAX_LINE_BYTES = 32 * 1024**2  # of JSON Lines: an article's text has a hundredth of it
 ARRAY_HINT = "A JSON array belongs in a .json file."
@@ -28,12 +28,12 @@ def read_document(source: str, options: SourceOptions, errors: ImportErrors) -> 
     except orjson.JSONDecodeError as error:
         hint = " JSON Lines belong in a .jsonl file." if "unexpected content after" in str(error) else ""
         raise SourceError(f"Must be JSON in UTF-8 ({error}).{hint}") from error
-    if tables := find_tables(document):
-        return (fit_article(post, options) for post in read_posts(source, tables, errors))
-    articles = document.get("data") if isinstance(document, dict) else document
-    if not isinstance(articles, list):
-        raise SourceError("Must hold an array of articles, or an object whose data is one.")
-    return locate(source, articles)
+    match document:
+        case {"db": [{"data": {"posts": list()} as tables}, *_]} | {"data": {"posts": list()} as tables}:  # of Ghost
+            return (fit_article(post, options) for post in read_posts(source, tables, errors))
+        case {"data": list(articles)} | list(articles):
+            return locate(source, articles)
+    raise SourceError("Must hold an array of articles, or an object whose data is one.")
 
 
 def read_standard_input(_source: str, _options: SourceOptions, errors: ImportErrors) -> Records:
