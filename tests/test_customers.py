@@ -81,23 +81,18 @@ def test_unknown_customer_is_reported(customers, key, tables, command):
     assert tables() == before
 
 
-def test_delete_takes_articles_and_keys_along(app, customers, client, save, sql):
+def test_delete_takes_articles_and_keys_along(app, customers, client, save, tables):
     save(article_json(1), article_json(2, status="draft"))
     save(article_json(1), customer="Other")
     create_key(app)
+    before = tables()
+    unconfirmed = customers("delete", "Acme")
+    assert (unconfirmed.exit_code, tables()) == (2, before)
+    assert "This deletes Acme for good (articles: 2, keys: 2). Add --yes to confirm." in unconfirmed.stderr
     result = customers("delete", "Acme", "--yes")
     assert (result.exit_code, result.stdout) == (0, "Deleted Acme (articles: 2, keys: 2).\n")
     assert client.get(LISTS[0]).status_code == 401
     assert customers("list").stdout == "Other\t1\t1\n"
-
-
-def test_delete_needs_yes_where_nobody_can_be_asked(customers, save, tables):
-    save(article_json(1))
-    before = tables()
-    result = customers("delete", "Acme")
-    assert result.exit_code == 2
-    assert "This deletes Acme for good (articles: 1, keys: 1). Add --yes to confirm." in result.stderr
-    assert tables() == before
 
 
 @pytest.mark.slow

@@ -1,8 +1,8 @@
 """Databases of earlier versions: the first command, the service and a restore upgrade their tables."""
 
 import sqlite3
-from collections.abc import Callable
-from contextlib import closing
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, closing
 from pathlib import Path
 from typing import Any
 
@@ -44,14 +44,17 @@ def execute_script(database: Path, script: str) -> None:
 
 
 @pytest.fixture
-def older(database: Path) -> Callable[[str], Flask]:
+def older(database: Path) -> Iterator[Callable[[str], Flask]]:
     """Create a database of version 2 that a script then changes; return the application on it."""
+    with ExitStack() as stack:
 
-    def older(script: str = "") -> Flask:
-        execute_script(database, VERSION_2 + script)
-        return create_application(database)
+        def older(script: str = "") -> Flask:
+            execute_script(database, VERSION_2 + script)
+            app = create_application(database)
+            stack.callback(close, app)
+            return app
 
-    return older
+        yield older
 
 
 def given(sql: Callable[..., list[Any]]) -> list[str]:
@@ -71,7 +74,6 @@ def test_upgraded_database_gives_the_same_responses(older, sql, script):
     exported = run_command(app, "articles", "export", "--all-fields")
     again = run_command(app, "articles", "import", "-", input=exported.stdout)
     assert again.stdout == "0 new, 0 changed, 5 unchanged\n"
-    close(app)
 
 
 def test_upgraded_structured_data_follows_its_article(older, sql):
@@ -83,7 +85,6 @@ def test_upgraded_structured_data_follows_its_article(older, sql):
     graph = client.get(LISTS[0]).get_json()["data"][-1]["schemaMarkup"]["@graph"][0]
     assert (graph["headline"], graph["publisher"]["name"]) == ("Coffee", "Bolt")
     assert graph["datePublished"] == "2020-01-01T00:00:00.000Z"
-    close(app)
 
 
 @pytest.mark.slow
@@ -119,7 +120,6 @@ def test_ids_of_customers_and_keys_are_never_used_again(older, sql, script):
         )
         assert run_command(app, "customers", "delete", name, "--yes").exit_code == 0
     assert ids == [(2, 2), (3, 3)]
-    close(app)
 
 
 SQLITE_DAMAGE = ["keywords = 'oops'", "keywords = '{}'", "schema_markup = '{}'", "updated_at = 'yesterday'"]
@@ -139,7 +139,6 @@ def test_article_that_cannot_be_upgraded_is_named(older, sql, assignment):
             f"Correct that column of the table article in the row with pk 3, and try again.\n"
         )
     assert sql("SELECT number FROM tables_version") == [(2,)]
-    close(app)
 
 
 @pytest.mark.sqlite
@@ -154,4 +153,3 @@ def test_upgrade_keeps_triggers_views_and_indexes_of_others(older, sql):
     assert {name for (name,) in sql("SELECT name FROM sqlite_schema")} >= names
     assert sql("SELECT title FROM log") == [("Tea",)]
     assert len(sql("SELECT * FROM titles")) == 5
-    close(app)

@@ -234,11 +234,6 @@ def test_second_response_comes_from_the_cache(shared, server):
     check_caching(shared, getattr(shared, server).url(DATABASE))
 
 
-def test_second_response_comes_from_the_cache_behind_a_pooler(shared):
-    with pgbouncer(shared.primary.port) as (port, _, _):
-        check_caching(shared, f"postgresql://postgres@127.0.0.1:{port}/{DATABASE}")
-
-
 @pytest.mark.parametrize("rounds", [5, pytest.param(20, marks=pytest.mark.slow)])
 def test_revoked_key_is_refused_at_once_everywhere(shared, rounds):
     for _ in range(rounds):
@@ -488,7 +483,9 @@ def responds(port):
 
 def test_pooler_in_transaction_mode_hides_no_write(shared):
     with pgbouncer(shared.primary.port) as (port, _, _):
-        service = shared.serve(f"postgresql://postgres@127.0.0.1:{port}/{DATABASE}")
+        url = f"postgresql://postgres@127.0.0.1:{port}/{DATABASE}"
+        check_caching(shared, url)
+        service = shared.serve(url)
         for round_ in range(20):
             shared.set_title(f"Pooled {round_}")
             for _ in range(2):
