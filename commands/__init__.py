@@ -131,13 +131,16 @@ def name_flask_commands() -> None:
             command.short_help = f"Flask's own: {command.get_short_help_str()}"
 
 
+def count_articles(number: int) -> str:
+    """Return a number of articles in words: 1 article, 2 articles."""
+    return f"{number} {'article' if number == 1 else 'articles'}"
+
+
 def echo_notes(errors: ImportErrors) -> None:
     """Print an import's warnings, and what was lost, each with the number of articles and the first slugs."""
     for note, slugs in errors.notes.items():
         names = ", ".join([*map(printable, slugs[:3]), *(["…"] if len(slugs) > 3 else [])])
-        click.echo(
-            f"{printable(note)} ({len(slugs)} {'article' if len(slugs) == 1 else 'articles'}: {names})", err=True
-        )
+        click.echo(f"{printable(note)} ({count_articles(len(slugs))}: {names})", err=True)
 
 
 def confirm(warning: str, yes: bool) -> None:

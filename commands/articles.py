@@ -10,12 +10,12 @@ from typing import Any
 import click
 from sqlalchemy import Result, delete, select
 
-from commands import DatabaseGroup, confirm, echo_notes, params, progress_bar
+from commands import DatabaseGroup, confirm, count_articles, echo_notes, params, progress_bar
 from commands.edit import edit
 from commands.lookup import get_customer, require_slugs
 from commands.params import customer_option
 from commands.preview import preview
-from commands.publish import publish, unpublish
+from commands.publish import change_articles, publish, unpublish
 from commands.watch import watch
 from field_types import format_timestamp, printable
 from importing.article_files import write_folder
@@ -169,7 +169,7 @@ def export(slugs: tuple[str, ...], name: str | None, all_fields: bool, folder: P
     records = export_articles(customer, slugs, all_fields=all_fields)
     if folder:
         number = _write_folder(folder, records)
-        click.echo(f"Wrote {number} {'article' if number == 1 else 'articles'} to {folder}.", err=True)
+        click.echo(f"Wrote {count_articles(number)} to {folder}.", err=True)
     else:
         sys.stdout.buffer.writelines(map(dump_line, records))
         sys.stdout.buffer.flush()
@@ -192,12 +192,9 @@ def delete_articles(slugs: tuple[str, ...], name: str | None, yes: bool) -> None
     """Delete the articles for good: all of them or, if one does not exist, none."""
     open_database()
     require_slugs(get_customer(name, changes=True), slugs)
-    count = f"{len(set(slugs))} {'article' if len(set(slugs)) == 1 else 'articles'}"
+    count = count_articles(len(set(slugs)))
     confirm(f"This deletes {count} for good.", yes)
-    with write_transaction():
-        customer = get_customer(name, changes=True)
-        require_slugs(customer, slugs)  # again: they may be gone meanwhile
-        db.session.execute(
-            delete(article_table).where(article_table.c.customer_id == customer.id, article_table.c.slug.in_(slugs))
-        )
+    with change_articles(slugs, name) as articles:  # they may be gone meanwhile
+        pks = [article.pk for article in articles]
+        db.session.execute(delete(article_table).where(article_table.c.pk.in_(pks)))
     click.echo(f"Deleted {count}.")

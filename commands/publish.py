@@ -31,7 +31,7 @@ def publish(slugs: tuple[str, ...], at: datetime | None, name: str | None) -> No
     All of them or, if one does not exist, none.
     """
     now, lines = datetime.now(UTC), []
-    with _writing(slugs, name) as articles:
+    with change_articles(slugs, name) as articles:
         for article in articles:
             earlier = article.published_at
             moment = at or (earlier if earlier and earlier <= now else now)
@@ -53,14 +53,14 @@ def unpublish(slugs: tuple[str, ...], name: str | None) -> None:
 
     They keep their dates, for when they are published again.
     """
-    with _writing(slugs, name) as articles:
+    with change_articles(slugs, name) as articles:
         for article in articles:
             _update(article, status="draft")
     click.echo("\n".join(f"{printable(article.slug)}: draft" for article in articles))
 
 
 @contextmanager
-def _writing(slugs: tuple[str, ...], name: str | None) -> Iterator[list[Row[Any]]]:
+def change_articles(slugs: tuple[str, ...], name: str | None) -> Iterator[list[Row[Any]]]:
     """Yield the customer's articles with these slugs, in their order, in a transaction that ends with the block.
 
     Raises click.ClickException if one does not exist.
