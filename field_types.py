@@ -15,8 +15,6 @@ MAX_READ_TIME_MINUTES = 1_000_000
 # https://html.spec.whatwg.org/multipage/scripting.html#restrictions-for-contents-of-script-elements
 SCRIPT_BREAKOUT = re.compile("<(?=/script|!--)", re.IGNORECASE | re.ASCII)
 NUL_ESCAPE = re.compile(r"(?<!\\)(?:\\\\)*\\u0000")  # in JSON text; PostgreSQL could not check such JSON
-
-
 # Characters that no XML document can hold, so neither can a feed or a sitemap: https://www.w3.org/TR/xml/#charsets
 NOT_XML = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]")
 
@@ -59,7 +57,7 @@ def dump_json(value: Any) -> str:
 
 
 def normalize_json(text: str) -> str:
-    """Return JSON text, whoever wrote it, as `dump_json` would: equal text means equal values."""
+    """Return JSON text in the form of `dump_json`, so that equal values are equal text."""
     try:
         return dump_json(orjson.loads(text))
     except (ValueError, ValidationError):  # SQLite allows more levels than the JSON library, and lone surrogates
