@@ -180,7 +180,7 @@ def _write_folder(folder: Path, records: Iterator[dict[str, Any]]) -> int:
         folder.mkdir(parents=True, exist_ok=True)
         return write_folder(folder, records)
     except OSError as error:
-        message = f"{error.filename} cannot be written ({error.strerror}). The export is not complete."
+        message = f"{error.filename or folder} cannot be written ({error.strerror}). The export is not complete."
         raise click.ClickException(message) from error
 
 

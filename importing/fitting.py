@@ -1,7 +1,7 @@
 """Articles of other systems, made to fit the form that an import takes."""
 
 import re
-from datetime import datetime, tzinfo
+from datetime import UTC, datetime, tzinfo
 from email.utils import parsedate_to_datetime
 from typing import Any, NamedTuple
 from urllib.parse import urljoin
@@ -90,7 +90,11 @@ def _fit_publication(record: dict[str, Any], article: RawArticle, zone: tzinfo) 
 
 
 def fit_date(text: str, zone: tzinfo) -> str:
-    """Return a date as a timestamp with its zone, and text that is no date as it is."""
+    """Return a date as a timestamp with its zone, and text that is not a date as it is.
+
+    A day without a time begins at its midnight in the zone or in UTC, whichever is later, so that it is the same day in
+    both: sites show that of `publishedAt`, which is in UTC.
+    """
     english = ENGLISH_DATE.fullmatch(text)
     try:
         if english:
@@ -100,7 +104,10 @@ def fit_date(text: str, zone: tzinfo) -> str:
             moment = datetime.fromisoformat(re.sub(r" (?=[+-]\d|Z)", "", iso))
     except ValueError:
         return text
-    return (moment if moment.tzinfo else moment.replace(tzinfo=zone)).isoformat()
+    if moment.tzinfo:
+        return moment.isoformat()
+    local = moment.replace(tzinfo=zone)
+    return (local if ":" in text else max(local, moment.replace(tzinfo=UTC))).isoformat()
 
 
 def _fit_texts(record: dict[str, Any], slug: str) -> None:

@@ -47,7 +47,10 @@ def parse_front_matter(data: bytes, first_line: int) -> tuple[dict[str, Any], di
         raise SourceError("Must be text in UTF-8. Save the file in that encoding.", line) from error
     opening, match = FIRST_LINE.match(data), FRONT_MATTER.match(data)
     if not opening:
-        raise SourceError("An article file must begin with front matter between two lines ---.", first_line)
+        raise SourceError(
+            "An article file must begin with front matter between two lines ---. Add it, or rename the file to _*.",
+            first_line,
+        )
     if not match:
         reason = f"The front matter must end with a line {opening[1].decode()}, as it begins."
         raise SourceError(reason, first_line)

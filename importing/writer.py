@@ -168,8 +168,8 @@ class ArticleWriter:
     def _updated_at(self, row: Row, stored: Row | None, *, from_instance: bool) -> datetime:
         """Return when the article was last changed.
 
-        A given time that is just the stored one is left over from an export. From another instance comes only the day
-        of the last change, which a mirror must keep.
+        A given time that is not later than the stored one is left over from an export. From another instance comes only
+        the day of the last change, which a mirror must keep.
         """
         imported: datetime | None = row.get("updated_at")
         if not stored:
@@ -177,7 +177,7 @@ class ArticleWriter:
         before: datetime = stored["updated_at"]
         if imported and from_instance:
             return before if before.date() == imported.date() else imported
-        if imported and imported != before:
+        if imported and imported > before:
             return imported
         return before if all(row[name] == stored[name] for name in CONTENT_COLUMNS) else self.now
 

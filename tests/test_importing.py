@@ -313,6 +313,15 @@ def test_updated_at_stays_if_the_content_does(counts, save, sql):
     assert times(sql, "created_at")["id-0003"] == "2020-01-01T00:00:00.000Z"
 
 
+def test_edited_export_moves_updated_at_once(counts, save, sql):
+    save(article_json(1))
+    edited = article_json(1, title="New")  # with the time of the article before the edit
+    assert counts(edited) == (0, 1, 0)
+    moved = times(sql, "updated_at")
+    assert counts(edited) == (0, 0, 1)
+    assert times(sql, "updated_at") == moved != {"id-0001": iso(PAST)}
+
+
 def test_markup_follows_whatever_changes_the_article(run, save, client, sql):
     save(article_json(1))
     exported = json.loads(run("articles", "export", "--all-fields").stdout)

@@ -228,6 +228,13 @@ def test_article_is_found_by_its_id_or_by_its_slug(app, site):
     assert list(site.articles()) == ["other"]
 
 
+@pytest.mark.parametrize("zone", ["Europe/Berlin", "America/Los_Angeles", "Pacific/Kiritimati", "UTC"])
+def test_date_without_a_time_is_that_day_in_utc(site, zone):
+    site.write({"a.md": "---\ntitle: A\ndate: 2026-03-04\n---\n", "b.csv": "slug,title,date,body\nb,B,04.03.2026,x\n"})
+    site.imports("a.md", "b.csv", "--timezone", zone)
+    assert {article["publishedAt"][:10] for article in site.articles().values()} == {"2026-03-04"}
+
+
 def test_slug_of_a_renamed_article_is_free_for_a_new_one(site):
     post = "---\nid: {}\ntitle: A\nslug: {}\ndate: 2026-01-01\n---\n"
     site.write({"1.md": post.format("one", "a")})
