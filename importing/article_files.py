@@ -19,7 +19,6 @@ from schemas import ArticleImportSchema
 MARKDOWN = MarkdownIt("commonmark").enable("table")
 FORM = {field.data_key or name: field for name, field in ArticleImportSchema().fields.items()}
 JSON_FIELDS = {name for name, field in FORM.items() if isinstance(field, WholeNumber | Minutes | SchemaMarkup)}
-JSON_SCALAR = re.compile(r"true|false|-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?")
 JSON_STRING = re.compile(r'("(?:[^"\\]|\\.)*")(:?)')  # and whether it is a member's name
 # Text that every reader of YAML takes for text without quotes, in a list too; and timestamps, as people write them.
 UNQUOTED = re.compile(
@@ -50,8 +49,9 @@ def to_json(value: Any) -> Any:
     """Return a value with a number, true or false for each scalar that is one in JSON."""
 
     def to_scalar(text: Plain) -> Any:
-        with suppress(orjson.JSONDecodeError):  # of a number that is too large, such as 1e999
-            return orjson.loads(text.encode()) if JSON_SCALAR.fullmatch(text) else str(text)
+        with suppress(orjson.JSONDecodeError):  # also of a number that is too large, such as 1e999
+            scalar = orjson.loads(text.encode())
+            return scalar if isinstance(scalar, int | float) else str(text)
         return str(text)
 
     option = orjson.OPT_PASSTHROUGH_SUBCLASS | orjson.OPT_NON_STR_KEYS
