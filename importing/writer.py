@@ -94,14 +94,13 @@ class ArticleWriter:
         imported_ids = self.ids | {article["id"] for _, article in batch if "id" in article}
         new, changed = [], []
         for location, article in batch:
-            stored = by_id.get(article.get("id", ""))
-            same_slug = by_slug.get(article["slug"])
-            if not stored and same_slug and ("id" not in article or location.matches_slug):
-                stored = same_slug if "id" not in article or same_slug["id"] not in imported_ids else None
+            stored, holder = by_id.get(article.get("id", "")), by_slug.get(article["slug"])
+            if not stored and ("id" not in article or location.matches_slug):
+                is_other = "id" in article and holder and holder["id"] in imported_ids
+                stored = None if is_other else holder
             row = self._complete(article, stored, location)
             if self._is_duplicate(location, row):
                 continue
-            holder = by_slug.get(row["slug"])
             if holder and holder["id"] != row["id"]:
                 self.pending_slugs.append((location, row["id"], row["slug"]))
                 row["slug"] = f" {row['id']}"  # unique: no slug has a space
