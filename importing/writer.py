@@ -113,6 +113,10 @@ class ArticleWriter:
                 self.counts["unchanged"] += 1
                 continue
             self._report(location, article, row, stored)
+        self._write_rows(new, changed)
+
+    def _write_rows(self, new: list[Row], changed: list[Row]) -> None:
+        """Write the rows of new and changed articles, and count them."""
         if new:
             db.session.execute(insert(article_table), new)
         if changed:
