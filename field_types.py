@@ -101,6 +101,8 @@ def one_of(choices: Iterable[str]) -> validate.OneOf:
 class Text(fields.String):
     """Text without the NUL character, which PostgreSQL cannot store and which ends strings in SQLite's functions."""
 
+    default_error_messages = {"required": "Missing. Every article needs it."}  # noqa: RUF012  # as marshmallow has it
+
     def _serialize(self, value: Any, attr: str | None, obj: Any, **kwargs: Any) -> Any:
         return value  # the database holds text alone
 

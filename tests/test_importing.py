@@ -428,8 +428,8 @@ def test_every_invalid_article_is_named_with_field_and_reason(errors, sql):
         "%20. readTime: '3' must be a number of minutes, at least 0 and under 1000000.",
         "standard input, line 3, slug 'slug-3': colour: Unknown field. Leave it out. "
         "views: -1 must be a whole number, 0 to 9007199254740992.",
-        "standard input, line 4, slug 'only': contentHtml: Missing data for required field. "
-        "title: Missing data for required field.",
+        "standard input, line 4, slug 'only': contentHtml: Missing. Every article needs it. "
+        "title: Missing. Every article needs it.",
         "standard input, line 5: slug: 7 must be a string.",
         f"standard input, line 7, slug '{'x' * 80}': _schema: Unknown field. Leave it out. "
         "keywords: ['a\\x1b'] must not hold control characters, which break feeds. Remove them. "

@@ -56,7 +56,7 @@ def test_only_title_slug_and_content_are_required():
     assert (loaded["banner_url"], loaded["category"], loaded["keywords"]) == ("", "", "[]")
     assert load(**required | dict.fromkeys(COMPLETE.keys() - required.keys())) == load(**required)
     for name in required:
-        assert errors_of(**{name: None}) == {name: ["Missing data for required field."]}
+        assert errors_of(**{name: None}) == {name: ["Missing. Every article needs it."]}
 
 
 @pytest.mark.parametrize(

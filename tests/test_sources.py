@@ -105,7 +105,7 @@ def test_several_sources_are_one_import(run, slugs, tmp_path):
         ("utf16.jsonl", LINES.decode().encode("utf-16"), "utf16.jsonl, line 1: Must be an article in JSON, in UTF-8 ("),
         ("surrogate.jsonl", b'{"title": "\\ud800"}', "surrogate.jsonl, line 1: Must be an article in JSON"),
         ("deeper.json", b"[7, " + b"[" * 255 + b"]" * 255 + b"]", "deeper.json, article 2: Must not be nested"),
-        ("items.json", b'[null, 7, {"slug": "x"}]', "items.json, article 3, slug 'x': contentHtml: Missing data"),
+        ("items.json", b'[null, 7, {"slug": "x"}]', "items.json, article 3, slug 'x': contentHtml: Missing."),
     ],
 )
 def test_invalid_files_are_rejected_with_the_location(run, slugs, tmp_path, name, content, words):
