@@ -391,6 +391,7 @@ def test_new_files_are_their_owners_alone(database, tmp_path):
     try:
         for command in (["keys", "create", "Acme"], ["database", "backup", tmp_path / "backup.db"]):
             assert run_command(new_app, *command).exit_code == 0
+        assert database.stat().st_mode & 0o777 == 0o600
         database.unlink()
         close(new_app)
         assert run_command(new_app, "database", "restore", tmp_path / "backup.db", "--yes").exit_code == 0
