@@ -104,7 +104,8 @@ def _read_env_file(path: Path) -> dict[str, str]:
     for name in variables:
         meant = _similar_setting(name)
         if meant and meant != name:
-            raise SettingsError(f"{path}: {name} is no setting: did you mean {meant}? Correct the name, or remove it.")
+            hint = f"did you mean {meant}? Correct the name, or remove it."
+            raise SettingsError(f"{path}: {name} is not a setting: {hint}")
     return variables
 
 

@@ -36,7 +36,7 @@ def api_key(value: str) -> str:
 def source(value: str) -> str:
     """Parse what an import reads: a file or folder that exists, "-" for standard input, an http(s) URL."""
     if not find_reader(value):
-        raise click.BadParameter(f"{value!r} is no folder, no http(s) URL, not - and no file {', '.join(READERS)}.")
+        raise click.BadParameter(f"{value!r} is not a folder, an http(s) URL, - or a file {', '.join(READERS)}.")
     return value if value == "-" or is_url(value) else str(click.Path(exists=True)(value))
 
 
@@ -62,7 +62,7 @@ def timezone(value: str) -> tzinfo:
     try:
         return ZoneInfo(value)
     except (KeyError, OSError, ValueError) as error:
-        raise click.BadParameter(f"{value!r} is no time zone. Write a name such as Europe/Berlin.") from error
+        raise click.BadParameter(f"{value!r} is not a time zone. Write a name such as Europe/Berlin.") from error
 
 
 def timestamp(value: str) -> datetime:

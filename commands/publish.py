@@ -74,6 +74,6 @@ def change_articles(slugs: tuple[str, ...], name: str | None) -> Iterator[list[R
 
 
 def _update(article: Row[Any], **values: Any) -> None:
-    """Write these columns of an article, and what search reads. What other tools have changed stays."""
+    """Write these columns of an article, and what search reads. Changes by other tools stay."""
     values |= search_columns(article.title, article.slug)
     db.session.execute(update(article_table).where(article_table.c.pk == article.pk).values(values))

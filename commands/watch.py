@@ -35,7 +35,7 @@ COLUMNS = (*ArticleSchema().columns, "created_at", "updated_at")
 
 
 class PublishedState:
-    """What the API shows of a customer's articles, as a digest that is read again when it may have changed."""
+    """A digest of a customer's published articles, which is read again when they may have changed."""
 
     def __init__(self, name: str | None) -> None:
         self.name, self._customer_id = name, 0

@@ -1,4 +1,4 @@
-"""What the two lists share. They differ only in the form of an article."""
+"""The common part of the two lists, which differ only in the form of an article."""
 
 from collections.abc import Callable, Iterable, Sequence
 from datetime import UTC, datetime

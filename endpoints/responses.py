@@ -1,4 +1,4 @@
-"""What responses have in common."""
+"""The common part of all responses."""
 
 from datetime import datetime
 from typing import Any

@@ -1,4 +1,4 @@
-"""What is derived from an article's content: reading time, meta title and meta description."""
+"""Fields derived from an article's content: reading time, meta title and meta description."""
 
 import math
 import re

@@ -1,4 +1,4 @@
-"""What is wrong with an import, article by article."""
+"""The error report of an import, article by article."""
 
 import os
 from collections import defaultdict

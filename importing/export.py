@@ -23,8 +23,8 @@ def select_articles(customer: Customer, slugs: Collection[str]) -> Select[Any]:
 def export_articles(customer: Customer, slugs: Collection[str] = (), *, all_fields: bool) -> Iterator[dict[str, Any]]:
     """Yield the customer's articles, or those with these slugs, ordered by id, in the form that import takes.
 
-    What an import would derive to the same value is left out, so that it follows an edit, unless `all_fields`. The
-    articles are read in the session's transaction, and held in memory a batch at a time.
+    Values that an import would derive are left out, so that they follow an edit, unless `all_fields`. The articles are
+    read in the session's transaction, and held in memory a batch at a time.
     """
     query = select_articles(customer, slugs).order_by(article_table.c.id)
     result = db.session.execute(query, execution_options={"yield_per": BATCH_SIZE})

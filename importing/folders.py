@@ -22,7 +22,7 @@ def read_folder(source: str, options: SourceOptions, errors: ImportErrors) -> Re
         location = SourceLocation(source, file=name.encode(errors="replace").decode())
         try:
             if not os.path.isfile(path):  # a pipe would never end
-                raise SourceError("It is no file that can be read. Move it elsewhere.")
+                raise SourceError("It is not a file that can be read. Move it elsewhere.")
             data = Path(path).read_bytes()
             if data.startswith(b"---js"):  # or ---json, of Eleventy
                 errors.note("Left out: files with front matter in JavaScript or JSON", location.file)

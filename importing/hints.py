@@ -1,4 +1,4 @@
-"""What an import says of an article: why it is refused, and what is accepted but looks wrong."""
+"""Messages about an article: why an import refuses it, and warnings about one that it accepts."""
 
 import re
 import reprlib

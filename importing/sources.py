@@ -38,7 +38,7 @@ def find_reader(source: str) -> Reader | None:
 
 @contextmanager
 def open_sources(sources: tuple[str, ...], options: SourceOptions, errors: ImportErrors) -> Iterator[Records]:
-    """Open `sources`, and yield an iterator over all their records. What cannot be read goes to `errors`.
+    """Open `sources`, and yield an iterator over all their records. Errors of reading go to `errors`.
 
     All but JSON Lines in a file or a named pipe, which are read as they come, are first received to their end: the
     transaction that follows then waits for nobody. Raises ImportFailedError if there is no room for them.
@@ -58,7 +58,7 @@ def _read_source(source: str, options: SourceOptions, errors: ImportErrors) -> R
     try:
         is_file = reader in READERS.values() and reader is not read_lines
         if is_file and not (os.path.isfile(source) or os.path.isdir(source)):  # a pipe would never end
-            raise SourceError("It is no file that can be read. Name a file.")
+            raise SourceError("It is not a file that can be read. Name a file.")
         if reader:
             yield from reader(source, options, errors)
     except SourceError as error:

@@ -198,7 +198,7 @@ def _overwrite(copy: str, path: str) -> bool:
 def _replace(copy: str, path: str) -> None:
     """Move the copy, in WAL mode and on the disk, to the database's place, with the mode and owner of the old file.
 
-    What SQLite has left beside the old file must not be applied to it.
+    Files that SQLite has left beside the old one must not be applied to it.
     """
     checkpoint(copy, timeout=0)
     _sync(copy)

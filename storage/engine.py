@@ -152,7 +152,7 @@ def write_transaction() -> Iterator[None]:
 def release_connection() -> None:
     """End the session, and close the engine's connections, before a command waits for a person or another program.
 
-    What happens to the database in that time, also to its file, is what the next transaction works on.
+    The next transaction works on the database as it is then, even if another file has taken its place.
     """
     end_transaction()
     db.engine.dispose()

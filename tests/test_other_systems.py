@@ -493,9 +493,9 @@ def test_pipes_and_links_in_a_circle_are_refused(site):
     os.mkfifo(Path() / "pipe.csv")
     report = site.refuse("a", "pipe.csv")
     assert report.splitlines()[1:] == [
-        "a/loop.md: It is no file that can be read. Move it elsewhere.",
-        "a/pipe.md: It is no file that can be read. Move it elsewhere.",
-        "pipe.csv: It is no file that can be read. Name a file.",
+        "a/loop.md: It is not a file that can be read. Move it elsewhere.",
+        "a/pipe.md: It is not a file that can be read. Move it elsewhere.",
+        "pipe.csv: It is not a file that can be read. Name a file.",
     ]
 
 

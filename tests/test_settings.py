@@ -124,7 +124,7 @@ def test_name_close_to_a_setting_is_refused(env_file: Path, name: str, setting: 
     env_file.write_text(f"HOST=x\n{name}=secret")
     with pytest.raises(ClickException) as raised:
         create_app()
-    assert f"{env_file}: {name} is no setting: did you mean {setting}?" in raised.value.message
+    assert f"{env_file}: {name} is not a setting: did you mean {setting}?" in raised.value.message
     assert "secret" not in raised.value.message
 
 
