@@ -273,7 +273,7 @@ def test_titles_have_several_scripts_and_categories_banners(demo):
     assert len({article["category"] for article in demo}) == 8
 
 
-def test_schema_markup_cannot_end_a_script_element(run_seed, run):
+def test_schema_markup_cannot_end_a_script_element(run, run_seed):
     run_seed()
     exported = run("articles", "export", "--all-fields", "--customer", "Demo").stdout.splitlines()
     assert len(exported) == 120 + HIDDEN
