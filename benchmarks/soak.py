@@ -196,6 +196,7 @@ def main(minutes: float, postgresql: bool, seed: int) -> None:
             changes = SQLiteChanges(Path(folder))
         changes.rng.seed(seed)
         with run_server("app.py", DATABASE_URL=changes.url, PYTHONPATH=folder, CLOCK=str(changes.clock)) as service:
+            Request(service, "/healthz", {}).send()  # it listens before it has opened the database
             Soak(changes, service, minutes).run()
 
 
