@@ -45,7 +45,6 @@ def parse_rows(source: str) -> Iterator[dict[str, Any]]:
                 | moments
                 | {
                     "customerId": 1,
-                    "schemaMarkupGenerated": False,
                     "foldedTitle": title,
                     "searchText": f"{title}\n{article['slug'].lower()}",
                     "keywords": orjson.dumps(article["keywords"]).decode(),

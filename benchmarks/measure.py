@@ -164,6 +164,17 @@ def wait_for_listener(port: int, process: subprocess.Popen[bytes]) -> None:
 
 
 @contextmanager
+def listening(process: subprocess.Popen[bytes], port: int) -> Iterator[Server]:
+    """Wait until the process listens on the port, and end it when the block ends. Raises click.ClickException."""
+    try:
+        wait_for_listener(port, process)
+        yield Server(port, process)
+    finally:
+        process.terminate()
+        process.wait()
+
+
+@contextmanager
 def run_server(
     *arguments: str, folder: Path = PROJECT, core: int | None = None, **environment: str
 ) -> Iterator[Server]:
@@ -177,9 +188,5 @@ def run_server(
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
     )
-    try:
-        wait_for_listener(port, process)
-        yield Server(port, process)
-    finally:
-        process.terminate()
-        process.wait()
+    with listening(process, port) as server:
+        yield server

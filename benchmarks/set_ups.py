@@ -10,7 +10,7 @@ import click
 import psycopg
 
 from benchmarks.data import fill_database
-from benchmarks.measure import PATHS, PROJECT, Request, Server, Table, check, free_port, run_server, wait_for_listener
+from benchmarks.measure import PATHS, PROJECT, Request, Server, Table, check, free_port, listening, run_server
 
 
 @contextmanager
@@ -46,12 +46,8 @@ def nginx(folder: Path, *instances: int) -> Iterator[Server]:
     site = documented_site(folder, port, *instances)
     (folder / "nginx.conf").write_text(f"{main}events {{}} http {{ access_log off; {site} }}")
     process = subprocess.Popen(["nginx", "-p", str(folder), "-c", str(folder / "nginx.conf")])  # noqa: S607
-    try:
-        wait_for_listener(port, process)
-        yield Server(port, process)
-    finally:
-        process.terminate()
-        process.wait()
+    with listening(process, port) as server:
+        yield server
 
 
 def compare_set_ups(folder: Path, postgresql: str, count: int, table: Table, stack: ExitStack) -> None:
