@@ -128,6 +128,8 @@ async function showArticle(slug) {
 const escapeXml = (text) => text.replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`);
 
 async function showSitemap() {
+  URL.revokeObjectURL(element("download").href);
+  element("download").removeAttribute("href"); // the file of an earlier URL must not be downloaded while this one's loads
   const { data } = await fetchJson("sitemap");
   shownRequest = { path: "sitemap", query: {} };
   const isValid = element("site").checkValidity();
@@ -145,7 +147,6 @@ async function showSitemap() {
     "</urlset>\n",
   ].join("\n");
   element("xml").textContent = xml;
-  URL.revokeObjectURL(element("download").href);
   element("download").href = URL.createObjectURL(new Blob([xml], { type: "application/xml" }));
 }
 

@@ -185,6 +185,8 @@ def test_layout_does_not_shift_when_images_load(page, size):
 def test_it_makes_a_sitemap_to_download(page, tmp_path):
     enter(page)
     page.get_by_role("link", name="Sitemap", exact=True).click()
+    expect(page.get_by_role("link", name="Download sitemap.xml")).to_be_visible()
+    page.route("**/v1/sitemap", lambda route: (page.wait_for_timeout(300), route.continue_()))
     page.get_by_label("URL of an article").fill("https://blog.example/a&b/")
     with page.expect_download() as download:
         page.get_by_role("link", name="Download sitemap.xml").click()
