@@ -101,11 +101,34 @@ def run_command(app: Flask, *arguments: Any, **options: Any) -> Result:
     return app.test_cli_runner().invoke(args=[str(argument) for argument in arguments], **options)
 
 
-def run_in_shell(line: str, **environment: str) -> subprocess.CompletedProcess[str]:
-    """Run a line of a document in a shell, as a user does whose environment is active."""
+def read_page(name: str) -> str:
+    """Return the text of a document, such as `README` or `docs/import`."""
+    return (PROJECT / f"{name}.md").read_text("utf-8")
+
+
+def section(page: str, title: str) -> str:
+    """Return the text under a heading of a page, up to the next heading."""
+    return re.split(r"^##+ ", page.split(f"# {title}\n")[1], maxsplit=1, flags=re.MULTILINE)[0]
+
+
+def blocks(page: str, language: str, after: str = "") -> list[str]:
+    """Return the code blocks in a language that follow the line that begins with `after`."""
+    start = re.search(f"^{re.escape(after)}", page, re.MULTILINE).start()
+    return re.findall(rf"^```{language}\n(.*?)^```", page[start:], re.DOTALL | re.MULTILINE)
+
+
+def write_files(page: str, folder: Path) -> None:
+    """Write each file that a page prints into the folder: a code block under a line that begins with its path."""
+    for path, text in re.findall(r"^`([^`\n]+)`[^\n]*:\n\n```\w+\n(.*?)^```", page, re.DOTALL | re.MULTILINE):
+        (folder / path).parent.mkdir(parents=True, exist_ok=True)
+        (folder / path).write_text(text, "utf-8")
+
+
+def run_in_shell(commands: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    """Run commands of a document in a shell, as a user does whose environment is active."""
     path = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
     env = os.environ | {"PATH": path, "FLASK_APP": str(PROJECT / "app.py")} | environment
-    return subprocess.run(line, shell=True, env=env, capture_output=True, text=True, timeout=120)  # noqa: S602
+    return subprocess.run(commands, shell=True, env=env, capture_output=True, text=True, timeout=300)  # noqa: S602
 
 
 def run_line(app: Flask, line: str, **environment: str) -> str:
@@ -119,8 +142,13 @@ def run_line(app: Flask, line: str, **environment: str) -> str:
     else:
         result = run_in_shell(line, DATABASE_URL=app.config["DATABASE_URL"], **environment)
         status = result.returncode
-    assert status == 0, result.stderr
+    assert status == 0, result.stdout + result.stderr
     return result.stdout
+
+
+def run_section(app: Flask, page: str, title: str) -> list[str]:
+    """Run the first commands of a section, line by line, each of which must succeed; return what each printed."""
+    return [run_line(app, line) for line in blocks(section(page, title), "sh")[0].splitlines()]
 
 
 def create_key(app: Flask, customer: str = "Acme", *options: str) -> str:

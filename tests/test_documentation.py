@@ -19,8 +19,11 @@ from helpers import (
     POSTGRESQL,
     PROJECT,
     article_json,
+    blocks,
     get,
     run_line,
+    run_section,
+    section,
     subprocess_args,
 )
 
@@ -35,15 +38,6 @@ README, BEHAVIOUR, IMPORT, OPERATE, PUBLISH, CONTRIBUTING = (
     for name in ("README", "docs/behaviour", "docs/import", "docs/operate", "docs/publish", "CONTRIBUTING")
 )
 EVERYTHING = "\n".join(PAGES.values())
-
-
-def blocks(page, language):
-    return re.findall(rf"^```{language}\n(.*?)^```", page, re.MULTILINE | re.DOTALL)
-
-
-def section(page, title):
-    """Return the text under a heading, up to the next heading."""
-    return re.split(r"^#+ ", page.split(f"# {title}\n")[1], maxsplit=1, flags=re.MULTILINE)[0]
 
 
 def names_in_table(text):
@@ -135,27 +129,18 @@ def test_loop_ends_if_there_are_no_articles(site):
 
 
 @pytest.fixture
-def run_lines(app, tmp_path, monkeypatch):
-    """Run a section's first block of shell lines in the test's folder; return what each printed."""
+def follow(app, tmp_path, monkeypatch):
+    """Run the first commands of a page's section in the test's folder; return what each printed."""
     monkeypatch.chdir(tmp_path)
-
-    def run_lines(page, title, replace=()):
-        printed = []
-        for line in blocks(section(page, title), "sh")[0].splitlines():
-            for old, new in replace:
-                line = line.replace(old, new)
-            printed.append(run_line(app, line))
-        return printed
-
-    return run_lines
+    return partial(run_section, app)
 
 
-def test_first_commands_for_own_articles_work(run_lines, run, tmp_path):
+def test_first_commands_for_own_articles_work(follow, run, tmp_path):
     """Runs them beside the demo, as a user who has followed the README does."""
     assert run("keys", "create", "Demo").exit_code == 0
     (example,) = blocks(section(README, "Your own articles"), "json")
     (tmp_path / "articles.json").write_text(example)
-    key, imported, listed = run_lines(README, "Your own articles")
+    key, imported, listed = follow(README, "Your own articles")
     assert re.fullmatch(r"\S{43}\n", key)
     assert f"`{imported.strip()}`" in section(README, "Your own articles")
     assert listed == "published\t2026-03-01T07:00:00.000Z\tspring-menu\tOur spring menu\n"
@@ -173,24 +158,24 @@ def test_seed_commands_work(database):
     assert printed[1].startswith("Deleted Demo (articles: 504, keys: 1)")
 
 
-def test_key_commands_work(run_lines, sql):
-    first, second, listed, revoked = run_lines(OPERATE, "Keys")
+def test_key_commands_work(follow, sql):
+    first, second, listed, revoked = follow(OPERATE, "Keys")
     assert first != second
     assert [line.split("\t")[1::4] for line in listed.splitlines()] == [["My Site", "active"]] * 2
     assert revoked == ""
     assert sql("SELECT id FROM api_key WHERE revoked_at IS NOT NULL") == [(1,)]
 
 
-def test_customer_commands_work(run_lines, run, sql):
+def test_customer_commands_work(follow, run, sql):
     assert run("keys", "create", "My Site").exit_code == 0
-    listed, renamed, deleted = run_lines(OPERATE, "Customers")
+    listed, renamed, deleted = follow(OPERATE, "Customers")
     assert listed == "My Site\t0\t1\n"
     assert renamed.startswith("Renamed My Site to My New Site")
     assert deleted == "Deleted My New Site (articles: 0, keys: 1).\n"
     assert sql("SELECT count(*) FROM customer") == [(0,)]
 
 
-def test_daily_commands_work(run_lines, server, key, tmp_path):
+def test_daily_commands_work(follow, server, key, tmp_path):
     """Imports the README's example from each kind of source, then publishes, schedules and unpublishes it."""
     (example,) = blocks(section(README, "Your own articles"), "json")
     (tmp_path / "articles.json").write_text(example)
@@ -198,14 +183,14 @@ def test_daily_commands_work(run_lines, server, key, tmp_path):
     (tmp_path / "articles.jsonl").write_text(line)
     for month in ("january", "february"):
         (tmp_path / f"{month}.jsonl").write_text(line.replace("spring-menu", month))
-    source = [("https://other.example.com", f"http://{server.host}:{server.port}"), ("ITS_KEY", key)]
-    assert run_lines(IMPORT, "JSON") + run_lines(IMPORT, "Another instance", source) == [
+    here = IMPORT.replace("https://other.example.com", f"http://{server.host}:{server.port}").replace("ITS_KEY", key)
+    assert follow(IMPORT, "JSON") + follow(here, "Another instance") == [
         "1 new, 0 changed, 0 unchanged (new: 1 published)\n",
         "2 new, 0 changed, 0 unchanged (new: 2 published)\n",
         "0 new, 0 changed, 1 unchanged\n",
         "0 new, 0 changed, 3 unchanged\n",
     ]
-    listed, draft, published, scheduled = run_lines(PUBLISH, "Publish, schedule, unpublish")
+    listed, draft, published, scheduled = follow(PUBLISH, "Publish, schedule, unpublish")
     assert "published\t2026-03-01T07:00:00.000Z\tspring-menu\tOur spring menu\n" in listed
     assert draft == "spring-menu: draft\n"
     assert published == "spring-menu: published since 2026-03-01T07:00:00.000Z\n"
@@ -213,16 +198,16 @@ def test_daily_commands_work(run_lines, server, key, tmp_path):
     assert scheduled == f"spring-menu: scheduled for 2030-03-01T07:00:00.000Z {replaced}\n"
 
 
-def test_articles_as_files_keep_a_history_in_git(app, run_lines, save, key, tmp_path, monkeypatch):
+def test_articles_as_files_keep_a_history_in_git(app, follow, save, key, tmp_path, monkeypatch):
     for name in ("GIT_AUTHOR", "GIT_COMMITTER"):
         monkeypatch.setenv(f"{name}_NAME", "Acme")
         monkeypatch.setenv(f"{name}_EMAIL", "acme@example.com")
     save(article_json(1), article_json(2))
-    assert run_lines(PUBLISH, "Edit articles as files")[2] == "0 new, 0 changed, 2 unchanged\n"
+    assert follow(PUBLISH, "Edit articles as files")[2] == "0 new, 0 changed, 2 unchanged\n"
     shutil.rmtree(tmp_path / "texts")
-    run_lines(PUBLISH, "A history in git")
+    follow(PUBLISH, "A history in git")
     save(article_json(1, title="Another title"))
-    run_lines(PUBLISH, "A history in git")
+    follow(PUBLISH, "A history in git")
     changed = run_line(app, "git -C texts show --format= --unified=0")
     assert set(re.findall("^[-+](\\w+): ", changed, re.MULTILINE)) == {"updatedAt", "title"}
     (example,) = blocks(section(PUBLISH, "Edit articles as files"), "html")
