@@ -13,7 +13,7 @@ import pytest
 from click.testing import Result
 from flask import Flask
 from flask.testing import FlaskClient
-from helpers import POSTGRESQL, Server, Site, client_with_key, create_application, create_key, run_command
+from helpers import POSTGRESQL, Server, Site, client_with_key, create_key, run_command
 
 from storage.sqlite_changes import SQLiteChangeDetector
 
@@ -53,30 +53,26 @@ def no_process_outlives_the_tests() -> Iterator[None]:
 @pytest.fixture(scope="session")
 def template(default_settings: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     """A database that holds the tables and nothing else."""
-    database = tmp_path_factory.mktemp("template") / "articles.db"
-    database.touch()
-    app = create_application(database)
-    assert run_command(app, "keys", "list").exit_code == 0
-    helpers.close(app)
-    yield database
-    helpers.drop_databases()
+    with helpers.temporary_databases(tmp_path_factory.mktemp("template")) as database:
+        database.touch()
+        with helpers.application(database) as app:
+            assert run_command(app, "keys", "list").exit_code == 0
+        yield database
 
 
 @pytest.fixture
 def database(tmp_path: Path) -> Iterator[Path]:
     """Where a test's database is, or will be."""
-    before = len(helpers.created_databases)
-    yield tmp_path / "articles.db"
-    helpers.drop_databases(before)
+    with helpers.temporary_databases(tmp_path) as database:
+        yield database
 
 
 @pytest.fixture
 def app(template: Path, database: Path) -> Iterator[Flask]:
     """The application on an empty database."""
     helpers.copy_database(template, database)
-    app = create_application(database)
-    yield app
-    helpers.close(app)
+    with helpers.application(database) as app:
+        yield app
 
 
 @pytest.fixture
@@ -138,12 +134,10 @@ def server(app: Flask, start: Callable[..., Server]) -> Server:
 @pytest.fixture(scope="session")
 def shared(template: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
     """The application, and a running service on the same database, for all tests."""
-    before = len(helpers.created_databases)
-    database = tmp_path_factory.mktemp("shared") / "articles.db"
-    helpers.copy_database(template, database)
-    with helpers.running_service(database) as service:
-        yield service
-    helpers.drop_databases(before)
+    with helpers.temporary_databases(tmp_path_factory.mktemp("shared")) as database:
+        helpers.copy_database(template, database)
+        with helpers.running_service(database) as service:
+            yield service
 
 
 @pytest.fixture

@@ -222,6 +222,14 @@ def drop_databases(before: int = 0) -> None:
             server.execute(f"DROP DATABASE IF EXISTS {created_databases.pop()} WITH (FORCE)")
 
 
+@contextmanager
+def temporary_databases(folder: Path) -> Iterator[Path]:
+    """Yield the path of a database in the folder; drop those that were created meanwhile."""
+    before = len(created_databases)
+    yield folder / "articles.db"
+    drop_databases(before)
+
+
 def run_sql(database: Path, statement: str, *parameters: Any) -> list[Any]:
     """Run one statement on a database as another tool would, and return its rows."""
     if POSTGRESQL:
@@ -381,10 +389,10 @@ class Server:
 @contextmanager
 def running_service(database: Path) -> Iterator[tuple[Flask, Server]]:
     """Run a service on a database that exists; yield the application on the same database, and the service."""
-    app, server = create_application(database), Server(database)
-    yield app, server
-    assert server.stop() == 0
-    close(app)
+    server = Server(database)
+    with application(database) as app:
+        yield app, server
+        assert server.stop() == 0
 
 
 def get(server: Any, path: str, method: str = "GET", **headers: str) -> Any:
@@ -457,6 +465,14 @@ def assert_one_is_below(limit: float, attempt: Callable[[], float]) -> None:
 def create_application(database: Path, **settings: Any) -> Flask:
     """Return the application on a test's database."""
     return create_app({"DATABASE_URL": database_url(database)} | settings)
+
+
+@contextmanager
+def application(database: Path, **settings: Any) -> Iterator[Flask]:
+    """Yield the application on a test's database, and close its connections."""
+    app = create_application(database, **settings)
+    yield app
+    close(app)
 
 
 def copy_project(folder: Path) -> Path:
