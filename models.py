@@ -144,40 +144,39 @@ class Article(Base):
 article_table: Table = Base.metadata.tables[Article.__tablename__]
 
 
-def _sqlite_checks() -> Iterator[tuple[str, str]]:
-    """Yield columns with conditions, against values that another tool could write and no endpoint could render."""
+def _sqlite_checks() -> Iterator[str]:
+    """Yield conditions against values that another tool could write and no endpoint could render."""
     for column in article_table.columns:
         name = column.name
         if isinstance(column.type, UtcDateTime):
             # Timestamps are compared as text, in the form of SQLite's own datetime(), with or without a fraction.
             yield (
-                name,
                 f"{name} IS datetime({name}, '+0 days') || substr({name}, 20)"
                 f" AND rtrim(substr({name}, 20), '0123456789') IN ('', '.')"
-                f" AND substr({name}, 1, 4) > '0000'",
+                f" AND substr({name}, 1, 4) > '0000'"
             )
         elif isinstance(column.type, Text) and name != "status":
-            yield name, f"typeof({name}) IN ('text', 'null')"
+            yield f"typeof({name}) IN ('text', 'null')"
     for name, kind in (("keywords", "array"), ("schema_markup", "object")):
         is_json = f"json_valid({name}) AND json_type({name}) = '{kind}' AND instr({name}, char(0)) = 0"
-        yield name, f"{name} IS NULL OR {is_json}"
+        yield f"{name} IS NULL OR {is_json}"
     for member, kind in (("@context", "text"), ("@graph", "array")):
-        yield "schema_markup", f"schema_markup IS NULL OR json_type(schema_markup, '$.\"{member}\"') IS '{kind}'"
+        yield f"schema_markup IS NULL OR json_type(schema_markup, '$.\"{member}\"') IS '{kind}'"
 
 
-def _postgresql_checks() -> Iterator[tuple[str, str]]:
-    """Yield columns with conditions, as for SQLite. PostgreSQL's types leave less to check."""
+def _postgresql_checks() -> Iterator[str]:
+    """Yield conditions as for SQLite. PostgreSQL's types leave less to check."""
     for name in ("published_at", "created_at", "updated_at"):
-        yield name, f"{name} >= '0001-01-01 00:00:00+00' AND {name} < '10000-01-01 00:00:00+00'"
+        yield f"{name} >= '0001-01-01 00:00:00+00' AND {name} < '10000-01-01 00:00:00+00'"
     not_text = "jsonb_path_exists(keywords::jsonb, 'strict $[*] ? (@.type() != \"string\")')"
-    yield "keywords", f"jsonb_typeof(keywords::jsonb) = 'array' AND NOT {not_text}"
+    yield f"jsonb_typeof(keywords::jsonb) = 'array' AND NOT {not_text}"
     for member, kind in (("@context", "string"), ("@graph", "array")):
         value = f"schema_markup::jsonb -> '{member}'"
-        yield "schema_markup", f"schema_markup IS NULL OR jsonb_typeof({value}) IS NOT DISTINCT FROM '{kind}'"
+        yield f"schema_markup IS NULL OR jsonb_typeof({value}) IS NOT DISTINCT FROM '{kind}'"
 
 
 ARTICLE_CHECKS = {"sqlite": list(_sqlite_checks()), "postgresql": list(_postgresql_checks())}
 
 for dialect, checks in ARTICLE_CHECKS.items():
-    for _, condition in checks:
+    for condition in checks:
         article_table.append_constraint(CheckConstraint(condition).ddl_if(dialect=dialect))

@@ -2,17 +2,17 @@
 
 import os
 
-from sqlalchemy import Connection, Inspector, delete, insert, inspect, select
+from sqlalchemy import Connection, delete, insert, inspect, select
 
-from models import Base, SchemaVersion, db
+from models import Base, SchemaVersion, article_table, db
 from storage import StorageError
 from storage.engine import MIGRATION_LOCK, release_connection, write_options
-from storage.migration import RENAMED_COLUMNS, upgrade_tables
+from storage.migration import upgrade_tables
 from storage.sqlite import checkpoint, create_file, require_file, require_writable, sqlite_path
 
 # Increase it whenever a column with a server_default is added. For other changes, extend upgrade_tables too.
 SCHEMA_VERSION = 3
-OLDEST_TABLES = {"customer", "api_key", "article"}  # which every version has
+OLDEST_VERSION = 2  # which can be upgraded: that of 1.0.0
 
 
 def open_database(*, create: bool = False) -> str | None:
@@ -21,7 +21,7 @@ def open_database(*, create: bool = False) -> str | None:
     Only with `create` is a database file that does not exist created; its path is returned then. Otherwise a running
     service would reject every key (401) instead of reporting the missing database (503). A read-only
     database can be used if its tables are of this version. Raises StorageError for a file that is missing, cannot be
-    created or may not be written, and for the tables of a newer version or of another program.
+    created or may not be written, and for tables of another program or of a version that it does not know.
     """
     release_connection()  # it might be of a file that is no longer there
     path = sqlite_path(db.engine.url)
@@ -45,42 +45,43 @@ def open_database(*, create: bool = False) -> str | None:
 
 
 def has_own_tables(connection: Connection) -> bool:
-    """Return whether the database has this service's tables, of any version."""
+    """Return whether the database has this service's tables, of any version.
+
+    Its table of articles tells, by the columns of every version: those added later may be null, or have a default.
+    """
     inspector = inspect(connection)
-    return all(inspector.has_table(name) and _has_columns(inspector, name) for name in OLDEST_TABLES)
+    names = [column["name"] for column in inspector.get_columns("article")] if inspector.has_table("article") else []
+    oldest = {column.name for column in article_table.columns if not (column.nullable or column.server_default)}
+    return oldest <= set(names)
 
 
 def refuse_foreign_tables(connection: Connection) -> None:
     """Raise StorageError for another program's tables of the same names, and for another program's SQLite file."""
     if has_own_tables(connection):
         return
-    inspector = inspect(connection)
-    is_file = connection.dialect.name == "sqlite"
-    if any(map(inspector.has_table, OLDEST_TABLES)) or (is_file and inspector.get_table_names()):
+    names = set(inspect(connection).get_table_names())
+    if names if connection.dialect.name == "sqlite" else names & Base.metadata.tables.keys():
         name = connection.engine.url.database
         raise StorageError(f"{name} is another program's database. Set DATABASE_URL to another one.")
 
 
-def _has_columns(inspector: Inspector, name: str) -> bool:
-    """Return whether a table has the columns of every version: those added later may be null, or have a default."""
-    renamed = {old: new for table, old, new in RENAMED_COLUMNS if table == name}
-    existing = {renamed.get(column["name"], column["name"]) for column in inspector.get_columns(name)}
-    columns = Base.metadata.tables[name].columns
-    return existing >= {column.name for column in columns if not (column.nullable or column.server_default)}
-
-
 def _schema_version(connection: Connection) -> int | None:
-    """Return the version of the tables, 0 for those from before versions, None if there are none.
+    """Return the version of the tables, None if there are none.
 
-    Raises StorageError for a newer version than this service knows, and for the tables of another program.
+    Raises StorageError for a newer version than this service knows or an older one than it upgrades, and for the tables
+    of another program.
     """
     refuse_foreign_tables(connection)
     if not has_own_tables(connection):
         return None
-    if not inspect(connection).has_table(SchemaVersion.__tablename__):
-        return 0
-    version = connection.scalar(select(SchemaVersion.number))
-    if version and version > SCHEMA_VERSION:
+    has_version = inspect(connection).has_table(SchemaVersion.__tablename__)
+    version: int | None = connection.scalar(select(SchemaVersion.number)) if has_version else None
+    if version is None or version < OLDEST_VERSION:
+        raise StorageError(
+            "A version of this service before 1.0.0 made the database. Upgrade to version 1.0.0 first: install it, and "
+            "start it once."
+        )
+    if version > SCHEMA_VERSION:
         raise StorageError(
             f"A newer version of this service made the database (its tables are of version {version}, this one knows "
             f"{SCHEMA_VERSION}). Install the newer one, or restore a backup from before."
@@ -101,7 +102,7 @@ def _check_encoding(connection: Connection) -> None:
 def migrate(connection: Connection) -> None:
     """Create the tables, or upgrade those of an earlier version, in the connection's transaction.
 
-    Raises StorageError for a newer version, and for an article that the tables of this version cannot hold.
+    Raises StorageError for a version that it cannot upgrade, and for an article that the new tables cannot hold.
     """
     version = _schema_version(connection)
     if version == SCHEMA_VERSION:  # another process may have been faster
