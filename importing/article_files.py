@@ -1,21 +1,26 @@
-"""Article files: an article as a person edits it, front matter with the import form's fields and then the content."""
+"""Article files, and folders of them, as this service, Astro, Hugo, Jekyll and Eleventy have them."""
 
+import os
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
 from unicodedata import normalize
+from urllib.parse import quote
 
 import orjson
 from markdown_it import MarkdownIt
 
 from field_types import Minutes, SchemaMarkup, WholeNumber
-from importing.errors import SourceError
+from importing.errors import ImportErrors, LocatedRecord, Records, SourceError, SourceLocation, SourceOptions
+from importing.fitting import DATES, fit_article, fit_date
 from importing.front_matter import Plain, parse_front_matter
 from schemas import ArticleImportSchema
 
+SUFFIXES = (".html", ".md", ".markdown")
+DATED_NAME = re.compile(r"(?:(\d{4}-\d\d-\d\d)-)?(.*)", re.DOTALL)
 MARKDOWN = MarkdownIt("commonmark").enable("table")
 FORM = {field.data_key or name: field for name, field in ArticleImportSchema().fields.items()}
 JSON_FIELDS = {name for name, field in FORM.items() if isinstance(field, WholeNumber | Minutes | SchemaMarkup)}
@@ -29,6 +34,60 @@ MAX_FILE_NAME_BYTES = 255
 UNPORTABLE = re.compile(  # names that Windows reserves for devices, hidden files, characters of paths and patterns
     r"(?:con|prn|aux|nul|conin\$|conout\$|(?:com|lpt)[0-9¹²³])\.|\.|.*[<>:\"/\\|?*]", re.IGNORECASE
 )
+
+
+def read_folder(source: str, options: SourceOptions, errors: ImportErrors) -> Records:
+    """Yield the articles of a file, or of the files in a folder and its folders."""
+    for path in _find_files(source, errors):
+        with errors.catch(SourceLocation(path)):
+            if not os.path.isfile(path):  # a pipe would never end
+                raise SourceError("It is not a file that can be read. Move it elsewhere.")
+            data = Path(path).read_bytes()
+            if data.startswith(b"---js"):  # or ---json, of Eleventy
+                errors.note("Left out: files with front matter in JavaScript or JSON", Path(path).name)
+            else:
+                folder = Path(os.path.relpath(path, source)).parent.as_posix()
+                yield _read_file(path, data, options, quote(folder, errors="replace") + "/")
+
+
+def _find_files(source: str, errors: ImportErrors) -> Iterator[str]:
+    """Yield the paths of article files, in the order of their names."""
+    if not os.path.isdir(source):
+        yield source
+        return
+
+    def add_unreadable(error: OSError) -> None:
+        with errors.catch(SourceLocation(error.filename)):
+            raise error
+
+    for folder, folders, names in os.walk(source, onerror=add_unreadable):
+        for name in folders:
+            if os.path.islink(os.path.join(folder, name)):
+                errors.note("Left out: folders that are links", name)
+        folders[:] = sorted(name for name in folders if not name.startswith("."))  # such as .git
+        for name in sorted(names):
+            if name.lower().endswith(SUFFIXES) and not name.startswith(("_", ".")):
+                yield os.path.join(folder, name)
+            elif name.lower().endswith((*SUFFIXES, ".mdx")):
+                errors.note("Left out: files named _* or *.mdx", name)
+
+
+def _read_file(path: str, data: bytes, options: SourceOptions, folder: str) -> LocatedRecord:
+    """Return the location and the record of an article file. Raises SourceError."""
+    is_html, stem = path.lower().endswith(".html"), Path(path).stem
+    name = Path(path).absolute().parent.name if stem == "index" else stem
+    date, slug = DATED_NAME.findall(name.encode(errors="replace").decode())[0]
+    record, lines = parse_article(data, is_html=is_html)
+    is_own = {"title", "slug"} <= record.keys() <= FORM.keys() and isinstance(record["slug"], str)
+    if is_html and is_own:  # all is as it is to be
+        texts = {name: value for name, value in record.items() if name in DATES and isinstance(value, str)}
+        record |= {name: fit_date(text, options.zone) for name, text in texts.items()}
+        return SourceLocation(path, slug=record["slug"], lines=lines, matches_slug=True), record
+    if "_posts" in Path(path).parts or (date and "layout" in record):  # of Jekyll
+        for name in record.keys() & {"tags", "categories"}:
+            if isinstance(record[name], str) and "," not in record[name]:
+                record[name] = record[name].split()
+    return fit_article(SourceLocation(path, slug=slug, lines=lines), record, options, date, folder)
 
 
 def parse_article(data: bytes, *, is_html: bool = True, first_line: int = 1) -> tuple[dict[str, Any], dict[str, int]]:

@@ -1,8 +1,8 @@
 """The error report of an import, article by article."""
 
-import os
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from datetime import UTC, tzinfo
 from typing import Any, NamedTuple
 
@@ -28,10 +28,9 @@ class SourceError(Exception):
 class SourceLocation(NamedTuple):
     """The location of an article, and what an error or a warning about it may say."""
 
-    source: str
-    position: str = ""  # in the source or the file: "line 3", "article 3"
+    source: str  # the URL, or the file's path
+    position: str = ""  # in the source: "line 3", "article 3"
     slug: Any = None
-    file: str = ""  # below the source, if that is a folder
     lines: dict[str, int] = {}  # noqa: RUF012  # of the article's fields, by name
     notes: Sequence[str] = ()  # what was lost on the way; said if the article is new or changed
     matches_slug: bool = False  # whether an article here with its slug is the same one, whatever the ids
@@ -45,9 +44,8 @@ class SourceLocation(NamedTuple):
         return self._replace(position=f"line {line}") if line else self
 
     def __str__(self) -> str:
-        path = os.path.join(self.source, self.file) if self.file else self.source
         slug = f"slug {self.slug[:80]!r}" if isinstance(self.slug, str) else ""
-        return ", ".join(filter(None, (path, self.position, slug)))
+        return ", ".join(filter(None, (self.source, self.position, slug)))
 
 
 class SourceOptions(NamedTuple):
@@ -58,27 +56,14 @@ class SourceOptions(NamedTuple):
     zone: tzinfo = UTC  # of dates without one
 
 
-Records = Iterator[tuple[SourceLocation, Any]]
+LocatedRecord = tuple[SourceLocation, Any]
+Records = Iterator[LocatedRecord]
 
 
 def locate(source: str, records: Iterable[Any]) -> Records:
     """Yield the records of a source that are told apart by their number alone."""
     for number, record in enumerate(records, start=1):
         yield SourceLocation(source, f"article {number}").of(record), record
-
-
-class ErrorGroup(NamedTuple):
-    """The same error, in a row, of articles of one source."""
-
-    source: str
-    reason: str
-    locations: list[SourceLocation]
-
-    def lines(self) -> list[str]:
-        """Return what the error report says of them."""
-        if len(self.locations) > MAX_REPETITIONS:
-            return [f"{self.locations[0]}, and {len(self.locations) - 1} more: {self.reason}"]
-        return [f"{location}: {self.reason}" for location in self.locations]
 
 
 class ImportErrors:
@@ -88,21 +73,26 @@ class ImportErrors:
         self.notes: dict[str, list[str]] = defaultdict(list)  # warnings and losses, with the slugs of the articles
         self.changes: list[tuple[str, list[str]]] = []  # the first slugs, with the fields that change; new ones: none
         self.rejected_ids: set[str] = set()  # of articles that are not examined further
-        self._groups: list[ErrorGroup] = []
-        self._unnamed = 0  # errors that are not in a group
+        self._count = 0
+        self._groups: list[tuple[str, list[SourceLocation]]] = []  # the first reasons, and what they are for, in a row
 
     def add(self, location: SourceLocation, reason: str) -> None:
         """Record what is wrong with the article, or the whole source, at `location`."""
-        if self._groups and self._groups[-1][:2] == (location.source, reason):
-            self._groups[-1].locations.append(location)
-        elif self.is_full:
-            self._unnamed += 1
-        else:
-            self._groups.append(ErrorGroup(location.source, reason, [location]))
+        self._count += 1
+        if self._groups and self._groups[-1][0] == reason:
+            self._groups[-1][1].append(location)
+        elif not self.is_full:
+            self._groups.append((reason, [location]))
 
-    def add_unreadable(self, location: SourceLocation, error: OSError) -> None:
-        """Record that a source or a file cannot be read, or not to its end."""
-        self.add(location, f"It cannot be read ({error.strerror}).")
+    @contextmanager
+    def catch(self, location: SourceLocation) -> Iterator[None]:
+        """Record that a source or a file cannot be read, or not to its end, if the block says so."""
+        try:
+            yield
+        except SourceError as error:
+            self.add(location.at_line(error.line), str(error))
+        except OSError as error:
+            self.add(location, f"It cannot be read ({error.strerror}).")
 
     def note(self, text: str, slug: str) -> None:
         """Record a warning about an article, or what was lost of it."""
@@ -118,14 +108,17 @@ class ImportErrors:
 
     def raise_if_any(self) -> None:
         """Raise ImportFailedError if there are errors. The first ones are named, repeated ones once."""
-        lines, unnamed = ["Nothing was written. What is wrong:"], self._unnamed
-        for group in self._groups:
-            if unnamed > self._unnamed or len(lines) + len(group.lines()) > MAX_ERRORS_SHOWN + 1:
-                unnamed += len(group.locations)
-            else:
-                lines += group.lines()
-        if unnamed:
-            lines.append(f"… and {unnamed} more.")
+        lines, named = ["Nothing was written. What is wrong:"], 0
+        for reason, locations in self._groups:
+            group = [f"{location}: {reason}" for location in locations]
+            if len(group) > MAX_REPETITIONS:
+                group = [f"{locations[0]}, and {len(group) - 1} more: {reason}"]
+            if len(lines) + len(group) > MAX_ERRORS_SHOWN + 1:
+                break
+            lines += group
+            named += len(locations)
+        if named < self._count:
+            lines.append(f"… and {self._count - named} more.")
         if self:
             raise ImportFailedError("\n".join(map(_shorten, lines)))
 

@@ -3,11 +3,11 @@
 import re
 from datetime import UTC, datetime, tzinfo
 from email.utils import parsedate_to_datetime
-from typing import Any, NamedTuple
+from typing import Any
 from urllib.parse import urljoin
 
 from importing.derived import decode_references
-from importing.errors import SourceLocation, SourceOptions
+from importing.errors import LocatedRecord, SourceLocation, SourceOptions
 from importing.hints import FIELD_BY_ALIAS
 from storage.search import fold
 
@@ -30,31 +30,26 @@ TEMPLATE = re.compile(r"\{(?:%|\{(?:<|&lt;|%))")
 MAX_SLUG_LENGTH = 190  # characters of a slug from a title, so that a number fits behind it
 
 
-class RawArticle(NamedTuple):
-    """An article as its source has it."""
+def fit_article(
+    location: SourceLocation, fields: dict[str, Any], options: SourceOptions, date: str = "", folder: str = ""
+) -> LocatedRecord:
+    """Return the location of an article, with what was lost, and its record in the form that an import takes.
 
-    location: SourceLocation
-    fields: dict[str, Any]  # by the source's names; None and "" are missing
-    slug: str = ""  # if the fields have none
-    date: str = ""  # of its publication, if the fields have none
-    site: str = ""  # the URL of the source's site, if the source names it
-    folder: str = ""  # of the article, below the site's URL
-
-
-def fit_article(article: RawArticle, options: SourceOptions) -> tuple[SourceLocation, dict[str, Any]]:
-    """Return the location of an article, with what was lost, and its record in the form that an import takes."""
-    record, lines, notes = _rename(article)
-    site = options.site or article.site
-    notes += _fit_publication(record, article, options.zone)
-    _fit_texts(record, article.slug)
-    notes += _fit_urls(record, urljoin(f"{site.rstrip('/')}/", article.folder) if site else "")
-    return article.location._replace(slug=record["slug"], lines=lines, notes=notes, matches_slug=True), record
+    `fields` has the source's names; None and "" are missing. The location's slug and `date` count if the fields have
+    none. `folder` is that of the article, below the site's URL.
+    """
+    record, lines, notes = _rename(location, fields)
+    if date:
+        record.setdefault("publishedAt", date)
+    _fit_publication(record, notes, options.zone, is_own="publishedAt" in fields)
+    _fit_texts(record, location.slug or "")
+    _fit_urls(record, notes, urljoin(f"{options.site.rstrip('/')}/", folder) if options.site else "")
+    return location._replace(slug=record["slug"], lines=lines, notes=notes, matches_slug=True), record
 
 
-def _rename(article: RawArticle) -> tuple[dict[str, Any], dict[str, int], list[str]]:
+def _rename(location: SourceLocation, values: dict[str, Any]) -> tuple[dict[str, Any], dict[str, int], list[str]]:
     """Return an article's fields, and their lines, by the import form's names. Return notes about those left out."""
-    location = article.location
-    fields = {name: value for name, value in article.fields.items() if value not in MISSING or name == "contentHtml"}
+    fields = {name: value for name, value in values.items() if value not in MISSING or name == "contentHtml"}
     names = {re.sub("[_ -]", "", name.lower()): name for name in fields}
     record: dict[str, Any] = _pop_draft(fields, names)
     lines, notes = {}, [*location.notes]
@@ -78,15 +73,14 @@ def _pop_draft(fields: dict[str, Any], names: dict[str, str]) -> dict[str, str]:
     return {"status": "draft"} if draft in TRUE or published in FALSE else {}
 
 
-def _fit_publication(record: dict[str, Any], article: RawArticle, zone: tzinfo) -> list[str]:
-    """Fit the dates and the status. Return notes."""
-    if article.date:
-        record.setdefault("publishedAt", article.date)
+def _fit_publication(record: dict[str, Any], notes: list[str], zone: tzinfo, *, is_own: bool) -> None:
+    """Fit the dates and the status. If the date has the form's own name, the form's rules for the status hold too."""
     for field in record.keys() & DATES:
         record[field] = fit_date(_text(record[field]), zone)
-    if "publishedAt" in record and "publishedAt" not in article.fields:  # with the form's own name, the rules hold too
+    if "publishedAt" in record and not is_own:
         record.setdefault("status", "published")
-    return [] if "publishedAt" in record or "status" in record else ["No date: drafts, if they are new"]
+    if not {"publishedAt", "status"} & record.keys():
+        notes.append("No date: drafts, if they are new")
 
 
 def fit_date(text: str, zone: tzinfo) -> str:
@@ -122,9 +116,8 @@ def _fit_texts(record: dict[str, Any], slug: str) -> None:
     record["slug"] = re.sub(r"[\s/?#]+", "-", slug.strip(" /"))
 
 
-def _fit_urls(record: dict[str, Any], base: str) -> list[str]:
-    """Complete the URLs in the content and that of the banner. Return notes."""
-    notes = []
+def _fit_urls(record: dict[str, Any], notes: list[str], base: str) -> None:
+    """Complete the URLs in the content and that of the banner."""
     html = record.get("contentHtml")
     if isinstance(html, str):
         record["contentHtml"] = URL_ATTRIBUTE.sub(lambda match: match[1] + _fit_url(match[2], base), html)
@@ -136,7 +129,6 @@ def _fit_urls(record: dict[str, Any], base: str) -> list[str]:
         record["bannerUrl"] = url
     elif url:
         notes.append("Left out: banners without a whole URL. Name your site with --site")
-    return notes
 
 
 def _fit_url(url: str, base: str) -> str:

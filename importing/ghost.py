@@ -1,11 +1,10 @@
 """Ghost exports, as Settings → Import/Export writes them."""
 
 from collections import defaultdict
-from collections.abc import Iterator
 from typing import Any
 
-from importing.errors import ImportErrors, SourceError, SourceLocation
-from importing.fitting import RawArticle
+from importing.errors import ImportErrors, Records, SourceError, SourceLocation, SourceOptions
+from importing.fitting import fit_article
 
 STATUSES = {"published": "published", "scheduled": "published", "draft": "draft"}
 LOST_FIELDS = "canonical_url", "codeinjection_head", "codeinjection_foot"
@@ -13,7 +12,7 @@ NO_HTML = "The export has no HTML of this post. Export it from Ghost itself, not
 SITE = "__GHOST_URL__"  # in the place of the site's URL
 
 
-def read_posts(source: str, tables: dict[str, Any], errors: ImportErrors) -> Iterator[RawArticle]:
+def read_posts(source: str, tables: dict[str, Any], options: SourceOptions, errors: ImportErrors) -> Records:
     """Yield the posts of an export. Raises SourceError if a table is not as Ghost 3 and newer write it."""
     try:
         tags = _read_tags(tables)
@@ -26,7 +25,9 @@ def read_posts(source: str, tables: dict[str, Any], errors: ImportErrors) -> Ite
             elif post.get("html") is None and post["status"] != "draft":
                 errors.add(location, NO_HTML)
             else:
-                yield _read_post(location, post, meta.get(post["id"], {}), tags[post["id"]])
+                fields = _read_post(post, meta.get(post["id"], {}), tags[post["id"]])
+                notes = [] if post["visibility"] == "public" else ["Drafts, because they are for members"]
+                yield fit_article(location._replace(notes=notes), fields, options)
     except (AttributeError, LookupError, TypeError) as error:
         raise SourceError(f"Must be an export of Ghost 3 or newer ({error!r}). Export it again.") from error
 
@@ -41,14 +42,12 @@ def _read_tags(tables: dict[str, Any]) -> dict[str, list[str]]:
     return tags
 
 
-def _read_post(location: SourceLocation, post: dict[str, Any], meta: dict[str, Any], tags: list[str]) -> RawArticle:
-    is_public = post["visibility"] == "public"
-    notes = [] if is_public else ["Drafts, because they are for members"]
-    fields = {
+def _read_post(post: dict[str, Any], meta: dict[str, Any], tags: list[str]) -> dict[str, Any]:
+    return {
         "id": str(post["id"]),
         "title": post["title"],
         "slug": post["slug"],
-        "status": STATUSES[post["status"]] if is_public else "draft",
+        "status": STATUSES[post["status"]] if post["visibility"] == "public" else "draft",
         "publishedAt": _utc(post["published_at"]),
         "createdAt": _utc(post["created_at"]),
         "updatedAt": _utc(post["updated_at"]),
@@ -59,7 +58,6 @@ def _read_post(location: SourceLocation, post: dict[str, Any], meta: dict[str, A
         "metaDesc": meta.get("meta_description") or post["custom_excerpt"],
         "contentHtml": (post["html"] or "").replace(SITE, ""),
     } | {name: post.get(name) for name in LOST_FIELDS}
-    return RawArticle(location._replace(notes=notes), fields)
 
 
 def _utc(time: str | None) -> str:

@@ -8,7 +8,6 @@ from typing import IO, Any
 import orjson
 
 from importing.errors import ImportErrors, Records, SourceError, SourceLocation, SourceOptions, locate
-from importing.fitting import fit_article
 from importing.ghost import read_posts
 
 MAX_LINE_BYTES = 32 * 1024**2  # of JSON Lines: an article's text has a hundredth of it
@@ -30,7 +29,7 @@ def read_document(source: str, options: SourceOptions, errors: ImportErrors) -> 
         raise SourceError(f"Must be JSON in UTF-8 ({error}).{hint}") from error
     match document:
         case {"db": [{"data": {"posts": list()} as tables}, *_]} | {"data": {"posts": list()} as tables}:  # of Ghost
-            return (fit_article(post, options) for post in read_posts(source, tables, errors))
+            return read_posts(source, tables, options, errors)
         case {"data": list(articles)} | list(articles):
             return locate(source, articles)
     raise SourceError("Must hold an array of articles, or an object whose data is one.")

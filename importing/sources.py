@@ -1,19 +1,21 @@
 """The sources of an import: for each kind, the function that reads it."""
 
 import os
+from collections import defaultdict
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
-from itertools import chain
+from itertools import chain, count
+from operator import attrgetter
 from pathlib import Path
 from tempfile import TemporaryFile, gettempdir
+from typing import Any, NamedTuple
 
 import orjson
 
+from importing.article_files import SUFFIXES, read_folder
 from importing.errors import ImportErrors, ImportFailedError, Records, SourceError, SourceLocation, SourceOptions
-from importing.folders import SUFFIXES, read_folder
 from importing.instance import is_url, read_instance
 from importing.json_files import STANDARD_INPUT, dump_line, read_document, read_lines, read_standard_input
-from importing.slugs import SlugClaims
 from importing.tables import read_table
 from importing.wordpress import read_wordpress
 
@@ -36,6 +38,14 @@ def find_reader(source: str) -> Reader | None:
     return read_folder if os.path.isdir(source) else READERS.get(Path(source).suffix.lower())
 
 
+class SlugClaim(NamedTuple):
+    """An article of another system that has a slug."""
+
+    is_draft: bool
+    location: SourceLocation
+    title: str | None
+
+
 @contextmanager
 def open_sources(sources: tuple[str, ...], options: SourceOptions, errors: ImportErrors) -> Iterator[Records]:
     """Open `sources`, and yield an iterator over all their records. Errors of reading go to `errors`.
@@ -43,37 +53,33 @@ def open_sources(sources: tuple[str, ...], options: SourceOptions, errors: Impor
     All but JSON Lines in a file or a named pipe, which are read as they come, are first received to their end: the
     transaction that follows then waits for nobody. Raises ImportFailedError if there is no room for them.
     """
-    claims = SlugClaims()
+    claims: list[SlugClaim] = []
     with ExitStack() as stack:
         opened = []
         for source in sources:
             records = _read_source(source, options, errors)
             opened.append(records if find_reader(source) is read_lines else _receive(records, claims, errors, stack))
-        claims.settle(errors)
-        yield map(claims.apply, chain.from_iterable(opened))
+        slugs = _replace_slugs(claims, errors)
+        yield (_with_slug(*located, slugs) for located in chain.from_iterable(opened))
 
 
 def _read_source(source: str, options: SourceOptions, errors: ImportErrors) -> Records:
-    reader, location = find_reader(source), SourceLocation(STANDARD_INPUT if source == "-" else source)
-    try:
-        is_file = reader in READERS.values() and reader is not read_lines
-        if is_file and not (os.path.isfile(source) or os.path.isdir(source)):  # a pipe would never end
-            raise SourceError("It is not a file that can be read. Name a file.")
+    reader = find_reader(source)
+    with errors.catch(SourceLocation(STANDARD_INPUT if source == "-" else source)):
+        if reader in (read_document, read_wordpress, read_table) and not os.path.isfile(source):
+            raise SourceError("It is not a file that can be read. Name a file.")  # a pipe would never end
         if reader:
             yield from reader(source, options, errors)
-    except SourceError as error:
-        errors.add(location.at_line(error.line), str(error))
-    except OSError as error:
-        errors.add_unreadable(location, error)
 
 
-def _receive(records: Records, claims: SlugClaims, errors: ImportErrors, stack: ExitStack) -> Records:
+def _receive(records: Records, claims: list[SlugClaim], errors: ImportErrors, stack: ExitStack) -> Records:
     """Return an iterator over records that are received to their end, in a file that the stack closes."""
     file = stack.enter_context(TemporaryFile())  # noqa: SIM115
     for location, record in records:
-        if location.matches_slug:
-            claims.add(location, record)
         location = location._replace(source=location.source.encode(errors="replace").decode())  # names are any bytes
+        if location.matches_slug:
+            status = record.get("status", "published" if "publishedAt" in record else "draft")
+            claims.append(SlugClaim(status == "draft", location, record.get("title")))
         try:
             file.write(dump_line([[*location], record]))
         except TypeError:  # of the JSON library, at its limit of 254 levels
@@ -83,3 +89,33 @@ def _receive(records: Records, claims: SlugClaims, errors: ImportErrors, stack: 
             raise ImportFailedError(f"{reason} Set TMPDIR to a folder with more room.") from error
     file.seek(0)
     return ((SourceLocation(*location), record) for location, record in map(orjson.loads, file))
+
+
+def _replace_slugs(claims: list[SlugClaim], errors: ImportErrors) -> dict[str, str]:
+    """Return other slugs, by their locations, for drafts whose slug is taken.
+
+    Two published articles with one slug are an error.
+    """
+    taken = {claim.location.slug for claim in claims}
+    numbers: dict[str, Iterator[int]] = defaultdict(lambda: count(2))  # that are not tried yet
+    holders: dict[str, SlugClaim] = {}
+    slugs: dict[str, str] = {}
+    for claim in sorted(claims, key=attrgetter("is_draft")):
+        wanted = claim.location.slug
+        holder = holders.setdefault(wanted, claim)
+        if claim.is_draft and holder is not claim:
+            candidates = (f"{wanted}-{number}" for number in numbers[wanted])
+            slugs[str(claim.location)] = slug = next(candidate for candidate in candidates if candidate not in taken)
+            taken.add(slug)
+        elif holder is not claim:
+            reason = f"{claim.title!r} has the same slug as {holder.title!r} ({holder.location})."
+            errors.add(claim.location, f"{reason} Change one of the slugs.")
+    return slugs
+
+
+def _with_slug(location: SourceLocation, record: Any, slugs: dict[str, str]) -> tuple[SourceLocation, Any]:
+    """Return an article with the slug that was found for it, if any."""
+    if slug := slugs.get(str(location)):
+        note = "Drafts with another slug, because an article has theirs"
+        return location._replace(slug=slug, notes=[*location.notes, note]), record | {"slug": slug}
+    return location, record

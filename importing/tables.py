@@ -2,13 +2,12 @@
 
 import csv
 import re
-from collections.abc import Iterator
 from html import escape
 from typing import IO
 
 from importing.article_files import JSON_FIELDS, to_json
 from importing.errors import ImportErrors, Records, SourceError, SourceLocation, SourceOptions
-from importing.fitting import RawArticle, fit_article
+from importing.fitting import fit_article
 from importing.front_matter import Plain
 from importing.hints import TAG
 from importing.paragraphs import add_paragraphs
@@ -22,8 +21,8 @@ def read_table(source: str, options: SourceOptions, errors: ImportErrors) -> Rec
     csv.field_size_limit(MAX_CELL_LENGTH)
     with open(source, encoding="utf-8-sig", newline="") as file:
         try:
-            for article in _read_rows(source, file, errors):
-                location, record = fit_article(article, options)
+            for row_location, fields in _read_rows(source, file, errors):
+                location, record = fit_article(row_location, fields, options)
                 html = record.get("contentHtml")
                 if html and not TAG.search(html):
                     record["contentHtml"] = add_paragraphs(escape(html, quote=False))
@@ -32,7 +31,7 @@ def read_table(source: str, options: SourceOptions, errors: ImportErrors) -> Rec
             raise SourceError("Must be text in UTF-8. Save the table as CSV UTF-8.") from error
 
 
-def _read_rows(source: str, file: IO[str], errors: ImportErrors) -> Iterator[RawArticle]:
+def _read_rows(source: str, file: IO[str], errors: ImportErrors) -> Records:
     """Yield the rows that have a cell that is not empty. Raises SourceError."""
     start, delimiter = _read_delimiter(file)
     rows = csv.reader(file, delimiter=delimiter, strict=True)
@@ -47,7 +46,7 @@ def _read_rows(source: str, file: IO[str], errors: ImportErrors) -> Iterator[Raw
                 reason = f"This row has {len(row)} cells, and the header {len(header)}."
                 errors.add(location, f'{reason} Put text that holds "{delimiter}" between double quotes.')
             elif any(map(str.strip, row)):
-                yield RawArticle(location, dict(zip(header, map(str.strip, row), strict=False)))
+                yield location, dict(zip(header, map(str.strip, row), strict=False))
     except csv.Error as error:
         raise SourceError(f"Must be CSV ({error}).", start + rows.line_num) from error
 

@@ -9,8 +9,8 @@ from urllib.parse import unquote
 from xml.etree.ElementTree import Element, ParseError, TreeBuilder, XMLParser
 
 from importing.derived import decode_references, visible_words
-from importing.errors import ImportErrors, Records, SourceError, SourceLocation, SourceOptions
-from importing.fitting import RawArticle, fit_article
+from importing.errors import ImportErrors, LocatedRecord, Records, SourceError, SourceLocation, SourceOptions
+from importing.fitting import fit_article
 from importing.paragraphs import add_paragraphs
 
 CHUNK_SIZE = 1 << 16  # bytes
@@ -52,7 +52,8 @@ def read_wordpress(source: str, options: SourceOptions, errors: ImportErrors) ->
             errors.note(f"Left out: posts of the {kind}", texts["post_name"])
     for item, texts, site in _read_items(source):
         if texts["post_type"] == "post" and texts["status"] in STATUSES:
-            yield fit_article(_read_post(source, item, texts, images, site), options)
+            location, fields = _read_post(source, item, texts, images)
+            yield fit_article(location, fields, options if options.site else options._replace(site=site))
 
 
 def _read_items(path: str) -> Iterator[tuple[Element, dict[str, str], str]]:
@@ -86,7 +87,7 @@ def _texts(element: Element) -> dict[str, str]:
     return defaultdict(str, {_name(child.tag): child.text or "" for child in element})
 
 
-def _read_post(source: str, item: Element, texts: dict[str, str], images: dict[str, str], site: str) -> RawArticle:
+def _read_post(source: str, item: Element, texts: dict[str, str], images: dict[str, str]) -> LocatedRecord:
     parts = [_texts(child) for child in item if len(child)]
     meta = defaultdict(str, {part["meta_key"]: part["meta_value"] for part in parts})
     status = STATUSES[texts["status"]]
@@ -110,7 +111,7 @@ def _read_post(source: str, item: Element, texts: dict[str, str], images: dict[s
     }
     location = SourceLocation(source, f"post {texts['post_id']} {texts['title']!r}")
     notes = ["Drafts, because they are private or have a password"] if is_closed else []
-    return RawArticle(location._replace(notes=notes), fields, site=site)
+    return location._replace(notes=notes), fields
 
 
 def _utc(time: str) -> str:
