@@ -54,27 +54,22 @@ def parse_front_matter(data: bytes, first_line: int) -> tuple[dict[str, Any], di
     if not match:
         reason = f"The front matter must end with a line {opening[1].decode()}, as it begins."
         raise SourceError(reason, first_line)
-    is_yaml, text = match[1] == b"---", match[2].decode()
-    try:
-        fields = _parse_yaml(text) if is_yaml else _parse_toml(text)
-        lines = _field_lines(text, unique=is_yaml)
-    except SourceError as error:
-        raise SourceError(str(error), first_line + 1 + (error.line or 0)) from error
-    lines = {name: first_line + 1 + line for name, line in lines.items()}
-    return fields, lines, data[match.end() :].decode()
+    is_yaml, text = match[1] == b"---", "\n" * first_line + match[2].decode()  # in which each line has its number
+    fields = _parse_yaml(text) if is_yaml else _parse_toml(text)
+    if not isinstance(fields, dict):
+        raise SourceError("The front matter must hold fields, as in title: Our spring menu", first_line + 1)
+    lines = _field_lines(text, unique=is_yaml)
+    return {str(name): value for name, value in fields.items()}, lines, data[match.end() :].decode()
 
 
-def _parse_yaml(text: str) -> dict[str, Any]:
+def _parse_yaml(text: str) -> Any:
     try:
         _check_yaml(text)
-        fields = yaml.load(text, TextLoader) or {}  # noqa: S506
+        return yaml.load(text, TextLoader) or {}  # noqa: S506
     except yaml.YAMLError as error:
         reason, mark = getattr(error, "problem", None) or str(error), getattr(error, "problem_mark", None)
         hint = "Put text that holds ': ' or begins with a special character between double quotes."
-        raise SourceError(f"The front matter must be YAML ({reason}). {hint}", mark and mark.line) from error
-    if not isinstance(fields, dict):
-        raise SourceError("The front matter must hold fields, as in title: Our spring menu")
-    return {str(name): value for name, value in fields.items()}
+        raise SourceError(f"The front matter must be YAML ({reason}). {hint}", mark and mark.line + 1) from error
 
 
 def _check_yaml(text: str) -> None:
@@ -85,23 +80,21 @@ def _check_yaml(text: str) -> None:
         if depth > MAX_DEPTH or getattr(event, "anchor", None) or getattr(event, "tag", None):
             reason = "The front matter must have no tags, anchors and aliases (!, &, *), and no deep nesting."
             hint = "Put text that begins with such a character between double quotes."
-            raise SourceError(f"{reason} {hint}", event.start_mark.line)
+            raise SourceError(f"{reason} {hint}", event.start_mark.line + 1)
 
 
-def _parse_toml(text: str) -> dict[str, Any]:
+def _parse_toml(text: str) -> Any:
     try:
         data = orjson.dumps(tomllib.loads(text))  # which writes dates in ISO format
     except (ValueError, TypeError, RecursionError) as error:
-        reason, _, place = str(error).partition(" (at line ")
-        line = re.match("[0-9]+", place)
-        raise SourceError(f"The front matter must be TOML ({reason}).", int(line[0]) - 1 if line else None) from error
-    return dict(json.loads(data, parse_int=Plain, parse_float=Plain))
+        raise SourceError(f"The front matter must be TOML ({error}).") from error
+    return json.loads(data, parse_int=Plain, parse_float=Plain)
 
 
 def _field_lines(text: str, *, unique: bool) -> dict[str, int]:
-    """Return the line of each field, from 0. Raises SourceError if they should be `unique` and are not."""
+    """Return the number of each field's line. Raises SourceError if they should be `unique` and are not."""
     lines: dict[str, int] = {}
-    for number, line in enumerate(text.split("\n")):
+    for number, line in enumerate(text.split("\n"), start=1):
         match = re.match(r"[\"']?([\w-]+)[\"']?\s*[:=]", line)
         if match and lines.setdefault(match[1], number) != number and unique:
             raise SourceError(f"The field {match[1]!r} appears twice. Remove one.", number)

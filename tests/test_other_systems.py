@@ -466,7 +466,11 @@ GOOD = read("wordpress.xml")
         ("a/b.html", "---\ntitle: A\nslug: b\nreadTime: 1e999\n---\n", "a/b.html, line 4, slug 'b': readTime: '1e999'"),
         ("a/b.md", "Just text", "a/b.md, line 1: An article file must begin with front matter"),
         ("a/b.md", "---\nslug: b\n---\n", "a/b.md, slug 'b': title: Missing"),
-        ("a/b.md", "+++\ntitle = a\n+++\n", "a/b.md, line 2: "),
+        (
+            "a/b.md",
+            "+++\ntitle = a\n+++\n",
+            "a/b.md: The front matter must be TOML (Invalid value (at line 2, column 9)).",
+        ),
     ],
 )
 def test_files_that_cannot_be_read_are_named(site, name, content, message):
