@@ -5,23 +5,19 @@ import signal
 import sqlite3
 import sys
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager, suppress
-from copy import copy
+from contextlib import AbstractContextManager, contextmanager, suppress
 from errno import EPIPE
 from io import TextIOWrapper
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 import click
-from flask.cli import AppGroup, FlaskGroup
+from flask.cli import with_appcontext
 from sqlalchemy.exc import DBAPIError
 
 from field_types import printable
 from importing.errors import ImportErrors, ImportFailedError
 from storage import StorageError
 from storage.engine import release_connection
-
-if TYPE_CHECKING:
-    from click._termui_impl import ProgressBar
 
 T = TypeVar("T")
 DATABASE_ERROR_HINTS = {  # what to do, by words of the database's message
@@ -81,8 +77,8 @@ def silence_stdout() -> None:
     os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
 
 
-def progress_bar(label: str, items: Iterable[T], length: int | None = None) -> "ProgressBar[T]":
-    """Return an iterator over the items that shows progress on a terminal."""
+def progress_bar(label: str, items: Iterable[T], length: int | None = None) -> AbstractContextManager[Iterable[T]]:
+    """Return a context in which iterating over the items shows progress on a terminal."""
     hidden = not (sys.stderr and sys.stderr.isatty())
     return click.progressbar(items, length, label, show_pos=True, file=sys.stderr, hidden=hidden, update_min_steps=100)
 
@@ -94,7 +90,7 @@ def announce_file(path: str | None) -> None:
             click.echo(f"Created the database {path}.", err=True)
 
 
-class DatabaseGroup(AppGroup):
+class DatabaseGroup(click.Group):
     """A group of commands that report errors of the database, and of their output, in one line.
 
     Lists of commands show the whole first paragraph of their help. click would cut it at the end of a line.
@@ -105,8 +101,9 @@ class DatabaseGroup(AppGroup):
         return self.help or ""
 
     def add_command(self, cmd: click.Command, name: str | None = None) -> None:
-        """Add a command to the group."""
+        """Add a command to the group. It runs in the application's context."""
         cmd.short_help = (cmd.help or "").partition("\n\n")[0]
+        cmd.callback = with_appcontext(cmd.callback) if cmd.callback else None
         super().add_command(cmd, name)
 
     def invoke(self, ctx: click.Context) -> Any:
@@ -120,15 +117,6 @@ class DatabaseGroup(AppGroup):
                     signal.signal(number, lambda number, _: sys.exit(128 + number))  # removes temporary files
         with translate_errors():
             return super().invoke(ctx)
-
-
-def name_flask_commands() -> None:
-    """Mark Flask's own commands in the list that `flask --help` prints, if the program is `flask`."""
-    context = click.get_current_context(silent=True)
-    if context and isinstance(context.command, FlaskGroup):
-        for name, command in context.command.commands.items():
-            command = context.command.commands[name] = copy(command)
-            command.short_help = f"Flask's own: {command.get_short_help_str()}"
 
 
 def count_articles(number: int) -> str:

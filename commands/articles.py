@@ -13,7 +13,6 @@ from sqlalchemy import Result, delete, select
 from commands import DatabaseGroup, confirm, count_articles, echo_notes, params, progress_bar
 from commands.edit import edit
 from commands.lookup import get_customer, require_slugs
-from commands.params import customer_option
 from commands.preview import preview
 from commands.publish import change_articles, publish, unpublish
 from commands.watch import watch
@@ -35,23 +34,18 @@ from storage.tables import open_database
 STATES = "published", "scheduled", "draft"
 
 
-@click.group(
-    cls=DatabaseGroup, short_help="Import, export, edit, preview, publish, list and delete articles; watch them."
-)
+@click.group(cls=DatabaseGroup)
 def articles() -> None:
     """Import, export, edit, publish, unpublish, delete, list, preview and watch articles."""
 
 
-articles.add_command(edit)
-articles.add_command(preview)
-articles.add_command(publish)
-articles.add_command(unpublish)
-articles.add_command(watch)
+for command in (edit, preview, publish, unpublish, watch):
+    articles.add_command(command)
 
 
 @articles.command("import")
 @click.argument("sources", metavar="SOURCE...", nargs=-1, required=True, type=params.source)
-@customer_option
+@params.customer_option
 @click.option(
     "--key",
     type=params.api_key,
@@ -121,7 +115,7 @@ def _summary(counts: Counter[str], unpublish_missing: bool) -> str:
 @click.option("--state", type=click.Choice(STATES), help="Only those in this state.")
 @click.option("--search", default="", metavar="WORDS", help="Only those whose title or slug holds all the words.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON Lines.")
-@customer_option
+@params.customer_option
 def list_articles(state: str | None, search: str, as_json: bool, name: str | None) -> None:
     """Print a line for each article, drafts first, then the latest: state, publication in UTC, slug, title.
 
@@ -153,7 +147,7 @@ def _select_listed(customer: Customer, words: list[str]) -> Result[Any]:
 
 @articles.command()
 @click.argument("slugs", metavar="[SLUG...]", nargs=-1, type=params.slug)
-@customer_option
+@params.customer_option
 @click.option("--all-fields", is_flag=True, help="Write also what an import would derive to the same value.")
 @click.option("--folder", type=params.new_folder, help="Write a file for each article into this folder, new or empty.")
 def export(slugs: tuple[str, ...], name: str | None, all_fields: bool, folder: Path | None) -> None:
@@ -186,7 +180,7 @@ def _write_folder(folder: Path, records: Iterator[dict[str, Any]]) -> int:
 
 @articles.command("delete")
 @click.argument("slugs", metavar="SLUG...", nargs=-1, required=True, type=params.slug)
-@customer_option
+@params.customer_option
 @click.option("--yes", is_flag=True, help="Do not ask.")
 def delete_articles(slugs: tuple[str, ...], name: str | None, yes: bool) -> None:
     """Delete the articles for good: all of them or, if one does not exist, none."""

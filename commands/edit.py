@@ -8,11 +8,9 @@ from typing import Any
 
 import click
 import orjson
-from flask.cli import with_appcontext
 
 from commands import echo_notes, params
 from commands.lookup import get_customer, require_slugs
-from commands.params import customer_option
 from field_types import printable
 from importing.article_files import format_article, parse_article
 from importing.errors import ImportErrors, ImportFailedError, SourceError, SourceLocation
@@ -38,9 +36,8 @@ class EditConflictError(Exception):
 
 
 @click.command()
-@with_appcontext
 @click.argument("slug", type=params.slug)
-@customer_option
+@params.customer_option
 def edit(slug: str, name: str | None) -> None:
     """Open the article SLUG in $EDITOR, with its fields in YAML and then its HTML, and import what was saved.
 

@@ -12,13 +12,11 @@ from threading import Event
 import click
 import orjson
 from flask import Flask, current_app
-from flask.cli import with_appcontext
 from sqlalchemy import URL
 
 from commands import params, progress_bar
 from commands.keys import add_key
 from commands.lookup import find_or_create_customer, get_customer, require_slugs
-from commands.params import customer_option
 from commands.programs import POLL_SECONDS, find_program, start_program, stop_on_signal
 from endpoints import API
 from field_types import format_timestamp, printable
@@ -34,10 +32,9 @@ HOST, KEY = "127.0.0.1", "preview"
 
 
 @click.command(context_settings={"allow_interspersed_args": False})
-@with_appcontext
 @click.argument("command", metavar="[-- COMMAND...]", nargs=-1, type=click.UNPROCESSED)
 @click.option("--only", "slugs", metavar="SLUG", multiple=True, type=params.slug, help="Publish this one alone.")
-@customer_option
+@params.customer_option
 def preview(command: tuple[str, ...], slugs: tuple[str, ...], name: str | None) -> None:
     """Show drafts as readers will see them.
 

@@ -6,12 +6,10 @@ from datetime import UTC, datetime
 from typing import Any
 
 import click
-from flask.cli import with_appcontext
 from sqlalchemy import Row, update
 
 from commands import params
 from commands.lookup import get_customer, require_slugs
-from commands.params import customer_option
 from field_types import format_timestamp, printable
 from importing.export import select_articles
 from models import article_table, db
@@ -21,10 +19,9 @@ from storage.tables import open_database
 
 
 @click.command()
-@with_appcontext
 @click.argument("slugs", metavar="SLUG...", nargs=-1, required=True, type=params.slug)
 @click.option("--at", type=params.timestamp, help="When, as in 2026-01-31T09:30:00Z. In the future: scheduled.")
-@customer_option
+@params.customer_option
 def publish(slugs: tuple[str, ...], at: datetime | None, name: str | None) -> None:
     """Publish the articles: as of their earlier publication, else now, or as --at says.
 
@@ -45,9 +42,8 @@ def publish(slugs: tuple[str, ...], at: datetime | None, name: str | None) -> No
 
 
 @click.command()
-@with_appcontext
 @click.argument("slugs", metavar="SLUG...", nargs=-1, required=True, type=params.slug)
-@customer_option
+@params.customer_option
 def unpublish(slugs: tuple[str, ...], name: str | None) -> None:
     """Turn the articles into drafts: all of them or, if one does not exist, none.
 

@@ -11,11 +11,10 @@ from typing import Any
 
 import click
 from flask import current_app
-from flask.cli import with_appcontext
 from sqlalchemy.exc import DBAPIError
 
+from commands import params
 from commands.lookup import find_customer, get_customer
-from commands.params import customer_option
 from commands.programs import POLL_SECONDS, ProgramError, find_program, start_program, stop_on_signal
 from field_types import printable
 from models import Customer, db
@@ -87,10 +86,9 @@ class PublishedState:
 
 
 @click.command(context_settings={"allow_interspersed_args": False})
-@with_appcontext
 @click.argument("command", metavar="-- COMMAND...", nargs=-1, required=True, type=click.UNPROCESSED)
 @click.option("--now", is_flag=True, help="Run COMMAND once at the start too.")
-@customer_option
+@params.customer_option
 def watch(command: tuple[str, ...], now: bool, name: str | None) -> None:
     """Run COMMAND when published articles change.
 
