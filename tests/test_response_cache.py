@@ -25,14 +25,12 @@ from helpers import (
     LISTS,
     PAST,
     SITEMAP,
+    application,
     article_json,
     assert_problem,
     client_with_key,
-    create_application,
     create_key,
     iso,
-    run_command,
-    subprocess_args,
 )
 from werkzeug.test import EnvironBuilder, run_wsgi_app
 
@@ -70,46 +68,9 @@ def execute(database):
         yield run
 
 
-@contextmanager
-def application(database, **settings):
-    """Yield another application on the database."""
-    app = create_application(database, **settings)
-    yield app
-    helpers.close(app)
-
-
 def column(client, path, name):
     """Return a field of all articles in a response."""
     return [article[name] for article in client.get(path).get_json()["data"]]
-
-
-def test_similar_queries_are_not_mistaken_for_each_other(client, save):
-    save(article_json(1, title="a b"), article_json(2, title="a+b"), article_json(3, title="b, then a&take=1"))
-    totals = {
-        "q=a+b": 3,
-        "q=b+a": 3,
-        "q=a%2Bb": 1,
-        "q=a%26take%3D1": 1,
-        "q=ab": 0,
-        "q=a": 3,
-        "q=&q=ab": 3,
-        "q=ab&q=": 0,
-        "Q=ab": 3,
-        "": 3,
-    }
-    takes = {"take=1&take=2": 1, "take=2&take=1": 2, "skip=1&take=1": 1, "skip=1&take=2": 2, "skip=2&take=2": 1}
-    for _ in range(2):
-        assert {query: client.get(f"{PREVIEW}?{query}").get_json()["meta"]["total"] for query in totals} == totals
-        assert {query: client.get(f"{PREVIEW}?{query}").get_json()["meta"]["take"] for query in takes} == takes
-        for bad_query in ("take=", "skip=", "order=", "orderBy=", "take=1%00", "q=a%00", "take=1+"):
-            assert_problem(client.get(f"{PREVIEW}?{bad_query}"), 400)
-            assert_problem(client.get(f"{PREVIEW}?{bad_query}&take=1"), 400)
-
-
-def test_word_that_folds_to_two_words_is_not_two_words(client, save):
-    save(article_json(1, title="A´b"), article_json(2, title="B before a"))  # the accent by itself becomes a space
-    for _ in range(2):
-        assert [client.get(FULL + f"?q={q}").get_json()["meta"]["total"] for q in ("a+b", "a´b")] == [2, 1]
 
 
 def request_forms(etag):
@@ -136,69 +97,42 @@ def every_form(connection, etags, **key_header):
             yield method, headers, response, body.lower()
 
 
+def check_own(connection, etags, key, own, other, *, is_owner):
+    """Check that a key gets its own customer's articles, from the entries that have the ETags if it is their owner."""
+    for method, headers, response, body in every_form(connection, etags, **{"x-api-key": key}):
+        tag = headers.get("If-None-Match")
+        assert response.status == (304 if tag == "*" or (tag and is_owner) else 200)
+        assert (response.headers["ETag"].strip('"').removesuffix("-gzip") in etags.values()) == is_owner
+        assert (own in body, other in body) == (response.status == 200 and method == "GET", False)
+
+
 def test_nobody_without_the_key_gets_a_warm_response(site):
-    """Every endpoint is warm in every form when requests without that very key follow."""
-    other = f"{site.customer} and another"
-    key, second_key, other_key = site.key, create_key(site.app, site.customer), create_key(site.app, other)
-    site.save(*(article_json(number, title="Mine", slug=f"mine-{number}") for number in range(60)))
-    theirs = (article_json(number, title="Theirs", slug=f"theirs-{number}") for number in range(60))
-    helpers.save_articles(site.app, *theirs, customer=other)
+    """Every endpoint is warm in every form when requests without that very key follow, all on one connection."""
+    other_customer = f"{site.customer} and another"
+    key, second_key, other_key = site.key, create_key(site.app, site.customer), create_key(site.app, other_customer)
+    for customer, name in ((site.customer, "mine"), (other_customer, "theirs")):
+        named = (article_json(number, title=name, slug=f"{name}-{number}") for number in range(60))
+        helpers.save_articles(site.app, *named, customer=customer)
     etags = {path: site.get(path).headers["ETag"].strip('"') for path in ENDPOINTS}
     assert len(set(etags.values())) == 3
-    connection = http.client.HTTPConnection(site.server.host, site.server.port, timeout=20)
-
-    def check_mine(own_key):
-        for method, headers, response, body in every_form(connection, etags, **{"x-api-key": own_key}):
-            assert response.status == (304 if "If-None-Match" in headers else 200)
-            assert response.headers["ETag"].strip('"').removesuffix("-gzip") in etags.values()
-            assert (b"mine" in body, b"theirs" in body) == (response.status == 200 and method == "GET", False)
-
-    def check_theirs():
-        for method, headers, response, body in every_form(connection, etags, **{"x-api-key": other_key}):
-            assert response.status == (304 if headers.get("If-None-Match") == "*" else 200)
-            assert response.headers["ETag"].strip('"').removesuffix("-gzip") not in etags.values()
-            assert (b"theirs" in body, b"mine" in body) == (response.status == 200 and method == "GET", False)
-
-    bad_keys = (
-        "",
-        key.swapcase(),
-        key.upper(),
-        key[:-1],
-        key[:6],
-        key[1:],
-        key + "x",
-        f"{key}, {key}",
-        f"{key},{other_key}",
-        sha256(key.encode()).hexdigest(),
-        "None",
-        "*",
-    )
-    check_mine(key)
-    check_theirs()
-    check_mine(second_key)
-    for key_header in ({}, *({"x-api-key": bad_key} for bad_key in bad_keys)):
-        for method, _, response, body in every_form(connection, etags, **key_header):
-            assert response.status == 401
-            assert response.headers["Content-Type"] == "application/problem+json"
-            assert response.headers["Cache-Control"] == "no-store"
-            assert {"ETag", "Content-Encoding"}.isdisjoint(response.headers)
-            assert (b"mine" in body, body == b"") == (False, method == "HEAD")
-    check_theirs()
-    check_mine(key)
-    connection.close()
-
-
-def test_warm_response_is_for_its_own_origin(save, key, database):
-    save(article_json(1))
-    origins = ["https://www.example.com", "https://shop.example.com"]
-    with application(database, CORS_ORIGINS=origins) as app:
-        client = client_with_key(app, key)
-        for _ in range(2):
-            for origin, allowed in ((origins[0], origins[0]), (None, None), (origins[1], origins[1]), ("x", None)):
-                response = client.get(FULL, headers={"Origin": origin} if origin else {})
-                assert response.get_json()["meta"]["total"] == 1
-                assert response.headers.get("Access-Control-Allow-Origin") == allowed
-                assert "Origin" in response.vary
+    hashed = sha256(key.encode()).hexdigest()
+    joined = f"{key}, {key}", f"{key},{other_key}"
+    bad_keys = "", key.swapcase(), key.upper(), key[:-1], key[:6], key[1:], key + "x", *joined, hashed, "None", "*"
+    with closing(http.client.HTTPConnection(site.server.host, site.server.port, timeout=20)) as connection:
+        connection.connect()
+        connection.auto_open = False
+        check_own(connection, etags, key, b"mine", b"theirs", is_owner=True)
+        check_own(connection, etags, other_key, b"theirs", b"mine", is_owner=False)
+        check_own(connection, etags, second_key, b"mine", b"theirs", is_owner=True)
+        for key_header in ({}, *({"x-api-key": bad_key} for bad_key in bad_keys)):
+            for method, _, response, body in every_form(connection, etags, **key_header):
+                assert response.status == 401
+                assert response.headers["Content-Type"] == "application/problem+json"
+                assert response.headers["Cache-Control"] == "no-store"
+                assert {"ETag", "Content-Encoding"}.isdisjoint(response.headers)
+                assert (b"mine" in body, body == b"") == (False, method == "HEAD")
+        check_own(connection, etags, other_key, b"theirs", b"mine", is_owner=False)
+        check_own(connection, etags, key, b"mine", b"theirs", is_owner=True)
 
 
 @pytest.mark.sqlite
@@ -217,28 +151,6 @@ def test_change_by_another_process_is_in_the_next_response(client, save, execute
         execute("UPDATE api_key SET revoked_at = NULL")
 
 
-@pytest.mark.slow
-def test_change_by_a_command_is_in_the_next_response(app, client, save, database, tmp_path):
-    """Commands run in a second application, so on another connection; two of them run in processes of their own."""
-    source = tmp_path / "a.json"
-    with application(database) as other:
-        for round_ in range(6):
-            source.write_text(json.dumps([article_json(1, title=f"Round {round_}")]))
-            for arguments, total in (
-                (["import", str(source)], 1),
-                (["unpublish", "slug-1"], 0),
-                (["publish", "slug-1"], 1),
-            ):
-                if round_ == 5 and arguments[0] != "publish":
-                    subprocess.run(**subprocess_args(database, "-m", "flask", "articles", *arguments), check=True)
-                else:
-                    assert run_command(other, "articles", *arguments).exit_code == 0
-                for path in LISTS:
-                    assert client.get(path).get_json()["meta"]["total"] == total
-                    assert column(client, path, "title") == [f"Round {round_}"] * total
-                assert len(column(client, SITEMAP, "url")) == total
-
-
 def test_key_expires_at_midnight_under_a_warm_cache(app, save):
     with time_machine.travel(datetime(2027, 1, 30, 12, tzinfo=UTC), tick=False) as clock:
         save(article_json(1))
@@ -249,27 +161,19 @@ def test_key_expires_at_midnight_under_a_warm_cache(app, save):
                 assert [client.get(path).status_code for _ in range(2)] == [status] * 2
 
 
-@pytest.mark.parametrize("customers", [["Acme"], ["Acme", "Other"]])
-def test_scheduled_article_appears_at_its_millisecond(client, save, customers):
-    for customer in customers:
-        save(
-            article_json(1, publishedAt=iso(PAST)), article_json(2, publishedAt="2099-01-01T00:00Z"), customer=customer
-        )
+def test_scheduled_article_appears_at_its_millisecond(client, save):
+    """It disappears again if the clock is set back."""
+    save(article_json(1, publishedAt=iso(PAST)), article_json(2, publishedAt="2099-01-01T00:00Z"))
+    save(article_json(1), customer="Other")
     with time_machine.travel(PAST - timedelta(hours=1), tick=False) as clock:
-        for moment, total in ((timedelta(hours=-1), 0), (timedelta(milliseconds=-1), 0), (timedelta(0), 1)):
-            clock.move_to(PAST + moment)
+        for milliseconds, total in ((-3_600_000, 0), (-1, 0), (0, 1), (1, 1), (-1, 0)):
+            clock.move_to(PAST + timedelta(milliseconds=milliseconds))
             for path in (*ENDPOINTS, FULL + "?orderBy=views&q=title"):
                 for _ in range(2):
                     assert len(client.get(path).get_json()["data"]) == total
-            assert client.get(FULL).get_json()["meta"]["total"] == total
-
-
-def test_clock_that_is_set_back_hides_later_articles(client, save):
-    save(article_json(1), article_json(2, publishedAt=iso(datetime.now(UTC) + timedelta(hours=1))))
-    for path in ENDPOINTS:
-        with time_machine.travel(datetime.now(UTC) + timedelta(hours=2)):
-            assert len(client.get(path).get_json()["data"]) == 2
-        assert len(client.get(path).get_json()["data"]) == 1
+            page = client.get(FULL).get_json()
+            assert page["meta"]["total"] == total
+            assert [article["publishedAt"] for article in page["data"]] == [iso(PAST)] * total
 
 
 @pytest.mark.sqlite
@@ -402,15 +306,6 @@ def test_warm_response_is_that_of_no_cache_by_each_header(client, save, key, dat
             assert response(cached, *request) == response(uncached, *request), request
 
 
-def test_host_changes_no_response_warm_or_cold(client, save, sql):
-    save(article_json(1))
-    for host in ("a..b", ".", "x" * 64, "x" * 64 + ".example", "a_b", "x%20y", "[::1]:80"):
-        sql("UPDATE article SET views = views + 1")  # so that the cache is cold
-        for path in (*ENDPOINTS * 2, "/healthz"):
-            assert client.get(path, headers={"Host": host}).status_code == 200, host
-        assert_problem(client.get("/none", headers={"Host": host}), 404)
-
-
 def test_environ_without_path_or_query_is_served(app, client):
     """PEP 3333 allows a server to leave out what is empty."""
     for path in (*ENDPOINTS, "/", ""):
@@ -428,49 +323,27 @@ ODD_QUERIES = [
     *("q=a;take=5", "q=a&take=5", "q=a%3btake=5", "q=a%26take=5", "q=a&;take=5", "q=a&amp;take=5", "q=a#take=5"),
     *("order=asc", "orderby=title", "orderBy=title", "orderBy=title&order=asc", "q=None", "take=None", "q=\x00"),
     *("q[]=a", "q==a", "=a", "&&q=a", "q=a&", "q =a", "%00q=a", "q%00=a", "skip=0&skip=3", "skip=3&skip=0", "skip=3"),
+    *("q=a+b", "q=b+a", "q=a%2Bb", "q=a%C2%B4b", "q=ab", "q=&q=ab", "q=ab&q=", "take=", "take=&take=1", "take=1%00"),
 ]
 
 
 def test_warm_response_is_that_of_no_cache_by_odd_query(save, key, database):
     titles = ("a", "a b", "a;take=5", "a&take=5", "%ff", "%fe", "ÿ", "þ", "Ã¿", "a%00", "none", "=a", "%", "a&amp;")
-    save(*(article_json(number, title=title) for number, title in enumerate(titles)))
+    save(*(article_json(number, title=title) for number, title in enumerate((*titles, "a+b", "A´b", "B before a"))))
     chance = random.Random(3)
     with application(database) as cached_app, application(database, CACHE_MB=0) as uncached_app:
 
-        def response(app, path, query):
-            got = client_with_key(app, key).get(path, environ_overrides={"QUERY_STRING": query})
+        def response(app, path, query, encoding):
+            headers = {"Accept-Encoding": encoding}
+            got = client_with_key(app, key).get(path, headers=headers, environ_overrides={"QUERY_STRING": query})
             return got.status, list(got.headers), got.data
 
-        requests = list(product(LISTS, ODD_QUERIES))
+        requests = list(product(ENDPOINTS, ODD_QUERIES, ("", "gzip")))
         expected = {request: response(uncached_app, *request) for request in requests}
-        assert len({body for _, _, body in expected.values()}) > 30
+        assert len({body for _, _, body in expected.values()}) > 60
         for _ in range(3):
             for request in chance.sample(requests, len(requests)):
                 assert response(cached_app, *request) == expected[request], request
-
-
-@pytest.mark.parametrize("headers", [{}, {"Accept-Encoding": "gzip"}])
-def test_responses_are_the_same_without_a_cache(client, save, key, database, headers):
-    save(*(article_json(number) for number in range(120)))
-    with application(database, CACHE_MB=0) as uncached_app:
-        uncached = client_with_key(uncached_app, key)
-        for path in (*ENDPOINTS, FULL + "?q=1&take=7&order=asc", FULL + "?take=0", PREVIEW + "?skip=1000"):
-            for _ in range(2):
-                one, two = client.get(path, headers=headers), uncached.get(path, headers=headers)
-                assert (one.status_code, one.data, one.headers) == (two.status_code, two.data, two.headers)
-
-
-def test_gzip_is_sent_if_it_is_allowed_and_pays(client, save):
-    save(*(article_json(number) for number in range(50)))
-    plain = client.get(FULL)
-    assert "Content-Encoding" not in plain.headers
-    for header in ("gzip", "br;q=1.0, gzip;q=0.8, *;q=0.1", "GZIP", "*", "deflate, gzip;q=1.0", "identity;q=0.5, gzip"):
-        compressed = client.get(FULL, headers={"Accept-Encoding": header})
-        assert compressed.headers["Content-Encoding"] == "gzip"
-        assert gzip.decompress(compressed.data) == plain.data
-    for header in ("", "identity", "br", "gzip;q=0", "identity, gzip;q=0.5", "nonsense;;q=x", "*;q=0"):
-        assert client.get(FULL, headers={"Accept-Encoding": header}).data == plain.data
-    assert "Content-Encoding" not in client.get(FULL + "?q=nothing", headers={"Accept-Encoding": "gzip"}).headers
 
 
 @pytest.mark.sqlite
@@ -487,45 +360,6 @@ def test_body_is_compressed_once(client, save):
     assert client.get(FULL).status_code == 200
     first = processor_time()
     assert median(processor_time() for _ in range(5)) < first / 10
-
-
-def test_encodings_have_their_own_etags_and_both_are_known(client, save):
-    save(*(article_json(number) for number in range(50)))
-    plain, compressed = client.get(FULL), client.get(FULL, headers={"Accept-Encoding": "gzip"})
-    tags = plain.headers["ETag"], compressed.headers["ETag"]
-    assert tags[0] != tags[1]
-    for tag in (*tags, f"W/{tags[0]}", f'"x", {tags[1]}', "*"):
-        for encoding, own in (("", tags[0]), ("gzip", tags[1])):
-            response = client.get(FULL, headers={"If-None-Match": tag, "Accept-Encoding": encoding})
-            assert (response.status_code, response.data) == (304, b"")
-            assert response.headers["ETag"] == (own if tag == "*" else re.search(r'"\w{9,}(-gzip)?"', tag)[0])
-    assert client.get(FULL, headers={"If-None-Match": '"other"'}).status_code == 200
-
-
-def test_warm_responses_fit_the_request(site):
-    """HEAD, 304, gzip, a wrong key and other methods follow each other on one connection."""
-    site.save(*(article_json(number) for number in range(60)))
-    with closing(http.client.HTTPConnection(site.server.host, site.server.port)) as connection:
-        connection.connect()
-        connection.auto_open = False  # all is sent on this one connection
-
-        def request(method="GET", path=FULL, **headers):
-            connection.request(method, path, headers={"x-api-key": site.key} | headers)
-            response = connection.getresponse()
-            return response.status, response.read(), response.headers
-
-        for _ in range(5):
-            _, body, headers = request()
-            head = request("HEAD")
-            assert head[:2] == (200, b"")
-            assert int(head[2]["Content-Length"]) == len(body)
-            assert request(**{"If-None-Match": headers["ETag"]})[:2] == (304, b"")
-            assert gzip.decompress(request(**{"Accept-Encoding": "gzip"})[1]) == body
-            assert request(**{"x-api-key": "wrong"})[0] == 401
-            assert request("POST")[0] == 405
-            assert request("OPTIONS")[:2] == (200, b"")
-            assert request(path="/nowhere")[0] == 404
-            assert json.loads(body)["meta"]["total"] == 60
 
 
 def test_pipelined_responses_come_in_order_warm_or_not(site):
