@@ -380,4 +380,4 @@ def test_entries_large_and_small_stay_within_cache_mb(save, key, database, query
         for number in range(100):  # what is parsed of queries is remembered too, however many entries there are
             client.get(f"{FULL}?take=1&skip={number}&q=before{number}")
         paths = [f"{FULL}?{query.format(number)}" for number in range(60 if "take" in query else 1200)]
-        assert traced_growth(client, paths) < 1_500_000
+        assert traced_growth(client, paths) < 1_300_000
