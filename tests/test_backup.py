@@ -1,6 +1,5 @@
 """`flask database backup` and `flask database restore`, while the service runs."""
 
-import json
 import os
 import random
 import signal
@@ -14,15 +13,14 @@ from itertools import count as count_from
 import pytest
 from helpers import (
     DAMAGES,
-    ENDPOINTS,
     LISTS,
     WAITING,
     article_json,
     client_with_key,
     close,
     create_application,
+    create_key,
     fast_clock,
-    get,
     halve,
     overwrite_after_first_page,
     remove,
@@ -33,17 +31,7 @@ from helpers import (
 )
 
 pytestmark = pytest.mark.sqlite
-REVOKED = "Keys that were revoked since the backup are valid again: revoke them."
-
-
 QUERY = LISTS[1] + "?orderBy=title&order=asc&take=100"
-
-
-def titles(server, key):
-    """Return the titles that a running service shows."""
-    response = get(server, QUERY, x_api_key=key)
-    assert response.status == 200, response.body
-    return [article["title"] for article in json.loads(response.body)["data"]]
 
 
 def shown(client):
@@ -69,31 +57,27 @@ OLD = [f"Old {number}" for number in range(10)]
 NEW = sorted(f"New {number}" for number in range(12))
 
 
-def test_backup_holds_what_was_committed_to_the_wal(run, save, sql, client, database):
+def test_backup_is_one_whole_file_and_never_overwrites_one(run, save, sql, client, tmp_path):
+    """Its folder may have any name, but has to exist."""
     save(article_json(1))
     shown(client)
     sql("UPDATE article SET title = 'In the WAL'")
-    result = run("database", "backup", database.parent / "backup.db")
+    path = tmp_path / "what?&%20#" / "backup.db"
+    missing = run("database", "backup", path)
+    assert (missing.exit_code, missing.stderr.count("\n")) == (1, 1)
+    assert "cannot be written (No such file or directory)" in missing.stderr
+    path.parent.mkdir()
+    result = run("database", "backup", path)
     assert (result.exit_code, result.stdout) == (0, "")
-    assert {path.name for path in database.parent.glob("backup*")} == {"backup.db"}
-    with closing(sqlite3.connect(database.parent / "backup.db")) as copy:
-        assert copy.execute("SELECT title FROM article").fetchall() == [("In the WAL",)]
-        assert copy.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
-
-
-def test_backup_never_overwrites_a_file(run, backup):
-    before = backup.read_bytes()
-    result = run("database", "backup", backup)
-    assert result.exit_code == 1
-    assert result.stderr == f"Error: {backup} exists already. Choose another name, or move it away.\n"
-    assert backup.read_bytes() == before
-
-
-def test_backup_into_a_missing_folder_is_refused(run, app, tmp_path):
-    result = run("database", "backup", tmp_path / "none" / "backup.db")
-    assert result.exit_code == 1
-    assert "cannot be written (No such file or directory)" in result.stderr
-    assert result.stderr.count("\n") == 1
+    assert list(path.parent.iterdir()) == [path]
+    before = path.read_bytes()
+    again = run("database", "backup", path)
+    assert again.exit_code == 1
+    assert again.stderr == f"Error: {path} exists already. Choose another name, or move it away.\n"
+    assert path.read_bytes() == before
+    sql("DELETE FROM article")
+    assert run("database", "restore", path, "--yes").exit_code == 0
+    assert sql("SELECT title FROM article") == [("In the WAL",)]
 
 
 @pytest.mark.parametrize("damage", [halve, overwrite_after_first_page])
@@ -140,43 +124,38 @@ def test_backup_beside_a_busy_writer_ends_with_one_state(run, save, sql, databas
     stopping.set()
     writer.join()
     assert result.exit_code == 0, result.output
-    with closing(sqlite3.connect(database.parent / "backup.db")) as copy:
-        assert copy.execute("SELECT count(DISTINCT title) FROM article").fetchall() == [(1,)]
+    assert run_sql(database.parent / "backup.db", "SELECT count(DISTINCT title) FROM article") == [(1,)]
 
 
-def test_restore_shows_in_the_next_response(run, backup, save, server, key, sql):
-    for _ in range(3):
-        assert titles(server, key) == NEW
-        assert run("keys", "revoke", "1").exit_code == 0
-        assert get(server, LISTS[0], x_api_key=key).status == 401
-        result = run("database", "restore", backup, "--yes")
-        assert (result.exit_code, result.stdout) == (0, "")
-        assert REVOKED in result.stderr
-        assert titles(server, key) == OLD
-        assert sql("PRAGMA integrity_check") == [("ok",)]
-        assert sql("PRAGMA journal_mode") == [("wal",)]
-        save(*(article_json(number, title=f"New {number}") for number in range(12)))
+def test_restore_needs_yes_and_warns_of_revoked_keys(run, backup, client):
+    assert run("keys", "revoke", "1").exit_code == 0
+    unconfirmed = run("database", "restore", backup)
+    assert (unconfirmed.exit_code, "Add --yes" in unconfirmed.stderr) == (2, True)
+    assert run("database", "restore", backup.with_name("none.db"), "--yes").exit_code == 2
+    assert client.get(LISTS[0]).status_code == 401
+    result = run("database", "restore", backup, "--yes")
+    assert (result.exit_code, result.stdout) == (0, "")
+    assert "Keys that were revoked since the backup are valid again: revoke them." in result.stderr
+    assert shown(client) == OLD
 
 
-def test_restore_repairs_the_database_of_a_running_service(run, backup, app, server, key, database, sql):
+def test_restore_repairs_the_database_in_use(run, backup, app, client, database, sql):
     """It keeps mode and owner of the file. One that is lost gets the owner of its folder."""
     owner = 1234 if os.geteuid() == 0 else os.geteuid()
     os.chown(database.parent, owner, -1)
     for damage in DAMAGES:
-        titles(server, key)
-        close(app)
+        assert client.get(LISTS[0]).status_code == 200
         os.chown(database, owner, -1)
         database.chmod(0o640)
         damage(database)
-        assert get(server, LISTS[0], x_api_key=key).status == 503
+        assert client.get(LISTS[0]).status_code == 503
         result = run("database", "restore", backup, "--yes")
         assert result.exit_code == 0, result.stderr
         assert database.stat().st_mode & 0o777 == (0o600 if damage is remove else 0o640)
         assert database.stat().st_uid == owner
-        assert titles(server, key) == OLD
-        assert sql("PRAGMA integrity_check") == [("ok",)]
+        assert shown(client) == OLD
+        assert [sql(f"PRAGMA {name}") for name in ("integrity_check", "journal_mode")] == [[("ok",)], [("wal",)]]
         assert not [name for name in files_beside(database) if "tmp" in name]
-    assert "Traceback" not in server.log()
 
 
 @pytest.mark.parametrize("damage", [remove, truncate])
@@ -212,34 +191,6 @@ def test_restore_killed_after_the_move_leaves_all_in_order(run, backup, app, cli
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == -signal.SIGKILL
     assert database.read_bytes()[18:20] == b"\2\2"  # WAL mode: https://www.sqlite.org/fileformat.html
     assert shown(client) == OLD
-
-
-def test_folder_of_a_backup_may_have_any_name(run, save, tmp_path):
-    save(article_json(1))
-    folder = tmp_path / "what?&%20#"
-    folder.mkdir()
-    assert run("database", "backup", folder / "b.db").exit_code == 0
-    assert run("database", "restore", folder / "b.db", "--yes").exit_code == 0
-
-
-@pytest.mark.slow  # SQLite waits for five seconds
-def test_locked_database_is_not_called_damaged(run, save, app, database):
-    save(article_json(1))
-    close(app)
-    with closing(sqlite3.connect(database, isolation_level=None)) as writer:
-        writer.execute("PRAGMA journal_mode = DELETE")
-        writer.execute("BEGIN EXCLUSIVE")
-        result = run("database", "backup", database.parent / "b.db")
-    assert result.exit_code == 1
-    assert "Another program writes to it: try again." in result.stderr
-
-
-def test_restore_creates_a_database_that_serves(tmp_path, backup, key):
-    app = create_application(tmp_path / "elsewhere.db")
-    result = run_command(app, "database", "restore", backup, "--yes")
-    assert result.exit_code == 0
-    assert f"Created the database {tmp_path / 'elsewhere.db'}.\n" in result.stderr
-    assert app.test_client().get(LISTS[0], headers={"x-api-key": key}).get_json()["meta"]["total"] == 10
 
 
 NOT_WHOLE = "is not a whole SQLite database"
@@ -286,23 +237,18 @@ def test_backup_with_another_page_size_is_restored(run, backup, app, client, dat
     assert run("database", "backup", database.with_name("again.db")).exit_code == 0
 
 
-def test_restore_needs_yes_where_nobody_can_be_asked(run, backup, client, key):
-    result = run("database", "restore", backup)
-    assert result.exit_code == 2
-    assert "Add --yes" in result.stderr
-    assert shown(client) == NEW
-    assert run("database", "restore", backup.with_name("none.db"), "--yes").exit_code == 2
-
-
-def test_restore_waits_for_another_writer(run, backup, client, key, database):
-    writer = sqlite3.connect(database, check_same_thread=False, isolation_level=None)
-    writer.execute("BEGIN IMMEDIATE")
-    threading.Timer(0.5, lambda: writer.execute("ROLLBACK")).start()
-    began = time.monotonic()
-    assert run("database", "restore", backup, "--yes").exit_code == 0
-    assert time.monotonic() - began >= 0.5
+def test_restore_waits_for_another_writer(backup, client, database):
+    restore = subprocess_args(database, "-m", "flask", "database", "restore", str(backup), "--yes")
+    with closing(sqlite3.connect(database, isolation_level=None)) as writer:
+        writer.execute("BEGIN IMMEDIATE")
+        with subprocess.Popen(**restore) as interrupted, subprocess.Popen(**restore) as patient:
+            assert [process.stderr.readline() for process in (interrupted, patient)] == [WAITING] * 2
+            interrupted.send_signal(signal.SIGINT)
+            assert interrupted.communicate(timeout=10) == ("", "\nAborted!\n")
+            assert shown(client) == NEW
+            writer.execute("ROLLBACK")
+            assert patient.wait(timeout=20) == 0
     assert shown(client) == OLD
-    writer.close()
 
 
 @pytest.mark.slow
@@ -318,87 +264,43 @@ def test_restore_gives_up_after_a_minute_of_another_writer(backup, client, datab
     assert shown(client) == NEW
 
 
-def read_states(server, key, stop, states, faults):
-    """Read both lists and the sitemap until told to stop; collect what shows no whole state of the database."""
-    while not stop.is_set():
-        for path in ENDPOINTS:
-            response = get(server, f"{path}?take=100", x_api_key=key)
-            if response.status == 503:
-                states.append("503")
-                continue
-            page = json.loads(response.body)
-            names = {(article.get("title") or article["url"]).split()[0].split("-")[0] for article in page["data"]}
-            state = names.pop() if len(names) == 1 else None
-            if response.status != 200 or {"Old": 60, "New": 90}.get(state) != len(page["data"]):
-                faults.append((response.status, response.body[:200]))
-            states.append(state)
-
-
-@pytest.fixture
-def backups(run, save, key, database):
-    """Two backups by name; the database is as the second one."""
-    copies = {}
+@pytest.mark.slow
+def test_killed_restore_leaves_the_old_or_the_new_state(run, save, sql, client, database):
     for state, count in (("Old", 60), ("New", 90)):
         text = f"<p>{state}</p>" * 4000
-        save(*(article_json(n, title=f"{state} {n}", slug=f"{state}-{n}", contentHtml=text) for n in range(count)))
-        copies[state] = database.parent / f"{state}.db"
-        assert run("database", "backup", copies[state]).exit_code == 0
-    return copies
-
-
-@pytest.mark.slow
-def test_restore_under_load_mixes_no_responses(run, backups, start, key):
-    server = start(CACHE_MB="16")
-    stop, states, faults = threading.Event(), [], []
-    readers = [threading.Thread(target=read_states, args=(server, key, stop, states, faults)) for _ in range(4)]
-    for reader in readers:
-        reader.start()
-    for number in range(60):
-        state = ("Old", "New")[number % 2]
-        result = run("database", "restore", backups[state], "--yes")
-        assert result.exit_code == 0, result.stderr
-        assert {title.split()[0] for title in titles(server, key)} == {state}
-    stop.set()
-    for reader in readers:
-        reader.join()
-    assert not faults
-    assert {"Old", "New"} <= set(states)
-    assert states.count("503") <= len(states) // 20
-    assert "Traceback" not in server.log()
-
-
-@pytest.mark.slow
-def test_killed_restore_leaves_the_old_or_the_new_state(backups, sql, server, key, database):
+        save(*(article_json(number, title=f"{state} {number}", contentHtml=text) for number in range(count)))
+        assert run("database", "backup", database.with_name(f"{state}.db")).exit_code == 0
     chance, current = random.Random(3), "New"
     for number in range(50):
         wanted = ("Old", "New")[number % 2]
         child = os.fork()  # faster than a new process
         if not child:
-            other = create_application(database)
-            os._exit(run_command(other, "database", "restore", backups[wanted], "--yes").exit_code)
+            command = "database", "restore", database.with_name(f"{wanted}.db"), "--yes"
+            os._exit(run_command(create_application(database), *command).exit_code)
         time.sleep(chance.uniform(0.01, 0.2))
         os.kill(child, signal.SIGKILL)
         os.waitpid(child, 0)
-        states = {title.split()[0] for title in titles(server, key)}
+        states = {title.split()[0] for title in shown(client)}
         assert states in ({wanted}, {current})
         (current,) = states
         assert sql("PRAGMA integrity_check") == [("ok",)]
 
 
 def test_new_files_are_their_owners_alone(database, tmp_path):
-    new_app = create_application(database)
+    """A restore creates the database too."""
+    app = create_application(database)
     before = os.umask(0)
     try:
-        for command in (["keys", "create", "Acme"], ["database", "backup", tmp_path / "backup.db"]):
-            assert run_command(new_app, *command).exit_code == 0
+        key = create_key(app)
+        assert run_command(app, "database", "backup", tmp_path / "backup.db").exit_code == 0
         assert database.stat().st_mode & 0o777 == 0o600
         database.unlink()
-        close(new_app)
-        assert run_command(new_app, "database", "restore", tmp_path / "backup.db", "--yes").exit_code == 0
-        assert {file.name: oct(file.stat().st_mode & 0o777) for file in tmp_path.glob("*.db*")} == {
-            "articles.db": "0o600",
-            "backup.db": "0o600",
-        }
+        close(app)
+        restored = run_command(app, "database", "restore", tmp_path / "backup.db", "--yes")
+        assert (restored.exit_code, restored.stderr.splitlines()[0]) == (0, f"Created the database {database}.")
+        modes = {file.name: oct(file.stat().st_mode & 0o777) for file in tmp_path.glob("*.db*")}
+        assert modes == {"articles.db": "0o600", "backup.db": "0o600"}
+        assert client_with_key(app, key).get(LISTS[0]).status_code == 200
     finally:
         os.umask(before)
 

@@ -2,9 +2,9 @@
 
 import json
 import re
+import signal
 import subprocess
 import time
-from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from hashlib import sha256
@@ -15,6 +15,7 @@ from helpers import (
     LISTS,
     POSTGRESQL,
     SITEMAP,
+    WAITING,
     client_with_key,
     close,
     create_application,
@@ -314,19 +315,30 @@ def test_articles_list_has_drafts_first_then_the_latest(articles, save):
     assert records[3]["title"] == "Tab\there,\nCafé \x9b31m"
 
 
-@pytest.mark.parametrize("command", [["publish", "slug-1"], ["unpublish", "slug-1"]])
-def test_command_does_not_write_back_what_others_change(app, articles, save, sql, database, command):
-    """Another tool commits a title while the command waits for it."""
-    save(minimal_json(1))
-    statement = "UPDATE article SET title = 'Theirs', views = 5"
-    with other_writer(database) as writer, ThreadPoolExecutor(1) as pool:
-        writer.execute(statement)
-        running = pool.submit(articles, *command)
-        time.sleep(0.5)
-        assert not running.done()
+@pytest.mark.parametrize("seconds", [0, pytest.param(10, marks=pytest.mark.slow)])
+def test_writers_wait_for_each_other_and_readers_for_none(app, client, save, sql, database, tmp_path, seconds):
+    """Another tool writes, for longer than SQLite waits by default. Of those that wait, one is interrupted."""
+    save(minimal_json(1), minimal_json(2))
+    close(app)
+    new = tmp_path / "new.jsonl"
+    new.write_text(json_lines(minimal_json(number) for number in range(3, 1000)))
+    with other_writer(database) as writer:
+        writer.execute("UPDATE article SET title = 'Theirs', views = 5 WHERE slug = 'slug-1'")
+        unpublish, import_, interrupted = (
+            subprocess.Popen(**subprocess_args(database, "-m", "flask", "articles", *command))
+            for command in (["unpublish", "slug-1"], ["import", str(new)], ["unpublish", "slug-2"])
+        )
+        assert [process.stderr.readline() for process in (unpublish, import_, interrupted)] == [WAITING] * 3
+        interrupted.send_signal(signal.SIGINT)
+        assert interrupted.communicate(timeout=10) == ("", "\nAborted!\n")
+        assert client.get(LISTS[0]).get_json()["meta"]["total"] == 2
+        time.sleep(seconds)
+        assert (unpublish.poll(), import_.poll()) == (None, None)
         writer.execute("COMMIT")
-        assert running.result().exit_code == 0
-    assert sql("SELECT title, folded_title, views FROM article") == [("Theirs", "theirs", 5)]
+        assert unpublish.communicate(timeout=60) == ("slug-1: draft\n", "")
+        assert import_.communicate(timeout=60) == ("997 new, 0 changed, 0 unchanged (new: 997 published)\n", "")
+    drafts = sql("SELECT slug, title, folded_title, views FROM article WHERE status = 'draft'")
+    assert drafts == [("slug-1", "Theirs", "theirs", 5)]
 
 
 # Output

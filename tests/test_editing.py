@@ -10,6 +10,7 @@ import pytest
 from helpers import (
     LISTS,
     POSTGRESQL,
+    PROJECT,
     SITEMAP,
     article_json,
     client_with_key,
@@ -21,6 +22,7 @@ from helpers import (
     json_lines,
     minimal_json,
     run_command,
+    run_line,
     subprocess_args,
 )
 from time_machine import travel
@@ -37,6 +39,12 @@ def exported(result):
 
 def stored(sql):
     return sql("SELECT * FROM article ORDER BY id")
+
+
+def documented(title):
+    """Return the commands of a section of docs/publish.md."""
+    section = (PROJECT / "docs/publish.md").read_text("utf-8").split(f"\n## {title}\n")[1]
+    return section.split("```sh\n")[1].split("```")[0].splitlines()
 
 
 def pages(client):
@@ -73,23 +81,22 @@ def test_all_fields_adds_what_is_derived(articles, save, client):
     assert set(record) - set(shown) == {"status", "createdAt", "updatedAt", "views"}
 
 
-@pytest.mark.parametrize("option", [(), ("--all-fields",)])
-def test_imported_export_changes_nothing(articles, save, sql, option):
-    save(*EVERY_STATE)
-    before = stored(sql)
-    assert articles("import", "-", input=articles("export", *option).stdout).stdout == "0 new, 0 changed, 6 unchanged\n"
-    assert stored(sql) == before
-
-
-def test_export_moves_everything_to_another_database(articles, save, client, tmp_path):
+def test_export_moves_everything_to_another_database(app, save, sql, tmp_path, monkeypatch):
+    """Runs the commands of docs/publish.md. Imported where it comes from, an export changes nothing."""
+    monkeypatch.chdir(tmp_path)
     with travel("2026-02-03T04:05:06Z", tick=False):
-        save(*EVERY_STATE, *(minimal_json(number) for number in range(10, 20)))
-    export = articles("export").stdout
+        save(*EVERY_STATE, *(minimal_json(number) for number in range(10, 20)), customer="My Site")
+    client, before = client_with_key(app, create_key(app, "My Site")), stored(sql)
+    _, dry_run, again = (run_line(app, line) for line in documented("Change many articles at once"))
+    assert dry_run == "0 new, 0 changed, 16 unchanged (dry run: nothing was written)\n"
+    complete = run_command(app, "articles", "export", "--all-fields").stdout
+    assert run_command(app, "articles", "import", "-", input=complete).stdout == again
+    assert again == "0 new, 0 changed, 16 unchanged\n"
+    assert stored(sql) == before
     other = create_application(tmp_path / "other.db")
-    key = create_key(other)
-    assert run_command(other, "articles", "import", "-", input=export).exit_code == 0
-    assert run_command(other, "articles", "export").stdout == export
-    assert pages(client_with_key(other, key)) == pages(client)
+    key, _ = (run_line(other, line) for line in documented("Move to another machine, or to PostgreSQL"))
+    assert run_command(other, "articles", "export").stdout == (tmp_path / "all.jsonl").read_text("utf-8")
+    assert pages(client_with_key(other, key.strip())) == pages(client)
     close(other)
 
 
@@ -151,16 +158,25 @@ def other_tool(database, *statements):
     return "; ".join([*lines, "c.commit(); "])
 
 
+# Fails if another connection is open: an editor holds none. SQLite changes its mode only then.
+NO_OTHER_CONNECTION = (
+    "DO $$ BEGIN ASSERT 1 = (SELECT count(*) FROM pg_stat_activity WHERE datname = current_database()); END $$"
+    if POSTGRESQL
+    else "PRAGMA journal_mode = DELETE"
+)
+
+
 def kept_files(tmp_path):
     return list(tmp_path.glob("article-*"))
 
 
 def test_edit_shows_html_and_imports_what_was_saved(edit, save, client, sql, tmp_path):
     html = '<p class="a">One</p>\n<p>Two</p>'
-    save(article_json(1, contentHtml=html), article_json(2))
-    line = "text = chr(0xfeff) + text.replace('title: Title 1', 'title: Better').replace('slug-1', 'new-slug')"
-    result, (opened,) = edit("slug-1", line)
-    assert (result.exit_code, result.stdout, result.stderr) == (0, "slug-1: changed\n", "")
+    save(article_json(1, slug="spring-menu", contentHtml=html), article_json(2))
+    line = "text = chr(0xfeff) + text.replace('title: Title 1', 'title: Better').replace('spring-menu', 'new-slug')"
+    assert documented("Fix a typo, rename a slug") == ["flask articles edit spring-menu"]
+    result, (opened,) = edit("spring-menu", line)
+    assert (result.exit_code, result.stdout, result.stderr) == (0, "spring-menu: changed\n", "")
     assert opened.startswith("---\n")
     assert opened.endswith(f"\n---\n{html}\n")
     shown = {article["id"]: article for article in client.get(LISTS[0]).get_json()["data"]}
@@ -227,9 +243,7 @@ def test_edit_refuses_another_id(edit, save, sql):
 
 def test_edit_merges_what_changed_meanwhile_if_saved_again(edit, save, database, sql):
     save(article_json(1))
-    # SQLite changes its mode only if nobody else has a connection.
-    statements = [] if POSTGRESQL else ["PRAGMA journal_mode = DELETE"]
-    other = other_tool(database, *statements, "UPDATE article SET status = 'draft'")
+    other = other_tool(database, NO_OTHER_CONNECTION, "UPDATE article SET status = 'draft'")
     remove_comment = "text = ''.join(line for line in text.splitlines(True) if not line.startswith('#'))"
     result, opened = edit("slug-1", other + "text = text.replace('Title 1', 'Mine')", remove_comment)
     assert (result.exit_code, result.stdout) == (0, "slug-1: changed\n")
@@ -297,25 +311,21 @@ def test_editor_that_cannot_be_started_leaves_no_file(edit, save, monkeypatch, t
 # Delete
 
 
-def test_delete_removes_all_of_the_articles_or_none(articles, save, sql):
-    save(*(article_json(number) for number in range(1, 5)))
+def test_delete_removes_all_of_the_articles_or_none(app, articles, save, sql):
+    save(*(article_json(number) for number in range(1, 5)), article_json(5, slug="spring-menu"))
     unconfirmed = articles("delete", "slug-1")
     assert (unconfirmed.exit_code, "Add --yes to confirm." in unconfirmed.stderr) == (2, True)
     refused = articles("delete", "slug-1", "nowhere", "elsewhere", "--yes")
     assert refused.exit_code == 1
     assert "'elsewhere', 'nowhere'" in refused.stderr
-    assert len(stored(sql)) == 4
-    deleted = articles("delete", "slug-1", "slug-3", "slug-1", "--yes")
-    assert (deleted.exit_code, deleted.stdout) == (0, "Deleted 2 articles.\n")
-    assert sql("SELECT slug FROM article ORDER BY slug") == [("slug-2",), ("slug-4",)]
-
-
-def test_delete_leaves_other_customers_alone(app, articles, save, sql):
-    save(article_json(1))
+    assert len(stored(sql)) == 5
     save(article_json(1), customer="Other")
-    articles("delete", "slug-1", "--customer", "Other", "--yes")
-    assert sql("SELECT name FROM article JOIN customer ON customer.id = customer_id") == [("Acme",)]
-    assert "no article with the slug" in articles("delete", "slug-1", "--customer", "Other", "--yes").stderr
+    deleted = articles("delete", "slug-1", "slug-3", "slug-1", "--yes", "--customer", "Acme")
+    assert (deleted.exit_code, deleted.stdout) == (0, "Deleted 2 articles.\n")
+    assert articles("delete", "slug-2", "--yes", "--customer", "Other").exit_code == 1
+    assert run_command(app, "customers", "delete", "Other", "--yes").stdout.startswith("Deleted Other (articles: 1,")
+    assert run_line(app, documented("Delete")[0]) == "Deleted 1 article.\n"
+    assert sql("SELECT slug FROM article ORDER BY slug") == [("slug-2",), ("slug-4",)]
 
 
 # The mirror
@@ -385,7 +395,9 @@ def test_import_never_writes_to_another_customer(app, key, database):
 def test_mirror_equals_its_source_over_three_nights(app, articles, client, site):
     """The source unpublishes, renames and edits in between; pages and sitemap keep the same bytes."""
     source = partial(run_command, site.app, "articles")
-    command = f"http://{site.server.host}:{site.server.port}{LISTS[0]}", "--key", site.key, "--unpublish-missing"
+    url = f"http://{site.server.host}:{site.server.port}"
+    command = f"{url}{LISTS[0]}", "--key", site.key, "--unpublish-missing"
+    (line,) = documented("Mirror another instance")
     owner = "--customer", site.customer
 
     def assert_equal():
@@ -396,7 +408,8 @@ def test_mirror_equals_its_source_over_three_nights(app, articles, client, site)
 
     with travel("2026-03-01T22:00:00Z"):
         site.save(*(article_json(number, updatedAt=f"2026-02-0{number}T12:00:00Z") for number in range(1, 6)))
-    assert articles("import", *command).stdout.startswith("5 new, 0 changed, 0 unchanged, 0 unpublished")
+    first = run_line(app, line.replace("https://other.example.com", url).replace("ITS_KEY", site.key))
+    assert first.startswith("5 new, 0 changed, 0 unchanged, 0 unpublished")
     assert_equal()
 
     assert source("unpublish", "slug-1", *owner).exit_code == 0

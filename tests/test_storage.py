@@ -8,10 +8,12 @@ import shutil
 import signal
 import sqlite3
 import subprocess
-import threading
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator
-from contextlib import closing, suppress
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, closing, suppress
+from functools import cache
 from itertools import product
 from pathlib import Path
 from types import SimpleNamespace
@@ -22,7 +24,6 @@ from flask import Flask
 from helpers import (
     ENDPOINTS,
     LISTS,
-    WAITING,
     Server,
     article_json,
     close,
@@ -81,43 +82,34 @@ class Service:
         responses = [get(self.server, path, x_api_key=self.key) for path in ENDPOINTS]
         return [response.status for response in (*responses, get(self.server, "/healthz"))]
 
-    def remove_wal(self) -> None:
-        for suffix in ("wal", "shm"):
-            self.database.with_name(f"articles.db-{suffix}").unlink(missing_ok=True)
-
     def wait_for_checkpoint(self) -> None:
         """Wait until the service has moved what the WAL holds into the file."""
         wait_for(lambda: self.wal.stat().st_size == 0, lambda: f"{self.wal.stat().st_size} bytes in the WAL")
 
 
 @pytest.fixture(scope="module")
-def services(template: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[..., Service]]:
+def services(template: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[str], Service]]:
     """Services that the module's tests share, one for each cache size, started when they are first needed."""
-    running: dict[str, Service] = {}
+    with ExitStack() as stack:
 
-    def service(megabytes: str, *, discard: bool = False) -> Service:
-        if discard:
-            running[megabytes].server.stop()
-            return running.pop(megabytes)
-        if megabytes not in running:
+        @cache
+        def service(megabytes: str) -> Service:
             database = tmp_path_factory.mktemp("service") / "articles.db"
             copy_database(template, database)
             app = create_application(database)
             key = create_key(app)
             close(app)
-            running[megabytes] = Service(app, Server(database, *AS_A_USER, CACHE_MB=megabytes), database, key)
-        return running[megabytes]
+            server = Server(database, *AS_A_USER, CACHE_MB=megabytes)
+            stack.callback(server.stop)
+            return Service(app, server, database, key)
 
-    yield service
-    for megabytes in list(running):
-        service(megabytes, discard=True)
+        yield service
 
 
 @pytest.fixture
-def service(request: pytest.FixtureRequest, services: Callable[..., Service]) -> Iterator[Service]:
+def service(request: pytest.FixtureRequest, services: Any) -> Iterator[Service]:
     """A shared service without articles, which must be in order again when the test ends."""
-    megabytes = getattr(request, "param", "64")
-    service = services(megabytes)
+    service = services(getattr(request, "param", "64"))
     for statement in ("DELETE FROM article", "VACUUM", "PRAGMA wal_checkpoint(TRUNCATE)"):
         service.sql(statement)
     yield service
@@ -126,7 +118,7 @@ def service(request: pytest.FixtureRequest, services: Callable[..., Service]) ->
         assert service.sql("PRAGMA integrity_check") == [("ok",)]
         assert "Traceback" not in service.server.log()
     except BaseException:
-        services(megabytes, discard=True)
+        services.cache_clear()
         raise
 
 
@@ -189,6 +181,28 @@ def copy_over(database, copy):
     shutil.copyfile(copy, database)
 
 
+def remove_wal(database):
+    for suffix in ("-wal", "-shm"):
+        database.with_name(database.name + suffix).unlink(missing_ok=True)
+
+
+def remove_wal_and_copy_over(database, copy):
+    remove_wal(database)
+    copy_over(database, copy)
+
+
+def copy_over_and_remove_wal(database, copy):
+    copy_over(database, copy)
+    remove_wal(database)
+
+
+def restore(database, copy):
+    app = create_application(database)
+    result = run_command(app, "database", "restore", copy, "--yes")
+    assert result.exit_code == 0, result.stderr
+    close(app)
+
+
 def forbid(database):
     database.chmod(0)
 
@@ -208,7 +222,7 @@ def allow(database, _copy):
         pytest.param(make_a_folder, move_over, marks=pytest.mark.slow),
         *(
             pytest.param(*pair, marks=pytest.mark.slow)
-            for pair in product((remove, truncate, halve, overwrite), (copy_over, move_over))
+            for pair in product((remove, truncate, halve, overwrite), (copy_over, move_over, restore))
         ),
     ],
 )
@@ -231,7 +245,7 @@ def test_broken_database_is_a_503_until_it_is_repaired(service, break_it, repair
 
 @pytest.mark.slow
 @pytest.mark.parametrize("query", ["?timeout=0.1", ""])
-def test_locked_database_is_a_503_until_it_is_released(own_service, save, database, query):
+def test_locked_database_is_a_503_until_it_is_released(own_service, run, save, database, query):
     """SQLite waits for 5 seconds unless the URL has another timeout."""
     save(article_json(1))
     copy = copy_of(database)
@@ -243,45 +257,28 @@ def test_locked_database_is_a_503_until_it_is_released(own_service, save, databa
         paths = (*ENDPOINTS, "/healthz")
         responses = side_by_side(lambda path: get(service.server, path, x_api_key=service.key), paths)
         assert [response.status for response in responses] == [503] * 4
+        assert "Another program writes to it: try again." in run("database", "backup", f"{database}.backup").stderr
     assert service.titles() == ["Title 1"]
 
 
-@pytest.mark.parametrize("replace", [copy_over, move_over])
 @with_and_without_cache
+@pytest.mark.parametrize("replace", [copy_over, move_over, remove_wal_and_copy_over, copy_over_and_remove_wal, restore])
 def test_replaced_database_is_served_at_once(service, replace):
-    service.save(*(article_json(number, title=f"Old {number}") for number in range(50)))
-    copy = copy_of(service.database)
-    for round_ in range(5):
-        service.save(*(article_json(number, title=f"New {round_} {number}") for number in range(60)))
-        assert service.titles() == sorted(f"New {round_} {number}" for number in range(60))
-        replace(service.database, copy)
-        assert service.titles() == sorted(f"Old {number}" for number in range(50))
-
-
-@pytest.mark.parametrize("replace", [copy_over, move_over])
-def test_replacement_of_the_same_size_is_noticed(service, replace):
+    """Files of the same size replace each other, in either journal mode, and one that was changed meanwhile."""
     service.save(*(article_json(number, title="First") for number in range(50)))
-    first, second = (copy_of(service.database, f"{name}.db", mode="WAL") for name in ("first", "second"))
+    first, second = copy_of(service.database, "first.db"), copy_of(service.database, "second.db", mode="WAL")
     run_sql(second, "UPDATE article SET title = 'Other'")
     assert first.stat().st_size == second.stat().st_size
-    for _ in range(3):
-        replace(service.database, second)
-        assert set(service.titles()) == {"Other"}
-        replace(service.database, first)
-        assert set(service.titles()) == {"First"}
-
-
-def test_wal_is_not_applied_to_a_database_moved_in_place(service):
-    service.save(*(article_json(number, title=f"Old {number}") for number in range(50)))
-    old = sorted(f"Old {number}" for number in range(50))
-    for round_ in range(3):
-        copy = copy_of(service.database, mode="WAL")
-        assert service.titles() == old
-        service.sql("UPDATE article SET title = 'New', content_html = ?", "x" * 10_000 * round_)
+    for round_ in range(4):
+        service.sql("UPDATE article SET title = 'Later', content_html = ?", "x" * 5_000 * round_)
         assert service.wal.stat().st_size > 0
-        os.replace(copy, service.database)
-        assert service.titles() == old
-        assert service.sql("PRAGMA integrity_check") == [("ok",)]
+        assert set(service.titles()) == {"Later"}
+        if replace is copy_over:  # which would get what is in the WAL
+            service.wait_for_checkpoint()
+        for copy, title in ((first, "First"), (second, "Other")):
+            replace(service.database, copy)
+            assert set(service.titles()) == {title}
+            assert service.sql("PRAGMA integrity_check") == [("ok",)]
 
 
 @pytest.mark.slow
@@ -304,28 +301,9 @@ def test_commit_to_a_database_moved_in_place_is_kept(service):
     assert service.sql("SELECT title FROM article") == [("Committed",)]
 
 
-def test_restore_as_in_the_readme_needs_no_restart(service):
-    """The restore removes a WAL that the service has open, some of which is not yet in the database file."""
-    service.save(*(article_json(number, title=f"Old {number}") for number in range(50)))
-    copy = copy_of(service.database)
-    old = sorted(f"Old {number}" for number in range(50))
-
-    for round_ in range(5):
-        assert service.titles() == old
-        service.sql("UPDATE article SET title = 'New', content_html = ?", "x" * 5_000 * round_)
-        assert set(service.titles()) == {"New"}
-        service.remove_wal()
-        copy_over(service.database, copy)
-        assert service.titles() == old
-        service.sql("UPDATE article SET title = 'Later'")
-        assert set(service.titles()) == {"Later"}
-        copy_over(service.database, copy)
-        service.remove_wal()
-        assert service.titles() == old
-        assert service.sql("PRAGMA integrity_check") == [("ok",)]
-
-
-def test_commits_of_others_are_soon_in_the_database_file(service):
+@pytest.mark.parametrize("replace", [copy_over, pytest.param(move_over, marks=pytest.mark.slow)])
+def test_idle_service_empties_the_wal_and_sets_wal_mode(service, replace):
+    """So a plain copy of the file is whole, and readers and a writer do not block each other."""
     service.save(article_json(1))
     assert service.titles() == ["Title 1"]
     service.sql("UPDATE article SET title = 'New'")
@@ -333,68 +311,59 @@ def test_commits_of_others_are_soon_in_the_database_file(service):
     service.wait_for_checkpoint()
     assert service.titles() == ["New"]
     plain_copy = shutil.copyfile(service.database, service.database.parent / "plain.db")
+    run_sql(plain_copy, "PRAGMA journal_mode = DELETE")
     service.sql("UPDATE article SET title = 'Newer'")
     service.wait_for_checkpoint()
-    copy_over(service.database, plain_copy)
+    replace(service.database, plain_copy)
+    assert service.titles() == ["New"]
+    wait_for(lambda: service.sql("PRAGMA journal_mode") == [("wal",)], lambda: "The journal mode stays.")
     assert service.titles() == ["New"]
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("replace", [copy_over, move_over])
-def test_restored_backup_is_soon_in_wal_mode(service, replace):
-    """In WAL mode, readers and a writer do not block each other."""
-    service.save(article_json(1))
-    copy = copy_of(service.database)
-    service.remove_wal()
-    replace(service.database, copy)
-    assert service.titles() == ["Title 1"]
-    wait_for(lambda: service.sql("PRAGMA journal_mode") == [("wal",)], lambda: "The journal mode stays.")
-    assert service.titles() == ["Title 1"]
-
-
-@pytest.mark.slow
-def test_response_never_mixes_two_databases_under_load(own_service, save, sql, database):
-    """Readers at full speed get one database or another while files of several megabytes replace each other."""
-    copies = []
-    for name, count in (("first", 90), ("second", 60), ("third", 100)):
-        sql("DELETE FROM article")
-        save(*(minimal_json(number, title=f"{name} {number}") for number in range(count)))
-        sql("UPDATE article SET content_html = ?", f"{name} " * 8000)
-        copies.append((name, count, copy_of(database, f"{name}.db")))
-    counts = {name: count for name, count, _ in copies}
-    service = own_service(CACHE_MB="16")
-    end = time.monotonic() + 6
-    wrong, names_read, unavailable = [], [], []
-
-    def read(path: str) -> None:
-        while time.monotonic() < end:
-            response = get(service.server, path, x_api_key=service.key)
-            if response.status == 503:
-                unavailable.append(response)
-                continue
-            page = json.loads(response.body) if response.status == 200 else {"data": [], "meta": response.status}
-            names = {article["title"].split()[0] for article in page["data"]}
-            names |= {article["contentHtml"].split()[0] for article in page["data"] if "contentHtml" in article}
-            (name,) = names if len(names) == 1 else ("",)
-            if page["meta"] != {"total": counts.get(name), "take": counts.get(name), "skip": 0}:
-                wrong.append((names, page["meta"]))
-            names_read.append(name)
-
-    readers = [threading.Thread(target=read, args=(f"{path}?take=100",)) for path in LISTS * 2]
-    for reader in readers:
-        reader.start()
-    chance = random.Random(3)
+def read_names(service: Service, path: str, counts: dict[str, int], end: float) -> list[Any]:
+    """Read a path until then; return the name in each response, 503, or what is no whole state of a database."""
+    found: list[Any] = []
     while time.monotonic() < end:
-        chance.choice((copy_over, move_over))(database, chance.choice(copies)[2])
-        time.sleep(chance.choice((0, 0.01, 0.1)))
-    for reader in readers:
-        reader.join()
-    assert not wrong
-    assert set(names_read) == set(counts)
-    assert len(names_read) > 5 * len(unavailable)
-    for name, count, copy in copies:
-        copy_over(database, copy)
+        response = get(service.server, f"{path}?take=100", x_api_key=service.key)
+        if response.status == 503:
+            found.append(503)
+            continue
+        assert response.status == 200
+        page, (name, *others) = json.loads(response.body), [name for name in counts if name.encode() in response.body]
+        meta = {"total": counts[name], "take": counts[name], "skip": 0}
+        is_whole = (others, len(page["data"]), page.get("meta", meta)) == ([], counts[name], meta)
+        found.append(name if is_whole else (name, *others, page.get("meta")))
+    return found
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("replacements", "responses_per_503"), [([copy_over, move_over], 5), ([restore], 20)])
+def test_response_never_mixes_two_databases_under_load(
+    own_service, save, sql, database, replacements, responses_per_503
+):
+    """Readers at full speed get one database or another while files of several megabytes replace each other."""
+    counts, copies = {"first": 90, "second": 60, "third": 100}, {}
+    for name, count in counts.items():
+        sql("DELETE FROM article")
+        save(*(minimal_json(number, title=f"{name} {number}", slug=f"{name}-{number}") for number in range(count)))
+        sql("UPDATE article SET content_html = ?", f"{name} " * 8000)
+        copies[name] = copy_of(database, f"{name}.db")
+    service = own_service(CACHE_MB="16")
+    end, chance = time.monotonic() + 6, random.Random(3)
+    with ThreadPoolExecutor(4) as pool:
+        readers = [pool.submit(read_names, service, path, counts, end) for path in (*ENDPOINTS, LISTS[0])]
+        while time.monotonic() < end:
+            name = chance.choice(list(copies))
+            chance.choice(replacements)(database, copies[name])
+            assert restore not in replacements or service.titles()[0].startswith(name)
+            time.sleep(chance.choice((0, 0.01, 0.1)))
+    found = Counter(name for reader in readers for name in reader.result())
+    assert found.keys() - {503} == counts.keys()
+    assert found.total() > responses_per_503 * found[503]
+    for (name, count), replace in product(counts.items(), replacements):
+        replace(database, copies[name])
         assert service.titles() == sorted(f"{name} {number}" for number in range(count))
+    assert "Traceback" not in service.server.log()
 
 
 @pytest.fixture
@@ -500,29 +469,6 @@ def test_newer_database_is_refused_and_stays_as_it_is(app, run, save, sql, datab
         assert result.stderr.count("\n") == 1
     close(app)
     assert database.read_bytes() == before
-
-
-@pytest.mark.slow
-def test_writers_wait_for_each_other(app, save, sql, database, tmp_path):
-    """Two imports wait for a third writer, longer than SQLite does by default."""
-    save(article_json(1))
-    close(app)
-    imports = []
-    with closing(sqlite3.connect(database, isolation_level=None)) as writer:
-        writer.execute("BEGIN IMMEDIATE")
-        for name in "ab":
-            articles = [minimal_json(number, id=f"{name}-{number}", slug=f"{name}-{number}") for number in range(1500)]
-            path = tmp_path / f"{name}.json"
-            path.write_text(json.dumps(articles))
-            arguments = subprocess_args(database, "-m", "flask", "articles", "import", str(path))
-            imports.append(subprocess.Popen(**arguments))
-        time.sleep(12)
-        assert [process.poll() for process in imports] == [None, None]
-        writer.execute("ROLLBACK")
-    outputs = [process.communicate(timeout=60) for process in imports]
-    assert outputs == [("1500 new, 0 changed, 0 unchanged (new: 1500 published)\n", WAITING)] * 2
-    assert sql("SELECT count(*) FROM article") == [(3001,)]
-    assert sql("PRAGMA integrity_check") == [("ok",)]
 
 
 @pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
@@ -710,7 +656,7 @@ def test_journal_of_a_killed_writer_is_rolled_back(service):
         writer.execute("BEGIN IMMEDIATE")
         writer.execute("UPDATE article SET title = 'Half', content_html = content_html || 'x'")
         half, hot = copy.read_bytes(), journal.read_bytes()
-    service.remove_wal()
+    remove_wal(service.database)
     service.database.with_name("articles.db-journal").write_bytes(hot)
     copy.write_bytes(half)
     os.replace(copy, service.database)
@@ -726,14 +672,3 @@ def test_other_engines_in_the_process_keep_their_writes(app, tmp_path):
         connection.exec_driver_sql("INSERT INTO note VALUES ('kept')")
     engine.dispose()
     assert run_sql(tmp_path / "other.db", "SELECT text FROM note") == [("kept",)]
-
-
-def test_waiting_writer_says_so_and_ends_at_ctrl_c(app, key, database):
-    close(app)
-    for command in (["keys", "revoke", "1"], ["database", "restore", str(copy_of(database)), "--yes"]):
-        with closing(sqlite3.connect(database, isolation_level=None)) as writer:
-            writer.execute("BEGIN IMMEDIATE")
-            process = subprocess.Popen(**subprocess_args(database, "-m", "flask", *command))
-            assert process.stderr.readline() == WAITING
-            process.send_signal(signal.SIGINT)
-            assert process.communicate(timeout=10) == ("", "\nAborted!\n")
