@@ -18,8 +18,8 @@ from commands.customers import remove_customer
 from commands.keys import add_key
 from commands.lookup import DEMO_CUSTOMER, find_customer, find_or_create_customer
 from endpoints import API
-from importing.errors import ImportErrors, SourceLocation
-from importing.writer import load_articles, save_articles
+from importing.errors import ImportErrors, locate
+from importing.writer import save_articles
 from models import ApiKey, Customer, article_table, db
 from serving.server import base_url
 from settings import load_environment
@@ -141,11 +141,8 @@ def write_demo(count: int, key: str | None, site: str) -> tuple[str | None, bool
     with write_transaction():  # a key that cannot be printed is not to be valid
         customer, is_new = find_or_create_customer(DEMO_CUSTOMER)
         removed = remove_demo_articles(customer.id, after=count)
-        import_errors = ImportErrors()
         with progress_bar("Writing the demo", demo_articles(count, site), count + DRAFTS + 1) as articles:
-            located = ((SourceLocation("the demo", article["id"]), article) for article in articles)
-            saved = save_articles(customer, load_articles(located, import_errors), import_errors)
-        import_errors.raise_if_any()
+            saved = save_articles(customer, locate("the demo", articles), ImportErrors())
         key = demo_key(customer, key)
         click.echo(
             f"{DEMO_CUSTOMER} has {count} published articles, {DRAFTS} drafts and 1 scheduled article "

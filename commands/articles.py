@@ -23,7 +23,7 @@ from importing.export import export_articles
 from importing.instance import is_filtered
 from importing.json_files import dump_line
 from importing.sources import open_sources
-from importing.writer import load_articles, save_articles
+from importing.writer import save_articles
 from models import Customer, article_table, db, publication_state
 from settings import load_environment
 from storage.engine import release_connection, write_transaction
@@ -76,9 +76,7 @@ def import_articles(
         write_transaction(),  # only now: other writers need not wait for a source
     ):
         customer = get_customer(name, changes=True)  # again: it may be gone or renamed meanwhile
-        articles = load_articles(bar, errors)
-        counts = save_articles(customer, articles, errors, unpublish_missing=unpublish_missing)
-        errors.raise_if_any()
+        counts = save_articles(customer, bar, errors, unpublish_missing=unpublish_missing)
         if dry_run:
             db.session.rollback()
     if counts["new"] + counts["changed"] or not counts["unchanged"]:  # a nightly import without a change is silent

@@ -16,7 +16,7 @@ from importing.article_files import format_article, parse_article
 from importing.errors import ImportErrors, ImportFailedError, SourceError, SourceLocation
 from importing.export import export_articles
 from importing.front_matter import FIRST_LINE
-from importing.writer import load_articles, save_articles
+from importing.writer import save_articles
 from storage.engine import release_connection, write_transaction
 from storage.tables import open_database
 
@@ -146,7 +146,6 @@ def _import(text: bytes, article: dict[str, Any], name: str | None) -> str:
         if record.setdefault("id", article["id"]) != article["id"]:
             raise ImportFailedError(f"id: Must stay {article['id']!r}.")
         records = [(location._replace(lines=lines), record)]
-        counts = save_articles(get_customer(name, changes=True), load_articles(records, errors), errors)
-        errors.raise_if_any()
+        counts = save_articles(get_customer(name, changes=True), records, errors)
     echo_notes(errors)
     return "changed" if counts["changed"] else "unchanged"

@@ -10,7 +10,6 @@ from tempfile import TemporaryDirectory
 from threading import Event
 
 import click
-import orjson
 from flask import Flask, current_app
 from sqlalchemy import URL
 
@@ -20,10 +19,10 @@ from commands.lookup import find_or_create_customer, get_customer, require_slugs
 from commands.programs import POLL_SECONDS, find_program, start_program, stop_on_signal
 from endpoints import API
 from field_types import format_timestamp, printable
-from importing.errors import ImportErrors, locate
+from importing.errors import ImportErrors, SourceOptions
 from importing.export import export_articles
-from importing.json_files import dump_line
-from importing.writer import load_articles, save_articles
+from importing.json_files import dump_line, read_lines
+from importing.writer import save_articles
 from serving import server
 from storage.engine import release_connection, write_transaction
 from storage.tables import open_database
@@ -47,8 +46,8 @@ def preview(command: tuple[str, ...], slugs: tuple[str, ...], name: str | None) 
     with TemporaryDirectory(prefix="articles-preview-") as folder:
         export = Path(folder, "articles.jsonl")
         customer = _export(export, name, slugs)
-        database = URL.create("sqlite", database=str(export.with_name("articles.db")))
-        app = current_app.extensions["create_app"]({"DATABASE_URL": database.render_as_string()})
+        database = URL.create("sqlite", database=str(Path(folder, "articles.db")))
+        app = current_app.extensions["create_app"]({"DATABASE_URL": database})
         with app.app_context():
             try:
                 _import(export, customer)
@@ -79,12 +78,10 @@ def _import(file: Path, customer_name: str) -> None:
     """Import the articles of a file for a new customer, with a key, into a new database."""
     open_database(create=True)
     errors = ImportErrors()
-    with write_transaction(), file.open("rb") as lines:
+    with write_transaction(), progress_bar("Preparing", read_lines(str(file), SourceOptions(), errors)) as records:
         customer, _ = find_or_create_customer(customer_name)
         add_key(customer, KEY)
-        with progress_bar("Preparing", locate("the database", map(orjson.loads, lines))) as records:
-            save_articles(customer, load_articles(records, errors), errors)
-        errors.raise_if_any()
+        save_articles(customer, records, errors)
 
 
 def _serve(app: Flask, customer: str, command: tuple[str, ...]) -> int:

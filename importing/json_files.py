@@ -35,20 +35,21 @@ def read_document(source: str, options: SourceOptions, errors: ImportErrors) -> 
     raise SourceError("Must hold an array of articles, or an object whose data is one.")
 
 
-def read_standard_input(_source: str, _options: SourceOptions, errors: ImportErrors) -> Records:
-    """Yield the articles of JSON Lines on standard input. Raises SourceError."""
-    if not sys.stdin:  # it was closed before the command started
-        raise SourceError("It is closed.")
-    return _read_lines(STANDARD_INPUT, sys.stdin.buffer, errors)
-
-
 def read_lines(source: str, _options: SourceOptions, errors: ImportErrors) -> Records:
-    """Yield the articles of a file in JSON Lines (https://jsonlines.org)."""
-    with open(source, "rb") as file:
-        yield from _read_lines(source, file, errors)
+    """Yield the articles of JSON Lines (https://jsonlines.org), in a file or, for "-", on standard input.
+
+    Raises SourceError.
+    """
+    if source != "-":
+        with open(source, "rb") as file:
+            yield from _parse_lines(source, file, errors)
+    elif sys.stdin:
+        yield from _parse_lines(STANDARD_INPUT, sys.stdin.buffer, errors)
+    else:
+        raise SourceError("It is closed.")
 
 
-def _read_lines(name: str, file: IO[bytes], errors: ImportErrors) -> Records:
+def _parse_lines(name: str, file: IO[bytes], errors: ImportErrors) -> Records:
     number = 0
     while line := file.readline(MAX_LINE_BYTES + 1):
         number += 1

@@ -15,7 +15,7 @@ import orjson
 from importing.article_files import SUFFIXES, read_folder
 from importing.errors import ImportErrors, ImportFailedError, Records, SourceError, SourceLocation, SourceOptions
 from importing.instance import is_url, read_instance
-from importing.json_files import STANDARD_INPUT, dump_line, read_document, read_lines, read_standard_input
+from importing.json_files import STANDARD_INPUT, dump_line, read_document, read_lines
 from importing.tables import read_table
 from importing.wordpress import read_wordpress
 
@@ -32,7 +32,7 @@ READERS: dict[str, Reader] = {  # by the file's suffix
 def find_reader(source: str) -> Reader | None:
     """Return the function that reads `source`, or None if there is none."""
     if source == "-":
-        return read_standard_input
+        return read_lines
     if is_url(source):
         return read_instance
     return read_folder if os.path.isdir(source) else READERS.get(Path(source).suffix.lower())
@@ -58,7 +58,8 @@ def open_sources(sources: tuple[str, ...], options: SourceOptions, errors: Impor
         opened = []
         for source in sources:
             records = _read_source(source, options, errors)
-            opened.append(records if find_reader(source) is read_lines else _receive(records, claims, errors, stack))
+            is_streamed = find_reader(source) is read_lines and source != "-"
+            opened.append(records if is_streamed else _receive(records, claims, errors, stack))
         slugs = _replace_slugs(claims, errors)
         yield (_with_slug(*located, slugs) for located in chain.from_iterable(opened))
 

@@ -12,7 +12,7 @@ from sqlalchemy import bindparam, insert, select, update
 
 from field_types import truncate_to_milliseconds
 from importing.derived import fill_derived_fields
-from importing.errors import ImportErrors, SourceLocation
+from importing.errors import ImportErrors, LocatedRecord, SourceLocation
 from importing.hints import explain, warnings_about
 from importing.instance import is_url
 from models import Customer, article_table, db, publication_state
@@ -32,9 +32,29 @@ CONTENT_COLUMNS = set(ArticleSchema().columns) - set(PRESERVED_COLUMNS)
 Row = dict[str, Any]  # an article by `Article` column
 
 
-def load_articles(
-    records: Iterable[tuple[SourceLocation, Any]], errors: ImportErrors
-) -> Iterator[tuple[SourceLocation, dict[str, Any]]]:
+def save_articles(
+    customer: Customer, records: Iterable[LocatedRecord], errors: ImportErrors, *, unpublish_missing: bool = False
+) -> Counter[str]:
+    """Write the articles of an import's records in the session's transaction, which the caller begins and ends.
+
+    They are held in memory a batch at a time. With `unpublish_missing`, they say what is published: the customer's
+    other published articles become drafts, and a draft with a date and without a status is published again.
+
+    Returns how many are "new", "changed", "unchanged" and "unpublished", and how many of the new ones are "published",
+    "scheduled" and "draft". Raises ImportFailedError if there are errors, after which nothing must be committed.
+    """
+    writer = ArticleWriter(customer, errors, publish_dated=unpublish_missing)
+    articles = _load_articles(records, errors)
+    while batch := list(islice(articles, BATCH_SIZE)):
+        writer.write(batch)
+    writer.resolve_pending_slugs()
+    if unpublish_missing:
+        writer.unpublish_missing()
+    errors.raise_if_any()
+    return writer.counts
+
+
+def _load_articles(records: Iterable[LocatedRecord], errors: ImportErrors) -> Iterator[tuple[SourceLocation, Row]]:
     """Yield the valid ones of some records, by `Article` column. The others go to `errors`."""
     schema = ArticleImportSchema()
     for location, record in records:
@@ -47,32 +67,6 @@ def load_articles(
             errors.add(location.at_line(min(lines, default=None)), reason)
             if isinstance(record, dict) and record.get("id"):
                 errors.rejected_ids.add(str(record["id"]))
-
-
-def save_articles(
-    customer: Customer,
-    articles: Iterable[tuple[SourceLocation, dict[str, Any]]],
-    errors: ImportErrors,
-    *,
-    unpublish_missing: bool = False,
-) -> Counter[str]:
-    """Write articles, as `load_articles` yields them, in the session's transaction.
-
-    The caller begins and ends the transaction, and must not commit it if `errors` has any. The articles are held in
-    memory a batch at a time. With `unpublish_missing`, the articles say what is published: the customer's other
-    published ones become drafts, and a draft that comes with its date and without a status is published again.
-
-    Returns how many are "new", "changed", "unchanged" and "unpublished", and how many of the new ones are "published",
-    "scheduled" and "draft".
-    """
-    writer = ArticleWriter(customer, errors, publish_dated=unpublish_missing)
-    iterator = iter(articles)
-    while batch := list(islice(iterator, BATCH_SIZE)):
-        writer.write(batch)
-    writer.resolve_pending_slugs()
-    if unpublish_missing:
-        writer.unpublish_missing()
-    return writer.counts
 
 
 class ArticleWriter:
@@ -88,7 +82,7 @@ class ArticleWriter:
         self.released_slugs: dict[str, str] = {}  # that articles of this import had before, with the articles' ids
         self.pending_slugs: list[tuple[SourceLocation, str, str]] = []  # that another article has, by the new one's id
 
-    def write(self, batch: list[tuple[SourceLocation, dict[str, Any]]]) -> None:
+    def write(self, batch: list[tuple[SourceLocation, Row]]) -> None:
         """Write the new and the changed articles of a batch."""
         by_id, by_slug = self._load_existing([article for _, article in batch])
         imported_ids = self.ids | {article["id"] for _, article in batch if "id" in article}
@@ -133,7 +127,7 @@ class ArticleWriter:
             content = [name for name in names if name != "updatedAt"]  # which follows them
             self.errors.changes.append((article["slug"], content or names))
 
-    def _load_existing(self, articles: list[dict[str, Any]]) -> tuple[dict[str, Row], dict[str, Row]]:
+    def _load_existing(self, articles: list[Row]) -> tuple[dict[str, Row], dict[str, Row]]:
         """Return the rows that have any of the articles' ids and slugs, by id and by slug."""
         columns = article_table.c
         own = select(columns.pk).where(columns.customer_id == self.customer_id)
@@ -144,7 +138,7 @@ class ArticleWriter:
         rows = [stored_article(dict(row), self.publisher) for row in db.session.execute(same).mappings()]
         return {row["id"]: row for row in rows}, {row["slug"]: row for row in rows}
 
-    def _is_duplicate(self, location: SourceLocation, row: dict[str, Any]) -> bool:
+    def _is_duplicate(self, location: SourceLocation, row: Row) -> bool:
         """Return whether the import has had an article with this id or slug, which is then an error."""
         for field, seen in (("id", self.ids), ("slug", self.slugs)):
             if row[field] in seen:
@@ -184,7 +178,7 @@ class ArticleWriter:
             return imported
         return before if all(row[name] == stored[name] for name in CONTENT_COLUMNS) else self.now
 
-    def _new_article_defaults(self, article: dict[str, Any]) -> dict[str, Any]:
+    def _new_article_defaults(self, article: Row) -> Row:
         published_at = article.get("published_at")
         return {
             "id": self.released_slugs.get(article["slug"]) or str(uuid4()),
