@@ -69,7 +69,8 @@ def translate_errors() -> Iterator[None]:
         if error.errno == EPIPE:  # as of "| head", which click ends quietly
             raise
         silence_stdout()
-        raise click.ClickException(f"The output cannot be written ({error.strerror}).") from error
+        name = printable(str(error.filename or "The output"))
+        raise click.ClickException(f"{name} cannot be written ({error.strerror}).") from error
 
 
 def silence_stdout() -> None:

@@ -2,7 +2,6 @@
 
 import sys
 from collections import Counter
-from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -160,20 +159,11 @@ def export(slugs: tuple[str, ...], name: str | None, all_fields: bool, folder: P
     require_slugs(customer, slugs)
     records = export_articles(customer, slugs, all_fields=all_fields)
     if folder:
-        number = _write_folder(folder, records)
+        number = write_folder(folder, records)
         click.echo(f"Wrote {count_articles(number)} to {folder}.", err=True)
     else:
         sys.stdout.buffer.writelines(map(dump_line, records))
         sys.stdout.buffer.flush()
-
-
-def _write_folder(folder: Path, records: Iterator[dict[str, Any]]) -> int:
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        return write_folder(folder, records)
-    except OSError as error:
-        message = f"{error.filename or folder} cannot be written ({error.strerror}). The export is not complete."
-        raise click.ClickException(message) from error
 
 
 @articles.command("delete")

@@ -118,7 +118,8 @@ def to_json(value: Any) -> Any:
 
 
 def write_folder(folder: Path, records: Iterable[dict[str, Any]]) -> int:
-    """Write exported articles to files in a folder, and return their number. Raises OSError."""
+    """Write exported articles to files in a folder, which is created, and return their number. Raises OSError."""
+    folder.mkdir(parents=True, exist_ok=True)
     used: set[str] = set()
     for record in records:
         (folder / _file_name(record["id"], record["slug"], used)).write_bytes(format_article(record))

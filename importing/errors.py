@@ -72,7 +72,6 @@ class ImportErrors:
     def __init__(self) -> None:
         self.notes: dict[str, list[str]] = defaultdict(list)  # warnings and losses, with the slugs of the articles
         self.changes: list[tuple[str, list[str]]] = []  # the first slugs, with the fields that change; new ones: none
-        self.rejected_ids: set[str] = set()  # of articles that are not examined further
         self._count = 0
         self._groups: list[tuple[str, list[SourceLocation]]] = []  # the first reasons, and what they are for, in a row
 

@@ -57,9 +57,12 @@ def _read_articles(url: str, key: str | None) -> Iterator[Any]:
     Their `updatedAt` follows the sitemap, so that a mirror has the same. Raises SourceError.
     """
     lastmods = _read_sitemap(url, key)
-    (articles, total), count = _read_page(url, key, 0), 0
+    articles, total = _read_page(url, key, 0)
+    count = 0
     while True:
-        yield from (_with_update(article, lastmods) for article in articles)
+        for article in articles:
+            day = lastmods.get(str(article.get("slug"))) if isinstance(article, dict) else None
+            yield article | {"updatedAt": f"{day}T00:00:00Z"} if day else article
         count += len(articles)
         if count >= total:
             break
@@ -70,18 +73,15 @@ def _read_articles(url: str, key: str | None) -> Iterator[Any]:
         raise SourceError(CHANGED)
 
 
-def _with_update(article: Any, lastmods: dict[str, str]) -> Any:
-    """Return the article with the `updatedAt` that gives it the same day in this instance's sitemap."""
-    day = lastmods.get(str(article.get("slug"))) if isinstance(article, dict) else None
-    return article | {"updatedAt": f"{day}T00:00:00Z"} if day else article
-
-
 def _read_page(url: str, key: str | None, skip: int) -> tuple[list[Any], int]:
     """Return the articles after the first `skip` ones, as many as a page has, and how many there are in all.
 
     Raises SourceError.
     """
-    match _fetch(_page_url(url, skip), key, f" after {skip} articles" if skip else ""):
+    parts = urlsplit(url)
+    page = {"take": PAGE_SIZE, "skip": skip, "orderBy": "publishedAt", "order": "asc"}
+    query = urlencode(dict(reversed(parse_qsl(parts.query))) | page)  # the first of repeated parameters counts
+    match _fetch(parts._replace(query=query, fragment="").geturl(), key):
         case {"data": list(articles), "meta": {"total": int(total)}}:
             return articles, total
     raise SourceError("This URL did not return a list of articles. Check the URL.")
@@ -98,13 +98,6 @@ def _read_sitemap(url: str, key: str | None) -> dict[str, str]:
         raise SourceError("The sitemap URL beside it did not return a sitemap. Check the URL.") from error
 
 
-def _page_url(url: str, skip: int) -> str:
-    page = {"take": PAGE_SIZE, "skip": skip, "orderBy": "publishedAt", "order": "asc"}
-    parts = urlsplit(url)
-    query = dict(reversed(parse_qsl(parts.query))) | page  # the first of repeated parameters counts
-    return parts._replace(query=urlencode(query), fragment="").geturl()
-
-
 class _NoRedirects(HTTPRedirectHandler):
     """Treats a redirect as an error: following it could send the key to another host."""
 
@@ -112,11 +105,8 @@ class _NoRedirects(HTTPRedirectHandler):
         return None
 
 
-def _fetch(url: str, key: str | None, after: str = "") -> Any:
-    """Return the JSON that another instance responds with. `after` says where in its articles.
-
-    Raises NotFoundError for a 404, and SourceError for whatever else goes wrong.
-    """
+def _fetch(url: str, key: str | None) -> Any:
+    """Return the JSON that another instance responds with. Raises NotFoundError for a 404, else SourceError."""
     headers = {"Accept": "application/json", "User-Agent": f"article-delivery-api/{read_version()}"}
     headers |= {"x-api-key": key} if key else {}
     try:
@@ -124,17 +114,14 @@ def _fetch(url: str, key: str | None, after: str = "") -> Any:
             kind, data = response.headers.get_content_type(), response.read()
             return orjson.loads(data)
     except HTTPError as error:
-        reason = _describe_http_error(error)
-        if error.code == 404:
-            raise NotFoundError(reason) from error
-    except orjson.JSONDecodeError:
+        raise (NotFoundError if error.code == 404 else SourceError)(_describe_http_error(error)) from error
+    except orjson.JSONDecodeError as error:
         what = "is not whole" if kind == "application/json" else f"is {kind}, not JSON"
-        reason = f"The response{after} {what}. {CHECK_URL}"
-    except http.client.IncompleteRead:
-        reason = f"The response was cut off{after}. Import them again."
+        raise SourceError(f"The response {what}. {CHECK_URL}") from error
+    except http.client.IncompleteRead as error:
+        raise SourceError("The response was cut off. Import them again.") from error
     except (OSError, http.client.HTTPException, ValueError) as error:
-        reason = f"It cannot be reached{after} ({getattr(error, 'reason', error)})."
-    raise SourceError(reason)
+        raise SourceError(f"It cannot be reached ({getattr(error, 'reason', error)}).") from error
 
 
 def _describe_http_error(error: HTTPError) -> str:

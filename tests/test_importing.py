@@ -439,12 +439,6 @@ def test_every_invalid_article_is_named_with_field_and_reason(errors, sql):
     assert rows(sql) == []
 
 
-def test_article_is_not_blamed_for_the_error_of_another(errors, save):
-    save(minimal_json(1))
-    (line,) = errors(minimal_json(1, slug="moved", title=None), minimal_json(2, slug="slug-1"))
-    assert line.startswith("standard input, line 1, slug 'moved': title: ")
-
-
 def test_error_report_shows_the_first_20_errors(errors):
     wrong = [{"title": 1}, {"contentHtml": 1}]
     lines = errors(*(minimal_json(number, **wrong[number % 2]) for number in range(1000)))
