@@ -12,7 +12,7 @@ import sqlite3
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, contextmanager, suppress
 from datetime import UTC, datetime, timedelta
@@ -96,6 +96,13 @@ def json_lines(articles: Iterable[Any]) -> str:
     return "".join(json.dumps(article) + "\n" for article in articles)
 
 
+def write_files(folder: Path, files: Mapping[str, str | bytes]) -> None:
+    """Write files, by their path in the folder."""
+    for name, content in files.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_bytes(content if isinstance(content, bytes) else content.encode())
+
+
 def run_command(app: Flask, *arguments: Any, **options: Any) -> Result:
     """Run `flask ARGUMENTS` in this process, on the application's database."""
     return app.test_cli_runner().invoke(args=[str(argument) for argument in arguments], **options)
@@ -117,11 +124,9 @@ def blocks(page: str, language: str, after: str = "") -> list[str]:
     return re.findall(rf"^```{language}\n(.*?)^```", page[start:], re.DOTALL | re.MULTILINE)
 
 
-def write_files(page: str, folder: Path) -> None:
-    """Write each file that a page prints into the folder: a code block under a line that begins with its path."""
-    for path, text in re.findall(r"^`([^`\n]+)`[^\n]*:\n\n```\w+\n(.*?)^```", page, re.DOTALL | re.MULTILINE):
-        (folder / path).parent.mkdir(parents=True, exist_ok=True)
-        (folder / path).write_text(text, "utf-8")
+def printed_files(page: str) -> dict[str, str]:
+    """Return the files that a page prints, by path: the code blocks under a line that begins with their path."""
+    return dict(re.findall(r"^`([^`\n]+)`[^\n]*:\n\n```\w+\n(.*?)^```", page, re.DOTALL | re.MULTILINE))
 
 
 def run_in_shell(commands: str, **environment: str) -> subprocess.CompletedProcess[str]:

@@ -5,59 +5,43 @@ import io
 import json
 import os
 import re
-from pathlib import Path
+from functools import partial
 from types import SimpleNamespace
 
 import pytest
-from helpers import LISTS, PROJECT, save_articles
+from helpers import PROJECT, blocks, read_page, run_section, save_articles, section, write_files
+
+from commands.articles import articles as commands
 
 DATA = PROJECT / "tests/data"
 FUTURE = "2099-01-31T09:30:00.000Z"
 SITE = "https://blog.example.com"
+IMPORT = read_page("docs/import")
 
 
 @pytest.fixture
-def site(articles, client, tmp_path, monkeypatch):
+def site(articles, tmp_path, monkeypatch):
     """The customer Acme, an empty folder, and functions that import from it and read what arrived."""
     monkeypatch.chdir(tmp_path)
-    run = articles
-
-    def write(files):
-        for name, content in files.items():
-            (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
-            (tmp_path / name).write_bytes(content if isinstance(content, bytes) else content.encode())
 
     def import_twice(*arguments):
         """Import twice, the second time without a change; return what the first one printed on standard error."""
-        first, second = run("import", *arguments), run("import", *arguments)
+        first, second = articles("import", *arguments), articles("import", *arguments)
         assert first.exit_code == 0, first.stderr
         assert second.stdout.startswith("0 new, 0 changed, "), second.stdout
         assert second.stderr == ""
         return first.stderr
 
-    def refuse(*arguments):
-        """Import what is refused; return the error report."""
-        result = run("import", *arguments)
-        assert (result.exit_code, result.stdout) == (1, ""), result.output
-        assert isinstance(result.exception, SystemExit)
-        assert states() == {}
-        return result.stderr
-
     def states():
-        rows = map(json.loads, run("list", "--json").stdout.splitlines())
+        rows = map(json.loads, articles("list", "--json").stdout.splitlines())
         return {row["slug"]: row["state"] for row in rows}
 
-    def published():
-        return {article["slug"]: article for article in client.get(f"{LISTS[0]}?take=100").get_json()["data"]}
+    def exported():
+        """Return the articles by slug; fields that are derived are left out."""
+        return {record["slug"]: record for record in map(json.loads, articles("export").stdout.splitlines())}
 
-    def read_article(slug):
-        """Return an article without what is not the source's."""
-        left_out = "id", "slug", "readTime", "schemaMarkup"
-        return {name: value for name, value in published()[slug].items() if name not in left_out}
-
-    return SimpleNamespace(
-        write=write, run=run, imports=import_twice, refuse=refuse, states=states, articles=published, read=read_article
-    )
+    write = partial(write_files, tmp_path)
+    return SimpleNamespace(write=write, run=articles, imports=import_twice, states=states, articles=exported)
 
 
 def read(name):
@@ -67,51 +51,62 @@ def read(name):
 # Static sites' folders, as their own starters write them
 
 
-def test_posts_of_astros_starter_arrive(site):
-    printed = site.imports(DATA / "astro", "--site", "https://www.example.com")
-    assert printed == "Left out: files named _* or *.mdx (1 article: using-mdx.mdx)\n"
-    assert site.read("first-post") == {
-        "title": "First post",
-        "bannerUrl": "https://www.example.com/blog-placeholder-3.jpg",
-        "keywords": [],
-        "metaTitle": "First post",
-        "metaDesc": "Lorem ipsum dolor sit amet",
-        "publishedAt": "2022-07-08T00:00:00.000Z",
-        "category": "",
-        "contentHtml": "<p>Lorem ipsum <strong>dolor</strong> sit amet, "
-        '<a href="https://www.example.com/about/">consectetur</a>.</p>\n',
-    }
-    assert json.loads(site.run("export").stdout)["updatedAt"] == "2022-07-10T00:00:00.000Z"
+FIRST_POST = {
+    "title": "First post",
+    "bannerUrl": "https://www.example.com/blog-placeholder-3.jpg",
+    "keywords": [],
+    "metaDesc": "Lorem ipsum dolor sit amet",
+    "publishedAt": "2022-07-08T00:00:00.000Z",
+    "updatedAt": "2022-07-10T00:00:00.000Z",
+    "category": "",
+    "contentHtml": "<p>Lorem ipsum <strong>dolor</strong> sit amet, "
+    '<a href="https://www.example.com/about/">consectetur</a>.</p>\n',
+}
+POST_3 = {"title": "My First Post", "keywords": ["red", "green"], "publishedAt": "2026-01-22T16:53:13.000Z"}
+WELCOME = {
+    "title": "Welcome to Jekyll!",
+    "category": "jekyll",
+    "publishedAt": "2026-01-22T21:53:13.000Z",
+    "contentHtml": "<p>You’ll find this post in your <code>_posts</code> directory.</p>\n"
+    "<p>{% highlight ruby %}\nputs &quot;Hi, #{name}&quot;\n{% endhighlight %}</p>\n",
+}
+FOURTH_POST = {
+    "keywords": ["second tag"],
+    "contentHtml": "<p>Leverage agile frameworks.</p>\n"
+    '<img src="https://www.example.com/blog/fourthpost/possum.png" alt="A possum parent">\n',
+}
 
 
-def test_posts_of_hugo_arrive(site):
-    printed = site.imports(DATA / "hugo")
-    assert printed == "Left out: files named _* or *.mdx (1 article: _index.md)\n"
-    assert site.states() == {"my-first-post": "draft", "post-3": "published"}
-    article = site.read("post-3")
-    assert (article["title"], article["keywords"]) == ("My First Post", ["red", "green"])
-    assert article["publishedAt"] == "2026-01-22T16:53:13.000Z"
-
-
-def test_post_of_jekylls_starter_arrives(site):
-    printed = site.imports(DATA / "jekyll")
-    article = site.read("welcome-to-jekyll")
-    assert (article["title"], article["category"]) == ("Welcome to Jekyll!", "jekyll")
-    assert article["publishedAt"] == "2026-01-22T21:53:13.000Z"
-    assert article["contentHtml"].startswith("<p>You’ll find this post in your <code>_posts</code> directory.</p>\n")
-    assert printed.splitlines() == [
-        "Left out: categories after the first (1 article: welcome-to-jekyll)",
-        "Left out: layout (1 article: welcome-to-jekyll)",
-        "Shortcodes or templates, which stay as text (1 article: welcome-to-jekyll)",
-    ]
-
-
-def test_posts_of_eleventys_base_blog_arrive(site):
-    printed = site.imports(DATA / "eleventy", "--site", "https://www.example.com/blog/")
-    assert printed == "Left out: files with front matter in JavaScript or JSON (1 article: fifthpost.md)\n"
-    article = site.read("fourthpost")
-    assert article["keywords"] == ["second tag"]
-    assert '<img src="https://www.example.com/blog/fourthpost/possum.png" alt=' in article["contentHtml"]
+@pytest.mark.parametrize(
+    ("folder", "expected", "printed"),
+    [
+        ("astro", {"first-post": FIRST_POST}, ["Left out: files named _* or *.mdx (1 article: using-mdx.mdx)"]),
+        (
+            "hugo",
+            {"my-first-post": {"status": "draft"}, "post-3": POST_3 | {"status": "published"}},
+            ["Left out: files named _* or *.mdx (1 article: _index.md)"],
+        ),
+        (
+            "jekyll",
+            {"welcome-to-jekyll": WELCOME},
+            [
+                "Left out: categories after the first (1 article: welcome-to-jekyll)",
+                "Left out: layout (1 article: welcome-to-jekyll)",
+                "Shortcodes or templates, which stay as text (1 article: welcome-to-jekyll)",
+            ],
+        ),
+        (
+            "eleventy",
+            {"fourthpost": FOURTH_POST},
+            ["Left out: files with front matter in JavaScript or JSON (1 article: fifthpost.md)"],
+        ),
+    ],
+)
+def test_posts_of_a_starter_arrive(site, folder, expected, printed):
+    assert site.imports(DATA / folder, "--site", "https://www.example.com/blog/").splitlines() == printed
+    articles = site.articles()
+    assert articles.keys() == expected.keys()
+    assert all(articles[slug].items() >= fields.items() for slug, fields in expected.items())
 
 
 def test_words_of_jekyll_are_split_without_a_comma_alone(site):
@@ -140,7 +135,7 @@ def test_words_of_jekyll_are_split_without_a_comma_alone(site):
         ("hero: {image: {url: 'https://a.example/a.jpg'}}", "bannerUrl", "https://a.example/a.jpg"),
         ("image: //cdn.example/a.jpg", "bannerUrl", "https://cdn.example/a.jpg"),
         ("images: ['https://a.example/a.jpg']", "bannerUrl", "https://a.example/a.jpg"),
-        ("published: true", "metaTitle", "Fish & Chips"),
+        ("published: true", "status", "published"),
         ("slug: /menu/spring menu/", "slug", "menu-spring-menu"),
         ("id: a-17", "id", "a-17"),
     ],
@@ -208,7 +203,7 @@ def test_draft_gives_way_to_an_article_with_its_slug(site):
 def test_two_published_articles_with_one_slug_are_named(site):
     site.write({"a/menu.md": "---\ntitle: Our menu\ndate: 2026-01-01\n---\n"})
     site.write({"menu.csv": "title,date,body\nMenu,2026-01-01,x\n"})
-    report = site.refuse("a", "menu.csv")
+    report = site.run("import", "a", "menu.csv").stderr
     assert "menu.csv, line 2, slug 'menu': 'Menu' has the same slug as 'Our menu' (a/menu.md, slug 'menu')." in report
 
 
@@ -258,13 +253,16 @@ image: /banner 1.jpg
 """
 
 
-def test_relative_urls_are_completed_with_the_site(site):
+def test_relative_urls_are_completed_with_the_site_or_warned_of(site):
     site.write({"posts/2026/a.md": RELATIVE})
+    printed = site.imports("posts")
+    assert "Left out: banners without a whole URL. Name your site with --site (1 article: a)\n" in printed
+    assert "Warning: Pictures or links whose URL is relative. Write whole URLs, or name your" in printed
+    assert site.articles()["a"]["bannerUrl"] == ""
     assert site.imports("posts", "--site", "https://www.example.com/blog") == ""
     article = site.articles()["a"]
     assert article["bannerUrl"] == "https://www.example.com/banner%201.jpg"
-    html = article["contentHtml"]
-    assert re.findall(r"""(?:href|src)=["'](.*?)["']""", html) == [
+    assert re.findall(r"""(?:href|src)=["'](.*?)["']""", article["contentHtml"]) == [
         "https://www.example.com/blog/2026/b.html",
         "#c",
         "mailto:d@example.com",
@@ -274,15 +272,7 @@ def test_relative_urls_are_completed_with_the_site(site):
         "//cdn.example/i.png",
         "/k",
     ]
-    assert "&lt;img src=&quot;/l.png&quot;&gt;" in html
-
-
-def test_relative_urls_without_a_site_are_warned_of(site):
-    site.write({"a.md": RELATIVE})
-    printed = site.imports("a.md")
-    assert "Left out: banners without a whole URL. Name your site with --site (1 article: a)\n" in printed
-    assert "Warning: Pictures or links whose URL is relative. Write whole URLs, or name your" in printed
-    assert site.articles()["a"]["bannerUrl"] == ""
+    assert "&lt;img src=&quot;/l.png&quot;&gt;" in article["contentHtml"]
 
 
 def test_what_is_lost_is_said_of_new_and_changed_articles(site):
@@ -318,23 +308,23 @@ def test_wordpress_posts_arrive(site):
     published = ["smørrebrød", "classic", "old"]
     states = {"scheduled": "scheduled"} | dict.fromkeys(drafts, "draft") | dict.fromkeys(published, "published")
     assert site.states() == states
-    assert site.read("old")["publishedAt"] == "2026-01-31T09:30:00.000Z"
-    assert "publishedAt" not in json.loads(site.run("export", "never-published").stdout)
-    assert site.read("smørrebrød") == {
+    articles = site.articles()
+    assert articles["old"]["publishedAt"] == "2026-01-31T09:30:00.000Z"
+    assert "publishedAt" not in articles["never-published"]
+    expected = {
         "title": "Fish & Chips",
         "bannerUrl": f"{SITE}/wp-content/uploads/a.jpg",
         "keywords": ["menu", "Q&A"],
-        "metaTitle": "Fish & Chips",
         "metaDesc": "What we cook: 100% fresh",
         "publishedAt": "2026-01-31T09:30:00.000Z",
         "category": "Food & Drink",
         "contentHtml": '<p class="has-text-align-center">Asparagus is back.</p>\n\n'
         f'<figure class="wp-block-image"><img src="{SITE}/wp-content/uploads/a%20b.jpg" alt=""/></figure>',
     }
-    classic = site.read("classic")
-    texts = "Classic ]]> “quoted”", "Menu of March", "In & out."
-    assert (classic["title"], classic["metaTitle"], classic["metaDesc"]) == texts
-    assert classic["contentHtml"] == CLASSIC
+    assert articles["smørrebrød"].items() >= expected.items()
+    assert "metaTitle" not in articles["smørrebrød"]  # that of Yoast has placeholders
+    texts = {"title": "Classic ]]> “quoted”", "metaTitle": "Menu of March", "metaDesc": "In & out."}
+    assert articles["classic"].items() >= (texts | {"contentHtml": CLASSIC}).items()
 
 
 CLASSIC = """<p>The first paragraph<br>
@@ -365,12 +355,12 @@ def test_wordpress_export_of_an_older_version_arrives(site):
     text = re.sub(r"\t\t<wp:post_modified.*\n", "", read("wordpress.xml")).replace("/export/1.2/", "/export/1.0/")
     site.write({"export.xml": text.replace("<![CDATA[Fish &amp; Chips]]>", "Fish &#038; Chips &amp; more")})
     site.imports("export.xml")
-    assert site.read("smørrebrød")["title"] == "Fish & Chips & more"
+    assert site.articles()["smørrebrød"]["title"] == "Fish & Chips & more"
 
 
 def test_wordpress_mistakes_name_the_posts(site):
     site.write({"export.xml": read("wordpress.xml").replace("[old]", "[classic]")})
-    report = site.refuse("export.xml")
+    report = site.run("import", "export.xml").stderr
     assert "export.xml, post 26 'Without its time in UTC', slug 'classic': 'Without its time in UTC' has the" in report
     assert "(export.xml, post 18 'Classic " in report
 
@@ -385,7 +375,8 @@ def test_ghost_posts_arrive(site):
     ]
     states = {"kaese": "published", "second": "published", "scheduled": "scheduled"}
     assert site.states() == states | {"untouched": "draft", "paid": "draft"}
-    assert site.read("kaese") == {
+    articles = site.articles()
+    expected = {
         "title": "Käse & Brot",
         "bannerUrl": f"{SITE}/content/images/2026/01/cheese.jpg",
         "keywords": ["Food", "News"],
@@ -395,11 +386,11 @@ def test_ghost_posts_arrive(site):
         "category": "Food",
         "contentHtml": f'<p><a href="{SITE}/other/">Read</a> <img src="{SITE}/content/images/a.png"></p>',
     }
-    other = site.read("second")
+    assert articles["kaese"].items() >= expected.items()
+    other = articles["second"]
     assert (other["metaDesc"], other["publishedAt"]) == ("In short", "2026-01-31T09:30:00.000Z")
-    assert {record["id"] for record in map(json.loads, site.run("export").stdout.splitlines())} == {
-        f"63f0b1c2d3e4f5a6b7c8d90{number}" for number in range(1, 6)
-    }
+    ids = {f"63f0b1c2d3e4f5a6b7c8d90{number}" for number in range(1, 6)}
+    assert {article["id"] for article in articles.values()} == ids
 
 
 # Tables
@@ -420,87 +411,10 @@ def test_tables_of_a_spreadsheet_arrive(site, separator):
     first_line = "sep=|\r\n" if separator == "|" else ""
     site.write({"a.csv": ("\ufeff" + first_line + text.getvalue()).encode()})
     assert site.imports("a.csv") == "Left out: Comment (1 article: aepfel)\n"
-    first, second = map(json.loads, site.run("export").stdout.splitlines())
+    first, second = site.articles().values()
     assert (first["id"], first["title"], first["views"]) == ("1", title, 12)
     assert (first["keywords"], first["contentHtml"]) == (["Obst", "Süßes"], html)
     assert (second["publishedAt"], second["contentHtml"]) == (FUTURE, "<p>Text &amp; &lt;<br>\nmehr</p>\n<p>Text</p>")
-
-
-# What cannot be read
-
-DOCTYPE = '<!DOCTYPE rss [<!ENTITY a "aaaaaaaaaa"><!ENTITY b "&a;&a;&a;&a;">]><rss><channel>&b;</channel></rss>'
-GOOD = read("wordpress.xml")
-
-
-@pytest.mark.parametrize(
-    ("name", "content", "message"),
-    [
-        ("a.xml", DOCTYPE, "a.xml: It declares a document type"),
-        ("a.xml", DOCTYPE.encode("utf-16"), "a.xml: Must be a WordPress export, in XML"),
-        ("a.xml", GOOD[:-30], "a.xml: Must be a WordPress export, in XML (unclosed token: line"),
-        ("a.xml", GOOD.replace("<link>", "<link>&nbsp;"), "a.xml: Must be a WordPress export, in XML ("),
-        ("a.xml", "<rss><channel/></rss>", "a.xml: Must be a WordPress export (WXR)"),
-        ("a.xml", b"", "a.xml: Must be a WordPress export, in XML (no element found"),
-        ("a.xml", '<?xml version="1.0" encoding="Shift_JIS"?><rss/>', "a.xml: Must be a WordPress export, in XML ("),
-        ("a.xml", '<?xml version="1.0" encoding="unknown"?><rss/>', "a.xml: Must be a WordPress export, in XML ("),
-        (
-            "a.json",
-            read("ghost.json").replace('"<p>Text</p>"', "null", 1),
-            "a.json, post 63f0b1c2d3e4f5a6b7c8d902 'Second': The export has no HTML of this post.",
-        ),
-        ("a.json", '{"db": [{"data": {"posts": [{}]}}]}', "a.json: Must be an export of Ghost 3 or newer ("),
-        ("a.json", '{"db": []}', "a.json: Must hold an array"),
-        ("a.csv", "title\nÄ".encode("cp1252"), "a.csv: Must be text in UTF-8. Save the table as CSV UTF-8."),
-        ("a.csv", "title\n".encode("utf-16"), "a.csv: Must be text in UTF-8."),
-        ("a.csv", "x," * 1_000_000, "a.csv, line 1: The first line must name the columns, and is too long"),
-        ("a.csv", "slug,body\n\nc,d,e", "a.csv, line 3: This row has 3 cells, and the header 2."),
-        ("a.csv", 'slug,title\na,"b\nc', "a.csv, line 3: Must be CSV (unexpected end of data)."),
-        ("a.csv", "sep=;\nslug;title;slug", "a.csv, line 2: The header must name each column once."),
-        ("a.csv", "slug,title,body,date\na,A,x,3/1/2026", "a.csv, line 2, slug 'a': publishedAt:"),
-        ("a.csv", "slug,title,body,views\na,A,x,many", "a.csv, line 2, slug 'a': views:"),
-        (
-            "a.csv",
-            "slug,title,body,readTime\na,A,x,1e999",
-            "a.csv, line 2, slug 'a': readTime: '1e999' must be a number",
-        ),
-        ("a/b.html", "---\ntitle: A\nslug: b\nreadTime: 1e999\n---\n", "a/b.html, line 4, slug 'b': readTime: '1e999'"),
-        ("a/b.md", "Just text", "a/b.md, line 1: An article file must begin with front matter"),
-        ("a/b.md", "---\nslug: b\n---\n", "a/b.md, slug 'b': title: Missing"),
-        (
-            "a/b.md",
-            "+++\ntitle = a\n+++\n",
-            "a/b.md: The front matter must be TOML (Invalid value (at line 2, column 9)).",
-        ),
-    ],
-)
-def test_files_that_cannot_be_read_are_named(site, name, content, message):
-    site.write({name: content, "good.md": "---\ntitle: A\n---\n"})
-    report = site.refuse("good.md", name.partition("/")[0])
-    assert report.splitlines()[0] == "Error: Nothing was written. What is wrong:"
-    assert report.splitlines()[1].startswith(message)
-    assert len(report.splitlines()) == 2
-
-
-def test_all_mistakes_of_all_files_are_named_in_one_run(site):
-    site.write({"a/1.md": "x", "a/2.md": "---\ntitle: [\n---\n", "a/3.md": "---\ntitle: A\n---\n"})
-    site.write({"b.csv": "title\nB\n", "c.xml": DOCTYPE, "d.jsonl": "{}", "e.json": "{", "f.jsonl": "[]"})
-    report = site.refuse("a", "b.csv", "c.xml", "d.jsonl", "e.json", "f.jsonl", "http://[::1/")
-    sources = [re.split("[,:]", line)[0] for line in report.splitlines()[1:]]
-    assert sources == ["a/1.md", "a/2.md", "c.xml", "e.json", "http", "b.csv", "d.jsonl", "f.jsonl"]
-
-
-def test_pipes_and_links_in_a_circle_are_refused(site):
-    Path("a").mkdir()
-    os.mkfifo(Path() / "a/pipe.md")
-    (Path() / "a/loop.md").symlink_to("loop.md")
-    (Path() / "a/folder").symlink_to(".")
-    os.mkfifo(Path() / "pipe.csv")
-    report = site.refuse("a", "pipe.csv")
-    assert report.splitlines()[1:] == [
-        "a/loop.md: It is not a file that can be read. Move it elsewhere.",
-        "a/pipe.md: It is not a file that can be read. Move it elsewhere.",
-        "pipe.csv: It is not a file that can be read. Name a file.",
-    ]
 
 
 NO_SLUG = {"posts": [{"id": 1, "title": "A", "type": "page", "slug": None}], "tags": [], "posts_tags": []}
@@ -519,3 +433,38 @@ def test_odd_values_end_in_no_traceback(site):
     for name in sorted(os.listdir()):
         result = site.run("import", name, "--site", "https://www.example.com", "--timezone", "Asia/Tokyo")
         assert result.exception is None or isinstance(result.exception, SystemExit), (name, result.exception)
+
+
+# The page about it
+
+MARKDOWN, TABLE = (blocks(section(IMPORT, title), form)[0] for title, form in (("Markdown", "yaml"), ("Table", "csv")))
+CHEESE = f"{SITE}/content/images/2026/01/cheese.jpg"
+MENU = {"category": "News", "keywords": ["menu", "asparagus"], "publishedAt": "2026-03-01T07:00:00.000Z"}
+SOUP = {"metaDesc": "What we cook in March.", "bannerUrl": "https://www.example.com/images/asparagus.jpg"}
+
+
+@pytest.mark.parametrize(
+    ("title", "file", "content", "slug", "expected"),
+    [
+        ("WordPress", "export.xml", read("wordpress.xml"), "old", {"status": "published"}),
+        ("Ghost", "ghost.json", read("ghost.json"), "kaese", {"bannerUrl": CHEESE}),
+        ("Markdown", "posts/spring-menu.md", MARKDOWN, "spring-menu", MENU | SOUP),
+        ("Table", "articles.csv", TABLE, "spring-menu", MENU),
+    ],
+)
+def test_commands_of_a_section_import_its_source(app, site, title, file, content, slug, expected):
+    site.write({file: content})
+    dry_run, imported = run_section(app, IMPORT, title)
+    assert dry_run.splitlines()[-1] == f"{imported.strip()} (dry run: nothing was written)"
+    assert run_section(app, IMPORT, title)[1].startswith("0 new, 0 changed, ")
+    assert site.articles()[slug].items() >= expected.items()
+
+
+def test_json_example_is_an_article(site):
+    site.write({"first.jsonl": blocks(section(IMPORT, "JSON"), "json")[0]})
+    assert site.imports("first.jsonl") == ""
+
+
+def test_options_that_the_page_names_exist():
+    options = {option for command in commands.commands.values() for param in command.params for option in param.opts}
+    assert set(re.findall(r"`(--[a-z][a-z-]+)", IMPORT)) <= options

@@ -3,6 +3,7 @@
 import json
 import os
 import pty
+import re
 import socket
 import subprocess
 import threading
@@ -10,39 +11,43 @@ from contextlib import suppress
 from functools import partial
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
-from urllib.parse import parse_qs, urlsplit
+from urllib.parse import parse_qsl, urlsplit
 
 import pytest
 from helpers import (
     LISTS,
+    PROJECT,
     article_json,
     json_lines,
     minimal_json,
     subprocess_args,
+    write_files,
 )
 
 from settings import read_version
 
 
 @pytest.fixture
-def run(articles):
-    """Run `flask articles import`; there is one customer, Acme."""
+def run(articles, tmp_path, monkeypatch):
+    """Run `flask articles import` in the test's folder; there is one customer, Acme."""
+    monkeypatch.chdir(tmp_path)
     return partial(articles, "import")
 
 
 @pytest.fixture
-def slugs(sql):
-    """Return the slugs of all articles."""
-    return lambda: [slug for (slug,) in sql("SELECT slug FROM article ORDER BY slug")]
+def refused(run, articles):
+    """Import what is refused; return the lines of the error report."""
 
+    def refused(*arguments, **options):
+        result = run(*arguments, **options)
+        assert (result.exit_code, result.stdout) == (1, "")
+        assert isinstance(result.exception, SystemExit)
+        heading, *lines = result.stderr.splitlines()
+        assert heading == "Error: Nothing was written. What is wrong:"
+        assert articles("list").stdout == ""
+        return lines
 
-def error_report(result):
-    """Check that an import failed with its own error report, and return it."""
-    assert result.exit_code == 1
-    assert isinstance(result.exception, SystemExit)
-    assert result.stdout == ""
-    assert result.stderr.startswith("Error: Nothing was written. What is wrong:\n")
-    return result.stderr
+    return refused
 
 
 # Files and standard input
@@ -63,58 +68,114 @@ ITEMS = b"[" + LINES.replace(b"\n", b",") + b"]"
         ("blank.jsonl", b"\n  \n" + LINES.replace(b"\n", b"\n\t\n\n")),
     ],
 )
-def test_files_of_every_form_are_read(run, slugs, tmp_path, name, content):
-    (tmp_path / name).write_bytes(content)
-    assert run(tmp_path / name).stdout == "2 new, 0 changed, 0 unchanged (new: 2 draft)\n"
-    assert slugs() == ["a", "b"]
+def test_files_of_every_form_are_read(run, articles, name, content):
+    Path(name).write_bytes(content)
+    assert run(name).stdout == "2 new, 0 changed, 0 unchanged (new: 2 draft)\n"
+    assert {line.split("\t")[2] for line in articles("list").stdout.splitlines()} == {"a", "b"}
 
 
-def test_several_sources_are_one_import(run, slugs, tmp_path):
+def test_several_sources_are_one_import(run, refused, tmp_path):
     assert run("-", input="\n").stdout == "0 new, 0 changed, 0 unchanged\n"  # which is no error
-    for number in (1, 2):
-        (tmp_path / f"{number}.json").write_text(json.dumps([minimal_json(number)]))
-    (tmp_path / "bad.jsonl").write_text("{")
-    third = json.dumps(minimal_json(3))
-    sources = tmp_path / "1.json", "-", tmp_path / "2.json"
-    assert "bad.jsonl, line 1" in error_report(run(*sources, tmp_path / "bad.jsonl", input=third))
-    assert slugs() == []
+    files = {f"{number}.json": json.dumps([minimal_json(number)]) for number in (1, 2)}
+    write_files(tmp_path, files | {"b.jsonl": "{"})
+    sources, third = ("1.json", "-", "2.json"), json.dumps(minimal_json(3))
+    (line,) = refused(*sources, "b.jsonl", input=third)
+    assert line.startswith("b.jsonl, line 1")
     assert run(*sources, input=third).stdout == "3 new, 0 changed, 0 unchanged (new: 3 published)\n"
-    assert slugs() == ["slug-1", "slug-2", "slug-3"]
+
+
+WORDPRESS, GHOST = ((PROJECT / "tests/data" / name).read_text("utf-8") for name in ("wordpress.xml", "ghost.json"))
+DOCTYPE = '<!DOCTYPE rss [<!ENTITY a "aaaaaaaaaa"><!ENTITY b "&a;&a;&a;&a;">]><rss><channel>&b;</channel></rss>'
 
 
 @pytest.mark.parametrize(
-    ("name", "content", "words"),
+    ("name", "content", "message"),
     [
-        ("empty.json", b"", "empty.json: Must be JSON in UTF-8"),
-        ("cut.json", b'[{"slug": "a"}, {"sl', "cut.json: Must be JSON in UTF-8"),
-        ("lines.json", LINES, "JSON Lines belong in a .jsonl file"),
-        ("text.json", b'"text"', "text.json: Must hold an array of articles"),
-        ("object.json", b'{"articles": []}', "an object whose data is one"),
-        ("data.json", b'{"data": {"slug": "a"}}', "an object whose data is one"),
-        ("latin.json", '[\n{"title": "Café"}]'.encode("latin-1"), "latin.json: Must be JSON in UTF-8 ("),
-        ("utf16.json", "[]".encode("utf-16"), "UTF-8"),
-        ("nan.json", b'[{"views": NaN}]', "JSON in UTF-8 ("),
-        ("deep.json", b"[" * 100_000, "JSON in UTF-8 ("),
-        ("cut.jsonl", LINES[:-5], "cut.jsonl, line 2: Must be an article in JSON, in UTF-8 (unexpected end"),
-        ("array.jsonl", b"\n\n" + ITEMS, "array.jsonl, line 3: Must be an object."),
-        (
-            "latin.jsonl",
-            LINES + '\n{"title": "Café"}'.encode("latin-1"),
-            "latin.jsonl, line 3: Must be an article in JSON, in UTF-8 (not UTF-8, byte 15).",
-        ),
-        ("utf16.jsonl", LINES.decode().encode("utf-16"), "utf16.jsonl, line 1: Must be an article in JSON, in UTF-8 ("),
-        ("surrogate.jsonl", b'{"title": "\\ud800"}', "surrogate.jsonl, line 1: Must be an article in JSON"),
-        ("deeper.json", b"[7, " + b"[" * 255 + b"]" * 255 + b"]", "deeper.json, article 2: Must not be nested"),
-        ("items.json", b'[null, 7, {"slug": "x"}]', "items.json, article 3, slug 'x': contentHtml: Missing."),
+        ("a.json", b"", ": Must be JSON in UTF-8 ("),
+        ("a.json", b'[{"slug": "a"}, {"sl', ": Must be JSON in UTF-8 ("),
+        ("a.json", LINES, "JSON Lines belong in a .jsonl file"),
+        ("a.json", '"text"', ": Must hold an array of articles, or an object whose data is one."),
+        ("a.json", '{"articles": []}', ": Must hold an array"),
+        ("a.json", '{"data": {"slug": "a"}}', ": Must hold an array"),
+        ("a.json", '[\n{"title": "Café"}]'.encode("latin-1"), ": Must be JSON in UTF-8 ("),
+        ("a.json", "[]".encode("utf-16"), ": Must be JSON in UTF-8 ("),
+        ("a.json", '[{"views": NaN}]', ": Must be JSON in UTF-8 ("),
+        ("a.json", "[" * 100_000, ": Must be JSON in UTF-8 ("),
+        ("a.json", "[" + "[" * 255 + "]" * 255 + "]", ", article 1: Must not be nested more than 250 levels deep."),
+        ("a.json", ITEMS[:-1] + b', {"slug": "x"}]', ", article 3, slug 'x': contentHtml: Missing."),
+        ("a.jsonl", LINES[:-5], ", line 2: Must be an article in JSON, in UTF-8 (unexpected end"),
+        ("a.jsonl", b"\n\n" + ITEMS, ", line 3: Must be an object."),
+        ("a.jsonl", "{}".encode("utf-16"), ", line 1: Must be an article in JSON, in UTF-8 (not UTF-8, byte 1)."),
+        ("a.jsonl", '"Café"'.encode("latin-1"), ", line 1: Must be an article in JSON, in UTF-8 (not UTF-8, byte 5)."),
+        ("a.jsonl", '{"title": "\\ud800"}', ", line 1: Must be an article in JSON"),
+        ("a.xml", DOCTYPE, ": It declares a document type"),
+        ("a.xml", DOCTYPE.encode("utf-16"), ": Must be a WordPress export, in XML"),
+        ("a.xml", WORDPRESS[:-30], ": Must be a WordPress export, in XML (unclosed token: line"),
+        ("a.xml", WORDPRESS.replace("<link>", "<link>&nbsp;"), ": Must be a WordPress export, in XML ("),
+        ("a.xml", "<rss><channel/></rss>", ": Must be a WordPress export (WXR)"),
+        ("a.xml", "", ": Must be a WordPress export, in XML (no element found"),
+        ("a.xml", '<?xml version="1.0" encoding="Shift_JIS"?><rss/>', ": Must be a WordPress export, in XML ("),
+        ("a.xml", '<?xml version="1.0" encoding="unknown"?><rss/>', ": Must be a WordPress export, in XML ("),
+        ("a.json", GHOST.replace('"<p>Text</p>"', "null", 1), ", post 63f0b1c2d3e4f5a6b7c8d902 'Second': The export"),
+        ("a.json", '{"db": [{"data": {"posts": [{}]}}]}', ": Must be an export of Ghost 3 or newer ("),
+        ("a.json", '{"db": []}', ": Must hold an array"),
+        ("a.csv", "title\nÄ".encode("cp1252"), ": Must be text in UTF-8. Save the table as CSV UTF-8."),
+        ("a.csv", "title\n".encode("utf-16"), ": Must be text in UTF-8."),
+        ("a.csv", "x," * 1_000_000, ", line 1: The first line must name the columns, and is too long"),
+        ("a.csv", "slug,body\n\nc,d,e", ", line 3: This row has 3 cells, and the header 2."),
+        ("a.csv", 'slug,title\na,"b\nc', ", line 3: Must be CSV (unexpected end of data)."),
+        ("a.csv", "sep=;\nslug;title;slug", ", line 2: The header must name each column once."),
+        ("a.csv", "slug,title,body,date\na,A,x,3/1/2026", ", line 2, slug 'a': publishedAt:"),
+        ("a.csv", "slug,title,body,views\na,A,x,many", ", line 2, slug 'a': views:"),
+        ("a.csv", "slug,title,body,readTime\na,A,x,1e999", ", line 2, slug 'a': readTime: '1e999' must be a number"),
+        ("a/b.html", "---\ntitle: A\nslug: b\nreadTime: 1e999\n---\n", ", line 4, slug 'b': readTime: '1e999'"),
+        ("a/b.html", "---\ntitle: x\n", ", line 1: The front matter must end with a line ---"),
+        ("a/b.html", "---\ntitle: Menu: x\n---\n", ", line 2: The front matter must be YAML (mapping values are not"),
+        ("a/b.html", "---\na: b\nslug: !!python/name:os y\n---\n", ", line 3: The front matter must have no tags"),
+        ("a/b.html", "---\na: &a [x]\nb: [*a, *a]\n---\n", ", line 2: The front matter must have no tags, anchors"),
+        ("a/b.html", f"---\na: {'[' * 5000}\n---\n", ", line 2: The front matter must have no tags"),
+        ("a/b.html", "---\ntitle: x\ntitle: y\n---\n", ", line 3: The field 'title' appears twice."),
+        ("a/b.html", "---\n- a\n---\n", ", line 2: The front matter must hold fields"),
+        ("a/b.html", "---\n? [a]\n: b\n---\n", ", line 2: The front matter must be YAML (found unhashable key)."),
+        ("a/b.html", b"---\na: b\n---\n\xff", ", line 4: Must be text in UTF-8."),
+        ("a/b.html", "---\ntitle: x\ncontentHtml: y\n---\n", ", line 3: contentHtml belongs below the front matter."),
+        ("a/b.md", "Just text", ", line 1: An article file must begin with front matter between two lines ---."),
+        ("a/b.md", "---\nslug: b\n---\n", ", slug 'b': title: Missing"),
+        ("a/b.md", "+++\ntitle = a\n+++\n", ": The front matter must be TOML (Invalid value (at line 2, column 9))."),
     ],
 )
-def test_invalid_files_are_rejected_with_the_location(run, slugs, tmp_path, name, content, words):
-    (tmp_path / name).write_bytes(content)
-    (tmp_path / "good.json").write_text(json.dumps([minimal_json(1)]))
-    message = error_report(run(tmp_path / "good.json", tmp_path / name))
-    assert words in message
-    assert message.count("\n") <= 6
-    assert slugs() == []
+def test_mistake_in_a_file_is_named_with_its_location(refused, tmp_path, name, content, message):
+    write_files(tmp_path, {name: content, "good.md": "---\ntitle: A\n---\n"})
+    (line,) = refused("good.md", name.partition("/")[0])
+    assert line.startswith(name)
+    assert message in line
+
+
+def test_all_mistakes_of_all_files_are_named_in_one_run(refused, tmp_path):
+    write_files(tmp_path, {"a/1.md": "x", "a/2.md": "---\ntitle: [\n---\n", "a/3.md": "---\ntitle: A\n---\n"})
+    write_files(tmp_path, {"b.csv": "title\nB\n", "c.xml": DOCTYPE, "d.jsonl": "{}", "e.json": "{", "f.jsonl": "[]"})
+    lines = refused("a", "b.csv", "c.xml", "d.jsonl", "e.json", "f.jsonl", "http://[::1/")
+    sources = [re.split("[,:]", line)[0] for line in lines]
+    assert sources == ["a/1.md", "a/2.md", "c.xml", "e.json", "http", "b.csv", "d.jsonl", "f.jsonl"]
+
+
+@pytest.mark.skipif(not Path("/proc/self/mem").exists(), reason="/proc/self/mem can be opened, but not read")
+def test_what_is_not_a_file_that_ends_is_refused(refused):
+    """Pipes, links in a circle, and what opens but cannot be read."""
+    Path("a").mkdir()
+    os.mkfifo("a/pipe.md")
+    Path("a/loop.md").symlink_to("loop.md")
+    Path("a/folder").symlink_to(".")
+    os.mkfifo("pipe.csv")
+    for name in ("b.jsonl", "c.json"):
+        Path(name).symlink_to("/proc/self/mem")
+    assert refused("a", "pipe.csv", "b.jsonl", "c.json") == [
+        "a/loop.md: It is not a file that can be read. Move it elsewhere.",
+        "a/pipe.md: It is not a file that can be read. Move it elsewhere.",
+        "pipe.csv: It is not a file that can be read. Name a file.",
+        "c.json: It cannot be read (Input/output error).",
+        "b.jsonl: It cannot be read (Input/output error).",
+    ]
 
 
 def test_arguments_that_are_no_sources_are_wrong_usage(run, tmp_path):
@@ -126,22 +187,10 @@ def test_arguments_that_are_no_sources_are_wrong_usage(run, tmp_path):
     assert run().exit_code == 2
 
 
-@pytest.mark.skipif(not Path("/proc/self/mem").exists(), reason="/proc/self/mem can be opened, but not read")
-def test_file_that_opens_but_cannot_be_read_is_reported(run, slugs, tmp_path):
-    (tmp_path / "a.json").write_text(json.dumps([minimal_json(1)]))
-    for name in ("b.jsonl", "c.json"):
-        (tmp_path / name).symlink_to("/proc/self/mem")
-        message = error_report(run(tmp_path / "a.json", tmp_path / name))
-        assert f"{name}: It cannot be read (Input/output error)." in message
-    assert slugs() == []
-
-
 @pytest.mark.slow
 def test_closed_standard_input_is_reported(key, database):
     close_stdin = ["sh", "-c", 'exec "$@" <&-', "sh"]
-    result = subprocess.run(
-        **subprocess_args(database, "-m", "flask", "articles", "import", "-", prefix=close_stdin), check=False
-    )
+    result = subprocess.run(**subprocess_args(database, "-m", "flask", "articles", "import", "-", prefix=close_stdin))
     assert result.returncode == 1
     assert result.stderr == "Error: Nothing was written. What is wrong:\nstandard input: It is closed.\n"
 
@@ -168,119 +217,45 @@ def test_terminal_shows_progress_and_a_file_does_not(run, database, tmp_path):
 
 @pytest.fixture
 def remote():
-    """Serve a stand-in for another instance; `respond` maps a query and a key to a status, headers and a body.
+    """Serve a stand-in for another instance; return its URL.
 
-    The first of `sitemaps` is the response of its sitemap, until the next one takes its place; without any it is a 404.
+    It sends the responses of the articles and those of the sitemap in their order, and the last one again.
+    `remote.requests` holds the query and the headers of each request for articles.
     """
-    servers = []
+    responses = {}
 
-    def remote(respond, sitemaps=((404, {}, b"{}"),)):
-        sitemaps = list(sitemaps)
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self):
+            url = urlsplit(self.path)
+            name = url.path.rpartition("/")[2]
+            if name == "articles":
+                remote.requests.append((dict(parse_qsl(url.query)), self.headers))
+            rest = responses[name]
+            status, headers, body = rest.pop(0) if len(rest) > 1 else rest[0]
+            self.send_response(status)
+            for header in ({"Content-Length": str(len(body))} | headers).items():
+                self.send_header(*header)
+            self.end_headers()
+            self.wfile.write(body)
 
-        class Handler(BaseHTTPRequestHandler):
-            def do_GET(self):
-                remote.user_agents.add(self.headers["User-Agent"])
-                query = {name: values[0] for name, values in parse_qs(urlsplit(self.path).query).items()}
-                if urlsplit(self.path).path.endswith("/sitemap"):
-                    status, headers, body = sitemaps.pop(0) if len(sitemaps) > 1 else sitemaps[0]
-                else:
-                    status, headers, body = respond(query, self.headers["x-api-key"])
-                self.send_response(status)
-                for name, value in ({"Content-Length": str(len(body))} | headers).items():
-                    self.send_header(name, value)
-                self.end_headers()
-                self.wfile.write(body)
+        def log_message(self, *_):
+            pass
 
-            def log_message(self, *_):
-                pass
+    with HTTPServer(("127.0.0.1", 0), Handler) as server:
 
-        server = HTTPServer(("127.0.0.1", 0), Handler)
-        servers.append(server)
+        def remote(pages, sitemaps=()):
+            responses.update(articles=[*pages], sitemap=[*sitemaps] or [(404, {}, b"{}")])
+            return f"http://127.0.0.1:{server.server_port}{LISTS[0]}"
+
+        remote.requests = []
         threading.Thread(target=server.serve_forever, args=(0.01,)).start()
-        return f"http://127.0.0.1:{server.server_port}{LISTS[0]}"
-
-    remote.user_agents = set()
-    yield remote
-    for server in servers:
+        yield remote
         server.shutdown()
-        server.server_close()
 
 
-def page(articles, total):
+def page(numbers, total):
     """Return a response of the articles endpoint."""
-    return 200, {}, json.dumps({"data": articles, "meta": {"total": total}}).encode()
-
-
-def page_of(articles, query):
-    skip, take = int(query["skip"]), int(query["take"])
-    return page(articles[skip : skip + take], len(articles))
-
-
-def test_another_instance_is_paged_through_with_its_key(run, remote, slugs):
-    requests = []
-
-    def respond(query, key):
-        requests.append((query, key))
-        return page_of([minimal_json(number) for number in range(250)], query)
-
-    url = remote(respond) + "?q=caf%C3%A9&take=7&empty="
-    assert run(url, "--key", "secret").stdout == "250 new, 0 changed, 0 unchanged (new: 250 published)\n"
-    assert len(slugs()) == 250
-    assert [(int(query["skip"]), query["take"], key) for query, key in requests] == [
-        (skip, "100", "secret") for skip in (0, 100, 200)
-    ]
-    assert all(
-        (query["orderBy"], query["order"], query["q"]) == ("publishedAt", "asc", "café") for query, _ in requests
-    )
-
-
-def test_source_key_can_come_from_the_environment(run, remote):
-    keys = []
-    url = remote(lambda _query, key: keys.append(key) or page([], 0))
-    assert run(url).exit_code == 0
-    assert run(url, env={"SOURCE_API_KEY": "from-there"}).exit_code == 0
-    assert run(url, "--key", "given", env={"SOURCE_API_KEY": "from-there"}).exit_code == 0
-    assert keys == [None, "from-there", "given"]
-    assert remote.user_agents == {f"article-delivery-api/{read_version()}"}
-    invalid = run(url, env={"SOURCE_API_KEY": "two\nlines"})
-    assert invalid.exit_code == 2
-    assert "two" not in invalid.stderr
-    assert len(keys) == 3
-
-
-@pytest.mark.parametrize(
-    ("response", "words"),
-    [
-        ((401, {}, b'{"detail": "..."}'), "It does not accept the key. Set its key with --key or SOURCE_API_KEY."),
-        ((503, {}, b'{"detail": "Try again."}'), "It responds with 503: Try again."),
-        (
-            (400, {}, b'{"detail": "Bad.", "errors": {"q": ["Too long."]}}'),
-            "with 400: Bad. {'q': ['Too long.']}",
-        ),
-        ((500, {}, b'{"detail": "\\u001b[2J\\n%s"}' % (b"x" * 9999)), "It responds with 500:  [2J xxx"),
-        ((302, {"Location": "/else"}, b""), "/else. Use that URL."),
-        ((200, {"Content-Type": "application/json"}, b'{"data": [{"slug'), "The response is not whole."),
-        ((404, {}, b"<html>"), "It responds with 404 Not Found. Check that the URL is"),
-        ((500, {"Content-Length": "99"}, b"{"), "It responds with 500 Internal Server Error."),
-        ((301, {"Location": "https://b.example/articles"}, b""), "It redirects to https://b.example/articles. Use"),
-        ((200, {"Content-Type": "text/html; charset=utf-8"}, b"<html>"), "The response is text/html, not JSON. Check"),
-        ((200, {}, b"[]"), "Check the URL."),
-        ((200, {}, b'{"data": []}'), "Check the URL."),
-        ((200, {}, b'{"data": {}, "meta": {"total": 1}}'), "Check the URL."),
-        ((200, {}, b'{"data": [], "meta": {"total": "1"}}'), "Check the URL."),
-        ((200, {"Content-Length": "1000"}, b'{"data": ['), "The response was cut off. Import them again."),
-        ((200, {"Transfer-Encoding": "chunked", "Content-Length": ""}, b"9\r\n{"), "cut off"),
-    ],
-)
-def test_other_responses_of_an_instance_are_reported(run, remote, slugs, response, words):
-    url = remote(lambda _query, _key: response)
-    message = error_report(run(url, color=True))
-    assert f"\n{url}: " in message
-    assert words in message
-    assert "\x1b" not in message
-    assert len(message) < 600
-    assert message.count("\n") == 2
-    assert slugs() == []
+    return 200, {}, json.dumps({"data": [*map(minimal_json, numbers)], "meta": {"total": total}}).encode()
 
 
 def sitemap(day):
@@ -288,43 +263,74 @@ def sitemap(day):
     return 200, {}, json.dumps({"data": [{"url": "slug-1", "lastmod": day}]}).encode()
 
 
-@pytest.mark.parametrize(
-    ("sitemaps", "words"),
-    [
-        ([(401, {}, b"{}")], "does not accept the key"),
-        ([(500, {}, b"{}")], "It responds with 500"),
-        ([(200, {}, b"<html>")], "not JSON"),
-        ([(200, {}, b'{"data": [1]}')], "sitemap"),
-        ([sitemap("2026-02-01"), sitemap("2026-02-02")], "changed while they were read"),
-    ],
-)
-def test_sitemap_that_is_none_or_changes_fails_the_import(run, remote, slugs, sitemaps, words):
-    url = remote(lambda query, _key: page_of([minimal_json(1)], query), sitemaps)
-    assert words in error_report(run(url))
-    assert slugs() == []
+def test_another_instance_is_paged_through_with_its_key(run, remote):
+    pages = [page(range(skip, min(skip + 100, 250)), 250) for skip in (0, 100, 200)]
+    url = remote(pages) + "?q=caf%C3%A9&take=7&empty="
+    assert run(url, "--key", "secret").stdout == "250 new, 0 changed, 0 unchanged (new: 250 published)\n"
+    sent = {"q": "café", "take": "100", "orderBy": "publishedAt", "order": "asc"}
+    assert [query for query, _ in remote.requests] == [sent | {"skip": skip} for skip in ("0", "100", "200")]
+    agent = f"article-delivery-api/{read_version()}"
+    assert {(headers["x-api-key"], headers["User-Agent"]) for _, headers in remote.requests} == {("secret", agent)}
+
+
+def test_source_key_can_come_from_the_environment(run, remote):
+    url, variable = remote([page([], 0)]), {"SOURCE_API_KEY": "from-there"}
+    for options, env in (([], {}), ([], variable), (["--key", "given"], variable)):
+        assert run(url, *options, env=env).exit_code == 0
+    assert [headers["x-api-key"] for _, headers in remote.requests] == [None, "from-there", "given"]
+    invalid = run(url, env={"SOURCE_API_KEY": "two\nlines"})
+    assert invalid.exit_code == 2
+    assert "two" not in invalid.stderr
+    assert len(remote.requests) == 3
+
+
+CHANGED = "The articles changed while they were read. Import them again."
 
 
 @pytest.mark.parametrize(
-    ("later", "words"),
+    ("pages", "sitemaps", "words"),
     [
-        (page([minimal_json(100)], 151), "changed while they were read"),
-        (page([], 150), "changed while they were read"),
-        ((200, {"Content-Length": "1000"}, b"{"), "The response was cut off."),
+        ([(401, {}, b"{}")], [], "It does not accept the key. Set its key with --key or SOURCE_API_KEY."),
+        ([(503, {}, b'{"detail": "Try again."}')], [], "It responds with 503: Try again."),
+        ([(400, {}, b'{"detail": "Bad.", "errors": {"q": ["Long."]}}')], [], "with 400: Bad. {'q': ['Long.']}"),
+        ([(500, {}, b'{"detail": "\\u001b[2J\\n%s"}' % (b"x" * 9999))], [], "It responds with 500:  [2J xxx"),
+        ([(302, {"Location": "/else"}, b"")], [], "/else. Use that URL."),
+        ([(301, {"Location": "https://b.example/"}, b"")], [], "It redirects to https://b.example/. Use"),
+        ([(404, {}, b"<html>")], [], "It responds with 404 Not Found. Check that the URL is"),
+        ([(500, {"Content-Length": "99"}, b"{")], [], "It responds with 500 Internal Server Error."),
+        ([(200, {"Content-Type": "application/json"}, b'{"data": [{"slug')], [], "The response is not whole."),
+        ([(200, {"Content-Type": "text/html; charset=utf-8"}, b"<")], [], "The response is text/html, not JSON. Check"),
+        ([(200, {}, b"[]")], [], "Check the URL."),
+        ([(200, {}, b'{"data": []}')], [], "Check the URL."),
+        ([(200, {}, b'{"data": {}, "meta": {"total": 1}}')], [], "Check the URL."),
+        ([(200, {}, b'{"data": [], "meta": {"total": "1"}}')], [], "Check the URL."),
+        ([(200, {"Content-Length": "99"}, b'{"data": [')], [], "The response was cut off. Import them again."),
+        ([(200, {"Transfer-Encoding": "chunked", "Content-Length": ""}, b"9\r\n{")], [], "cut off"),
+        ([page(range(100), 150), page([100], 151)], [], CHANGED),
+        ([page(range(100), 150), page([], 150)], [], CHANGED),
+        ([page(range(100), 150), (200, {"Content-Length": "99"}, b"{")], [], "The response was cut off."),
+        ([page([1], 1)], [(401, {}, b"{}")], "does not accept the key"),
+        ([page([1], 1)], [(500, {}, b"{}")], "It responds with 500"),
+        ([page([1], 1)], [(200, {}, b"<html>")], "not JSON"),
+        ([page([1], 1)], [(200, {}, b'{"data": [1]}')], "sitemap"),
+        ([page([1], 1)], [sitemap("2026-02-01"), sitemap("2026-02-02")], CHANGED),
     ],
 )
-def test_later_page_that_fails_or_differs_leaves_nothing(run, remote, slugs, later, words):
-    first = page([minimal_json(number) for number in range(100)], 150)
-    url = remote(lambda query, _key: first if query["skip"] == "0" else later)
-    assert words in error_report(run(url))
-    assert slugs() == []
+def test_instance_that_is_not_read_to_its_end_is_reported(refused, remote, pages, sitemaps, words):
+    url = remote(pages, sitemaps)
+    (line,) = refused(url, color=True)
+    assert line.startswith(f"{url}: ")
+    assert words in line
+    assert "\x1b" not in line
+    assert len(line) <= 500
 
 
-def test_url_that_cannot_be_reached_is_reported(run):
+def test_url_that_cannot_be_reached_is_reported(refused):
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
-    refused = error_report(run(f"http://127.0.0.1:{port}/"))
-    assert "cannot be reached ([Errno 111] Connection refused)" in refused
+    (line,) = refused(f"http://127.0.0.1:{port}/")
+    assert "cannot be reached ([Errno 111] Connection refused)" in line
     for url in (
         "https://no-such-host.invalid/articles",
         "http://",
@@ -334,14 +340,15 @@ def test_url_that_cannot_be_reached_is_reported(run):
         "https://\u00fc@/",
         f"http://127.0.0.1:{port}{LISTS[0]}?x=.jsonl",  # ends as a file does
     ):
-        assert "It cannot be reached" in error_report(run(url)), url
+        (line,) = refused(url)
+        assert "It cannot be reached" in line, url
 
 
-def test_articles_endpoint_of_an_instance_is_found(run, site):
+def test_articles_endpoint_of_an_instance_is_found(run, refused, site):
     site.save(article_json(1))
     base = f"http://{site.server.host}:{site.server.port}"
+    assert "does not accept the key" in refused(base, "--key", "wrong")[0]
+    assert "It responds with 404: Nothing is here." in refused(f"{base}/blog", "--key", site.key)[0]
     for number, path in enumerate(("", "/", "/api/public/v1", "/api/public/v1/articles/", "/api/public/v1/sitemap")):
         result = run(base + path, "--key", site.key)
         assert result.stdout.startswith("0 new, 0 changed, 1" if number else "1 new, 0 changed, 0"), path
-    assert "does not accept the key" in error_report(run(base, "--key", "wrong"))
-    assert "It responds with 404: Nothing is here." in error_report(run(f"{base}/blog", "--key", site.key))
