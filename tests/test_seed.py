@@ -1,6 +1,5 @@
 """Tests of the demo data and of `python seed.py`."""
 
-import json
 import os
 import pty
 import re
@@ -8,9 +7,8 @@ import subprocess
 from collections import Counter
 from contextlib import suppress
 from datetime import UTC, datetime
-from html.parser import HTMLParser
 from itertools import islice, pairwise
-from pathlib import Path
+from xml.etree import ElementTree
 
 import helpers
 import pytest
@@ -55,12 +53,14 @@ def rows(sql):
 
 
 def test_first_run_creates_120_articles_and_a_key(run_seed, get):
+    """Drafts and the scheduled article are among what is new, and appear nowhere."""
     result = run_seed()
     assert result.exit_code == 0
     assert "120 published articles, 3 drafts and 1 scheduled article (124 new" in result.output
     key = re.search(r"^Key: ([A-Za-z0-9_-]{43})$", result.output, re.MULTILINE)[1]
     assert f"curl -H 'x-api-key: {key}' \"{BASE_URL}/api/public/v1/articles?take=2\"" in result.output
     assert get(LISTS[0], key)["meta"] == {"total": 120, "take": 50, "skip": 0}
+    assert len(get(SITEMAP, key)["data"]) == 120
 
 
 def test_curl_line_has_the_configured_host_and_port(run_seed, monkeypatch):
@@ -71,25 +71,12 @@ def test_curl_line_has_the_configured_host_and_port(run_seed, monkeypatch):
     assert "'x-api-key: it'\"'\"'s'" in output  # quoted for a shell
 
 
-def test_key_can_be_set_by_an_environment_variable(run_seed, get, monkeypatch):
-    monkeypatch.setenv("DEMO_KEY", "demo")
-    assert "Key: demo\n" in run_seed("--articles", "2").output
-    assert get(LISTS[0])["meta"]["total"] == 2
-
-
-@pytest.mark.slow
-@pytest.mark.skipif(not Path("/dev/full").exists(), reason="/dev/full is a disk without room")
-def test_output_that_cannot_be_written_is_an_error(database):
-    with open("/dev/full", "w") as full:
-        result = subprocess.run(**subprocess_args(database, "seed.py") | {"stdout": full})
-    assert result.returncode == 1
-    assert result.stderr.endswith("Error: The output cannot be written (No space left on device).\n")
-
-
 def test_seed_announces_the_new_customer_and_the_file(run_seed, database):
-    result = run_seed("--articles", "0")
+    if not POSTGRESQL:
+        assert "which does not exist" in run_seed("--remove").stderr
+        assert list(database.parent.iterdir()) == []
     created = "" if POSTGRESQL else f"Created the database {database}.\n"
-    assert result.stderr == f"{created}New customer: Demo\n"
+    assert run_seed("--articles", "0").stderr == f"{created}New customer: Demo\n"
     assert run_seed("--articles", "0").stderr == ""
 
 
@@ -111,12 +98,6 @@ def test_remove_deletes_demo_alone_and_says_how_many(app, save, run_seed, sql):
     assert [[len(table) for table in rows(sql)], sql("SELECT name FROM customer")] == [[1, 1, 1], [("Acme",)]]
     again = run_seed("--remove")
     assert (again.exit_code, again.stdout) == (0, "There is no customer Demo: nothing to delete.\n")
-
-
-@pytest.mark.sqlite
-def test_remove_creates_no_database(run_seed, database):
-    assert "which does not exist" in run_seed("--remove").stderr
-    assert list(database.parent.iterdir()) == []
 
 
 @pytest.mark.slow
@@ -169,11 +150,11 @@ def test_demo_is_the_same_in_every_database_at_any_time(run_seed, database, tmp_
     assert first == second
 
 
-def test_another_key_is_added(run_seed, get, sql):
-    run_seed("--articles", "2", "--key", "first")
-    run_seed("--articles", "2", "--key", "demo")
-    assert get(SITEMAP)["data"]
-    assert get(SITEMAP, "first")["data"]
+def test_another_key_is_added(run_seed, get, sql, monkeypatch):
+    monkeypatch.setenv("DEMO_KEY", "first")
+    assert "Key: first\n" in run_seed("--articles", "2").output
+    assert "Key: demo\n" in run_seed("--articles", "2", "--key", "demo").output
+    assert len(get(SITEMAP)["data"]) == len(get(SITEMAP, "first")["data"]) == 2
     assert sql("SELECT count(*) FROM api_key") == [(2,)]
 
 
@@ -195,15 +176,6 @@ def test_count_out_of_range_is_refused(run_seed, count):
     result = run_seed("--articles", count)
     assert result.exit_code == 2
     assert "--articles" in result.output
-
-
-def test_drafts_and_scheduled_articles_appear_nowhere(run_seed, sql, get):
-    run_seed("--articles", "10", "--key", "demo")
-    hidden = {slug for (slug,) in sql("SELECT slug FROM article WHERE id LIKE 'demo-draft-%' OR id = 'demo-scheduled'")}
-    assert len(hidden) == HIDDEN
-    assert not hidden & {article["slug"] for article in get(LISTS[1])["data"]}
-    assert not hidden & {entry["url"] for entry in get(SITEMAP)["data"]}
-    assert get(LISTS[1])["meta"]["total"] == len(get(SITEMAP)["data"]) == 10
 
 
 @pytest.fixture(scope="module")
@@ -235,33 +207,19 @@ def test_dates_fill_three_years_and_are_past(demo):
     assert max(article["updatedAt"] for article in demo) < "2026-11-01"
 
 
-class Elements(HTMLParser):
-    """The elements of an HTML text. Fails if they are not nested."""
-
-    def __init__(self, html):
-        super().__init__()
-        self.seen, self.open = Counter(), []
-        self.feed(html)
-        assert self.open == []
-
-    def handle_starttag(self, tag, attributes):
-        self.seen[tag] += 1
-        self.open.append(tag)
-
-    def handle_endtag(self, tag):
-        assert self.open.pop() == tag
-
-
 def test_every_article_has_the_structure_of_a_real_one(demo):
+    with_table_or_quote = with_list = 0
     for article in demo:
-        elements = Elements(article["contentHtml"]).seen
+        root = ElementTree.fromstring(f"<body>{article['contentHtml']}</body>")  # noqa: S314
+        elements = Counter(element.tag for element in root.iter())
         assert elements["p"] >= 4, article["id"]
         assert elements["h2"] >= 2, article["id"]
         assert not elements.keys() & {"h1", "script", "style", "img", "iframe"}
         assert 4 <= len(article["keywords"]) <= 8
         assert 10 <= len(article["title"]) <= 120
-    assert sum("<table" in article["contentHtml"] or "<blockquote" in article["contentHtml"] for article in demo) > 60
-    assert sum("<ul" in article["contentHtml"] or "<ol" in article["contentHtml"] for article in demo) > 60
+        with_table_or_quote += bool(elements["table"] or elements["blockquote"])
+        with_list += bool(elements["ul"] or elements["ol"])
+    assert min(with_table_or_quote, with_list) > 60
 
 
 def test_titles_have_several_scripts_and_categories_banners(demo):
@@ -271,12 +229,3 @@ def test_titles_have_several_scripts_and_categories_banners(demo):
         f"{BASE_URL}/static/banners/{file.name}" for file in (PROJECT / "static/banners").iterdir()
     }
     assert len({article["category"] for article in demo}) == 8
-
-
-def test_schema_markup_cannot_end_a_script_element(run, run_seed):
-    run_seed()
-    exported = run("articles", "export", "--all-fields", "--customer", "Demo").stdout.splitlines()
-    assert len(exported) == 120 + HIDDEN
-    for markup in (json.dumps(json.loads(line)["schemaMarkup"]) for line in exported):
-        assert not re.search(r"</script|<!--", markup, re.IGNORECASE)
-        assert json.loads(markup)["@graph"][0]["@type"] == "BlogPosting"
