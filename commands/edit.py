@@ -1,9 +1,8 @@
 """`flask articles edit`: change an article in an editor."""
 
-import os
 import shlex
 from pathlib import Path
-from tempfile import mkstemp
+from tempfile import NamedTemporaryFile
 from typing import Any
 
 import click
@@ -27,12 +26,8 @@ GIVE_UP = "or close the editor without a change to give up."
 class EditConflictError(Exception):
     """The article was changed while the editor was open.
 
-    Holds the current article, and its text with the user's changes applied.
+    Its arguments are the current article, and its text with the user's changes applied.
     """
-
-    def __init__(self, article: dict[str, Any], text: bytes) -> None:
-        super().__init__()
-        self.article, self.text = article, text
 
 
 @click.command()
@@ -46,10 +41,9 @@ def edit(slug: str, name: str | None) -> None:
     open_database()
     article = _read_article(slug, name)
     original = format_article(article)
-    descriptor, path = mkstemp(".html", "article-")
-    os.close(descriptor)
-    file = Path(path)
-    file.write_bytes(original)
+    with NamedTemporaryFile(prefix="article-", suffix=".html", delete=False) as temporary:
+        temporary.write(original)
+    file = Path(temporary.name)
     try:
         result = _edit_until_valid(file, original, article, name)
     except BaseException:
@@ -76,26 +70,26 @@ def _edit_until_valid(file: Path, text: bytes, article: dict[str, Any], name: st
 
     Returns what became of the article. Raises click.ClickException if the user gives up after a mistake.
     """
-    comment, has_conflict = b"", False
+    comment, tried = b"", text
     while True:
         opened = _insert_comment(text, comment)
         saved = _open_editor(file, opened)
-        edited = saved.replace(comment, b"", 1)
-        if saved == opened or (edited == text and not has_conflict):
+        text = saved.replace(comment, b"", 1)
+        if saved == opened or text == tried:
             if comment:
                 raise click.ClickException("Nothing was written.")
             return "unchanged"
-        text = edited
+        tried = text
         try:
             return _import(text, article, name)
         except ImportFailedError as error:
             reasons = [str(error).splitlines()[-1], f"Correct it and save, {GIVE_UP}"]
-            has_conflict = False
         except EditConflictError as error:
-            fields = ", ".join(_changes(article, error.article))
+            current, text = error.args
+            fields = ", ".join(_changes(article, current))
             reasons = [f"The article was changed while the editor was open: {fields}. Your changes are below."]
             reasons.append(f"To import them, remove these lines and save, {GIVE_UP}")
-            article, text, has_conflict = error.article, error.text, True
+            article = current
         comment = "".join(f"# {printable(line)}\n" for line in reasons).encode()
 
 
