@@ -3,12 +3,12 @@
 import os
 from collections import defaultdict
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from itertools import chain, count
 from operator import attrgetter
 from pathlib import Path
 from tempfile import TemporaryFile, gettempdir
-from typing import Any, NamedTuple
+from typing import IO, Any, NamedTuple
 
 import orjson
 
@@ -50,18 +50,20 @@ class SlugClaim(NamedTuple):
 def open_sources(sources: tuple[str, ...], options: SourceOptions, errors: ImportErrors) -> Iterator[Records]:
     """Open `sources`, and yield an iterator over all their records. Errors of reading go to `errors`.
 
-    All but JSON Lines in a file or a named pipe, which are read as they come, are first received to their end: the
-    transaction that follows then waits for nobody. Raises ImportFailedError if there is no room for them.
+    All but JSON Lines in a file or a named pipe, which are read as they come and last, are first received to their end:
+    the transaction that follows then waits for nobody. Raises ImportFailedError if there is no room for them.
     """
+    streamed = [source for source in sources if find_reader(source) is read_lines and source != "-"]
     claims: list[SlugClaim] = []
-    with ExitStack() as stack:
-        opened = []
+    with TemporaryFile() as file:
         for source in sources:
-            records = _read_source(source, options, errors)
-            is_streamed = find_reader(source) is read_lines and source != "-"
-            opened.append(records if is_streamed else _receive(records, claims, errors, stack))
+            if source not in streamed:
+                _receive(_read_source(source, options, errors), file, claims, errors)
         slugs = _replace_slugs(claims, errors)
-        yield (_with_slug(*located, slugs) for located in chain.from_iterable(opened))
+        file.seek(0)
+        received = ((SourceLocation(*location), record) for location, record in map(orjson.loads, file))
+        renamed = (_with_slug(*located, slugs) for located in received)
+        yield chain(renamed, *(_read_source(source, options, errors) for source in streamed))
 
 
 def _read_source(source: str, options: SourceOptions, errors: ImportErrors) -> Records:
@@ -73,9 +75,8 @@ def _read_source(source: str, options: SourceOptions, errors: ImportErrors) -> R
             yield from reader(source, options, errors)
 
 
-def _receive(records: Records, claims: list[SlugClaim], errors: ImportErrors, stack: ExitStack) -> Records:
-    """Return an iterator over records that are received to their end, in a file that the stack closes."""
-    file = stack.enter_context(TemporaryFile())  # noqa: SIM115
+def _receive(records: Records, file: IO[bytes], claims: list[SlugClaim], errors: ImportErrors) -> None:
+    """Write records to a file, to their end, and add the slugs of those from other systems to the claims."""
     for location, record in records:
         location = location._replace(source=location.source.encode(errors="replace").decode())  # names are any bytes
         if location.matches_slug:
@@ -88,8 +89,6 @@ def _receive(records: Records, claims: list[SlugClaim], errors: ImportErrors, st
         except OSError as error:
             reason = f"The folder {gettempdir()} cannot be written ({error.strerror})."
             raise ImportFailedError(f"{reason} Set TMPDIR to a folder with more room.") from error
-    file.seek(0)
-    return ((SourceLocation(*location), record) for location, record in map(orjson.loads, file))
 
 
 def _replace_slugs(claims: list[SlugClaim], errors: ImportErrors) -> dict[str, str]:

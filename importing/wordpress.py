@@ -109,9 +109,8 @@ def _read_post(source: str, item: Element, texts: dict[str, str], images: dict[s
         "author": texts["creator"],
         "comments": any(part["comment_id"] for part in parts) or None,
     }
-    location = SourceLocation(source, f"post {texts['post_id']} {texts['title']!r}")
     notes = ["Drafts, because they are private or have a password"] if is_closed else []
-    return location._replace(notes=notes), fields
+    return SourceLocation(source, f"post {texts['post_id']} {texts['title']!r}", notes=notes), fields
 
 
 def _utc(time: str) -> str:
