@@ -2,23 +2,24 @@
 
 import sys
 from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import click
-from sqlalchemy import Result, delete, select
+from sqlalchemy import Result, Row, delete, select, update
 
 from commands import DatabaseGroup, confirm, count_articles, echo_notes, params, progress_bar
 from commands.edit import edit
 from commands.lookup import get_customer, require_slugs
 from commands.preview import preview
-from commands.publish import change_articles, publish, unpublish
 from commands.watch import watch
 from field_types import format_timestamp, printable
 from importing.article_files import write_folder
 from importing.errors import ImportErrors, SourceOptions
-from importing.export import export_articles
+from importing.export import export_articles, select_articles
 from importing.instance import is_filtered
 from importing.json_files import dump_line
 from importing.sources import open_sources
@@ -26,7 +27,7 @@ from importing.writer import save_articles
 from models import Customer, article_table, db, publication_state
 from settings import load_environment
 from storage.engine import release_connection, write_transaction
-from storage.search import search_words, word_parameters
+from storage.search import search_columns, search_words, word_parameters
 from storage.selects import matching
 from storage.tables import open_database
 
@@ -38,7 +39,7 @@ def articles() -> None:
     """Import, export, edit, publish, unpublish, delete, list, preview and watch articles."""
 
 
-for command in (edit, preview, publish, unpublish, watch):
+for command in (edit, preview, watch):
     articles.add_command(command)
 
 
@@ -164,6 +165,63 @@ def export(slugs: tuple[str, ...], name: str | None, all_fields: bool, folder: P
     else:
         sys.stdout.buffer.writelines(map(dump_line, records))
         sys.stdout.buffer.flush()
+
+
+@articles.command()
+@click.argument("slugs", metavar="SLUG...", nargs=-1, required=True, type=params.slug)
+@click.option("--at", type=params.timestamp, help="When, as in 2026-01-31T09:30:00Z. In the future: scheduled.")
+@params.customer_option
+def publish(slugs: tuple[str, ...], at: datetime | None, name: str | None) -> None:
+    """Publish the articles: as of their earlier publication, else now, or as --at says.
+
+    All of them or, if one does not exist, none.
+    """
+    now, lines = datetime.now(UTC), []
+    with change_articles(slugs, name) as articles:
+        for article in articles:
+            earlier = article.published_at
+            moment = at or (earlier if earlier and earlier <= now else now)
+            _update(article, status="published", published_at=moment)
+            state = "published since" if moment <= now else "scheduled for"
+            line = f"{printable(article.slug)}: {state} {format_timestamp(moment)}"
+            if moment > now and earlier not in (None, moment):
+                line += f" (replaces {format_timestamp(earlier)})"
+            lines.append(line)
+    click.echo("\n".join(lines))
+
+
+@articles.command()
+@click.argument("slugs", metavar="SLUG...", nargs=-1, required=True, type=params.slug)
+@params.customer_option
+def unpublish(slugs: tuple[str, ...], name: str | None) -> None:
+    """Turn the articles into drafts: all of them or, if one does not exist, none.
+
+    They keep their dates, for when they are published again.
+    """
+    with change_articles(slugs, name) as articles:
+        for article in articles:
+            _update(article, status="draft")
+    click.echo("\n".join(f"{printable(article.slug)}: draft" for article in articles))
+
+
+@contextmanager
+def change_articles(slugs: tuple[str, ...], name: str | None) -> Iterator[list[Row[Any]]]:
+    """Yield the customer's articles with these slugs, in their order, in a transaction that ends with the block.
+
+    Raises click.ClickException if one does not exist.
+    """
+    open_database()
+    with write_transaction():
+        customer = get_customer(name, changes=True)
+        require_slugs(customer, slugs)
+        by_slug = {row.slug: row for row in db.session.execute(select_articles(customer, slugs))}
+        yield [by_slug[slug] for slug in dict.fromkeys(slugs)]
+
+
+def _update(article: Row[Any], **values: Any) -> None:
+    """Write these columns of an article, and what search reads. Changes by other tools stay."""
+    values |= search_columns(article.title, article.slug)
+    db.session.execute(update(article_table).where(article_table.c.pk == article.pk).values(values))
 
 
 @articles.command("delete")
