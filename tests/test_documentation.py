@@ -5,14 +5,12 @@ import os
 import re
 import shlex
 import shutil
-import sqlite3
 import subprocess
-from contextlib import closing
 from functools import partial
 from importlib.util import find_spec
 
-import helpers
 import pytest
+from click.testing import CliRunner
 from helpers import (
     ENDPOINTS,
     LISTS,
@@ -21,23 +19,22 @@ from helpers import (
     article_json,
     blocks,
     get,
+    read_page,
     run_line,
     run_section,
     section,
     subprocess_args,
 )
 
-from app import read_settings
+from app import main, read_settings
 from commands import DATABASE_ERROR_HINTS
 from schemas import ArticleImportSchema, ArticlePreviewSchema, ArticleSchema, ListQuerySchema
+from settings import read_version
 
 FILES = [*PROJECT.glob("*.md"), *PROJECT.glob("docs/*.md")]
-PAGES = {path.relative_to(PROJECT).as_posix(): path.read_text("utf-8") for path in FILES}
-README, BEHAVIOUR, IMPORT, OPERATE, PUBLISH, CONTRIBUTING = (
-    PAGES[f"{name}.md"]
-    for name in ("README", "docs/behaviour", "docs/import", "docs/operate", "docs/publish", "CONTRIBUTING")
-)
-EVERYTHING = "\n".join(PAGES.values())
+EVERYTHING = "\n".join(path.read_text("utf-8") for path in FILES)
+NAMES = ("README", "docs/behaviour", "docs/import", "docs/operate", "docs/publish", "CONTRIBUTING")
+README, BEHAVIOUR, IMPORT, OPERATE, PUBLISH, CONTRIBUTING = map(read_page, NAMES)
 
 
 def names_in_table(text):
@@ -49,18 +46,6 @@ def json_names(schema):
     return [field.data_key or name for name, field in schema.fields.items()]
 
 
-@pytest.fixture(scope="module")
-def shared(tmp_path_factory):
-    """The application and a running service, seeded and started as the README does, on a free port."""
-    before = len(helpers.created_databases)
-    database = tmp_path_factory.mktemp("readme") / "articles.db"
-    command = re.search(r"python (seed\.py .*?) &&", blocks(README, "sh")[0])[1]
-    subprocess.run(**subprocess_args(database, *shlex.split(command)), check=True)
-    with helpers.running_service(database) as service:
-        yield service
-    helpers.drop_databases(before)
-
-
 def test_first_screen_has_both_commands_and_a_request():
     first_screen = "\n".join(README.splitlines()[:30])
     serve, send, test = re.findall(r"```sh\n(.*?)\n```", first_screen, re.DOTALL)
@@ -70,11 +55,24 @@ def test_first_screen_has_both_commands_and_a_request():
     assert send.startswith("curl ")
 
 
-def test_readme_request_gets_its_response_after_its_commands(shared):
+def test_readme_request_gets_its_response_after_its_commands(app, database, start):
+    seed = re.search(r"python (seed\.py .*?) &&", blocks(README, "sh")[0])[1]
+    subprocess.run(**subprocess_args(database, *shlex.split(seed)), check=True)
     _, option, header, url = shlex.split(blocks(README, "sh")[1])
     assert (option, url[:21]) == ("-H", "http://127.0.0.1:8000")
-    response = get(shared[1], url[21:], **dict([header.split(": ")]))
+    response = get(start(), url[21:], **dict([header.split(": ")]))
     assert json.loads(response.body) == json.loads(blocks(section(README, "Requests"), "json")[0])
+
+
+def test_version_is_the_same_everywhere(client, tmp_path):
+    """The option needs no database."""
+    version = read_version()
+    result = CliRunner().invoke(main, ["--version"], env={"DATABASE_URL": f"sqlite:///{tmp_path}/none.db"})
+    assert (result.stdout, result.stderr) == (f"Article Delivery API {version}\n", "")
+    assert not (tmp_path / "none.db").exists()
+    assert client.get("/openapi.json").get_json()["info"]["version"] == version
+    assert f'\nversion = "{version}"\n' in (PROJECT / "pyproject.toml").read_text("utf-8")
+    assert re.search(r"^## \[([0-9.]+)\]", read_page("CHANGELOG"), re.MULTILINE)[1] == version
 
 
 def test_readme_lists_each_setting_with_its_default():
@@ -219,18 +217,13 @@ def test_table_of_import_fields_is_complete():
     assert set(names_in_table(section(IMPORT, "Fields"))) == set(json_names(ArticleImportSchema()))
 
 
-def test_other_commands_exist(run):
+def test_modules_commands_and_options_exist(app):
     modules = set(re.findall(r"python -m ([\w.]+)", EVERYTHING))
     assert modules >= {"pytest", *(f"benchmarks.{name}" for name in ("imports", "served", "soak"))}
     assert all(find_spec(module) for module in modules)
-    commands = set(re.findall(r"flask (\w+) (\w+)", EVERYTHING))
-    assert {("keys", "create"), ("articles", "import")} <= commands
-    for command in commands:
-        assert run(*command, "--help").exit_code == 0, command
-
-
-def test_options_of_commands_exist(app):
-    for name, action, rest in re.findall(r"flask (\w+) (\w+)([^\n`|]*)", EVERYTHING):
+    named = re.findall(r"flask (\w+) (\w+)([^\n`|]*)", EVERYTHING)
+    assert {("keys", "create"), ("articles", "import")} <= {(name, action) for name, action, _ in named}
+    for name, action, rest in named:
         command = app.cli.commands[name].commands[action]
         options = {option for param in command.params for option in param.opts}
         assert set(re.findall(r"(?<= )--[a-z-]+", rest.partition(" -- ")[0])) <= options, (name, action, rest)
@@ -260,8 +253,8 @@ def test_links_lead_to_files_and_headings_that_exist():
 
 
 def test_readme_links_to_each_page():
-    linked = set(re.findall(r"\]\(([\w/-]+\.md)", README))
-    assert linked == PAGES.keys() - {"README.md"}
+    pages = {path.relative_to(PROJECT).as_posix() for path in FILES} - {"README.md"}
+    assert set(re.findall(r"\]\(([\w/-]+\.md)", README)) == pages
 
 
 def test_readme_is_read_in_a_few_minutes():
@@ -269,21 +262,16 @@ def test_readme_is_read_in_a_few_minutes():
 
 
 @pytest.mark.sqlite
-@pytest.mark.parametrize(
-    ("page", "title"), [(README, "Back up"), (OPERATE, "Back up and restore")], ids=["README", "operate"]
-)
-def test_backup_can_be_restored(save, sql, run, tmp_path, monkeypatch, page, title):
-    """Backs up while another connection holds changes in the WAL, deletes the articles, and restores them."""
-    save(article_json(1))
+def test_backup_commands_work(app, save, sql, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    backup, restore = "".join(blocks(section(page, title), "sh")).splitlines()
-    writer = sqlite3.connect(tmp_path / "articles.db", isolation_level=None)
-    with closing(writer):
-        writer.execute("UPDATE article SET title = 'In the WAL'")
-        assert run(*shlex.split(backup)[1:]).exit_code == 0
-        writer.execute("DELETE FROM article")
-    assert run(*shlex.split(restore)[1:]).exit_code == 0
-    assert sql("SELECT title FROM article") == [("In the WAL",)]
+    save(article_json(1))
+    (commands,) = blocks(section(README, "Back up"), "sh")
+    assert commands == "".join(blocks(section(OPERATE, "Back up and restore"), "sh"))
+    backup, restore = commands.splitlines()
+    run_line(app, backup)
+    sql("DELETE FROM article")
+    run_line(app, restore)
+    assert sql("SELECT id FROM article") == [("id-0001",)]
 
 
 def test_each_table_is_named(app, sql):
