@@ -1,13 +1,14 @@
 """CONTRIBUTING's table for a new field: a copy of the project that is changed as it says has the field everywhere."""
 
 import os
+import re
 import shutil
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
-from helpers import PROJECT, database_url
+from helpers import PROJECT, database_url, read_page, section
 
 # File, the text before which a line is inserted or which is replaced, and what then stands there.
 CHANGES = [
@@ -72,8 +73,7 @@ def test_field_added_as_the_table_says_is_everywhere(app, save, database, tmp_pa
         text = (copy / name).read_text("utf-8")
         assert old in text, (name, old)
         (copy / name).write_text(text.replace(old, new, 1), "utf-8")
-    rows = (PROJECT / "CONTRIBUTING.md").read_text("utf-8").partition("## A new field\n")[2].partition("\n## ")[0]
-    listed = [row.split("`")[1] for row in rows.splitlines() if row.startswith("| `")]
+    listed = re.findall(r"^\| `(.*?)`", section(read_page("CONTRIBUTING"), "A new field"), re.MULTILINE)
     assert listed == list(dict.fromkeys(name for name, _, _ in CHANGES))
     printed = run(copy, database, "-c", PROGRAM).splitlines()
     assert printed == ["0 new, 1 changed, 0 unchanged", "0 new, 0 changed, 1 unchanged", "Bo Bo", "True"]

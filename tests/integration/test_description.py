@@ -1,23 +1,17 @@
 """Tests of /openapi.json with others' tools: validators, linters, schemathesis, and the typed clients of the docs."""
 
 import json
-import os
 import re
 import sqlite3
-import subprocess
-import sys
 import threading
 from contextlib import closing
-from pathlib import Path
 
 import pytest
-from helpers import LISTS, PROJECT, SITEMAP, article_json, get
+from helpers import LISTS, SITEMAP, article_json, blocks, get, printed_files, read_page, run_in_shell, section
 from jsonschema import Draft202012Validator
 from openapi_spec_validator import validate
 
-DOCS = (PROJECT / "docs/integrate/clients.md").read_text("utf-8")
 LINTERS = ["@redocly/cli@2.77.0", "@stoplight/spectral-cli@6.16.3"]
-ENVIRONMENT = os.environ | {"REDOCLY_TELEMETRY": "off", "REDOCLY_SUPPRESS_UPDATE_NOTICE": "true"}
 SLUGS = [f"slug-{number} 2025 1" for number in range(230)]
 
 
@@ -27,31 +21,28 @@ def document(server):
 
 
 @pytest.fixture
-def run_command(server, key, tmp_path):
-    """Run a line of a shell in the test's folder, with the service's URL and key, and return what it prints."""
+def run_lines(server, key, tmp_path, monkeypatch):
+    """Run lines of a shell in the test's folder, with the service's URL and key, and return what they print."""
+    monkeypatch.chdir(tmp_path)
     url = f"http://127.0.0.1:{server.port}"
-    path = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
-    variables = {"PATH": path, "ARTICLES_URL": f"{url}/api/public/v1", "ARTICLES_KEY": key}
+    variables = {"ARTICLES_URL": f"{url}/api/public/v1", "ARTICLES_KEY": key, "REDOCLY_TELEMETRY": "off"}
 
-    def run_command(line):
-        line = line.replace("http://127.0.0.1:8000", url)
-        result = subprocess.run(
-            ["sh", "-c", line], cwd=tmp_path, env=ENVIRONMENT | variables, capture_output=True, text=True, timeout=300
-        )
+    def run_lines(lines):
+        result = run_in_shell(lines.replace("http://127.0.0.1:8000", url), **variables)
         assert result.returncode == 0, result.stdout + result.stderr
         return result.stdout
 
-    return run_command
+    return run_lines
 
 
-def test_linters_and_a_validator_find_nothing(document, run_command, tmp_path):
+def test_linters_and_a_validator_find_nothing(document, run_lines, tmp_path):
     validate(document)
     (tmp_path / "openapi.json").write_text(json.dumps(document))
     (tmp_path / ".spectral.json").write_text('{"extends": ["spectral:oas"]}')
-    run_command(f"npm install --no-audit --no-fund {' '.join(LINTERS)}")
-    linted = run_command("npx redocly lint --extends recommended --format json openapi.json")
+    run_lines(f"npm install --no-audit --no-fund {' '.join(LINTERS)}")
+    linted = run_lines("npx redocly lint --extends recommended --format json openapi.json")
     assert json.loads(linted[linted.index("{") :])["problems"] == []
-    run_command("npx spectral lint --fail-severity hint openapi.json")
+    run_lines("npx spectral lint --fail-severity hint openapi.json")
 
 
 def errors_in(document, schema, instance):
@@ -125,30 +116,29 @@ def test_real_responses_of_every_kind_are_as_described(document, save, server, s
         assert_described(document, path, response)
 
 
-def test_schemathesis_finds_no_response_that_departs_from_it(save, run_command, key):
+def test_schemathesis_finds_no_response_that_departs_from_it(save, run_lines, key):
     save(*(article_json(number, title=f"Café {number}") for number in range(30)))
     options = "--checks all --seed 1 --max-examples 300 --generation-database none"
     base = "http://127.0.0.1:8000"
-    run_command(f"schemathesis run {base}/openapi.json --url {base} --header 'x-api-key: {key}' {options}")
+    run_lines(f"schemathesis run {base}/openapi.json --url {base} --header 'x-api-key: {key}' {options}")
 
 
 @pytest.mark.parametrize("language", ["TypeScript", "Python"])
-def test_documented_client_reads_every_article_twice(save, server, sql, run_command, tmp_path, language):
+def test_documented_client_reads_every_article_twice(save, server, sql, run_lines, tmp_path, language):
     """The database is away at first (503). The second time, nothing has changed (304)."""
     save(*(article_json(number) for number in range(230)))
-    section = DOCS.split(f"## {language}\n")[1].split("\n## ")[0]
-    files = dict(re.findall(r"^`([^`\n]+)`[^\n]*:\n\n```\w+\n(.*?)^```", section, re.DOTALL | re.MULTILINE))
-    for name, text in files.items():
+    page = section(read_page("docs/integrate/clients"), language)
+    for name, text in printed_files(page).items():
         imports, blank, loop = text.partition("\n\n")
         (tmp_path / name).write_text(imports + blank + loop * (2 if name.startswith("list") else 1))
-    prepare, run = re.findall(r"^```sh\n(.*?)^```", section, re.DOTALL | re.MULTILINE)
-    run_command("set -e\n" + re.sub("^pip install .*$", "", prepare, flags=re.MULTILINE))
+    prepare, run = blocks(page, "sh")
+    run_lines("set -e\n" + re.sub("^pip install .*$", "", prepare, flags=re.MULTILINE))
     check, program = run.splitlines()
-    run_command(check)
+    run_lines(check)
     sql("ALTER TABLE article RENAME TO hidden")
     restore = threading.Timer(2, sql, ["ALTER TABLE hidden RENAME TO article"])
     restore.start()
-    printed = run_command(program).splitlines()
+    printed = run_lines(program).splitlines()
     restore.join()
     assert sorted(printed) == sorted(SLUGS * 2)
     server.wait_for_log(r"(?s)(/articles 304 .*){3}")  # it is written every tenth of a second

@@ -1,7 +1,6 @@
 """Tests of the page, and of requests from another origin, in Debian's Chromium, driven by Playwright."""
 
 import http.server
-import re
 import socket
 import subprocess
 import sys
@@ -13,7 +12,7 @@ from types import SimpleNamespace
 
 import pytest
 from click.testing import CliRunner
-from helpers import LISTS, PROJECT, SITEMAP, article_json, database_url, get, wait_for
+from helpers import LISTS, PROJECT, SITEMAP, article_json, blocks, database_url, get, read_page, section, wait_for
 from playwright.sync_api import expect, sync_playwright
 
 import seed
@@ -449,8 +448,8 @@ def test_it_fits_its_window_in_every_view(page, browser, size, scheme):
 def nginx_below_path(server, tmp_path):
     """The URL of the service below a path of nginx, as documented."""
     port = free_port()
-    section = (PROJECT / "docs/operate.md").read_text("utf-8").partition("### Below a path")[2]
-    location = re.search(r"```nginx\n(.*?)```", section, re.DOTALL)[1].replace("articles", f"127.0.0.1:{server.port}")
+    (location,) = blocks(section(read_page("docs/operate"), "Below a path"), "nginx")
+    location = location.replace("articles", f"127.0.0.1:{server.port}")
     (tmp_path / "nginx.conf").write_text(
         "daemon off; master_process off; pid nginx.pid; error_log stderr; events {} "
         f"http {{ access_log off; server {{ listen 127.0.0.1:{port}; {location} }} }}"
