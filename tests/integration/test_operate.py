@@ -1,14 +1,12 @@
 """Tests of the set-ups of docs/operate.md: nginx in front, several instances on one PostgreSQL, a hot standby."""
 
 import json
-import os
 import re
 import shlex
-import shutil
 import subprocess
 import sys
-import threading
 import time
+from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import ExitStack
 from pathlib import Path
 from types import SimpleNamespace
@@ -17,49 +15,54 @@ from urllib.parse import quote
 import psycopg
 import pytest
 from helpers import (
+    ENDPOINTS,
     LISTS,
     POSTGRESQL,
     PROJECT,
-    SITEMAP,
     Server,
     article_json,
+    blocks,
     create_key,
     database_name,
     database_url,
     get,
+    read_page,
+    run_in_shell,
+    section,
     subprocess_args,
     wait_for,
 )
 
-from benchmarks.measure import free_port
+from benchmarks.postgresql import postgresql_server
 from benchmarks.set_ups import nginx
 
-PAGES = {name: (PROJECT / f"docs/{name}.md").read_text("utf-8") for name in ("operate", "publish")}
-DOCS = PAGES["operate"]
+OPERATE, PUBLISH = read_page("docs/operate"), read_page("docs/publish")
 UNIT = re.compile(r"`/etc/systemd/system/([\w.-]+)`(?:(?!```).)*```ini\n(.*?)```", re.DOTALL)
-UNITS = {name: unit for page in PAGES.values() for name, unit in UNIT.findall(page)}
+UNITS = dict(UNIT.findall(OPERATE + PUBLISH))
+PROGRAMS = Path(sys.executable).parent
 on_postgresql = pytest.mark.skipif(not POSTGRESQL, reason="for PostgreSQL alone")
+on_sqlite = pytest.mark.skipif(bool(POSTGRESQL), reason="for SQLite alone")
+
+
+def local(text, paths):
+    """Return a text of a document with the paths of a test in the place of its own."""
+    for written, here in paths.items():
+        text = text.replace(written, str(here))
+    return text
 
 
 @pytest.fixture
-def local(database, tmp_path):
-    """Return a function that replaces the paths of the documents' files by those of the test."""
-
-    def local(text, **replacements):
-        paths = {
-            "sqlite:////var/lib/articles/articles.db": database_url(database),
-            "/opt/articles/backup.sh": str(tmp_path / "backup.sh"),
-            "/opt/articles/.venv/bin": str(Path(sys.executable).parent),
-            "/opt/articles": str(PROJECT),
-            "/srv/site": str(tmp_path),
-            "/var/backups/articles": str(tmp_path / "backups"),
-            "User=articles": "User=root",
-        }
-        for written, here in (replacements | paths).items():
-            text = text.replace(written, here)
-        return text
-
-    return local
+def paths(database, tmp_path):
+    """The files of the documents, with those of the test in their place."""
+    return {
+        "sqlite:////var/lib/articles/articles.db": database_url(database),
+        "/opt/articles/backup.sh": tmp_path / "backup.sh",
+        "/opt/articles/.venv/bin": PROGRAMS,
+        "/opt/articles": PROJECT,
+        "/srv/site": tmp_path,
+        "/var/backups/articles": tmp_path / "backups",
+        "User=articles": "User=root",
+    }
 
 
 def unit_args(unit, **environment):
@@ -76,28 +79,27 @@ def unit_args(unit, **environment):
     }
 
 
-def test_systemd_accepts_the_units(tmp_path, local):
+def test_systemd_accepts_the_units(tmp_path, paths):
     assert len(UNITS) == 4
     for name, unit in UNITS.items():
-        (tmp_path / name).write_text(local(unit))
+        (tmp_path / name).write_text(local(unit, paths))
     for name in UNITS:
         result = subprocess.run(["systemd-analyze", "verify", str(tmp_path / name)], capture_output=True, text=True)
         assert (result.returncode, result.stderr) == (0, "")
 
 
-@pytest.mark.skipif(bool(POSTGRESQL), reason="for SQLite alone")
-def test_nightly_backup_removes_old_ones_once_it_is_restored(key, save, tmp_path, local):
+@on_sqlite
+def test_nightly_backup_removes_old_ones_once_it_is_restored(key, save, tmp_path, paths):
     save(article_json(1))
     for folder in ("backups", "temporary", "bin"):
         (tmp_path / folder).mkdir()
-    script = re.search(r"^```sh\n(#!/bin/sh\n# Usage: backup.sh.*?)^```", PAGES["operate"], re.DOTALL | re.MULTILINE)[1]
-    (tmp_path / "backup.sh").write_text(script)
+    (tmp_path / "backup.sh").write_text(blocks(section(OPERATE, "Every night"), "sh")[0])
     old = [tmp_path / "backups" / f"articles-202601{day:02}T023000Z.db" for day in range(1, 18)]
     for file in old:
         file.touch()
 
-    def back_up(**replacements):
-        service = unit_args(local(UNITS["articles-backup.service"], **replacements), TMPDIR=str(tmp_path / "temporary"))
+    def back_up(**others):
+        service = unit_args(local(UNITS["articles-backup.service"], others | paths), TMPDIR=str(tmp_path / "temporary"))
         result = subprocess.run(**service, capture_output=True, text=True, timeout=60)
         return result.returncode, sorted((tmp_path / "backups").iterdir())
 
@@ -107,25 +109,24 @@ def test_nightly_backup_removes_old_ones_once_it_is_restored(key, save, tmp_path
     listed = subprocess.run(**subprocess_args(files[-1], "-m", "flask", "articles", "list"))
     assert listed.stdout.count("slug-1") == 1
     flask = tmp_path / "bin/flask"  # with which no restore succeeds
-    flask.write_text(f'#!/bin/sh\n[ "$2" != restore ] && exec {Path(sys.executable).parent}/flask "$@"\n')
+    flask.write_text(f'#!/bin/sh\n[ "$2" != restore ] && exec {PROGRAMS}/flask "$@"\n')
     flask.chmod(0o755)
     time.sleep(1)  # names have seconds
     status, files = back_up(**{"PATH=": f"PATH={tmp_path}/bin:"})
     assert (status > 0, files[:13], len(files)) == (True, old[-13:], 15)
 
 
-def test_nightly_mirror_prints_only_what_is_wrong(site, run, key, local):
+def test_nightly_mirror_prints_only_what_is_wrong(site, run, key, paths):
     site.save(article_json(1, contentHtml='<img src="/relative.png">'), article_json(2))
-    crontab = re.search(r"```cron\n(.*?)```", PAGES["publish"], re.DOTALL)[1]
+    crontab = blocks(section(PUBLISH, "Mirror another instance"), "cron")[0]
     assert "%" not in crontab  # which cron turns into a line feed
 
     def mirror(key):
         url = f"http://{site.server.host}:{site.server.port}"
-        replacements = {"https://other.example.com": url, "ITS_KEY": key, ".venv/bin": str(Path(sys.executable).parent)}
-        *variables, line = local(crontab.replace("/opt/articles", str(PROJECT)), **replacements).splitlines()
-        environment = dict(variable.split("=", 1) for variable in variables) | {"FLASK_SKIP_DOTENV": "1"}
-        command = line.split(" ", 5)[5]
-        return subprocess.run(["sh", "-c", command], env=environment, capture_output=True, text=True, timeout=60)
+        others = {"https://other.example.com": url, "ITS_KEY": key, " .venv/bin": f" {PROGRAMS}"}
+        *variables, line = local(crontab, paths | others).splitlines()
+        environment = dict(variable.split("=", 1) for variable in variables)
+        return run_in_shell(line.split(" ", 5)[5], FLASK_SKIP_DOTENV="1", **environment)
 
     result = mirror(site.key)
     assert (result.stdout, result.stderr) == ("", "")
@@ -133,12 +134,14 @@ def test_nightly_mirror_prints_only_what_is_wrong(site, run, key, local):
     assert "Nothing was written." in mirror("wrong").stdout
 
 
-def test_watch_unit_builds_in_the_site_s_folder(key, save, tmp_path, local):
+def test_watch_unit_builds_in_the_site_s_folder(key, save, tmp_path, paths):
     (tmp_path / "site.env").write_text("ARTICLES_KEY=demo-key\n")
     program = 'import { writeFileSync } from "node:fs"; writeFileSync("built", process.env.ARTICLES_KEY);'
     (tmp_path / "make-site.mjs").write_text(program)
-    built = tmp_path / "built"
-    with subprocess.Popen(**unit_args(local(UNITS["articles-site.service"]))) as watch:
+    built, unit = tmp_path / "built", UNITS["articles-site.service"]
+    command = blocks(read_page("docs/integrate"), "sh", "**On the machine of the API**")[0].splitlines()[1]
+    assert f"ExecStart={command.replace(' --app /opt/articles/app.py', '')}\n" in unit
+    with subprocess.Popen(**unit_args(local(unit, paths))) as watch:
         wait_for(lambda: built.exists() and built.read_text() == "demo-key", lambda: "not built", 30)
         built.unlink()
         save(article_json(1))
@@ -147,41 +150,33 @@ def test_watch_unit_builds_in_the_site_s_folder(key, save, tmp_path, local):
         assert watch.wait(timeout=30) == 0
 
 
-@pytest.mark.skipif(bool(POSTGRESQL), reason="for SQLite alone")
+@on_sqlite
 def test_litestream_restores_all_articles_and_keys_elsewhere(save, start, key, database, tmp_path):
     """The service and Litestream are killed as on a lost machine, after changes by several commands."""
-    section = DOCS.split("### Continuously, with Litestream")[1].split("\n## ")[0]
-    replicate, restore, put_in_place = re.findall(r"^(?:litestream|flask) .*$", section, re.MULTILINE)
     new = tmp_path / "elsewhere" / "articles.db"
     new.parent.mkdir()
+    here = {"instance/articles.db": database, "/mnt/": f"{tmp_path}/", "articles-copy.db": new.with_name("copy.db")}
+    commands = local(section(OPERATE, "Continuously, with Litestream"), here)
+    replicate, *restore = "".join(blocks(commands, "sh")).splitlines()
 
-    def command(line, database, **options):
-        for written, here in (
-            ("instance/articles.db", str(database)),
-            ("/mnt/backup", str(tmp_path / "backup")),
-            ("articles-copy.db", str(new.parent / "articles-copy.db")),
-        ):
-            line = line.replace(written, here)
-        program, *arguments = line.split()
-        if program == "litestream":
-            return {"args": [str(Path(sys.executable).parent / program), *arguments], **options}
-        return subprocess_args(database, "-m", program, *arguments)
+    def responses(server):
+        return [get(server, f"{path}?take=100", x_api_key=key).body for path in ENDPOINTS]
 
     save(*(article_json(number) for number in range(50)))
     server = start()
     with (tmp_path / "litestream.log").open("w") as log:
-        litestream = subprocess.Popen(**command(replicate, database, stdout=log, stderr=log))
+        litestream = subprocess.Popen(f"exec {PROGRAMS}/{replicate}", shell=True, stdout=log, stderr=log)  # noqa: S602
     for number in range(50, 55):
         save(article_json(number))
-    before = [get(server, f"{path}?take=100", x_api_key=key).body for path in (*LISTS, SITEMAP)]
+    before = responses(server)
     time.sleep(3)  # Litestream copies once a second
     for process in (litestream, server.process):
         process.kill()
         process.wait()
-    for line in (restore, put_in_place):
-        subprocess.run(**command(line, new), check=True)
+    for line in restore:
+        assert run_in_shell(line, DATABASE_URL=f"sqlite:///{new}").returncode == 0
     moved = Server(new)
-    assert [get(moved, f"{path}?take=100", x_api_key=key).body for path in (*LISTS, SITEMAP)] == before
+    assert responses(moved) == before
     moved.stop()
 
 
@@ -207,7 +202,7 @@ def test_nginx_caches_responses_for_a_second_and_by_key(app, save, sql, start, f
     save(article_json(1, contentHtml="x" * 100_000))
     instance = start()
     proxy = front(instance)
-    for path in (*LISTS, SITEMAP):
+    for path in ENDPOINTS:
         direct = get(instance, path, x_api_key=key)
         for encoding in ("identity", "gzip", "identity"):
             response = get(proxy, path, x_api_key=key, Accept_Encoding=encoding)
@@ -251,7 +246,7 @@ def test_instances_behind_nginx_pass_on_a_503(save, sql, start, front, key):
     save(article_json(1))
     proxy = front(start(), start())
     sql("ALTER TABLE article RENAME TO elsewhere")
-    for path in (*LISTS, SITEMAP, "/healthz") * 3:
+    for path in (*ENDPOINTS, "/healthz") * 3:
         response = get(proxy, path, x_api_key=key)
         assert (response.status, response.getheader("Content-Type")) == (503, "application/problem+json")
         assert response.getheader("Retry-After")
@@ -265,21 +260,11 @@ def test_terminated_database_connections_cause_no_500(save, sql, start, key):
     save(article_json(1))
     server = start()
     others = "datname = current_database() AND pid <> pg_backend_pid()"
-    totals, deadline = set(), time.monotonic() + 4
-
-    def read():
-        while time.monotonic() < deadline:
-            totals.add(total(server, key, f"{LISTS[1]}?q=t"))
-
-    readers = [threading.Thread(target=read) for _ in range(6)]
-    for reader in readers:
-        reader.start()
-    while time.monotonic() < deadline:
-        sql("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE " + others)
-        time.sleep(0.1)
-    for reader in readers:
-        reader.join()
-    assert totals <= {1, 503}
+    with ThreadPoolExecutor(6) as pool:
+        totals = [pool.submit(total, server, key, f"{LISTS[1]}?q=t") for _ in range(2000)]
+        while wait(totals, timeout=0.1).not_done:
+            sql("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE " + others)
+    assert {result.result() for result in totals} <= {1, 503}
     assert total(server, key) == 1
     assert "Traceback" not in server.log()
 
@@ -289,7 +274,7 @@ def test_locked_table_gives_503_until_it_is_unlocked(save, server, database, key
     save(article_json(1))
     with psycopg.connect(database_url(database).replace("+psycopg", "")) as other:
         other.execute("LOCK TABLE article IN ACCESS EXCLUSIVE MODE")
-        for path in (*LISTS, SITEMAP, "/healthz"):
+        for path in (*ENDPOINTS, "/healthz"):
             assert get(server, path, x_api_key=key).status == 503
     assert total(server, key) == 1
 
@@ -327,45 +312,12 @@ def test_database_that_is_not_utf_8_is_refused_in_one_line(database, encoding):
 
 
 @on_postgresql
-def test_database_url_may_name_several_servers(save, start, database, key):
-    save(article_json(1))
-    url = re.sub(r"@([^/]+)/(\w+)", r"@/\2?host=127.0.0.1:1&host=\1", database_url(database))
-    assert total(start(DATABASE_URL=url), key) == 1
-
-
-@on_postgresql
-def test_hot_standby_is_served_and_refuses_writing_commands(save, database, key, tmp_path):
-    save(article_json(1))
-    folder = tmp_path / "standby"
-    folder.mkdir()
-    port = str(free_port())
-    tools = os.environ.get("POSTGRESQL_TOOLS", "/usr/lib/postgresql/15/bin")
-    as_postgres = ["setpriv", "--reuid=postgres", "--regid=postgres", "--clear-groups"] if os.geteuid() == 0 else []
-    if as_postgres:
-        for path in (folder, *list(folder.parents)[: len(tmp_path.parts) - 2]):
-            path.chmod(0o755)
-        shutil.chown(folder, "postgres", "postgres")
-        folder.chmod(0o700)
-    copy = f"{tools}/pg_basebackup -d {POSTGRESQL} -D {folder} -R -X stream -c fast"
-    subprocess.run([*as_postgres, *copy.split()], check=True, cwd="/")
-    command = [*as_postgres, f"{tools}/postgres", "-D", str(folder), "-p", port, "-k", str(folder)]
-    with (tmp_path / "log").open("w") as log:
-        standby = subprocess.Popen(command, cwd="/", stderr=log)
-    url = re.sub(r":\d+/", f":{port}/", database_url(database))
-    try:
-        wait_for(
-            lambda: subprocess.run([f"{tools}/pg_isready", "-q", "-h", "127.0.0.1", "-p", port]).returncode == 0,
-            (tmp_path / "log").read_text,
-        )
-        server = Server(database, DATABASE_URL=url)
-        assert total(server, key) == 1
-        save(article_json(2))
-        wait_for(lambda: total(server, key) == 2, lambda: "The standby lags.")
-        refused = subprocess.run(**subprocess_args(database, "-m", "flask", "keys", "create", "Acme", DATABASE_URL=url))
-        assert refused.returncode == 1
-        assert refused.stderr.count("\n") == 1
-        assert "DATABASE_URL must name the server that this standby follows" in refused.stderr
-        assert server.stop() == 0
-    finally:
-        standby.terminate()
-        standby.wait(timeout=20)
+def test_command_on_a_standby_names_the_server_to_write_to(database):
+    command = "-m", "flask", "keys", "create", "Acme"
+    with postgresql_server() as primary, postgresql_server(primary) as standby:
+        primary.execute("CREATE DATABASE articles")
+        subprocess.run(**subprocess_args(database, *command, DATABASE_URL=primary.url("articles")), check=True)
+        standby.wait_for_replay(primary)
+        refused = subprocess.run(**subprocess_args(database, *command, DATABASE_URL=standby.url("articles")))
+    assert (refused.returncode, refused.stderr.count("\n")) == (1, 1)
+    assert "DATABASE_URL must name the server that this standby follows" in refused.stderr
