@@ -10,6 +10,7 @@ from tempfile import TemporaryDirectory
 from threading import Event
 
 import click
+import orjson
 from flask import Flask, current_app
 from sqlalchemy import URL
 
@@ -19,9 +20,9 @@ from commands.lookup import find_or_create_customer, get_customer, require_slugs
 from commands.programs import POLL_SECONDS, find_program, start_program, stop_on_signal
 from endpoints import API
 from field_types import format_timestamp, printable
-from importing.errors import ImportErrors, SourceOptions
+from importing.errors import ImportErrors, locate
 from importing.export import export_articles
-from importing.json_files import dump_line, read_lines
+from importing.json_files import dump_line
 from importing.writer import save_articles
 from serving import server
 from storage.engine import release_connection, write_transaction
@@ -77,11 +78,11 @@ def _export(file: Path, name: str | None, slugs: tuple[str, ...]) -> str:
 def _import(file: Path, customer_name: str) -> None:
     """Import the articles of a file for a new customer, with a key, into a new database."""
     open_database(create=True)
-    errors = ImportErrors()
-    with write_transaction(), progress_bar("Preparing", read_lines(str(file), SourceOptions(), errors)) as records:
+    with write_transaction(), file.open("rb") as lines:
         customer, _ = find_or_create_customer(customer_name)
         add_key(customer, KEY)
-        save_articles(customer, records, errors)
+        with progress_bar("Preparing", locate("the database", map(orjson.loads, lines))) as records:
+            save_articles(customer, records, ImportErrors())
 
 
 def _serve(app: Flask, customer: str, command: tuple[str, ...]) -> int:

@@ -73,7 +73,7 @@ class ImportErrors:
         self.notes: dict[str, list[str]] = defaultdict(list)  # warnings and losses, with the slugs of the articles
         self.changes: list[tuple[str, list[str]]] = []  # the first slugs, with the fields that change; new ones: none
         self._count = 0
-        self._groups: list[tuple[str, list[SourceLocation]]] = []  # the first reasons, and what they are for, in a row
+        self._groups: list[tuple[str, list[SourceLocation]]] = []  # the first reasons, with the articles in a row
 
     def add(self, location: SourceLocation, reason: str) -> None:
         """Record what is wrong with the article, or the whole source, at `location`."""
@@ -85,7 +85,7 @@ class ImportErrors:
 
     @contextmanager
     def catch(self, location: SourceLocation) -> Iterator[None]:
-        """Record that a source or a file cannot be read, or not to its end, if the block says so."""
+        """Record that the block could not read a source or a file, or not to its end."""
         try:
             yield
         except SourceError as error:
