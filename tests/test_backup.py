@@ -264,28 +264,6 @@ def test_restore_gives_up_after_a_minute_of_another_writer(backup, client, datab
     assert shown(client) == NEW
 
 
-@pytest.mark.slow
-def test_killed_restore_leaves_the_old_or_the_new_state(run, save, sql, client, database):
-    for state, count in (("Old", 60), ("New", 90)):
-        text = f"<p>{state}</p>" * 4000
-        save(*(article_json(number, title=f"{state} {number}", contentHtml=text) for number in range(count)))
-        assert run("database", "backup", database.with_name(f"{state}.db")).exit_code == 0
-    chance, current = random.Random(3), "New"
-    for number in range(50):
-        wanted = ("Old", "New")[number % 2]
-        child = os.fork()  # faster than a new process
-        if not child:
-            command = "database", "restore", database.with_name(f"{wanted}.db"), "--yes"
-            os._exit(run_command(create_application(database), *command).exit_code)
-        time.sleep(chance.uniform(0.01, 0.2))
-        os.kill(child, signal.SIGKILL)
-        os.waitpid(child, 0)
-        states = {title.split()[0] for title in shown(client)}
-        assert states in ({wanted}, {current})
-        (current,) = states
-        assert sql("PRAGMA integrity_check") == [("ok",)]
-
-
 def test_new_files_are_their_owners_alone(database, tmp_path):
     """A restore creates the database too."""
     app = create_application(database)
@@ -303,28 +281,3 @@ def test_new_files_are_their_owners_alone(database, tmp_path):
         assert client_with_key(app, key).get(LISTS[0]).status_code == 200
     finally:
         os.umask(before)
-
-
-FOREIGN_TABLES = [
-    "CREATE TABLE customer (id INTEGER PRIMARY KEY, name TEXT, email TEXT)",
-    "CREATE TABLE api_key (id INTEGER PRIMARY KEY, customer_id INTEGER, secret TEXT)",
-    "CREATE TABLE article (id INTEGER PRIMARY KEY, title TEXT, body TEXT)",
-]
-
-
-@pytest.mark.parametrize("mode", ["DELETE", "WAL"])
-def test_tables_of_another_program_are_left_alone(app, run, key, database, tmp_path, start, mode):
-    assert run("database", "backup", tmp_path / "backup.db").exit_code == 0
-    close(app)
-    database.unlink()
-    for statement in (f"PRAGMA journal_mode = {mode}", *FOREIGN_TABLES):
-        run_sql(database, statement)
-    before = database.read_bytes()
-    for command in ("keys create Acme", "articles list", f"database restore {tmp_path}/backup.db --yes"):
-        result = run(*command.split())
-        assert result.stderr == f"Error: {database} is another program's database. Set DATABASE_URL to another one.\n"
-    assert "is not a database of this service" in run("database", "backup", tmp_path / "other.db").stderr
-    client = client_with_key(app, key)
-    assert client.get(LISTS[0]).status_code == 503
-    close(app)
-    assert database.read_bytes() == before

@@ -13,7 +13,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, closing, suppress
-from functools import cache
+from functools import cache, partial
 from itertools import product
 from pathlib import Path
 from types import SimpleNamespace
@@ -455,55 +455,99 @@ def test_commands_on_a_read_only_database_only_read(app, key, database, read_onl
     assert refused.stderr.count("\n") == 1
 
 
-def test_newer_database_is_refused_and_stays_as_it_is(app, run, save, sql, database):
+def make_newer(database):
+    run_sql(database, "UPDATE tables_version SET number = number + 1")
+
+
+def make_foreign(database, mode="DELETE"):
+    database.unlink()
+    run_sql(database, f"PRAGMA journal_mode = {mode}")
+    for name in ("customer", "api_key", "article"):
+        run_sql(database, f"CREATE TABLE {name} (id INTEGER PRIMARY KEY, name TEXT)")
+
+
+def write_text(database):
+    database.write_text("This is no database, whatever its name says. " * 50)
+
+
+FOREIGN = "{} is another program's database. Set DATABASE_URL to another one.\n"
+
+
+@pytest.mark.parametrize(
+    ("make_unusable", "message"),
+    [
+        (make_newer, "A newer version of this service made the database"),
+        (make_foreign, FOREIGN),
+        (partial(make_foreign, mode="WAL"), FOREIGN),
+        (write_text, "The database cannot be used (file is not a database)."),
+    ],
+)
+def test_unusable_database_is_refused_and_left_alone(app, run, client, save, database, make_unusable, message):
     save(article_json(1))
+    backup = database.with_name("backup.db")
+    assert run("database", "backup", backup).exit_code == 0
     close(app)
-    sql("UPDATE tables_version SET number = number + 1")
+    make_unusable(database)
     before = database.read_bytes()
-    commands = "keys create Acme", "keys list", "keys revoke 1", "articles import -", "articles list"
-    results = [run(*command.split()) for command in (*commands, "articles publish slug-1", "articles unpublish slug-1")]
+    commands = ["keys create Acme", "keys revoke 1", "articles import -", "articles list", "articles publish slug-1"]
+    if message == FOREIGN:
+        commands.append(f"database restore {backup} --yes")
     service = subprocess.run(**subprocess_args(database, "app.py"), stdin=subprocess.DEVNULL, timeout=30)
+    results = [run(*command.split()) for command in commands]
     assert (service.returncode, *{result.exit_code for result in results}) == (1, 1)
     for result in (service, *results):
-        assert result.stdout == ""
-        assert result.stderr.startswith("Error: A newer version of this service made the database")
-        assert result.stderr.count("\n") == 1
+        assert (result.stdout, result.stderr.count("\n")) == ("", 1)
+        assert result.stderr.startswith(f"Error: {message.format(database)}")
+    assert run("database", "backup", database.with_name("another.db")).exit_code == 1
+    assert client.get(LISTS[0]).status_code == (200 if make_unusable is make_newer else 503)
     close(app)
     assert database.read_bytes() == before
 
 
+def start_command(service: Service, group: str, size: int, round_: int) -> int:
+    """Start an import or a restore that gives every article another title; return its process."""
+    if group == "database":
+        path = copy_of(service.database)
+        run_sql(path, "UPDATE article SET title = ?", f"Round {round_}")
+    else:
+        path = service.database.with_name("new.json")
+        path.write_text(json.dumps([minimal_json(number, title=f"Round {round_}") for number in range(size)]))
+    child = os.fork()  # far faster than a new process
+    if child:
+        return child
+    command = ["restore", path, "--yes"] if group == "database" else ["import", path]
+    with suppress(BaseException):
+        os._exit(run_command(create_application(service.database), group, *command).exit_code)
+    os._exit(70)
+
+
 @pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
 @pytest.mark.parametrize(
-    ("kills", "fewest", "size"), [(10, 1, 150), pytest.param(100, 20, 600, marks=pytest.mark.slow)]
+    ("group", "kills", "fewest", "size"),
+    [
+        ("articles", 10, 1, 150),
+        pytest.param("articles", 100, 20, 600, marks=pytest.mark.slow),
+        pytest.param("database", 50, 10, 600, marks=pytest.mark.slow),
+    ],
 )
-def test_killed_import_is_saved_completely_or_not_at_all(service, tmp_path, kills, fewest, size):
-    """Imports are killed at random moments, some of them after their end, by a signal that cannot be caught."""
-    path = tmp_path / "new.json"
-
-    def start_import(articles: list[dict[str, Any]]) -> int:
-        path.write_text(json.dumps(articles))
-        child = os.fork()  # far faster than a new process
-        if child:
-            return child
-        with suppress(BaseException):
-            status = run_command(create_application(service.database), "articles", "import", path).exit_code
-            os._exit(status)
-        os._exit(70)
-
+def test_killed_command_leaves_the_old_or_the_new_state(service, group, kills, fewest, size):
+    """Commands are killed at random moments, some of them after their end, by a signal that cannot be caught."""
     started = time.monotonic()
-    first = start_import([minimal_json(number, title="Round 0") for number in range(size)])
+    first = start_command(service, "articles", size, 0)
     assert os.waitstatus_to_exitcode(os.waitpid(first, 0)[1]) == 0
     latest = time.monotonic() - started
-    state, outcomes = (size, "Round 0"), []
+    state, outcomes = (size, "Round 0", "Round 0"), []
     chance = random.Random(7)
     for round_ in range(1, kills + 1):
-        child = start_import([minimal_json(number, title=f"Round {round_}") for number in range(size + round_)])
+        new_size = size + round_ if group == "articles" else size
+        child = start_command(service, group, new_size, round_)
         time.sleep(chance.uniform(0.2, 1) * latest)
         os.kill(child, signal.SIGKILL)
         outcomes.append(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
-        latest *= 1.3 if outcomes[-1] else 1 / 1.3  # so that about half of the imports end before, on any machine
-        (now,) = service.sql("SELECT count(*), max(title) FROM article")
-        assert now == (size + round_, f"Round {round_}") or (now == state and outcomes[-1] == -signal.SIGKILL)
+        latest *= 1.3 if outcomes[-1] else 1 / 1.3  # so that about half of the commands end before, on any machine
+        (now,) = service.sql("SELECT count(*), min(title), max(title) FROM article")
+        new = new_size, f"Round {round_}", f"Round {round_}"
+        assert now == new or (now == state and outcomes[-1] == -signal.SIGKILL)
         state = now
         assert set(service.titles()) == {state[1]}
         assert service.sql("PRAGMA integrity_check") == [("ok",)]

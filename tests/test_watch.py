@@ -224,19 +224,3 @@ def test_name_by_another_tool_stays_on_its_line(key, sql, database, watch):
     sql("UPDATE customer SET name = ?", "Acme\nWaiting: \x1b[2J")
     watched = watch(database, "--", "true")
     assert watched.log.read_text() == "Watching the articles of Acme Waiting:  [2J (Ctrl+C stops)\n"
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    ("arguments", "status", "message"),
-    [
-        (["--customer", "Nobody", "--", "true"], 1, "Error: There is no customer 'Nobody'"),
-        (["--", "no-such-program", "--flag"], 127, "Error: There is no executable program 'no-such-program'."),
-        ([], 2, "Usage: "),
-    ],
-)
-def test_watch_refuses_what_it_cannot_run(key, database, arguments, status, message):
-    args = subprocess_args(database, "-m", "flask", "articles", "watch", *arguments)
-    result = subprocess.run(**args, timeout=20)
-    assert result.returncode == status
-    assert result.stderr.startswith(message)
