@@ -170,9 +170,7 @@ def wait_until_closed(server: Server) -> None:
         ("POST", LISTS[0], {}, 405),
     ],
 )
-def test_response_comes_in_one_packet_and_keeps_the_connection(
-    site: Any, method: str, path: str, headers: dict[str, str], status: int
-) -> None:
+def test_response_comes_in_one_packet_and_keeps_the_connection(site, method, path, headers, status):
     """The connection is closed if the client asks for that."""
     site.save(article_json(1))
     request = partial(raw_request, path, method, **{"x_api_key": site.key} | headers)
@@ -189,7 +187,7 @@ def test_response_comes_in_one_packet_and_keeps_the_connection(
         assert connection.recv(1) == b""
 
 
-def test_search_may_be_sent_as_typed(site: Any) -> None:
+def test_search_may_be_sent_as_typed(site):
     """Curl does not encode what is typed."""
     site.save(article_json(1, title="Café"), article_json(2))
     response = send(site.server, raw_request(f"{LISTS[1]}?q=CAFÉ", x_api_key=site.key, Connection="close"))
@@ -200,7 +198,7 @@ def test_search_may_be_sent_as_typed(site: Any) -> None:
 # --- Refused requests
 
 
-def test_random_requests_cause_no_server_error(site: Any) -> None:
+def test_random_requests_cause_no_server_error(site):
     site.save(article_json(1))
     chance = random.Random(5)
     valid = raw_request(f"{LISTS[0]}?q=a&take=5", Connection="close", x_api_key=site.key, If_None_Match='"x"')
@@ -270,9 +268,7 @@ BAD_CODINGS = [
         (b"GET /" + b"a" * 17_000 + b" HTTP/1.1\r\nHost: x\r\n\r\n", 431),
     ],
 )
-def test_malformed_request_is_refused_as_problem_details(
-    site: Any, new_log: Callable[[], str], data: bytes, status: int
-) -> None:
+def test_malformed_request_is_refused_as_problem_details(site, new_log, data, status):
     received = send(site.server, data)
     assert statuses(received) == [status]
     head, _, body = received.partition(b"\r\n\r\n")
@@ -296,17 +292,17 @@ def test_malformed_request_is_refused_as_problem_details(
         "1.0\r\nConnection: keep-alive",
     ],
 )
-def test_valid_host_header_is_served(site: Any, head: str) -> None:
+def test_valid_host_header_is_served(site, head):
     assert statuses(send(site.server, f"GET /healthz HTTP/{head}\r\n\r\n".encode())) == [200]
 
 
 @pytest.mark.parametrize("value", ["keep-alive, close", "TE, close", "close, x"])
-def test_close_in_a_list_closes_the_connection(site: Any, value: str) -> None:
+def test_close_in_a_list_closes_the_connection(site, value):
     """RFC 9110, 7.6.1: Connection is a list. RFC 9112, 9.6: the server must close."""
     assert statuses(send(site.server, raw_request("/healthz", Connection=value) + HEALTH)) == [200]
 
 
-def test_refused_head_request_has_no_body(site: Any) -> None:
+def test_refused_head_request_has_no_body(site):
     received = send(site.server, b"HEAD /healthz HTTP/1.1\r\nHost: x\r\nContent-Length: 70000\r\n\r\n")
     assert statuses(received) == [413]
     assert received.endswith(b"\r\n\r\n")
@@ -316,7 +312,7 @@ def test_refused_head_request_has_no_body(site: Any) -> None:
 
 
 @pytest.mark.parametrize("headers", [{}, {"Content_Length": "0"}])
-def test_expect_continue_does_not_leak_key_to_next_request(site: Any, headers: dict[str, str]) -> None:
+def test_expect_continue_does_not_leak_key_to_next_request(site, headers):
     site.save(article_json(1))
     first = raw_request(LISTS[1], x_api_key=site.key, Expect="100-continue", **headers)
     with connect(site.server) as connection:
@@ -325,7 +321,7 @@ def test_expect_continue_does_not_leak_key_to_next_request(site: Any, headers: d
             assert connection.recv(100_000).startswith(b"HTTP/1.1 " + status)
 
 
-def test_expect_continue_is_confirmed_before_the_body(site: Any) -> None:
+def test_expect_continue_is_confirmed_before_the_body(site):
     with connect(site.server) as connection:
         connection.sendall(b"POST /healthz HTTP/1.1\r\nHost: x\r\nExpect: 100-continue\r\nContent-Length: 5\r\n\r\n")
         assert connection.recv(1000) == b"HTTP/1.1 100 Continue\r\n\r\n"
@@ -333,7 +329,7 @@ def test_expect_continue_is_confirmed_before_the_body(site: Any) -> None:
         assert connection.recv(1000).startswith(b"HTTP/1.1 405 ")
 
 
-def test_pipelined_expect_continue_disturbs_no_response(site: Any) -> None:
+def test_pipelined_expect_continue_disturbs_no_response(site):
     """The thread that handled the first requests adds "100 Continue" while the loop may be sending its responses."""
     pipeline = HEALTH * 3 + b"POST /healthz HTTP/1.1\r\nHost: x\r\nExpect: 100-continue\r\nContent-Length: 5\r\n\r\n"
     for _ in range(100):
@@ -352,9 +348,7 @@ def test_pipelined_expect_continue_disturbs_no_response(site: Any) -> None:
 
 @pytest.mark.sqlite  # without the cache it takes a minute
 @pytest.mark.parametrize("clients", [100, pytest.param(500, marks=pytest.mark.slow)])
-def test_pipelining_clients_that_do_not_read_delay_nobody(
-    site: Any, new_log: Callable[[], str], large_request: bytes, clients: int
-) -> None:
+def test_pipelining_clients_that_do_not_read_delay_nobody(site, new_log, large_request, clients):
     """There are more of them than threads, and each requests far more than the service buffers for it.
 
     Other tests may keep the machine busy: a new client then may wait as long as that many small requests take. If each
@@ -388,7 +382,7 @@ def seconds_of(request: Callable[[str], Any], path: str) -> float:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("sent", [b"GET /healthz HTTP/1.1\r\nx-api-key: half of a requ", b""])
-def test_idle_and_stalled_connections_keep_nobody_out(site: Any, large_request: bytes, sent: bytes) -> None:
+def test_idle_and_stalled_connections_keep_nobody_out(site, large_request, sent):
     """If there are more connections than there may be, those that have been quiet for longest are closed."""
     with ExitStack() as stack:
         stalled = connect_all(stack, site.server, 10)
@@ -419,9 +413,7 @@ def count_received(connection: socket.socket) -> int:
 
 
 @pytest.mark.slow
-def test_connections_without_progress_are_closed_in_time(
-    start: Callable[..., Server], large_request: bytes, tmp_path: Path
-) -> None:
+def test_connections_without_progress_are_closed_in_time(start, large_request, tmp_path):
     """A minute without progress closes an idle connection, and one that reads nothing of its responses."""
     server = start(**fast_clock(tmp_path, 60))
     with stalled_reader(server, large_request * 2) as stalled, connect(server) as idle:
@@ -442,9 +434,7 @@ def memory_of(process: subprocess.Popen[str]) -> float:
 @pytest.mark.slow
 @pytest.mark.sqlite
 @pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="the memory of a process is read from /proc")
-def test_slow_readers_of_a_large_page_share_its_memory(
-    start: Callable[..., Server], large_key: str, large_request: bytes
-) -> None:
+def test_slow_readers_of_a_large_page_share_its_memory(start, large_key, large_request):
     server = start()
     body = get(server, LARGE_PATH, x_api_key=large_key).body
     before = memory_of(server.process)
@@ -460,9 +450,7 @@ def test_slow_readers_of_a_large_page_share_its_memory(
 @pytest.mark.slow
 @pytest.mark.sqlite
 @pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="the memory of a process is read from /proc")
-def test_unread_pages_take_bounded_memory_and_give_it_back(
-    start: Callable[..., Server], large_key: str, tmp_path: Path
-) -> None:
+def test_unread_pages_take_bounded_memory_and_give_it_back(start, large_key, tmp_path):
     """Pages of 2 MB that the cache has no room for. The clock is fast, so that a minute's maintenance comes soon."""
     server = start(CACHE_MB="3", **fast_clock(tmp_path, 4))
     before = memory_of(server.process)
@@ -480,9 +468,7 @@ def test_unread_pages_take_bounded_memory_and_give_it_back(
     wait_for(lambda: memory_of(server.process) - before < 60, lambda: "It keeps the memory.", seconds=15)
 
 
-def test_clients_that_go_away_leave_only_requests_in_log(
-    site: Any, new_log: Callable[[], str], large_request: bytes
-) -> None:
+def test_clients_that_go_away_leave_only_requests_in_log(site, new_log, large_request):
     for _ in range(5):
         with connect(site.server) as connection:
             connection.sendall(large_request * 3)
@@ -495,7 +481,7 @@ def test_clients_that_go_away_leave_only_requests_in_log(
 # --- The log
 
 
-def test_request_is_one_line_of_the_log_without_keys(site: Any, new_log: Callable[[], str]) -> None:
+def test_request_is_one_line_of_the_log_without_keys(site, new_log):
     site.save(article_json(1))
     site.get(LISTS[0] + f"?q=secret&x-api-key={site.key}")
     site.get(LISTS[0], x_api_key=site.key + "wrong")
@@ -515,7 +501,7 @@ def test_request_is_one_line_of_the_log_without_keys(site: Any, new_log: Callabl
     assert "\x1b" not in new_log()
 
 
-def test_log_names_the_key_whatever_the_status(site: Any, new_log: Callable[[], str]) -> None:
+def test_log_names_the_key_whatever_the_status(site, new_log):
     ((key_id,),) = run_sql(site.server.database, "SELECT id FROM api_key WHERE hash = ?", hash_key(site.key))
     etag = site.get(SITEMAP).headers["ETag"]
     sent = {
@@ -537,7 +523,7 @@ def test_log_names_the_key_whatever_the_status(site: Any, new_log: Callable[[], 
 
 
 @pytest.mark.slow
-def test_log_level_warning_logs_no_requests(start: Callable[..., Server], site: Any) -> None:
+def test_log_level_warning_logs_no_requests(start, site):
     """Not even if more of them come at once than there are threads, of which waitress would warn."""
     site.save(article_json(1))
     server = start(LOG_LEVEL="warning", THREADS="1")
@@ -548,7 +534,7 @@ def test_log_level_warning_logs_no_requests(start: Callable[..., Server], site: 
     assert server.log() == ""
 
 
-def test_last_requests_are_in_the_log_after_a_stop(start: Callable[..., Server]) -> None:
+def test_last_requests_are_in_the_log_after_a_stop(start):
     """A client sends requests until the service closes its connection. A thread writes the log later."""
     server = start()
     requests = 0
@@ -578,7 +564,7 @@ def run_service(shared: tuple[Flask, Server], **options: Any) -> Iterator[subpro
 
 
 @pytest.mark.slow
-def test_stalled_reader_of_the_log_stops_nothing(shared: tuple[Flask, Server]) -> None:
+def test_stalled_reader_of_the_log_stops_nothing(shared):
     requests = 500  # lines of 60 bytes and more: almost twice what this pipe holds
     with run_service(shared, pipesize=16384) as process:
         server = SimpleNamespace(host="127.0.0.1", port=int(re.search(r":(\d+) ", process.stdout.readline())[1]))
@@ -603,9 +589,7 @@ def test_stalled_reader_of_the_log_stops_nothing(shared: tuple[Flask, Server]) -
         pytest.param("::1", "[::1]", marks=pytest.mark.slow),
     ],
 )
-def test_service_listens_on_host_and_prints_its_url(
-    start: Callable[..., Server], site: Any, host: str, url_host: str
-) -> None:
+def test_service_listens_on_host_and_prints_its_url(start, site, host, url_host):
     site.save(article_json(1))
     server = start(HOST=host)
     assert (
@@ -615,7 +599,7 @@ def test_service_listens_on_host_and_prints_its_url(
     assert get(server, "/healthz").status == 200
 
 
-def test_empty_database_prints_commands_that_fill_it(shared: tuple[Flask, Server]) -> None:
+def test_empty_database_prints_commands_that_fill_it(shared):
     _, server = shared  # started on an empty database, whatever it holds by now
     first, *others = server.printed().splitlines()
     assert first == f"Article Delivery API {read_version()}: serving on http://127.0.0.1:{server.port} (Ctrl+C stops)"
@@ -627,11 +611,11 @@ def test_empty_database_prints_commands_that_fill_it(shared: tuple[Flask, Server
 @pytest.mark.slow
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="/dev/full is a disk without room")
 @pytest.mark.parametrize("redirection", ["2>&-", ">&- 2>&-", ">/dev/full 2>&1"])
-def test_service_runs_if_its_output_cannot_be_written(shared: tuple[Flask, Server], redirection: str) -> None:
+def test_service_runs_if_its_output_cannot_be_written(shared, redirection):
     with socket.create_server(("127.0.0.1", 0)) as listener:
         server = SimpleNamespace(host="127.0.0.1", port=listener.getsockname()[1])
 
-    def responds() -> bool:
+    def responds():
         with suppress(OSError):
             return get(server, "/healthz").status == 200
         return False
@@ -659,7 +643,7 @@ print("without POSIX", file=sys.stderr)
 
 
 @pytest.mark.slow
-def test_seed_and_service_run_without_posix(database: Path, tmp_path: Path) -> None:
+def test_seed_and_service_run_without_posix(database, tmp_path):
     """Windows has none of these modules and functions."""
     (tmp_path / "sitecustomize.py").write_text(WITHOUT_POSIX)
     environment = {"PYTHONPATH": str(tmp_path)}
@@ -694,7 +678,7 @@ select.select = select_few
 
 
 @pytest.mark.slow
-def test_burst_of_connections_stays_within_windows_select(start: Callable[..., Server], tmp_path: Path) -> None:
+def test_burst_of_connections_stays_within_windows_select(start, tmp_path):
     """Windows' select() raises ValueError for more than 512 sockets."""
     (tmp_path / "sitecustomize.py").write_text(WITH_SMALL_SELECT)
     server = start(PYTHONPATH=str(tmp_path))
@@ -712,7 +696,7 @@ def test_burst_of_connections_stays_within_windows_select(start: Callable[..., S
 
 
 @pytest.mark.slow
-def test_python_warnings_are_no_errors(start: Callable[..., Server], site: Any) -> None:
+def test_python_warnings_are_no_errors(start, site):
     site.save(article_json(1))
     server = start(PYTHONWARNINGS="error")
     for path in ("/healthz", *ENDPOINTS * 2, "/"):
@@ -722,14 +706,12 @@ def test_python_warnings_are_no_errors(start: Callable[..., Server], site: Any) 
     assert all(" INFO GET " in line for line in server.log().splitlines())
 
 
-def test_several_commands_create_the_tables_at_once(
-    database: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_several_commands_create_the_tables_at_once(database, monkeypatch, capsys):
     monkeypatch.setenv("FLASK_RUN_FROM_CLI", "false")  # so that what the command sets is set back
     apps = [create_application(database) for _ in range(6)]
     ready = threading.Barrier(len(apps))
 
-    def create(app: Flask) -> None:
+    def create(app):
         ready.wait()
         app.cli.main(["keys", "create", "Acme"], "flask", standalone_mode=False, obj=ScriptInfo(create_app=lambda: app))
 
@@ -743,9 +725,7 @@ def test_several_commands_create_the_tables_at_once(
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, pytest.param(signal.SIGINT, marks=pytest.mark.slow)])
-def test_stop_completes_responses_in_flight(
-    start: Callable[..., Server], large_request: bytes, number: signal.Signals
-) -> None:
+def test_stop_completes_responses_in_flight(start, large_request, number):
     """A slow reader receives all of a large response. Idle connections are closed meanwhile."""
     server = start()
     with ExitStack() as stack:
@@ -764,7 +744,7 @@ def test_stop_completes_responses_in_flight(
     json.loads(body)
 
 
-def test_stop_answers_clients_not_yet_accepted(start: Callable[..., Server]) -> None:
+def test_stop_answers_clients_not_yet_accepted(start):
     """Neither connections that wait to be accepted nor requests that wait to be read are lost."""
     server = start()
     for _ in range(2):
@@ -786,9 +766,7 @@ def test_stop_answers_clients_not_yet_accepted(start: Callable[..., Server]) -> 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("second", [signal.SIGINT, signal.SIGTERM])
-def test_second_signal_stops_at_once(
-    start: Callable[..., Server], large_request: bytes, second: signal.Signals
-) -> None:
+def test_second_signal_stops_at_once(start, large_request, second):
     server = start()
     with stalled_reader(server, large_request):
         server.process.send_signal(signal.SIGINT)
@@ -798,9 +776,7 @@ def test_second_signal_stops_at_once(
 
 
 @pytest.mark.slow
-def test_stop_waits_a_limited_time_for_a_stalled_reader(
-    start: Callable[..., Server], large_request: bytes, tmp_path: Path
-) -> None:
+def test_stop_waits_a_limited_time_for_a_stalled_reader(start, large_request, tmp_path):
     """The clock runs ten times as fast."""
     server = start(**fast_clock(tmp_path, 10))
     with stalled_reader(server, large_request):

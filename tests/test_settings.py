@@ -20,7 +20,7 @@ from settings import SettingsError, load_environment, read_settings
 COMMANDS = ["app.py", "seed.py", "-m flask keys list"]  # as they follow "python"
 
 
-def test_variables_that_are_empty_or_missing_have_defaults() -> None:
+def test_variables_that_are_empty_or_missing_have_defaults():
     assert read_settings({}) == {
         "DATABASE_URL": "sqlite:///articles.db",
         "HOST": "127.0.0.1",
@@ -42,7 +42,7 @@ def env_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return path
 
 
-def test_env_file_gives_what_is_not_set(env_file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_env_file_gives_what_is_not_set(env_file, monkeypatch):
     lines = [b"\xef\xbb\xbfHOST=::1", b"# comment", b"", b"export PORT = 1 # one", b"THREADS='2'", b"CACHE_MB="]
     env_file.write_bytes(b"\r\n".join(lines))
     monkeypatch.setenv("PORT", "9")
@@ -80,7 +80,7 @@ MISSPELT = {
     ]
     + [(None, " cannot be read (")],
 )
-def test_env_file_with_a_mistake_is_refused(env_file: Path, content: bytes | None, message: str) -> None:
+def test_env_file_with_a_mistake_is_refused(env_file, content, message):
     """Without content it is a folder."""
     if content is None:
         env_file.mkdir()
@@ -93,13 +93,13 @@ def test_env_file_with_a_mistake_is_refused(env_file: Path, content: bytes | Non
     assert "\n" not in raised.value.message
 
 
-def test_other_names_are_allowed_in_env_file(env_file: Path) -> None:
+def test_other_names_are_allowed_in_env_file(env_file):
     names = "SOURCE_API_KEY DEMO_KEY FLASK_APP FLASK_DEBUG POSTGRES_PASSWORD DATABASE_USER DB_HOST TEST_DATABASE_URL TZ"
     env_file.write_text("".join(f"{name}=x\n" for name in names.split()))
     assert read_settings(load_environment()) == read_settings({})
 
 
-def test_configuration_is_checked_as_the_environment_is(database: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_configuration_is_checked_as_the_environment_is(database, monkeypatch):
     monkeypatch.setenv("THREADS", "9")
     url = database_url(database)
     for name in ("DATABASE_URL", "SQLALCHEMY_DATABASE_URI"):
@@ -126,7 +126,7 @@ def test_configuration_is_checked_as_the_environment_is(database: Path, monkeypa
                 assert db.engine.url == make_url(url)
 
 
-def test_env_example_holds_each_default(env_file: Path) -> None:
+def test_env_example_holds_each_default(env_file):
     example = (PROJECT / ".env.example").read_text("utf-8")
     env_file.write_text(example)
     assert read_settings(load_environment()) == read_settings({})
@@ -180,7 +180,7 @@ def run_copy(copy: Path, database: Path, tmp_path: Path) -> Callable[..., Any]:
 
 @pytest.mark.sqlite
 @pytest.mark.slow
-def test_every_program_reads_env_file_from_anywhere(run_copy: Callable[..., Any], tmp_path: Path) -> None:
+def test_every_program_reads_env_file_from_anywhere(run_copy, tmp_path):
     own = f"DATABASE_URL=sqlite:///{tmp_path}/own.db\nPORT=x"
     for result in run_copy(own, "", *COMMANDS):
         assert_error(result, "PORT")
@@ -191,7 +191,7 @@ def test_every_program_reads_env_file_from_anywhere(run_copy: Callable[..., Any]
 
 @pytest.mark.sqlite
 @pytest.mark.slow
-def test_variable_that_is_set_wins_whoever_has_set_it(run_copy: Callable[..., Any], tmp_path: Path) -> None:
+def test_variable_that_is_set_wins_whoever_has_set_it(run_copy, tmp_path):
     """Flask sets the variables of a file in the working folder, and of the one that is named."""
     url = f"sqlite:///{tmp_path}/{{}}.db"
     own, other, given = (f"DATABASE_URL={url.format(name)}" for name in ("own", "other", "given"))
@@ -208,7 +208,7 @@ def test_variable_that_is_set_wins_whoever_has_set_it(run_copy: Callable[..., An
 
 
 @pytest.mark.slow
-def test_unreadable_env_line_is_a_short_error_of_flask(run_copy: Callable[..., Any], copy: Path) -> None:
+def test_unreadable_env_line_is_a_short_error_of_flask(run_copy, copy):
     """Flask's command line, which reads the file first, prints its own line."""
     for result in run_copy("HOST=x\nPORT 1\n", "", *COMMANDS, folder=copy):
         assert result.returncode == 1
@@ -242,7 +242,7 @@ BAD_SETTINGS += [({"SQLALCHEMY_DATABASE_URI": "x"}, ["DATABASE_URL"])]
 
 
 @pytest.mark.parametrize(("config", "words"), BAD_SETTINGS, ids=str)
-def test_bad_setting_is_a_one_line_error(config: dict[str, Any], words: list[str]) -> None:
+def test_bad_setting_is_a_one_line_error(config, words):
     with pytest.raises(SettingsError) as raised:
         create_app(config)
     assert all(word in raised.value.message for word in words), raised.value.message
@@ -250,7 +250,7 @@ def test_bad_setting_is_a_one_line_error(config: dict[str, Any], words: list[str
     assert "secret" not in raised.value.message
 
 
-def test_every_program_names_what_it_cannot_use_in_one_line(database: Path) -> None:
+def test_every_program_names_what_it_cannot_use_in_one_line(database):
     bad_hosts = ("no such host", "192.0.2.1", "x" * 300, "é..x")
     with socket.create_server(("127.0.0.1", 0)) as listener:
         port = listener.getsockname()[1]
@@ -266,7 +266,7 @@ def test_every_program_names_what_it_cannot_use_in_one_line(database: Path) -> N
 
 @pytest.mark.slow
 @pytest.mark.parametrize("folder", ["/no/such/folder", "/proc"])
-def test_folder_without_room_for_the_database_is_named(database: Path, folder: str) -> None:
+def test_folder_without_room_for_the_database_is_named(database, folder):
     url, commands = f"sqlite:///{folder}/articles.db", ("app.py", "seed.py", "-m flask keys create Acme")
     for result in run_all(subprocess_args(database, *args.split(), DATABASE_URL=url) for args in commands):
         assert_error(result, f"articles.db cannot be created in the folder {folder} (", "Set DATABASE_URL")
@@ -274,8 +274,8 @@ def test_folder_without_room_for_the_database_is_named(database: Path, folder: s
 
 @pytest.mark.slow
 @pytest.mark.sqlite
-def test_default_database_is_a_file_beside_the_application(copy: Path, database: Path, tmp_path: Path) -> None:
-    def run(*arguments: str) -> subprocess.CompletedProcess[str]:
+def test_default_database_is_a_file_beside_the_application(copy, database, tmp_path):
+    def run(*arguments):
         program = subprocess_args(database, str(copy / arguments[0]), *arguments[1:], DATABASE_URL="")
         return subprocess.run(**program | {"cwd": tmp_path}, timeout=30)
 
@@ -287,7 +287,7 @@ def test_default_database_is_a_file_beside_the_application(copy: Path, database:
 
 
 @pytest.mark.parametrize("scheme", ["postgres", "postgresql"])
-def test_postgresql_urls_mean_psycopg_3(scheme: str) -> None:
+def test_postgresql_urls_mean_psycopg_3(scheme):
     pytest.importorskip("psycopg")
     app = create_app({"DATABASE_URL": f"{scheme}://user@127.0.0.1:1/articles"})
     with app.app_context():
