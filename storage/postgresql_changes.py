@@ -18,7 +18,6 @@ again later, nothing has been committed since the data was read, also while a st
 """
 
 import time
-from collections.abc import Callable
 from threading import Lock
 from typing import Any, NamedTuple
 
@@ -27,8 +26,6 @@ from sqlalchemy import Connection, Engine, event
 
 from storage.engine import postgresql_connect_args
 
-AWAY_SECONDS = 1  # after the detector could not connect, in which the engine does not try either
-SUSPENSION_SECONDS = 5  # without versions, after connections reached two servers, or one that lacks these functions
 SERVER = (
     "concat_ws(' ', extract(epoch FROM pg_postmaster_start_time()), inet_server_addr(), inet_server_port(),"
     " current_database())"
@@ -40,93 +37,83 @@ class Version(NamedTuple):
     """A state of a server's databases. It differs from another one if anything was committed between them."""
 
     epoch: int  # raised when the connection is lost: after a crash, which none survives, ids may be used again
-    server: str  # which server it is, and since when it runs
     position: str
 
 
 class PostgreSQLChangeDetector:
     """Detects commits to a PostgreSQL database, on a separate connection.
 
-    Several servers may be behind one URL: those that it lists, or a pooler's. If a transaction is on another one than
-    the versions, `on_invalidated` is called so that the engine reconnects, and there are no versions for some seconds.
+    Several servers may be behind one URL: those that it lists, a load balancer's or a pooler's. The version is that of
+    the data only if the detector and all transactions since the epoch began have reached the same one. If not, a new
+    epoch begins, so that nothing that was stored is used.
     """
 
-    def __init__(self, connect: Callable[[], psycopg.Connection[Any]], on_invalidated: Callable[[], None]) -> None:
-        self._connect, self._on_invalidated = connect, on_invalidated
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
         self._lock = Lock()
         self._connection: psycopg.Connection[Any] | None = None
-        self._epoch = self._failures = 0
-        self._suspended_until = self.away_until = 0.0
-        self.server: str | None = None  # None while it is not known
+        self._epoch = 0
+        self._failed_at = 0.0  # when it could not connect; 0 since it has connected
+        self._servers: set[str] = set()  # that were reached in this epoch
 
     def version(self) -> Version | None:
-        """Return the database's version, or None while it cannot be read."""
-        failures = self._failures
+        """Return the database's version, or None while it is not known."""
+        called_at = time.monotonic()
         with self._lock:
-            if self._failures != failures or time.monotonic() < self._suspended_until:
-                return None  # those that have waited for a server that is away do not try again
-            for is_last in (not self._connection, True):  # a server that was restarted has closed the connection
-                try:
-                    version = self._read_version()
-                    self.away_until = 0.0
-                    return version
-                except psycopg.Error:
-                    self._lose_connection()
-                    if is_last:
-                        self._failures += 1
-                        self.away_until = time.monotonic() + AWAY_SECONDS
-                        break
-            return None
+            if called_at < self._failed_at:
+                return None  # those that have waited for an attempt to connect do not try again
+            try:
+                self._connection = self._connection or self._connect()
+                row = self._connection.execute(f"SELECT {SERVER}, {POSITION}").fetchone()
+            except psycopg.Error:
+                self._begin_epoch()
+                return None
+            assert row
+            server, position = row
+            self._servers.add(server)
+            if len(self._servers) > 1:
+                self._begin_epoch()
+                return None
+            return Version(self._epoch, position)
 
     def was_replaced(self, version: Version | None, *, certainly: bool) -> bool:
-        """Return whether what was read since `version` may be of another server. Without a version it may be of any."""
-        return version is not None and version.epoch != self._epoch
+        """Return False: a request reads key and articles in one transaction, so they are of one server."""
+        return False
 
-    def check_server(self, server: str) -> None:
-        """Suspend the versions if a transaction is on another server than they are."""
-        if self.server not in (None, server):
-            with self._lock:
-                self._suspended_until = time.monotonic() + SUSPENSION_SECONDS
-                self._lose_connection()
+    def refuse_while_away(self, *_arguments: Any) -> None:
+        """Raise OperationalError instead of connecting: a request waits for one attempt to connect, the detector's."""
+        if self._failed_at:
+            raise psycopg.OperationalError("The server is away.")
 
-    def _read_version(self) -> Version:
-        if not self._connection:
-            self._connection = self._connect()
-        row = self._connection.execute(f"SELECT {SERVER}, {POSITION}").fetchone()
-        assert row
-        if self.server not in (None, row[0]):  # a pooler has chosen another one
-            raise psycopg.OperationalError("The connection has moved to another server.")
-        self.server = row[0]
-        return Version(self._epoch, *row)
+    def note_server(self, connection: Connection) -> None:
+        """Note which server a transaction is on. A pooler may choose one for each."""
+        servers = self._servers  # of this epoch, whatever happens meanwhile
+        if self._connection:
+            servers.add(connection.exec_driver_sql(f"SELECT {SERVER}").scalar_one())
 
-    def _lose_connection(self) -> None:
-        """Begin a new epoch: nothing that was stored is used again."""
+    def _connect(self) -> psycopg.Connection[Any]:
+        arguments, options = self._engine.dialect.create_connect_args(self._engine.url)
+        options.update(postgresql_connect_args(self._engine.url), autocommit=True)
+        try:
+            connection = psycopg.connect(*arguments, **options)
+        except psycopg.Error:
+            self._failed_at = time.monotonic()
+            raise
+        self._failed_at = 0.0
+        return connection
+
+    def _begin_epoch(self) -> None:
+        """Have the detector and the engine reconnect. Nothing that was stored is used again."""
         if self._connection:
             self._connection.close()
-        was_known, self._connection, self.server = self.server, None, None
+            self._engine.dispose()
+        self._connection, self._servers = None, set()
         self._epoch += 1
-        if was_known:
-            self._on_invalidated()
 
 
 def attach(engine: Engine) -> PostgreSQLChangeDetector:
-    """Return a detector of changes to the engine's database.
-
-    Each transaction of the engine is checked to be on the same server, since a pooler may choose one for each. A
-    request to a server that is away waits for one attempt to connect, the detector's.
-    """
-    arguments, options = engine.dialect.create_connect_args(engine.url)
-    options = {**options, **postgresql_connect_args(engine.url), "autocommit": True}
-    detector = PostgreSQLChangeDetector(lambda: psycopg.connect(*arguments, **options), engine.dispose)
-
-    def refuse_while_away(*_arguments: Any) -> None:
-        if time.monotonic() < detector.away_until:
-            raise psycopg.OperationalError("The server is away.")
-
-    def check_server(connection: Connection) -> None:
-        if detector.server:
-            detector.check_server(connection.exec_driver_sql(f"SELECT {SERVER}").scalar_one())
-
-    event.listen(engine, "do_connect", refuse_while_away)
-    event.listen(engine, "begin", check_server)
+    """Return a detector of changes to the engine's database."""
+    detector = PostgreSQLChangeDetector(engine)
+    event.listen(engine, "do_connect", detector.refuse_while_away)
+    event.listen(engine, "begin", detector.note_server)
     return detector
