@@ -7,7 +7,6 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterable
 from contextlib import suppress
-from functools import lru_cache
 from threading import Event, Thread
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
@@ -18,7 +17,6 @@ if TYPE_CHECKING:
 MAX_PATH_LENGTH = 200  # characters
 MAX_WAITING_LINES = 10_000  # of the log; the oldest are dropped if nobody reads it
 WRITE_INTERVAL_SECONDS = 0.1
-WRITE_BYTES = 512  # writes of up to this size to a pipe are atomic (POSIX: PIPE_BUF)
 
 
 class StderrHandler(logging.Handler):
@@ -39,7 +37,8 @@ class StderrHandler(logging.Handler):
 
     def write(self, level: str, line: str) -> None:
         """Write a line with the time in UTC."""
-        self._waiting.append(f"{format_second(int(time.time()))} {level} {line}\n".encode(errors="replace"))
+        timestamp = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
+        self._waiting.append(f"{timestamp} {level} {line}\n".encode(errors="replace"))
 
     def close(self) -> None:
         """Write what is waiting, for a second at most."""
@@ -53,13 +52,9 @@ class StderrHandler(logging.Handler):
         self._write_all()
 
     def _write_all(self) -> None:
-        chunk = b""
         while self._waiting:
-            chunk += self._waiting.popleft()
-            if not self._waiting or len(chunk) + len(self._waiting[0]) > WRITE_BYTES:
-                with suppress(OSError):  # such as a full disk
-                    os.write(self._file, chunk)
-                chunk = b""
+            with suppress(OSError):  # such as a full disk
+                os.write(self._file, self._waiting.popleft())  # a line at a time, which a pipe takes whole or not
 
 
 class AccessLog:
@@ -83,7 +78,8 @@ class AccessLog:
             return start_response(start_status, headers, *exc_info)
 
         body = self._app(environ, start)
-        request = f"{environ['REQUEST_METHOD'][:20]} {quote_path(environ['PATH_INFO'][:MAX_PATH_LENGTH])}"
+        path = quote(environ["PATH_INFO"][:MAX_PATH_LENGTH], encoding="latin-1")  # it cannot control a terminal
+        request = f"{environ['REQUEST_METHOD'][:20]} {path[:MAX_PATH_LENGTH]}"
         milliseconds = (time.perf_counter() - began) * 1000
         user = environ.get("REMOTE_USER", "-")
         self._write("INFO", f"{request} {status} {length} bytes {milliseconds:.1f} ms {user}")
@@ -100,15 +96,3 @@ def log_to_stderr(level: str) -> StderrHandler | None:
     logging.basicConfig(level=level.upper(), handlers=[handler])
     logging.getLogger("waitress").setLevel(logging.ERROR)  # it warns of each request that waits for a thread
     return handler if logging.getLogger().isEnabledFor(logging.INFO) else None
-
-
-@lru_cache(maxsize=1)
-def format_second(second: int) -> str:
-    """Return a number of seconds since 1970 as a UTC timestamp."""
-    return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(second))
-
-
-@lru_cache(maxsize=256)
-def quote_path(path: str) -> str:
-    """Return a WSGI path percent-encoded, so that it cannot control a terminal."""
-    return quote(path, encoding="latin-1")[:MAX_PATH_LENGTH]

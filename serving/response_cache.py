@@ -15,7 +15,6 @@ import time
 from collections.abc import Hashable, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from functools import lru_cache
 from hashlib import sha256
 from io import BytesIO
 from math import inf
@@ -177,7 +176,7 @@ class ResponseCache:
         etags = [response.etag, f"{response.etag}-gzip"]  # each encoding has its own strong ETag: RFC 9110, 8.8.3
         compress = len(response.body) > MIN_GZIP_BYTES and accepts_gzip(environ.get("HTTP_ACCEPT_ENCODING", ""))
         if "HTTP_IF_NONE_MATCH" in environ:
-            known = parse_if_none_match(environ["HTTP_IF_NONE_MATCH"])
+            known = parse_etags(environ["HTTP_IF_NONE_MATCH"])
             for etag in filter(known.contains_weak, sorted(etags, reverse=compress)):
                 headers = [header for header in response.headers if header[0] not in ("Content-Type", "Content-Length")]
                 return "304 NOT MODIFIED", [*headers, ("ETag", f'"{etag}"')], b""
@@ -227,10 +226,6 @@ def normalize_environ(environ: "WSGIEnvironment") -> None:
     environ.pop("HTTP_UPGRADE", None)
 
 
-parse_if_none_match = lru_cache(256)(parse_etags)
-
-
-@lru_cache(64)
 def parse_query(query: str, names: tuple[str, ...]) -> tuple[str | None, ...]:
     """Return the first value of each of these parameters in a query string.
 
@@ -240,7 +235,6 @@ def parse_query(query: str, names: tuple[str, ...]) -> tuple[str | None, ...]:
     return tuple(map(values.get, names))
 
 
-@lru_cache(256)
 def accepts_gzip(header: str) -> bool:
     """Return whether an Accept-Encoding header allows gzip, and does not prefer plain bytes (RFC 9110, 12.5.3)."""
     accepted = parse_accept_header(header.lower().replace("x-gzip", "gzip"), Accept)  # its old name: 8.4.1.3

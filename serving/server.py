@@ -1,6 +1,5 @@
 """Serving with waitress: its settings, listening, and a graceful stop."""
 
-import gc
 import select
 import signal
 import socket
@@ -23,6 +22,7 @@ if TYPE_CHECKING:
 DRAIN_SECONDS = 10  # for requests in flight when the service is stopped; container runtimes wait as long
 # Windows' select() takes 512 sockets. Elsewhere, with the files of 64 threads, they stay below 1,024 open files.
 MAX_CONNECTIONS = 800 if hasattr(select, "poll") else 400
+SEND_BUFFER_BYTES = 256 * 1024  # of a connection, which Linux doubles; a worker thread copies as much in one go
 
 SETTINGS = {
     "connection_limit": MAX_CONNECTIONS + 100,  # for new connections, before older ones are closed to make room
@@ -64,7 +64,6 @@ def serve(app: "WSGIApplication", listener: socket.socket, threads: int, *, allo
     """
     server = _create_server(app, listener, threads)
     server.allow_origins = allow_origins
-    gc.freeze()  # what exists by now stays: collections need not go through it
     _stop_on_signal(server)
     _run(server)
 
@@ -85,6 +84,7 @@ def serve_in_thread(app: "WSGIApplication", listener: socket.socket, threads: in
 def _create_server(app: "WSGIApplication", listener: socket.socket, threads: int) -> ApiServer:
     _raise_file_limit()
     settings = Adjustments(sockets=[listener], threads=threads, **SETTINGS)
+    settings.socket_options = [*settings.socket_options, (socket.SOL_SOCKET, socket.SO_SNDBUF, SEND_BUFFER_BYTES)]
     sockinfo = listener.family, listener.type, listener.proto, listener.getsockname()
     return ApiServer(app, _sock=listener, adj=settings, sockinfo=sockinfo, bind_socket=False)
 
@@ -98,11 +98,7 @@ def _raise_file_limit() -> None:
         import resource
 
         soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-        wanted = 3 * MAX_CONNECTIONS
-        if soft != resource.RLIM_INFINITY and soft < wanted:
-            resource.setrlimit(
-                resource.RLIMIT_NOFILE, (wanted if hard == resource.RLIM_INFINITY else min(wanted, hard), hard)
-            )
+        resource.setrlimit(resource.RLIMIT_NOFILE, (max(soft, 3 * MAX_CONNECTIONS), hard))
 
 
 def _stop_on_signal(server: ApiServer) -> None:

@@ -2,9 +2,7 @@
 
 import logging
 import re
-import socket
 import time
-from contextlib import suppress
 from threading import Thread, current_thread
 from typing import Any
 from urllib.parse import quote
@@ -17,8 +15,6 @@ from waitress.task import ErrorTask, WSGITask
 from errors import SECURITY_HEADERS, TITLES, render_problem
 
 GRACE_SECONDS = 1  # without activity, after which a connection counts as idle
-ACCEPT_BATCH = 100  # connections that are accepted at a time
-SEND_BUFFER_BYTES = 256 * 1024  # Linux doubles it
 MAX_UNREAD_BYTES = 1_000_000  # of responses, beyond which a connection's further requests wait
 
 ASCII = bytes(range(128)).decode()
@@ -151,7 +147,7 @@ class ApiChannel(HTTPChannel):  # type: ignore[misc]
 
 
 class ApiServer(TcpWSGIServer):  # type: ignore[misc]
-    """Accepts connections in batches, and makes room for new ones."""
+    """Closes connections that are idle, makes room for new ones, and stops gracefully."""
 
     channel_class = ApiChannel
     loop_thread: Thread | None = None  # which runs the event loop
@@ -167,26 +163,9 @@ class ApiServer(TcpWSGIServer):  # type: ignore[misc]
         if not channel.stall_if_unread():
             super().add_task(channel)
 
-    def set_socket_options(self, connection: socket.socket) -> None:
-        """Bound what the system buffers for a connection, which a worker thread copies in one go."""
-        super().set_socket_options(connection)
-        connection.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, SEND_BUFFER_BYTES)
-
-    def handle_accept(self) -> None:
-        """Accept the connections that are waiting: with one a turn of the loop, many busy ones would delay new ones."""
-        for _ in range(min(ACCEPT_BATCH, self.adj.connection_limit - len(self._map))):
-            before = len(self.active_channels)
-            super().handle_accept()
-            if len(self.active_channels) == before:
-                return
-
     def maintenance(self, now: float) -> None:
         """Close connections without activity. waitress never closes those whose clients do not read."""
         self._close_idle_connections(now - self.adj.channel_timeout, len(self.active_channels))
-        with suppress(ImportError, OSError, AttributeError, TypeError):  # not every C library has it
-            import ctypes
-
-            ctypes.CDLL(None).malloc_trim(0)  # returns to the system what large responses took
 
     def make_room(self, limit: int) -> None:
         """Close those connections beyond `limit` that have been idle for longest."""
