@@ -8,27 +8,30 @@ import shutil
 import signal
 import subprocess
 import sys
-import time
 from importlib.metadata import requires
 from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 import yaml
-from helpers import LISTS, PROJECT, article_json, copy_project, get, side_by_side, wait_for
+from helpers import (
+    LISTS,
+    PROJECT,
+    article_json,
+    blocks,
+    copy_project,
+    get,
+    read_page,
+    section,
+    side_by_side,
+    wait_for,
+)
 from packaging.requirements import Requirement
 
 from benchmarks.measure import free_port
 
-CONTAINERS, OPERATE, SERVERS = (
-    (PROJECT / f"docs/{name}.md").read_text() for name in ("containers", "operate", "servers")
-)
+CONTAINERS, OPERATE, SERVERS = (read_page(f"docs/{name}") for name in ("containers", "operate", "servers"))
 as_root = pytest.mark.skipif(os.geteuid() != 0, reason="changes its root folder")
-
-
-def blocks(page, heading, language="sh"):
-    section = re.split(r"^#+ ", page.split(f"# {heading}\n")[1], maxsplit=1, flags=re.MULTILINE)[0]
-    return re.findall(rf"^```{language}\n(.*?)^```", section, re.MULTILINE | re.DOTALL)
 
 
 def service(port):
@@ -101,7 +104,7 @@ class Machine:
         self.environment = {"PATH": "/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", "DEBIAN_FRONTEND": "noninteractive"}
         self.root.mkdir()
         subprocess.run(["tar", "-C", self.root, "-xf", debian], check=True)
-        (unit,) = blocks(OPERATE, "systemd", "ini")
+        (unit,) = blocks(section(OPERATE, "systemd"), "ini")
         values = dict(re.findall(r"^(\w+)=(.*)$", unit, re.MULTILINE))
         state = f"/var/lib/{values['StateDirectory']}"
         self.write(
@@ -124,19 +127,12 @@ echo $! >/run/articles.pid
     def run(self, lines):
         """Run lines as root on this machine, and return what they print."""
         command = ["chroot", self.root, "sh", "-ec", lines]
-        return subprocess.run(
-            command, env=self.environment, check=True, stdout=subprocess.PIPE, text=True, timeout=300
-        ).stdout
+        return subprocess.check_output(command, env=self.environment, text=True, timeout=300)
 
     def start_nginx(self):
-        (site,) = blocks(OPERATE, "nginx", "nginx")
-        for documented, here in (
-            ("listen 80", f"listen {self.proxy_port}"),
-            ("127.0.0.1:8000", f"127.0.0.1:{self.port}"),
-        ):
-            assert documented in site
-            site = site.replace(documented, here)
-        self.write("etc/nginx/conf.d/articles.conf", site)
+        (site,) = blocks(section(OPERATE, "nginx"), "nginx")
+        site = site.replace("listen 80;", f"listen {self.proxy_port};")
+        self.write("etc/nginx/conf.d/articles.conf", site.replace("127.0.0.1:8000", f"127.0.0.1:{self.port}"))
         (self.root / "etc/nginx/sites-enabled/default").unlink()
         self.run("nginx -t && nginx")
 
@@ -152,7 +148,7 @@ def machine(debian, tmp_path_factory):
     """A fresh Debian, with the service installed by the commands of docs/operate.md."""
     machine = Machine(debian, tmp_path_factory.mktemp("machine"))
     unpack(machine, "articles")
-    for lines in blocks(OPERATE, "Install it on a server"):
+    for lines in blocks(section(OPERATE, "Install it on a server"), "sh"):
         machine.run(lines)
     yield machine
     machine.stop()
@@ -162,10 +158,14 @@ def unpack(machine, name):
     shutil.move(copy_project(machine.root), machine.root / "opt" / name)
 
 
+def flask(command):
+    """Return the line with which the documents run a command as the service's user."""
+    return blocks(section(OPERATE, "systemd"), "sh")[0].strip().replace("articles list", command)
+
+
 def import_as_user(machine, *articles):
     lines = "\n".join(map(json.dumps, articles))
-    (command,) = blocks(OPERATE, "systemd")
-    machine.run(command.replace("articles list", "articles import -").strip() + f" <<'END'\n{lines}\nEND")
+    machine.run(flask("articles import -") + f" <<'END'\n{lines}\nEND")
 
 
 @as_root
@@ -177,10 +177,9 @@ def test_fresh_debian_serves_behind_nginx_and_is_upgraded(machine):
     assert (machine.root / "opt/articles/.env").stat().st_mode & 0o777 == 0o600
     database = machine.root / "var/lib/articles/articles.db"
     assert [path.stat().st_mode & 0o777 for path in (database.parent, database)] == [0o700, 0o600]
-    (listing,) = blocks(OPERATE, "systemd")
-    key = machine.run(listing.replace("articles list", 'keys create "My Site"')).strip()
+    key = machine.run(flask('keys create "My Site"')).strip()
     import_as_user(machine, article_json(1))
-    assert "\tslug-1\t" in machine.run(listing)
+    assert "\tslug-1\t" in machine.run(flask("articles list"))
 
     machine.start_nginx()
     proxy = service(machine.proxy_port)
@@ -193,7 +192,7 @@ def test_fresh_debian_serves_behind_nginx_and_is_upgraded(machine):
     assert get(proxy, LISTS[0], x_api_key=key).status == 200
 
     unpack(machine, "articles.new")
-    machine.run(blocks(OPERATE, "Upgrade")[0])
+    machine.run(blocks(section(OPERATE, "Upgrade"), "sh")[0])
     wait_for(lambda: is_healthy(service(machine.port)), (machine.root / "var/log/articles").read_text)
     assert get(proxy, LISTS[1], x_api_key=key).status == 200
     assert not (machine.root / "opt/articles/stale.py").exists()
@@ -205,18 +204,18 @@ def test_fresh_debian_serves_behind_nginx_and_is_upgraded(machine):
 @pytest.fixture(scope="module")
 def prepared(machine):
     """The machine, and a key, as docs/servers.md begins."""
-    return machine, machine.run(re.search(r"^```sh\n(.*?)^```", SERVERS, re.MULTILINE | re.DOTALL)[1]).strip()
+    return machine, machine.run(blocks(SERVERS, "sh")[0]).strip()
 
 
 @pytest.fixture(params=["gunicorn", "uWSGI", "mod_wsgi"])
 def wsgi_server(prepared, request):
     """One of the servers, as its section starts it, and a key."""
     (machine, key), port = prepared, free_port()
-    *commands, last = "".join(blocks(SERVERS, request.param)).splitlines()
+    *commands, last = "".join(blocks(section(SERVERS, request.param), "sh")).splitlines()
     if request.param == "mod_wsgi":
         machine.run("\n".join(commands))
-        machine.write("etc/apache2/articles.wsgi", blocks(SERVERS, request.param, "python")[0])
-        (host,) = blocks(SERVERS, request.param, "apache")
+        machine.write("etc/apache2/articles.wsgi", blocks(section(SERVERS, request.param), "python")[0])
+        (host,) = blocks(section(SERVERS, request.param), "apache")
         machine.write("etc/apache2/sites-available/articles.conf", host.replace(":80>", f":{port}>"))
         machine.write("etc/apache2/ports.conf", f"Listen {port}\n")
         machine.run(last)
@@ -282,10 +281,7 @@ exec {" ".join(self.run_command())} "$@"
         return ["buildah", "--root", str(self.folder / "storage"), "--runroot", str(self.folder / "run"), *arguments]
 
     def buildah(self, *arguments):
-        command = self.command(*arguments)
-        return subprocess.run(
-            command, env=self.environment, check=True, stdout=subprocess.PIPE, text=True
-        ).stdout.strip()
+        return subprocess.check_output(self.command(*arguments), env=self.environment, text=True).strip()
 
     def build(self, project):
         """Build the image, and make the volume as Docker does: with the owner and mode that the folder has there."""
@@ -315,10 +311,7 @@ exec {" ".join(self.run_command())} "$@"
 
     def shell(self, lines):
         values = self.environment | {"PATH": f"{self.folder}/bin:{os.environ['PATH']}"}
-        command = ["sh", "-ec", lines]
-        return subprocess.run(
-            command, cwd=self.folder, env=values, check=True, stdout=subprocess.PIPE, text=True
-        ).stdout
+        return subprocess.check_output(["sh", "-ec", lines], cwd=self.folder, env=values, text=True)
 
 
 @pytest.fixture
@@ -337,7 +330,7 @@ def test_container_serves_as_its_user_and_keeps_the_volume(containers, tmp_path)
     config = containers.build(project)
     compose = yaml.safe_load((PROJECT / "compose.yaml").read_text())["services"]["articles"]
     assert compose["volumes"] == ["data:" + next(iter(config["Volumes"]))]
-    litestream = yaml.safe_load(blocks(CONTAINERS, "Back up and restore", "yaml")[0])["services"]["litestream"]
+    litestream = yaml.safe_load(blocks(section(CONTAINERS, "Back up and restore"), "yaml")[0])["services"]["litestream"]
     assert compose["volumes"][0] in litestream["volumes"]
     assert config["User"] == "articles"
     shown = containers.shell(
@@ -350,18 +343,15 @@ def test_container_serves_as_its_user_and_keeps_the_volume(containers, tmp_path)
     check = config["Healthcheck"]["Test"][1:]
     subprocess.run(containers.run_command(*check), env=containers.environment, check=True)
     (tmp_path / "articles.json").write_text(json.dumps([article_json(1)]))
-    commands, backup = blocks(CONTAINERS, "Commands")[0], blocks(CONTAINERS, "Back up and restore")[0]
-    key = containers.shell(commands).splitlines()[0]
+    key = containers.shell(blocks(section(CONTAINERS, "Commands"), "sh")[0]).splitlines()[0]
     before = get(service(containers.port), LISTS[0], x_api_key=key)
     assert json.loads(before.body)["meta"]["total"] == 1
-    containers.shell(backup)
+    containers.shell(blocks(section(CONTAINERS, "Back up and restore"), "sh")[0])
     assert get(service(containers.port), LISTS[0], x_api_key=key).body == before.body
     assert {path.name for path in containers.data.iterdir() if path.suffix == ".db"} == {"articles.db"}
 
-    began = time.monotonic()
     os.kill(pid, signal.SIGTERM)
-    assert process.wait(timeout=15) == 0
-    assert time.monotonic() - began < 10
+    assert process.wait(timeout=10) == 0
     containers.buildah("rm", "service")
     containers.create()
     process, pid = containers.start(*config["Cmd"])
