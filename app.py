@@ -16,8 +16,9 @@ from commands.articles import articles as article_commands
 from commands.customers import customers as customer_commands
 from commands.database import database as database_commands
 from commands.keys import keys as key_commands
-from endpoints import API, articles, health, lists, openapi, page, previews, sitemap
+from endpoints import articles, health, lists, openapi, page, previews, sitemap
 from models import ApiKey, Article, db
+from schemas import API
 from serving import server
 from serving.log import AccessLog, log_to_stderr
 from serving.response_cache import MEGABYTE, ResponseCache

@@ -11,6 +11,7 @@ from marshmallow import ValidationError, fields, validate
 from orjson import Fragment
 
 MAX_READ_TIME_MINUTES = 1_000_000
+TOO_DEEP = "Must not be nested more than 250 levels deep."
 # Text that makes a browser end a script element too early, or miss its end tag:
 # https://html.spec.whatwg.org/multipage/scripting.html#restrictions-for-contents-of-script-elements
 SCRIPT_BREAKOUT = re.compile("<(?=/script|!--)", re.IGNORECASE | re.ASCII)
@@ -53,7 +54,7 @@ def dump_json(value: Any) -> str:
     try:
         return orjson.dumps([[[[value]]]])[4:-4].decode()
     except TypeError as error:
-        raise ValidationError("Must not be nested more than 250 levels deep.") from error
+        raise ValidationError(TOO_DEEP) from error
 
 
 def normalize_json(text: str) -> str:

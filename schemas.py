@@ -19,6 +19,7 @@ from field_types import (
     validate_xml_text,
 )
 
+API = "/api/public/v1"  # the path that the endpoints have in common
 MAX_QUERY_LENGTH = 200  # characters of a search; longer patterns break database engines
 
 # The Article column that each sort field of the API stands for.

@@ -17,10 +17,10 @@ from commands import announce_file, params, progress_bar, translate_errors
 from commands.customers import remove_customer
 from commands.keys import add_key
 from commands.lookup import DEMO_CUSTOMER, find_customer, find_or_create_customer
-from endpoints import API
 from importing.errors import ImportErrors, locate
 from importing.writer import save_articles
 from models import ApiKey, Customer, article_table, db
+from schemas import API
 from serving.server import base_url
 from settings import load_environment
 from storage.engine import write_transaction

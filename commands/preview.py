@@ -18,12 +18,12 @@ from commands import params, progress_bar
 from commands.keys import add_key
 from commands.lookup import find_or_create_customer, get_customer, require_slugs
 from commands.programs import POLL_SECONDS, find_program, start_program, stop_on_signal
-from endpoints import API
 from field_types import format_timestamp, printable
 from importing.errors import ImportErrors, locate
 from importing.export import export_articles
 from importing.json_files import dump_line
 from importing.writer import save_articles
+from schemas import API
 from serving import server
 from storage.engine import release_connection, write_transaction
 from storage.tables import open_database

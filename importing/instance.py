@@ -10,9 +10,9 @@ from urllib.request import HTTPRedirectHandler, Request, build_opener
 import orjson
 
 from importing.errors import ImportErrors, Records, SourceError, SourceOptions, locate
+from schemas import API
 from settings import read_version
 
-API = "/api/public/v1"
 PAGE_SIZE = 100  # articles that are requested at a time
 TIMEOUT_SECONDS = 60  # that the instance may be silent
 CHECK_URL = "Check that the URL is that of an instance of this service."

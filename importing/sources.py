@@ -12,6 +12,7 @@ from typing import IO, Any, NamedTuple
 
 import orjson
 
+from field_types import TOO_DEEP
 from importing.article_files import SUFFIXES, read_folder
 from importing.errors import ImportErrors, ImportFailedError, Records, SourceError, SourceLocation, SourceOptions
 from importing.instance import is_url, read_instance
@@ -85,7 +86,7 @@ def _receive(records: Records, file: IO[bytes], claims: list[SlugClaim], errors:
         try:
             file.write(dump_line([[*location], record]))
         except TypeError:  # of the JSON library, at its limit of 254 levels
-            errors.add(location, "Must not be nested more than 250 levels deep.")
+            errors.add(location, TOO_DEEP)
         except OSError as error:
             reason = f"The folder {gettempdir()} cannot be written ({error.strerror})."
             raise ImportFailedError(f"{reason} Set TMPDIR to a folder with more room.") from error

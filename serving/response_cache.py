@@ -29,12 +29,11 @@ from werkzeug.http import parse_accept_header, parse_etags
 from werkzeug.wsgi import wrap_file
 
 from errors import unavailable
-from storage.changes import ChangeDetector
+from storage.changes import FRESH_UNTIL, ChangeDetector
 
 if TYPE_CHECKING:
     from _typeshed.wsgi import StartResponse, WSGIApplication, WSGIEnvironment
 
-FRESH_UNTIL = "article_delivery.fresh_until"  # in the environ, set by the application, in seconds since 1970
 DAY = 86_400  # seconds
 MEGABYTE = 1_000_000
 ENTRY_OVERHEAD_BYTES = 2000  # that an entry takes besides its bodies

@@ -7,6 +7,9 @@ from sqlalchemy import Engine
 from storage import sqlite_changes
 from storage.sqlite import sqlite_path
 
+# In a request's WSGI environment: when its response changes without a commit, in seconds since 1970.
+FRESH_UNTIL = "article_delivery.fresh_until"
+
 
 class ChangeDetector(Protocol):
     """Detects commits to a database by any process.

@@ -18,7 +18,8 @@ LAYERS = [
     {"auth", "importing"},
     {"storage"},
     {"models"},
-    {"errors", "settings", "schemas"},
+    {"errors", "settings"},
+    {"schemas"},
     {"field_types"},
 ]
 PACKAGES = set().union(*LAYERS)
