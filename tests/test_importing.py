@@ -65,9 +65,9 @@ def exported(articles):
     return exported
 
 
-def values(articles, name):
+def values(exported, name):
     """Return a field's values in the order of the articles' ids."""
-    return [article[name] for article in articles().values()]
+    return [article[name] for article in exported().values()]
 
 
 def found(client, query):

@@ -62,6 +62,7 @@ def project(tmp_path, monkeypatch):
 
 @pytest.fixture
 def site(tmp_path):
+    """The folder of the built site."""
     return tmp_path / "site"
 
 
@@ -157,7 +158,7 @@ def assert_lists(site, articles):
     for number in range(1, last + 1):
         page = parse(site / (f"page/{number}/index.html" if number > 1 else "index.html"))
         shown = [*articles.values()][len(urls) : len(urls) + 50]
-        urls += (links := page.xpath("//li/a/@href"))
+        links = page.xpath("//li/a/@href")
         assert [unquote(url) for url in links] == [article_url(article["slug"]) for article in shown]
         assert_head_and_facts(page, *shown)
         (canonical,) = page.xpath("//link[@rel='canonical']/@href")
@@ -166,6 +167,7 @@ def assert_lists(site, articles):
         title = f"Articles, page {number}" if number > 1 else "Articles"
         assert page.findtext("head/title") == page.findtext(".//h1") == title
         assert page.xpath("//a[@rel='next']/@href") == [f"{SITE}/page/{number + 1}/"] * (number < last)
+        urls += links
     return urls
 
 
@@ -271,6 +273,8 @@ def test_program_explains_errors_and_leaves_other_files_alone(save, sql, run, pr
     assert "Another title" in (site / "articles/slug-2/index.html").read_text()
     assert (site / "articles/slug-3/index.html").stat().st_ino == untouched
     assert (site / "robots.txt").exists()
+    assert run(blocks(PAGES[name], "sh")[0]).returncode == 0
+    assert len([*project.glob("site/articles/*/index.html")]) == 3
 
 
 @pytest.mark.parametrize("name", PROGRAMS)
