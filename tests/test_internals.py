@@ -79,13 +79,16 @@ def small_cache(key, database):
 
 @pytest.mark.sqlite
 @pytest.mark.parametrize("path", [*ENDPOINTS, FULL + "?q=title&take=7"])
-def test_warm_response_equals_the_first_and_sends_no_select(client, save, is_hit, path):
+def test_warm_response_equals_the_first_and_sends_no_select(client, save, statements, is_hit, path):
     save(*(article_json(number) for number in range(60)))
     first = client.get(path)
     assert is_hit(client, path)
     assert is_hit(client, path, **{"Accept-Encoding": "gzip"})
     second = client.get(path)
     assert (second.data, second.headers) == (first.data, first.headers)
+    assert client.head(path).headers == first.headers
+    assert client.get(path, headers={"If-None-Match": first.headers["ETag"]}).status_code == 304
+    assert not [statement for statement in statements if statement.startswith("SELECT")]
 
 
 @pytest.mark.sqlite
