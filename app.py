@@ -11,7 +11,7 @@ from sqlalchemy.exc import ArgumentError
 
 import auth
 import errors
-from commands import announce_file, silence_stdout, translate_database_errors
+from commands import announce_file, name_flask_commands, silence_stdout, translate_database_errors
 from commands.articles import articles as article_commands
 from commands.customers import customers as customer_commands
 from commands.database import database as database_commands
@@ -56,6 +56,7 @@ def create_app(config: Mapping[str, Any] | None = None) -> Flask:
     _add_endpoints(app)
     for commands in (key_commands, customer_commands, article_commands, database_commands):
         app.cli.add_command(commands)
+    name_flask_commands()
     # "flask articles preview" serves another instance, and no command imports this module.
     app.extensions["create_app"] = create_app
     app.wsgi_app = ResponseCache(  # type: ignore[method-assign]  # as Flask documents it

@@ -160,7 +160,11 @@ def export(slugs: tuple[str, ...], name: str | None, all_fields: bool, folder: P
     require_slugs(customer, slugs)
     records = export_articles(customer, slugs, all_fields=all_fields)
     if folder:
-        number = write_folder(folder, records)
+        try:
+            number = write_folder(folder, records)
+        except BaseException:  # Ctrl+C too
+            click.echo(f"The export to {folder} is not complete.", err=True)
+            raise
         click.echo(f"Wrote {count_articles(number)} to {folder}.", err=True)
     else:
         sys.stdout.buffer.writelines(map(dump_line, records))

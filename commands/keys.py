@@ -25,21 +25,22 @@ def keys() -> None:
 
 @keys.command()
 @click.argument("customer", type=params.customer_name)
-@click.option("--expires", type=click.DateTime(["%Y-%m-%d"]), help="The last day, in UTC, on which the key is valid.")
-def create(customer: str, expires: datetime | None) -> None:
+@click.option(
+    "--expires", type=params.day, metavar="YYYY-MM-DD", help="The last day, in UTC, on which the key is valid."
+)
+def create(customer: str, expires: date | None) -> None:
     """Create a key for CUSTOMER, who is created too if the name is new.
 
     Only the key goes to standard output. It is shown this once and cannot be read again.
     """
-    expires_on = expires.date() if expires else None
-    if expires_on and expires_on < datetime.now(UTC).date():
-        raise click.BadParameter(f"{expires_on} is past.", param_hint="--expires")
+    if expires and expires < datetime.now(UTC).date():
+        raise click.BadParameter(f"{expires} is past.", param_hint="--expires")
     if not sys.stdout:
         raise click.ClickException("Standard output is closed: nobody would see the key.")
     announce_file(open_database(create=True))
     with write_transaction():
         owner, is_new = find_or_create_customer(customer)
-        key, record = add_key(owner, expires_on=expires_on)
+        key, record = add_key(owner, expires_on=expires)
         key_id = record.id
         click.echo(key)  # before the commit: a key that cannot be printed is not to be valid
     if is_new:

@@ -1,7 +1,7 @@
 """Parameter types of the commands, and the option that several share."""
 
 import os
-from datetime import datetime, tzinfo
+from datetime import date, datetime, tzinfo
 from pathlib import Path
 from zoneinfo import ZoneInfo
 
@@ -63,6 +63,14 @@ def timezone(value: str) -> tzinfo:
         return ZoneInfo(value)
     except (KeyError, OSError, ValueError) as error:
         raise click.BadParameter(f"{value!r} is not a time zone. Write a name such as Europe/Berlin.") from error
+
+
+def day(value: str) -> date:
+    """Parse a day."""
+    try:
+        return date.fromisoformat(value)
+    except ValueError as error:
+        raise click.BadParameter(f"{value!r} is not a day. Write it as in 2030-12-31.") from error
 
 
 def timestamp(value: str) -> datetime:

@@ -44,7 +44,7 @@ class SourceLocation(NamedTuple):
         return self._replace(position=f"line {line}") if line else self
 
     def __str__(self) -> str:
-        slug = f"slug {self.slug[:80]!r}" if isinstance(self.slug, str) else ""
+        slug = f"slug {self.slug[:80]!r}" if self.slug and isinstance(self.slug, str) else ""
         return ", ".join(filter(None, (self.source, self.position, slug)))
 
 
@@ -72,6 +72,7 @@ class ImportErrors:
     def __init__(self) -> None:
         self.notes: dict[str, list[str]] = defaultdict(list)  # warnings and losses, with the slugs of the articles
         self.changes: list[tuple[str, list[str]]] = []  # the first slugs, with the fields that change; new ones: none
+        self.rejected_ids: set[str] = set()  # of articles that are not examined further
         self._count = 0
         self._groups: list[tuple[str, list[SourceLocation]]] = []  # the first reasons, with the articles in a row
 

@@ -49,7 +49,7 @@ def read_wordpress(source: str, options: SourceOptions, errors: ImportErrors) ->
         images[texts["post_id"]] = texts["attachment_url"]
         if texts["post_type"] != "post" or texts["status"] not in STATUSES:
             kind = f"type {texts['post_type']}" if texts["post_type"] != "post" else f"status {texts['status']}"
-            errors.note(f"Left out: posts of the {kind}", texts["post_name"])
+            errors.note(f"Left out: posts of the {kind}", texts["post_name"] or texts["title"])
     for item, texts, site in _read_items(source):
         if texts["post_type"] == "post" and texts["status"] in STATUSES:
             location, fields = _read_post(source, item, texts, images)

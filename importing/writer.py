@@ -65,6 +65,8 @@ def _load_articles(records: Iterable[LocatedRecord], errors: ImportErrors) -> It
             lines = (location.lines[name] for name in messages if name in location.lines)
             reason = "" if errors.is_full else explain(record, messages)
             errors.add(location.at_line(min(lines, default=None)), reason)
+            if isinstance(record, dict) and record.get("id"):
+                errors.rejected_ids.add(str(record["id"]))
 
 
 class ArticleWriter:
@@ -191,9 +193,11 @@ class ArticleWriter:
         own = article_table.c.customer_id == self.customer_id
         for location, id, slug in self.pending_slugs:
             holder = db.session.scalar(select(article_table.c.id).where(own, article_table.c.slug == slug))
+            if holder in self.errors.rejected_ids:
+                continue  # it might have released the slug
             if holder:
                 reason = f"slug: The article with the id {holder!r} already has this slug."
-                self.errors.add(location, f"{reason} Use that id or none, or rename or delete that article first.")
+                self.errors.add(location, f"{reason} Choose another slug. To replace that article, use its id or none.")
             else:
                 db.session.execute(update(article_table).where(own, article_table.c.id == id).values(slug=slug))
 

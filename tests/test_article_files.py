@@ -90,7 +90,6 @@ def test_folder_to_export_to_must_be_new_or_empty(articles, save, tmp_path):
     (tmp_path / "file").touch()
     assert articles("export", "--folder", tmp_path / "file").exit_code == 2
     below = articles("export", "--folder", tmp_path / "file" / "posts")
-    assert (below.exit_code, below.stderr) == (
-        1,
-        f"Error: {tmp_path / 'file' / 'posts'} cannot be written (Not a directory).\n",
-    )
+    folder = tmp_path / "file" / "posts"
+    reason = f"The export to {folder} is not complete.\nError: {folder} cannot be written (Not a directory).\n"
+    assert (below.exit_code, below.stderr) == (1, reason)

@@ -146,7 +146,7 @@ SLUGS = ("nope", "SLUG-1", "", "\udcff", "slug-1 ", "%")
 TIMES = ("2026-01-31", "2026-01-31T09:30:00", "tomorrow", "9999-12-31T23:59:59-01:00", "")
 REFUSED = [
     (2, "is past", [["keys", "create", "Acme", "--expires", "2000-01-01"]]),
-    (2, "Invalid value for '--expires'", [["keys", "create", "Acme", "--expires", "tomorrow"]]),
+    (2, "Write it as in 2030-12-31.", [["keys", "create", "Acme", "--expires", day] for day in ("31.12.2030", "soon")]),
     (2, "printable", [["keys", "create", name] for name in NAMES]),
     (1, "flask keys list", [["keys", "revoke", "--", id] for id in ("99", "0", "9" * 30, "-9" + "9" * 30)]),
     (1, "Error: There is no customer 'Nobody'", [["articles", "watch", "--customer", "Nobody", "--", "true"]]),
@@ -363,10 +363,11 @@ def test_names_and_slugs_forge_no_line(app, articles, client, save, sql):
         assert context.request.environ["REMOTE_USER"] == "Acme Error:  [31mforged/1"
 
 
-def test_help_shows_whole_sentences(database):
+def test_help_names_whole_sentences_and_what_is_flask_s_own(database):
     result = subprocess.run(**subprocess_args(database, "-m", "flask", "--help"), timeout=30)
     assert "..." not in result.stdout.partition("Commands:")[2]
     assert re.search(r"  articles +Import, export, .*watch\s+articles\.", result.stdout, re.DOTALL)
+    assert result.stdout.count("Flask's own: ") == 3
 
 
 @pytest.mark.parametrize(

@@ -304,7 +304,7 @@ def test_new_id_cannot_take_the_slug_of_another_article(errors, save, exported):
     (line,) = errors(article_json(2), article_json(3, slug="slug-1"))
     assert line.startswith(
         "standard input, line 2, slug 'slug-1': slug: The article with the id 'id-0001' already has this slug. "
-        "Use that id or none"
+        "Choose another slug. To replace that article, use its id or none."
     )
     assert list(exported()) == ["id-0001"]
 
@@ -353,6 +353,12 @@ def test_every_invalid_article_is_named_with_field_and_reason(errors, exported):
     assert exported() == {}
 
 
+def test_article_is_not_blamed_for_the_error_of_another(errors, save):
+    save(minimal_json(1))
+    (line,) = errors(minimal_json(1, slug="moved", title=None), minimal_json(2, slug="slug-1"))
+    assert line.startswith("standard input, line 1, slug 'moved': title: ")
+
+
 def test_error_report_shows_20_errors_and_one_in_a_row_once(errors):
     wrong = [{"title": 1}, {"contentHtml": 1}]
     articles = [minimal_json(number, **wrong[number % 2]) for number in range(1000)]
@@ -363,7 +369,7 @@ def test_error_report_shows_20_errors_and_one_in_a_row_once(errors):
     same = [minimal_json(number, title=1) for number in range(1, 1001)]
     first, last = errors(*same, minimal_json(2000, slug=""))
     assert first.startswith("standard input, line 1, slug 'slug-1', and 999 more: title: ")
-    assert last.startswith("standard input, line 1001, ")
+    assert last.startswith("standard input, line 1001: slug: ")
     assert len(errors(*same[:3])) == 3
 
 
