@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 from flask import Blueprint, Flask, Response, request
-from sqlalchemy import URL, select
+from sqlalchemy import select
 from sqlalchemy.exc import ArgumentError
 
 import auth
@@ -91,7 +91,11 @@ def _init_database(app: Flask) -> None:
             add_listeners(db.engine)
             app.extensions["change_detector"] = attach_change_detector(db.engine)
     except ImportError as error:
-        raise SettingsError(_missing_driver_message(url, error)) from error
+        reason = str(error).partition("\n")[0]
+        raise SettingsError(
+            f"DATABASE_URL: its driver, or a library that the driver needs, is not installed ({reason}). "
+            "Install it, or use SQLite. For PostgreSQL, run: pip install -r requirements-postgresql.txt"
+        ) from error
     except StorageError as error:
         raise SettingsError(f"DATABASE_URL: {error}") from error
     except OSError as error:  # the folder of a relative path
@@ -105,14 +109,6 @@ def _init_database(app: Flask) -> None:
             "For a SQLite file: sqlite:////path/to/articles.db"
         ) from error
     app.teardown_appcontext(end_transaction)
-
-
-def _missing_driver_message(url: URL, error: ImportError) -> str:
-    reason = str(error).partition("\n")[0]
-    is_postgresql = url.get_backend_name() == "postgresql"
-    install = "Run: pip install -r requirements-postgresql.txt"
-    hint = install if is_postgresql else "Install it, or use SQLite or PostgreSQL."
-    return f"DATABASE_URL: its driver, or a library that the driver needs, is not installed ({reason}). {hint}"
 
 
 def _allow_origins(app: Flask, origins: Collection[str]) -> None:
