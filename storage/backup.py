@@ -48,8 +48,8 @@ def back_up(target: Path) -> None:
         raise StorageError(exists_already)
     path = _database_path()
     require_file(path)
-    hints = "Restore an earlier backup.", "Set DATABASE_URL to this service's database."
-    with _checked_copy(path, target, DEFAULT_PAGE_SIZE, *hints) as copy:
+    hint = "Restore an earlier backup, or set DATABASE_URL to this service's database."
+    with _checked_copy(path, target, DEFAULT_PAGE_SIZE, hint) as copy:
         _sync(copy)
         try:
             os.link(copy, target)  # unlike a rename, never over another file
@@ -68,8 +68,8 @@ def restore(backup: Path) -> str | None:
     """
     path = _database_path()
     is_new = not os.path.exists(path)
-    hints = "Use another backup.", "Choose a file that flask database backup wrote."
-    with _checked_copy(str(backup), Path(path), _page_size(path), *hints) as copy:
+    hint = "Choose another file that flask database backup wrote."
+    with _checked_copy(str(backup), Path(path), _page_size(path), hint) as copy:
         if not _overwrite(copy, path):
             _replace(copy, os.path.realpath(path))
     checkpoint(path, timeout=1)
@@ -102,10 +102,10 @@ def _page_size(path: str) -> int:
 
 
 @contextmanager
-def _checked_copy(source: str, target: Path, page_size: int, if_damaged: str, if_foreign: str) -> Iterator[str]:
+def _checked_copy(source: str, target: Path, page_size: int, hint: str) -> Iterator[str]:
     """Yield a copy of one state of a database, whole and migrated, in a temporary folder beside `target`.
 
-    Raises StorageError, with one of the hints, if the source is damaged or not a database of this service, and if the
+    Raises StorageError, with the hint, if the source is damaged or not a database of this service, and if the
     folder cannot be created.
     """
     folder = os.path.dirname(os.path.realpath(target))
@@ -118,8 +118,8 @@ def _checked_copy(source: str, target: Path, page_size: int, if_damaged: str, if
             raise StorageError(f"{reason} Choose a folder that exists and that you may write.") from error
         copy = temporary / "copy.db"
         copy.touch(0o600)  # SQLite would let everybody read it
-        _copy(source, str(copy), page_size, if_damaged)
-        _migrate(str(copy), source, if_foreign)
+        _copy(source, str(copy), page_size, hint)
+        _migrate(str(copy), source, hint)
         yield str(copy)
     finally:
         shutil.rmtree(temporary, ignore_errors=True)

@@ -88,7 +88,7 @@ def test_damaged_database_is_not_backed_up(run, save, database, app, damage):
     result = run("database", "backup", database.parent / "backup.db")
     assert result.exit_code == 1
     assert result.stderr.count("\n") <= 2
-    assert "Restore an earlier backup." in result.stderr
+    assert "Restore an earlier backup" in result.stderr
     assert files_beside(database) == before
 
 
