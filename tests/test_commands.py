@@ -16,9 +16,9 @@ from helpers import (
     POSTGRESQL,
     SITEMAP,
     WAITING,
+    application,
     client_with_key,
     close,
-    create_application,
     create_key,
     json_lines,
     minimal_json,
@@ -45,9 +45,8 @@ def keys(app):
 @pytest.fixture
 def new_app(database):
     """The application on a database that does not exist."""
-    app = create_application(database)
-    yield app
-    close(app)
+    with application(database) as app:
+        yield app
 
 
 def published_slugs(client):
@@ -70,6 +69,7 @@ def test_create_prints_the_key_alone_and_it_works(app, keys):
     assert "not shown again" in result.stderr
     again = keys("create", "Acme & Söhne").stderr
     assert "New customer" not in again
+    assert keys("create", "x" * 100).exit_code == 0
     assert ["--remove would delete it" in text for text in (again, keys("create", "Demo").stderr)] == [False, True]
     assert client_with_key(app, result.stdout.strip()).get(SITEMAP).status_code == 200
 

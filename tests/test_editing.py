@@ -10,24 +10,25 @@ import pytest
 from helpers import (
     LISTS,
     POSTGRESQL,
-    PROJECT,
     SITEMAP,
+    application,
     article_json,
     client_with_key,
-    close,
-    create_application,
     create_key,
     database_url,
     import_articles,
     json_lines,
     minimal_json,
+    read_page,
     run_command,
-    run_line,
+    run_section,
+    section,
     subprocess_args,
 )
 from time_machine import travel
 
 MARKUP = {"@context": "https://schema.org", "@graph": [{"@type": "Thing", "n": 1.0}]}
+PUBLISH = read_page("docs/publish")
 FUTURE = "2999-01-01T00:00:00.000Z"
 
 
@@ -39,12 +40,6 @@ def exported(result):
 
 def stored(sql):
     return sql("SELECT * FROM article ORDER BY id")
-
-
-def documented(title):
-    """Return the commands of a section of docs/publish.md."""
-    section = (PROJECT / "docs/publish.md").read_text("utf-8").split(f"\n## {title}\n")[1]
-    return section.split("```sh\n")[1].split("```")[0].splitlines()
 
 
 def pages(client):
@@ -87,17 +82,16 @@ def test_export_moves_everything_to_another_database(app, save, sql, tmp_path, m
     with travel("2026-02-03T04:05:06Z", tick=False):
         save(*EVERY_STATE, *(minimal_json(number) for number in range(10, 20)), customer="My Site")
     client, before = client_with_key(app, create_key(app, "My Site")), stored(sql)
-    _, dry_run, again = (run_line(app, line) for line in documented("Change many articles at once"))
+    _, dry_run, again = run_section(app, PUBLISH, "Change many articles at once")
     assert dry_run == "0 new, 0 changed, 16 unchanged (dry run: nothing was written)\n"
     complete = run_command(app, "articles", "export", "--all-fields").stdout
     assert run_command(app, "articles", "import", "-", input=complete).stdout == again
     assert again == "0 new, 0 changed, 16 unchanged\n"
     assert stored(sql) == before
-    other = create_application(tmp_path / "other.db")
-    key, _ = (run_line(other, line) for line in documented("Move to another machine, or to PostgreSQL"))
-    assert run_command(other, "articles", "export").stdout == (tmp_path / "all.jsonl").read_text("utf-8")
-    assert pages(client_with_key(other, key.strip())) == pages(client)
-    close(other)
+    with application(tmp_path / "other.db") as other:
+        key, _ = run_section(other, PUBLISH, "Move to another machine, or to PostgreSQL")
+        assert run_command(other, "articles", "export").stdout == (tmp_path / "all.jsonl").read_text("utf-8")
+        assert pages(client_with_key(other, key.strip())) == pages(client)
 
 
 def test_export_keeps_values_that_differ_from_derived_ones(articles, save, sql):
@@ -167,7 +161,7 @@ def test_edit_shows_html_and_imports_what_was_saved(edit, save, client, sql, tmp
     html = '<p class="a">One</p>\n<p>Two</p>'
     save(article_json(1, slug="spring-menu", contentHtml=html), article_json(2))
     line = "text = chr(0xfeff) + text.replace('title: Title 1', 'title: Better').replace('spring-menu', 'new-slug')"
-    assert documented("Fix a typo, rename a slug") == ["flask articles edit spring-menu"]
+    assert "\nflask articles edit spring-menu\n" in section(PUBLISH, "Fix a typo, rename a slug")
     result, (opened,) = edit("spring-menu", line)
     assert (result.exit_code, result.stdout, result.stderr) == (0, "spring-menu: changed\n", "")
     assert opened.startswith("---\n")
@@ -311,7 +305,7 @@ def test_delete_removes_the_named_articles_of_its_customer(app, articles, save, 
     assert (deleted.exit_code, deleted.stdout) == (0, "Deleted 2 articles.\n")
     assert articles("delete", "slug-2", "--yes", "--customer", "Other").exit_code == 1
     assert run_command(app, "customers", "delete", "Other", "--yes").stdout.startswith("Deleted Other (articles: 1,")
-    assert run_line(app, documented("Delete")[0]) == "Deleted 1 article.\n"
+    assert run_section(app, PUBLISH, "Delete") == ["Deleted 1 article.\n"]
     assert sql("SELECT slug FROM article ORDER BY slug") == [("slug-2",), ("slug-4",)]
 
 
@@ -365,10 +359,9 @@ def test_import_never_writes_to_another_customer(app, key, database):
     class Source(BytesIO):
         def readline(self, *size):
             if self.tell() == 0:
-                other = create_application(database)
-                run_command(other, "customers", "delete", "Old", "--yes")
-                create_key(other, "New")
-                close(other)
+                with application(database) as other:
+                    run_command(other, "customers", "delete", "Old", "--yes")
+                    create_key(other, "New")
             return super().readline(*size)
 
     create_key(app, "Old")
@@ -384,7 +377,7 @@ def test_mirror_equals_its_source_over_three_nights(app, articles, client, site)
     source = partial(run_command, site.app, "articles")
     url = f"http://{site.server.host}:{site.server.port}"
     command = f"{url}{LISTS[0]}", "--key", site.key, "--unpublish-missing"
-    (line,) = documented("Mirror another instance")
+    page = PUBLISH.replace("https://other.example.com", url).replace("ITS_KEY", site.key)
     owner = "--customer", site.customer
 
     def assert_equal():
@@ -395,7 +388,7 @@ def test_mirror_equals_its_source_over_three_nights(app, articles, client, site)
 
     with travel("2026-03-01T22:00:00Z"):
         site.save(*(article_json(number, updatedAt=f"2026-02-0{number}T12:00:00Z") for number in range(1, 6)))
-    first = run_line(app, line.replace("https://other.example.com", url).replace("ITS_KEY", site.key))
+    (first,) = run_section(app, page, "Mirror another instance")
     assert first.startswith("5 new, 0 changed, 0 unchanged, 0 unpublished")
     assert_equal()
 

@@ -108,15 +108,14 @@ def cluster(tmp_path, database):
 @pytest.fixture(scope="module")
 def shared(tmp_path_factory):
     """A cluster that the module's tests share, with two services on the primary and one on the standby."""
-    before = len(helpers.created_databases)
-    with running_cluster(tmp_path_factory.mktemp("cluster")) as cluster:
+    folder = tmp_path_factory.mktemp("cluster")
+    with helpers.temporary_databases(folder), running_cluster(folder) as cluster:
         urls = [server.url(DATABASE) for server in (cluster.primary, cluster.primary, cluster.standby)]
         cluster.services = [cluster.serve(url) for url in urls]
         for setting in ("synchronous_standby_names = '*'", "synchronous_commit = local"):
             cluster.primary.execute(f"ALTER SYSTEM SET {setting}")
         cluster.primary.execute("SELECT pg_reload_conf()")
         yield cluster
-    helpers.drop_databases(before)
 
 
 def bodies(cluster, services, path):

@@ -19,9 +19,8 @@ from helpers import (
     POSTGRESQL,
     PROJECT,
     SITEMAP,
+    application,
     article_json,
-    close,
-    create_application,
     create_key,
     database_url,
     subprocess_args,
@@ -43,9 +42,8 @@ def run_seed(database, monkeypatch):
 @pytest.fixture
 def get(run_seed, database):
     """Send a request with a key, "demo" unless another one is named, and return the body."""
-    app = create_application(database)
-    yield lambda path, key="demo": app.test_client().get(path, headers={"x-api-key": key}).get_json()
-    close(app)
+    with application(database) as app:
+        yield lambda path, key="demo": app.test_client().get(path, headers={"x-api-key": key}).get_json()
 
 
 def rows(sql):

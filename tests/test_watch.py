@@ -11,10 +11,9 @@ from pathlib import Path
 import pytest
 from helpers import (
     SITEMAP,
+    application,
     article_json,
     assert_one_is_below,
-    close,
-    create_application,
     create_key,
     import_articles,
     iso,
@@ -208,10 +207,9 @@ def test_customer_of_another_database_is_found_by_name(app, key, save, database,
     save(article_json(1), article_json(2))
     watched = watch(database, *append(tmp_path, "print('x', file=file)"))
     (tmp_path / "other.db").touch()
-    other = create_application(tmp_path / "other.db")
-    for customer in ("First", "Acme"):  # so that First has the id that Acme has here
-        save_articles(other, article_json(1), customer=customer)
-    close(other)
+    with application(tmp_path / "other.db") as other:
+        for customer in ("First", "Acme"):  # so that First has the id that Acme has here
+            save_articles(other, article_json(1), customer=customer)
     os.replace(tmp_path / "other.db", database)
     watched.wait_for_runs(1)
     save(article_json(3), customer="First")
