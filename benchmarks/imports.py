@@ -1,120 +1,73 @@
-"""Time an import of JSON Lines next to the least work that stores the file.
+"""Time imports of the same articles from several kinds of sources, beside an import of JSON Lines.
 
     python -m benchmarks.imports [--articles 100000] [--rounds 3]
 
-The reference parses each line with `orjson.loads` and inserts it with `sqlite3.executemany` into the same table. It
-validates, matches and derives nothing. Two files are imported: one with all fields, as an export writes them, and one
-with the required fields and a date. Each run is a new process on a new database; the three take turns. The seconds are
-medians; the memory is the maximum of all runs.
+Each import is a new process on a new database; the sources take turns. The seconds are those of the CPU, which other
+programs on the machine hardly change, and medians; the memory is the maximum of all rounds.
 """
 
+import csv
 import os
-import re
-import sqlite3
-import subprocess
-import sys
-from collections.abc import Iterator
-from contextlib import closing
+from collections.abc import Iterable
 from pathlib import Path
 from statistics import median
 from tempfile import TemporaryDirectory
-from time import perf_counter
 from typing import Any
 
 import click
-import orjson
 
-from benchmarks.data import CUSTOMER, article_json, fill_database, run_flask, write_json_lines
-from benchmarks.measure import PROJECT, check
+from benchmarks.data import CUSTOMER, article_json, fill_database, write_json_lines
+from benchmarks.measure import check
+from benchmarks.servers import run_flask, start_flask
 
-MAX_MEMORY_MB = 250
 REQUIRED = ("title", "slug", "contentHtml", "publishedAt")
 
 
-def parse_rows(source: str) -> Iterator[dict[str, Any]]:
-    """Yield the columns of the file's articles, named in camel case as the API's fields are."""
-    with open(source, "rb") as file:
-        for article in map(orjson.loads, file):
-            moments = {
-                name: article[name].replace("T", " ").replace("Z", "000")
-                for name in ("publishedAt", "createdAt", "updatedAt")
-            }
-            title = article["title"].lower()
-            yield (
-                article
-                | moments
-                | {
-                    "customerId": 1,
-                    "foldedTitle": title,
-                    "searchText": f"{title}\n{article['slug'].lower()}",
-                    "keywords": orjson.dumps(article["keywords"]).decode(),
-                    "schemaMarkup": orjson.dumps(article["schemaMarkup"]).decode(),
-                }
-            )
+def write_table(path: Path, articles: Iterable[dict[str, Any]]) -> None:
+    """Write articles to a file as CSV."""
+    with path.open("w", newline="") as file:
+        table = csv.DictWriter(file, article_json(0))
+        table.writeheader()
+        table.writerows(article | {"keywords": ", ".join(article["keywords"])} for article in articles)
 
 
-def insert_directly(source: str, database: str) -> None:
-    """Insert the articles of a file, as the reference does."""
-    with closing(sqlite3.connect(database)) as connection, connection:
-        columns = [name for (name,) in connection.execute("SELECT name FROM pragma_table_info('article')")][1:]
-        values = ", ".join(":" + re.sub("_(.)", lambda match: match[1].upper(), name) for name in columns)
-        connection.executemany(f"INSERT INTO article ({', '.join(columns)}) VALUES ({values})", parse_rows(source))
-
-
-def measure_run(arguments: list[str], database: Path, count: int) -> tuple[float, float]:
-    """Run a program of this project on a new database; return seconds and the maximum of its memory in megabytes."""
-    for file in database.parent.glob(f"{database.name}*"):
-        file.unlink()
-    url = f"sqlite:///{database}"
-    run_flask(url, "keys", "create", CUSTOMER)
-    began = perf_counter()
-    process = subprocess.Popen(
-        [sys.executable, *arguments], cwd=PROJECT, env=os.environ | {"DATABASE_URL": url}, stdout=subprocess.DEVNULL
-    )
-    _, status, usage = os.wait4(process.pid, 0)
-    process.returncode = os.waitstatus_to_exitcode(status)
-    seconds = perf_counter() - began
-    with closing(sqlite3.connect(database)) as connection:
-        stored = connection.execute("SELECT count(*) FROM article WHERE length(content_html) > 8000").fetchone()
-    check((process.returncode, stored) == (0, (count,)), f"{arguments}, {stored} articles stored")
-    return seconds, usage.ru_maxrss / 1024
-
-
-def write_sources(folder: Path, count: int) -> tuple[Path, Path]:
-    """Write the articles with all fields, and with the required ones; return the files."""
-    full, required = folder / "full.jsonl", folder / "required.jsonl"
-    url = f"sqlite:///{folder}/source.db"
-    fill_database(url, count)
-    full.write_text(run_flask(url, "articles", "export", "--all-fields") + "\n")
+def write_sources(folder: Path, count: int) -> dict[str, Path]:
+    """Write the articles in each form; return the files and the folder by the names of the forms."""
+    lines, required, table, files = (folder / name for name in ("all.jsonl", "required.jsonl", "table.csv", "files"))
+    write_json_lines(lines, map(article_json, range(count)))
     write_json_lines(required, ({name: article_json(number)[name] for name in REQUIRED} for number in range(count)))
-    return full, required
+    write_table(table, map(article_json, range(count)))
+    url = f"sqlite:///{folder}/source.db"
+    fill_database(url, lines)
+    run_flask(url, "articles", "export", "--folder", str(files))
+    return {"JSON Lines": lines, "JSON Lines, required fields": required, "table": table, "article files": files}
+
+
+def measure_import(source: Path, count: int) -> tuple[float, float]:
+    """Import a source into a new database; return the seconds of the CPU and the maximum of the memory in megabytes."""
+    with TemporaryDirectory() as folder:
+        url = f"sqlite:///{folder}/articles.db"
+        run_flask(url, "keys", "create", CUSTOMER)
+        with start_flask(url, "articles", "import", str(source)) as process:
+            _, status, usage = os.wait4(process.pid, 0)
+            process.returncode = os.waitstatus_to_exitcode(status)
+        check(run_flask(url, "articles", "list").count("\n") == count - 1, f"{source} was not imported.")
+    return usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024
 
 
 @click.command()
 @click.option("--articles", "count", default=100_000, show_default=True, help="Articles of 8 KB.")
 @click.option("--rounds", default=3, show_default=True)
-@click.option("--directly", nargs=2, hidden=True)
-def main(count: int, rounds: int, directly: tuple[str, str] | None) -> None:
-    """Compare an import with plain inserts of the same file."""
-    if directly:
-        insert_directly(*directly)
-        return
+def main(count: int, rounds: int) -> None:
+    """Compare imports from several kinds of sources."""
     with TemporaryDirectory() as name:
-        database = Path(name) / "articles.db"
-        full, required = write_sources(Path(name), count)
-        programs = {
-            "orjson and sqlite3": ["-m", "benchmarks.imports", "--directly", str(full), str(database)],
-            "full articles": ["-m", "flask", "articles", "import", str(full)],
-            "required fields": ["-m", "flask", "articles", "import", str(required)],
-        }
-        rows = [[measure_run(program, database, count) for program in programs.values()] for _ in range(rounds)]
-    click.echo(f"{count} articles: seconds, ratio to the first, megabytes")
-    runs_by_name = dict(zip(programs, zip(*rows, strict=True), strict=True))
-    reference = median(seconds for seconds, _ in runs_by_name["orjson and sqlite3"])
-    for name, runs in runs_by_name.items():
+        sources = write_sources(Path(name), count)
+        rows = [[measure_import(source, count) for source in sources.values()] for _ in range(rounds)]
+    click.echo(f"{count} articles: CPU seconds, ratio to the first, megabytes")
+    for source, runs in zip(sources, zip(*rows, strict=True), strict=True):
         seconds, megabytes = median(seconds for seconds, _ in runs), max(megabytes for _, megabytes in runs)
-        click.echo(f"{name:20} {seconds:8.1f} {seconds / reference:8.2f} {megabytes:8.0f}")
-        check(megabytes <= MAX_MEMORY_MB, f"{name} took more than {MAX_MEMORY_MB} MB")
+        ratio = median(seconds / turns[0][0] for turns, (seconds, _) in zip(rows, runs, strict=True))
+        click.echo(f"{source:30}{seconds:8.1f} {ratio:8.2f} {megabytes:8.0f}")
 
 
 if __name__ == "__main__":

@@ -1,20 +1,22 @@
-"""A PostgreSQL server of its own, which may be restarted, stopped in its tracks, followed by a standby and promoted."""
+"""PostgreSQL servers that may be restarted and promoted, and the changes that a soak makes to a database on them."""
 
 import os
 import shutil
-import signal
 import subprocess
-import time
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable
+from contextlib import ExitStack
 from pathlib import Path
 from tempfile import mkdtemp
+from time import sleep
 from typing import Any
 
 import click
 import psycopg
 
-from benchmarks.measure import free_port
+from benchmarks.changes import Changes
+from benchmarks.servers import free_port
+
+DATABASE = "articles"  # of the soak
 
 
 class PostgreSQLServer:
@@ -51,24 +53,15 @@ class PostgreSQLServer:
 
     def start(self) -> None:
         """Start it, and wait until it is ready."""
-        command = [*self.as_postgres, str(self.tools / "postgres"), "-D", str(self.folder / "data")]
-        with (self.folder / "log").open("a") as log:
-            self.process = subprocess.Popen(command, cwd="/", stdout=log, stderr=log)
-        self.wait_until_ready()
+        self.run("pg_ctl", "start", "-D", self.folder / "data", "-l", self.folder / "log")
 
-    def wait_until_ready(self) -> None:
-        """Wait until it accepts connections. Raises click.ClickException after 30 seconds."""
-        for _ in range(600):
-            with suppress(psycopg.OperationalError):
-                self.execute("SELECT 1")
-                return
-            time.sleep(0.05)
-        raise click.ClickException(f"PostgreSQL does not start: {(self.folder / 'log').read_text()}")
+    def stop(self, mode: str = "immediate") -> None:
+        """Stop it: at once, as in a crash, or in order if `mode` is "fast"."""
+        self.run("pg_ctl", "stop", "-D", self.folder / "data", "-m", mode)
 
-    def stop(self, how: signal.Signals = signal.SIGINT) -> None:
-        """Stop it: by default in order; at once if `how` is SIGQUIT."""
-        self.process.send_signal(how)
-        self.process.wait(30)
+    def promote(self) -> None:
+        """Make a standby a primary."""
+        self.run("pg_ctl", "promote", "-D", self.folder / "data")
 
     def execute(self, statement: str, *parameters: Any, database: str = "postgres") -> list[Any]:
         """Run a statement in a transaction of its own, and return its rows."""
@@ -76,33 +69,70 @@ class PostgreSQLServer:
             cursor = connection.execute(statement, parameters)
             return cursor.fetchall() if cursor.description else []
 
-    def promote(self) -> None:
-        """Make a standby a primary."""
-        self.execute("SELECT pg_promote()")
-
     def wait_for_replay(self, primary: "PostgreSQLServer") -> None:
         """Wait until it has replayed what the primary has committed. Raises click.ClickException after 20 seconds."""
         ((position,),) = primary.execute("SELECT pg_current_wal_flush_lsn()")
         with psycopg.connect(self.url(), autocommit=True) as connection:
-            deadline = time.monotonic() + 20
-            while time.monotonic() < deadline:
+            for _ in range(20_000):
                 if connection.execute("SELECT pg_last_wal_replay_lsn() >= %s", [position]).fetchone() == (True,):
                     return
-                time.sleep(0.001)
+                sleep(0.001)
         raise click.ClickException("The standby does not follow.")
 
-    def remove(self) -> None:
-        """Stop it, and remove its folder."""
-        if self.process.poll() is None:
-            self.stop(signal.SIGQUIT)
+    def close(self) -> None:
+        """Stop it if it runs, and remove its folder."""
+        if (self.folder / "data/postmaster.pid").exists():
+            self.stop()
         shutil.rmtree(self.folder)
 
 
-@contextmanager
-def postgresql_server(primary: PostgreSQLServer | None = None) -> Iterator[PostgreSQLServer]:
-    """Run a server, or a hot standby of `primary`, until the block ends."""
-    server = PostgreSQLServer(primary)
-    try:
-        yield server
-    finally:
-        server.remove()
+class PostgreSQLChanges(Changes):
+    """A primary and its standby, which take turns, and the changes that are made to them."""
+
+    def __init__(self, folder: Path, stack: ExitStack) -> None:
+        """Run both servers until the stack is closed."""
+        self.primary = PostgreSQLServer()
+        stack.callback(lambda: self.primary.close())
+        self.primary.execute(f"CREATE DATABASE {DATABASE}")
+        self.standby = PostgreSQLServer(self.primary)
+        stack.callback(lambda: self.standby.close())
+        hosts = "&".join(f"host=127.0.0.1:{server.port}" for server in (self.primary, self.standby))
+        super().__init__(folder, f"postgresql+psycopg://postgres@/{DATABASE}?{hosts}&target_session_attrs=read-write")
+
+    def kinds(self) -> list[Callable[[], None]]:
+        """Return the changes to choose from."""
+        return [*super().kinds(), self.restart, self.terminate_connections, self.promote]
+
+    def run_sql(self, statement: str) -> list[Any]:
+        """Run a statement on the database once no other writer is at work, and return its rows."""
+        with psycopg.connect(self.primary.url(DATABASE)) as connection:
+            connection.execute("LOCK TABLE article IN SHARE ROW EXCLUSIVE MODE")  # a killed import may go on
+            cursor = connection.execute(statement.encode())
+            return cursor.fetchall() if cursor.description else []
+
+    def check_integrity(self) -> None:
+        """Check that the database can be dumped."""
+        self.primary.run("pg_dump", "-d", self.primary.url(DATABASE), "-f", "/dev/null")
+
+    def restart(self) -> None:
+        """Restart the primary, in order or as after a crash."""
+        with self.transition(self.current._replace(is_broken=True), self.current):
+            self.primary.stop(self.rng.choice(("fast", "immediate")))
+            sleep(self.rng.choice((0, 1)))
+            self.primary.start()
+
+    def terminate_connections(self) -> None:
+        """Terminate all connections to the database."""
+        with self.transition(self.current._replace(is_broken=True), self.current):
+            terminate = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = %s"
+            self.primary.execute(terminate, DATABASE)
+
+    def promote(self) -> None:
+        """Replace the primary by its standby, and make a new standby in its place."""
+        lost = self.primary
+        with self.transition(self.current._replace(is_broken=True), self.current):
+            self.standby.wait_for_replay(lost)
+            lost.stop()
+            self.standby.promote()
+        lost.close()
+        self.primary, self.standby = self.standby, PostgreSQLServer(self.standby, lost.port)

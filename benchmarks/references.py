@@ -18,11 +18,12 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-from flask import Flask, Response, abort, jsonify, request
+from flask import Flask, Response, jsonify, request
 from marshmallow import Schema, fields
 from sqlalchemy import func, select
 from waitress import serve
 
+from benchmarks.measure import API
 from field_types import Keywords, Minutes, SchemaMarkup, Timestamp
 from models import ApiKey, Article, db
 from schemas import ArticlePreviewSchema, ArticleSchema
@@ -43,22 +44,19 @@ PLAIN_FIELDS: dict[type, Any] = {  # marshmallow's own, by type of a field of th
 }
 
 
-def plain(schema: Schema) -> Schema:
+def plain(form: Schema) -> Schema:
     """Return a form as marshmallow's own fields render it."""
-    return Schema.from_dict(
-        {
-            name: PLAIN_FIELDS.get(type(field), fields.String)(data_key=field.data_key)
-            for name, field in schema.fields.items()
-        }
-    )()
+    own_fields = {
+        name: PLAIN_FIELDS.get(type(field), fields.String)(data_key=field.data_key)
+        for name, field in form.fields.items()
+    }
+    return Schema.from_dict(own_fields)()
 
 
 def list_page(schema: Schema) -> Response:
     """Return a page of published articles, newest first."""
     hashed = sha256(request.headers["x-api-key"].encode()).hexdigest()
-    key = db.session.scalar(select(ApiKey).filter_by(hash=hashed))
-    if key is None:
-        abort(401)
+    key = db.session.scalars(select(ApiKey).filter_by(hash=hashed)).one()
     take, skip = request.args.get("take", 50, type=int), request.args.get("skip", 0, type=int)
     published = (
         Article.customer_id == key.customer_id,
@@ -74,34 +72,35 @@ def list_page(schema: Schema) -> Response:
 def straightforward(folder: Path) -> Flask:
     """Return the straightforward implementation of both lists."""
     app = Flask(__name__)
-    app.config["SQLALCHEMY_DATABASE_URI"] = f"sqlite:///{folder}/articles.db"
+    app.config["SQLALCHEMY_DATABASE_URI"] = f"sqlite:///{folder}/straightforward.db"
     db.init_app(app)
-    app.add_url_rule("/api/public/v1/articles", "full", lambda: list_page(plain(ArticleSchema())))
-    app.add_url_rule("/api/public/v1/articles/preview", "preview", lambda: list_page(plain(ArticlePreviewSchema())))
+    app.add_url_rule(f"{API}/articles", "full", lambda: list_page(plain(ArticleSchema())))
+    app.add_url_rule(f"{API}/articles/preview", "preview", lambda: list_page(plain(ArticlePreviewSchema())))
     return app
 
 
-def bare_flask(folder: Path) -> Flask:
-    """Return an application whose views respond with the bytes of the folder's files."""
+def bare_flask(bodies: dict[str, bytes]) -> Flask:
+    """Return an application whose views respond with the bytes of their paths."""
     app = Flask(__name__)
-    for file in folder.glob("*.json"):
-        body = file.read_bytes()
-        app.add_url_rule(f"/{file.stem}", file.stem, lambda body=body: Response(body, mimetype="application/json"))
+    for path, body in bodies.items():
+        app.add_url_rule(path, path[1:], partial(Response, body, mimetype="application/json"))
     return app
 
 
-def bare_wsgi(folder: Path) -> Callable[..., Iterable[bytes]]:
-    """Return a WSGI function that responds with the bytes of the folder's files."""
+def bare_wsgi(bodies: dict[str, bytes], environ: dict[str, Any], start_response: Callable[..., Any]) -> Iterable[bytes]:
+    """Respond with the bytes of the path."""
+    body = bodies[environ["PATH_INFO"]]
+    start_response("200 OK", [("Content-Type", "application/json"), ("Content-Length", str(len(body)))])
+    return [body]
+
+
+def create(kind: str, folder: Path) -> Callable[..., Iterable[bytes]]:
+    """Return a reference as a WSGI application."""
+    if kind == "straightforward":
+        return straightforward(folder)
     bodies = {f"/{file.stem}": file.read_bytes() for file in folder.glob("*.json")}
-
-    def application(environ: dict[str, Any], start_response: Callable[..., Any]) -> Iterable[bytes]:
-        body = bodies[environ["PATH_INFO"]]
-        start_response("200 OK", [("Content-Type", "application/json"), ("Content-Length", str(len(body)))])
-        return [body]
-
-    return application
+    return bare_flask(bodies) if kind == "flask" else partial(bare_wsgi, bodies)
 
 
 if __name__ == "__main__":
-    create = {"wsgi": bare_wsgi, "flask": bare_flask, "straightforward": straightforward}[sys.argv[1]]
-    serve(create(Path(sys.argv[2])), host="127.0.0.1", port=int(os.environ["PORT"]), _quiet=True)
+    serve(create(sys.argv[1], Path(sys.argv[2])), host="127.0.0.1", port=int(os.environ["PORT"]), _quiet=True)

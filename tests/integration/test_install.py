@@ -28,7 +28,7 @@ from helpers import (
 )
 from packaging.requirements import Requirement
 
-from benchmarks.measure import free_port
+from benchmarks.servers import free_port
 
 CONTAINERS, OPERATE, SERVERS = (read_page(f"docs/{name}") for name in ("containers", "operate", "servers"))
 as_root = pytest.mark.skipif(os.geteuid() != 0, reason="changes its root folder")

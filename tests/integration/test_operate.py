@@ -7,7 +7,7 @@ import subprocess
 import sys
 import time
 from concurrent.futures import ThreadPoolExecutor, wait
-from contextlib import ExitStack
+from contextlib import ExitStack, closing
 from pathlib import Path
 from types import SimpleNamespace
 from urllib.parse import quote
@@ -33,8 +33,8 @@ from helpers import (
     wait_for,
 )
 
-from benchmarks.postgresql import postgresql_server
-from benchmarks.set_ups import nginx
+from benchmarks.postgresql import PostgreSQLServer
+from benchmarks.servers import nginx
 
 OPERATE, PUBLISH = read_page("docs/operate"), read_page("docs/publish")
 UNIT = re.compile(r"`/etc/systemd/system/([\w.-]+)`(?:(?!```).)*```ini\n(.*?)```", re.DOTALL)
@@ -314,7 +314,7 @@ def test_database_that_is_not_utf_8_is_refused_in_one_line(database, encoding):
 @on_postgresql
 def test_command_on_a_standby_names_the_server_to_write_to(database):
     command = "-m", "flask", "keys", "create", "Acme"
-    with postgresql_server() as primary, postgresql_server(primary) as standby:
+    with closing(PostgreSQLServer()) as primary, closing(PostgreSQLServer(primary)) as standby:
         primary.execute("CREATE DATABASE articles")
         subprocess.run(**subprocess_args(database, *command, DATABASE_URL=primary.url("articles")), check=True)
         standby.wait_for_replay(primary)

@@ -16,7 +16,7 @@ from helpers import LISTS, PROJECT, SITEMAP, article_json, blocks, database_url,
 from playwright.sync_api import expect, sync_playwright
 
 import seed
-from benchmarks.measure import free_port
+from benchmarks.servers import free_port
 
 KEY = "demo-key"
 CHROMIUM = {
