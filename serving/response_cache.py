@@ -15,6 +15,7 @@ import time
 from collections.abc import Hashable, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from hashlib import sha256
 from io import BytesIO
 from math import inf
@@ -225,6 +226,7 @@ def normalize_environ(environ: "WSGIEnvironment") -> None:
     environ.pop("HTTP_UPGRADE", None)
 
 
+@lru_cache(64)
 def parse_query(query: str, names: tuple[str, ...]) -> tuple[str | None, ...]:
     """Return the first value of each of these parameters in a query string.
 
@@ -234,6 +236,7 @@ def parse_query(query: str, names: tuple[str, ...]) -> tuple[str | None, ...]:
     return tuple(map(values.get, names))
 
 
+@lru_cache(256)
 def accepts_gzip(header: str) -> bool:
     """Return whether an Accept-Encoding header allows gzip, and does not prefer plain bytes (RFC 9110, 12.5.3)."""
     accepted = parse_accept_header(header.lower().replace("x-gzip", "gzip"), Accept)  # its old name: 8.4.1.3
