@@ -85,7 +85,7 @@ def _edit_until_valid(file: Path, text: bytes, article: dict[str, Any], name: st
         except ImportFailedError as error:
             reasons = [str(error).splitlines()[-1], f"Correct it and save, {GIVE_UP}"]
         except EditConflictError as error:
-            current, text = error.args
+            (current, text), tried = error.args, b""
             fields = ", ".join(_changes(article, current))
             reasons = [f"The article was changed while the editor was open: {fields}. Your changes are below."]
             reasons.append(f"To import them, remove these lines and save, {GIVE_UP}")

@@ -1,7 +1,7 @@
 """Parameter types of the commands, and the option that several share."""
 
 import os
-from datetime import date, datetime, tzinfo
+from datetime import UTC, date, datetime, tzinfo
 from pathlib import Path
 from zoneinfo import ZoneInfo
 
@@ -68,7 +68,7 @@ def timezone(value: str) -> tzinfo:
 def day(value: str) -> date:
     """Parse a day."""
     try:
-        return date.fromisoformat(value)
+        return datetime.strptime(value, "%Y-%m-%d").replace(tzinfo=UTC).date()
     except ValueError as error:
         raise click.BadParameter(f"{value!r} is not a day. Write it as in 2030-12-31.") from error
 

@@ -114,12 +114,15 @@ def _fetch(url: str, key: str | None) -> Any:
             kind, data = response.headers.get_content_type(), response.read()
             return orjson.loads(data)
     except HTTPError as error:
-        raise (NotFoundError if error.code == 404 else SourceError)(_describe_http_error(error)) from error
+        reason = _describe_http_error(error)
+        if error.code == 404:
+            raise NotFoundError(reason) from error
+        raise SourceError(reason) from error
     except orjson.JSONDecodeError as error:
         what = "is not whole" if kind == "application/json" else f"is {kind}, not JSON"
         raise SourceError(f"The response {what}. {CHECK_URL}") from error
     except http.client.IncompleteRead as error:
-        raise SourceError("The response was cut off. Import them again.") from error
+        raise SourceError("The response was cut off. Try again.") from error
     except (OSError, http.client.HTTPException, ValueError) as error:
         raise SourceError(f"It cannot be reached ({getattr(error, 'reason', error)}).") from error
 

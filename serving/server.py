@@ -98,7 +98,9 @@ def _raise_file_limit() -> None:
         import resource
 
         soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-        resource.setrlimit(resource.RLIMIT_NOFILE, (max(soft, 3 * MAX_CONNECTIONS), hard))
+        wanted = 3 * MAX_CONNECTIONS if hard == resource.RLIM_INFINITY else min(3 * MAX_CONNECTIONS, hard)
+        if soft != resource.RLIM_INFINITY and soft < wanted:
+            resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
 
 
 def _stop_on_signal(server: ApiServer) -> None:

@@ -23,6 +23,7 @@ from storage.engine import (
     announced_wait,
     release_connection,
 )
+from storage.migration import begin_migration
 from storage.sqlite import (
     checkpoint,
     companion_paths,
@@ -68,7 +69,7 @@ def restore(backup: Path) -> str | None:
     """
     path = _database_path()
     is_new = not os.path.exists(path)
-    hint = "Choose another file that flask database backup wrote."
+    hint = "Choose a file that flask database backup wrote."
     with _checked_copy(str(backup), Path(path), _page_size(path), hint) as copy:
         if not _overwrite(copy, path):
             _replace(copy, os.path.realpath(path))
@@ -158,7 +159,7 @@ def _migrate(copy: str, name: str, hint: str) -> None:
     """
     engine = create_engine(URL.create("sqlite", database=copy), poolclass=NullPool)
     add_listeners(engine)
-    with engine.begin() as connection:
+    with begin_migration(engine) as connection:
         if not has_own_tables(connection):
             raise StorageError(f"{name} is not a database of this service. {hint}")
         migrate(connection)

@@ -30,6 +30,7 @@ SERVER = (
     "concat_ws(' ', extract(epoch FROM pg_postmaster_start_time()), inet_server_addr(), inet_server_port(),"
     " current_database())"
 )
+PAUSE_SECONDS = 5
 POSITION = "concat_ws(' ', pg_is_in_recovery(), pg_current_snapshot(), pg_last_wal_replay_lsn())"
 
 
@@ -55,12 +56,13 @@ class PostgreSQLChangeDetector:
         self._epoch = 0
         self._failed_at = 0.0  # when it could not connect; 0 since it has connected
         self._servers: set[str] = set()  # that were reached in this epoch
+        self._paused_until = 0.0  # so that several servers do not cost each request new connections
 
     def version(self) -> Version | None:
         """Return the database's version, or None while it is not known."""
         called_at = time.monotonic()
         with self._lock:
-            if called_at < self._failed_at:
+            if called_at < max(self._failed_at, self._paused_until):
                 return None  # those that have waited for an attempt to connect do not try again
             try:
                 self._connection = self._connection or self._connect()
@@ -73,6 +75,7 @@ class PostgreSQLChangeDetector:
             self._servers.add(server)
             if len(self._servers) > 1:
                 self._begin_epoch()
+                self._paused_until = called_at + PAUSE_SECONDS
                 return None
             return Version(self._epoch, position)
 
@@ -103,7 +106,7 @@ class PostgreSQLChangeDetector:
         return connection
 
     def _begin_epoch(self) -> None:
-        """Have the detector and the engine reconnect. Nothing that was stored is used again."""
+        """Close all connections, so that both reconnect. Nothing that was stored is used again."""
         if self._connection:
             self._connection.close()
             self._engine.dispose()

@@ -7,7 +7,7 @@ from sqlalchemy import Connection, delete, insert, inspect, select
 from models import Base, SchemaVersion, article_table, db
 from storage import StorageError
 from storage.engine import MIGRATION_LOCK, release_connection, write_options
-from storage.migration import upgrade_tables
+from storage.migration import begin_migration, upgrade_tables
 from storage.sqlite import checkpoint, create_file, require_file, require_writable, sqlite_path
 
 # Increase it whenever a column with a server_default is added. For other changes, extend upgrade_tables too.
@@ -37,7 +37,7 @@ def open_database(*, create: bool = False) -> str | None:
     if version != SCHEMA_VERSION:
         if path:
             require_writable(path)
-        with db.engine.execution_options(**write_options(MIGRATION_LOCK)).begin() as connection:
+        with begin_migration(db.engine.execution_options(**write_options(MIGRATION_LOCK))) as connection:
             migrate(connection)
     if path:
         checkpoint(path, timeout=0)
@@ -47,12 +47,13 @@ def open_database(*, create: bool = False) -> str | None:
 def has_own_tables(connection: Connection) -> bool:
     """Return whether the database has this service's tables, of any version.
 
-    Its table of articles tells, by the columns of every version: those added later may be null, or have a default.
+    Of its articles every version has these columns: those added later may be null, or have a default.
     """
     inspector = inspect(connection)
-    names = [column["name"] for column in inspector.get_columns("article")] if inspector.has_table("article") else []
+    if not all(map(inspector.has_table, ("customer", "api_key", "article"))):
+        return False
     oldest = {column.name for column in article_table.columns if not (column.nullable or column.server_default)}
-    return oldest <= set(names)
+    return oldest <= {column["name"] for column in inspector.get_columns("article")}
 
 
 def refuse_foreign_tables(connection: Connection) -> None:

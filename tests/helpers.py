@@ -231,8 +231,10 @@ def drop_databases(before: int = 0) -> None:
 def temporary_databases(folder: Path) -> Iterator[Path]:
     """Yield the path of a database in the folder; drop those that were created meanwhile."""
     before = len(created_databases)
-    yield folder / "articles.db"
-    drop_databases(before)
+    try:
+        yield folder / "articles.db"
+    finally:
+        drop_databases(before)
 
 
 def run_sql(database: Path, statement: str, *parameters: Any) -> list[Any]:
@@ -476,8 +478,10 @@ def create_application(database: Path, **settings: Any) -> Flask:
 def application(database: Path, **settings: Any) -> Iterator[Flask]:
     """Yield the application on a test's database, and close its connections."""
     app = create_application(database, **settings)
-    yield app
-    close(app)
+    try:
+        yield app
+    finally:
+        close(app)
 
 
 def copy_project(folder: Path) -> Path:

@@ -144,9 +144,14 @@ def test_empty_file_becomes_a_database_of_the_service(new_app, database, command
 NAMES = ("", "   ", "two\nlines", "x" * 101, "\x1b[31m")
 SLUGS = ("nope", "SLUG-1", "", "\udcff", "slug-1 ", "%")
 TIMES = ("2026-01-31", "2026-01-31T09:30:00", "tomorrow", "9999-12-31T23:59:59-01:00", "")
+YESTERDAY = str(datetime.now(UTC).date() - timedelta(days=1))
 REFUSED = [
-    (2, "is past", [["keys", "create", "Acme", "--expires", "2000-01-01"]]),
-    (2, "Write it as in 2030-12-31.", [["keys", "create", "Acme", "--expires", day] for day in ("31.12.2030", "soon")]),
+    (2, "is past", [["keys", "create", "Acme", "--expires", day] for day in ("2000-01-01", YESTERDAY)]),
+    (
+        2,
+        "Write it as in 2030-12-31.",
+        [["keys", "create", "Acme", "--expires", day] for day in ("31.12.2030", "20301231", "soon")],
+    ),
     (2, "printable", [["keys", "create", name] for name in NAMES]),
     (1, "flask keys list", [["keys", "revoke", "--", id] for id in ("99", "0", "9" * 30, "-9" + "9" * 30)]),
     (1, "Error: There is no customer 'Nobody'", [["articles", "watch", "--customer", "Nobody", "--", "true"]]),

@@ -228,11 +228,12 @@ def test_edit_refuses_another_id(edit, save, sql):
     assert sql("SELECT id, slug FROM article") == [("id-0001", "new")]
 
 
-def test_edit_merges_what_changed_meanwhile_if_saved_again(edit, save, database, sql):
+@pytest.mark.parametrize("same_change", ["", "text = text.replace('status: published', 'status: draft'); "])
+def test_edit_merges_what_changed_meanwhile_if_saved_again(edit, save, database, sql, same_change):
     save(article_json(1))
     other = other_tool(database, NO_OTHER_CONNECTION, "UPDATE article SET status = 'draft'")
     remove_comment = "text = ''.join(line for line in text.splitlines(True) if not line.startswith('#'))"
-    result, opened = edit("slug-1", other + "text = text.replace('Title 1', 'Mine')", remove_comment)
+    result, opened = edit("slug-1", other + same_change + "text = text.replace('Title 1', 'Mine')", remove_comment)
     assert (result.exit_code, result.stdout) == (0, "slug-1: changed\n")
     assert "# The article was changed while the editor was open: status." in opened[1]
     assert "title: Mine\n" in opened[1]

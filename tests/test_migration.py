@@ -86,6 +86,35 @@ def test_upgraded_structured_data_follows_its_article(older, sql):
     assert graph["datePublished"] == "2020-01-01T00:00:00.000Z"
 
 
+def test_structured_data_of_other_tools_outlives_the_upgrade(older, sql):
+    """What counts is whether it is just what would be generated, not what version 2 has noted about it."""
+    recipe = '{"@context": "https://schema.org", "@graph": [{"@type": "Recipe"}]}'
+    app = older(
+        f"UPDATE article SET schema_markup = '{recipe}' WHERE id = 'a-2';"
+        "UPDATE article SET schema_markup_generated = (1 = 0);"
+        "UPDATE article SET schema_markup_generated = (1 = 1) WHERE id = 'a-2';"
+    )
+    assert run_command(app, "articles", "list").exit_code == 0
+    assert given(sql) == ["a-2", "a-3"]
+
+
+@pytest.mark.sqlite
+def test_upgrade_keeps_the_references_of_others(older, sql):
+    app = older(
+        "CREATE TABLE comment (text TEXT, customer_id INTEGER REFERENCES customer (id) ON DELETE CASCADE);"
+        "INSERT INTO comment VALUES ('Nice', 1);"
+        "CREATE VIEW names AS SELECT name FROM customer;"
+        "CREATE TRIGGER ignored INSTEAD OF INSERT ON names BEGIN SELECT 1; END;"
+    )
+    assert run_command(app, "articles", "list").exit_code == 0
+    assert sql("SELECT text, name FROM comment JOIN customer ON customer.id = customer_id") == [
+        ("Nice", "Söhne & <Co>")
+    ]
+    sql("INSERT INTO names VALUES ('Nobody')")
+    ((table,),) = sql("SELECT sql FROM sqlite_schema WHERE name = 'comment'")
+    assert "REFERENCES customer (id)" in table
+
+
 @pytest.mark.slow
 def test_service_upgrades_an_older_database(older, start, sql):
     older()
@@ -143,7 +172,7 @@ def test_article_that_cannot_be_upgraded_changes_nothing(older, sql, assignment)
     for _ in range(2):
         result = run_command(app, "articles", "list")
         assert (result.exit_code, result.stdout) == (1, "")
-        assert re.fullmatch(r"Error: An article cannot be upgraded \(.+\). Correct it, and try again.\n", result.stderr)
+        assert re.fullmatch(r"Error: A row cannot be upgraded \(.+\). Correct it, and try again.\n", result.stderr)
     assert sql("SELECT number FROM tables_version") == [(2,)]
 
 

@@ -304,7 +304,7 @@ CHANGED = "The articles changed while they were read. Import them again."
         ([(200, {}, b'{"data": []}')], [], "Check the URL."),
         ([(200, {}, b'{"data": {}, "meta": {"total": 1}}')], [], "Check the URL."),
         ([(200, {}, b'{"data": [], "meta": {"total": "1"}}')], [], "Check the URL."),
-        ([(200, {"Content-Length": "99"}, b'{"data": [')], [], "The response was cut off. Import them again."),
+        ([(200, {"Content-Length": "99"}, b'{"data": [')], [], "The response was cut off. Try again."),
         ([(200, {"Transfer-Encoding": "chunked", "Content-Length": ""}, b"9\r\n{")], [], "cut off"),
         ([page(range(100), 150), page([100], 151)], [], CHANGED),
         ([page(range(100), 150), page([], 150)], [], CHANGED),
