@@ -1,5 +1,6 @@
 """Serving with waitress: its settings, listening, and a graceful stop."""
 
+import gc
 import select
 import signal
 import socket
@@ -64,6 +65,7 @@ def serve(app: "WSGIApplication", listener: socket.socket, threads: int, *, allo
     """
     server = _create_server(app, listener, threads)
     server.allow_origins = allow_origins
+    gc.freeze()  # what exists by now stays: collections need not go through it
     _stop_on_signal(server)
     _run(server)
 
