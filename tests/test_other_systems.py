@@ -109,6 +109,20 @@ def test_posts_of_a_starter_arrive(site, folder, expected, printed):
     assert all(articles[slug].items() >= fields.items() for slug, fields in expected.items())
 
 
+def test_slug_from_a_long_title_is_cut(site, tmp_path):
+    words = " ".join(["asparagus"] * 40)
+    site.write({"articles.csv": f"title,contentHtml\n{words},<p>Hello</p>\n{words},<p>Again</p>\n"})
+    site.imports(tmp_path / "articles.csv")
+    assert sorted(map(len, site.articles())) == [190, 192]
+
+
+def test_folder_that_is_a_link_is_left_out_and_said(site, tmp_path):
+    site.write({"posts/tea.md": "---\ntitle: Tea\n---\nGreen"})
+    (tmp_path / "posts" / "others").symlink_to(DATA / "hugo")
+    assert "Left out: folders that are links (1 article: others)" in site.imports(tmp_path / "posts")
+    assert site.articles().keys() == {"tea"}
+
+
 def test_words_of_jekyll_are_split_without_a_comma_alone(site):
     for tags, keywords in (("one two", ["one", "two"]), ("one two, three", ["one two", "three"])):
         site.write({"2026-01-01-a.md": f"---\nlayout: post\ntitle: A\ntags: {tags}\n---\n"})
