@@ -24,10 +24,11 @@ GIVE_UP = "or close the editor without a change to give up."
 
 
 class EditConflictError(Exception):
-    """The article was changed while the editor was open.
+    """The article was changed while the editor was open. `merged` is its current text with the user's changes."""
 
-    Its arguments are the current article, and its text with the user's changes applied.
-    """
+    def __init__(self, current: dict[str, Any], merged: bytes) -> None:
+        super().__init__()
+        self.current, self.merged = current, merged
 
 
 @click.command()
@@ -84,12 +85,12 @@ def _edit_until_valid(file: Path, text: bytes, article: dict[str, Any], name: st
             return _import(text, article, name)
         except ImportFailedError as error:
             reasons = [str(error).splitlines()[-1], f"Correct it and save, {GIVE_UP}"]
-        except EditConflictError as error:
-            (current, text), tried = error.args, b""
-            fields = ", ".join(_changes(article, current))
+        except EditConflictError as conflict:
+            fields = ", ".join(_changes(article, conflict.current))
             reasons = [f"The article was changed while the editor was open: {fields}. Your changes are below."]
             reasons.append(f"To import them, remove these lines and save, {GIVE_UP}")
-            article = current
+            article, text = conflict.current, conflict.merged
+            tried = b""  # saving it as it is imports it
         comment = "".join(f"# {printable(line)}\n" for line in reasons).encode()
 
 

@@ -54,7 +54,7 @@ class StderrHandler(logging.Handler):
     def _write_all(self) -> None:
         while self._waiting:
             with suppress(OSError):  # such as a full disk
-                os.write(self._file, self._waiting.popleft())  # a line at a time, which a pipe takes whole or not
+                os.write(self._file, self._waiting.popleft())  # one line: short ones are atomic on a pipe (PIPE_BUF)
 
 
 class AccessLog:

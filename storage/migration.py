@@ -17,8 +17,8 @@ from storage.structured_data import given_schema_markup
 def begin_migration(engine: Engine) -> Iterator[Connection]:
     """Yield a connection in a transaction in which tables can be replaced.
 
-    In SQLite, the references of other tools' tables to them stay, with their rows, as long as neither is enforced
-    (https://www.sqlite.org/lang_altertable.html#otheralter).
+    In SQLite, other tools' tables that refer to them keep their rows and references: no foreign key is enforced in it,
+    and renaming a table rewrites no reference (https://www.sqlite.org/lang_altertable.html#otheralter).
     """
     with engine.connect() as connection:
         if engine.dialect.name == "sqlite":

@@ -72,8 +72,8 @@ def _schema_version(connection: Connection) -> int | None:
     Raises StorageError for a newer version than this service knows or an older one than it upgrades, and for the tables
     of another program.
     """
-    refuse_foreign_tables(connection)
     if not has_own_tables(connection):
+        refuse_foreign_tables(connection)
         return None
     has_version = inspect(connection).has_table(SchemaVersion.__tablename__)
     version: int | None = connection.scalar(select(SchemaVersion.number)) if has_version else None
@@ -103,7 +103,7 @@ def _check_encoding(connection: Connection) -> None:
 def migrate(connection: Connection) -> None:
     """Create the tables, or upgrade those of an earlier version, in the connection's transaction.
 
-    Raises StorageError for a version that it cannot upgrade, and for an article that the new tables cannot hold.
+    Raises StorageError for a version that it cannot upgrade, and for a row that the new tables cannot hold.
     """
     version = _schema_version(connection)
     if version == SCHEMA_VERSION:  # another process may have been faster
