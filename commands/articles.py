@@ -81,6 +81,8 @@ def import_articles(
             db.session.rollback()
     if counts["new"] + counts["changed"] or not counts["unchanged"]:  # a nightly import without a change is silent
         echo_notes(errors)
+    if not counts.total():
+        click.echo("The sources hold no articles. Check their names, and the program that wrote them.", err=True)
     if dry_run:
         _echo_changes(errors, counts["new"] + counts["changed"])
     click.echo(_summary(counts, unpublish_missing) + (" (dry run: nothing was written)" if dry_run else ""))

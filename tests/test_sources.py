@@ -74,8 +74,14 @@ def test_files_of_every_form_are_read(run, articles, name, content):
     assert {line.split("\t")[2] for line in articles("list").stdout.splitlines()} == {"a", "b"}
 
 
+def test_import_of_nothing_is_no_error_but_says_so(run):
+    result = run("-", input="\n")
+    assert (result.exit_code, result.stdout) == (0, "0 new, 0 changed, 0 unchanged\n")
+    assert result.stderr.startswith("The sources hold no articles.")
+    assert "hold no articles" not in run("-", input=json.dumps(minimal_json(1))).stderr
+
+
 def test_several_sources_are_one_import(run, refused, tmp_path):
-    assert run("-", input="\n").stdout == "0 new, 0 changed, 0 unchanged\n"  # which is no error
     files = {f"{number}.json": json.dumps([minimal_json(number)]) for number in (1, 2)}
     write_files(tmp_path, files | {"b.jsonl": "{"})
     sources, third = ("1.json", "-", "2.json"), json.dumps(minimal_json(3))
