@@ -84,7 +84,7 @@ def import_articles(
     if not counts.total():
         click.echo("The sources hold no articles. Check their names, and the program that wrote them.", err=True)
     if dry_run:
-        _echo_changes(errors, counts["new"] + counts["changed"])
+        _echo_changes(errors, counts["new"] + counts["changed"] + counts["unpublished"])
     click.echo(_summary(counts, unpublish_missing) + (" (dry run: nothing was written)" if dry_run else ""))
 
 
@@ -96,7 +96,7 @@ def _check_sources(sources: tuple[str, ...], unpublish_missing: bool) -> None:
 
 
 def _echo_changes(errors: ImportErrors, total: int) -> None:
-    """Print a line for each of the first new and changed articles: its slug, and the fields that change."""
+    """Print a line for each of the first articles that change: its slug, and the fields that do."""
     for slug, fields in errors.changes:
         click.echo(f"{printable(slug)}: {', '.join(fields) or 'new'}")
     if total > len(errors.changes):
@@ -190,7 +190,7 @@ def publish(slugs: tuple[str, ...], at: datetime | None, name: str | None) -> No
             _update(article, status="published", published_at=moment)
             state = "published since" if moment <= now else "scheduled for"
             line = f"{printable(article.slug)}: {state} {format_timestamp(moment)}"
-            if moment > now and earlier not in (None, moment):
+            if earlier not in (None, moment):
                 line += f" (replaces {format_timestamp(earlier)})"
             lines.append(line)
     click.echo("\n".join(lines))

@@ -8,7 +8,7 @@ from urllib.parse import urljoin
 
 from importing.derived import decode_references
 from importing.errors import LocatedRecord, SourceLocation, SourceOptions
-from importing.hints import FIELD_BY_ALIAS
+from importing.hints import FIELD_BY_ALIAS, plain_name
 from storage.search import fold
 
 DATES = {"publishedAt", "createdAt", "updatedAt"}
@@ -50,7 +50,7 @@ def fit_article(
 def _rename(location: SourceLocation, values: dict[str, Any]) -> tuple[dict[str, Any], dict[str, int], list[str]]:
     """Return an article's fields, and their lines, by the import form's names. Return notes about those left out."""
     fields = {name: value for name, value in values.items() if value not in MISSING or name == "contentHtml"}
-    names = {re.sub("[_ -]", "", name.lower()): name for name in fields}
+    names = {plain_name(name): name for name in fields}
     record: dict[str, Any] = _pop_draft(fields, names)
     lines, notes = {}, [*location.notes]
     if "categories" in names:

@@ -10,7 +10,7 @@ from typing import Any
 from importing.derived import decode_references
 from schemas import ArticleImportSchema
 
-FIELD_BY_ALIAS = {  # without case, "_" and "-"; the own name first, and then in the order in which they count
+FIELD_BY_ALIAS = {  # by `plain_name`; the own name first, and then in the order in which they count
     alias: field.data_key or name
     for name, field in ArticleImportSchema().fields.items()
     for alias in ((field.data_key or name).lower(), *field.metadata.get("aliases", ()))
@@ -35,6 +35,11 @@ show = reprlib.Repr()
 show.maxstring, show.fillvalue = MAX_VALUE_LENGTH, "…"
 
 
+def plain_name(name: str) -> str:
+    """Return a field's name as `FIELD_BY_ALIAS` has it."""
+    return re.sub("[_ -]", "", name.lower())
+
+
 def explain(record: Any, messages: dict[str, list[str]]) -> str:
     """Return what is wrong with a record: the values of its first bad fields, and why they cannot be."""
     if not isinstance(record, dict):
@@ -53,8 +58,7 @@ def explain(record: Any, messages: dict[str, list[str]]) -> str:
 @lru_cache
 def unknown_field_message(name: str) -> str:
     """Return the error message for a field that no article has."""
-    plain = re.sub("[_-]", "", name[:MAX_VALUE_LENGTH].lower())
-    close = get_close_matches(plain, FIELD_BY_ALIAS, n=1, cutoff=0.8)
+    close = get_close_matches(plain_name(name[:MAX_VALUE_LENGTH]), FIELD_BY_ALIAS, n=1, cutoff=0.8)
     return f"Unknown field: did you mean {FIELD_BY_ALIAS[close[0]]}?" if close else "Unknown field. Leave it out."
 
 

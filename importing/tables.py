@@ -9,7 +9,7 @@ from importing.article_files import JSON_FIELDS, to_json
 from importing.errors import ImportErrors, Records, SourceError, SourceLocation, SourceOptions
 from importing.fitting import fit_article
 from importing.front_matter import Plain
-from importing.hints import TAG
+from importing.hints import FIELD_BY_ALIAS, TAG, plain_name
 from importing.paragraphs import add_paragraphs
 
 MAX_HEADER_LENGTH = 1 << 16  # characters
@@ -40,6 +40,8 @@ def _read_rows(source: str, file: IO[str], errors: ImportErrors) -> Records:
         line = start + rows.line_num
         if len(set(header)) < len(header):
             raise SourceError("The header must name each column once. Rename or remove the others.", line)
+        if not {"title", "contentHtml"} <= {FIELD_BY_ALIAS.get(plain_name(name)) for name in header}:
+            raise SourceError(f"The header must name title and contentHtml. It names {', '.join(header)}.", line)
         for row in rows:
             location, line = SourceLocation(source).at_line(line + 1), start + rows.line_num
             if len(row) > len(header):

@@ -210,8 +210,10 @@ class ArticleWriter:
             reason = "They contain no articles, so the import would unpublish everything. Check them."
             self.errors.add(SourceLocation("the sources"), reason)
         parameters = {"customer_id": self.customer_id, "now": self.now}
-        published = db.session.execute(select_published(("pk", "id")), parameters).all()
-        missing = [{"article_pk": pk} for pk, id in published if id not in self.ids]
+        published = db.session.execute(select_published(("pk", "id", "slug")), parameters)
+        missing = [row for row in published if row.id not in self.ids]
         if missing:
-            db.session.execute(UPDATE_BY_PK.values(status="draft"), missing)
+            db.session.execute(UPDATE_BY_PK.values(status="draft"), [{"article_pk": row.pk} for row in missing])
+        room = MAX_CHANGES_SHOWN - len(self.errors.changes)
+        self.errors.changes += [(row.slug, ["status"]) for row in missing[:room]]
         self.counts["unpublished"] = len(missing)

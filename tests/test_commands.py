@@ -252,8 +252,9 @@ def test_publish_means_now_unless_published_before(articles, client, save, sql):
     )
     assert published_slugs(client) == []
     with travel(NOW, tick=False):
-        for slug in ("slug-1", "slug-3"):
-            assert articles("publish", slug).stdout == f"{slug}: published since {SHOWN_NOW}\n"
+        assert articles("publish", "slug-1").stdout == f"slug-1: published since {SHOWN_NOW}\n"
+        replaced = " (replaces 2999-01-01T00:00:00.000Z)"
+        assert articles("publish", "slug-3").stdout == f"slug-3: published since {SHOWN_NOW}{replaced}\n"
         assert articles("publish", "slug-2").stdout == "slug-2: published since 2026-01-31T09:30:00.000Z\n"
         shown = {article["slug"]: article["publishedAt"] for article in client.get(LISTS[0]).get_json()["data"]}
         assert shown == {"slug-1": SHOWN_NOW, "slug-2": "2026-01-31T09:30:00.000Z", "slug-3": SHOWN_NOW}
@@ -277,7 +278,8 @@ def test_publish_at_a_time_schedules_or_dates_back(articles, client, save, sql):
     assert published_slugs(client) == ["slug-2"]
     since = "2020-01-01T00:00:00.000Z"
     dated_back = articles("publish", "slug-1", "slug-2", "--at", "2020-01-01t00:00:00z")
-    assert dated_back.stdout == f"slug-1: published since {since}\nslug-2: published since {since}\n"
+    lines = [f"slug-1: published since {since} (replaces 2998-12-31T23:00:00.000Z)"]
+    assert dated_back.stdout.splitlines() == [*lines, f"slug-2: published since {since}{replaced}"]
     second, first = client.get(LISTS[0]).get_json()["data"]
     assert first["publishedAt"] == first["schemaMarkup"]["@graph"][0]["datePublished"] == since
     assert second["schemaMarkup"] == MARKUP

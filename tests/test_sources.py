@@ -125,12 +125,13 @@ DOCTYPE = '<!DOCTYPE rss [<!ENTITY a "aaaaaaaaaa"><!ENTITY b "&a;&a;&a;&a;">]><r
         ("a.json", GHOST.replace('"<p>Text</p>"', "null", 1), ", post 63f0b1c2d3e4f5a6b7c8d902 'Second': The export"),
         ("a.json", '{"db": [{"data": {"posts": [{}]}}]}', ": Must be an export of Ghost 3 or newer ("),
         ("a.json", '{"db": []}', ": Must hold an array"),
-        ("a.csv", "title\nÄ".encode("cp1252"), ": Must be text in UTF-8. Save the table as CSV UTF-8."),
+        ("a.csv", "title,body\nÄ".encode("cp1252"), ": Must be text in UTF-8. Save the table as CSV UTF-8."),
         ("a.csv", "title\n".encode("utf-16"), ": Must be text in UTF-8."),
         ("a.csv", "x," * 1_000_000, ", line 1: The first line must name the columns, and is too long"),
-        ("a.csv", "slug,body\n\nc,d,e", ", line 3: This row has 3 cells, and the header 2."),
-        ("a.csv", 'slug,title\na,"b\nc', ", line 3: Must be CSV (unexpected end of data)."),
+        ("a.csv", "title,body\n\nc,d,e", ", line 3: This row has 3 cells, and the header 2."),
+        ("a.csv", 'body,title\na,"b\nc', ", line 3: Must be CSV (unexpected end of data)."),
         ("a.csv", "sep=;\nslug;title;slug", ", line 2: The header must name each column once."),
+        ("a.csv", "Titel,body\nA,x", ", line 1: The header must name title and contentHtml. It names Titel, body."),
         ("a.csv", "slug,title,body,date\na,A,x,3/1/2026", ", line 2, slug 'a': publishedAt:"),
         ("a.csv", "slug,title,body,views\na,A,x,many", ", line 2, slug 'a': views:"),
         ("a.csv", "slug,title,body,readTime\na,A,x,1e999", ", line 2, slug 'a': readTime: '1e999' must be a number"),
@@ -159,7 +160,8 @@ def test_mistake_in_a_file_is_named_with_its_location(refused, tmp_path, name, c
 
 def test_all_mistakes_of_all_files_are_named_in_one_run(refused, tmp_path):
     write_files(tmp_path, {"a/1.md": "x", "a/2.md": "---\ntitle: [\n---\n", "a/3.md": "---\ntitle: A\n---\n"})
-    write_files(tmp_path, {"b.csv": "title\nB\n", "c.xml": DOCTYPE, "d.jsonl": "{}", "e.json": "{", "f.jsonl": "[]"})
+    write_files(tmp_path, {"b.csv": "title,body\nB,\n", "c.xml": DOCTYPE, "d.jsonl": "{}"})
+    write_files(tmp_path, {"e.json": "{", "f.jsonl": "[]"})
     lines = refused("a", "b.csv", "c.xml", "d.jsonl", "e.json", "f.jsonl", "http://[::1/")
     sources = [re.split("[,:]", line)[0] for line in lines]
     assert sources == ["a/1.md", "a/2.md", "c.xml", "e.json", "http", "b.csv", "d.jsonl", "f.jsonl"]
