@@ -118,7 +118,7 @@ def test_backup_beside_a_busy_writer_ends_with_one_state(run, save, sql, databas
                 return
             sql("UPDATE article SET title = ?", f"State {state}")
 
-    writer = threading.Thread(target=write)
+    writer = threading.Thread(target=write, daemon=True)
     writer.start()
     result = run("database", "backup", database.parent / "backup.db")
     stopping.set()

@@ -256,7 +256,7 @@ def remote():
             return f"http://127.0.0.1:{server.server_port}{LISTS[0]}"
 
         remote.requests = []
-        threading.Thread(target=server.serve_forever, args=(0.01,)).start()
+        threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
         yield remote
         server.shutdown()
 

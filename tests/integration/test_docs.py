@@ -296,7 +296,7 @@ def test_visitors_miss_no_page_while_a_build_runs_and_is_killed(save, sql, run, 
                 if not page.exists() or not page.read_text().endswith("</html>\n"):
                     misses.append(url)
 
-    visitor = threading.Thread(target=visit)
+    visitor = threading.Thread(target=visit, daemon=True)
     visitor.start()
     for round in range(20):
         sql("UPDATE article SET content_html = ?", f"<p>Round {round}</p>")
