@@ -14,8 +14,6 @@ from models import db
 from storage.engine import end_transaction
 from storage.selects import select_customer_by_key
 
-MISSING_KEY = "Send your API key in the x-api-key header."
-INVALID_KEY = "The API key in the x-api-key header is not valid."
 CHALLENGE = WWWAuthenticate("ApiKey", {"header": "x-api-key"})
 
 
@@ -41,7 +39,7 @@ def check_key() -> None:
     try:
         if key:
             parameters = {"hash": hash_key(key), "today": datetime.now(UTC).date()}
-            customer = db.session.connection().execute(select_customer_by_key(), parameters).first()
+            customer = db.session.connection().execute(select_customer_by_key, parameters).first()
     except (DBAPIError, TimeoutError):
         if is_required:
             raise
@@ -51,5 +49,5 @@ def check_key() -> None:
         g.customer = customer
     elif is_required:
         if key:
-            raise Unauthorized(INVALID_KEY, www_authenticate=CHALLENGE)
-        raise MissingKeyError(MISSING_KEY, www_authenticate=CHALLENGE)
+            raise Unauthorized("The API key in the x-api-key header is not valid.", www_authenticate=CHALLENGE)
+        raise MissingKeyError("Send your API key in the x-api-key header.", www_authenticate=CHALLENGE)

@@ -64,8 +64,7 @@ def render_problem(status: int, detail: str = "", **members: Any) -> bytes:
 
 def unavailable() -> Response:
     """Return the 503 for a database that cannot be read."""
-    response = _problem(Response(status=503, headers={"Retry-After": "5"}))
-    return add_security_headers(response)
+    return _problem(Response(status=503, headers={"Retry-After": "5"}))
 
 
 def _problem(response: Response, detail: str = "", **members: Any) -> Response:

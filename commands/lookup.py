@@ -10,7 +10,6 @@ from field_types import printable
 from models import Customer, article_table, db
 
 DEMO_CUSTOMER = "Demo"
-NO_CUSTOMER_MESSAGE = "There is no customer yet. To create one, with a key: flask keys create CUSTOMER"
 
 
 def get_customer(name: str | None, *, changes: bool) -> Customer:
@@ -23,7 +22,7 @@ def get_customer(name: str | None, *, changes: bool) -> Customer:
         return require_customer(name, f"To create it, with a key: flask keys create {shlex.quote(name)}")
     customers = db.session.scalars(select(Customer).order_by(Customer.name)).all()
     if not customers:
-        raise click.ClickException(NO_CUSTOMER_MESSAGE)
+        raise click.ClickException("There is no customer yet. To create one, with a key: flask keys create CUSTOMER")
     if len(customers) > 1:
         names = ", ".join(shlex.quote(printable(customer.name)) for customer in customers[:20])
         raise click.ClickException(f"There are several customers. Choose one with --customer: {names}")

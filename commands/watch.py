@@ -78,7 +78,7 @@ class PublishedState:
         found = find_customer(self.name or "") or db.session.get(Customer, self._customer_id)
         customer = found or get_customer(self.name, changes=False)
         parameters = {"customer_id": customer.id, "now": now}
-        self._expires_at = db.session.scalar(select_next_publication(), parameters)
+        self._expires_at = db.session.scalar(select_next_publication, parameters)
         digest = sha256(customer.name.encode())  # which is in structured data
         for row in db.session.execute(select_published(COLUMNS), parameters, execution_options={"yield_per": 500}):
             digest.update(repr(tuple(row)).encode())

@@ -28,8 +28,7 @@ def list_response(columns: tuple[str, ...], render: Callable[[Iterable[Sequence[
     query = query_schema.load(request.args.to_dict())
     words, now = search_words(query["q"]), datetime.now(UTC)
     parameters = {"customer_id": g.customer.id, "now": now} | word_parameters(words)
-    counted = db.session.connection().execute(count_published(len(words)), parameters)
-    total, next_publication = counted.one()
+    total, next_publication = db.session.connection().execute(count_published(len(words)), parameters).one()
     rows = _read_page(columns, query, parameters, len(words), total) if query["skip"] < total else []
     # A skip may have more digits than the JSON library's integers.
     meta = {"total": total, "take": len(rows), "skip": Fragment(str(query["skip"]))}

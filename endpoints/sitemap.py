@@ -16,9 +16,8 @@ schema = SitemapEntrySchema()
 @blueprint.get("/sitemap")
 def list_slugs() -> Response:
     """Return every published slug with the day of its last change."""
-    now = datetime.now(UTC)
-    parameters = {"customer_id": g.customer.id, "now": now}
+    parameters = {"customer_id": g.customer.id, "now": datetime.now(UTC)}
     connection = db.session.connection()
-    next_publication = connection.scalar(select_next_publication(), parameters)
-    rows = connection.execute(select_slugs(), parameters).all()
+    next_publication = connection.scalar(select_next_publication, parameters)
+    rows = connection.execute(select_slugs, parameters).all()
     return json_response({"data": schema.render(rows)}, next_publication)

@@ -7,7 +7,6 @@ from importing.errors import ImportErrors, Records, SourceError, SourceLocation,
 from importing.fitting import fit_article
 
 STATUSES = {"published": "published", "scheduled": "published", "draft": "draft"}
-LOST_FIELDS = "canonical_url", "codeinjection_head", "codeinjection_foot"
 NO_HTML = "The export has no HTML of this post. Export it from Ghost itself, not by its API."
 SITE = "__GHOST_URL__"  # in the place of the site's URL
 
@@ -57,7 +56,7 @@ def _read_post(post: dict[str, Any], meta: dict[str, Any], tags: list[str]) -> d
         "metaTitle": meta.get("meta_title"),
         "metaDesc": meta.get("meta_description") or post["custom_excerpt"],
         "contentHtml": (post["html"] or "").replace(SITE, ""),
-    } | {name: post.get(name) for name in LOST_FIELDS}
+    } | {name: post.get(name) for name in ("canonical_url", "codeinjection_head", "codeinjection_foot")}
 
 
 def _utc(time: str | None) -> str:

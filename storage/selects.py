@@ -41,10 +41,8 @@ def matching(words: int) -> Iterator[ColumnElement[bool]]:
 _scheduled = _of_customer, _article.status == "published", _article.published_at > bindparam("now")
 
 
-@lru_cache
-def select_next_publication() -> Select[datetime | None]:
-    """Select when the next of a customer's scheduled articles is published. Binds `customer_id` and `now`."""
-    return select(func.min(_article.published_at)).where(*_scheduled)
+# When the next of a customer's scheduled articles is published. Binds `customer_id` and `now`.
+select_next_publication = select(func.min(_article.published_at)).where(*_scheduled)
 
 
 @lru_cache
@@ -66,7 +64,7 @@ def count_published(words: int) -> Select[int, datetime | None]:
         before = row.where(_article.customer_id < customer_id).exists()
         after = row.where(_article.customer_id > customer_id).exists()
         total = case((or_(before, after), total), else_=rest)
-    return select(total, select_next_publication().scalar_subquery())
+    return select(total, select_next_publication.scalar_subquery())
 
 
 @lru_cache
@@ -96,30 +94,21 @@ def select_published(columns: tuple[str, ...]) -> Select[Any]:
     return published.order_by(_article.id)
 
 
-@lru_cache
-def select_slugs() -> Select[str, datetime]:
-    """Select the `slug` and last change (`changed_at`) of a customer's published articles, ordered by slug.
+# The `slug` and last change (`changed_at`) of a customer's published articles, ordered by slug. Binds `customer_id` and
+# `now`. A publication after the last update is a change too.
+_changed = case((_article.updated_at > _article.published_at, _article.updated_at), else_=_article.published_at)
+select_slugs = (
+    select(_article.slug, _changed.label("changed_at")).where(*_published(0, ordered=True)).order_by(_article.slug)
+)
 
-    Binds `customer_id` and `now`. A publication after the last update is a change too.
-    """
-    changed = case((_article.updated_at > _article.published_at, _article.updated_at), else_=_article.published_at)
-    return (
-        select(_article.slug, changed.label("changed_at")).where(*_published(0, ordered=True)).order_by(_article.slug)
+# The id and name of the customer whose valid key has this `hash`, and the key's id, as `key_id`. Binds `today`, the UTC
+# date, too.
+select_customer_by_key = (
+    select(Customer.__table__.c.id, Customer.__table__.c.name, ApiKey.__table__.c.id.label("key_id"))
+    .join(ApiKey.__table__)
+    .where(
+        ApiKey.hash == bindparam("hash"),
+        ApiKey.revoked_at.is_(None),
+        or_(ApiKey.expires_on.is_(None), ApiKey.expires_on >= bindparam("today")),
     )
-
-
-@lru_cache
-def select_customer_by_key() -> Select[int, str, int]:
-    """Select the id and name of the customer whose valid key has this `hash`, and the key's id, as `key_id`.
-
-    Binds `today`, the UTC date, too.
-    """
-    return (
-        select(Customer.__table__.c.id, Customer.__table__.c.name, ApiKey.__table__.c.id.label("key_id"))
-        .join(ApiKey.__table__)
-        .where(
-            ApiKey.hash == bindparam("hash"),
-            ApiKey.revoked_at.is_(None),
-            or_(ApiKey.expires_on.is_(None), ApiKey.expires_on >= bindparam("today")),
-        )
-    )
+)
