@@ -98,7 +98,7 @@ def _check_sources(sources: tuple[str, ...], unpublish_missing: bool) -> None:
 def _echo_changes(errors: ImportErrors, total: int) -> None:
     """Print a line for each of the first articles that change: its slug, and the fields that do."""
     for slug, fields in errors.changes:
-        click.echo(f"{printable(slug)}: {', '.join(fields) or 'new'}")
+        click.echo(f"{printable(slug)}: {', '.join(fields)}")
     if total > len(errors.changes):
         click.echo(f"… and {total - len(errors.changes)} more")
 
@@ -113,7 +113,7 @@ def _summary(counts: Counter[str], unpublish_missing: bool) -> str:
 
 @articles.command("list")
 @click.option("--state", type=click.Choice(STATES), help="Only those in this state.")
-@click.option("--search", default="", metavar="WORDS", help="Only those whose title or slug holds all the words.")
+@click.option("--search", type=params.slug, default="", metavar="WORDS", help="With all the words in title or slug.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON Lines.")
 @params.customer_option
 def list_articles(state: str | None, search: str, as_json: bool, name: str | None) -> None:

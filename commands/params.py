@@ -52,7 +52,8 @@ def site(value: str) -> str:
     """Parse the URL of a site."""
     try:
         validate_http_url(value)
-    except ValidationError as error:
+        value.encode()
+    except (UnicodeError, ValidationError) as error:
         raise click.BadParameter(f"{value!r} must be an http or https URL, as in https://www.example.com.") from error
     return value
 

@@ -71,7 +71,8 @@ class ImportErrors:
 
     def __init__(self) -> None:
         self.notes: dict[str, list[str]] = defaultdict(list)  # warnings and losses, with the slugs of the articles
-        self.changes: list[tuple[str, list[str]]] = []  # the first slugs, with the fields that change; new ones: none
+        self.changes: list[tuple[str, list[str]]] = []  # the first slugs, with what changes
+        self.imported_ids: set[str] = set()  # of the articles so far, and of all that are not streamed
         self.rejected_ids: set[str] = set()  # of articles that are not examined further
         self._count = 0
         self._groups: list[tuple[str, list[SourceLocation]]] = []  # the first reasons, with the articles in a row

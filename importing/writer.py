@@ -85,12 +85,12 @@ class ArticleWriter:
     def write(self, batch: list[tuple[SourceLocation, Row]]) -> None:
         """Write the new and the changed articles of a batch."""
         by_id, by_slug = self._load_existing([article for _, article in batch])
-        imported_ids = self.ids | {article["id"] for _, article in batch if "id" in article}
+        self.errors.imported_ids.update(article["id"] for _, article in batch if "id" in article)
         new, changed = [], []
         for location, article in batch:
             stored, holder = by_id.get(article.get("id", "")), by_slug.get(article["slug"])
             if not stored and ("id" not in article or location.matches_slug):
-                is_other = "id" in article and holder and holder["id"] in imported_ids
+                is_other = "id" in article and holder and holder["id"] in self.errors.imported_ids
                 stored = None if is_other else holder
             row = self._complete(article, stored, location)
             if self._is_duplicate(location, row):
@@ -125,7 +125,7 @@ class ArticleWriter:
         if len(self.errors.changes) < MAX_CHANGES_SHOWN:
             names = [name for column, name in FIELD_NAMES.items() if stored and stored[column] != row[column]]
             content = [name for name in names if name != "updatedAt"]  # which follows them
-            self.errors.changes.append((article["slug"], content or names))
+            self.errors.changes.append((article["slug"], (content or names or ["search"]) if stored else ["new"]))
 
     def _load_existing(self, articles: list[Row]) -> tuple[dict[str, Row], dict[str, Row]]:
         """Return the rows that have any of the articles' ids and slugs, by id and by slug."""

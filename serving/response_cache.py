@@ -19,9 +19,10 @@ from functools import lru_cache
 from hashlib import sha256
 from io import BytesIO
 from math import inf
+from string import printable
 from threading import Lock
 from typing import TYPE_CHECKING, Any
-from urllib.parse import parse_qsl
+from urllib.parse import parse_qsl, quote
 from weakref import WeakSet
 
 from cachetools import LRUCache
@@ -220,8 +221,10 @@ def normalize_environ(environ: "WSGIEnvironment") -> None:
     """Add what a WSGI server may leave out (PEP 3333), and remove what must not change a response.
 
     Werkzeug's routing rejects hosts that RFC 3986 allows, such as "a..b", and reads Upgrade. No response needs either.
+    Of a query string's bytes, it reads UTF-8 alone.
     """
-    environ |= {"PATH_INFO": environ.get("PATH_INFO", ""), "QUERY_STRING": environ.get("QUERY_STRING", "")}
+    query = quote(environ.get("QUERY_STRING", ""), safe=printable, encoding="latin-1")
+    environ |= {"PATH_INFO": environ.get("PATH_INFO", ""), "QUERY_STRING": query}
     environ["HTTP_HOST"] = "localhost"
     environ.pop("HTTP_UPGRADE", None)
 

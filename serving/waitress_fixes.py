@@ -152,6 +152,7 @@ class ApiServer(TcpWSGIServer):  # type: ignore[misc]
     channel_class = ApiChannel
     loop_thread: Thread | None = None  # which runs the event loop
     is_stopping = False
+    allow_origins = False  # whether pages may read the errors of requests that never reach the application
 
     def stop(self) -> None:
         """End the event loop, from any thread or signal handler."""

@@ -58,6 +58,15 @@ def test_exported_folder_imported_again_changes_nothing(articles, save, sql, tmp
     assert sql("SELECT * FROM article ORDER BY id") == before
 
 
+def test_new_file_takes_the_slug_that_a_file_far_behind_it_gives_up(articles, tmp_path):
+    text = "---\nid: {}\ntitle: A\nslug: {}\n---\n"
+    rest = {f"b{number}.html": text.format(f"id-{number}", f"slug-{number}") for number in range(600)}
+    write_files(tmp_path / "posts", rest | {"c.html": text.format("old", "wanted")})
+    assert articles("import", tmp_path / "posts").exit_code == 0
+    write_files(tmp_path / "posts", {"a.html": text.format("new", "wanted"), "c.html": text.format("old", "renamed")})
+    assert articles("import", tmp_path / "posts").stdout == "1 new, 1 changed, 600 unchanged (new: 1 draft)\n"
+
+
 def test_exported_file_is_named_by_the_slug_else_by_the_id(articles, save, tmp_path):
     names = {
         "menu": "menu",

@@ -465,7 +465,7 @@ def test_dry_run_reports_the_same_and_writes_nothing(app, save, exported):
     assert import_articles(app, minimal_json(8, slug="slug-4"), options=["--dry-run"]).exit_code == 1
 
 
-def test_dry_run_says_which_fields_of_which_articles_change(app, save):
+def test_dry_run_says_which_fields_of_which_articles_change(app, save, sql):
     save(*(article_json(number, schemaMarkup=MARKUP) for number in range(3)))
     articles = [article_json(0, schemaMarkup=MARKUP, slug="moved", title="New", updatedAt=None)]
     articles += [article_json(1, schemaMarkup=MARKUP, updatedAt="2026-01-01T00:00:00Z", views=7)]
@@ -475,6 +475,9 @@ def test_dry_run_says_which_fields_of_which_articles_change(app, save):
     assert lines[:4] == ["moved: title, slug, metaTitle", "slug-1: views", "slug-2: updatedAt", "slug-3: new"]
     assert lines[19:21] == ["slug-19: new", "… and 5 more"]
     assert len(lines) == 22
+    sql("UPDATE article SET folded_title = '' WHERE id = 'id-0001'")
+    only_search = import_articles(app, article_json(1, schemaMarkup=MARKUP), options=["--dry-run"])
+    assert only_search.stdout.startswith("slug-1: search\n")
 
 
 @pytest.mark.slow

@@ -298,7 +298,15 @@ def test_what_is_lost_is_said_of_new_and_changed_articles(site):
     assert result.stderr == "Left out: author (1 article: post-3)\n"
 
 
-@pytest.mark.parametrize("option", [("--site", "www.example.com"), ("--timezone", "Mars/Base"), ("--timezone", "../x")])
+@pytest.mark.parametrize(
+    "option",
+    [
+        ("--site", "www.example.com"),
+        ("--site", "https://www.example.com/\udcff"),
+        ("--timezone", "Mars/Base"),
+        ("--timezone", "../x"),
+    ],
+)
 def test_wrong_site_or_zone_is_wrong_usage(site, option):
     site.write({"a.md": "---\ntitle: A\n---\n"})
     assert site.run("import", "a.md", *option).exit_code == 2
