@@ -113,7 +113,7 @@ def _summary(counts: Counter[str], unpublish_missing: bool) -> str:
 
 @articles.command("list")
 @click.option("--state", type=click.Choice(STATES), help="Only those in this state.")
-@click.option("--search", type=params.slug, default="", metavar="WORDS", help="With all the words in title or slug.")
+@click.option("--search", type=params.words, default="", metavar="WORDS", help="With all the words in title or slug.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON Lines.")
 @params.customer_option
 def list_articles(state: str | None, search: str, as_json: bool, name: str | None) -> None:

@@ -26,6 +26,11 @@ def slug(value: str) -> str:
     return value.encode(errors="replace").decode()
 
 
+def words(value: str) -> str:
+    """Parse words to search for. Bytes that are not UTF-8 become U+FFFD, as they do in the API's `q`."""
+    return os.fsencode(value).decode(errors="replace")
+
+
 def api_key(value: str) -> str:
     """Parse an API key, as an HTTP header can carry it."""
     if not (1 <= len(value) <= 200 and value.isascii() and value.isprintable() and " " not in value):
