@@ -12,7 +12,7 @@ from errors import MissingKeyError
 from field_types import printable
 from models import db
 from storage.engine import end_transaction
-from storage.selects import select_customer_by_key
+from storage.selects import CUSTOMER_BY_KEY
 
 CHALLENGE = WWWAuthenticate("ApiKey", {"header": "x-api-key"})
 
@@ -39,7 +39,7 @@ def check_key() -> None:
     try:
         if key:
             parameters = {"hash": hash_key(key), "today": datetime.now(UTC).date()}
-            customer = db.session.connection().execute(select_customer_by_key, parameters).first()
+            customer = db.session.connection().execute(CUSTOMER_BY_KEY, parameters).first()
     except (DBAPIError, TimeoutError):
         if is_required:
             raise

@@ -16,6 +16,8 @@ from sqlalchemy import (
     Text,
     TypeDecorator,
     UniqueConstraint,
+    bindparam,
+    update,
 )
 from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
 
@@ -142,6 +144,7 @@ class Article(Base):
 
 
 article_table: Table = Base.metadata.tables[Article.__tablename__]
+UPDATE_BY_PK = update(article_table).where(article_table.c.pk == bindparam("article_pk"))  # for a list of changes
 
 
 def _sqlite_checks() -> Iterator[str]:

@@ -21,7 +21,7 @@ from models import Customer, db
 from schemas import ArticleSchema
 from storage import StorageError
 from storage.engine import release_connection
-from storage.selects import select_next_publication, select_published
+from storage.selects import NEXT_PUBLICATION, select_published
 from storage.sqlite import require_file, sqlite_path
 
 QUIET_SECONDS = 1  # without a further change, after which the command runs
@@ -78,7 +78,7 @@ class PublishedState:
         found = find_customer(self.name or "") or db.session.get(Customer, self._customer_id)
         customer = found or get_customer(self.name, changes=False)
         parameters = {"customer_id": customer.id, "now": now}
-        self._expires_at = db.session.scalar(select_next_publication, parameters)
+        self._expires_at = db.session.scalar(NEXT_PUBLICATION, parameters)
         digest = sha256(customer.name.encode())  # which is in structured data
         for row in db.session.execute(select_published(COLUMNS), parameters, execution_options={"yield_per": 500}):
             digest.update(repr(tuple(row)).encode())

@@ -67,7 +67,7 @@ def locate(source: str, records: Iterable[Any]) -> Records:
 
 
 class ImportErrors:
-    """The errors of an import, and what else its report says."""
+    """The errors of an import, what else its report says, and what its parts know of each other's articles."""
 
     def __init__(self) -> None:
         self.notes: dict[str, list[str]] = defaultdict(list)  # warnings and losses, with the slugs of the articles

@@ -83,7 +83,7 @@ def _receive(records: Records, file: IO[bytes], claims: list[SlugClaim], errors:
         if location.matches_slug:
             status = record.get("status", "published" if "publishedAt" in record else "draft")
             claims.append(SlugClaim(status == "draft", location, record.get("title")))
-            errors.imported_ids.add(str(record.get("id")))
+            errors.imported_ids.add(str(record.get("id") or ""))
         try:
             file.write(dump_line([[*location], record]))
         except TypeError:  # of the JSON library, at its limit of 254 levels

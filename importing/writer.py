@@ -8,20 +8,18 @@ from typing import Any
 from uuid import uuid4
 
 from marshmallow import ValidationError
-from sqlalchemy import bindparam, insert, select, update
+from sqlalchemy import insert, select, update
 
 from field_types import truncate_to_milliseconds
 from importing.derived import fill_derived_fields
 from importing.errors import ImportErrors, LocatedRecord, SourceLocation
 from importing.hints import explain, warnings_about
 from importing.instance import is_url
-from models import Customer, article_table, db, publication_state
+from models import UPDATE_BY_PK, Customer, article_table, db, publication_state
 from schemas import ArticleImportSchema, ArticleSchema
 from storage.search import search_columns
 from storage.selects import BATCH_SIZE, select_published
 from storage.structured_data import given_schema_markup, stored_article
-
-UPDATE_BY_PK = update(article_table).where(article_table.c.pk == bindparam("article_pk"))  # for a list of changes
 
 MAX_CHANGES_SHOWN = 20  # articles of a dry run
 FIELD_NAMES = {name: field.data_key or name for name, field in ArticleImportSchema().fields.items()}
@@ -123,9 +121,12 @@ class ArticleWriter:
         for note in (*location.notes, *warnings_about(article)):
             self.errors.note(note, article["slug"])
         if len(self.errors.changes) < MAX_CHANGES_SHOWN:
-            names = [name for column, name in FIELD_NAMES.items() if stored and stored[column] != row[column]]
-            content = [name for name in names if name != "updatedAt"]  # which follows them
-            self.errors.changes.append((article["slug"], (content or names or ["search"]) if stored else ["new"]))
+            changes = ["new"]
+            if stored:
+                names = [name for column, name in FIELD_NAMES.items() if stored[column] != row[column]]
+                content = [name for name in names if name != "updatedAt"]  # which follows them
+                changes = content or names or ["search"]
+            self.errors.changes.append((article["slug"], changes))
 
     def _load_existing(self, articles: list[Row]) -> tuple[dict[str, Row], dict[str, Row]]:
         """Return the rows that have any of the articles' ids and slugs, by id and by slug."""

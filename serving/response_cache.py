@@ -11,6 +11,7 @@ One entry serves plain, compressed, HEAD and conditional requests, so that the a
 """
 
 import gzip
+import string
 import time
 from collections.abc import Hashable, Iterable, Mapping
 from contextlib import suppress
@@ -19,7 +20,6 @@ from functools import lru_cache
 from hashlib import sha256
 from io import BytesIO
 from math import inf
-from string import printable
 from threading import Lock
 from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qsl, quote
@@ -223,7 +223,7 @@ def normalize_environ(environ: "WSGIEnvironment") -> None:
     Werkzeug's routing rejects hosts that RFC 3986 allows, such as "a..b", and reads Upgrade. No response needs either.
     Of a query string's bytes, it reads UTF-8 alone.
     """
-    query = quote(environ.get("QUERY_STRING", ""), safe=printable, encoding="latin-1")
+    query = quote(environ.get("QUERY_STRING", ""), safe=string.printable, encoding="latin-1")
     environ |= {"PATH_INFO": environ.get("PATH_INFO", ""), "QUERY_STRING": query}
     environ["HTTP_HOST"] = "localhost"
     environ.pop("HTTP_UPGRADE", None)

@@ -133,7 +133,7 @@ def _copy(source: str, copy: str, page_size: int, hint: str) -> None:
             (finding,) = _run_interruptibly(connection, "PRAGMA integrity_check(1)").fetchone()
             if finding == "ok":
                 connection.execute(f"PRAGMA page_size = {page_size}")
-                _run_interruptibly(connection, "VACUUM INTO ?", Path(copy).as_uri())  # of any bytes
+                _run_interruptibly(connection, "VACUUM INTO ?", Path(copy).as_uri())  # also of bytes that are not UTF-8
     except sqlite3.DatabaseError as error:
         if primary_code(error) not in DAMAGED:
             raise

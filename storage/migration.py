@@ -3,11 +3,11 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from sqlalchemy import Connection, Engine, bindparam, insert, inspect, select, text, update
+from sqlalchemy import Connection, Engine, insert, inspect, select, text
 from sqlalchemy.exc import DataError, IntegrityError
 from sqlalchemy.schema import CreateColumn
 
-from models import ARTICLE_CHECKS, Base, Customer, SchemaVersion, article_table
+from models import ARTICLE_CHECKS, UPDATE_BY_PK, Base, Customer, SchemaVersion, article_table
 from storage import StorageError
 from storage.selects import BATCH_SIZE
 from storage.structured_data import given_schema_markup
@@ -101,5 +101,4 @@ def _remove_generated_markup(connection: Connection) -> None:
         if given_schema_markup(dict(row), publishers.get(row["customer_id"], "")) is None
     ]
     if generated:
-        same = article_table.c.pk == bindparam("article_pk")
-        connection.execute(update(article_table).where(same).values(schema_markup=None), generated)
+        connection.execute(UPDATE_BY_PK.values(schema_markup=None), generated)

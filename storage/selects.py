@@ -42,7 +42,7 @@ _scheduled = _of_customer, _article.status == "published", _article.published_at
 
 
 # When the next of a customer's scheduled articles is published. Binds `customer_id` and `now`.
-select_next_publication = select(func.min(_article.published_at)).where(*_scheduled)
+NEXT_PUBLICATION = select(func.min(_article.published_at)).where(*_scheduled)
 
 
 @lru_cache
@@ -64,7 +64,7 @@ def count_published(words: int) -> Select[int, datetime | None]:
         before = row.where(_article.customer_id < customer_id).exists()
         after = row.where(_article.customer_id > customer_id).exists()
         total = case((or_(before, after), total), else_=rest)
-    return select(total, select_next_publication.scalar_subquery())
+    return select(total, NEXT_PUBLICATION.scalar_subquery())
 
 
 @lru_cache
@@ -97,13 +97,13 @@ def select_published(columns: tuple[str, ...]) -> Select[Any]:
 # The `slug` and last change (`changed_at`) of a customer's published articles, ordered by slug. Binds `customer_id` and
 # `now`. A publication after the last update is a change too.
 _changed = case((_article.updated_at > _article.published_at, _article.updated_at), else_=_article.published_at)
-select_slugs = (
+PUBLISHED_SLUGS = (
     select(_article.slug, _changed.label("changed_at")).where(*_published(0, ordered=True)).order_by(_article.slug)
 )
 
 # The id and name of the customer whose valid key has this `hash`, and the key's id, as `key_id`. Binds `today`, the UTC
 # date, too.
-select_customer_by_key = (
+CUSTOMER_BY_KEY = (
     select(Customer.__table__.c.id, Customer.__table__.c.name, ApiKey.__table__.c.id.label("key_id"))
     .join(ApiKey.__table__)
     .where(

@@ -58,7 +58,7 @@ def test_exported_folder_imported_again_changes_nothing(articles, save, sql, tmp
     assert sql("SELECT * FROM article ORDER BY id") == before
 
 
-def test_new_file_takes_the_slug_that_a_file_far_behind_it_gives_up(articles, tmp_path):
+def test_new_file_takes_the_slug_that_a_file_far_behind_gives_up(articles, tmp_path):
     text = "---\nid: {}\ntitle: A\nslug: {}\n---\n"
     rest = {f"b{number}.html": text.format(f"id-{number}", f"slug-{number}") for number in range(600)}
     write_files(tmp_path / "posts", rest | {"c.html": text.format("old", "wanted")})
