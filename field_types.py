@@ -2,9 +2,10 @@
 
 import re
 from collections.abc import Iterable
-from datetime import UTC, datetime
+from datetime import UTC, datetime, tzinfo
 from typing import Any
 from urllib.parse import urlsplit
+from zoneinfo import ZoneInfo
 
 import orjson
 from marshmallow import ValidationError, fields, validate
@@ -39,6 +40,16 @@ def parse_timestamp(text: Any) -> datetime:
     except (AttributeError, ValueError, OverflowError):
         pass
     raise ValidationError("Must be a timestamp with its zone, as in 2026-01-31T09:30:00Z.")
+
+
+def parse_time_zone(name: str) -> tzinfo:
+    """Return the time zone with an IANA name. UTC needs no time zone data on the machine. Raises ValidationError."""
+    if name == "UTC":
+        return UTC
+    try:
+        return ZoneInfo(name)
+    except (KeyError, OSError, ValueError) as error:
+        raise ValidationError("Must be the name of a time zone, such as Europe/Berlin.") from error
 
 
 def printable(text: str) -> str:

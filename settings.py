@@ -4,6 +4,7 @@ import os
 import re
 import tomllib
 from collections.abc import Mapping
+from datetime import UTC, tzinfo
 from difflib import get_close_matches
 from functools import lru_cache
 from io import StringIO
@@ -16,7 +17,7 @@ from dotenv.parser import parse_stream
 from flask.helpers import get_load_dotenv
 from marshmallow import EXCLUDE, Schema, ValidationError, fields
 
-from field_types import WholeNumber, one_of
+from field_types import WholeNumber, one_of, parse_time_zone, validate_http_url
 
 FOLDER = Path(__file__).resolve().parent
 ENV_FILE = FOLDER / ".env"
@@ -34,6 +35,13 @@ class OriginList(fields.Field[list[str]]):
         return origins
 
 
+class TimeZone(fields.Field[tzinfo]):
+    """The IANA name of a time zone, or a tzinfo."""
+
+    def _deserialize(self, value: Any, attr: str | None, data: Any, **kwargs: Any) -> tzinfo:
+        return value if isinstance(value, tzinfo) else parse_time_zone(str(value))
+
+
 class SettingsSchema(Schema):
     """The settings: environment variables, or items of `create_app`'s configuration."""
 
@@ -46,6 +54,8 @@ class SettingsSchema(Schema):
     THREADS = WholeNumber(1, 64, load_default=4)
     CACHE_MB = WholeNumber(0, 100_000, load_default=64)
     CORS_ORIGINS = OriginList(load_default=())
+    SITE_URL = fields.String(load_default="", validate=validate_http_url)
+    TIMEZONE = TimeZone(load_default=UTC)
     LOG_LEVEL = fields.String(load_default="info", validate=one_of(("debug", "info", "warning", "error")))
 
 

@@ -3,12 +3,11 @@
 import os
 from datetime import UTC, date, datetime, tzinfo
 from pathlib import Path
-from zoneinfo import ZoneInfo
 
 import click
 from marshmallow import ValidationError
 
-from field_types import parse_timestamp, validate_http_url
+from field_types import parse_time_zone, parse_timestamp, validate_http_url
 from importing.instance import is_url
 from importing.sources import READERS, find_reader
 
@@ -66,9 +65,9 @@ def site(value: str) -> str:
 def timezone(value: str) -> tzinfo:
     """Parse the IANA name of a time zone."""
     try:
-        return ZoneInfo(value)
-    except (KeyError, OSError, ValueError) as error:
-        raise click.BadParameter(f"{value!r} is not a time zone. Write a name such as Europe/Berlin.") from error
+        return parse_time_zone(value)
+    except ValidationError as error:
+        raise click.BadParameter(f"{value!r}: {error.messages[0]}") from error
 
 
 def day(value: str) -> date:

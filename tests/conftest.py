@@ -15,6 +15,7 @@ from flask import Flask
 from flask.testing import FlaskClient
 from helpers import POSTGRESQL, Server, Site, client_with_key, create_key, run_command
 
+from settings import SettingsSchema
 from storage.sqlite_changes import SQLiteChangeDetector
 
 # A shell that runs the tests in the background ignores SIGINT, and so would the commands that tests interrupt.
@@ -39,7 +40,7 @@ def default_settings() -> None:
     """
     SQLiteChangeDetector._checkpoint_when_idle = lambda _self: None
     os.environ["FLASK_SKIP_DOTENV"] = "1"
-    for name in ("DATABASE_URL", "HOST", "PORT", "THREADS", "CACHE_MB", "CORS_ORIGINS", "LOG_LEVEL", "DEMO_KEY"):
+    for name in (*SettingsSchema().fields, "DEMO_KEY", "SOURCE_API_KEY"):
         os.environ.pop(name, None)
 
 

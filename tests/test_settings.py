@@ -4,6 +4,7 @@ import re
 import socket
 import subprocess
 from collections.abc import Callable, Iterable
+from datetime import UTC
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +29,8 @@ def test_variables_that_are_empty_or_missing_have_defaults():
         "THREADS": 4,
         "CACHE_MB": 64,
         "CORS_ORIGINS": (),
+        "SITE_URL": "",
+        "TIMEZONE": UTC,
         "LOG_LEVEL": "info",
     }
     assert read_settings({"PORT": "", "HOST": "", "DATABASE_URL": "", "PATH": "/bin"}) == read_settings({})
@@ -222,6 +225,8 @@ BAD_SETTINGS = [
     ({"THREADS": "0"}, ["THREADS", "1 to 64"]),
     ({"THREADS": "x", "PORT": "x"}, ["THREADS", "PORT"]),
     ({"LOG_LEVEL": "loud"}, ["LOG_LEVEL", "debug, info, warning, error"]),
+    ({"SITE_URL": "www.example.com"}, ["SITE_URL", "http or https URL"]),
+    ({"TIMEZONE": "Berlin"}, ["TIMEZONE", "Europe/Berlin"]),
     ({"DATABASE_URL": "articles.db"}, ["DATABASE_URL", "sqlite:////path/to/articles.db"]),
     ({"DATABASE_URL": "oracle9://x"}, ["DATABASE_URL"]),
     ({"DATABASE_URL": "mysql://user:secret@db/x"}, ["DATABASE_URL", "'MySQLdb'", "Install it, or use SQLite"]),
