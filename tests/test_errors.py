@@ -7,7 +7,7 @@ from contextlib import closing
 from operator import itemgetter
 
 import pytest
-from helpers import ENDPOINTS, LISTS, SITEMAP, article_json, assert_problem, blocks, read_page, section, send
+from helpers import ENDPOINTS, LISTS, SITEMAP, article_json, assert_problem, blocks, read_page, send
 
 
 def test_unknown_path_is_a_404_that_names_the_endpoints(client):
@@ -90,27 +90,25 @@ RAW_REQUESTS = {
 
 def test_documented_errors_are_the_real_ones(site, app, client, sql):
     page = read_page("docs/errors")
-    documented = {
-        code: blocks(section(page, code), "json")[0] for code in re.findall(r"^## (\w+)$", page, re.MULTILINE)
-    }
-    responses = {
+    bodies = {
         code: send(site.server, request.format(LISTS[0], site.key).encode()).partition(b"\r\n\r\n")[2]
         for code, request in RAW_REQUESTS.items()
     }
     app.add_url_rule("/failing", view_func=lambda: 1 / 0)
-    responses["internal_error"] = client.get("/failing").data
+    bodies["internal_error"] = client.get("/failing").data
     sql("ALTER TABLE article RENAME TO hidden")
-    responses["unavailable"] = client.get(SITEMAP).data
+    bodies["unavailable"] = client.get(SITEMAP).data
     sql("ALTER TABLE hidden RENAME TO article")
-    assert list(documented) == list(responses) == re.findall(r"^\| \[`(\w+)`\]", page, re.MULTILINE)
-    for code, body in responses.items():
-        assert json.loads(documented[code]) == json.loads(body)
-        assert json.loads(body)["code"] == code
+    problems = {code: json.loads(body) for code, body in bodies.items()}
+    rows = re.findall(r"^\| `(\w+)` \| (\d+) \|", page, re.MULTILINE)
+    assert rows == [(problem["code"], str(problem["status"])) for problem in problems.values()]
+    assert [code for code, _ in rows] == list(problems)
+    assert json.loads(blocks(page, "json")[0]) == problems["invalid_parameters"]
     described = client.get("/openapi.json").get_json()["components"]
-    assert described["schemas"]["ProblemCode"]["enum"] == list(documented)
+    assert described["schemas"]["ProblemCode"]["enum"] == list(problems)
     for response in described["responses"].values():
         for content in response.get("content", {}).values():
             examples = map(itemgetter("value"), content.get("examples", {}).values())
             for example in [content["example"]] if "example" in content else examples:
-                assert example | {"errors": 0} == json.loads(documented[example["code"]]) | {"errors": 0}
-    assert all(f"`{code}`" in read_page("README") for code in documented)
+                assert example | {"errors": 0} == problems[example["code"]] | {"errors": 0}
+    assert all(f"`{code}`" in read_page("README") for code in problems)
