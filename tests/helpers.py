@@ -124,11 +124,6 @@ def blocks(page: str, language: str, after: str = "") -> list[str]:
     return re.findall(rf"^```{language}\n(.*?)^```", page[start:], re.DOTALL | re.MULTILINE)
 
 
-def printed_files(page: str) -> dict[str, str]:
-    """Return the files that a page prints, by path: the code blocks under a line that begins with their path."""
-    return dict(re.findall(r"^`([^`\n]+)`[^\n]*:\n\n```\w+\n(.*?)^```", page, re.DOTALL | re.MULTILINE))
-
-
 def run_in_shell(commands: str, **environment: str) -> subprocess.CompletedProcess[str]:
     """Run commands of a document in a shell, as a user does whose environment is active."""
     path = f"{Path(sys.executable).parent}:{os.environ['PATH']}"

@@ -33,8 +33,8 @@ from settings import read_version
 
 FILES = [*PROJECT.glob("*.md"), *PROJECT.glob("docs/*.md")]
 EVERYTHING = "\n".join(path.read_text("utf-8") for path in FILES)
-NAMES = ("README", "docs/behaviour", "docs/import", "docs/operate", "docs/publish", "CONTRIBUTING")
-README, BEHAVIOUR, IMPORT, OPERATE, PUBLISH, CONTRIBUTING = map(read_page, NAMES)
+NAMES = ("README", "docs/import", "docs/operate", "docs/publish", "CONTRIBUTING")
+README, IMPORT, OPERATE, PUBLISH, CONTRIBUTING = map(read_page, NAMES)
 
 
 def names_in_table(text):
@@ -107,23 +107,6 @@ def test_readme_lists_each_field():
 def test_readme_example_of_an_error_is_a_real_response(client):
     (example,) = blocks(section(README, "Errors"), "json")
     assert client.get(LISTS[0] + "?take=0").get_json() == json.loads(example)
-
-
-def read_articles(site):
-    """Call the function of docs/behaviour.md."""
-    (code,) = blocks(BEHAVIOUR, "python")
-    names = {}
-    exec(code, names)  # noqa: S102
-    return names["read_articles"](f"http://{site.server.host}:{site.server.port}", site.key)
-
-
-def test_loop_reads_every_article_once(site):
-    site.save(*(article_json(number) for number in range(230)))
-    assert [article["id"] for article in read_articles(site)] == [f"id-{number:04}" for number in range(229, -1, -1)]
-
-
-def test_loop_ends_if_there_are_no_articles(site):
-    assert read_articles(site) == []
 
 
 @pytest.fixture
@@ -242,7 +225,7 @@ def test_message_of_a_locked_database_is_quoted():
 
 
 def test_links_lead_to_files_and_headings_that_exist():
-    for name in [*FILES, *PROJECT.glob("docs/integrate/*.md")]:
+    for name in [*FILES, *PROJECT.glob("examples/*/README.md")]:
         for path, anchor in re.findall(r"\]\(([^)#:\s]*)(?:#([^)]*))?\)", name.read_text("utf-8")):
             target = name.parent / path if path else name
             assert target.exists(), (name, path)

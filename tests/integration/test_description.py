@@ -1,18 +1,19 @@
-"""Tests of /openapi.json with others' tools: validators, linters, schemathesis, and the typed clients of the docs."""
+"""Tests of /openapi.json with others' tools: validators, linters, schemathesis, and the typed clients of examples/."""
 
 import json
 import re
+import shutil
 import sqlite3
 import threading
 from contextlib import closing
 
 import pytest
-from helpers import LISTS, SITEMAP, article_json, blocks, get, printed_files, read_page, run_in_shell, section
+from helpers import LISTS, PROJECT, SITEMAP, article_json, blocks, get, read_page, run_in_shell, section
 from jsonschema import Draft202012Validator
 from openapi_spec_validator import validate
 
 LINTERS = ["@redocly/cli@2.77.0", "@stoplight/spectral-cli@6.16.3"]
-SLUGS = [f"slug-{number} 2025 1" for number in range(230)]
+LINES = [f"2026-01-07 slug-{number} 1" for number in range(230)]
 
 
 @pytest.fixture
@@ -123,23 +124,27 @@ def test_schemathesis_finds_no_response_that_departs_from_it(save, run_lines, ke
     run_lines(f"schemathesis run {base}/openapi.json --url {base} --header 'x-api-key: {key}' {options}")
 
 
-@pytest.mark.parametrize("language", ["TypeScript", "Python"])
-def test_documented_client_reads_every_article_twice(save, server, sql, run_lines, tmp_path, language):
+@pytest.mark.parametrize(("language", "section_title"), [("typescript", "TypeScript"), ("python", "Python")])
+def test_typed_client_reads_every_article_twice(save, server, sql, run_lines, tmp_path, language, section_title):
     """The database is away at first (503). The second time, nothing has changed (304)."""
-    save(*(article_json(number) for number in range(230)))
-    page = section(read_page("docs/integrate/clients"), language)
-    for name, text in printed_files(page).items():
-        imports, blank, loop = text.partition("\n\n")
-        (tmp_path / name).write_text(imports + blank + loop * (2 if name.startswith("list") else 1))
-    prepare, run = blocks(page, "sh")
-    run_lines("set -e\n" + re.sub("^pip install .*$", "", prepare, flags=re.MULTILINE))
-    check, program = run.splitlines()
-    run_lines(check)
+    save(*(article_json(number, publishedAt="2026-01-06T23:30:00.000Z") for number in range(230)))
+    shutil.copytree(PROJECT / "examples/clients" / language, tmp_path, dirs_exist_ok=True)
+    (program,) = tmp_path.glob("list*.*")
+    text = program.read_text()
+    loop = text[re.search(r"^(for|try)\b", text, re.MULTILINE).start() :]
+    program.write_text(text + loop)
+    (commands,) = blocks(section(read_page("examples/clients/README"), section_title), "sh")
+    *prepare, run = re.sub("^(export|pip install) .*\n", "", commands, flags=re.MULTILINE).splitlines()
+    run_lines("\n".join(["set -e", *prepare]))
+    assert "invalid_key: The API key in the x-api-key header is not valid." in run_lines(
+        f"! ARTICLES_KEY=wrong {run} 2>&1"
+    )
     sql("ALTER TABLE article RENAME TO hidden")
     restore = threading.Timer(2, sql, ["ALTER TABLE hidden RENAME TO article"])
     restore.start()
-    printed = run_lines(program).splitlines()
+    printed = run_lines(f"SITE_TIMEZONE=Europe/Berlin {run}").splitlines()
     restore.join()
-    assert sorted(printed) == sorted(SLUGS * 2)
-    server.wait_for_log(r"(?s)(/articles 304 .*){3}")  # it is written every tenth of a second
-    assert re.findall(r"/articles (\d+) ", server.log()) == ["503", "200", "200", "200", "304", "304", "304"]
+    assert sorted(printed) == sorted(LINES * 2)
+    server.wait_for_log(r"(?s)(/articles 304 .*){3}")
+    statuses = re.findall(r"/articles (\d+) ", server.log())
+    assert statuses == ["401", "503", "200", "200", "200", "304", "304", "304"]

@@ -1,28 +1,26 @@
-# PHP
-
-This program writes a site of all articles: lists of 50, a page for each article, a feed, and a `sitemap.xml`. It needs PHP 8 and no
-packages. Set the [three variables](../integrate.md#before-you-start), and run:
-
-```sh
-php make-site.php
-```
-
-The site is in the folder `site`, or in the one that you name: `php make-site.php FOLDER`. If a variable is missing, or if the API responds
-with an error, the program says so in one line and changes nothing. It [replaces pages one by one](../integrate.md#while-it-is-built), so visitors
-never miss one. Run it [after each change](../integrate.md#rebuild-the-site-after-a-change).
-
-`make-site.php`:
-
-```php
 <?php
-// Stop at a warning, such as one of a failed download, instead of going on.
+// Write a static site of all articles: lists, a page for each article, a feed and a sitemap.xml.
+
+// PHP only warns of a failed download and would go on.
 set_error_handler(fn($level, $message) => exit_with($message));
 
 foreach (["ARTICLES_URL", "ARTICLES_KEY", "SITE"] as $name) {
     getenv($name) || exit_with("Set the environment variable $name.");
 }
 define("SITE", rtrim(getenv("SITE"), "/"));
+define("SITE_NAME", getenv("SITE_NAME") ?: parse_url(SITE, PHP_URL_HOST));
+define("SITE_TIMEZONE", getenv("SITE_TIMEZONE") ?: "UTC");
+const LANGUAGE = "en";
 const PAGE_SIZE = 50;
+const FEED_SIZE = 20;
+const ICON = "<svg xmlns='http://www.w3.org/2000/svg'><rect width='100%' height='100%' fill='#246'/></svg>";
+const STYLE = "
+body { max-width: 42rem; margin: auto; padding: 1rem; font: 1.125rem/1.6 system-ui, sans-serif; }
+body { overflow-wrap: break-word; }
+img { max-width: 100%; height: auto; }
+.banner { width: 100%; aspect-ratio: 1200 / 630; object-fit: cover; }
+pre, table { display: block; overflow-x: auto; }
+";
 
 function exit_with($message) {
     fwrite(STDERR, "$message\n");
@@ -45,7 +43,8 @@ function fetch_json($path, $query = []) {
     $http = ["header" => "x-api-key: " . getenv("ARTICLES_KEY"), "ignore_errors" => true, "timeout" => 60];
     $url = getenv("ARTICLES_URL") . "/$path?" . http_build_query($query);
     $response = json_decode(file_get_contents($url, false, stream_context_create(["http" => $http])));
-    return isset($response->data) ? $response : exit_with("$url: " . ($response->detail ?? "no articles are there"));
+    $status = substr($http_response_header[0], 9); // HTTP/1.1 401 Unauthorized
+    return isset($response->data) ? $response : exit_with("$url: " . ($response->detail ?? $status));
 }
 
 /** Yield every article that matches the query, or every article, the newest first. */
@@ -88,41 +87,40 @@ function scrollable($html) {
 }
 
 function render_page($type, $url, $title, $description, $body, $head = "") {
-    [$url, $title, $description, $feed] = array_map("escape", [$url, $title, $description, SITE . "/feed.xml"]);
-    return "<!doctype html>
-<html lang=\"en\">
-<head>
-<meta charset=\"utf-8\">
-<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">
-<title>$title</title>
-<meta name=\"description\" content=\"$description\">
-<link rel=\"canonical\" href=\"$url\">
-<link rel=\"alternate\" type=\"application/rss+xml\" title=\"Articles\" href=\"$feed\">
-<link rel=\"icon\" href=\"data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg'%3E%3Crect width='100%25' height='100%25' fill='%23246'/%3E%3C/svg%3E\">
-<meta property=\"og:type\" content=\"$type\">
-<meta property=\"og:url\" content=\"$url\">
-<meta property=\"og:title\" content=\"$title\">
-<meta property=\"og:description\" content=\"$description\">
-$head<style>
-body { max-width: 42rem; margin: auto; padding: 1rem; font: 1.125rem/1.6 system-ui, sans-serif; overflow-wrap: break-word; }
-img { max-width: 100%; height: auto; }
-.banner { width: 100%; aspect-ratio: 1200 / 630; object-fit: cover; }
-pre, table { display: block; overflow-x: auto; }
-</style>
-</head>
-<body>
-<main>
-$body
-</main>
-</body>
-</html>
-";
+    [$url, $title, $description, $name] = array_map("escape", [$url, $title, $description, SITE_NAME]);
+    [$language, $feed, $icon, $style] = [LANGUAGE, escape(SITE . "/feed.xml"), rawurlencode(ICON), STYLE];
+    return <<<HTML
+        <!doctype html>
+        <html lang="$language">
+        <head>
+        <meta charset="utf-8">
+        <meta name="viewport" content="width=device-width, initial-scale=1">
+        <title>$title</title>
+        <meta name="description" content="$description">
+        <link rel="canonical" href="$url">
+        <link rel="alternate" type="application/rss+xml" title="$name" href="$feed">
+        <link rel="icon" href="data:image/svg+xml,$icon">
+        <meta property="og:type" content="$type">
+        <meta property="og:url" content="$url">
+        <meta property="og:title" content="$title">
+        <meta property="og:description" content="$description">
+        $head<style>$style</style>
+        </head>
+        <body>
+        <main>
+        $body
+        </main>
+        </body>
+        </html>
+
+        HTML;
 }
 
-/** Return the line with an article's date and category. */
+/** Return the line with an article's date, in your site's time zone, and its category. */
 function render_facts($article) {
-    $date = "<time datetime=\"$article->publishedAt\">" . substr($article->publishedAt, 0, 10) . "</time>";
-    return implode(" · ", array_filter([$date, escape($article->category)]));
+    $published = $article->publishedAt;
+    $day = (new DateTime($published))->setTimezone(new DateTimeZone(SITE_TIMEZONE))->format("Y-m-d");
+    return implode(" · ", array_filter(["<time datetime=\"$published\">$day</time>", escape($article->category)]));
 }
 
 function render_article($article) {
@@ -139,13 +137,16 @@ function render_article($article) {
     return render_page("article", article_url($article->slug), $article->metaTitle, $article->metaDesc, $body, $head);
 }
 
+/** Return an article's entry in a list. */
+function render_item($article) {
+    $link = '<a href="' . escape(article_url($article->slug)) . '">' . escape($article->title) . "</a>";
+    return "<li>$link<br>" . render_facts($article) . "</li>\n";
+}
+
 function render_list($articles, $number, $last) {
     $title = $number > 1 ? "Articles, page $number" : "Articles";
-    $items = $nav = "";
-    foreach ($articles as $article) {
-        $link = '<a href="' . escape(article_url($article->slug)) . '">' . escape($article->title) . "</a>";
-        $items .= "<li>$link<br>" . render_facts($article) . "</li>\n";
-    }
+    $items = implode("", array_map("render_item", $articles));
+    $nav = "";
     foreach ([[$number - 1, "prev", "Newer articles"], [$number + 1, "next", "Older articles"]] as [$to, $rel, $text]) {
         if ($to >= 1 && $to <= $last) {
             $nav .= "<a rel=\"$rel\" href=\"" . escape(list_url($to)) . "\">$text</a>\n";
@@ -155,17 +156,36 @@ function render_list($articles, $number, $last) {
     return render_page("website", list_url($number), $title, "All our articles, the newest first.", $body);
 }
 
+function render_feed_item($article) {
+    $url = article_url($article->slug);
+    [$title, $url, $id, $description] = array_map("escape", [$article->title, $url, $article->id, $article->metaDesc]);
+    $date = (new DateTime($article->publishedAt))->format(DATE_RSS);
+    return <<<XML
+        <item>
+        <title>$title</title>
+        <link>$url</link>
+        <guid isPermaLink="false">$id</guid>
+        <pubDate>$date</pubDate>
+        <description>$description</description>
+        </item>
+
+        XML;
+}
+
 function render_feed($articles) {
-    $items = "";
-    foreach ($articles as $article) {
-        $items .= "<item>\n<title>" . escape($article->title) . "</title>\n"
-            . "<link>" . escape(article_url($article->slug)) . "</link>\n"
-            . "<guid isPermaLink=\"false\">" . escape($article->id) . "</guid>\n"
-            . "<pubDate>" . (new DateTime($article->publishedAt))->format(DATE_RSS) . "</pubDate>\n"
-            . "<description>" . escape($article->metaDesc) . "</description>\n</item>\n";
-    }
-    return '<?xml version="1.0" encoding="UTF-8"?>' . "\n<rss version=\"2.0\">\n<channel>\n<title>Articles</title>\n<link>" . escape(SITE)
-        . "/</link>\n<description>All our articles, the newest first.</description>\n$items</channel>\n</rss>\n";
+    [$name, $site, $items] = [escape(SITE_NAME), escape(SITE), implode("", array_map("render_feed_item", $articles))];
+    return <<<XML
+        <?xml version="1.0" encoding="UTF-8"?>
+        <rss version="2.0" xmlns:atom="http://www.w3.org/2005/Atom">
+        <channel>
+        <title>$name</title>
+        <link>$site/</link>
+        <atom:link rel="self" type="application/rss+xml" href="$site/feed.xml"/>
+        <description>All our articles, the newest first.</description>
+        $items</channel>
+        </rss>
+
+        XML;
 }
 
 function render_sitemap($entries) {
@@ -173,11 +193,15 @@ function render_sitemap($entries) {
     foreach ($entries as $entry) {
         $urls .= "<url><loc>" . escape(article_url($entry->url)) . "</loc><lastmod>$entry->lastmod</lastmod></url>\n";
     }
-    $sitemap = "<urlset xmlns=\"http://www.sitemaps.org/schemas/sitemap/0.9\">\n$urls</urlset>\n";
-    return '<?xml version="1.0" encoding="UTF-8"?>' . "\n$sitemap";
+    return <<<XML
+        <?xml version="1.0" encoding="UTF-8"?>
+        <urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">
+        $urls</urlset>
+
+        XML;
 }
 
-/** Return the text of each file by its path, the articles first: lists name only pages that are there. */
+/** Return the text of each file by its path, articles first, so that lists name only pages that exist. */
 function render_site() {
     $articles = iterator_to_array(fetch_articles(), false);
     $entries = fetch_json("sitemap")->data;
@@ -190,7 +214,7 @@ function render_site() {
         $path = $index ? "page/" . ($index + 1) . "/index.html" : "index.html";
         $files[$path] = render_list($page, $index + 1, count($pages));
     }
-    $files["feed.xml"] = render_feed(array_slice($articles, 0, 20));
+    $files["feed.xml"] = render_feed(array_slice($articles, 0, FEED_SIZE));
     $files["sitemap.xml"] = render_sitemap($entries);
     return $files;
 }
@@ -199,7 +223,7 @@ function file_names($folder) {
     return is_dir($folder) ? array_diff(scandir($folder), [".", ".."]) : [];
 }
 
-/** Replace the files that differ, each at once, then remove the pages that are no longer there. */
+/** Replace the files that differ, each atomically, then remove the pages that no longer exist. */
 function write_site($site, $files) {
     foreach ($files as $name => $text) {
         $path = "$site/$name";
@@ -224,4 +248,3 @@ function write_site($site, $files) {
 if (realpath($_SERVER["SCRIPT_FILENAME"]) === __FILE__) {
     write_site($argv[1] ?? "site", render_site());
 }
-```

@@ -1,0 +1,17 @@
+"""Print the day, the slug and the number of structured data's nodes of each article."""
+
+import os
+import sys
+from datetime import UTC
+from zoneinfo import ZoneInfo
+
+from articles import read_articles
+
+ZONE_NAME = os.environ.get("SITE_TIMEZONE") or "UTC"
+ZONE = UTC if ZONE_NAME == "UTC" else ZoneInfo(ZONE_NAME)  # ZoneInfo needs data that Windows lacks.
+
+try:
+    for article in read_articles():
+        print(article.published_at.astimezone(ZONE).date(), article.slug, len(article.schema_markup.graph))
+except RuntimeError as error:
+    sys.exit(str(error))

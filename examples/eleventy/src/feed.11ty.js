@@ -1,0 +1,3 @@
+import { renderFeed } from "../articles.mjs";
+
+export default { data: { permalink: "/feed.xml" }, render: ({ articles }) => renderFeed(articles) };

@@ -1,0 +1,4 @@
+// Read the articles once for all pages.
+import { fetchArticles } from "./articles.mjs";
+
+export const allArticles = fetchArticles();
