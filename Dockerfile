@@ -1,4 +1,4 @@
-# The service as a container image: docs/containers.md
+# The service as a container image: docs/servers.md
 ARG BASE=python:3.13-slim
 FROM ${BASE}
 

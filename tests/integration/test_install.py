@@ -30,7 +30,7 @@ from packaging.requirements import Requirement
 
 from benchmarks.servers import free_port
 
-CONTAINERS, OPERATE, SERVERS = (read_page(f"docs/{name}") for name in ("containers", "operate", "servers"))
+OPERATE, SERVERS = read_page("docs/operate"), read_page("docs/servers")
 as_root = pytest.mark.skipif(os.geteuid() != 0, reason="changes its root folder")
 
 
@@ -207,29 +207,19 @@ def prepared(machine):
     return machine, machine.run(blocks(SERVERS, "sh")[0]).strip()
 
 
-@pytest.fixture(params=["gunicorn", "uWSGI", "mod_wsgi"])
+@pytest.fixture(params=["gunicorn", "uWSGI"])
 def wsgi_server(prepared, request):
     """One of the servers, as its section starts it, and a key."""
     (machine, key), port = prepared, free_port()
-    *commands, last = "".join(blocks(section(SERVERS, request.param), "sh")).splitlines()
-    if request.param == "mod_wsgi":
-        machine.run("\n".join(commands))
-        machine.write("etc/apache2/articles.wsgi", blocks(section(SERVERS, request.param), "python")[0])
-        (host,) = blocks(section(SERVERS, request.param), "apache")
-        machine.write("etc/apache2/sites-available/articles.conf", host.replace(":80>", f":{port}>"))
-        machine.write("etc/apache2/ports.conf", f"Listen {port}\n")
-        machine.run(last)
-    else:
-        machine.run("\n".join(commands))
-        command = ["chroot", machine.root, "sh", "-ec", f"cd /opt/articles\n{last.replace(':8000', f':{port}')}"]
-        process = subprocess.Popen(command, env=machine.environment, start_new_session=True)
+    lines = "".join(blocks(section(SERVERS, request.param), "sh")).replace("\\\n", "")
+    *commands, last = lines.splitlines()
+    machine.run("\n".join(commands))
+    command = ["chroot", machine.root, "sh", "-ec", f"cd /opt/articles\n{last.replace(':8000', f':{port}')}"]
+    process = subprocess.Popen(command, env=machine.environment, start_new_session=True)
     wait_for(lambda: is_healthy(service(port)), lambda: "It does not start.", 30)
     yield machine, service(port), key
-    if request.param == "mod_wsgi":
-        machine.run("apachectl stop")
-    else:
-        os.killpg(process.pid, signal.SIGTERM)
-        process.wait(timeout=20)
+    os.killpg(process.pid, signal.SIGTERM)
+    process.wait(timeout=20)
 
 
 @as_root
@@ -330,8 +320,6 @@ def test_container_serves_as_its_user_and_keeps_the_volume(containers, tmp_path)
     config = containers.build(project)
     compose = yaml.safe_load((PROJECT / "compose.yaml").read_text())["services"]["articles"]
     assert compose["volumes"] == ["data:" + next(iter(config["Volumes"]))]
-    litestream = yaml.safe_load(blocks(section(CONTAINERS, "Back up and restore"), "yaml")[0])["services"]["litestream"]
-    assert compose["volumes"][0] in litestream["volumes"]
     assert config["User"] == "articles"
     shown = containers.shell(
         "docker compose exec articles sh -c 'id -u; ls -A; find . -writable; command -v gcc' || true"
@@ -343,10 +331,10 @@ def test_container_serves_as_its_user_and_keeps_the_volume(containers, tmp_path)
     check = config["Healthcheck"]["Test"][1:]
     subprocess.run(containers.run_command(*check), env=containers.environment, check=True)
     (tmp_path / "articles.json").write_text(json.dumps([article_json(1)]))
-    key = containers.shell(blocks(section(CONTAINERS, "Commands"), "sh")[0]).splitlines()[0]
+    key = containers.shell(blocks(section(SERVERS, "Commands in the container"), "sh")[0]).splitlines()[0]
     before = get(service(containers.port), LISTS[0], x_api_key=key)
     assert json.loads(before.body)["meta"]["total"] == 1
-    containers.shell(blocks(section(CONTAINERS, "Back up and restore"), "sh")[0])
+    containers.shell(blocks(section(SERVERS, "A backup of the container"), "sh")[0])
     assert get(service(containers.port), LISTS[0], x_api_key=key).body == before.body
     assert {path.name for path in containers.data.iterdir() if path.suffix == ".db"} == {"articles.db"}
 
