@@ -9,8 +9,6 @@ from sqlalchemy.exc import DBAPIError, TimeoutError
 from werkzeug.exceptions import HTTPException, Unauthorized
 from werkzeug.http import HTTP_STATUS_CODES
 
-from schemas import API
-
 # Browsers must not guess the content type, run the response or show it in another page:
 # https://cheatsheetseries.owasp.org/cheatsheets/REST_Security_Cheat_Sheet.html#security-headers
 SECURITY_HEADERS = [
@@ -26,7 +24,8 @@ PROBLEMS = {
     401: ("invalid_key", ""),
     404: (
         "not_found",
-        f"Nothing is here. The endpoints are {API}/articles, {API}/articles/preview, {API}/sitemap and /healthz.",
+        "Nothing is here. The endpoints are /api/public/v1/articles, /api/public/v1/articles/preview, "
+        "/api/public/v1/sitemap and /healthz.",
     ),
     405: ("method_not_allowed", "This service only reads: use GET, HEAD or OPTIONS."),
     413: ("body_too_large", "The request's body is too large: 64 KB is the limit, and no request needs a body."),

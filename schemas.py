@@ -19,7 +19,7 @@ from field_types import (
     validate_xml_text,
 )
 
-API = "/api/public/v1"  # the path that the endpoints have in common
+API_PATH = "/api/public/v1"  # All endpoints that need a key are below this path.
 MAX_QUERY_LENGTH = 200  # characters of a search; longer patterns break database engines
 
 # The Article column that each sort field of the API stands for.

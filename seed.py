@@ -20,7 +20,7 @@ from commands.lookup import DEMO_CUSTOMER, find_customer, find_or_create_custome
 from importing.errors import ImportErrors, locate
 from importing.writer import save_articles
 from models import ApiKey, Customer, article_table, db
-from schemas import API
+from schemas import API_PATH
 from serving.server import base_url
 from settings import load_environment
 from storage.engine import write_transaction
@@ -184,7 +184,7 @@ def main(count: int, key: str | None, remove: bool) -> None:
     if is_new:
         click.echo(f"New customer: {DEMO_CUSTOMER}", err=True)
     header = shlex.quote(f"x-api-key: {key or 'YOUR_KEY'}")
-    click.echo(f'Start the service (python app.py), then:\n  curl -H {header} "{site}{API}/articles?take=2"')
+    click.echo(f'Start the service (python app.py), then:\n  curl -H {header} "{site}{API_PATH}/articles?take=2"')
 
 
 if __name__ == "__main__":

@@ -6,13 +6,12 @@ import sqlite3
 import sys
 from collections.abc import Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager, suppress
-from copy import copy
 from errno import EPIPE
 from io import TextIOWrapper
 from typing import Any, TypeVar
 
 import click
-from flask.cli import FlaskGroup, with_appcontext
+from flask.cli import with_appcontext
 from sqlalchemy.exc import DBAPIError
 
 from field_types import printable
@@ -119,15 +118,6 @@ class DatabaseGroup(click.Group):
                     signal.signal(number, lambda number, _: sys.exit(128 + number))  # removes temporary files
         with translate_errors():
             return super().invoke(ctx)
-
-
-def name_flask_commands() -> None:
-    """Mark Flask's own commands in the list that `flask --help` prints, if the program is `flask`."""
-    context = click.get_current_context(silent=True)
-    if context and isinstance(context.command, FlaskGroup):
-        for name, command in context.command.commands.items():
-            command = context.command.commands[name] = copy(command)
-            command.short_help = f"Flask's own: {command.get_short_help_str()}"
 
 
 def count_articles(number: int) -> str:

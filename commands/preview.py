@@ -11,7 +11,7 @@ from threading import Event
 
 import click
 import orjson
-from flask import Flask, current_app
+from flask import Flask
 from sqlalchemy import URL
 
 from commands import params, progress_bar
@@ -23,7 +23,7 @@ from importing.errors import ImportErrors, locate
 from importing.export import export_articles
 from importing.json_files import dump_line
 from importing.writer import save_articles
-from schemas import API
+from schemas import API_PATH
 from serving import server
 from storage.engine import release_connection, write_transaction
 from storage.tables import open_database
@@ -48,7 +48,9 @@ def preview(command: tuple[str, ...], slugs: tuple[str, ...], name: str | None) 
         export = Path(folder, "articles.jsonl")
         customer = _export(export, name, slugs)
         database = URL.create("sqlite", database=str(Path(folder, "articles.db")))
-        app = current_app.extensions["create_app"]({"DATABASE_URL": database})
+        from app import create_app  # app imports this module
+
+        app = create_app({"DATABASE_URL": database})
         with app.app_context():
             try:
                 _import(export, customer)
@@ -105,7 +107,7 @@ def _run(command: tuple[str, ...], url: str, stop: Event) -> int:
 
     A terminal sends Ctrl+C to the command too, and SIGTERM goes on to it.
     """
-    environment = os.environ | {"ARTICLES_URL": f"{url}{API}", "ARTICLES_KEY": KEY}
+    environment = os.environ | {"ARTICLES_URL": f"{url}{API_PATH}", "ARTICLES_KEY": KEY}
     with start_program(command, env=environment) as process:
         signal.signal(signal.SIGTERM, lambda *_: process.terminate())
         if stop.is_set():  # while the command started

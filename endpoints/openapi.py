@@ -9,16 +9,16 @@ from flask import Blueprint, Response
 
 from endpoints.responses import PUBLIC_HEADERS
 from field_types import Day, Keywords, Minutes, SchemaMarkup, Text, Timestamp
-from schemas import API, ArticlePreviewSchema, ArticleSchema, RowSchema, SitemapEntrySchema
+from schemas import API_PATH, ArticlePreviewSchema, ArticleSchema, RowSchema, SitemapEntrySchema
 from settings import read_version
 
 blueprint = Blueprint("openapi", __name__)
 
 DOCUMENT = Path(__file__).with_suffix(".json")  # all but the version, and the forms below with their examples
 FORMS = {
-    f"{API}/articles": ArticleSchema(),
-    f"{API}/articles/preview": ArticlePreviewSchema(),
-    f"{API}/sitemap": SitemapEntrySchema(),
+    f"{API_PATH}/articles": ArticleSchema(),
+    f"{API_PATH}/articles/preview": ArticlePreviewSchema(),
+    f"{API_PATH}/sitemap": SitemapEntrySchema(),
 }
 STRING: dict[str, Any] = {"type": "string"}
 ARRAY: dict[str, Any] = {"type": "array"}

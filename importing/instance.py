@@ -10,7 +10,7 @@ from urllib.request import HTTPRedirectHandler, Request, build_opener
 import orjson
 
 from importing.errors import ImportErrors, Records, SourceError, SourceOptions, locate
-from schemas import API
+from schemas import API_PATH
 from settings import read_version
 
 PAGE_SIZE = 100  # articles that are requested at a time
@@ -47,7 +47,7 @@ def _articles_url(url: str) -> str:
         raise SourceError(f"It cannot be reached ({error}). Check the URL.") from error
     path = parts.path.rstrip("/")
     if not path.endswith("/articles"):
-        path = f"{path.partition(API)[0]}{API}/articles"
+        path = f"{path.partition(API_PATH)[0]}{API_PATH}/articles"
     return parts._replace(path=path).geturl()
 
 

@@ -9,11 +9,10 @@ from threading import Timer
 from typing import Any
 
 from sqlalchemy import Connection, Engine, event
-from sqlalchemy.engine import URL, make_url
+from sqlalchemy.engine import URL
 from sqlalchemy.exc import DBAPIError, OperationalError
 
 from models import db
-from storage import StorageError
 from storage.sqlite import checkpoint, kept_file, primary_code, sqlite_path
 
 WRITE_LOCK_TIMEOUT_SECONDS = 60  # an import of 100,000 articles takes half of it
@@ -44,19 +43,6 @@ def _set_up_sqlite(connection: sqlite3.Connection, _record: object) -> None:
     """
     connection.execute("PRAGMA foreign_keys = ON")
     connection.execute("PRAGMA synchronous = FULL")
-
-
-def parse_database_url(text: str) -> URL:
-    """Return the URL of a database. `postgres://` means PostgreSQL, as in what hosting services give out.
-
-    Raises StorageError for a SQLite database in memory: each command would have another one, which is empty.
-    """
-    url = make_url(text)
-    if url.drivername == "postgres":
-        url = url.set(drivername="postgresql")
-    if url.get_backend_name() == "sqlite" and (not url.database or url.database.startswith((":memory:", "file:"))):
-        raise StorageError("A SQLite database must be a file, as in sqlite:////path/to/articles.db.")
-    return url
 
 
 def engine_options(url: URL, threads: int) -> dict[str, Any]:

@@ -35,6 +35,7 @@ from helpers import (
     close,
     create_application,
     create_key,
+    database_url,
     fast_clock,
     get,
     run_sql,
@@ -45,8 +46,11 @@ from helpers import (
     subprocess_args,
     wait_for,
 )
+from sqlalchemy import make_url
 
 from auth import hash_key
+from commands.start_message import print_start_message
+from models import db
 from settings import read_version
 
 HEALTH = b"GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n"
@@ -501,25 +505,22 @@ def test_request_is_one_line_of_the_log_without_keys(site, new_log):
     assert "\x1b" not in new_log()
 
 
-def test_log_names_the_key_whatever_the_status(site, new_log):
+def test_log_names_the_key_of_a_request_that_needs_one(site, new_log):
     ((key_id,),) = run_sql(site.server.database, "SELECT id FROM api_key WHERE hash = ?", hash_key(site.key))
     etag = site.get(SITEMAP).headers["ETag"]
     sent = {
         200: site.get(SITEMAP),
         304: site.get(SITEMAP, If_None_Match=etag),
         400: site.get(f"{LISTS[0]}?take=0"),
-        404: site.get("/api/public/v1/none"),
-        405: site.get(LISTS[0], "POST"),
     }
     assert {status: response.status for status, response in sent.items()} == {status: status for status in sent}
-    site.get(SITEMAP, "OPTIONS")
-    site.get("/healthz")
-    for request in [f" {status}" for status in sent] + ["OPTIONS /api/public/v1/sitemap 200", "GET /healthz 200"]:
-        wait_for_line(new_log, rf"{request} \d+ bytes \S+ ms {site.customer}/{key_id}\n")
-    for path in (SITEMAP, "/none"):
-        site.get(path, x_api_key="wrong")
-    wait_for_line(new_log, r"GET /none 404 \d+ bytes \S+ ms -\n")
-    wait_for_line(new_log, r"GET /api/public/v1/sitemap 401 \d+ bytes \S+ ms -\n")
+    for status in sent:
+        wait_for_line(new_log, rf" {status} \d+ bytes \S+ ms {site.customer}/{key_id}\n")
+    assert site.get("/none").status == 404
+    assert site.get(SITEMAP, "OPTIONS").status == 200
+    assert site.get(SITEMAP, x_api_key="wrong").status == 401
+    for request in ("GET /none 404", "OPTIONS /api/public/v1/sitemap 200", "GET /api/public/v1/sitemap 401"):
+        wait_for_line(new_log, rf"{request} \d+ bytes \S+ ms -\n")
 
 
 @pytest.mark.slow
@@ -592,17 +593,24 @@ def test_stalled_reader_of_the_log_stops_nothing(shared):
 def test_service_listens_on_host_and_prints_its_url(start, site, host, url_host):
     site.save(article_json(1))
     server = start(HOST=host)
-    assert (
-        server.printed()
-        == f"Article Delivery API {read_version()}: serving on http://{url_host}:{server.port} (Ctrl+C stops)\n"
-    )
+    first = server.printed().partition("\n")[0]
+    assert first == f"Article Delivery API {read_version()}: serving on http://{url_host}:{server.port} (Ctrl+C stops)"
     assert get(server, "/healthz").status == 200
+
+
+def test_start_prints_the_database_without_its_password(app, capsys, monkeypatch):
+    with app.app_context():
+        url = make_url("postgresql+psycopg://ann:secret@db/articles?sslpassword=secret")
+        monkeypatch.setattr(db.engine, "url", url)
+        print_start_message("http://127.0.0.1:8000")
+    assert capsys.readouterr().out.splitlines()[1] == "Database: postgresql+psycopg://ann:***@db/articles"
 
 
 def test_empty_database_prints_commands_that_fill_it(shared):
     _, server = shared  # started on an empty database, whatever it holds by now
-    first, *others = server.printed().splitlines()
+    first, second, *others = server.printed().splitlines()
     assert first == f"Article Delivery API {read_version()}: serving on http://127.0.0.1:{server.port} (Ctrl+C stops)"
+    assert second == f"Database: {make_url(database_url(server.database)).set(query={})!r}"
     assert "flask keys create CUSTOMER" in others[0]
     assert "python seed.py" in others[1]
     assert get(server, "/healthz").status == 200

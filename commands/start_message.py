@@ -1,0 +1,27 @@
+"""What `python app.py` prints when it starts."""
+
+import click
+from sqlalchemy import select
+
+from commands import silence_stdout
+from models import ApiKey, Article, db
+from settings import read_version
+
+NAME = "Article Delivery API"
+
+
+def print_start_message(url: str) -> None:
+    """Print where the service listens, which database it serves, and how to create a key and articles if it has none.
+
+    The database's URL is printed without its password, which may also be in its query.
+    """
+    database = db.engine.url.set(query={}).render_as_string(hide_password=True)
+    lines = [f"{NAME} {read_version()}: serving on {url} (Ctrl+C stops)", f"Database: {database}"]
+    if not db.session.scalar(select(ApiKey.id).limit(1)):
+        lines.append("There is no API key yet. To create one: flask keys create CUSTOMER")
+    if not db.session.scalar(select(Article.pk).limit(1)):
+        lines.append("There is no article yet. To write demo articles: python seed.py")
+    try:
+        click.echo("\n".join(lines))
+    except OSError:  # A full disk is no reason not to serve.
+        silence_stdout()
