@@ -1,14 +1,14 @@
 """Field types of marshmallow: the values that requests, responses, imports and settings are made of."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime, tzinfo
-from typing import Any
+from typing import Any, ClassVar
 from urllib.parse import urlsplit
 from zoneinfo import ZoneInfo
 
 import orjson
-from marshmallow import ValidationError, fields, validate
+from marshmallow import Schema, ValidationError, fields, validate
 from orjson import Fragment
 
 MAX_READ_TIME_MINUTES = 1_000_000
@@ -68,30 +68,6 @@ def dump_json(value: Any) -> str:
         raise ValidationError(TOO_DEEP) from error
 
 
-def normalize_json(text: str) -> str:
-    """Return JSON text in the form of `dump_json`, so that equal values are equal text."""
-    try:
-        return dump_json(orjson.loads(text))
-    except (ValueError, ValidationError):  # SQLite allows more levels than the JSON library, and lone surrogates
-        return text.replace("\r", " ").replace("\n", " ")
-
-
-class WholeNumber(fields.Integer):
-    """A whole number in a range: in ASCII digits, with or without a sign, or if `strict`, a number of JSON."""
-
-    def __init__(self, minimum: int, maximum: int | None = None, **kwargs: Any) -> None:
-        error = f"Must be a whole number, {minimum} {'or more' if maximum is None else f'to {maximum}'}."
-        in_range = validate.Range(minimum, maximum, error=error)
-        super().__init__(validate=in_range, error_messages={"invalid": error}, **kwargs)
-
-    def _validated(self, value: Any) -> int:
-        if not self.strict:
-            match = re.fullmatch(r"([+-]?)([0-9]+)", str(value))
-            # Python parses up to 4,300 digits. A number of that many is out of any range, whatever follows.
-            value = match and f"{match[1]}{match[2].lstrip('0')[:4300] or 0}"
-        return super()._validated(value)
-
-
 def validate_no_nul(value: str) -> None:
     """Raise ValidationError for text that PostgreSQL cannot store, and that SQLite's functions would cut."""
     if "\0" in value:
@@ -110,13 +86,55 @@ def one_of(choices: Iterable[str]) -> validate.OneOf:
     return validate.OneOf(tuple(choices), error="Must be one of: {choices}.")
 
 
-class Text(fields.String):
-    """Text without the NUL character, which PostgreSQL cannot store and which ends strings in SQLite's functions."""
+def validate_http_url(value: str) -> None:
+    """Raise ValidationError for text that is neither empty nor an absolute http(s) URL."""
+    if " " in value.strip():
+        raise ValidationError("Holds a space. Write %20.")
+    try:
+        url = urlsplit(value)
+        is_valid = url.scheme in ("http", "https") and url.hostname and url.port != 0
+    except ValueError:  # not a URL, or not a port
+        is_valid = False
+    if value and (not is_valid or re.search(r"[\s\x00-\x1f\x7f]", value)):
+        raise ValidationError("Must be an http or https URL, or empty.")
 
-    default_error_messages = {"required": "Missing. Every article needs it."}  # noqa: RUF012  # as marshmallow has it
+
+class RenderedField(fields.Field[Any]):
+    """A field that renders a stored value as JSON. `json_schema` describes that JSON in /openapi.json."""
+
+    json_schema: ClassVar[dict[str, Any]] = {}
+
+    def render(self, value: Any) -> Any:
+        """Return a stored value as the JSON library can dump it."""
+        return value
 
     def _serialize(self, value: Any, attr: str | None, obj: Any, **kwargs: Any) -> Any:
-        return value  # the database holds text alone
+        return self.render(value)
+
+
+class WholeNumber(RenderedField, fields.Integer):
+    """A whole number in a range: in ASCII digits, with or without a sign, or if `strict`, a number of JSON."""
+
+    json_schema: ClassVar[dict[str, Any]] = {"type": "integer"}
+
+    def __init__(self, minimum: int, maximum: int, **kwargs: Any) -> None:
+        error = f"Must be a whole number, {minimum} to {maximum}."
+        in_range = validate.Range(minimum, maximum, error=error)
+        super().__init__(validate=in_range, error_messages={"invalid": error}, **kwargs)
+
+    def _validated(self, value: Any) -> int:
+        if not self.strict:
+            # int() accepts more than digits, but no more than 4,300 of them. Leading zeros do not count here.
+            match = re.fullmatch("([+-]?)([0-9]+)", str(value))
+            value = match and match[1] + (match[2].lstrip("0") or "0")
+        return super()._validated(value)
+
+
+class Text(RenderedField):
+    """Text without the NUL character, which PostgreSQL cannot store and which ends strings in SQLite's functions."""
+
+    json_schema: ClassVar[dict[str, Any]] = {"type": "string"}
+    default_error_messages = {"required": "Missing. Every article needs it."}  # noqa: RUF012  # as marshmallow has it
 
     def _deserialize(self, value: Any, attr: str | None, data: Any, **kwargs: Any) -> str:
         if not isinstance(value, str):
@@ -125,15 +143,17 @@ class Text(fields.String):
         return value
 
 
-class JsonText(fields.Field[str]):
-    """A column that holds JSON text, rendered without parsing it."""
+class JsonText(RenderedField):
+    """JSON text, rendered without parsing it."""
 
-    def _serialize(self, value: Any, attr: str | None, obj: Any, **kwargs: Any) -> Fragment | None:
+    def render(self, value: str | None) -> Fragment | None:
         return Fragment(value) if value else None
 
 
 class Keywords(JsonText):
     """An array of strings."""
+
+    json_schema: ClassVar[dict[str, Any]] = {"type": "array", "items": {"type": "string"}}
 
     def _deserialize(self, value: Any, attr: str | None, data: Any, **kwargs: Any) -> str:
         if not isinstance(value, list) or not all(isinstance(keyword, str) for keyword in value):
@@ -145,6 +165,12 @@ class Keywords(JsonText):
 
 class SchemaMarkup(JsonText):
     """A schema.org graph in JSON-LD, which sites inject into their pages. None is generated from the article."""
+
+    json_schema: ClassVar[dict[str, Any]] = {
+        "type": "object",
+        "properties": {"@context": {"type": "string"}, "@graph": {"type": "array", "items": {}}},
+        "required": ["@context", "@graph"],
+    }
 
     def _deserialize(self, value: Any, attr: str | None, data: Any, **kwargs: Any) -> str:
         if not (
@@ -159,27 +185,33 @@ class SchemaMarkup(JsonText):
         return text
 
 
-class Timestamp(fields.AwareDateTime):
+class Timestamp(RenderedField):
     """An aware datetime in UTC, to the millisecond."""
 
-    def _serialize(self, value: Any, attr: str | None, obj: Any, **kwargs: Any) -> str | None:
+    json_schema: ClassVar[dict[str, Any]] = {"type": "string", "format": "date-time"}
+
+    def render(self, value: datetime | None) -> str | None:
         return format_timestamp(value) if value else None
 
     def _deserialize(self, value: Any, attr: str | None, data: Any, **kwargs: Any) -> datetime:
         return parse_timestamp(value)
 
 
-class Day(fields.Date):
+class Day(RenderedField):
     """The UTC date of an aware datetime in UTC, YYYY-MM-DD."""
 
-    def _serialize(self, value: Any, attr: str | None, obj: Any, **kwargs: Any) -> str:
+    json_schema: ClassVar[dict[str, Any]] = {"type": "string", "format": "date"}
+
+    def render(self, value: datetime) -> str:
         return str(value.date())
 
 
-class Minutes(fields.Float):
+class Minutes(RenderedField):
     """A number of minutes. A whole number is rendered without a fraction."""
 
-    def _serialize(self, value: Any, attr: str | None, obj: Any, **kwargs: Any) -> int | float:
+    json_schema: ClassVar[dict[str, Any]] = {"type": "number", "minimum": 0}
+
+    def render(self, value: float) -> int | float:
         return int(value) if value.is_integer() else value
 
     def _deserialize(self, value: Any, attr: str | None, data: Any, **kwargs: Any) -> float:
@@ -188,14 +220,41 @@ class Minutes(fields.Float):
         return float(value)
 
 
-def validate_http_url(value: str) -> None:
-    """Raise ValidationError for text that is neither empty nor an absolute http(s) URL."""
-    if " " in value.strip():
-        raise ValidationError("Holds a space. Write %20.")
-    try:
-        url = urlsplit(value)
-        is_valid = url.scheme in ("http", "https") and url.hostname and url.port != 0
-    except ValueError:  # not a URL, or not a port
-        is_valid = False
-    if value and (not is_valid or re.search(r"[\s\x00-\x1f\x7f]", value)):
-        raise ValidationError("Must be an http or https URL, or empty.")
+class RowSchema(Schema):
+    """A form in which database rows are rendered. Its fields are named after their columns.
+
+    Creating one raises TypeError for a field that /openapi.json could not describe.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.columns = tuple(self.fields)
+        self.fields_by_key: dict[str, RenderedField] = {}
+        for name, field in self.fields.items():
+            if not (isinstance(field, RenderedField) and field.json_schema):
+                raise TypeError(
+                    f"{type(self).__name__}.{name}: {type(field).__name__} does not say what it renders. "
+                    "Derive it from RenderedField in field_types.py, and set its json_schema."
+                )
+            self.fields_by_key[field.data_key or name] = field
+        # Text is rendered as it is, which needs no call.
+        self._renderers = [
+            (key, field.render)
+            for key, field in self.fields_by_key.items()
+            if type(field).render is not RenderedField.render
+        ]
+
+    def example(self) -> dict[str, Any]:
+        """Return an example of the form, as JSON."""
+        return {key: field.metadata["openapi"]["examples"][0] for key, field in self.fields_by_key.items()}
+
+    def render(self, rows: Iterable[Sequence[Any]]) -> list[dict[str, Any]]:
+        """Return rows that begin with `columns`, in that order, as dictionaries that the JSON library can dump.
+
+        A page has hundreds of values. `dump` returns the same, but looks each of them up by its name.
+        """
+        records = [dict(zip(self.fields_by_key, row, strict=False)) for row in rows]
+        for record in records:
+            for key, render in self._renderers:
+                record[key] = render(record[key])
+        return records

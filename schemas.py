@@ -1,6 +1,5 @@
 """marshmallow schemas: the query string, the full form, the preview, the sitemap entry, and the import form."""
 
-from collections.abc import Iterable, Sequence
 from typing import Any
 
 from marshmallow import EXCLUDE, Schema, ValidationError, fields, pre_load, validate
@@ -9,6 +8,7 @@ from field_types import (
     Day,
     Keywords,
     Minutes,
+    RowSchema,
     SchemaMarkup,
     Text,
     Timestamp,
@@ -42,35 +42,12 @@ class ListQuerySchema(Schema):
         validate=[validate.Length(max=MAX_QUERY_LENGTH, error="Must be {max} characters or fewer."), validate_no_nul],
     )
     take = WholeNumber(1, 100, load_default=50)
-    skip = WholeNumber(0, load_default=0)
+    skip = WholeNumber(0, 2**53 - 1, load_default=0)  # JSON's largest safe integer
     order_by = fields.String(data_key="orderBy", load_default="publishedAt", validate=one_of(SORT_COLUMNS))
     order = fields.String(load_default="desc", validate=one_of(("asc", "desc")))
 
 
-class RowSchema(Schema):
-    """A form in which database rows are rendered. Its fields are named after their columns."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.columns = tuple(self.fields)
-        self._members = [(field.data_key or name, field._serialize) for name, field in self.fields.items()]
-
-    def example(self) -> dict[str, Any]:
-        """Return an example of the form, as JSON."""
-        return {field.data_key or name: field.metadata["openapi"]["examples"][0] for name, field in self.fields.items()}
-
-    def render(self, rows: Iterable[Sequence[Any]]) -> list[dict[str, Any]]:
-        """Return rows of `columns`, in that order, as dictionaries that the JSON library can dump.
-
-        A page has hundreds of values: `dump` would look each of them up by its name.
-        """
-        return [
-            {name: serialize(value, name, row) for (name, serialize), value in zip(self._members, row, strict=True)}
-            for row in rows
-        ]
-
-
-def about(description: str, example: Any, aliases: str = "", **limits: Any) -> dict[str, Any]:
+def field_metadata(description: str, example: Any, aliases: str = "", **limits: Any) -> dict[str, Any]:
     """Return a field's metadata: what /openapi.json says of it, its limits in JSON Schema, and what others call it."""
     return {"openapi": {"description": description, "examples": [example], **limits}, "aliases": aliases.split()}
 
@@ -83,7 +60,7 @@ class ArticleSchema(RowSchema):
 
     id = Text(
         validate=validate.Regexp(r"\S{1,64}\Z", error="Must have 1 to 64 characters and no white space."),
-        metadata=about(
+        metadata=field_metadata(
             "Unique among your articles. It stays when the slug changes.",
             "0b9f3c51-5d0a-4f5e-9f6b-3d1c6e0f8a21",
             minLength=1,
@@ -94,7 +71,7 @@ class ArticleSchema(RowSchema):
     title = Text(
         required=True,
         validate=validate_xml_text,
-        metadata=about("The article's title, as text: escape it in HTML.", "Our spring menu", "name headline"),
+        metadata=field_metadata("The article's title, as text: escape it in HTML.", "Our spring menu", "name headline"),
     )
     slug = Text(
         required=True,
@@ -104,7 +81,7 @@ class ArticleSchema(RowSchema):
             ),
             validate_xml_text,
         ],
-        metadata=about(
+        metadata=field_metadata(
             "For the article's URL on your site, in which you percent-encode it. Unique among your articles.",
             "spring-menu",
             "url permalink path",
@@ -115,30 +92,31 @@ class ArticleSchema(RowSchema):
         data_key="bannerUrl",
         load_default="",
         validate=validate_http_url,
-        metadata=about(
+        metadata=field_metadata(
             "The http or https URL of the banner image, or empty.",
             "https://www.example.com/spring.jpg",
             "image imageurl heroimage hero featureimage featuredimage cover banner images",
         ),
     )
     keywords = Keywords(
-        load_default="[]", metadata=about("What the article is about; may be empty.", ["menu", "spring"], "tags labels")
+        load_default="[]",
+        metadata=field_metadata("What the article is about; may be empty.", ["menu", "spring"], "tags labels"),
     )
     meta_title = Text(
         data_key="metaTitle",
         validate=validate_xml_text,
-        metadata=about("For your page's title element.", "Our spring menu", "seotitle"),
+        metadata=field_metadata("For your page's title element.", "Our spring menu", "seotitle"),
     )
     meta_desc = Text(
         data_key="metaDesc",
         validate=validate_xml_text,
-        metadata=about(
+        metadata=field_metadata(
             "For your page's meta description.", "Asparagus is back.", "metadescription description excerpt summary"
         ),
     )
     published_at = Timestamp(
         data_key="publishedAt",
-        metadata=about(
+        metadata=field_metadata(
             "Since when it is published, in UTC, to the millisecond.",
             "2026-03-01T07:00:00.000Z",
             "pubdate publishdate publishedon date published",
@@ -147,27 +125,23 @@ class ArticleSchema(RowSchema):
     category = Text(
         load_default="",
         validate=validate_xml_text,
-        metadata=about("Name of the category, or empty.", "News", "section primarytag"),
+        metadata=field_metadata("Name of the category, or empty.", "News", "section primarytag"),
     )
-    read_time = Minutes(data_key="readTime", metadata=about("The time that reading takes, in minutes.", 1))
+    read_time = Minutes(data_key="readTime", metadata=field_metadata("The time that reading takes, in minutes.", 1))
     content_html = Text(
         data_key="contentHtml",
         required=True,
-        metadata=about("The body, in HTML, as it was imported.", "<p>Asparagus is back.</p>", "html body content text"),
+        metadata=field_metadata(
+            "The body, in HTML, as it was imported.", "<p>Asparagus is back.</p>", "html body content text"
+        ),
     )
     schema_markup = SchemaMarkup(
         data_key="schemaMarkup",
-        metadata=about(
+        metadata=field_metadata(
             "Structured data of schema.org in JSON-LD, for a script element of your page.",
             {"@context": "https://schema.org", "@graph": [{"@type": "BlogPosting"}]},
         ),
     )
-
-
-class StoredArticleSchema(ArticleSchema):
-    """The full form, and what its structured data is generated from besides."""
-
-    updated_at = Timestamp(data_key="updatedAt")
 
 
 class ArticlePreviewSchema(ArticleSchema):
@@ -202,8 +176,12 @@ class ArticleImportSchema(ArticleSchema):
 class SitemapEntrySchema(RowSchema):
     """A slug and the day of its last change."""
 
-    slug = Text(data_key="url", metadata=about("An article's slug, not a full URL.", "spring-menu", **SLUG_LIMITS))
+    slug = Text(
+        data_key="url", metadata=field_metadata("An article's slug, not a full URL.", "spring-menu", **SLUG_LIMITS)
+    )
     changed_at = Day(
         data_key="lastmod",
-        metadata=about("The day of its last change or of its publication, the later one, in UTC.", "2026-03-02"),
+        metadata=field_metadata(
+            "The day of its last change or of its publication, the later one, in UTC.", "2026-03-02"
+        ),
     )

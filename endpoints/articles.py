@@ -1,27 +1,26 @@
 """GET /articles: published articles in full."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from flask import Blueprint, Response, g
 
 from endpoints.lists import list_response
-from schemas import StoredArticleSchema
+from schemas import ArticleSchema
 from storage.structured_data import fill_schema_markup
 
 blueprint = Blueprint("articles", __name__)
-schema = StoredArticleSchema()
+schema = ArticleSchema()
+COLUMNS = (*schema.columns, "updated_at")  # Structured data is generated from the time of the update, too.
 
 
 @blueprint.get("/articles")
 def list_articles() -> Response:
     """Return published articles in full."""
-    return list_response(schema.columns, _render)
+    return list_response(COLUMNS, _render)
 
 
-def _render(rows: Iterable[Sequence[Any]]) -> list[dict[str, Any]]:
+def _render(rows: Sequence[Any]) -> list[dict[str, Any]]:
     records = schema.render(rows)
-    fill_schema_markup(records, g.customer.name)
-    for record in records:
-        del record["updatedAt"]
+    fill_schema_markup(records, [row.updated_at for row in rows], g.customer.name)
     return records

@@ -1,12 +1,11 @@
 """The common part of the two lists, which differ only in the form of an article."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from typing import Any
 from urllib.parse import urlencode
 
 from flask import Response, g, request
-from orjson import Fragment
 
 from endpoints.responses import json_response
 from models import db
@@ -19,7 +18,7 @@ PARAMETERS = tuple(field.data_key or name for name, field in query_schema.fields
 REVERSED = {"asc": "desc", "desc": "asc"}
 
 
-def list_response(columns: tuple[str, ...], render: Callable[[Iterable[Sequence[Any]]], list[Any]]) -> Response:
+def list_response(columns: tuple[str, ...], render: Callable[[Sequence[Any]], list[Any]]) -> Response:
     """Return a page of the customer's published articles: rows of `columns`, as `render` turns them into JSON.
 
     Total and page are read in the session's transaction, which sees one state of the database. Raises ValidationError
@@ -30,8 +29,7 @@ def list_response(columns: tuple[str, ...], render: Callable[[Iterable[Sequence[
     parameters = {"customer_id": g.customer.id, "now": now} | word_parameters(words)
     total, next_publication = db.session.connection().execute(count_published(len(words)), parameters).one()
     rows = _read_page(columns, query, parameters, len(words), total) if query["skip"] < total else []
-    # A skip may have more digits than the JSON library's integers.
-    meta = {"total": total, "take": len(rows), "skip": Fragment(str(query["skip"]))}
+    meta = {"total": total, "take": len(rows), "skip": query["skip"]}
     response = json_response({"data": render(rows), "meta": meta}, next_publication)
     if links := _page_links(query, total):
         response.headers["Link"] = links

@@ -32,7 +32,7 @@ def export_articles(customer: Customer, slugs: Collection[str] = (), *, all_fiel
         articles = [stored_article(dict(row), customer.name) for row in batch]
         records = schema.render([article[name] for name in schema.columns] for article in articles)
         if all_fields:
-            fill_schema_markup(records, customer.name)
+            fill_schema_markup(records, [article["updated_at"] for article in articles], customer.name)
         for article, record in zip(articles, records, strict=True):
             left_out = set() if all_fields else _derivable(article)
             names = zip(schema.columns, record, strict=True)

@@ -2,33 +2,35 @@
 
 import math
 from collections.abc import Iterable
+from datetime import datetime
 from typing import Any
 
 import orjson
+from marshmallow import ValidationError
 from orjson import Fragment
 
-from field_types import SCRIPT_BREAKOUT, normalize_json
-from schemas import StoredArticleSchema
+from field_types import SCRIPT_BREAKOUT, dump_json, format_timestamp
+from schemas import ArticleSchema
 
-schema = StoredArticleSchema()
+schema = ArticleSchema()
 
 
-def fill_schema_markup(records: Iterable[dict[str, Any]], publisher: str) -> None:
-    """Set the structured data of articles that were rendered without any, by their `updatedAt` too."""
-    for record in records:
+def fill_schema_markup(records: Iterable[dict[str, Any]], updated_at: Iterable[datetime], publisher: str) -> None:
+    """Set the structured data of articles that were rendered without any. They were updated at these times."""
+    for record, moment in zip(records, updated_at, strict=True):
         if record["schemaMarkup"] is None:
-            record["schemaMarkup"] = Fragment(generate_schema_markup(record, publisher))
+            record["schemaMarkup"] = Fragment(generate_schema_markup(record, moment, publisher))
 
 
-def generate_schema_markup(record: dict[str, Any], publisher: str) -> str:
-    """Return the JSON-LD graph of an article that was rendered with its `updatedAt`, as JSON text.
+def generate_schema_markup(record: dict[str, Any], updated_at: datetime, publisher: str) -> str:
+    """Return the JSON-LD graph of an article that was rendered in its full form, as JSON text.
 
     A BlogPosting, with the properties that search engines document:
     https://developers.google.com/search/docs/appearance/structured-data/article. In text that would break out of a
     page's script element, a space follows the "<".
     """
     organization = {"@type": "Organization", "name": publisher}
-    modified, published = record["updatedAt"], record["publishedAt"]
+    modified, published = format_timestamp(updated_at), record["publishedAt"]
     posting = {
         "@type": "BlogPosting",
         "headline": record["title"],
@@ -48,13 +50,22 @@ def generate_schema_markup(record: dict[str, Any], publisher: str) -> str:
     return SCRIPT_BREAKOUT.sub("< ", text) if "<" in text else text
 
 
+def normalize_json(text: str) -> str:
+    """Return JSON text in the form of `dump_json`, so that equal values are equal text."""
+    try:
+        return dump_json(orjson.loads(text))
+    except (ValueError, ValidationError):  # SQLite allows more levels than the JSON library, and lone surrogates
+        return text.replace("\r", " ").replace("\n", " ")
+
+
 def given_schema_markup(article: dict[str, Any], publisher: str) -> str | None:
     """Return the structured data of an article, by `Article` column, or None if it is just what would be generated."""
     if article["schema_markup"] is None:
         return None
     given = normalize_json(article["schema_markup"])
     (record,) = schema.render([[article[name] for name in schema.columns]])
-    return None if given == normalize_json(generate_schema_markup(record, publisher)) else given
+    generated = generate_schema_markup(record, article["updated_at"], publisher)
+    return None if given == normalize_json(generated) else given
 
 
 def stored_article(row: dict[str, Any], publisher: str) -> dict[str, Any]:

@@ -20,7 +20,7 @@ CHANGES = [
     (
         "schemas.py",
         "    read_time = Minutes(",
-        '    author = Text(load_default="", metadata=about("Who wrote it.", "Ann Lee"))\n    read_time = Minutes(',
+        '    author = Text(load_default="", metadata=field_metadata("Writer.", "Ann Lee"))\n    read_time = Minutes(',
     ),
     ("schemas.py", '"category", "keywords")', '"category", "keywords", "author")'),
     ("storage/tables.py", "SCHEMA_VERSION = 3", "SCHEMA_VERSION = 4"),

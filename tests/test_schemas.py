@@ -1,13 +1,15 @@
-"""Tests of the schema that an import validates articles with."""
+"""Tests of the schemas: what an import accepts, and how a form renders rows."""
 
 import json
+from datetime import UTC, datetime
 
 import orjson
 import pytest
 from helpers import EXAMPLE
-from marshmallow import ValidationError
+from marshmallow import ValidationError, fields
 
-from schemas import ArticleImportSchema
+from field_types import JsonText, RowSchema, Text
+from schemas import ArticleImportSchema, ArticlePreviewSchema, ArticleSchema, SitemapEntrySchema
 
 COMPLETE = EXAMPLE | {
     "id": "a-1",
@@ -155,3 +157,44 @@ def test_schema_markup_keeps_numbers_and_text_exactly():
     graph = [1, -0.5, 1e100, True, None, "é\u2028", 2**53, {"ü": []}, "\\u0000"]
     loaded = load(**COMPLETE | {"schemaMarkup": {"@context": "x", "@graph": graph}})
     assert json.loads(loaded["schema_markup"])["@graph"] == graph
+
+
+ROW = {
+    "id": "a-1",
+    "title": "Café",
+    "slug": "cafe",
+    "banner_url": "",
+    "keywords": '["one","zwei"]',
+    "meta_title": "Meta",
+    "meta_desc": "",
+    "published_at": datetime(2026, 1, 31, 9, 30, 0, 123000, UTC),
+    "category": "News",
+    "read_time": 2.0,
+    "content_html": "<p>Text</p>",
+    "schema_markup": '{"@context":"https://schema.org","@graph":[]}',
+    "changed_at": datetime(2026, 2, 1, tzinfo=UTC),
+}
+
+
+@pytest.mark.parametrize("form", [ArticleSchema, ArticlePreviewSchema, SitemapEntrySchema])
+def test_form_renders_a_row_as_marshmallow_dumps_it(form):
+    schema = form()
+    row = {name: ROW[name] for name in schema.columns}
+    (rendered,) = schema.render([tuple(row.values())])
+    assert list(rendered) == list(schema.example())
+    assert orjson.dumps(rendered) == orjson.dumps(schema.dump(row))
+
+
+@pytest.mark.parametrize("field_class", [fields.Boolean, JsonText])
+def test_form_with_a_field_that_nothing_describes_is_refused(field_class):
+    """Otherwise the first request for /openapi.json would fail."""
+    with pytest.raises(TypeError, match=rf"Form\.flag: {field_class.__name__} does not say what it renders"):
+        type("Form", (RowSchema,), {"flag": field_class()})()
+
+
+def test_field_class_is_described_as_the_class_that_it_derives_from():
+    class Author(Text):
+        """A person's name."""
+
+    form = type("Form", (RowSchema,), {"author": Author()})()
+    assert form.fields_by_key["author"].json_schema == {"type": "string"}

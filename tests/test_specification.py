@@ -134,7 +134,7 @@ def as_number(text):
 
 def bad_parameters(query):
     """Yield the names of the parameters of a list request that are not valid."""
-    ranges = {"take": (1, 100), "skip": (0, float("inf"))}
+    ranges = {"take": (1, 100), "skip": (0, 2**53 - 1)}
     for name, value in query.items():
         if name in ranges:
             low, high = ranges[name]
