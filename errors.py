@@ -17,7 +17,7 @@ SECURITY_HEADERS = [
 ]
 TITLES = HTTP_STATUS_CODES | {413: "Content Too Large"}  # RFC 9110, 15.5.14
 BAD_PARAMETERS = "Some parameters are not valid; errors names them."
-# The code and the detail of each status. Where the detail is empty, the error brings its own. 400 and 401 have another
+# The code and the detail of each status. If the detail is empty, the error brings its own. 400 and 401 have another
 # code each: invalid_parameters and missing_key.
 PROBLEMS = {
     400: ("bad_request", ""),
@@ -74,7 +74,8 @@ def _problem(response: Response, detail: str = "", **members: Any) -> Response:
 
 
 def _from_http_exception(error: HTTPException) -> Response:
-    response = Response(status=error.code, headers=error.get_headers())  # among them Allow and WWW-Authenticate
+    # The headers of some errors matter: Allow and WWW-Authenticate.
+    response = Response(status=error.code, headers=error.get_headers())
     members = {"code": "missing_key"} if isinstance(error, MissingKeyError) else {}
     return _problem(response, error.description or "", **members)
 

@@ -20,7 +20,7 @@ from field_types import (
 )
 
 API_PATH = "/api/public/v1"  # All endpoints that need a key are below this path.
-MAX_QUERY_LENGTH = 200  # characters of a search; longer patterns break database engines
+MAX_SEARCH_CHARACTERS = 200  # Longer patterns break database engines.
 
 # The Article column that each sort field of the API stands for.
 SORT_COLUMNS = {
@@ -39,10 +39,13 @@ class ListQuerySchema(Schema):
 
     q = fields.String(
         load_default="",
-        validate=[validate.Length(max=MAX_QUERY_LENGTH, error="Must be {max} characters or fewer."), validate_no_nul],
+        validate=[
+            validate.Length(max=MAX_SEARCH_CHARACTERS, error="Must be {max} characters or fewer."),
+            validate_no_nul,
+        ],
     )
     take = WholeNumber(1, 100, load_default=50)
-    skip = WholeNumber(0, 2**53 - 1, load_default=0)  # JSON's largest safe integer
+    skip = WholeNumber(0, 2**53 - 1, load_default=0)  # The maximum is JSON's largest safe integer.
     order_by = fields.String(data_key="orderBy", load_default="publishedAt", validate=one_of(SORT_COLUMNS))
     order = fields.String(load_default="desc", validate=one_of(("asc", "desc")))
 

@@ -11,9 +11,9 @@ NAME = "Article Delivery API"
 
 
 def print_start_message(url: str) -> None:
-    """Print where the service listens, which database it serves, and how to create a key and articles if it has none.
+    """Print the URLs of the service and of its database, and how to create a key and articles if there are none.
 
-    The database's URL is printed without its password, which may also be in its query.
+    The database's URL is printed without its password and its query, which may hold a password too.
     """
     database = db.engine.url.set(query={}).render_as_string(hide_password=True)
     lines = [f"{NAME} {read_version()}: serving on {url} (Ctrl+C stops)", f"Database: {database}"]

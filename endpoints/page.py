@@ -22,7 +22,8 @@ POLICY = (
 @blueprint.get("/")
 def show_page() -> Response | BaseResponse:
     """Return the page. It needs no key: it asks its reader for one."""
-    if not request.environ["PATH_INFO"]:  # below a path, without its slash, to which the page's links are relative
+    # Below a path of another server, the page's links are relative to that path with a slash at its end.
+    if not request.environ["PATH_INFO"]:
         return redirect(f"{request.script_root.rpartition('/')[2]}/", 308)
     response = send_file("page/index.html")
     response.headers["Content-Security-Policy"] = POLICY
