@@ -4,11 +4,11 @@ import json
 import os
 import re
 import shlex
-import shutil
 import subprocess
-from functools import partial
+from functools import reduce
 from importlib.util import find_spec
 
+import click
 import pytest
 from click.testing import CliRunner
 from helpers import (
@@ -33,8 +33,8 @@ from settings import read_version
 
 FILES = [*PROJECT.glob("*.md"), *PROJECT.glob("docs/*.md")]
 EVERYTHING = "\n".join(path.read_text("utf-8") for path in FILES)
-NAMES = ("README", "docs/import", "docs/operate", "docs/publish", "CONTRIBUTING")
-README, IMPORT, OPERATE, PUBLISH, CONTRIBUTING = map(read_page, NAMES)
+NAMES = ("README", "docs/import", "docs/operate", "CONTRIBUTING")
+README, IMPORT, OPERATE, CONTRIBUTING = map(read_page, NAMES)
 
 
 def names_in_table(text):
@@ -109,106 +109,58 @@ def test_readme_example_of_an_error_is_a_real_response(client):
     assert client.get(LISTS[0] + "?take=0").get_json() == json.loads(example)
 
 
-@pytest.fixture
-def follow(app, tmp_path, monkeypatch):
-    """Run the first commands of a page's section in the test's folder; return what each printed."""
-    monkeypatch.chdir(tmp_path)
-    return partial(run_section, app)
-
-
-def test_first_commands_for_own_articles_work(follow, run, tmp_path):
+def test_readme_commands_import_list_and_back_up_own_articles(app, run, sql, tmp_path, monkeypatch):
     """Runs them beside the demo, as a user who has followed the README does."""
+    monkeypatch.chdir(tmp_path)
     assert run("keys", "create", "Demo").exit_code == 0
     (example,) = blocks(section(README, "Your own articles"), "json")
     (tmp_path / "articles.json").write_text(example)
-    key, imported, listed = follow(README, "Your own articles")
+    key, imported, listed = run_section(app, README, "Your own articles")
     assert re.fullmatch(r"\S{43}\n", key)
     assert f"`{imported.strip()}`" in section(README, "Your own articles")
     assert listed == "published\t2026-03-01T07:00:00.000Z\tspring-menu\tOur spring menu\n"
-
-
-@pytest.mark.slow
-def test_seed_commands_work(database):
-    """Runs the lines of pages that fill and remove the demo."""
-    lines = re.findall(r"^python (seed\.py .*)$", EVERYTHING, re.MULTILINE)
-    assert lines == ["seed.py --remove", "seed.py --articles 500"]
-    printed = [
-        subprocess.run(**subprocess_args(database, *shlex.split(line)), check=True).stdout for line in reversed(lines)
-    ]
-    assert printed[0].startswith("Demo has 500 published articles, 3 drafts and 1 scheduled article")
-    assert printed[1].startswith("Deleted Demo (articles: 504, keys: 1)")
-
-
-def test_key_commands_work(follow, sql):
-    first, second, listed, revoked = follow(OPERATE, "Keys")
-    assert first != second
-    assert [line.split("\t")[1::4] for line in listed.splitlines()] == [["My Site", "active"]] * 2
-    assert revoked == ""
-    assert sql("SELECT id FROM api_key WHERE revoked_at IS NOT NULL") == [(1,)]
-
-
-def test_customer_commands_work(follow, run, sql):
-    assert run("keys", "create", "My Site").exit_code == 0
-    listed, renamed, deleted = follow(OPERATE, "Customers")
-    assert listed == "My Site\t0\t1\n"
-    assert renamed.startswith("Renamed My Site to My New Site")
-    assert deleted == "Deleted My New Site (articles: 0, keys: 1).\n"
-    assert sql("SELECT count(*) FROM customer") == [(0,)]
-
-
-def test_daily_commands_work(follow, server, key, tmp_path):
-    """Imports the README's example from each kind of source, then publishes, schedules and unpublishes it."""
-    (example,) = blocks(section(README, "Your own articles"), "json")
-    (tmp_path / "articles.json").write_text(example)
-    line = json.dumps(json.loads(example)[0])
-    (tmp_path / "articles.jsonl").write_text(line)
-    for month in ("january", "february"):
-        (tmp_path / f"{month}.jsonl").write_text(line.replace("spring-menu", month))
-    here = IMPORT.replace("https://other.example.com", f"http://{server.host}:{server.port}").replace("ITS_KEY", key)
-    assert follow(IMPORT, "JSON") + follow(here, "Another instance") == [
-        "1 new, 0 changed, 0 unchanged (new: 1 published)\n",
-        "2 new, 0 changed, 0 unchanged (new: 2 published)\n",
-        "0 new, 0 changed, 1 unchanged\n",
-        "0 new, 0 changed, 3 unchanged\n",
-    ]
-    listed, draft, published, scheduled = follow(PUBLISH, "Publish, schedule, unpublish")
-    assert "published\t2026-03-01T07:00:00.000Z\tspring-menu\tOur spring menu\n" in listed
-    assert draft == "spring-menu: draft\n"
-    assert published == "spring-menu: published since 2026-03-01T07:00:00.000Z\n"
-    replaced = "(replaces 2026-03-01T07:00:00.000Z)"
-    assert scheduled == f"spring-menu: scheduled for 2030-03-01T07:00:00.000Z {replaced}\n"
-
-
-def test_articles_as_files_keep_a_history_in_git(app, follow, save, key, tmp_path, monkeypatch):
-    for name in ("GIT_AUTHOR", "GIT_COMMITTER"):
-        monkeypatch.setenv(f"{name}_NAME", "Acme")
-        monkeypatch.setenv(f"{name}_EMAIL", "acme@example.com")
-    save(article_json(1), article_json(2))
-    assert follow(PUBLISH, "Edit articles as files")[2] == "0 new, 0 changed, 2 unchanged\n"
-    shutil.rmtree(tmp_path / "texts")
-    follow(PUBLISH, "A history in git")
-    save(article_json(1, title="Another title"))
-    follow(PUBLISH, "A history in git")
-    changed = run_line(app, "git -C texts show --format= --unified=0")
-    assert set(re.findall("^[-+](\\w+): ", changed, re.MULTILINE)) == {"updatedAt", "title"}
-    (example,) = blocks(section(PUBLISH, "Edit articles as files"), "html")
-    (tmp_path / "texts" / "example.html").write_text(example)
-    assert run_line(app, "flask articles import texts") == "1 new, 0 changed, 2 unchanged (new: 1 published)\n"
+    if not POSTGRESQL:
+        backup, restore = blocks(section(README, "Back up"), "sh")[0].splitlines()
+        run_line(app, backup)
+        sql("DELETE FROM article")
+        run_line(app, restore)
+        assert sql("SELECT slug FROM article") == [("spring-menu",)]
 
 
 def test_table_of_import_fields_is_complete():
     assert set(names_in_table(section(IMPORT, "Fields"))) == set(json_names(ArticleImportSchema()))
 
 
-def test_modules_commands_and_options_exist(app):
+def test_modules_that_commands_run_exist():
     modules = set(re.findall(r"python -m ([\w.]+)", EVERYTHING))
     assert modules >= {"pytest", *(f"benchmarks.{name}" for name in ("imports", "served", "soak"))}
     assert all(find_spec(module) for module in modules)
-    named = re.findall(r"flask (\w+) (\w+)([^\n`|]*)", EVERYTHING)
-    assert {("keys", "create"), ("articles", "import")} <= {(name, action) for name, action, _ in named}
+
+
+def find_command(app, *names):
+    return reduce(lambda group, name: group.commands[name], names, app.cli)
+
+
+def test_flask_lines_of_shell_blocks_can_be_parsed(app):
+    """Checks options and the number of arguments; files that they name need not exist."""
+    shell = "\n".join(re.findall(r"^```sh\n(.*?)^```", EVERYTHING, re.DOTALL | re.MULTILINE))
+    lines = re.findall(r"\bflask (?:--app \S+ )?(\w+) (\w+)([^\n|<>&;]*)", shell)
+    assert {("keys", "create"), ("articles", "import"), ("database", "restore")} <= {line[:2] for line in lines}
+    for name, action, rest in lines:
+        command = find_command(app, name, action)
+        parser = command.make_parser(click.Context(command))
+        values, left_over, _ = parser.parse_args(shlex.split(rest, comments=True))
+        assert left_over == [], (name, action, rest)
+        for param in command.params:
+            value = values.get(param.name)
+            assert not param.required or (value and isinstance(value, str | tuple)), (name, action, rest, param.name)
+
+
+def test_commands_and_options_in_the_text_exist(app):
+    named = re.findall(r"\bflask (\w+) (\w+)([^\n`|]*)", EVERYTHING)
+    assert len(named) > 50
     for name, action, rest in named:
-        command = app.cli.commands[name].commands[action]
-        options = {option for param in command.params for option in param.opts}
+        options = {option for param in find_command(app, name, action).params for option in param.opts}
         assert set(re.findall(r"(?<= )--[a-z-]+", rest.partition(" -- ")[0])) <= options, (name, action, rest)
 
 
@@ -242,19 +194,6 @@ def test_readme_links_to_each_page():
 
 def test_readme_is_read_in_a_few_minutes():
     assert len(README.split()) <= 1400
-
-
-@pytest.mark.sqlite
-def test_backup_commands_work(app, save, sql, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    save(article_json(1))
-    (commands,) = blocks(section(README, "Back up"), "sh")
-    assert commands == "".join(blocks(section(OPERATE, "Back up and restore"), "sh"))
-    backup, restore = commands.splitlines()
-    run_line(app, backup)
-    sql("DELETE FROM article")
-    run_line(app, restore)
-    assert sql("SELECT id FROM article") == [("id-0001",)]
 
 
 def test_each_table_is_named(app, sql):
