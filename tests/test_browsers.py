@@ -5,7 +5,7 @@ from itertools import product
 from urllib.parse import urljoin
 
 import pytest
-from helpers import ENDPOINTS, LISTS, PROJECT, application, client_with_key
+from helpers import ENDPOINTS, LISTS, application, client_with_key
 
 ORIGIN = "https://www.example.com"
 ORIGINS = [ORIGIN, "http://localhost:3000", "http://[::1]:80"]
@@ -113,28 +113,3 @@ def test_page_has_a_description_and_an_icon(client):
     (icon,) = re.findall('<link rel="icon" type="image/svg\\+xml" href="(.*?)">', html)
     with client.get(f"/{icon}") as response:
         assert response.content_type == "image/svg+xml; charset=utf-8"
-
-
-def relative_luminance(color):
-    """Return the relative luminance (https://www.w3.org/TR/WCAG22/#dfn-relative-luminance) of `#rgb` or `#rrggbb`."""
-    digits = color[1:] if len(color) == 7 else "".join(digit * 2 for digit in color[1:])
-    channels = [int(digits[start : start + 2], 16) / 255 for start in (0, 2, 4)]
-    linear = [value / 12.92 if value <= 0.04045 else ((value + 0.055) / 1.055) ** 2.4 for value in channels]
-    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
-
-
-def contrast(first, second):
-    darker, lighter = sorted((relative_luminance(first), relative_luminance(second)))
-    return (lighter + 0.05) / (darker + 0.05)
-
-
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_text_of_the_page_has_aaa_contrast(scheme):
-    css = (PROJECT / "static/page/page.css").read_text("utf-8")
-    values = re.findall(r"--([\w-]+): light-dark\((#\w+), (#\w+)\);", css)
-    colors = {name: {"light": light, "dark": dark}[scheme] for name, light, dark in values}
-    for background in ("background", "panel"):
-        for text in ("text", "text-muted", "accent", "error"):
-            assert contrast(colors[text], colors[background]) >= 7, (text, background)
-        assert contrast(colors["border-strong"], colors[background]) >= 3, background
-    assert contrast(colors["on-accent"], colors["accent"]) >= 7

@@ -145,29 +145,14 @@ def test_clients_of_the_last_version_still_work(document):
 
 
 BREAKS = {
-    "path": lambda paths, components: paths.pop(SITEMAP),
-    "operation": lambda paths, components: paths[SITEMAP]["get"].update(operationId="getSitemap"),
-    "key": lambda paths, components: paths["/healthz"]["get"].update(security=[{"key": []}]),
-    "status": lambda paths, components: paths[SITEMAP]["get"]["responses"].pop("401"),
-    "header": lambda paths, components: components["responses"]["304"]["headers"].pop("ETag"),
-    "schema": lambda paths, components: components["schemas"].pop("Order"),
-    "field": lambda paths, components: components["schemas"]["Article"]["properties"].pop("slug"),
-    "optional": lambda paths, components: components["schemas"]["Meta"]["required"].remove("total"),
-    "type": lambda paths, components: components["schemas"]["Article"]["properties"]["readTime"].update(type="string"),
-    "items": lambda paths, components: components["schemas"]["Article"]["properties"]["keywords"].pop("items"),
-    "choice": lambda paths, components: components["schemas"]["OrderBy"]["enum"].remove("views"),
-    "limit": lambda paths, components: components["parameters"]["take"]["schema"].update(maximum=50),
-    "default": lambda paths, components: components["parameters"]["order"]["schema"].update(default="asc"),
-    "parameter": lambda paths, components: components["parameters"]["q"].update(name="search"),
-    "required": lambda paths, components: components["parameters"]["q"].update(required=True),
-    "new": lambda paths, components: paths[LISTS[0]]["get"]["parameters"].append({"name": "x", "required": True}),
+    "status": lambda paths, _: paths[SITEMAP]["get"]["responses"].pop("401"),
+    "type": lambda _, components: components["schemas"]["Article"]["properties"]["readTime"].update(type="string"),
+    "limit": lambda _, components: components["parameters"]["take"]["schema"].update(maximum=50),
+    "required": lambda _, components: components["parameters"]["q"].update(required=True),
 }
 
 
 @pytest.mark.parametrize("name", BREAKS)
 def test_breaking_change_would_be_noticed(document, name):
     BREAKS[name](document["paths"], document["components"])
-    try:
-        assert list(breaking_changes(LAST_VERSION, document, (LAST_VERSION, document))) != []
-    except KeyError:
-        assert name == "schema"  # others refer to it
+    assert list(breaking_changes(LAST_VERSION, document, (LAST_VERSION, document))) != []

