@@ -16,7 +16,6 @@ from helpers import (
     LISTS,
     POSTGRESQL,
     PROJECT,
-    article_json,
     blocks,
     get,
     read_page,
