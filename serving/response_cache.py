@@ -15,7 +15,7 @@ import string
 import time
 from collections.abc import Hashable, Iterable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import lru_cache
 from hashlib import sha256
 from io import BytesIO
@@ -30,7 +30,6 @@ from werkzeug.datastructures import Accept, Headers
 from werkzeug.http import parse_accept_header, parse_etags
 from werkzeug.wsgi import wrap_file
 
-from errors import unavailable
 from storage.changes import FRESH_UNTIL, ChangeDetector
 
 if TYPE_CHECKING:
@@ -144,25 +143,11 @@ class ResponseCache:
         return True
 
     def _render(self, environ: "WSGIEnvironment", key: bytes, version: Hashable) -> CachedResponse:
-        """Call the application, again if the database was replaced meanwhile: key and articles must be of one database.
-
-        Stores an endpoint's 200. Returns a 503 if the database is replaced again and again.
-        """
-        for certainly in (False, False, True):
-            response = call_app(self._app, environ, key, version)
-            if not key or not self._detector or response.status.startswith("5"):
-                return response  # the page and other files need no database
-            if not self._detector.was_replaced(version, certainly=certainly):
-                if response.etag and version is not None:
-                    self._store(response)
-                return response
-            version = self._detector.version()
-        problem = unavailable()
-        headers = Headers(response.headers)
-        headers.update(problem.headers)  # those of CORS stay
-        return replace(
-            response, status=problem.status, headers=headers.to_wsgi_list(), body=problem.data, etag="", user=""
-        )
+        """Call the application, and store an endpoint's 200 under the version that was read before the call."""
+        response = call_app(self._app, environ, key, version)
+        if key and response.etag and version is not None:
+            self._store(response)
+        return response
 
     def _store(self, response: CachedResponse) -> None:
         """Store a response in place of an earlier one, or count its bytes again. Remove one that is too large."""

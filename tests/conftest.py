@@ -19,7 +19,6 @@ from flask.testing import FlaskClient
 from helpers import POSTGRESQL, Server, Site, client_with_key, create_key, run_command
 
 from settings import SettingsSchema
-from storage import sqlite_changes
 
 # A shell that runs the tests in the background ignores SIGINT, and so would the commands that tests interrupt.
 signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -40,12 +39,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @pytest.fixture(scope="session", autouse=True)
 def default_settings() -> None:
-    """Remove the settings of the shell that runs the tests, ignore `.env`, and keep the WAL as tests leave it.
-
-    Services that tests start, in processes of their own, empty the WAL as users' do.
-    """
-    if hasattr(sqlite_changes.SQLiteChangeDetector, "_checkpoint_when_idle"):
-        sqlite_changes.SQLiteChangeDetector._checkpoint_when_idle = lambda _self: None
+    """Remove the settings of the shell that runs the tests, and ignore `.env`."""
     os.environ["FLASK_SKIP_DOTENV"] = "1"
     for name in (*SettingsSchema().fields, "DEMO_KEY", "SOURCE_API_KEY"):
         os.environ.pop(name, None)
