@@ -1,12 +1,13 @@
 """The tables: customers, their API keys and articles."""
 
-from collections.abc import Iterator
 from datetime import UTC, date, datetime
+from itertools import product
 
 from flask_sqlalchemy import SQLAlchemy
 from sqlalchemy import (
     BigInteger,
     CheckConstraint,
+    Date,
     DateTime,
     Dialect,
     Float,
@@ -49,6 +50,14 @@ def publication_state(status: str, published_at: datetime | None, now: datetime)
 
 # Compared by code points, as SQLite does. PostgreSQL's order would depend on how it was set up.
 BinaryCollatedText = Text(collation="C").with_variant(Text(), "sqlite")
+
+
+class JsonText(Text):
+    """JSON, stored as text: an "array" or an "object"."""
+
+    def __init__(self, kind: str = "object") -> None:
+        super().__init__()
+        self.kind = kind
 
 
 class Base(DeclarativeBase):
@@ -123,12 +132,12 @@ class Article(Base):
     search_text: Mapped[str] = mapped_column(BinaryCollatedText)  # folded title, line feed, folded slug
     banner_url: Mapped[str] = mapped_column(Text)
     category: Mapped[str] = mapped_column(Text)
-    keywords: Mapped[str] = mapped_column(Text)  # a JSON array of strings
+    keywords: Mapped[str] = mapped_column(JsonText("array"))  # of strings
     meta_title: Mapped[str] = mapped_column(Text)
     meta_desc: Mapped[str] = mapped_column(Text)
     read_time: Mapped[float] = mapped_column(Float)  # minutes
     content_html: Mapped[str] = mapped_column(Text)
-    schema_markup: Mapped[str | None] = mapped_column(Text)  # a JSON object; None: storage.structured_data generates it
+    schema_markup: Mapped[str | None] = mapped_column(JsonText("object"))  # None: storage.structured_data generates it
 
     __table_args__ = (
         UniqueConstraint(customer_id, id),
@@ -146,40 +155,25 @@ class Article(Base):
 article_table: Table = Base.metadata.tables[Article.__tablename__]
 UPDATE_BY_PK = update(article_table).where(article_table.c.pk == bindparam("article_pk"))  # for a list of changes
 
+# What other tools could write, and no response could show, by the type of a column. SQLite keeps values of any type in
+# any column, and times as text in the form of its own datetime(), with or without a fraction.
+CHECKS = {
+    "sqlite": {
+        Text: "typeof({0}) IN ('text', 'null')",
+        JsonText: "{0} IS NULL OR json_valid({0}) AND json_type({0}) = '{1.kind}'",
+        UtcDateTime: "substr({0}, 1, 19) IS datetime({0}, '+0 days') AND substr({0}, 20) NOT GLOB '*[^.0-9]*'",
+        Date: "{0} IS date({0}, '+0 days')",
+    },
+    "postgresql": {
+        JsonText: "jsonb_typeof({0}::jsonb) = '{1.kind}'",
+        UtcDateTime: "isfinite({0})",
+        Date: "isfinite({0})",
+    },
+}
 
-def _sqlite_checks() -> Iterator[str]:
-    """Yield conditions against values that another tool could write and no endpoint could render."""
-    for column in article_table.columns:
-        name = column.name
-        if isinstance(column.type, UtcDateTime):
-            # Timestamps are compared as text, in the form of SQLite's own datetime(), with or without a fraction.
-            yield (
-                f"{name} IS datetime({name}, '+0 days') || substr({name}, 20)"
-                f" AND rtrim(substr({name}, 20), '0123456789') IN ('', '.')"
-                f" AND substr({name}, 1, 4) > '0000'"
-            )
-        elif isinstance(column.type, Text) and name != "status":
-            yield f"typeof({name}) IN ('text', 'null')"
-    for name, kind in (("keywords", "array"), ("schema_markup", "object")):
-        is_json = f"json_valid({name}) AND json_type({name}) = '{kind}' AND instr({name}, char(0)) = 0"
-        yield f"{name} IS NULL OR {is_json}"
-    for member, kind in (("@context", "text"), ("@graph", "array")):
-        yield f"schema_markup IS NULL OR json_type(schema_markup, '$.\"{member}\"') IS '{kind}'"
-
-
-def _postgresql_checks() -> Iterator[str]:
-    """Yield conditions as for SQLite. PostgreSQL's types leave less to check."""
-    for name in ("published_at", "created_at", "updated_at"):
-        yield f"{name} >= '0001-01-01 00:00:00+00' AND {name} < '10000-01-01 00:00:00+00'"
-    not_text = "jsonb_path_exists(keywords::jsonb, 'strict $[*] ? (@.type() != \"string\")')"
-    yield f"jsonb_typeof(keywords::jsonb) = 'array' AND NOT {not_text}"
-    for member, kind in (("@context", "string"), ("@graph", "array")):
-        value = f"schema_markup::jsonb -> '{member}'"
-        yield f"schema_markup IS NULL OR jsonb_typeof({value}) IS NOT DISTINCT FROM '{kind}'"
-
-
-ARTICLE_CHECKS = {"sqlite": list(_sqlite_checks()), "postgresql": list(_postgresql_checks())}
-
-for dialect, checks in ARTICLE_CHECKS.items():
-    for condition in checks:
-        article_table.append_constraint(CheckConstraint(condition).ddl_if(dialect=dialect))
+for table in Base.metadata.tables.values():
+    for column, (dialect, checks) in product(table.columns, CHECKS.items()):
+        for kind, condition in checks.items():
+            if isinstance(column.type, kind):
+                check = CheckConstraint(condition.format(column.name, column.type))
+                table.append_constraint(check.ddl_if(dialect=dialect))

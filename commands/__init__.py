@@ -84,11 +84,11 @@ def progress_bar(label: str, items: Iterable[T], length: int | None = None) -> A
     return click.progressbar(items, length, label, show_pos=True, file=sys.stderr, hidden=hidden, update_min_steps=100)
 
 
-def announce_file(path: str | None) -> None:
-    """Print the path of a database file that was created, if any: it may not be the one that the service reads."""
-    if path:
+def announce_file(lines: Iterable[str]) -> None:
+    """Print what opening or restoring the database did, such as a file that was created, on standard error."""
+    for line in lines:
         with suppress(OSError):  # a full disk under the log is no reason not to go on
-            click.echo(f"Created the database {path}.", err=True)
+            click.echo(printable(line), err=True)
 
 
 class DatabaseGroup(click.Group):

@@ -1,11 +1,9 @@
 """How the engine connects, and how transactions begin and end."""
 
-import logging
 import sqlite3
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, nullcontext
-from threading import Timer
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from sqlalchemy import Connection, Engine, event
@@ -13,36 +11,20 @@ from sqlalchemy.engine import URL
 from sqlalchemy.exc import DBAPIError, OperationalError
 
 from models import db
-from storage.sqlite import checkpoint, kept_file, primary_code, sqlite_path
+from storage.sqlite import checkpoint, sqlite_path
 
-WRITE_LOCK_TIMEOUT_SECONDS = 60  # an import of 100,000 articles takes half of it
-ANNOUNCED_WAIT_SECONDS = 2  # for another writer, after which that is said
-INTERRUPTIBLE_SECONDS = 0.1  # SQLite's own wait cannot be interrupted, so it is repeated
+WRITE_LOCK_TIMEOUT_SECONDS = 60  # An import of 100,000 articles takes half of it.
 # On PostgreSQL, a writer locks out all others, whatever tool they are, and no reader, pg_dump included.
 WRITE_LOCK = "LOCK TABLE article IN SHARE ROW EXCLUSIVE MODE"
-MIGRATION_LOCK = "SELECT pg_advisory_xact_lock(4171826905)"  # there may be no table yet
-WAITING_MESSAGE = "Waiting for another program that writes to the database …"
-
-logger = logging.getLogger(__name__)
+MIGRATION_LOCK = "SELECT pg_advisory_xact_lock(4171826905)"  # There may be no table yet.
 
 
 def add_listeners(engine: Engine) -> None:
     """Set up the connections and transactions of this engine, and of no other one in the process."""
     if engine.dialect.name == "sqlite":
-        event.listen(engine, "connect", _set_up_sqlite)
         event.listen(engine, "begin", _begin_sqlite)
     elif engine.dialect.name == "postgresql":
         event.listen(engine, "begin", _begin_postgresql)
-
-
-def _set_up_sqlite(connection: sqlite3.Connection, _record: object) -> None:
-    """Enforce foreign keys in SQLite, and keep what was committed when the power fails.
-
-    NORMAL would keep the file whole too, but in WAL mode it may lose the last commits
-    (https://www.sqlite.org/pragma.html#pragma_synchronous). The few commits of this service can wait for the disk.
-    """
-    connection.execute("PRAGMA foreign_keys = ON")
-    connection.execute("PRAGMA synchronous = FULL")
 
 
 def engine_options(url: URL, threads: int) -> dict[str, Any]:
@@ -54,8 +36,8 @@ def engine_options(url: URL, threads: int) -> dict[str, Any]:
     options: dict[str, Any] = {"pool_size": threads}
     if url.get_backend_name() != "postgresql":
         return options
-    connect_args = postgresql_connect_args(url)
-    return options | {"isolation_level": "REPEATABLE READ", "pool_pre_ping": True, "connect_args": connect_args}
+    options |= {"isolation_level": "REPEATABLE READ", "pool_pre_ping": True}
+    return options | {"connect_args": postgresql_connect_args(url)}
 
 
 def postgresql_connect_args(url: URL) -> dict[str, Any]:
@@ -72,21 +54,28 @@ def postgresql_connect_args(url: URL) -> dict[str, Any]:
 
 
 def _begin_sqlite(connection: Connection) -> None:
-    """Begin a transaction. SQLite's driver begins none for reads, so that two reads could see two states."""
-    if "write_lock" not in connection.get_execution_options():
+    """Begin a transaction. SQLite's driver begins none for reads, so that two reads could see two states.
+
+    A writer waits for another one. SQLite's own wait cannot be interrupted, so it is short, and repeated.
+    """
+    write_lock = connection.get_execution_options().get("write_lock")
+    if not write_lock:
         connection.exec_driver_sql("BEGIN")
         return
+    # To replace a table, its rows are deleted. Those that refer to them must stay.
+    connection.exec_driver_sql(f"PRAGMA foreign_keys = {'OFF' if write_lock == MIGRATION_LOCK else 'ON'}")
+    connection.exec_driver_sql("PRAGMA busy_timeout = 1000")
+    # NORMAL may lose the last commits when the power fails (https://www.sqlite.org/pragma.html#pragma_synchronous).
+    connection.exec_driver_sql("PRAGMA synchronous = FULL")
     deadline = time.monotonic() + WRITE_LOCK_TIMEOUT_SECONDS
-    connection.exec_driver_sql(f"PRAGMA busy_timeout = {INTERRUPTIBLE_SECONDS * 1000:.0f}")
-    with announced_wait():
-        while True:
-            try:
-                connection.exec_driver_sql("BEGIN IMMEDIATE")
-                break
-            except OperationalError as error:
-                if primary_code(error.orig) != sqlite3.SQLITE_BUSY or time.monotonic() > deadline:
-                    raise
-    connection.exec_driver_sql(f"PRAGMA busy_timeout = {WRITE_LOCK_TIMEOUT_SECONDS * 1000}")
+    while True:
+        try:
+            connection.exec_driver_sql("BEGIN IMMEDIATE")
+            return
+        except OperationalError as error:
+            code = getattr(error.orig, "sqlite_errorcode", 0) & 255  # https://www.sqlite.org/rescode.html
+            if code != sqlite3.SQLITE_BUSY or time.monotonic() > deadline:
+                raise
 
 
 def _begin_postgresql(connection: Connection) -> None:
@@ -94,22 +83,7 @@ def _begin_postgresql(connection: Connection) -> None:
     write_lock = connection.get_execution_options().get("write_lock")
     if write_lock:
         connection.exec_driver_sql(f"SET LOCAL lock_timeout = '{WRITE_LOCK_TIMEOUT_SECONDS}s'")
-        with announced_wait():
-            connection.exec_driver_sql(write_lock)
-
-
-@contextmanager
-def announced_wait() -> Iterator[Callable[[], None]]:
-    """Report on standard error that the program waits for another one, if that takes longer than a moment.
-
-    Yields a function that ends the wait before the block ends.
-    """
-    timer = Timer(ANNOUNCED_WAIT_SECONDS, logger.warning, [WAITING_MESSAGE])
-    timer.start()
-    try:
-        yield timer.cancel
-    finally:
-        timer.cancel()
+        connection.exec_driver_sql(write_lock)
 
 
 def write_options(write_lock: str = WRITE_LOCK) -> dict[str, Any]:
@@ -122,17 +96,15 @@ def write_options(write_lock: str = WRITE_LOCK) -> dict[str, Any]:
 def write_transaction() -> Iterator[None]:
     """Run the session's transaction as a writer; commit it at the end, and move it from SQLite's WAL into the file.
 
-    A second writer waits at the beginning, and does not fail half-way. Raises StorageError if the database cannot be
-    written or another file took its place meanwhile, and InvalidRequestError inside another transaction, which may have
-    read what has changed since.
+    A second writer waits at the beginning, and does not fail half-way. Raises DBAPIError if the database cannot be
+    written, and InvalidRequestError inside another transaction, which may have read what has changed since.
     """
-    path = sqlite_path(db.engine.url)
-    with kept_file(path) if path else nullcontext(), db.session.begin():
-        db.engine.dispose()  # the connection has to be of the file that is there now
+    with db.session.begin():
+        db.engine.dispose()  # Another file may have taken the place of the one that is open.
         db.session.connection(execution_options=write_options())
         yield
-    if path:
-        checkpoint(path, timeout=1)
+    if path := sqlite_path(db.engine.url):
+        checkpoint(path)
 
 
 def release_connection() -> None:

@@ -48,7 +48,6 @@ PREVIEW_FIELDS = "title slug bannerUrl publishedAt readTime category keywords"
 EXAMPLE = ArticleSchema().example()
 DERIVED = {"metaTitle", "metaDesc", "readTime", "schemaMarkup"}
 
-WAITING = "Waiting for another program that writes to the database …\n"
 PROJECT = Path(__file__).parent.parent
 PAST = datetime(2025, 3, 1, 9, 30, tzinfo=UTC)
 POSTGRESQL = os.environ.get("TEST_POSTGRESQL", "")  # a server's URL, to run the tests on it instead of SQLite
