@@ -195,7 +195,8 @@ class Day(RenderedField):
 
 def format_timestamp(moment: datetime) -> str:
     """Return an aware datetime in UTC as JavaScript's `toISOString` writes it: 2026-01-31T09:30:00.000Z."""
-    return moment.isoformat(timespec="milliseconds")[:23] + "Z"
+    # The JSON library takes half the time of isoformat(). It writes six digits of a second, or none, and then the zone.
+    return f"{orjson.dumps(moment)[1:20].decode()}.{moment.microsecond // 1000:03}Z"
 
 
 def truncate_to_milliseconds(moment: datetime) -> datetime:
