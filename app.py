@@ -8,22 +8,18 @@ import click
 from flask import Blueprint, Flask
 
 import auth
+import commands
 import errors
-from commands import announce_file, translate_database_errors
-from commands.articles import articles as article_commands
-from commands.customers import customers as customer_commands
-from commands.database import database as database_commands
-from commands.keys import keys as key_commands
+from commands.errors import report_errors
+from commands.lookup import open_database
 from commands.start_message import NAME, print_start_message
 from endpoints import articles, cors, health, lists, openapi, page, previews, sitemap
 from schemas import API_PATH
-from serving import server
 from serving.log import AccessLog, log_to_stderr
 from serving.response_cache import MEGABYTE, ResponseCache
 from settings import load_environment, read_settings, read_version
 from storage import database
 from storage.engine import release_connection
-from storage.tables import open_database
 
 FOLDER = Path(__file__).resolve().parent
 # The endpoints that need a key, and the parameters that each knows.
@@ -49,8 +45,7 @@ def create_app(config: Mapping[str, Any] | None = None) -> Flask:
     errors.init_app(app)
     cors.init_app(app)
     _register_endpoints(app)
-    for commands in (key_commands, customer_commands, article_commands, database_commands):
-        app.cli.add_command(commands)
+    commands.init_app(app)
     app.wsgi_app = ResponseCache(  # type: ignore[method-assign]  # Flask documents this way to add middleware.
         app.wsgi_app,
         app.extensions["change_detector"],
@@ -75,15 +70,17 @@ def _register_endpoints(app: Flask) -> None:
 
 @click.command()
 @click.version_option(read_version(), message=f"{NAME} %(version)s")
-@translate_database_errors()
+@report_errors()
 def main() -> None:
     """Serve the API at the HOST and PORT of the settings."""
+    from serving import server  # The commands need no server, and start without it.
+
     app = create_app()
     settings = app.config
     log = log_to_stderr(settings["LOG_LEVEL"])
     listener = server.listen(settings["HOST"], settings["PORT"])
     with app.app_context():
-        announce_file(open_database(create=True))
+        open_database(create=True)
         print_start_message(server.base_url(settings["HOST"], listener.getsockname()[1]))
         release_connection()
     logged_app = AccessLog(app, log.write) if log else app

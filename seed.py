@@ -13,19 +13,18 @@ from sqlalchemy import delete, func, select
 
 from app import create_app
 from auth import hash_key
-from commands import announce_file, params, progress_bar, translate_errors
+from commands import echo, params, progress_bar
 from commands.customers import remove_customer
+from commands.errors import report_errors
 from commands.keys import add_key
-from commands.lookup import DEMO_CUSTOMER, find_customer, find_or_create_customer
+from commands.lookup import DEMO_CUSTOMER, find_customer, find_or_create_customer, write_transaction
 from importing.errors import ImportErrors, locate
 from importing.writer import save_articles
 from models import ApiKey, Customer, article_table, db
 from schemas import API_PATH
 from serving.server import base_url
 from settings import load_environment
-from storage.engine import write_transaction
 from storage.search import fold
-from storage.tables import open_database
 
 MAX_ARTICLES = 100_000
 DRAFTS = 3
@@ -112,7 +111,6 @@ def remove_demo_articles(customer_id: int, after: int) -> int:
 
 def remove_demo() -> str:
     """Delete the customer Demo, its articles and its keys; return a line that says how many."""
-    open_database()
     with write_transaction():
         customer = find_customer(DEMO_CUSTOMER)
         if customer:
@@ -137,13 +135,13 @@ def demo_key(customer: Customer, key: str | None) -> str | None:
 
 def write_demo(count: int, key: str | None, site: str) -> tuple[str | None, bool]:
     """Write the demo, and print how much changed; return its key if it is known, and whether the customer is new."""
-    announce_file(open_database(create=True))
-    with write_transaction():  # a key that cannot be printed is not to be valid
+    with write_transaction(create=True):
         customer, is_new = find_or_create_customer(DEMO_CUSTOMER)
         removed = remove_demo_articles(customer.id, after=count)
         with progress_bar("Writing the demo", demo_articles(count, site), count + DRAFTS + 1) as articles:
             saved = save_articles(customer, locate("the demo", articles), ImportErrors())
         key = demo_key(customer, key)
+        # This is printed before the commit: a key that cannot be printed must not become valid.
         click.echo(
             f"{DEMO_CUSTOMER} has {count} published articles, {DRAFTS} drafts and 1 scheduled article "
             f"({saved['new']} new, {saved['changed']} changed, {saved['unchanged']} unchanged, {removed} removed)."
@@ -171,14 +169,14 @@ def write_demo(count: int, key: str | None, site: str) -> tuple[str | None, bool
     help="A key for the demo (or DEMO_KEY). The first run creates a random one.",
 )
 @click.option("--remove", is_flag=True, help="Delete the customer Demo, its articles and its keys.")
-@translate_errors()
+@report_errors()
 def main(count: int, key: str | None, remove: bool) -> None:
     """Fill the customer Demo with articles, drafts and a scheduled article. The same run again changes nothing."""
     app = create_app()
     site = base_url(app.config["HOST"], app.config["PORT"] or 8000)  # 0 will be another port each time
     with app.app_context():
         if remove:
-            click.echo(remove_demo())
+            echo(remove_demo())
             return
         key, is_new = write_demo(count, key, site)
     if is_new:

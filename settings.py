@@ -5,7 +5,6 @@ import re
 import tomllib
 from collections.abc import Mapping
 from datetime import UTC, tzinfo
-from difflib import get_close_matches
 from functools import lru_cache
 from io import StringIO
 from pathlib import Path
@@ -87,41 +86,22 @@ def read_settings(*sources: Mapping[str, Any]) -> dict[str, Any]:
 def load_environment() -> dict[str, str]:
     """Return the environment variables, and those of the project's `.env` that are not set.
 
-    FLASK_SKIP_DOTENV, which is Flask's, turns the file off. Raises SettingsError for a line that cannot be read, and
-    for a name that is close to a setting's.
+    FLASK_SKIP_DOTENV, which is Flask's, turns the file off. Raises SettingsError for a line that cannot be read.
     """
     environment = {name: value for name, value in os.environ.items() if value}
-    return _read_env_file(ENV_FILE) | environment if get_load_dotenv() else environment
+    return _read_env_file() | environment if get_load_dotenv() and ENV_FILE.exists() else environment
 
 
-def _read_env_file(path: Path) -> dict[str, str]:
-    """Return the variables of a file, as python-dotenv reads it; none if there is no file."""
+def _read_env_file() -> dict[str, str]:
+    """Return the variables of `.env`, as python-dotenv reads it, which would only log a bad line."""
     try:
-        text = path.read_text("utf-8-sig")
-    except FileNotFoundError:
-        return {}
-    except OSError as error:
-        raise SettingsError(f"{path} cannot be read ({error.strerror}).") from error
-    except UnicodeDecodeError as error:
-        line = error.object.count(b"\n", 0, error.start) + 1
-        raise SettingsError(f"{path}, line {line}, is not UTF-8 text. Save the file as UTF-8.") from error
+        text = ENV_FILE.read_text("utf-8-sig")
+    except (OSError, UnicodeDecodeError) as error:
+        reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
+        raise SettingsError(f"{ENV_FILE} cannot be read ({reason}).") from error
     for binding in parse_stream(StringIO(text)):
         if binding.error or (binding.key and binding.value is None):
-            original = binding.original.string  # with the blank lines before it
-            line = binding.original.line + original[: len(original) - len(original.lstrip())].count("\n")
-            raise SettingsError(f"{path}, line {line}, cannot be read. Write it as NAME=value, or begin it with #.")
-    variables = {name: value for name, value in dotenv_values(stream=StringIO(text)).items() if value is not None}
-    for name in variables:
-        meant = _similar_setting(name)
-        if meant and meant != name:
-            hint = f"did you mean {meant}? Correct the name, or remove it."
-            raise SettingsError(f"{path}: {name} is not a setting: {hint}")
-    return variables
-
-
-def _similar_setting(name: str) -> str | None:
-    """Return the setting that has this name, or a name of the same letters, or one that differs in about a letter."""
-    settings = list(SettingsSchema().fields)
-    same_letters = [setting for setting in settings if sorted(setting) == sorted(name.upper())]
-    similar = same_letters or get_close_matches(name.upper(), settings, n=1, cutoff=0.885)  # DATABASE_USER: 0.88
-    return similar[0] if similar else None
+            # The text of a binding begins with the blank lines before it, and may end with its own line feed.
+            line = binding.original.line + binding.original.string.rstrip().count("\n")
+            raise SettingsError(f"{ENV_FILE}, line {line}, cannot be read. Write it as NAME=value, or begin it with #.")
+    return {name: value for name, value in dotenv_values(stream=StringIO(text)).items() if value is not None}

@@ -3,55 +3,47 @@
 import click
 from sqlalchemy import delete, func, select
 
-from commands import DatabaseGroup, confirm, params
-from commands.lookup import DEMO_CUSTOMER, check_customer_name, require_customer
-from field_types import printable
+from commands import echo, params
+from commands.lookup import check_customer_name, confirm, customer_transaction, open_database
 from models import ApiKey, Customer, article_table, db
-from storage.engine import write_transaction
-from storage.tables import open_database
-
-HINT = '"flask customers list" shows the existing ones.'
 
 
-@click.group(cls=DatabaseGroup)
-def customers() -> None:
-    """List, rename and delete customers."""
-
-
-@customers.command("list")
+@click.command("list")
 def list_customers() -> None:
-    """Print a line for each customer: name, number of articles, number of keys."""
+    """Print a line for each customer.
+
+    A line has the name, the number of articles and the number of keys.
+    """
     open_database()
     for customer in db.session.scalars(select(Customer).order_by(Customer.name)):
-        click.echo("\t".join([printable(customer.name), *map(str, _count(customer))]))
+        echo(customer.name, *_count(customer))
 
 
-@customers.command()
+@click.command()
 @click.argument("old", type=params.customer_name)
 @click.argument("new", type=params.customer_name)
 def rename(old: str, new: str) -> None:
-    """Rename the customer OLD to NEW, also in the structured data that is generated for its articles."""
-    open_database()
-    if new == DEMO_CUSTOMER:
-        raise click.ClickException(f"{DEMO_CUSTOMER} is the demo, which seed.py --remove deletes. Choose another name.")
-    with write_transaction():
-        customer = require_customer(old, HINT)
+    """Rename the customer OLD to NEW.
+
+    The structured data that is generated for its articles follows.
+    """
+    with customer_transaction(old, writes=True) as customer:
         check_customer_name(new, renamed=customer)
         customer.name = new
-    click.echo(f"Renamed {old} to {new}.")
+    echo(f"Renamed {old} to {new}.")
 
 
-@customers.command("delete")
+@click.command("delete")
 @click.argument("name", type=params.customer_name)
 @click.option("--yes", is_flag=True, help="Do not ask.")
 def delete_customer(name: str, yes: bool) -> None:
-    """Delete the customer NAME, its articles and its keys, for good."""
-    open_database()
-    articles, keys = _count(require_customer(name, HINT))
+    """Delete the customer NAME with its articles and keys."""
+    with customer_transaction(name, writes=False) as customer:
+        articles, keys = _count(customer)
     confirm(f"This deletes {name} for good (articles: {articles}, keys: {keys}).", yes)
-    with write_transaction():
-        removed = remove_customer(require_customer(name, HINT))
-    click.echo(removed)
+    with customer_transaction(name, writes=True) as customer:
+        removed = remove_customer(customer)
+    echo(removed)
 
 
 def _count(customer: Customer) -> tuple[int, int]:
@@ -69,4 +61,4 @@ def remove_customer(customer: Customer) -> str:
     db.session.execute(delete(article_table).where(article_table.c.customer_id == customer.id))
     db.session.execute(delete(ApiKey).where(ApiKey.customer_id == customer.id))
     db.session.execute(delete(Customer).where(Customer.id == customer.id))
-    return f"Deleted {printable(customer.name)} (articles: {articles}, keys: {keys})."
+    return f"Deleted {customer.name} (articles: {articles}, keys: {keys})."

@@ -1,146 +1,132 @@
 """`flask articles edit`: change an article in an editor."""
 
 import shlex
+from datetime import tzinfo
 from pathlib import Path
 from tempfile import NamedTemporaryFile
 from typing import Any
 
 import click
-import orjson
+from flask import current_app
 
-from commands import echo_notes, params
-from commands.lookup import get_customer, require_slugs
-from field_types import printable
+from commands import echo, is_interactive, params
+from commands.lookup import customer_transaction, get_articles
+from commands.notes import echo_notes
 from importing.article_files import format_article, parse_article
 from importing.errors import ImportErrors, ImportFailedError, SourceError, SourceLocation
 from importing.export import export_articles
-from importing.front_matter import FIRST_LINE
+from importing.fitting import DATES, fit_date
+from importing.hints import explain
 from importing.writer import save_articles
-from storage.engine import release_connection, write_transaction
-from storage.tables import open_database
+from models import Customer
+from schemas import ArticleImportSchema
+from storage.engine import release_connection
 
-COMMENT_LINES = 2  # what is wrong, and what to do
-GIVE_UP = "or close the editor without a change to give up."
-
-
-class EditConflictError(Exception):
-    """The article was changed while the editor was open. `merged` is its current text with the user's changes."""
-
-    def __init__(self, current: dict[str, Any], merged: bytes) -> None:
-        super().__init__()
-        self.current, self.merged = current, merged
+CONFLICT = "The article was changed or deleted while the editor was open. To import your text as it is would undo that."
 
 
 @click.command()
-@click.argument("slug", type=params.slug)
+@click.argument("slug", type=params.text)
 @params.customer_option
-def edit(slug: str, name: str | None) -> None:
-    """Open the article SLUG in $EDITOR, with its fields in YAML and then its HTML, and import what was saved.
+def edit(slug: str, customer: str | None) -> None:
+    """Open the article SLUG in $EDITOR, and import what was saved.
 
-    After a mistake the editor opens again and says what is wrong. Closed without a change, it gives up.
+    The file has the article's fields in YAML, and then its HTML. After a mistake the editor can be opened again. A time
+    without a zone is of the setting TIMEZONE.
     """
-    open_database()
-    article = _read_article(slug, name)
-    original = format_article(article)
+    with customer_transaction(customer, writes=False) as owner:
+        get_articles(owner, (slug,))
+        original = _format_current(owner, slug)
     with NamedTemporaryFile(prefix="article-", suffix=".html", delete=False) as temporary:
         temporary.write(original)
     file = Path(temporary.name)
     try:
-        result = _edit_until_valid(file, original, article, name)
-    except BaseException:
-        if file.is_file() and file.read_bytes() != original:
-            command = shlex.join(["flask", "articles", "import", str(file), *(["--customer", name] if name else [])])
-            click.echo(f"Your text is kept in {file}. To import it: {command}", err=True)
-        else:
+        result = _edit_until_valid(file, original, slug, customer)
+    except BaseException as error:
+        # A signal does not end the editor, which may still save.
+        if isinstance(error, Exception) and _read(file) in (original, b""):
             file.unlink(missing_ok=True)
+        else:
+            name = ["--customer", customer] if customer else []
+            command = shlex.join(["flask", "articles", "import", str(file), *name])
+            click.echo(f"Your text is kept in {file}. To import it: {command}", err=True)
         raise
-    file.unlink(missing_ok=True)
-    click.echo(f"{printable(slug)}: {result}")
+    file.unlink()
+    echo(f"{slug}: {result}")
 
 
-def _read_article(slug: str, name: str | None) -> dict[str, Any]:
-    """Return the article in the form that import takes. Raises click.ClickException if it does not exist."""
-    customer = get_customer(name, changes=True)
-    require_slugs(customer, (slug,))
-    article: dict[str, Any] = orjson.loads(orjson.dumps(next(export_articles(customer, (slug,), all_fields=False))))
-    return article
+def _read(file: Path) -> bytes:
+    """Return what the file holds: nothing if the editor has removed it."""
+    return file.read_bytes() if file.is_file() else b""
 
 
-def _edit_until_valid(file: Path, text: bytes, article: dict[str, Any], name: str | None) -> str:
-    """Open `text` in the editor until what is saved can be imported, and import it.
+def _format_current(owner: Customer, slug: str) -> bytes:
+    """Return the article as a file, which is empty if there is no such article."""
+    return b"".join(map(format_article, export_articles(owner, (slug,), all_fields=False)))
 
-    Returns what became of the article. Raises click.ClickException if the user gives up after a mistake.
+
+def _edit_until_valid(file: Path, original: bytes, slug: str, customer: str | None) -> str:
+    """Open the file in the editor until what is saved can be imported; return what became of the article.
+
+    Raises click.ClickException if the editor cannot be used, if the article is no longer the original, and if there is
+    a mistake and nobody can correct it.
     """
-    comment, tried = b"", text
     while True:
-        opened = _insert_comment(text, comment)
-        saved = _open_editor(file, opened)
-        text = saved.replace(comment, b"", 1)
-        if saved == opened or text == tried:
-            if comment:
-                raise click.ClickException("Nothing was written.")
-            return "unchanged"
-        tried = text
+        release_connection()
         try:
-            return _import(text, article, name)
+            click.edit(filename=str(file))
+        except click.ClickException as error:
+            raise click.ClickException(f"{error.message}. Set EDITOR to an editor that works.") from error
+        text = _read(file)
+        if text == original:
+            return "unchanged"
+        try:
+            return _import(text, original, slug, customer)
         except ImportFailedError as error:
-            reasons = [str(error).splitlines()[-1], f"Correct it and save, {GIVE_UP}"]
-        except EditConflictError as conflict:
-            fields = ", ".join(_changes(article, conflict.current))
-            reasons = [f"The article was changed while the editor was open: {fields}. Your changes are below."]
-            reasons.append(f"To import them, remove these lines and save, {GIVE_UP}")
-            article, text = conflict.current, conflict.merged
-            tried = b""  # saving it as it is imports it
-        comment = "".join(f"# {printable(line)}\n" for line in reasons).encode()
+            if not is_interactive():
+                raise
+            click.echo(f"Error: {error}", err=True)
+        release_connection()
+        click.confirm("Open the editor again?", default=True, abort=True, err=True)
 
 
-def _insert_comment(text: bytes, comment: bytes) -> bytes:
-    """Return the text with the comment at the top of its front matter, if it has one."""
-    first_line = FIRST_LINE.match(text)
-    start = first_line.end() if first_line else 0
-    return text[:start] + comment + text[start:]
+def _import(text: bytes, original: bytes, slug: str, customer: str | None) -> str:
+    """Import the text in the article's place; return "changed" or "unchanged".
 
-
-def _open_editor(file: Path, text: bytes) -> bytes:
-    """Return what the user has made of the text. Raises click.ClickException if that cannot be read."""
-    file.write_bytes(text)
-    release_connection()
-    try:
-        click.edit(filename=str(file))
-        return file.read_bytes()
-    except click.ClickException as error:
-        raise click.ClickException(
-            f"{error.message}. Nothing was written. Set EDITOR to an editor that works."
-        ) from error
-    except OSError as error:
-        raise click.ClickException(f"Nothing was written. {file} cannot be read ({error.strerror}).") from error
-
-
-def _changes(article: dict[str, Any], record: dict[str, Any]) -> dict[str, Any]:
-    """Return the fields of `record` that differ from the article's. A field that was removed is null."""
-    return {name: record.get(name) for name in article | record if record.get(name) != article.get(name)}
-
-
-def _import(text: bytes, article: dict[str, Any], name: str | None) -> str:
-    """Import the text in the place of `article`; return "changed" or "unchanged".
-
-    Raises ImportFailedError for a mistake, also another id, and EditConflictError.
+    Raises ImportFailedError with a line for each mistake, and click.ClickException if the article is no longer the
+    original.
     """
-    errors, location = ImportErrors(), SourceLocation("the editor")
+    report, zone = ImportErrors(), current_app.config["TIMEZONE"]
     try:
-        record, lines = parse_article(text, first_line=1 + COMMENT_LINES)
+        record = _parse_own_article(text, zone)
     except SourceError as error:
-        raise ImportFailedError(f"{location.at_line(error.line)}: {error}") from error
-    open_database()  # it may be another one than before, or gone
-    with write_transaction():
-        current = _read_article(article["slug"], name)
-        if current["id"] != article["id"]:
-            raise click.ClickException("Nothing was written. Another article has taken this slug in the meantime.")
-        if current != article:
-            raise EditConflictError(current, format_article(current | _changes(article, record)))
-        if record.setdefault("id", article["id"]) != article["id"]:
-            raise ImportFailedError(f"id: Must stay {article['id']!r}.")
-        records = [(location._replace(lines=lines), record)]
-        counts = save_articles(get_customer(name, changes=True), records, errors)
-    echo_notes(errors)
+        report.add(SourceLocation(slug).at_line(error.line), str(error))
+    else:
+        article_id = _parse_own_article(original, zone)["id"]
+        if record.setdefault("id", article_id) != article_id:
+            report.add(SourceLocation(slug), f"id: Must stay {article_id!r}.")
+        for reason in _mistakes(record):
+            report.add(SourceLocation(slug), reason)
+    report.raise_if_any()
+    with customer_transaction(customer, writes=True) as owner:
+        if _format_current(owner, slug) != original:
+            raise click.ClickException(CONFLICT)
+        counts = save_articles(owner, [(SourceLocation(slug), record)], report)
+    echo_notes(report)
     return "changed" if counts["changed"] else "unchanged"
+
+
+def _mistakes(record: dict[str, Any]) -> list[str]:
+    """Return why each bad field of a record is refused."""
+    messages = ArticleImportSchema().validate(record)
+    return [explain(record, {name: messages[name]}) for name in record | messages if name in messages]
+
+
+def _parse_own_article(data: bytes, zone: tzinfo) -> dict[str, Any]:
+    """Return the record of one of this service's own article files. Times without a zone are of `zone`.
+
+    Raises SourceError.
+    """
+    record, _ = parse_article(data)
+    dates = {name: record[name] for name in record.keys() & DATES if isinstance(record[name], str)}
+    return record | {name: fit_date(text, zone) for name, text in dates.items()}

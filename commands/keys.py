@@ -8,72 +8,65 @@ import click
 from sqlalchemy import select
 
 from auth import hash_key
-from commands import DatabaseGroup, announce_file, params
-from commands.lookup import DEMO_CUSTOMER, find_or_create_customer
-from field_types import printable
+from commands import echo, params
+from commands.lookup import find_or_create_customer, open_database, write_transaction
 from models import ApiKey, Customer, db
-from storage.engine import write_transaction
-from storage.tables import open_database
 
+DAY = click.DateTime(["%Y-%m-%d"])
 PREFIX_LENGTH = 6  # characters of a key that are shown to tell it from others; the rest cannot be guessed
 
 
-@click.group(cls=DatabaseGroup)
-def keys() -> None:
-    """Create, list and revoke API keys."""
-
-
-@keys.command()
+@click.command()
 @click.argument("customer", type=params.customer_name)
-@click.option(
-    "--expires", type=params.day, metavar="YYYY-MM-DD", help="The last day, in UTC, on which the key is valid."
-)
-def create(customer: str, expires: date | None) -> None:
-    """Create a key for CUSTOMER, who is created too if the name is new.
+@click.option("--expires", type=DAY, metavar="YYYY-MM-DD", help="The last day, in UTC, on which the key is valid.")
+def create(customer: str, expires: datetime | None) -> None:
+    """Create a key for CUSTOMER, who is created too if new.
 
     Only the key goes to standard output. It is shown this once and cannot be read again.
     """
-    if expires and expires < datetime.now(UTC).date():
-        raise click.BadParameter(f"{expires} is past.", param_hint="--expires")
+    last_day = expires.date() if expires else None
+    if last_day and last_day < datetime.now(UTC).date():
+        raise click.BadParameter(f"{last_day} is past.", param_hint="--expires")
     if not sys.stdout:
         raise click.ClickException("Standard output is closed: nobody would see the key.")
-    announce_file(open_database(create=True))
-    with write_transaction():
+    with write_transaction(create=True):
         owner, is_new = find_or_create_customer(customer)
-        key, record = add_key(owner, expires_on=expires)
+        key, record = add_key(owner, expires_on=last_day)
         key_id = record.id
-        click.echo(key)  # before the commit: a key that cannot be printed is not to be valid
+        click.echo(key)  # It is printed before the commit: a key that cannot be printed must not become valid.
     if is_new:
-        click.echo(f"New customer: {customer}", err=True)
-    if customer == DEMO_CUSTOMER:
-        click.echo("This customer is the demo: python seed.py --remove would delete it, and this key.", err=True)
-    click.echo(f"Key {key_id} of {customer}. Keep it safe: it is not shown again.", err=True)
+        echo(f"New customer: {customer}", err=True)
+    echo(f"Key {key_id} of {customer}. Keep it safe: it is not shown again.", err=True)
 
 
-@keys.command("list")
+@click.command("list")
 def list_keys() -> None:
-    """Print a line for each key: id, customer, first characters, created, expires, state."""
+    """Print a line for each key.
+
+    A line has id, customer, first characters, created, expires and state.
+    """
     open_database()
     today = datetime.now(UTC).date()
     for key, customer in db.session.execute(select(ApiKey, Customer.name).join(Customer).order_by(ApiKey.id)):
         expired = key.expires_on and key.expires_on < today
         state = "revoked" if key.revoked_at else "expired" if expired else "active"
-        created = key.created_at.strftime("%Y-%m-%d")
-        texts = printable(customer), f"{printable(key.prefix)}…"
-        click.echo("\t".join([str(key.id), *texts, created, str(key.expires_on or "never"), state]))
+        echo(key.id, customer, f"{key.prefix}…", key.created_at.date(), key.expires_on or "never", state)
 
 
-@keys.command()
-@click.argument("key_id", metavar="ID", type=int)
+@click.command()
+@click.argument("key_id", metavar="ID", type=click.IntRange(1, 2**31 - 1))
 def revoke(key_id: int) -> None:
-    """Refuse the key with this ID (see "flask keys list") from the next request on."""
-    open_database()
+    """Refuse the key with this ID from the next request on.
+
+    "flask keys list" shows the ids.
+    """
     with write_transaction():
-        key = db.session.get(ApiKey, key_id) if abs(key_id) < 2**31 else None
+        key = db.session.get(ApiKey, key_id)
         if not key:
             raise click.ClickException(f'There is no key {key_id}. "flask keys list" shows the existing ones.')
-        key.revoked_at = key.revoked_at or datetime.now(UTC)
-    click.echo(f"Key {key_id} is revoked.", err=True)
+        revoked_at = key.revoked_at
+        key.revoked_at = revoked_at or datetime.now(UTC)
+    echo(f"Key {key_id} {f'was revoked already, on {revoked_at:%Y-%m-%d}' if revoked_at else 'is revoked'}.", err=True)
 
 
 def add_key(customer: Customer, key: str | None = None, expires_on: date | None = None) -> tuple[str, ApiKey]:
@@ -82,7 +75,7 @@ def add_key(customer: Customer, key: str | None = None, expires_on: date | None 
     record = ApiKey(
         customer_id=customer.id,
         hash=hash_key(key),
-        prefix=key[: min(PREFIX_LENGTH, len(key) // 4)],  # a key of the user's own may be short
+        prefix=key[: min(PREFIX_LENGTH, len(key) // 4)],  # A key that the user chose may be short.
         created_at=datetime.now(UTC),
         expires_on=expires_on,
     )

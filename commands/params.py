@@ -1,15 +1,14 @@
 """Parameter types of the commands, and the option that several share."""
 
 import os
-from datetime import UTC, date, datetime, tzinfo
-from pathlib import Path
+from datetime import datetime, tzinfo
 
 import click
+from flask import current_app
 from marshmallow import ValidationError
 
-from field_types import parse_time_zone, parse_timestamp, validate_http_url
-from importing.instance import is_url
-from importing.sources import READERS, find_reader
+from commands.local_time import parse_local
+from field_types import parse_time_zone, validate_http_url
 
 
 def customer_name(value: str) -> str:
@@ -20,13 +19,8 @@ def customer_name(value: str) -> str:
     return value
 
 
-def slug(value: str) -> str:
-    """Parse a slug. Bytes that are not UTF-8 become "?", which no slug has."""
-    return value.encode(errors="replace").decode()
-
-
-def words(value: str) -> str:
-    """Parse words to search for. Bytes that are not UTF-8 become U+FFFD, as they do in the API's `q`."""
+def text(value: str) -> str:
+    """Parse a slug, or words to search for. Bytes that are not UTF-8 become U+FFFD, as they do in the API's `q`."""
     return os.fsencode(value).decode(errors="replace")
 
 
@@ -39,17 +33,12 @@ def api_key(value: str) -> str:
 
 def source(value: str) -> str:
     """Parse what an import reads: a file or folder that exists, "-" for standard input, an http(s) URL."""
+    from importing.instance import is_url  # Only an import needs these modules.
+    from importing.sources import READERS, find_reader
+
     if not find_reader(value):
         raise click.BadParameter(f"{value!r} is not a folder, an http(s) URL, - or a file {', '.join(READERS)}.")
     return value if value == "-" or is_url(value) else str(click.Path(exists=True)(value))
-
-
-def new_folder(value: str) -> Path:
-    """Parse the path of a folder that does not exist, or is empty but for a history in git."""
-    path = Path(value)
-    if (path.is_dir() and all(name == ".git" for name in os.listdir(path))) or not path.exists():
-        return path
-    raise click.BadParameter(f"{value!r} must be a new or an empty folder.")
 
 
 def site(value: str) -> str:
@@ -70,22 +59,14 @@ def timezone(value: str) -> tzinfo:
         raise click.BadParameter(f"{value!r}: {error.messages[0]}") from error
 
 
-def day(value: str) -> date:
-    """Parse a day."""
-    try:
-        return datetime.strptime(value, "%Y-%m-%d").replace(tzinfo=UTC).date()
-    except ValueError as error:
-        raise click.BadParameter(f"{value!r} is not a day. Write it as in 2030-12-31.") from error
-
-
 def timestamp(value: str) -> datetime:
-    """Parse a timestamp with its zone, as one in UTC."""
+    """Parse a day or a time, of the setting TIMEZONE if it names no zone, as one in UTC."""
     try:
-        return parse_timestamp(value)
-    except ValidationError as error:
-        raise click.BadParameter(error.messages[0]) from error
+        return parse_local(value, current_app.config["TIMEZONE"])
+    except ValueError as error:
+        raise click.BadParameter(str(error)) from error
 
 
 customer_option = click.option(
-    "--customer", "name", type=customer_name, help="Whose articles. Not needed while there is one customer."
+    "--customer", type=customer_name, help="Whose articles. Not needed while there is one customer."
 )

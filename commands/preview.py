@@ -14,11 +14,11 @@ import orjson
 from flask import Flask
 from sqlalchemy import URL
 
-from commands import params, progress_bar
+from commands import echo, params
 from commands.keys import add_key
-from commands.lookup import find_or_create_customer, get_customer, require_slugs
-from commands.programs import POLL_SECONDS, find_program, start_program, stop_on_signal
-from field_types import format_timestamp, printable
+from commands.lookup import customer_transaction, find_or_create_customer, get_articles
+from commands.programs import find_program, start_program, stop_on_signal
+from field_types import format_timestamp
 from importing.errors import ImportErrors, locate
 from importing.export import export_articles
 from importing.json_files import dump_line
@@ -29,62 +29,61 @@ from storage.engine import release_connection, write_transaction
 from storage.tables import open_database
 
 HOST, KEY = "127.0.0.1", "preview"
+POLL_SECONDS = 0.2  # between two looks at whether to stop
 
 
 @click.command(context_settings={"allow_interspersed_args": False})
 @click.argument("command", metavar="[-- COMMAND...]", nargs=-1, type=click.UNPROCESSED)
-@click.option("--only", "slugs", metavar="SLUG", multiple=True, type=params.slug, help="Publish this one alone.")
+@click.option("--only", "slugs", metavar="SLUG", multiple=True, type=params.text, help="Publish this one alone.")
 @params.customer_option
-def preview(command: tuple[str, ...], slugs: tuple[str, ...], name: str | None) -> None:
+def preview(command: tuple[str, ...], slugs: tuple[str, ...], customer: str | None) -> None:
     """Show drafts as readers will see them.
 
     A temporary instance serves a copy of all articles on this machine, with the drafts and the scheduled ones published
     as of now (or some, with --only for each), until Ctrl+C. COMMAND, such as the build of a site, gets its URL and key
     in the variables ARTICLES_URL and ARTICLES_KEY, and the instance ends with it.
     """
+    from app import create_app  # The application imports the list of commands.
+
     if command:
         find_program(command[0])
     with TemporaryDirectory(prefix="articles-preview-") as folder:
         export = Path(folder, "articles.jsonl")
-        customer = _export(export, name, slugs)
+        owner = _export(export, customer, slugs)
         database = URL.create("sqlite", database=str(Path(folder, "articles.db")))
-        from app import create_app  # app imports this module
-
         app = create_app({"DATABASE_URL": database})
         with app.app_context():
             try:
-                _import(export, customer)
-                status = _serve(app, customer, command)
+                _import(export, owner)
+                status = _serve(app, owner, command)
             finally:
                 release_connection()
                 app.extensions["change_detector"].close()
     sys.exit(status)
 
 
-def _export(file: Path, name: str | None, slugs: tuple[str, ...]) -> str:
+def _export(file: Path, customer: str | None, slugs: tuple[str, ...]) -> str:
     """Write the customer's articles to a file, those to preview as published now; return the customer's name."""
-    open_database()
-    customer = get_customer(name, changes=False)
-    require_slugs(customer, slugs)
-    customer_name, now = customer.name, format_timestamp(datetime.now(UTC))
-    with file.open("wb") as lines:
-        for article in export_articles(customer, all_fields=False):
+    now = format_timestamp(datetime.now(UTC))
+    with customer_transaction(customer, writes=False) as owner, file.open("wb") as lines:
+        get_articles(owner, slugs)
+        for article in export_articles(owner, all_fields=False):
             is_published = article["status"] == "published" and article["publishedAt"] <= now
             if not is_published and (not slugs or article["slug"] in slugs):
                 article |= {"status": "published", "publishedAt": now}
             lines.write(dump_line(article))
+        name = owner.name
     release_connection()
-    return customer_name
+    return name
 
 
-def _import(file: Path, customer_name: str) -> None:
+def _import(file: Path, customer: str) -> None:
     """Import the articles of a file for a new customer, with a key, into a new database."""
     open_database(create=True)
     with write_transaction(), file.open("rb") as lines:
-        customer, _ = find_or_create_customer(customer_name)
-        add_key(customer, KEY)
-        with progress_bar("Preparing", locate("the database", map(orjson.loads, lines))) as records:
-            save_articles(customer, records, ImportErrors())
+        owner, _ = find_or_create_customer(customer)
+        add_key(owner, KEY)
+        save_articles(owner, locate("the database", map(orjson.loads, lines)), ImportErrors())
 
 
 def _serve(app: Flask, customer: str, command: tuple[str, ...]) -> int:
@@ -93,8 +92,8 @@ def _serve(app: Flask, customer: str, command: tuple[str, ...]) -> int:
     url = server.base_url(HOST, listener.getsockname()[1])
     with server.serve_in_thread(app, listener, app.config["THREADS"]):
         stop = stop_on_signal()
-        lines = f"Previewing the articles of {printable(customer)} (Ctrl+C stops)", f"URL: {url}", f"Key: {KEY}"
-        click.echo("\n".join(lines), err=bool(command))
+        for line in (f"Previewing the articles of {customer} (Ctrl+C stops)", f"URL: {url}", f"Key: {KEY}"):
+            echo(line, err=bool(command))
         if command:
             return _run(command, url, stop)
         while not stop.is_set():

@@ -8,8 +8,6 @@ from typing import Any
 
 import click
 
-POLL_SECONDS = 0.2  # between two looks at whether to stop
-
 
 class ProgramError(click.ClickException):
     """A program that does not exist or cannot be started. Shells exit with this status too."""

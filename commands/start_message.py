@@ -3,7 +3,7 @@
 import click
 from sqlalchemy import select
 
-from commands import silence_stdout
+from commands.errors import silence_stdout
 from models import ApiKey, Article, db
 from settings import read_version
 

@@ -5,7 +5,6 @@ import os
 import re
 import shlex
 import subprocess
-from functools import reduce
 from importlib.util import find_spec
 
 import click
@@ -26,7 +25,7 @@ from helpers import (
 )
 
 from app import main, read_settings
-from commands import DATABASE_ERROR_HINTS
+from commands.errors import DATABASE_ERROR_HINTS
 from schemas import ArticleImportSchema, ArticlePreviewSchema, ArticleSchema, ListQuerySchema
 from settings import read_version
 
@@ -136,8 +135,8 @@ def test_modules_that_commands_run_exist():
     assert all(find_spec(module) for module in modules)
 
 
-def find_command(app, *names):
-    return reduce(lambda group, name: group.commands[name], names, app.cli)
+def find_command(app, group, name):
+    return app.cli.commands[group].get_command(None, name)
 
 
 def test_flask_lines_of_shell_blocks_can_be_parsed(app):

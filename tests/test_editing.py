@@ -1,6 +1,7 @@
 """The commands `flask articles export`, `edit` and `delete`, and the mirror with `--unpublish-missing`."""
 
 import json
+import signal
 import subprocess
 import sys
 from functools import partial
@@ -24,8 +25,11 @@ from helpers import (
     run_section,
     section,
     subprocess_args,
+    wait_for,
 )
 from time_machine import travel
+
+from field_types import parse_time_zone
 
 MARKUP = {"@context": "https://schema.org", "@graph": [{"@type": "Thing", "n": 1.0}]}
 PUBLISH = read_page("docs/publish")
@@ -120,14 +124,18 @@ file.write_text(text)
 
 @pytest.fixture
 def edit(articles, tmp_path, monkeypatch):
-    """Run `flask articles edit` with an editor that runs lines of Python, one a call, on the `text` of its file."""
+    """Run `flask articles edit` with an editor that runs lines of Python, one a call, on the `text` of its file.
+
+    With `answers`, somebody at a terminal types them after each mistake.
+    """
     editor, opened = tmp_path / "editor.py", tmp_path / "opened"
     editor.write_text(EDITOR)
 
-    def edit(slug, *lines):
+    def edit(slug, *lines, answers=""):
         opened.write_text("[]")
         (tmp_path / "lines").write_text(json.dumps(lines))
-        result = articles("edit", slug)
+        monkeypatch.setattr("commands.edit.is_interactive", lambda: bool(answers))
+        result = articles("edit", slug, input="".join(f"{answer}\n" for answer in answers))
         return result, json.loads(opened.read_text())
 
     monkeypatch.setenv("EDITOR", f"{sys.executable} {editor}")
@@ -182,32 +190,38 @@ def test_edit_without_a_change_changes_nothing(edit, save, sql, tmp_path):
     assert kept_files(tmp_path) == []
 
 
-def test_mistake_reopens_the_editor_with_message_and_text(edit, save, client):
+def test_mistakes_are_listed_and_the_editor_opens_again(edit, save, client):
     save(article_json(1))
     result, opened = edit(
         "slug-1",
-        "text = text.replace('title: Title 1', 'titel: Edited')",
+        "text = text.replace('title: Title 1', 'titel: Edited').replace('views: 1', 'views: one')",
         "text = text.replace('titel: Edited', 'title: Edited: again')",
-        "text = text.replace('Edited: again', 'Edited').replace('views: 1', 'views: one')",
-        "text = text.replace('views: one', 'views: 1').replace('Content', '# Content')",
+        "text = text.replace('Edited: again', 'Edited').replace('views: one', 'views: 1').replace('<p>', '<p># ')",
+        answers="yy",
     )
     assert (result.exit_code, result.stdout) == (0, "slug-1: changed\n")
-    assert opened[1].startswith("---\n# the editor, line 5: titel: Unknown field: did you mean title?")
-    for text, line, message in ((opened[2], "title", "must be YAML"), (opened[3], "views", "must be a whole number")):
-        number = 1 + [row.partition(":")[0] for row in text.splitlines()].index(line)
-        assert f"line {number}" in text.splitlines()[1]
-        assert message in text.splitlines()[1]
-        assert text.count("\n# ") == 2
+    first, second, _ = result.stderr.split("Open the editor again? [Y/n]: ")
+    lines = first.splitlines()
+    for words in ("titel: Unknown field: did you mean title?", "title: Missing", "views: 'one' must be a whole number"):
+        assert [words in line for line in lines].count(True) == 1, first
+    assert len(lines) == 1 + 3
+    assert "must be YAML" in second
+    assert "title: Edited: again\n" in opened[2]
+    assert not any(line.startswith("#") for text in opened for line in text.splitlines())
     (shown,) = client.get(LISTS[0]).get_json()["data"]
     assert (shown["title"], shown["contentHtml"]) == ("Edited", "<p># Content of <em>number</em> 1.</p>")
 
 
-def test_closing_unchanged_after_a_mistake_keeps_the_text(edit, articles, save, sql, tmp_path):
+@pytest.mark.parametrize("answers", ["", "n"])
+def test_text_that_is_not_imported_is_kept(edit, articles, save, sql, tmp_path, answers):
+    """If there is no terminal, nobody is asked."""
     save(article_json(1))
     before = stored(sql)
     mistake = "text = text.replace('Title 1', 'My precious words').replace('bannerUrl: ', 'bannerUrl: x')"
-    result, opened = edit("slug-1", mistake)
-    assert (result.exit_code, len(opened)) == (1, 2)
+    result, opened = edit("slug-1", mistake, answers=answers)
+    assert (result.exit_code, result.stdout, len(opened)) == (1, "", 1)
+    assert ("Open the editor again?" in result.stderr) == bool(answers)
+    assert "slug-1: bannerUrl: " in result.stderr
     (file,) = kept_files(tmp_path)
     assert f"Your text is kept in {file}. To import it: flask articles import {file}\n" in result.stderr
     assert file.stat().st_mode & 0o777 == 0o600
@@ -219,38 +233,46 @@ def test_closing_unchanged_after_a_mistake_keeps_the_text(edit, articles, save, 
 
 def test_edit_refuses_another_id(edit, save, sql):
     save(article_json(1))
-    result, opened = edit(
-        "slug-1", "text = text.replace('id-0001', 'other')", "text = text.replace('other', 'id-0001')"
-    )
-    assert (result.exit_code, result.stdout) == (0, "slug-1: unchanged\n")
-    assert "# id: Must stay 'id-0001'." in opened[1]
+    result, _ = edit("slug-1", "text = text.replace('id-0001', 'other')")
+    assert (result.exit_code, result.stdout) == (1, "")
+    assert "id: Must stay 'id-0001'." in result.stderr
     assert edit("slug-1", "text = text.replace('id: id-0001', '').replace('slug-1', 'new')")[0].exit_code == 0
     assert sql("SELECT id, slug FROM article") == [("id-0001", "new")]
 
 
-@pytest.mark.parametrize("same_change", ["", "text = text.replace('status: published', 'status: draft'); "])
-def test_edit_merges_what_changed_meanwhile_if_saved_again(edit, save, database, sql, same_change):
+def test_times_without_a_zone_in_edit_are_of_the_sites(app, edit, save, sql, articles, monkeypatch):
+    monkeypatch.setitem(app.config, "TIMEZONE", parse_time_zone("Europe/Berlin"))
     save(article_json(1))
-    other = other_tool(database, NO_OTHER_CONNECTION, "UPDATE article SET status = 'draft'")
-    remove_comment = "text = ''.join(line for line in text.splitlines(True) if not line.startswith('#'))"
-    result, opened = edit("slug-1", other + same_change + "text = text.replace('Title 1', 'Mine')", remove_comment)
-    assert (result.exit_code, result.stdout) == (0, "slug-1: changed\n")
-    assert "# The article was changed while the editor was open: status." in opened[1]
-    assert "title: Mine\n" in opened[1]
-    assert sql("SELECT title, status FROM article") == [("Mine", "draft")]
+    line = "import re; text = re.sub('publishedAt: .*', 'publishedAt: 2027-07-01 08:00', text)"
+    assert edit("slug-1", line)[0].exit_code == 0
+    (record,) = exported(articles("export"))
+    assert record["publishedAt"] == "2027-07-01T06:00:00.000Z"
 
 
-def test_edit_never_writes_to_an_article_that_took_the_slug(edit, save, database, sql):
-    save(article_json(1), article_json(2))
-    other = other_tool(
-        database,
+CONFLICTS = [
+    ["UPDATE article SET status = 'draft' WHERE slug = 'slug-1'"],
+    ["DELETE FROM article WHERE slug = 'slug-1'"],
+    ["UPDATE article SET slug = 'moved' WHERE slug = 'slug-1'"],
+    [
         "UPDATE article SET slug = 'moved' WHERE slug = 'slug-1'",
         "UPDATE article SET slug = 'slug-1' WHERE slug = 'slug-2'",
+    ],
+]
+
+
+@pytest.mark.parametrize("statements", CONFLICTS)
+def test_edit_of_what_changed_meanwhile_is_refused(edit, save, database, sql, tmp_path, statements):
+    save(article_json(1), article_json(2))
+    other = other_tool(database, NO_OTHER_CONNECTION, *statements)
+    result, opened = edit("slug-1", other + "text = text.replace('Title 1', 'Mine')", answers="y")
+    assert (result.exit_code, result.stdout, len(opened)) == (1, "", 1)
+    assert (
+        "changed or deleted while the editor was open. To import your text as it is would undo that." in result.stderr
     )
-    result, _ = edit("slug-1", other + "text = text.replace('Title 1', 'Mine')")
-    assert result.exit_code == 1
-    assert "Another article has taken this slug" in result.stderr
-    assert sql("SELECT title FROM article ORDER BY id") == [("Title 1",), ("Title 2",)]
+    (file,) = kept_files(tmp_path)
+    assert f"To import it: flask articles import {file}\n" in result.stderr
+    assert "title: Mine\n" in file.read_text()
+    assert ("Mine",) not in sql("SELECT title FROM article")
 
 
 @pytest.mark.sqlite
@@ -279,13 +301,14 @@ def test_edit_keeps_the_text_if_the_database_is_gone(edit, save, database, tmp_p
     assert not database.exists()
 
 
-def test_editor_that_makes_the_same_mistake_ends(edit, save):
+@pytest.mark.parametrize("line", ["text = ''", "file.unlink(); raise SystemExit"])
+def test_file_without_text_is_a_mistake_and_is_not_kept(edit, save, sql, tmp_path, line):
     save(article_json(1))
-    for line in ("text = ''", "text = 'no fields'", "file.unlink(); raise SystemExit"):
-        result, opened = edit("slug-1", line, line, line)
-        assert result.exit_code == 1
-        assert "Nothing was written." in result.stderr
-        assert len(opened) <= 2
+    before = stored(sql)
+    result, opened = edit("slug-1", line)
+    assert (result.exit_code, result.stdout, len(opened)) == (1, "", 1)
+    assert "Nothing was written." in result.stderr
+    assert (stored(sql), kept_files(tmp_path)) == (before, [])
 
 
 def test_editor_that_cannot_be_started_leaves_no_file(edit, save, monkeypatch, tmp_path):
@@ -294,6 +317,42 @@ def test_editor_that_cannot_be_started_leaves_no_file(edit, save, monkeypatch, t
     result, _ = edit("slug-1")
     assert (result.exit_code, "Set EDITOR" in result.stderr) == (1, True)
     assert kept_files(tmp_path) == []
+
+
+def test_what_a_crashing_editor_has_saved_is_kept(edit, save, sql, tmp_path):
+    save(article_json(1))
+    before = stored(sql)
+    result, _ = edit("slug-1", "file.write_text(text.replace('Title 1', 'Mine')); raise SystemExit(1)")
+    assert (result.exit_code, result.stdout) == (1, "")
+    (file,) = kept_files(tmp_path)
+    assert f"Your text is kept in {file}." in result.stderr
+    assert "title: Mine\n" in file.read_text()
+    assert stored(sql) == before
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("number", "status"), [(signal.SIGTERM, 143), (signal.SIGHUP, 129)])
+def test_what_is_saved_after_a_signal_is_kept(save, key, database, sql, tmp_path, number, status):
+    """The signal ends `flask`, and not the editor."""
+    save(article_json(1))
+    folder = tmp_path / "temporary"
+    folder.mkdir()
+    (tmp_path / "editor.py").write_text(
+        "import os, pathlib, signal, sys, time\n"
+        "signal.signal(signal.SIGHUP, signal.SIG_IGN)\n"
+        f"os.kill(os.getppid(), {number:d})\n"
+        "time.sleep(1)\n"
+        "file = pathlib.Path(sys.argv[1])\n"
+        "file.write_text(file.read_text().replace('Title 1', 'Mine'))\n"
+    )
+    editor = f"exec {sys.executable} {tmp_path / 'editor.py'}"
+    args = subprocess_args(database, "-m", "flask", "articles", "edit", "slug-1", TMPDIR=str(folder), EDITOR=editor)
+    result = subprocess.run(**args, timeout=30)
+    assert (result.returncode, result.stdout) == (status, "")
+    (file,) = folder.iterdir()
+    assert f"Your text is kept in {file}." in result.stderr
+    wait_for(lambda: "title: Mine\n" in file.read_text(), file.read_text)
+    assert sql("SELECT title FROM article") == [("Title 1",)]
 
 
 # Delete

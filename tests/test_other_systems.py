@@ -11,7 +11,7 @@ from types import SimpleNamespace
 import pytest
 from helpers import PROJECT, blocks, read_page, run_section, save_articles, section, write_files
 
-from commands.articles import articles as commands
+from commands import GROUPS
 
 DATA = PROJECT / "tests/data"
 FUTURE = "2099-01-31T09:30:00.000Z"
@@ -488,5 +488,6 @@ def test_json_example_is_an_article(site):
 
 
 def test_options_that_the_page_names_exist():
-    options = {option for command in commands.commands.values() for param in command.params for option in param.opts}
+    commands = [group.get_command(None, name) for group in GROUPS for name in group.list_commands(None)]
+    options = {option for command in commands for param in command.params for option in param.opts}
     assert set(re.findall(r"`(--[a-z][a-z-]+)", IMPORT)) <= options

@@ -56,34 +56,18 @@ def test_env_file_gives_what_is_not_set(env_file, monkeypatch):
 
 
 UNREADABLE = {
-    b"PORT 8000": 1,
-    b"PORT=1\n\n\nHOST\nTHREADS=2": 4,
-    b"HOST=x\r\n\r\n'PORT=secret\r\n": 3,
-    b"# PORT\nHOST=PORT\nPORT\n": 3,
-    b'PORT=1\nHOST="secret\n': 2,
-    "PORT=1\n# Größe secret".encode("latin-1"): 2,
-    "PORT=1\n".encode("utf-16"): 1,
-}
-MISSPELT = {
-    "DATABSE_URL": "DATABASE_URL",
-    "DATABASE_URI": "DATABASE_URL",
-    "CORS_ORIGIN": "CORS_ORIGINS",
-    "LOGLEVEL": "LOG_LEVEL",
-    "PROT": "PORT",
-    "port": "PORT",
-    "THREAD": "THREADS",
+    b"PORT 8000": ", line 1, ",
+    b"PORT=1\n\n\nHOST\nTHREADS=2": ", line 4, ",
+    b"HOST=x\r\n\r\n'PORT=secret\r\n": ", line 3, ",
+    b"# PORT\nHOST=PORT\nPORT\n": ", line 3, ",
+    b'PORT=1\nHOST="secret\n': ", line 2, ",
+    "PORT=1\n# Größe secret".encode("latin-1"): " cannot be read (it is not UTF-8 text)",
+    "PORT=1\n".encode("utf-16"): " cannot be read (it is not UTF-8 text)",
+    None: " cannot be read (",
 }
 
 
-@pytest.mark.parametrize(
-    ("content", "message"),
-    [(content, f", line {line}, ") for content, line in UNREADABLE.items()]
-    + [
-        (f"HOST=x\n{name}=secret".encode(), f": {name} is not a setting: did you mean {setting}?")
-        for name, setting in MISSPELT.items()
-    ]
-    + [(None, " cannot be read (")],
-)
+@pytest.mark.parametrize(("content", "message"), UNREADABLE.items())
 def test_env_file_with_a_mistake_is_refused(env_file, content, message):
     """Without content it is a folder."""
     if content is None:

@@ -1,0 +1,75 @@
+"""How every program reports errors: in one line, with exit status 1."""
+
+import os
+import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
+from errno import EPIPE
+
+import click
+from sqlalchemy.exc import DBAPIError
+
+from field_types import printable
+from storage import StorageError
+
+# What to do, by words of the database's message.
+DATABASE_ERROR_HINTS = {
+    "locked": "Another program writes to it: try again.",
+    "lock timeout": "Another program writes to it: try again.",
+    "exceeds btree": "Nothing was written: a title is too long for PostgreSQL; 500 characters always fit.",
+    "cannot execute": "Nothing was written: DATABASE_URL must name the server that this standby follows.",
+    "readonly": "Nothing was written: you must be allowed to write the file and its folder. DATABASE_URL says where.",
+    "unable to open": "You must be allowed to read and write the file and its folder. DATABASE_URL says where.",
+    "disk": "Nothing was written: check whether the disk is full or broken.",
+    "malformed": "The file is damaged: restore a backup.",
+    "not a database": "Set DATABASE_URL to the right file, or restore a backup.",
+}
+
+
+@contextmanager
+def report_errors() -> Iterator[None]:
+    """Turn errors of the database, of an import and of the output into click's, which print one line.
+
+    A message may quote what another tool wrote into the database. No character of it acts on the terminal.
+    """
+    try:
+        yield
+    except click.ClickException as error:
+        error.message = printable(error.message)  # type: ignore[misc]  # click has no other way.
+        raise
+    except OSError as error:
+        if error.errno == EPIPE:  # The reader, such as "head", has ended. click exits quietly.
+            raise
+        silence_stdout()
+        name = printable(str(error.filename or "The output"))
+        raise click.ClickException(f"{name} cannot be read or written ({error.strerror}).") from error
+    except Exception as error:
+        message = _message(error)
+        if message is None:
+            raise
+        raise click.ClickException(message) from error
+
+
+def _message(error: Exception) -> str | None:
+    """Return the message of an error that a user can do something about, or None for a fault of the program."""
+    from importing.errors import ImportFailedError  # The service imports no articles, and starts without this module.
+
+    if isinstance(error, ImportFailedError):
+        return str(error)  # a printable line for each bad article
+    if isinstance(error, StorageError):
+        return printable(str(error))
+    if isinstance(error, DBAPIError | sqlite3.Error):
+        reason = database_reason(error)
+        hint = next((hint for words, hint in DATABASE_ERROR_HINTS.items() if words in reason), "Nothing was written.")
+        return f"The database cannot be used ({reason}). {hint}"
+    return None
+
+
+def database_reason(error: Exception) -> str:
+    """Return the first line of the message of the database's driver, or of another error."""
+    return printable(str(getattr(error, "orig", error)).partition("\n")[0])
+
+
+def silence_stdout() -> None:
+    """Redirect stdout to the null device, so that the interpreter's flush at exit cannot fail again."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), 1)

@@ -1,0 +1,40 @@
+"""Times as a person writes and reads them: of the site's time zone."""
+
+from datetime import UTC, datetime, tzinfo
+
+from field_types import format_timestamp, truncate_to_milliseconds
+
+
+def parse_local(text: str, zone: tzinfo) -> datetime:
+    """Return a day or a time as a datetime in UTC, to the millisecond. Without a zone of its own, it is of `zone`.
+
+    A day begins at its first moment there or in UTC, whichever is later, so that it is the same day in both. Raises
+    ValueError for text that is neither a day nor a time, and for a time that the clock skips or has twice.
+    """
+    try:
+        local = datetime.fromisoformat(text.upper())  # RFC 3339 allows "t" and "z".
+        # Around a change of the clock, a time means two moments (https://peps.python.org/pep-0495/).
+        zoned = [local] if local.tzinfo else [local.replace(tzinfo=zone, fold=fold) for fold in (0, 1)]
+        moments = [truncate_to_milliseconds(moment.astimezone(UTC)) for moment in zoned]
+    except (ValueError, OverflowError) as error:
+        raise ValueError(
+            f"{text!r} is not a day or a time. Write it as in 2026-01-31 or '2026-01-31 09:30', which is of the time "
+            f"zone {zone}, or with its own zone as in 2026-01-31T09:30:00Z."
+        ) from error
+    if len(text) <= len("2026-01-31"):
+        return max(moments[0], local.replace(tzinfo=UTC))
+    if len(set(moments)) > 1:
+        first, second = (moment.astimezone(zone) for moment in sorted(moments))
+        has = "has this time twice" if first.replace(tzinfo=None) == local else "skips this time"
+        raise ValueError(f"{text!r}: the clock of {zone} {has}. Write {first.isoformat()} or {second.isoformat()}.")
+    return moments[0]
+
+
+def format_local(moment: datetime, zone: tzinfo) -> str:
+    """Return an aware datetime in UTC as a time of `zone`, to the minute, and as a timestamp in UTC."""
+    in_utc = format_timestamp(moment)
+    try:
+        local = moment.astimezone(zone).isoformat(" ", "minutes")[:16]
+    except OverflowError:  # It is in the last hours of the year 9999.
+        return in_utc
+    return in_utc if zone is UTC else f"{local} {zone}, {in_utc}"
