@@ -27,21 +27,20 @@ class CommandGroup(click.Group):
     https://click.palletsprojects.com/en/stable/complex/#lazily-loading-subcommands
     """
 
-    def __init__(self, name: str, help: str, **locations: str) -> None:
+    def __init__(self, name: str, help: str, **commands: str) -> None:
+        """Create a group from the names of its commands, by the module of this package that has them."""
         super().__init__(name, help=help)
-        self.locations = locations
+        self.modules = {command: module for module, names in commands.items() for command in names.split()}
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Return the names of the commands."""
-        return sorted(self.locations)
+        return sorted(self.modules)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """Return the command of this name, or None."""
-        if cmd_name not in self.locations:
-            return None
-        module, function = self.locations[cmd_name].split(":")
-        command: click.Command = getattr(import_module(module), function)
-        return command
+        module = import_module(f"commands.{self.modules[cmd_name]}") if cmd_name in self.modules else None
+        found = vars(module).values() if module else ()
+        return next((value for value in found if isinstance(value, click.Command) and value.name == cmd_name), None)
 
     def invoke(self, ctx: click.Context) -> Any:
         """Invoke a command of the group. Errors of the database and of the output become one line."""
@@ -66,36 +65,15 @@ GROUPS = (
     CommandGroup(
         "articles",
         "Import, export, edit, preview and publish articles.",
-        **{"import": "commands.articles:import_articles"},
-        delete="commands.articles:delete_articles",
-        edit="commands.edit:edit",
-        export="commands.export:export",
-        list="commands.articles:list_articles",
-        preview="commands.preview:preview",
-        publish="commands.articles:publish",
-        unpublish="commands.articles:unpublish",
-        watch="commands.watch:watch",
+        articles="delete import list publish unpublish",
+        edit="edit",
+        export="export",
+        preview="preview",
+        watch="watch",
     ),
-    CommandGroup(
-        "customers",
-        "List, rename and delete customers.",
-        delete="commands.customers:delete_customer",
-        list="commands.customers:list_customers",
-        rename="commands.customers:rename",
-    ),
-    CommandGroup(
-        "database",
-        "Back up and restore the database.",
-        backup="commands.database:backup",
-        restore="commands.database:restore",
-    ),
-    CommandGroup(
-        "keys",
-        "Create, list and revoke API keys.",
-        create="commands.keys:create",
-        list="commands.keys:list_keys",
-        revoke="commands.keys:revoke",
-    ),
+    CommandGroup("customers", "List, rename and delete customers.", customers="delete list rename"),
+    CommandGroup("database", "Back up and restore the database.", database="backup restore"),
+    CommandGroup("keys", "Create, list and revoke API keys.", keys="create list revoke"),
 )
 
 

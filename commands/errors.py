@@ -37,6 +37,12 @@ def report_errors() -> Iterator[None]:
     except click.ClickException as error:
         error.message = printable(error.message)  # type: ignore[misc]  # click has no other way.
         raise
+    except StorageError as error:
+        raise click.ClickException(printable(str(error))) from error
+    except (DBAPIError, sqlite3.Error) as error:
+        reason = database_reason(error)
+        hint = next((hint for words, hint in DATABASE_ERROR_HINTS.items() if words in reason), "Nothing was written.")
+        raise click.ClickException(f"The database cannot be used ({reason}). {hint}") from error
     except OSError as error:
         if error.errno == EPIPE:  # The reader, such as "head", has ended. click exits quietly.
             raise
@@ -44,25 +50,11 @@ def report_errors() -> Iterator[None]:
         name = printable(str(error.filename or "The output"))
         raise click.ClickException(f"{name} cannot be read or written ({error.strerror}).") from error
     except Exception as error:
-        message = _message(error)
-        if message is None:
-            raise
-        raise click.ClickException(message) from error
+        from importing.errors import ImportFailedError  # The service imports no articles, and starts without it.
 
-
-def _message(error: Exception) -> str | None:
-    """Return the message of an error that a user can do something about, or None for a fault of the program."""
-    from importing.errors import ImportFailedError  # The service imports no articles, and starts without this module.
-
-    if isinstance(error, ImportFailedError):
-        return str(error)  # a printable line for each bad article
-    if isinstance(error, StorageError):
-        return printable(str(error))
-    if isinstance(error, DBAPIError | sqlite3.Error):
-        reason = database_reason(error)
-        hint = next((hint for words, hint in DATABASE_ERROR_HINTS.items() if words in reason), "Nothing was written.")
-        return f"The database cannot be used ({reason}). {hint}"
-    return None
+        if isinstance(error, ImportFailedError):  # It has a printable line for each bad article.
+            raise click.ClickException(str(error)) from error
+        raise
 
 
 def database_reason(error: Exception) -> str:

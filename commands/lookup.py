@@ -16,7 +16,6 @@ from storage.engine import release_connection
 
 DEMO_CUSTOMER = "Demo"
 MAX_NAMES = 20  # customers that an error lists
-MAX_SLUGS = 5  # unknown slugs that an error names
 
 
 def open_database(*, create: bool = False) -> None:
@@ -64,12 +63,11 @@ def get_customer(name: str | None, *, changes: bool) -> Customer:
     customers = db.session.scalars(select(Customer).order_by(Customer.name)).all()
     names = ", ".join(shlex.quote(customer.name) for customer in customers[:MAX_NAMES])
     if name:
-        found = next((customer for customer in customers if customer.name == name), None)
-        if not found:
-            existing = f" The existing ones: {names}." if names else ""
-            command = f"flask keys create {shlex.quote(name)}"
-            raise click.ClickException(f"There is no customer {name!r}.{existing} To create it, with a key: {command}")
-        return found
+        if found := find_customer(name):
+            return found
+        existing = f" The existing ones: {names}." if names else ""
+        command = f"flask keys create {shlex.quote(name)}"
+        raise click.ClickException(f"There is no customer {name!r}.{existing} To create it, with a key: {command}")
     if not customers:
         raise click.ClickException("There is no customer yet. To create one, with a key: flask keys create CUSTOMER")
     if len(customers) > 1:
@@ -100,10 +98,9 @@ def get_articles(customer: Customer, slugs: tuple[str, ...]) -> list[Any]:
     if not unknown:
         return [found[slug] for slug in dict.fromkeys(slugs)]
     existing = db.session.scalars(select(columns.slug).where(columns.customer_id == customer.id)).all()
-    names = [_with_closest(slug, existing) for slug in unknown[:MAX_SLUGS]]
-    more = f" and {len(unknown) - MAX_SLUGS} more" if unknown[MAX_SLUGS:] else ""
+    names = ", ".join(_with_closest(slug, existing) for slug in unknown)
     raise click.ClickException(
-        f"{customer.name} has no article with the slug {', '.join(names)}{more}. "
+        f"{customer.name} has no article with the slug {names}. "
         f"To see all: flask articles list --customer {shlex.quote(customer.name)}"
     )
 

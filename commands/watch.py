@@ -14,7 +14,7 @@ from sqlalchemy.exc import DBAPIError
 from commands import echo, params
 from commands.errors import database_reason
 from commands.lookup import find_customer, get_customer
-from commands.programs import ProgramError, find_program, start_program, stop_on_signal
+from commands.programs import find_program, start_program, stop_on_signal
 from models import Customer, db
 from schemas import ArticleSchema
 from storage import StorageError
@@ -79,50 +79,6 @@ class PublishedState:
         self._customer_id, self.customer, self._digest = customer.id, customer.name, digest.digest()
 
 
-class Runner:
-    """The command, which runs one at a time, and waits after a failure."""
-
-    def __init__(self, command: tuple[str, ...]) -> None:
-        self.command = command
-        self.process: subprocess.Popen[bytes] | None = None
-        self._retry_at, self._retry_seconds = 0.0, FIRST_RETRY_SECONDS
-
-    def is_ready(self) -> bool:
-        """Return whether the command may start now."""
-        return not self.process and time.monotonic() >= self._retry_at
-
-    def start(self) -> bool:
-        """Start the command; return whether it could be started.
-
-        It runs in a new process group. A terminal sends Ctrl+C to the whole group of `watch`, and the command is to end
-        its work.
-        """
-        flags = getattr(subprocess, "CREATE_NEW_PROCESS_GROUP", 0)
-        try:
-            options: dict[str, Any] = {"stdin": subprocess.DEVNULL, "process_group": 0, "creationflags": flags}
-            self.process = start_program(self.command, **options)
-        except ProgramError as error:
-            self._delay_retry(error.message)
-        return bool(self.process)
-
-    def has_failed(self) -> bool:
-        """Return whether the command has ended since the last call, with another exit status than 0."""
-        status = self.process.poll() if self.process else None
-        if status is None:
-            return False
-        self.process = None
-        if status:
-            self._delay_retry(f"{self.command[0]} failed with exit status {status}.")
-        else:
-            self._retry_seconds = FIRST_RETRY_SECONDS
-        return bool(status)
-
-    def _delay_retry(self, reason: str) -> None:
-        echo(f"{reason} Next attempt in {self._retry_seconds} seconds.", err=True)
-        self._retry_at = time.monotonic() + self._retry_seconds
-        self._retry_seconds = min(2 * self._retry_seconds, MAX_RETRY_SECONDS)
-
-
 @click.command(context_settings={"allow_interspersed_args": False})
 @click.argument("command", metavar="-- COMMAND...", nargs=-1, required=True, type=click.UNPROCESSED)
 @click.option("--now", is_flag=True, help="Run COMMAND once at the start too.")
@@ -134,27 +90,45 @@ def watch(command: tuple[str, ...], now: bool, customer: str | None) -> None:
     state. It runs once things have been quiet for a second, or after ten.
     """
     find_program(command[0])
-    stop, state, runner = stop_on_signal(), PublishedState(customer), Runner(command)
+    stop, state = stop_on_signal(), PublishedState(customer)
     while not state.refresh():
         time.sleep(LOOK_SECONDS)
         if stop.is_set():
             return
     echo(f"Watching the articles of {state.customer} (Ctrl+C stops)", err=True)
-    _run_after_changes(state, runner, stop, is_pending=now)
-    if runner.process:
-        runner.process.wait()
+    _run_after_changes(command, state, stop, is_pending=now)
     current_app.extensions["change_detector"].close()
 
 
-def _run_after_changes(state: PublishedState, runner: Runner, stop: Event, *, is_pending: bool) -> None:
-    """Run the command after each change that is seen, also after one while it runs, until `stop`."""
-    pending_since = 0.0
+def _run_after_changes(command: tuple[str, ...], state: PublishedState, stop: Event, *, is_pending: bool) -> None:
+    """Run the command after each change that is seen, also after one while it runs, until `stop` and its end."""
+    process: subprocess.Popen[bytes] | None = None
+    pending_since = retry_at = 0.0
+    retry_seconds = FIRST_RETRY_SECONDS
     while not stop.is_set():
         time.sleep(LOOK_SECONDS)
         has_changed = state.refresh()  # The command may see a change that is taken back while it runs.
         if has_changed and not is_pending:
             is_pending, pending_since = True, time.monotonic()
-        is_pending = runner.has_failed() or is_pending
-        is_settled = not has_changed or time.monotonic() >= pending_since + MAX_SETTLE_SECONDS
-        if is_pending and is_settled and runner.is_ready() and not state.is_away:
-            is_pending = not runner.start()
+        now = time.monotonic()
+        is_settled = not has_changed or now >= pending_since + MAX_SETTLE_SECONDS
+        if not process and is_pending and is_settled and now >= retry_at and not state.is_away:
+            process, is_pending = _start(command), False
+        if process and process.poll() is not None:
+            if process.returncode:
+                failure = f"{command[0]} failed with exit status {process.returncode}."
+                echo(f"{failure} Next attempt in {retry_seconds} seconds.", err=True)
+                is_pending, retry_at = True, now + retry_seconds
+            retry_seconds = min(2 * retry_seconds, MAX_RETRY_SECONDS) if process.returncode else FIRST_RETRY_SECONDS
+            process = None
+    if process:
+        process.wait()
+
+
+def _start(command: tuple[str, ...]) -> subprocess.Popen[bytes]:
+    """Start the command in a process group of its own.
+
+    A terminal sends Ctrl+C to the whole group of `watch`, and the command is to end its work. Raises ProgramError.
+    """
+    flags = getattr(subprocess, "CREATE_NEW_PROCESS_GROUP", 0)
+    return start_program(command, stdin=subprocess.DEVNULL, process_group=0, creationflags=flags)

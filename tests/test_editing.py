@@ -345,7 +345,7 @@ def test_what_is_saved_after_a_signal_is_kept(save, key, database, sql, tmp_path
         "file = pathlib.Path(sys.argv[1])\n"
         "file.write_text(file.read_text().replace('Title 1', 'Mine'))\n"
     )
-    editor = f"exec {sys.executable} {tmp_path / 'editor.py'}"
+    editor = f"{sys.executable} {tmp_path / 'editor.py'}"
     args = subprocess_args(database, "-m", "flask", "articles", "edit", "slug-1", TMPDIR=str(folder), EDITOR=editor)
     result = subprocess.run(**args, timeout=30)
     assert (result.returncode, result.stdout) == (status, "")

@@ -80,7 +80,7 @@ def unit_args(unit, **environment):
 
 
 def test_systemd_accepts_the_units(tmp_path, paths):
-    assert len(UNITS) == 4
+    assert len(UNITS) == 2
     for name, unit in UNITS.items():
         (tmp_path / name).write_text(local(unit, paths))
     for name in UNITS:
@@ -89,7 +89,7 @@ def test_systemd_accepts_the_units(tmp_path, paths):
 
 
 @on_sqlite
-def test_nightly_backup_removes_old_ones_once_it_is_restored(key, save, tmp_path, paths):
+def test_nightly_backup_removes_old_ones_once_it_is_restored(key, save, database, tmp_path, paths):
     save(article_json(1))
     for folder in ("backups", "temporary", "bin"):
         (tmp_path / folder).mkdir()
@@ -98,13 +98,19 @@ def test_nightly_backup_removes_old_ones_once_it_is_restored(key, save, tmp_path
     for file in old:
         file.touch()
 
-    def back_up(**others):
-        service = unit_args(local(UNITS["articles-backup.service"], others | paths), TMPDIR=str(tmp_path / "temporary"))
-        result = subprocess.run(**service, capture_output=True, text=True, timeout=60)
-        return result.returncode, sorted((tmp_path / "backups").iterdir())
+    variables, script, copy = blocks(section(OPERATE, "Every night"), "cron")[0].rsplit("\n", 3)[:3]
+    assert "rsync" in copy
+    assert "%" not in script  # which cron turns into a line feed
 
-    status, files = back_up()
-    assert (status, files[:13], len(files)) == (0, old[-13:], 14)
+    def back_up(**others):
+        path = local(re.search("^PATH=(.*)$", variables, re.MULTILINE)[1], paths | others)
+        environment = {"PATH": path, "DATABASE_URL": database_url(database), "TMPDIR": str(tmp_path / "temporary")}
+        command = local(script.split(" ", 6)[6].replace("backup.sh", str(tmp_path / "backup.sh")), paths)
+        result = run_in_shell(command, FLASK_SKIP_DOTENV="1", **environment)
+        return result.returncode, result.stdout + result.stderr, sorted((tmp_path / "backups").iterdir())
+
+    status, printed, files = back_up()
+    assert (status, printed, files[:13], len(files)) == (0, "", old[-13:], 14)
     assert list((tmp_path / "temporary").iterdir()) == []
     listed = subprocess.run(**subprocess_args(files[-1], "-m", "flask", "articles", "list"))
     assert listed.stdout.count("slug-1") == 1
@@ -112,21 +118,22 @@ def test_nightly_backup_removes_old_ones_once_it_is_restored(key, save, tmp_path
     flask.write_text(f'#!/bin/sh\n[ "$2" != restore ] && exec {PROGRAMS}/flask "$@"\n')
     flask.chmod(0o755)
     time.sleep(1)  # names have seconds
-    status, files = back_up(**{"PATH=": f"PATH={tmp_path}/bin:"})
+    status, _, files = back_up(**{"/opt/articles/.venv/bin": f"{tmp_path}/bin:{PROGRAMS}"})
     assert (status > 0, files[:13], len(files)) == (True, old[-13:], 15)
 
 
-def test_nightly_mirror_prints_only_what_is_wrong(site, run, key, paths):
+def test_nightly_mirror_prints_only_what_is_wrong(app, site, run, key, paths):
     site.save(article_json(1, contentHtml='<img src="/relative.png">'), article_json(2))
     crontab = blocks(section(PUBLISH, "Mirror another instance"), "cron")[0]
     assert "%" not in crontab  # which cron turns into a line feed
 
     def mirror(key):
         url = f"http://{site.server.host}:{site.server.port}"
-        others = {"https://other.example.com": url, "ITS_KEY": key, " .venv/bin": f" {PROGRAMS}"}
+        others = {"https://other.example.com": url, "ITS_KEY": key, "$(.venv/bin": f"$({PROGRAMS}"}
         *variables, line = local(crontab, paths | others).splitlines()
         environment = dict(variable.split("=", 1) for variable in variables)
-        return run_in_shell(line.split(" ", 5)[5], FLASK_SKIP_DOTENV="1", **environment)
+        environment |= {"DATABASE_URL": app.config["DATABASE_URL"], "FLASK_SKIP_DOTENV": "1"}
+        return run_in_shell(line.split(" ", 5)[5], **environment)
 
     result = mirror(site.key)
     assert (result.stdout, result.stderr) == ("", "")
@@ -134,14 +141,14 @@ def test_nightly_mirror_prints_only_what_is_wrong(site, run, key, paths):
     assert "Nothing was written." in mirror("wrong").stdout
 
 
-def test_watch_unit_builds_in_the_site_s_folder(key, save, tmp_path, paths):
+def test_watch_unit_builds_in_the_site_s_folder(key, save, database, tmp_path, paths):
     (tmp_path / "site.env").write_text("ARTICLES_KEY=demo-key\n")
     program = 'import { writeFileSync } from "node:fs"; writeFileSync("built", process.env.ARTICLES_KEY);'
     (tmp_path / "make-site.mjs").write_text(program)
     built, unit = tmp_path / "built", UNITS["articles-site.service"]
     command = blocks(read_page("docs/integrate"), "sh", "**On the machine of the API**")[0].splitlines()[1]
     assert f"ExecStart={command.replace(' --app /opt/articles/app.py', '')}\n" in unit
-    with subprocess.Popen(**unit_args(local(unit, paths))) as watch:
+    with subprocess.Popen(**unit_args(local(unit, paths), DATABASE_URL=database_url(database))) as watch:
         wait_for(lambda: built.exists() and built.read_text() == "demo-key", lambda: "not built", 30)
         built.unlink()
         save(article_json(1))
