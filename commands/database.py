@@ -30,7 +30,6 @@ def restore(file: Path, yes: bool) -> None:
     The service may run meanwhile.
     """
     confirm("This replaces all articles and keys.", yes)
-    path = restore_backup(file)
-    if path:
-        echo(f"Created the database {path}.", err=True)
+    for line in restore_backup(file):
+        echo(line, err=True)
     echo(f"Restored from {file}. Keys that were revoked since the backup are valid again: revoke them.", err=True)
