@@ -77,7 +77,7 @@ class SchemaVersion(Base):
 
 class Customer(Base):
     __tablename__ = "customer"
-    __table_args__ = ({"sqlite_autoincrement": True},)  # ids of deleted rows are not used again
+    __table_args__ = ({"sqlite_autoincrement": True},)  # The ids of deleted rows are not used again.
 
     id: Mapped[int] = mapped_column(primary_key=True)
     name: Mapped[str] = mapped_column(Text, unique=True)
@@ -94,7 +94,7 @@ class ApiKey(Base):
     hash: Mapped[str] = mapped_column(Text, unique=True)
     prefix: Mapped[str] = mapped_column(Text)
     created_at: Mapped[datetime] = mapped_column(UtcDateTime)
-    expires_on: Mapped[date | None]  # the last day, in UTC, on which the key is valid
+    expires_on: Mapped[date | None]  # It is the last valid day, in UTC.
     revoked_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
 
 
@@ -128,16 +128,18 @@ class Article(Base):
     updated_at: Mapped[datetime] = mapped_column(UtcDateTime)
     views: Mapped[int] = mapped_column(BigInteger)
     title: Mapped[str] = mapped_column(Text)
-    folded_title: Mapped[str] = mapped_column(BinaryCollatedText)  # see storage.search.fold
-    search_text: Mapped[str] = mapped_column(BinaryCollatedText)  # folded title, line feed, folded slug
+    folded_title: Mapped[str] = mapped_column(BinaryCollatedText)  # storage.search.fold returns it.
+    # The folded title, a line feed, and the folded slug.
+    search_text: Mapped[str] = mapped_column(BinaryCollatedText)
     banner_url: Mapped[str] = mapped_column(Text)
     category: Mapped[str] = mapped_column(Text)
-    keywords: Mapped[str] = mapped_column(JsonText("array"))  # of strings
+    keywords: Mapped[str] = mapped_column(JsonText("array"))  # The array holds strings.
     meta_title: Mapped[str] = mapped_column(Text)
     meta_desc: Mapped[str] = mapped_column(Text)
-    read_time: Mapped[float] = mapped_column(Float)  # minutes
+    read_time: Mapped[float] = mapped_column(Float)  # It counts minutes.
     content_html: Mapped[str] = mapped_column(Text)
-    schema_markup: Mapped[str | None] = mapped_column(JsonText("object"))  # None: storage.structured_data generates it
+    # None means that storage.structured_data generates it.
+    schema_markup: Mapped[str | None] = mapped_column(JsonText("object"))
 
     __table_args__ = (
         UniqueConstraint(customer_id, id),
@@ -153,7 +155,8 @@ class Article(Base):
 
 
 article_table: Table = Base.metadata.tables[Article.__tablename__]
-UPDATE_BY_PK = update(article_table).where(article_table.c.pk == bindparam("article_pk"))  # for a list of changes
+# It runs with a list of changes.
+UPDATE_BY_PK = update(article_table).where(article_table.c.pk == bindparam("article_pk"))
 
 # What other tools could write, and no response could show, by the type of a column. SQLite keeps values of any type in
 # any column, and times as text in the form of its own datetime(), with or without a fraction.

@@ -102,10 +102,15 @@ def _checked_copy(source: str, target: Path, page_size: int) -> Iterator[tuple[s
     """Yield the path of a copy of one state of a database, in a temporary folder beside `target`.
 
     It is whole and upgraded, and yielded with a line that says so if its tables were of an earlier version. Raises
-    StorageError if the source is damaged or not a database of this service, and OSError if `target` cannot be written.
+    StorageError if the source is damaged or not a database of this service, and if the folder cannot be written.
     """
     folder = target.resolve().parent
-    with TemporaryDirectory(".tmp", f".{target.name}-", folder, ignore_cleanup_errors=True) as temporary:
+    try:
+        temporary_folder = TemporaryDirectory(".tmp", f".{target.name}-", folder, ignore_cleanup_errors=True)
+    except OSError as error:
+        reason = f"{folder} cannot be written ({error.strerror})."
+        raise StorageError(f"{reason} Choose a folder that exists and that you may write.") from error
+    with temporary_folder as temporary:
         copy = Path(temporary, "copy.db")
         copy.touch(0o600)  # SQLite would let everybody read it.
         with closing(connect_existing(source, read_only=True, isolation_level=None)) as connection:
@@ -140,10 +145,8 @@ def _overwrite(copy: str, path: str) -> None:
         if status in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED) and time.monotonic() > deadline:
             raise StorageError("Another program has been writing to the database for a minute. Try again.")
 
-    with (
-        closing(sqlite3.connect(copy)) as reader,
-        closing(connect_existing(path, read_only=False, timeout=0.1)) as writer,
-    ):
+    writer = connect_existing(path, read_only=False, timeout=0.1)
+    with closing(sqlite3.connect(copy)) as reader, closing(writer):
         reader.backup(writer, pages=1000, progress=give_up)
 
 

@@ -1,6 +1,5 @@
 """How the engine connects, and how transactions begin and end."""
 
-import sqlite3
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -73,8 +72,7 @@ def _begin_sqlite(connection: Connection) -> None:
             connection.exec_driver_sql("BEGIN IMMEDIATE")
             return
         except OperationalError as error:
-            code = getattr(error.orig, "sqlite_errorcode", 0) & 255  # https://www.sqlite.org/rescode.html
-            if code != sqlite3.SQLITE_BUSY or time.monotonic() > deadline:
+            if "database is locked" not in str(error) or time.monotonic() > deadline:
                 raise
 
 

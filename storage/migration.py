@@ -29,11 +29,10 @@ def upgrade_tables(connection: Connection, version: int) -> None:
     tables = [new for new in Base.metadata.sorted_tables if new is not SchemaVersion.__table__]
     if dialect == "postgresql":
         connection.exec_driver_sql("LOCK TABLE customer, api_key, article")
-    has_sequences = dialect == "postgresql" or version > 2
-    last_ids = connection.exec_driver_sql(LAST_IDS[dialect]).all() if has_sequences else []
+    # SQLite's tables of version 2 did not keep their last ids.
+    last_ids = [] if (dialect, version) == ("sqlite", 2) else connection.exec_driver_sql(LAST_IDS[dialect]).all()
     for new in tables:
-        copy = f"CREATE TEMPORARY TABLE old_{new.name} AS SELECT * FROM {new.name}"  # noqa: S608
-        connection.exec_driver_sql(copy)
+        connection.exec_driver_sql(f"CREATE TEMP TABLE old_{new.name} AS SELECT * FROM {new.name}")  # noqa: S608
     if version == 2:  # It stored what is now generated when an article is read.
         connection.exec_driver_sql("UPDATE old_article SET schema_markup = NULL WHERE schema_markup_generated")
     Base.metadata.drop_all(connection)

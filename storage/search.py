@@ -24,7 +24,7 @@ def search_columns(title: str, slug: str) -> dict[str, str]:
 
 def search_words(q: str) -> list[str]:
     """Return the folded words of a search, each once. An empty list filters nothing."""
-    return list(dict.fromkeys(filter(str.strip, map(fold, q.split()))))  # a lone accent folds to a space
+    return list(dict.fromkeys(filter(str.strip, map(fold, q.split()))))  # A lone accent folds to a space.
 
 
 def word_parameters(words: Sequence[str]) -> dict[str, str]:

@@ -13,7 +13,7 @@ from sqlalchemy import BigInteger, BindParameter, ColumnElement, Select, bindpar
 
 from models import ApiKey, Customer, article_table
 
-BATCH_SIZE = 500  # articles held in memory at a time
+BATCH_SIZE = 500  # So many articles are held in memory.
 
 _article = article_table.c
 _of_customer = _article.customer_id == bindparam("customer_id")

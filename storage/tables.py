@@ -51,8 +51,7 @@ def refuse_foreign_tables(connection: Connection) -> None:
     names = set(inspect(connection).get_table_names())
     is_foreign = names if connection.dialect.name == "sqlite" else names & Base.metadata.tables.keys()
     if is_foreign and not has_tables(connection):
-        name = connection.engine.url.database
-        raise StorageError(f"{name} is another program's database. Set DATABASE_URL to another one.")
+        raise StorageError(f"{connection.engine.url.database} is another program's database. Correct DATABASE_URL.")
 
 
 def _read_version(connection: Connection) -> int | None:

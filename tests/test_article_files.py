@@ -100,5 +100,5 @@ def test_folder_to_export_to_must_be_new_or_empty(articles, save, tmp_path):
     assert articles("export", "--folder", tmp_path / "file").exit_code == 2
     below = articles("export", "--folder", tmp_path / "file" / "posts")
     folder = tmp_path / "file" / "posts"
-    reason = f"The export to {folder} is not complete.\nError: {folder} cannot be written (Not a directory).\n"
-    assert (below.exit_code, below.stderr) == (1, reason)
+    assert (below.exit_code, below.stderr.count("\n")) == (1, 1)
+    assert f"{folder} cannot be" in below.stderr

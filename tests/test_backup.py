@@ -97,7 +97,7 @@ def test_interrupted_backup_leaves_no_file(save, key, database):
     for _ in range(5):
         args = subprocess_args(database, "-m", "flask", "database", "backup", str(database.parent / "backup.db"))
         process = subprocess.Popen(**args)
-        while process.poll() is None and not any(".tmp" in name for name in files_beside(database)):
+        while process.poll() is None and not list(database.parent.glob(".*.tmp/copy.db")):
             time.sleep(0.005)
         process.send_signal(signal.SIGINT)
         process.communicate(timeout=20)

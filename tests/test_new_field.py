@@ -3,12 +3,13 @@
 import os
 import re
 import shutil
+import sqlite3
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
-from helpers import PROJECT, database_url, read_page, section
+from helpers import POSTGRESQL, PROJECT, database_url, psycopg, read_page, section
 
 # File, the text before which a line is inserted or which is replaced, and what then stands there.
 CHANGES = [
@@ -64,7 +65,7 @@ def run(folder: Path, database: Path, *arguments: str) -> str:
 
 
 @pytest.mark.slow
-def test_field_added_as_the_table_says_is_everywhere(app, save, database, tmp_path):
+def test_field_added_as_the_table_says_is_everywhere(app, save, sql, database, tmp_path):
     """The database is one of today's version, with an article, which the copy upgrades."""
     save({"title": "One", "slug": "one", "contentHtml": "<p>One</p>", "publishedAt": "2026-01-31T09:30:00Z"})
     left_out = shutil.ignore_patterns(".*", "instance", "__pycache__", "integration")
@@ -77,6 +78,8 @@ def test_field_added_as_the_table_says_is_everywhere(app, save, database, tmp_pa
     assert listed == list(dict.fromkeys(name for name, _, _ in CHANGES))
     printed = run(copy, database, "-c", PROGRAM).splitlines()
     assert printed == ["0 new, 1 changed, 0 unchanged", "0 new, 0 changed, 1 unchanged", "Bo Bo", "True"]
+    with pytest.raises(psycopg.Error if POSTGRESQL else sqlite3.IntegrityError):
+        sql("UPDATE article SET author = ?", b"\xff\x00")
     run(copy, database, "seed.py")
     tests = "specification", "openapi", "documentation"
     modules = [f"tests/test_{name}.py" for name in tests]

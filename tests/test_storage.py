@@ -389,7 +389,7 @@ def write_text(database):
     database.write_text("This is no database, whatever its name says. " * 50)
 
 
-FOREIGN = "{} is another program's database. Set DATABASE_URL to another one.\n"
+FOREIGN = "{} is another program's database. Correct DATABASE_URL.\n"
 
 
 @pytest.mark.parametrize(
@@ -446,7 +446,7 @@ def start_command(service: Service, group: str, size: int, round_: int) -> int:
     [
         ("articles", 10, 1, 150),
         pytest.param("articles", 100, 20, 600, marks=pytest.mark.slow),
-        pytest.param("database", 50, 10, 600, marks=pytest.mark.slow),
+        pytest.param("database", 100, 20, 600, marks=pytest.mark.slow),
     ],
 )
 def test_killed_command_leaves_the_old_or_the_new_state(service, group, kills, fewest, size):
