@@ -1,4 +1,4 @@
-"""Tests that install the service as documents say: old packages, a fresh Debian, other servers, a container."""
+"""Tests that install the service as documents say: a fresh Debian, other servers, a container."""
 
 import gzip
 import json
@@ -7,8 +7,6 @@ import re
 import shutil
 import signal
 import subprocess
-import sys
-from importlib.metadata import requires
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -26,7 +24,6 @@ from helpers import (
     side_by_side,
     wait_for,
 )
-from packaging.requirements import Requirement
 
 from benchmarks.servers import free_port
 
@@ -43,36 +40,6 @@ def is_healthy(server):
         return get(server, "/healthz").status == 200
     except OSError:
         return False
-
-
-def oldest_packages():
-    """Return the oldest versions that the packages of requirements.txt accept of the packages that they need."""
-    names, oldest = re.findall(r"^([\w-]+)==[^;\n]+$", (PROJECT / "requirements.txt").read_text(), re.MULTILINE), {}
-    for name in names:
-        for requirement in map(Requirement, requires(name) or ()):
-            versions = [part.version for part in requirement.specifier if part.operator == ">="]
-            if versions and (not requirement.marker or requirement.marker.evaluate({"extra": ""})):
-                oldest[requirement.name.lower()] = versions[0]
-                names.append(requirement.name)
-    return [f"{name}=={oldest[name]}" for name in ("click", "werkzeug", *oldest)]
-
-
-def test_service_starts_over_the_oldest_packages(tmp_path):
-    copy = copy_project(tmp_path)
-    packages = oldest_packages()
-    assert len(packages) >= 6
-    for command in (
-        [sys.executable, "-m", "venv", ".venv"],
-        [".venv/bin/pip", "install", "--quiet", *packages],
-        [".venv/bin/pip", "install", "--quiet", "-r", "requirements.txt"],
-        [".venv/bin/python", "seed.py"],
-        [".venv/bin/flask", "articles", "list"],
-    ):
-        subprocess.run(command, cwd=copy, check=True, timeout=300)
-    port = free_port()
-    with subprocess.Popen([".venv/bin/python", "app.py"], cwd=copy, env=os.environ | {"PORT": str(port)}) as process:
-        wait_for(lambda: is_healthy(service(port)), lambda: "It does not start.")
-        process.terminate()
 
 
 def test_first_command_on_an_older_python_names_the_one_needed(tmp_path):
