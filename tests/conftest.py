@@ -10,8 +10,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-import fork_server
 import helpers
+import programs
 import pytest
 from click.testing import Result
 from flask import Flask
@@ -24,7 +24,7 @@ from settings import SettingsSchema
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # The tests call `subprocess` as any program does; what it starts is started fast where it makes no difference.
-subprocess.Popen = fork_server.Popen
+subprocess.Popen = programs.Popen
 
 # As far from UTC as clocks go, so that a local time in the place of a UTC one is noticed.
 os.environ["TZ"] = "Pacific/Kiritimati"
@@ -50,7 +50,7 @@ def no_process_outlives_the_tests() -> Iterator[None]:
     """End what the tests have started and left running, even if this process is killed."""
     with helpers.end_descendants():
         yield
-        fork_server.server.stop()
+        programs.server.stop()
 
 
 @pytest.fixture(scope="session")
