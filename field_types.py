@@ -6,7 +6,7 @@ Requests, responses, imports and settings are made of these values: text, JSON, 
 import re
 from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime, tzinfo
-from typing import Any, ClassVar
+from typing import Any
 from urllib.parse import urlsplit
 from zoneinfo import ZoneInfo
 
@@ -26,9 +26,7 @@ NOT_XML = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]")
 
 
 class RenderedField(fields.Field[Any]):
-    """A field that renders a stored value as JSON. `json_schema` describes that JSON in /openapi.json."""
-
-    json_schema: ClassVar[dict[str, Any]] = {}
+    """A field that renders a stored value as JSON."""
 
     def render(self, value: Any) -> Any:
         """Return a stored value as the JSON library can dump it."""
@@ -41,7 +39,6 @@ class RenderedField(fields.Field[Any]):
 class Text(RenderedField):
     """Text without the NUL character, which PostgreSQL cannot store and which ends strings in SQLite's functions."""
 
-    json_schema: ClassVar[dict[str, Any]] = {"type": "string"}
     default_error_messages = {"required": "Missing. Every article needs it."}  # noqa: RUF012  # marshmallow has it so.
 
     def _deserialize(self, value: Any, attr: str | None, data: Any, **kwargs: Any) -> str:
@@ -97,8 +94,6 @@ class JsonText(RenderedField):
 class Keywords(JsonText):
     """An array of strings."""
 
-    json_schema: ClassVar[dict[str, Any]] = {"type": "array", "items": {"type": "string"}}
-
     def _deserialize(self, value: Any, attr: str | None, data: Any, **kwargs: Any) -> str:
         if not isinstance(value, list) or not all(isinstance(keyword, str) for keyword in value):
             raise ValidationError("Must be an array of strings.")
@@ -109,12 +104,6 @@ class Keywords(JsonText):
 
 class SchemaMarkup(JsonText):
     """A schema.org graph in JSON-LD, which sites inject into their pages. None is generated from the article."""
-
-    json_schema: ClassVar[dict[str, Any]] = {
-        "type": "object",
-        "properties": {"@context": {"type": "string"}, "@graph": {"type": "array", "items": {}}},
-        "required": ["@context", "@graph"],
-    }
 
     def _deserialize(self, value: Any, attr: str | None, data: Any, **kwargs: Any) -> str:
         if not (
@@ -143,8 +132,6 @@ def dump_json(value: Any) -> str:
 class WholeNumber(RenderedField, fields.Integer):
     """A whole number in a range: in ASCII digits, with or without a sign, or if `strict`, a number of JSON."""
 
-    json_schema: ClassVar[dict[str, Any]] = {"type": "integer"}
-
     def __init__(self, minimum: int, maximum: int, **kwargs: Any) -> None:
         error = f"Must be a whole number, {minimum} to {maximum}."
         in_range = validate.Range(minimum, maximum, error=error)
@@ -161,8 +148,6 @@ class WholeNumber(RenderedField, fields.Integer):
 class Minutes(RenderedField):
     """A number of minutes. A whole number is rendered without a fraction."""
 
-    json_schema: ClassVar[dict[str, Any]] = {"type": "number", "minimum": 0}
-
     def render(self, value: float) -> int | float:
         return int(value) if value.is_integer() else value
 
@@ -175,8 +160,6 @@ class Minutes(RenderedField):
 class Timestamp(RenderedField):
     """An aware datetime in UTC, to the millisecond."""
 
-    json_schema: ClassVar[dict[str, Any]] = {"type": "string", "format": "date-time"}
-
     def render(self, value: datetime | None) -> str | None:
         return format_timestamp(value) if value else None
 
@@ -186,8 +169,6 @@ class Timestamp(RenderedField):
 
 class Day(RenderedField):
     """The UTC date of an aware datetime in UTC, YYYY-MM-DD."""
-
-    json_schema: ClassVar[dict[str, Any]] = {"type": "string", "format": "date"}
 
     def render(self, value: datetime) -> str:
         return str(value.date())
@@ -228,7 +209,7 @@ def parse_time_zone(name: str) -> tzinfo:
 class RowSchema(Schema):
     """A form in which database rows are rendered. Its fields are named after their columns.
 
-    Creating one raises TypeError for a field that /openapi.json could not describe.
+    Creating one raises TypeError for a field that is not a RenderedField.
     """
 
     def __init__(self) -> None:
@@ -236,11 +217,8 @@ class RowSchema(Schema):
         self.columns = tuple(self.fields)
         self.fields_by_key: dict[str, RenderedField] = {}
         for name, field in self.fields.items():
-            if not (isinstance(field, RenderedField) and field.json_schema):
-                raise TypeError(
-                    f"{type(self).__name__}.{name}: {type(field).__name__} does not say what it renders. "
-                    "Derive it from RenderedField in field_types.py, and set its json_schema."
-                )
+            if not isinstance(field, RenderedField):
+                raise TypeError(f"{name}: {type(field).__name__} is not a RenderedField of field_types.py.")
             self.fields_by_key[field.data_key or name] = field
         # Text is rendered as it is, which needs no call.
         self._renderers = [

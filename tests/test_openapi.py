@@ -7,7 +7,9 @@ import pytest
 from helpers import ENDPOINTS, LISTS, PROJECT, SITEMAP, article_json, import_articles
 from marshmallow import validate
 
-from schemas import ListQuerySchema
+from endpoints.openapi import describe_field
+from field_types import JsonText, RowSchema, Text
+from schemas import ListQuerySchema, field_metadata
 
 FORMS = ("Article", "ArticlePreview", "SitemapEntry")
 
@@ -101,6 +103,19 @@ def test_its_example_is_a_real_response_and_fully_described(client, document, sa
     described = document["components"]["schemas"][name]
     assert list(described["properties"]) == list(body["data"][0]) == described["required"]
     assert all(field["type"] and field["description"] for field in described["properties"].values())
+
+
+@pytest.mark.parametrize(("field_class", "metadata"), [(JsonText, field_metadata("It", "x")), (Text, {})])
+def test_field_that_cannot_be_described_is_named(field_class, metadata):
+    """The description is built when the application starts, so that no request fails."""
+    form = type("Form", (RowSchema,), {"flag": field_class(metadata=metadata)})()
+    with pytest.raises(TypeError, match=f"cannot describe the field flag: add {field_class.__name__} to JSON_TYPES"):
+        describe_field(form.fields_by_key["flag"])
+
+
+def test_field_is_described_as_the_class_that_its_own_derives_from():
+    author = type("Author", (Text,), {})(metadata=field_metadata("Its author.", "Ann Lee"))
+    assert describe_field(author) == {"type": "string", "description": "Its author.", "examples": ["Ann Lee"]}
 
 
 PROSE = {"description", "example", "examples", "info", "servers", "summary", "tags"}
