@@ -199,7 +199,7 @@ def test_killed_upgrade_leaves_the_old_or_the_new_tables(older, sql, database):
     close(app)
     if POSTGRESQL:
         pytest.skip("PostgreSQL rolls a lost connection's transaction back.")
-    before, chance, outcomes = database.read_bytes(), random.Random(5), []
+    before, chance, outcomes, latest = database.read_bytes(), random.Random(5), [], 0.1
     for _ in range(100):
         for suffix in ("-wal", "-shm", "-journal"):
             database.with_name(database.name + suffix).unlink(missing_ok=True)
@@ -207,7 +207,7 @@ def test_killed_upgrade_leaves_the_old_or_the_new_tables(older, sql, database):
         child = os.fork()
         if not child:
             os._exit(run_command(create_application(database), "keys", "list").exit_code)
-        time.sleep(chance.uniform(0, 0.12))
+        time.sleep(chance.uniform(0.2, 1) * latest)
         os.kill(child, signal.SIGKILL)
         os.waitpid(child, 0)
         ((number,),) = sql("SELECT number FROM tables_version")
@@ -217,4 +217,5 @@ def test_killed_upgrade_leaves_the_old_or_the_new_tables(older, sql, database):
         ((definition,),) = sql("SELECT sql FROM sqlite_schema WHERE name = 'customer'")
         assert ("typeof(name)" in definition) == (number == 4)
         outcomes.append(number)
-    assert 0 < outcomes.count(4) < 100, outcomes
+        latest *= 1.3 if number == 3 else 1 / 1.3  # About half of the upgrades end before, on any machine.
+    assert 20 < outcomes.count(4) < 80

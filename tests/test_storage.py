@@ -333,7 +333,8 @@ def test_response_never_mixes_two_databases_under_load(
             assert restore not in replacements or service.titles()[0].startswith(name)
             time.sleep(chance.choice((0, 0.01, 0.1)))
     found = Counter(name for reader in readers for name in reader.result())
-    assert found.keys() - {503} == counts.keys()
+    assert found.keys() <= {503, *counts}
+    assert len(found.keys() - {503}) > 1
     assert found.total() > responses_per_503 * found[503]
     for (name, count), replace in product(counts.items(), replacements):
         replace(database, copies[name])
