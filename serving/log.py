@@ -52,9 +52,9 @@ class StderrHandler(logging.Handler):
         self._write_all()
 
     def _write_all(self) -> None:
-        while self._waiting:
-            with suppress(OSError):  # such as a full disk
-                os.write(self._file, self._waiting.popleft())  # one line: short ones are atomic on a pipe (PIPE_BUF)
+        lines = [self._waiting.popleft() for _ in range(len(self._waiting))]
+        with suppress(OSError):  # A full disk is no reason to stop.
+            os.write(self._file, b"".join(lines))
 
 
 class AccessLog:

