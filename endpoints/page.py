@@ -23,7 +23,7 @@ POLICY = (
 def show_page() -> Response | BaseResponse:
     """Return the page. It needs no key: it asks its reader for one."""
     # Below a path of another server, the page's links are relative to that path with a slash at its end.
-    if not request.environ["PATH_INFO"]:
+    if not request.environ.get("PATH_INFO"):
         return redirect(f"{request.script_root.rpartition('/')[2]}/", 308)
     response = send_file("page/index.html")
     response.headers["Content-Security-Policy"] = POLICY

@@ -181,9 +181,9 @@ def test_error_response_is_not_kept(client, save, error):
 
 @pytest.fixture
 def large_articles(save):
-    """Eight articles that compress badly, of which a megabyte holds four as plain bodies, and two with gzip bodies."""
+    """Eight articles that compress badly. A megabyte holds four, each with a plain and a compressed body."""
     chance = random.Random(1)
-    save(*(article_json(number, contentHtml=b64encode(chance.randbytes(137_000)).decode()) for number in range(8)))
+    save(*(article_json(number, contentHtml=b64encode(chance.randbytes(88_000)).decode()) for number in range(8)))
 
 
 def page_of_one(number):
@@ -207,10 +207,6 @@ def test_response_larger_than_the_cache_is_not_kept(small_cache, large_articles,
     for headers in ({}, {}, {"Accept-Encoding": "gzip"}, {}):
         assert not is_hit(small_cache, f"{FULL}?take=5", **headers)
     assert all(is_hit(small_cache, page_of_one(number)) for number in range(4))
-    outgrowing = f"{FULL}?take=4"  # when it is compressed
-    assert [is_hit(small_cache, outgrowing) for _ in range(2)] == [False, True]
-    assert small_cache.get(outgrowing, headers={"Accept-Encoding": "gzip"}).headers["Content-Encoding"] == "gzip"
-    assert not is_hit(small_cache, outgrowing)
 
 
 @pytest.mark.sqlite
@@ -223,12 +219,9 @@ def test_evicted_and_replaced_entries_free_their_memory(small_cache, large_artic
         sql("UPDATE article SET views = ?", round_)
         for number in range(8):
             small_cache.get(page_of_one(number))
-    assert [is_hit(small_cache, page_of_one(number)) for number in (7, 6, 5, 4, 3)] == [True] * 4 + [False]
-    for number in (3, 4, 5, 6):
-        small_cache.get(page_of_one(number), headers=gzip)
-    for headers in ({}, gzip):  # compressed bodies count too
-        assert [is_hit(small_cache, page_of_one(number), **headers) for number in (6, 5)] == [True, True]
-    assert [is_hit(small_cache, page_of_one(number)) for number in (4, 3)] == [False, False]
+    for headers in ({}, gzip):
+        assert [is_hit(small_cache, page_of_one(number), **headers) for number in (7, 6, 5, 4)] == [True] * 4
+    assert not is_hit(small_cache, page_of_one(3))
 
 
 # Statements and what the planner makes of them
@@ -407,9 +400,9 @@ def test_key_of_one_database_shows_nothing_of_another(app, client, save, databas
         run_sql(database, "UPDATE article SET views = 7")  # so that no remembered key is good for the next request
         with engine_event("after_cursor_execute", replace_after_key_check):
             response = client.get(FULL + "?q=e")
+        assert replaced
+        assert b"Secret" not in response.data
         assert client.get(FULL + "?q=e").status_code == 401
-    assert replaced
-    assert [article["title"] for article in response.get_json()["data"]] == ["Title 1"]
 
 
 @pytest.mark.sqlite

@@ -345,7 +345,7 @@ def test_body_is_compressed_once(client, save):
 
 
 def test_pipelined_responses_come_in_order_warm_or_not(site):
-    site.save(*(article_json(number, contentHtml="word " * 2000) for number in range(100)))
+    site.save(*(article_json(number, contentHtml="word " * 200) for number in range(100)))
 
     def request(skip, headers=""):
         path = f"{FULL}?take=30&skip={skip}"
