@@ -18,7 +18,7 @@ from commands.customers import remove_customer
 from commands.errors import report_errors
 from commands.keys import add_key
 from commands.lookup import DEMO_CUSTOMER, find_customer, find_or_create_customer, write_transaction
-from importing.errors import ImportErrors, locate
+from importing.report import ImportReport, number_records
 from importing.writer import save_articles
 from models import ApiKey, Customer, article_table, db
 from schemas import API_PATH
@@ -139,7 +139,7 @@ def write_demo(count: int, key: str | None, site: str) -> tuple[str | None, bool
         customer, is_new = find_or_create_customer(DEMO_CUSTOMER)
         removed = remove_demo_articles(customer.id, after=count)
         with progress_bar("Writing the demo", demo_articles(count, site), count + DRAFTS + 1) as articles:
-            saved = save_articles(customer, locate("the demo", articles), ImportErrors())
+            saved = save_articles(customer, number_records("the demo", articles), ImportReport())
         key = demo_key(customer, key)
         # This is printed before the commit: a key that cannot be printed must not become valid.
         click.echo(

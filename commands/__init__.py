@@ -65,9 +65,10 @@ GROUPS = (
     CommandGroup(
         "articles",
         "Import, export, edit, preview and publish articles.",
-        articles="delete import list publish unpublish",
+        articles="delete list publish unpublish",
         edit="edit",
         export="export",
+        import_articles="import",
         preview="preview",
         watch="watch",
     ),

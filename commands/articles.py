@@ -9,90 +9,15 @@ import orjson
 from flask import current_app
 from sqlalchemy import Result, Row, delete, select, update
 
-from commands import count_articles, echo, params, progress_bar
+from commands import count_articles, echo, params
 from commands.local_time import format_local
-from commands.lookup import confirm, customer_transaction, get_articles, get_customer, open_database
-from commands.notes import echo_notes
-from field_types import format_timestamp, printable
-from importing.errors import ImportErrors, SourceOptions
-from importing.instance import is_filtered
-from importing.sources import open_sources
-from importing.writer import save_articles
+from commands.lookup import confirm, customer_transaction, get_articles
+from field_types import format_timestamp
 from models import Customer, article_table, db, publication_state
-from settings import load_environment
-from storage.engine import release_connection, write_transaction
 from storage.search import search_columns, search_words, word_parameters
 from storage.selects import matching
 
 STATES = "published", "scheduled", "draft"
-
-
-@click.command("import")
-@click.argument("sources", metavar="SOURCE...", nargs=-1, required=True, type=params.source)
-@params.customer_option
-@click.option(
-    "--key",
-    type=params.api_key,
-    default=lambda: load_environment().get("SOURCE_API_KEY"),
-    help="The other instance's key (or SOURCE_API_KEY).",
-)
-@click.option("--site", type=params.site, default="", help="Your site's URL, for pictures and links without one.")
-@click.option("--timezone", "zone", type=params.timezone, default="UTC", help="Of dates without one, as Europe/Berlin.")
-@click.option("--dry-run", is_flag=True, help="Say what would change, and write nothing.")
-@click.option("--unpublish-missing", is_flag=True, help="Turn published articles that no source has into drafts.")
-def import_articles(
-    sources: tuple[str, ...], customer: str | None, dry_run: bool, unpublish_missing: bool, **options: Any
-) -> None:
-    """Import articles: all of them or, if anything is wrong, none.
-
-    SOURCE is a WordPress export (.xml), a Ghost export (.json), a folder or a file of Markdown or HTML with front
-    matter (.md, .html), a table (.csv), a .json file (an array, or an object whose "data" is one), a .jsonl file (JSON
-    Lines), - for JSON Lines on standard input, or the http(s) URL of another instance.
-    """
-    _check_sources(sources, unpublish_missing)
-    open_database()
-    get_customer(customer, changes=True)
-    release_connection()
-    errors = ImportErrors()
-    with (
-        open_sources(sources, SourceOptions(**options), errors) as records,
-        progress_bar("Importing", records) as bar,
-        write_transaction(),  # only now: other writers need not wait for a source
-    ):
-        owner = get_customer(customer, changes=True)  # again: it may be gone or renamed meanwhile
-        counts = save_articles(owner, bar, errors, unpublish_missing=unpublish_missing)
-        if dry_run:
-            db.session.rollback()
-    if counts["new"] + counts["changed"] or not counts["unchanged"]:  # a nightly import without a change is silent
-        echo_notes(errors)
-    if not counts.total():
-        click.echo("The sources hold no articles. Check their names, and the program that wrote them.", err=True)
-    if dry_run:
-        _echo_changes(errors, counts["new"] + counts["changed"] + counts["unpublished"])
-    click.echo(_summary(counts, unpublish_missing) + (" (dry run: nothing was written)" if dry_run else ""))
-
-
-def _check_sources(sources: tuple[str, ...], unpublish_missing: bool) -> None:
-    if sources.count("-") > 1:
-        raise click.UsageError("Standard input can be read only once.")
-    if unpublish_missing and any(map(is_filtered, sources)):
-        raise click.ClickException("With --unpublish-missing, a URL must ask for all articles. Remove q from the URL.")
-
-
-def _echo_changes(errors: ImportErrors, total: int) -> None:
-    """Print a line for each of the first articles that change: its slug, and the fields that do."""
-    for slug, fields in errors.changes:
-        click.echo(f"{printable(slug)}: {', '.join(fields)}")
-    if total > len(errors.changes):
-        click.echo(f"… and {total - len(errors.changes)} more")
-
-
-def _summary(counts: Counter[str], unpublish_missing: bool) -> str:
-    summary = ", ".join(f"{counts[name]} {name}" for name in ("new", "changed", "unchanged"))
-    if unpublish_missing:
-        summary += f", {counts['unpublished']} unpublished"
-    states = ", ".join(f"{counts[state]} {state}" for state in STATES if counts[state])
-    return summary + (f" (new: {states})" if states else "")
 
 
 @click.command("list")

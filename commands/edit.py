@@ -1,22 +1,19 @@
 """`flask articles edit`: change an article in an editor."""
 
 import shlex
-from datetime import tzinfo
 from pathlib import Path
 from tempfile import NamedTemporaryFile
-from typing import Any
 
 import click
 from flask import current_app
 
 from commands import echo, is_interactive, params
+from commands.import_articles import echo_notes
 from commands.lookup import customer_transaction, get_articles
-from commands.notes import echo_notes
-from importing.article_files import format_article, parse_article
-from importing.errors import ImportErrors, ImportFailedError, SourceError, SourceLocation
+from importing.article_files import format_article, parse_own_article
 from importing.export import export_articles
-from importing.fitting import DATES, fit_date
 from importing.hints import explain
+from importing.report import ImportFailedError, ImportReport, SourceError
 from importing.writer import save_articles
 from models import Customer
 from schemas import ArticleImportSchema
@@ -96,37 +93,21 @@ def _import(text: bytes, original: bytes, slug: str, customer: str | None) -> st
     Raises ImportFailedError with a line for each mistake, and click.ClickException if the article is no longer the
     original.
     """
-    report, zone = ImportErrors(), current_app.config["TIMEZONE"]
+    report, zone = ImportReport(), current_app.config["TIMEZONE"]
     try:
-        record = _parse_own_article(text, zone)
+        record = parse_own_article(text, zone)
     except SourceError as error:
-        report.add(SourceLocation(slug).at_line(error.line), str(error))
+        report.add(slug, str(error))
     else:
-        article_id = _parse_own_article(original, zone)["id"]
+        article_id = parse_own_article(original, zone)["id"]
         if record.setdefault("id", article_id) != article_id:
-            report.add(SourceLocation(slug), f"id: Must stay {article_id!r}.")
-        for reason in _mistakes(record):
-            report.add(SourceLocation(slug), reason)
-    report.raise_if_any()
+            report.add(slug, f"Must stay {article_id!r}.", "id")
+        for field, reason, value in explain(record, ArticleImportSchema().validate(record)):
+            report.add(slug, reason, field, value)
+    report.raise_if_mistakes()
     with customer_transaction(customer, writes=True) as owner:
         if _format_current(owner, slug) != original:
             raise click.ClickException(CONFLICT)
-        counts = save_articles(owner, [(SourceLocation(slug), record)], report)
+        counts = save_articles(owner, [(slug, record)], report)
     echo_notes(report)
     return "changed" if counts["changed"] else "unchanged"
-
-
-def _mistakes(record: dict[str, Any]) -> list[str]:
-    """Return why each bad field of a record is refused."""
-    messages = ArticleImportSchema().validate(record)
-    return [explain(record, {name: messages[name]}) for name in record | messages if name in messages]
-
-
-def _parse_own_article(data: bytes, zone: tzinfo) -> dict[str, Any]:
-    """Return the record of one of this service's own article files. Times without a zone are of `zone`.
-
-    Raises SourceError.
-    """
-    record, _ = parse_article(data)
-    dates = {name: record[name] for name in record.keys() & DATES if isinstance(record[name], str)}
-    return record | {name: fit_date(text, zone) for name, text in dates.items()}

@@ -34,9 +34,9 @@ def api_key(value: str) -> str:
 def source(value: str) -> str:
     """Parse what an import reads: a file or folder that exists, "-" for standard input, an http(s) URL."""
     from importing.instance import is_url  # Only an import needs these modules.
-    from importing.sources import READERS, find_reader
+    from importing.sources import READERS, is_source
 
-    if not find_reader(value):
+    if not is_source(value):
         raise click.BadParameter(f"{value!r} is not a folder, an http(s) URL, - or a file {', '.join(READERS)}.")
     return value if value == "-" or is_url(value) else str(click.Path(exists=True)(value))
 

@@ -19,9 +19,9 @@ from commands.keys import add_key
 from commands.lookup import customer_transaction, find_or_create_customer, get_articles
 from commands.programs import find_program, start_program, stop_on_signal
 from field_types import format_timestamp
-from importing.errors import ImportErrors, locate
 from importing.export import export_articles
 from importing.json_files import dump_line
+from importing.report import ImportReport, number_records
 from importing.writer import save_articles
 from schemas import API_PATH
 from serving import server
@@ -83,7 +83,7 @@ def _import(file: Path, customer: str) -> None:
     with write_transaction(), file.open("rb") as lines:
         owner, _ = find_or_create_customer(customer)
         add_key(owner, KEY)
-        save_articles(owner, locate("the database", map(orjson.loads, lines)), ImportErrors())
+        save_articles(owner, number_records("the database", map(orjson.loads, lines)), ImportReport())
 
 
 def _serve(app: Flask, customer: str, command: tuple[str, ...]) -> int:

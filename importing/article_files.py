@@ -4,117 +4,130 @@ import os
 import re
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
+from datetime import tzinfo
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
 from unicodedata import normalize
-from urllib.parse import quote
+from urllib.parse import quote, unquote
 
 import orjson
-from markdown_it import MarkdownIt
 
-from field_types import Minutes, SchemaMarkup, WholeNumber
-from importing.errors import ImportErrors, LocatedRecord, Records, SourceError, SourceLocation, SourceOptions
-from importing.fitting import DATES, fit_article, fit_date
-from importing.front_matter import Plain, parse_front_matter
-from schemas import ArticleImportSchema
+from importing.dates import fit_date
+from importing.fitting import fit_article, fit_slug
+from importing.front_matter import FORM, dump_front_matter, parse_front_matter, parse_scalars
+from importing.hints import DATES
+from importing.markdown import render_markdown
+from importing.report import ImportReport, Records, SourceArticle, SourceError, SourceOptions
+from importing.urls import change_urls
 
 SUFFIXES = (".html", ".md", ".markdown")
 DATED_NAME = re.compile(r"(?:(\d{4}-\d\d-\d\d)-)?(.*)", re.DOTALL)
-MARKDOWN = MarkdownIt("commonmark").enable("table")
-FORM = {field.data_key or name: field for name, field in ArticleImportSchema().fields.items()}
-JSON_FIELDS = {name for name, field in FORM.items() if isinstance(field, WholeNumber | Minutes | SchemaMarkup)}
-JSON_STRING = re.compile(r'("(?:[^"\\]|\\.)*")(:?)')  # and whether it is a member's name
-# Text that every reader of YAML takes for text without quotes, in a list too; and timestamps, as people write them.
-UNQUOTED = re.compile(
-    r"(?!(?:null|true|false|yes|no|on|off|y|n)\Z)[^\W\d_][\w ./()+-]*(?<! )|[\d-]{10}T[\d:.]{12}Z", re.IGNORECASE
-)
-MAX_NAME_LENGTH = 500  # characters of a member's name; readers of YAML do not search further for the colon
-MAX_FILE_NAME_BYTES = 255
-UNPORTABLE = re.compile(  # names that Windows reserves for devices, hidden files, characters of paths and patterns
-    r"(?:con|prn|aux|nul|conin\$|conout\$|(?:com|lpt)[0-9¹²³])\.|\.|.*[<>:\"/\\|?*]", re.IGNORECASE
+MAX_NAME_BYTES = 255
+# A slug that is the name of a file on Linux, macOS and Windows, and no name of a device or of this module.
+FILE_NAME = re.compile(
+    r"(?!(?:con|prn|aux|nul|conin\$|conout\$|(?:com|lpt)[0-9¹²³])(?:\.|\Z)|article-[0-9a-f]{64}\Z)"
+    r"""[^\W_][^<>:"/\\|?*]*""",
+    re.IGNORECASE,
 )
 
 
-def read_folder(source: str, options: SourceOptions, errors: ImportErrors) -> Records:
+def read_folder(source: str, options: SourceOptions, report: ImportReport) -> Records:
     """Yield the articles of a file, or of the files in a folder and its folders."""
-    for path in _find_files(source, errors):
-        with errors.catch(SourceLocation(path)):
-            if not os.path.isfile(path):  # a pipe would never end
+    for path in _find_files(source, report):
+        with report.catch(str(path)):
+            if not path.is_file():  # A pipe would never end.
                 raise SourceError("It is not a file that can be read. Move it elsewhere.")
-            data = Path(path).read_bytes()
+            data = path.read_bytes()
             if data.startswith(b"---js"):  # or ---json, of Eleventy
-                errors.note("Left out: files with front matter in JavaScript or JSON", Path(path).name)
+                report.note("Left out: files with front matter in JavaScript or JSON", path.name)
             else:
-                folder = Path(os.path.relpath(path, source)).parent.as_posix()
-                yield _read_file(path, data, options, quote(folder, errors="replace") + "/")
+                yield str(path), _read_file(path, data, options, Path(source))
 
 
-def _find_files(source: str, errors: ImportErrors) -> Iterator[str]:
+def _find_files(source: str, report: ImportReport) -> Iterator[Path]:
     """Yield the paths of article files, in the order of their names."""
     if not os.path.isdir(source):
-        yield source
+        yield Path(source)
         return
 
     def add_unreadable(error: OSError) -> None:
-        with errors.catch(SourceLocation(error.filename)):
+        with report.catch(error.filename):
             raise error
 
     for folder, folders, names in os.walk(source, onerror=add_unreadable):
         for name in folders:
             if os.path.islink(os.path.join(folder, name)):
-                errors.note("Left out: folders that are links", name)
+                report.note("Left out: folders that are links", name)
         folders[:] = sorted(name for name in folders if not name.startswith("."))  # such as .git
         for name in sorted(names):
             if name.lower().endswith(SUFFIXES) and not name.startswith(("_", ".")):
-                yield os.path.join(folder, name)
+                yield Path(folder, name)
             elif name.lower().endswith((*SUFFIXES, ".mdx")):
-                errors.note("Left out: files named _* or *.mdx", name)
+                report.note("Left out: files named _* or *.mdx", name)
 
 
-def _read_file(path: str, data: bytes, options: SourceOptions, folder: str) -> LocatedRecord:
-    """Return the location and the record of an article file. Raises SourceError."""
-    is_html, stem = path.lower().endswith(".html"), Path(path).stem
-    name = Path(path).absolute().parent.name if stem == "index" else stem
-    date, slug = DATED_NAME.findall(name.encode(errors="replace").decode())[0]
-    record, lines = parse_article(data, is_html=is_html)
-    is_own = {"title", "slug"} <= record.keys() <= FORM.keys() and isinstance(record["slug"], str)
-    if is_html and is_own:  # all is as it is to be
-        texts = {name: value for name, value in record.items() if name in DATES and isinstance(value, str)}
-        record |= {name: fit_date(text, options.zone) for name, text in texts.items()}
-        return SourceLocation(path, slug=record["slug"], lines=lines, matches_slug=True), record
-    if "_posts" in Path(path).parts or (date and "layout" in record):  # of Jekyll
-        for name in record.keys() & {"tags", "categories"}:
-            if isinstance(record[name], str) and "," not in record[name]:
-                record[name] = record[name].split()
-    return fit_article(SourceLocation(path, slug=slug, lines=lines), record, options, date, folder)
+def _read_file(path: Path, data: bytes, options: SourceOptions, root: Path) -> SourceArticle:
+    """Return the article of a file. Raises SourceError."""
+    fields, content = parse_front_matter(data)
+    is_html = path.suffix.lower() == ".html"
+    if is_html and {"title", "slug"} <= fields.keys() <= FORM.keys() and isinstance(fields["slug"], str):
+        return _own_article(fields, content, options.zone)
+    date, slug = _parse_name(path)
+    if "_posts" in path.parts or (date and "layout" in fields):  # of Jekyll
+        for name in fields.keys() & {"tags", "categories"}:
+            if isinstance(fields[name], str) and "," not in fields[name]:
+                fields[name] = fields[name].split()
+    html = content.removesuffix("\n") if is_html else render_markdown(content)
+    fields = _check_content(fields) | {"contentHtml": _link_files(html, path, options.site)}
+    fields["slug"] = fields.get("slug") or slug
+    folder = Path(os.path.relpath(path, root)).parent.as_posix()
+    return fit_article(fields, options, date=date, folder=quote(folder, errors="replace") + "/")
 
 
-def parse_article(data: bytes, *, is_html: bool = True, first_line: int = 1) -> tuple[dict[str, Any], dict[str, int]]:
-    """Return the article of a file, with the content in `contentHtml`, and the lines of its fields.
+def parse_own_article(data: bytes, zone: tzinfo) -> SourceArticle:
+    """Return the article of one of this service's own files, in the form that import takes.
 
-    `first_line` is the number of the file's first line. Raises SourceError with a line.
+    Times without a zone are of `zone`. Raises SourceError.
     """
-    fields, lines, content = parse_front_matter(data, first_line)
+    return _own_article(*parse_front_matter(data), zone)
+
+
+def _own_article(fields: dict[str, Any], content: str, zone: tzinfo) -> SourceArticle:
+    dates = {name: fit_date(fields[name], zone) for name in fields.keys() & DATES if isinstance(fields[name], str)}
+    html = content.removesuffix("\n")  # The last line feed belongs to the file.
+    return SourceArticle(_check_content(parse_scalars(fields)) | dates | {"contentHtml": html})
+
+
+def _check_content(fields: dict[str, Any]) -> dict[str, Any]:
     if "contentHtml" in fields:
-        raise SourceError("contentHtml belongs below the front matter.", lines.get("contentHtml"))
-    record = {name: to_json(value) if name in JSON_FIELDS else value for name, value in fields.items()}
-    # The line feed at the end belongs to the file.
-    record["contentHtml"] = content.removesuffix("\n") if is_html else MARKDOWN.render(content)
-    return record, lines
+        raise SourceError("contentHtml belongs below the front matter.")
+    return fields
 
 
-def to_json(value: Any) -> Any:
-    """Return a value with a number, true or false for each scalar that is one in JSON."""
+def _parse_name(path: Path) -> tuple[str, str]:
+    """Return the date and the slug that a file's name has; that of an `index` file is its folder's."""
+    name = path.absolute().parent.name if path.stem == "index" else path.stem
+    date, slug = DATED_NAME.findall(name.encode(errors="replace").decode())[0]
+    return date, slug
 
-    def to_scalar(text: Plain) -> Any:
-        with suppress(orjson.JSONDecodeError):  # also of a number that is too large, such as 1e999
-            scalar = orjson.loads(text.encode())
-            return scalar if isinstance(scalar, int | float) else str(text)
-        return str(text)
 
-    option = orjson.OPT_PASSTHROUGH_SUBCLASS | orjson.OPT_NON_STR_KEYS
-    return orjson.loads(orjson.dumps(value, to_scalar, option))
+def _link_files(html: str, path: Path, site: str) -> str:
+    """Return HTML in which links to other article files lead to the site's URL and their slug."""
+
+    def link(attribute: str, url: str) -> str:
+        target, mark, fragment = url.partition("#")
+        file = path.parent / unquote(target)
+        is_article = target.lower().endswith(SUFFIXES) and not file.name.startswith(("_", "."))
+        if attribute != "href" or not site or not is_article or not file.is_file():
+            return url
+        slug: Any = None
+        with suppress(SourceError):  # which is a mistake of that file
+            slug = parse_front_matter(file.read_bytes())[0].get("slug")
+        slug = fit_slug(slug if isinstance(slug, str) and slug else _parse_name(file)[1])
+        return f"{site.rstrip('/')}/{quote(slug)}{mark}{fragment}"
+
+    return change_urls(html, link)
 
 
 def write_folder(folder: Path, records: Iterable[dict[str, Any]]) -> int:
@@ -127,35 +140,19 @@ def write_folder(folder: Path, records: Iterable[dict[str, Any]]) -> int:
 
 
 def _file_name(id: str, slug: str, used: set[str]) -> str:
-    """Return a name for an article's file that every file system can have and tell from those in `used`."""
-    for stem in (slug, id, f"article {sha256(id.encode()).hexdigest()}"):  # no id or slug has a space
-        name = f"{stem}.html"
-        key = normalize("NFD", normalize("NFD", name).casefold())
-        length = len(normalize("NFD", name).encode())
-        if key not in used and length <= MAX_FILE_NAME_BYTES and name.isprintable() and not UNPORTABLE.match(name):
-            break
+    """Return a name for an article's file that differs from those in `used` on every file system, and add it."""
+    name = f"{slug}.html"
+    decomposed = normalize("NFD", name)
+    is_name = FILE_NAME.fullmatch(slug) and slug.isprintable() and len(decomposed.encode()) <= MAX_NAME_BYTES
+    key = normalize("NFD", decomposed.casefold())
+    if not is_name or key in used:
+        name = key = f"article-{sha256(id.encode()).hexdigest()}.html"
     used.add(key)
     return name
 
 
 def format_article(record: dict[str, Any]) -> bytes:
     """Return an exported article as a file with its content in HTML."""
-    values = orjson.loads(orjson.dumps(record))
-    content = values.pop("contentHtml")
-    fields = (f"{name}: {_to_yaml(value)}" for name, value in values.items())
-    return "\n".join(["---", *fields, "---", content, ""]).encode()
-
-
-def _to_yaml(value: Any) -> str:
-    """Return a value as YAML on one line, which is JSON but for text that needs no quotes."""
-    if isinstance(value, str) and UNQUOTED.fullmatch(value):
-        return value
-    if isinstance(value, list):
-        return f"[{', '.join(map(_to_yaml, value))}]"
-    return JSON_STRING.sub(_escape, orjson.dumps(value).decode())
-
-
-def _escape(string: re.Match[str]) -> str:
-    """Return a string of JSON with escapes for what is not printable, marked as a name if it is a long one."""
-    text = "".join(char if char.isprintable() else rf"\U{ord(char):08x}" for char in string[1])
-    return f"? {text} :" if string[2] and len(text) > MAX_NAME_LENGTH else text + string[2]
+    fields = orjson.loads(orjson.dumps(record))
+    content = fields.pop("contentHtml")
+    return f"{dump_front_matter(fields)}{content}\n".encode()

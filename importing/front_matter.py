@@ -1,20 +1,25 @@
 """Front matter: the fields at the top of a file, in YAML between lines `---` or in TOML between lines `+++`."""
 
-import codecs
-import json
 import re
 import tomllib
+from contextlib import suppress
 from typing import Any, ClassVar
 
 import orjson
 import yaml
 
-from importing.errors import SourceError
+from field_types import Minutes, SchemaMarkup, WholeNumber
+from importing.report import SourceError, decode
+from schemas import ArticleImportSchema
 
+FORM = {field.data_key or name: field for name, field in ArticleImportSchema().fields.items()}
+JSON_FIELDS = {name for name, field in FORM.items() if isinstance(field, WholeNumber | Minutes | SchemaMarkup)}
 MAX_DEPTH = 252  # levels: as many as structured data may have, within its field
-FIRST_LINE = re.compile(rb"(?:%s)?(---|\+\+\+)[ \t]*\r?\n" % codecs.BOM_UTF8)
+MAX_LINE = 2**31 - 1  # characters, so that no text is folded
+QUOTES_HINT = "Put text that holds ': ' or begins with a special character between double quotes."
+FIRST_LINE = re.compile(rb"(?:\xef\xbb\xbf)?(?:---|\+\+\+)[ \t]*\r?\n")
 # The first line that equals the opening one ends the front matter, whatever the fields hold.
-FRONT_MATTER = re.compile(FIRST_LINE.pattern + rb"(.*?)^\1[ \t]*(?:\r?\n|\Z)", re.DOTALL | re.MULTILINE)
+FRONT_MATTER = re.compile(r"(---|\+\+\+)[ \t]*\r?\n(.*?)^\1[ \t]*(?:\r?\n|\Z)", re.DOTALL | re.MULTILINE)
 
 
 class Plain(str):
@@ -34,32 +39,55 @@ TextLoader.add_implicit_resolver("!plain", re.compile(""), None)
 TextLoader.add_constructor("!plain", lambda _loader, node: Plain(node.value))
 
 
-def parse_front_matter(data: bytes, first_line: int) -> tuple[dict[str, Any], dict[str, int], str]:
-    """Return a file's fields, the number of each field's line, and the content.
+class Dumper(getattr(yaml, "CSafeDumper", yaml.SafeDumper)):  # type: ignore[misc]
+    """A writer of YAML that leaves timestamps without quotes, and puts text between them that is a number in JSON."""
 
-    A field's value is text, None, or a list or dictionary of values; in TOML also a boolean. `first_line` is the number
-    of the file's first line. Raises SourceError with a line.
+    yaml_implicit_resolvers: ClassVar[dict[str, Any]] = {
+        first: [resolver for resolver in resolvers if resolver[0] != "tag:yaml.org,2002:timestamp"]
+        for first, resolvers in yaml.SafeDumper.yaml_implicit_resolvers.items()
+    }
+
+
+JSON_NUMBER = re.compile(r"-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?\Z")
+Dumper.add_implicit_resolver("tag:yaml.org,2002:float", JSON_NUMBER, "-0123456789")
+
+
+def parse_front_matter(data: bytes) -> tuple[dict[str, Any], str]:
+    """Return a file's fields and its content. A value in YAML is text, None, or a list or dictionary of values.
+
+    Raises SourceError.
     """
-    try:
-        data.decode()
-    except UnicodeDecodeError as error:
-        line = first_line + data.count(b"\n", 0, error.start)
-        raise SourceError("Must be text in UTF-8. Save the file in that encoding.", line) from error
-    opening, match = FIRST_LINE.match(data), FRONT_MATTER.match(data)
-    if not opening:
-        raise SourceError(
-            "An article file must begin with front matter between two lines ---. Add it, or rename the file to _*.",
-            first_line,
-        )
+    text = decode(data)
+    match = FRONT_MATTER.match(text)
     if not match:
-        reason = f"The front matter must end with a line {opening[1].decode()}, as it begins."
-        raise SourceError(reason, first_line)
-    is_yaml, text = match[1] == b"---", "\n" * first_line + match[2].decode()  # in which each line has its number
-    fields = _parse_yaml(text) if is_yaml else _parse_toml(text)
+        reason = "An article file must begin with front matter between two lines ---."
+        raise SourceError(f"{reason} Add it, or rename the file to _*.")
+    fields = _parse_yaml(match[2]) if match[1] == "---" else _parse_toml(match[2])
     if not isinstance(fields, dict):
-        raise SourceError("The front matter must hold fields, as in title: Our spring menu", first_line + 1)
-    lines = _field_lines(text, unique=is_yaml)
-    return {str(name): value for name, value in fields.items()}, lines, data[match.end() :].decode()
+        raise SourceError("The front matter must hold fields, as in title: Our spring menu")
+    return {str(name): value for name, value in fields.items()}, text[match.end() :]
+
+
+def dump_front_matter(fields: dict[str, Any]) -> str:
+    """Return fields as front matter in YAML."""
+    style = {"allow_unicode": True, "default_flow_style": None, "sort_keys": False, "width": MAX_LINE}
+    return f"---\n{yaml.dump(fields, Dumper=Dumper, **style)}---\n"
+
+
+def parse_scalars(record: dict[str, Any]) -> dict[str, Any]:
+    """Return a record in which fields that are no text have numbers, true and false for text that is one in JSON."""
+    return record | {name: _to_json(record[name]) for name in record.keys() & JSON_FIELDS}
+
+
+def _to_json(value: Any) -> Any:
+    def to_scalar(text: Plain) -> Any:
+        with suppress(orjson.JSONDecodeError):  # also of a number that is too large, such as 1e999
+            scalar = orjson.loads(text.encode())
+            return scalar if isinstance(scalar, int | float) else str(text)
+        return str(text)
+
+    option = orjson.OPT_PASSTHROUGH_SUBCLASS | orjson.OPT_NON_STR_KEYS
+    return orjson.loads(orjson.dumps(value, to_scalar, option))
 
 
 def _parse_yaml(text: str) -> Any:
@@ -68,8 +96,8 @@ def _parse_yaml(text: str) -> Any:
         return yaml.load(text, TextLoader) or {}  # noqa: S506
     except yaml.YAMLError as error:
         reason, mark = getattr(error, "problem", None) or str(error), getattr(error, "problem_mark", None)
-        hint = "Put text that holds ': ' or begins with a special character between double quotes."
-        raise SourceError(f"The front matter must be YAML ({reason}). {hint}", mark and mark.line + 1) from error
+        line = mark.line + 2 if mark else None
+        raise SourceError(f"The front matter must be YAML ({reason}). {QUOTES_HINT}", line) from error
 
 
 def _check_yaml(text: str) -> None:
@@ -79,23 +107,11 @@ def _check_yaml(text: str) -> None:
         depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
         if depth > MAX_DEPTH or getattr(event, "anchor", None) or getattr(event, "tag", None):
             reason = "The front matter must have no tags, anchors and aliases (!, &, *), and no deep nesting."
-            hint = "Put text that begins with such a character between double quotes."
-            raise SourceError(f"{reason} {hint}", event.start_mark.line + 1)
+            raise SourceError(f"{reason} {QUOTES_HINT}", event.start_mark.line + 2)
 
 
 def _parse_toml(text: str) -> Any:
     try:
-        data = orjson.dumps(tomllib.loads(text))  # which writes dates in ISO format
+        return orjson.loads(orjson.dumps(tomllib.loads(f"\n{text}")))  # with dates as text
     except (ValueError, TypeError, RecursionError) as error:
         raise SourceError(f"The front matter must be TOML ({error}).") from error
-    return json.loads(data, parse_int=Plain, parse_float=Plain)
-
-
-def _field_lines(text: str, *, unique: bool) -> dict[str, int]:
-    """Return the number of each field's line. Raises SourceError if they should be `unique` and are not."""
-    lines: dict[str, int] = {}
-    for number, line in enumerate(text.split("\n"), start=1):
-        match = re.match(r"[\"']?([\w-]+)[\"']?\s*[:=]", line)
-        if match and lines.setdefault(match[1], number) != number and unique:
-            raise SourceError(f"The field {match[1]!r} appears twice. Remove one.", number)
-    return lines

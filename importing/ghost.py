@@ -1,32 +1,40 @@
 """Ghost exports, as Settings → Import/Export writes them."""
 
+import re
 from collections import defaultdict
 from typing import Any
 
-from importing.errors import ImportErrors, Records, SourceError, SourceLocation, SourceOptions
 from importing.fitting import fit_article
+from importing.report import ImportReport, Records, SourceError, SourceOptions
 
 STATUSES = {"published": "published", "scheduled": "published", "draft": "draft"}
-NO_HTML = "The export has no HTML of this post. Export it from Ghost itself, not by its API."
-SITE = "__GHOST_URL__"  # in the place of the site's URL
+SITE = re.compile("__GHOST_URL__/?")  # The export has it in the place of the site's URL.
+LOST = "canonical_url", "codeinjection_head", "codeinjection_foot"
+LOST_META = "feature_image_alt", "feature_image_caption"
 
 
-def read_posts(source: str, tables: dict[str, Any], options: SourceOptions, errors: ImportErrors) -> Records:
+def read_posts(source: str, tables: dict[str, Any], options: SourceOptions, report: ImportReport) -> Records:
     """Yield the posts of an export. Raises SourceError if a table is not as Ghost 3 and newer write it."""
     try:
         tags = _read_tags(tables)
         meta = {row["post_id"]: row for row in tables.get("posts_meta", ())}
+        authors = {row["post_id"] for row in tables.get("posts_authors", ())}
         for post in tables["posts"]:
-            location = SourceLocation(source, f"post {post['id']} {post['title']!r}")
-            kind = f"type {post['type']}" if post["type"] != "post" else f"status {post['status']}"
-            if kind.removeprefix("status ") not in STATUSES:
-                errors.note(f"Left out: posts of the {kind}", str(post["slug"]))
+            place = f"{source}, post {post['id']} {post['title']!r}"
+            if post["type"] != "post" or post["status"] not in STATUSES:
+                report.note("Left out: pages, and posts that were only sent by email", str(post["slug"]))
             elif post.get("html") is None and post["status"] != "draft":
-                errors.add(location, NO_HTML)
+                report.add(place, "The export has no HTML of this post. Export it from Ghost itself, not by its API.")
             else:
-                fields = _read_post(post, meta.get(post["id"], {}), tags[post["id"]])
-                notes = [] if post["visibility"] == "public" else ["Drafts, because they are for members"]
-                yield fit_article(location._replace(notes=notes), fields, options)
+                fields = _read_post(post, meta.get(post["id"], {}), tags[post["id"]], options.site)
+                article = fit_article(fields | {"author": post["id"] in authors or None}, options)
+                if post["visibility"] != "public":
+                    article.notes.append("Drafts, because they are for members")
+                if not options.site and SITE.search(post["html"] or ""):
+                    article.notes.append(
+                        "Links and pictures that lack your site's URL. Name it with --site or SITE_URL"
+                    )
+                yield place, article
     except (AttributeError, LookupError, TypeError) as error:
         raise SourceError(f"Must be an export of Ghost 3 or newer ({error!r}). Export it again.") from error
 
@@ -41,7 +49,8 @@ def _read_tags(tables: dict[str, Any]) -> dict[str, list[str]]:
     return tags
 
 
-def _read_post(post: dict[str, Any], meta: dict[str, Any], tags: list[str]) -> dict[str, Any]:
+def _read_post(post: dict[str, Any], meta: dict[str, Any], tags: list[str], site: str) -> dict[str, Any]:
+    base = f"{site.rstrip('/')}/"
     return {
         "id": str(post["id"]),
         "title": post["title"],
@@ -52,11 +61,13 @@ def _read_post(post: dict[str, Any], meta: dict[str, Any], tags: list[str]) -> d
         "updatedAt": _utc(post["updated_at"]),
         "category": tags[:1],
         "keywords": tags,
-        "bannerUrl": (post["feature_image"] or "").replace(SITE, ""),
+        "bannerUrl": SITE.sub(lambda _: base, post["feature_image"] or ""),
         "metaTitle": meta.get("meta_title"),
         "metaDesc": meta.get("meta_description") or post["custom_excerpt"],
-        "contentHtml": (post["html"] or "").replace(SITE, ""),
-    } | {name: post.get(name) for name in ("canonical_url", "codeinjection_head", "codeinjection_foot")}
+        "contentHtml": SITE.sub(lambda _: base, post["html"] or ""),
+        **{name: post.get(name) for name in LOST},
+        **{name: meta.get(name) for name in LOST_META},
+    }
 
 
 def _utc(time: str | None) -> str:

@@ -9,7 +9,7 @@ from urllib.request import HTTPRedirectHandler, Request, build_opener
 
 import orjson
 
-from importing.errors import ImportErrors, Records, SourceError, SourceOptions, locate
+from importing.report import SourceError
 from schemas import API_PATH
 from settings import read_version
 
@@ -17,10 +17,6 @@ PAGE_SIZE = 100  # articles that are requested at a time
 TIMEOUT_SECONDS = 60  # that the instance may be silent
 CHECK_URL = "Check that the URL is that of an instance of this service."
 CHANGED = "The articles changed while they were read. Import them again."
-
-
-class NotFoundError(SourceError):
-    """Another instance has nothing at a URL."""
 
 
 def is_url(source: str) -> bool:
@@ -34,28 +30,12 @@ def is_filtered(source: str) -> bool:
     return is_url(source) and any(name == "q" for name, _ in parse_qsl(query))
 
 
-def read_instance(source: str, options: SourceOptions, _errors: ImportErrors) -> Records:
-    """Yield another instance's articles. Raises SourceError."""
-    return locate(source, _read_articles(_articles_url(source), options.key))
-
-
-def _articles_url(url: str) -> str:
-    """Return the URL of an instance's articles: the URL itself, or below that of the instance. Raises SourceError."""
-    try:
-        parts = urlsplit(url)
-    except ValueError as error:
-        raise SourceError(f"It cannot be reached ({error}). Check the URL.") from error
-    path = parts.path.rstrip("/")
-    if not path.endswith("/articles"):
-        path = f"{path.partition(API_PATH)[0]}{API_PATH}/articles"
-    return parts._replace(path=path).geturl()
-
-
-def _read_articles(url: str, key: str | None) -> Iterator[Any]:
+def read_instance(source: str, key: str | None) -> Iterator[Any]:
     """Yield another instance's articles, the oldest first: what is published meanwhile comes last.
 
     Their `updatedAt` follows the sitemap, so that a mirror has the same. Raises SourceError.
     """
+    url = _articles_url(source)
     lastmods = _read_sitemap(url, key)
     articles, total = _read_page(url, key, 0)
     count = 0
@@ -73,6 +53,18 @@ def _read_articles(url: str, key: str | None) -> Iterator[Any]:
         raise SourceError(CHANGED)
 
 
+def _articles_url(url: str) -> str:
+    """Return the URL of an instance's articles: the URL itself, or below that of the instance. Raises SourceError."""
+    try:
+        parts = urlsplit(url)
+    except ValueError as error:
+        raise SourceError(f"It cannot be reached ({error}). Check the URL.") from error
+    path = parts.path.rstrip("/")
+    if not path.endswith("/articles"):
+        path = f"{path.partition(API_PATH)[0]}{API_PATH}/articles"
+    return parts._replace(path=path, fragment="").geturl()
+
+
 def _read_page(url: str, key: str | None, skip: int) -> tuple[list[Any], int]:
     """Return the articles after the first `skip` ones, as many as a page has, and how many there are in all.
 
@@ -81,7 +73,7 @@ def _read_page(url: str, key: str | None, skip: int) -> tuple[list[Any], int]:
     parts = urlsplit(url)
     page = {"take": PAGE_SIZE, "skip": skip, "orderBy": "publishedAt", "order": "asc"}
     query = urlencode(dict(reversed(parse_qsl(parts.query))) | page)  # the first of repeated parameters counts
-    match _fetch(parts._replace(query=query, fragment="").geturl(), key):
+    match _fetch(parts._replace(query=query).geturl(), key):
         case {"data": list(articles), "meta": {"total": int(total)}}:
             return articles, total
     raise SourceError("This URL did not return a list of articles. Check the URL.")
@@ -89,13 +81,10 @@ def _read_page(url: str, key: str | None, skip: int) -> tuple[list[Any], int]:
 
 def _read_sitemap(url: str, key: str | None) -> dict[str, str]:
     """Return the day of each slug's last change, and none if the instance has no sitemap. Raises SourceError."""
-    try:
-        sitemap = _fetch(urljoin(url, "sitemap"), key)  # which lies beside the articles
-        return {str(entry["url"]): str(entry["lastmod"]) for entry in sitemap["data"]}
-    except NotFoundError:
-        return {}
-    except (KeyError, TypeError) as error:
-        raise SourceError("The sitemap URL beside it did not return a sitemap. Check the URL.") from error
+    match _fetch(urljoin(url, "sitemap"), key, missing={"data": []}):  # It lies beside the articles.
+        case {"data": list(entries)} if all(isinstance(entry, dict) for entry in entries):
+            return {str(entry.get("url")): str(entry.get("lastmod")) for entry in entries}
+    raise SourceError(f"The sitemap beside it is not one. {CHECK_URL}")
 
 
 class _NoRedirects(HTTPRedirectHandler):
@@ -105,37 +94,34 @@ class _NoRedirects(HTTPRedirectHandler):
         return None
 
 
-def _fetch(url: str, key: str | None) -> Any:
-    """Return the JSON that another instance responds with. Raises NotFoundError for a 404, else SourceError."""
+def _fetch(url: str, key: str | None, missing: Any = None) -> Any:
+    """Return the JSON that another instance responds with, or `missing`, if given, for a 404. Raises SourceError."""
     headers = {"Accept": "application/json", "User-Agent": f"article-delivery-api/{read_version()}"}
     headers |= {"x-api-key": key} if key else {}
     try:
         with build_opener(_NoRedirects).open(Request(url, headers=headers), timeout=TIMEOUT_SECONDS) as response:  # noqa: S310
-            kind, data = response.headers.get_content_type(), response.read()
-            return orjson.loads(data)
+            return orjson.loads(response.read())
     except HTTPError as error:
-        reason = _describe_http_error(error)
-        if error.code == 404:
-            raise NotFoundError(reason) from error
-        raise SourceError(reason) from error
+        with error:
+            if missing and error.code == 404:
+                return missing
+            raise SourceError(_describe(error)) from error
     except orjson.JSONDecodeError as error:
-        what = "is not whole" if kind == "application/json" else f"is {kind}, not JSON"
-        raise SourceError(f"The response {what}. {CHECK_URL}") from error
+        raise SourceError(f"The response is not JSON. {CHECK_URL}") from error
     except http.client.IncompleteRead as error:
         raise SourceError("The response was cut off. Try again.") from error
     except (OSError, http.client.HTTPException, ValueError) as error:
         raise SourceError(f"It cannot be reached ({getattr(error, 'reason', error)}).") from error
 
 
-def _describe_http_error(error: HTTPError) -> str:
+def _describe(error: HTTPError) -> str:
     """Return what an error status means, in the words of the other instance if it sends any."""
-    with error:
-        if error.code == 401:
-            return "It does not accept the key. Set its key with --key or SOURCE_API_KEY."
-        if error.code in (301, 302, 303, 307, 308):
-            return f"It redirects to {urljoin(error.url, error.headers['Location'])}. Use that URL."
-        try:
-            problem = orjson.loads(error.read())
-            return f"It responds with {error.code}: {problem['detail']} {problem.get('errors', '')}".rstrip()
-        except (orjson.JSONDecodeError, KeyError, TypeError, OSError, http.client.HTTPException):
-            return f"It responds with {error.code} {error.reason}. {CHECK_URL}"
+    if error.code == 401:
+        return "It does not accept the key. Set its key with --key or SOURCE_API_KEY."
+    if "Location" in error.headers:
+        return f"It redirects to {urljoin(error.url, error.headers['Location'])}. Use that URL."
+    try:
+        problem = orjson.loads(error.read())
+        return f"It responds with {error.code}: {problem['detail']} {problem.get('errors', '')}".rstrip()
+    except (orjson.JSONDecodeError, KeyError, TypeError, OSError, http.client.HTTPException):
+        return f"It responds with {error.code} {error.reason}. {CHECK_URL}"

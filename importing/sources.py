@@ -1,28 +1,26 @@
 """The sources of an import: for each kind, the function that reads it."""
 
 import os
-from collections import defaultdict
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from itertools import chain, count
-from operator import attrgetter
+import shutil
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from itertools import chain
 from pathlib import Path
-from tempfile import TemporaryFile, gettempdir
-from typing import IO, Any, NamedTuple
-
-import orjson
+from tempfile import TemporaryFile
+from typing import IO
 
 from field_types import TOO_DEEP
 from importing.article_files import SUFFIXES, read_folder
-from importing.errors import ImportErrors, ImportFailedError, Records, SourceError, SourceLocation, SourceOptions
 from importing.instance import is_url, read_instance
-from importing.json_files import STANDARD_INPUT, dump_line, read_document, read_lines
+from importing.json_files import dump_line, parse_lines, read_document, read_lines
+from importing.report import ImportReport, Records, SourceError, SourceOptions
 from importing.tables import read_table
 from importing.wordpress import read_wordpress
 
-# Reads a source's articles, as far as it can: other mistakes than SourceError and OSError go to the errors.
-Reader = Callable[[str, SourceOptions, ImportErrors], Records]
-READERS: dict[str, Reader] = {  # by the file's suffix
+# Yields the articles of a source. Raises SourceError or OSError if it cannot be read.
+Reader = Callable[[str, SourceOptions, ImportReport], Records]
+READERS: Mapping[str, Reader] = {  # by the file's suffix
     ".json": read_document,
     ".jsonl": read_lines,
     ".xml": read_wordpress,
@@ -30,94 +28,53 @@ READERS: dict[str, Reader] = {  # by the file's suffix
 } | dict.fromkeys(SUFFIXES, read_folder)
 
 
-def find_reader(source: str) -> Reader | None:
-    """Return the function that reads `source`, or None if there is none."""
-    if source == "-":
-        return read_lines
-    if is_url(source):
-        return read_instance
-    return read_folder if os.path.isdir(source) else READERS.get(Path(source).suffix.lower())
-
-
-class SlugClaim(NamedTuple):
-    """An article of another system that has a slug."""
-
-    is_draft: bool
-    location: SourceLocation
-    title: str | None
+def is_source(source: str) -> bool:
+    """Return whether an import can read `source`, if it exists."""
+    return source == "-" or is_url(source) or os.path.isdir(source) or Path(source).suffix.lower() in READERS
 
 
 @contextmanager
-def open_sources(sources: tuple[str, ...], options: SourceOptions, errors: ImportErrors) -> Iterator[Records]:
-    """Open `sources`, and yield an iterator over all their records. Errors of reading go to `errors`.
+def open_sources(sources: tuple[str, ...], options: SourceOptions, report: ImportReport) -> Iterator[Records]:
+    """Yield an iterator over the articles of all sources. Mistakes in reading go to the report.
 
-    All but JSON Lines in a file or a named pipe, which are read as they come and last, are first received to their end:
-    the transaction that follows then waits for nobody. Raises ImportFailedError if there is no room for them.
+    Files are read as they come. Standard input and other instances are received to their end first, and a pipe is
+    refused, so that the transaction that follows waits for nobody.
     """
-    streamed = [source for source in sources if find_reader(source) is read_lines and source != "-"]
-    claims: list[SlugClaim] = []
-    with TemporaryFile() as file:
+    with ExitStack() as files:
+        readable: list[tuple[str, IO[bytes] | None]] = []
         for source in sources:
-            if source not in streamed:
-                _receive(_read_source(source, options, errors), file, claims, errors)
-        slugs = _replace_slugs(claims, errors)
-        file.seek(0)
-        received = ((SourceLocation(*location), record) for location, record in map(orjson.loads, file))
-        renamed = (_with_slug(*located, slugs) for located in received)
-        yield chain(renamed, *(_read_source(source, options, errors) for source in streamed))
+            with report.catch(_name(source)):
+                file = files.enter_context(TemporaryFile()) if source == "-" or is_url(source) else None
+                if file:
+                    _receive(source, options, file)
+                elif not os.path.isfile(source) and not os.path.isdir(source):
+                    raise SourceError("It is not a file or a folder. Use - for a stream of JSON Lines.")
+                readable.append((source, file))
+        yield chain.from_iterable(_read(source, file, options, report) for source, file in readable)
 
 
-def _read_source(source: str, options: SourceOptions, errors: ImportErrors) -> Records:
-    reader = find_reader(source)
-    with errors.catch(SourceLocation(STANDARD_INPUT if source == "-" else source)):
-        if reader in (read_document, read_wordpress, read_table) and not os.path.isfile(source):
-            raise SourceError("It is not a file that can be read. Name a file.")  # a pipe would never end
-        if reader:
-            yield from reader(source, options, errors)
+def _name(source: str) -> str:
+    return "standard input" if source == "-" else source
 
 
-def _receive(records: Records, file: IO[bytes], claims: list[SlugClaim], errors: ImportErrors) -> None:
-    """Write records to a file, to their end, and add the slugs of those from other systems to the claims."""
-    for location, record in records:
-        location = location._replace(source=location.source.encode(errors="replace").decode())  # names are any bytes
-        if location.matches_slug:
-            status = record.get("status", "published" if "publishedAt" in record else "draft")
-            claims.append(SlugClaim(status == "draft", location, record.get("title")))
-            errors.imported_ids.add(str(record.get("id") or ""))
+def _receive(source: str, options: SourceOptions, file: IO[bytes]) -> None:
+    """Write what standard input or another instance sends to a file, as JSON Lines. Raises SourceError."""
+    if is_url(source):
         try:
-            file.write(dump_line([[*location], record]))
-        except TypeError:  # of the JSON library, at its limit of 254 levels
-            errors.add(location, TOO_DEEP)
-        except OSError as error:
-            reason = f"The folder {gettempdir()} cannot be written ({error.strerror})."
-            raise ImportFailedError(f"{reason} Set TMPDIR to a folder with more room.") from error
+            file.writelines(map(dump_line, read_instance(source, options.key)))
+        except TypeError as error:  # The JSON library writes fewer levels than it reads.
+            raise SourceError(TOO_DEEP) from error
+    elif sys.stdin:
+        shutil.copyfileobj(sys.stdin.buffer, file)
+    else:
+        raise SourceError("It is closed.")
+    file.seek(0)
 
 
-def _replace_slugs(claims: list[SlugClaim], errors: ImportErrors) -> dict[str, str]:
-    """Return other slugs, by their locations, for drafts whose slug is taken.
-
-    Two published articles with one slug are an error.
-    """
-    taken = {claim.location.slug for claim in claims}
-    numbers: dict[str, Iterator[int]] = defaultdict(lambda: count(2))  # that are not tried yet
-    holders: dict[str, SlugClaim] = {}
-    slugs: dict[str, str] = {}
-    for claim in sorted(claims, key=attrgetter("is_draft")):
-        wanted = claim.location.slug
-        holder = holders.setdefault(wanted, claim)
-        if claim.is_draft and holder is not claim:
-            candidates = (f"{wanted}-{number}" for number in numbers[wanted])
-            slugs[str(claim.location)] = slug = next(candidate for candidate in candidates if candidate not in taken)
-            taken.add(slug)
-        elif holder is not claim:
-            reason = f"{claim.title!r} has the same slug as {holder.title!r} ({holder.location})."
-            errors.add(claim.location, f"{reason} Change one of the slugs.")
-    return slugs
-
-
-def _with_slug(location: SourceLocation, record: Any, slugs: dict[str, str]) -> tuple[SourceLocation, Any]:
-    """Return an article with the slug that was found for it, if any."""
-    if slug := slugs.get(str(location)):
-        note = "Drafts with another slug, because an article has theirs"
-        return location._replace(slug=slug, notes=[*location.notes, note]), record | {"slug": slug}
-    return location, record
+def _read(source: str, received: IO[bytes] | None, options: SourceOptions, report: ImportReport) -> Records:
+    with report.catch(_name(source)):
+        if received:
+            yield from parse_lines(_name(source), received, report)
+        else:
+            reader = read_folder if os.path.isdir(source) else READERS[Path(source).suffix.lower()]
+            yield from reader(source, options, report)

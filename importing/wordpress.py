@@ -9,25 +9,33 @@ from urllib.parse import unquote
 from xml.etree.ElementTree import Element, ParseError, TreeBuilder, XMLParser
 
 from importing.derived import decode_references, visible_words
-from importing.errors import ImportErrors, LocatedRecord, Records, SourceError, SourceLocation, SourceOptions
-from importing.fitting import fit_article
+from importing.fitting import fit_article, slug_from_title
 from importing.paragraphs import add_paragraphs
+from importing.report import ImportReport, Records, SourceError, SourceOptions
 
 CHUNK_SIZE = 1 << 16  # bytes
-CONTROL_CHARACTERS = bytes({*range(32)} - {*b"\t\n\r"})  # which no XML can hold, but WordPress exports
+CONTROL_CHARACTERS = bytes({*range(32)} - {*b"\t\n\r"})  # No XML can hold them, but WordPress exports them.
 STATUSES = {"publish": "published", "future": "published", "draft": "draft", "pending": "draft", "private": "draft"}
 # The block editor writes paragraphs itself, and its settings in comments.
 COMMENT = re.compile(r"<!--(?: /?wp:[^<>]*|more[^<>]*|nextpage)-->\n?")
-PLACEHOLDER = re.compile(r"%[a-z_]+(?:\([^)%]*\))?%")  # of Yoast (%%title%%) and Rank Math (%title%)
+FILLED_BLOCK = re.compile(r"<!-- wp:([\w/-]+)[^<>]*/-->")  # by WordPress, when it shows the page
+# A caption's attributes, its picture, and its text, which older versions have as an attribute.
+CAPTION = re.compile(
+    r"\[caption([^\]]*+)\]\s*((?:<a\s[^<>]*>\s*)?<img\s[^<>]*>(?:\s*</a>)?)((?:[^\[]++|\[(?!/?caption))*+)\[/caption\]"
+)
+CAPTION_TEXT = re.compile(r"""\scaption=(["'])(.*?)\1""")
+EMBED = re.compile(
+    r"""\[embed[^\]]*+\]\s*([^\s\[\]<>]+)\s*\[/embed\]|^[ \t]*(https?://[^\s<>"\[\]]+)\s*?$""", re.MULTILINE
+)
+PLACEHOLDER = re.compile(r"%%([\w-]+)%%|%([a-z_]+)(?:\([^)%]*\))?%")  # of Yoast (%%title%%) and Rank Math (%title%)
 
 
 class ExportBuilder(TreeBuilder):
-    """Builds the elements of an export, of which the reader takes the complete items."""
+    """Builds the elements of an export, of which the reader takes the complete items and, at last, the channel."""
 
     def __init__(self) -> None:
         super().__init__()
-        self.site = ""
-        self.items: list[Element] = []
+        self.complete: list[Element] = []
 
     def doctype(self, *_args: Any) -> None:
         """Refuse a document type: its entities could grow without bounds, or read other files."""
@@ -35,44 +43,63 @@ class ExportBuilder(TreeBuilder):
 
     def end(self, tag: str) -> Element:
         element = super().end(tag)
-        if tag == "item":
-            self.items.append(element)
-        elif tag.endswith("}base_blog_url"):
-            self.site = element.text or ""
+        if tag in ("item", "channel"):
+            self.complete.append(element)
         return element
 
 
-def read_wordpress(source: str, options: SourceOptions, errors: ImportErrors) -> Records:
+def read_wordpress(source: str, options: SourceOptions, report: ImportReport) -> Records:
     """Yield the posts of an export. Raises SourceError or OSError if it cannot be read."""
-    images: dict[str, str] = defaultdict(str)  # URLs by id: attachments may follow the posts that show them
-    for _, texts, _ in _read_items(source):
-        images[texts["post_id"]] = texts["attachment_url"]
-        if texts["post_type"] != "post" or texts["status"] not in STATUSES:
-            kind = f"type {texts['post_type']}" if texts["post_type"] != "post" else f"status {texts['status']}"
-            errors.note(f"Left out: posts of the {kind}", texts["post_name"] or texts["title"])
-    for item, texts, site in _read_items(source):
-        if texts["post_type"] == "post" and texts["status"] in STATUSES:
-            location, fields = _read_post(source, item, texts, images)
-            yield fit_article(location, fields, options if options.site else options._replace(site=site))
+    channel: dict[str, str] = {}
+    images, categories = {}, {}  # by id; images may follow the posts that show them
+    for element, texts in _read_elements(source):
+        if element.tag == "channel":
+            channel = texts
+            terms = map(_texts, element.iterfind("{*}category"))
+            categories = {term["term_id"]: decode_references(term["cat_name"]) for term in terms}
+        elif kind := _kind_left_out(texts):
+            images[texts["post_id"]] = texts["attachment_url"]
+            report.note(f"Left out: {kind}", texts["post_name"] or texts["title"] or texts["post_id"])
+    if not channel.get("base_blog_url"):
+        raise SourceError("Must be a WordPress export (WXR), as Tools → Export writes it.")
+    options = options if options.site else options._replace(site=channel["base_blog_url"])
+    for item, texts in _read_elements(source):
+        if not _kind_left_out(texts):
+            article = fit_article(_read_post(item, texts, channel["title"], images, categories), options)
+            if _is_closed(texts):
+                article.notes.append("Drafts, because they are private or have a password")
+            yield f"{source}, post {texts['post_id']} {texts['title']!r}", article
 
 
-def _read_items(path: str) -> Iterator[tuple[Element, dict[str, str], str]]:
-    """Yield the items of an export, their texts, and the site's URL. Raises SourceError or OSError."""
+def _kind_left_out(texts: dict[str, str]) -> str:
+    """Return which kind of item is not imported, or "" for one that is."""
+    if texts["post_type"] != "post":
+        return f"posts of the type {texts['post_type']}"
+    if texts["status"] not in STATUSES:
+        return f"posts of the status {texts['status']}"
+    is_empty = STATUSES[texts["status"]] == "draft" and not (texts["title"] + texts["content"]).strip()
+    return "drafts without a title and content" if is_empty else ""
+
+
+def _is_closed(texts: dict[str, str]) -> bool:
+    return texts["status"] == "private" or bool(texts["post_password"])
+
+
+def _read_elements(path: str) -> Iterator[tuple[Element, dict[str, str]]]:
+    """Yield the items of an export, and then its channel, with their texts. Raises SourceError or OSError."""
     builder = ExportBuilder()
-    parser = XMLParser(target=builder)  # noqa: S314  # which refuses a document type
+    parser = XMLParser(target=builder)  # noqa: S314  # It refuses a document type.
     try:
         with open(path, "rb") as file:
             while chunk := file.read(CHUNK_SIZE):
                 parser.feed(chunk.translate(None, CONTROL_CHARACTERS))
-                for item in builder.items:
-                    yield item, _texts(item), builder.site
-                    item.clear()
-                builder.items.clear()
+                for element in builder.complete:
+                    yield element, _texts(element)
+                    element.clear()
+                builder.complete.clear()
         parser.close()
     except (ParseError, LookupError, ValueError) as error:  # also for an encoding that Python or its parser lacks
         raise SourceError(f"Must be a WordPress export, in XML ({error}). Export it again.") from error
-    if not builder.site:
-        raise SourceError("Must be a WordPress export (WXR), as Tools → Export writes it.")
 
 
 @cache
@@ -87,30 +114,53 @@ def _texts(element: Element) -> dict[str, str]:
     return defaultdict(str, {_name(child.tag): child.text or "" for child in element})
 
 
-def _read_post(source: str, item: Element, texts: dict[str, str], images: dict[str, str]) -> LocatedRecord:
+def _read_post(
+    item: Element, texts: dict[str, str], site_title: str, images: dict[str, str], categories: dict[str, str]
+) -> dict[str, Any]:
+    """Return the fields of a post, and what is lost of it, under names that say so."""
     parts = [_texts(child) for child in item if len(child)]
     meta = defaultdict(str, {part["meta_key"]: part["meta_value"] for part in parts})
-    status = STATUSES[texts["status"]]
-    is_closed = texts["status"] == "private" or bool(texts["post_password"])
-    fields = {
+    title = decode_references(texts["title"]).strip() or "(no title)"
+    status = "draft" if _is_closed(texts) else STATUSES[texts["status"]]
+    primary = categories.get(meta["_yoast_wpseo_primary_category"])
+    banner = images.get(meta["_thumbnail_id"])
+    excerpt = " ".join(visible_words(texts["excerpt"]))
+    return {
         "id": f"wordpress-{texts['post_id']}",
-        "title": texts["title"],
-        "slug": unquote(texts["post_name"]),
-        "status": "draft" if is_closed else status,
+        "title": title,
+        "slug": unquote(texts["post_name"]) or slug_from_title(title, texts["post_id"]),
+        "status": status,
         "publishedAt": _utc(texts["post_date_gmt"]) or (texts["post_date"] if status == "published" else ""),
         "updatedAt": _utc(texts["post_modified_gmt"]),
-        "categories": _terms(item, "category"),
+        "categories": [*dict.fromkeys([primary, *_terms(item, "category")])],
         "keywords": _terms(item, "post_tag"),
-        "bannerUrl": images[meta["_thumbnail_id"]],
-        "metaTitle": _seo_text(meta, "_yoast_wpseo_title", "rank_math_title"),
-        "metaDesc": _seo_text(meta, "_yoast_wpseo_metadesc", "rank_math_description")
-        or " ".join(visible_words(texts["excerpt"])),
+        "bannerUrl": banner,
         "contentHtml": _render(texts["content"]),
         "author": texts["creator"],
         "comments": any(part["comment_id"] for part in parts) or None,
+        "featured images that this file lacks (export All content)": (meta["_thumbnail_id"] and not banner) or None,
+        **_read_seo_texts(meta, {"title": title, "sep": "-", "sitename": site_title, "page": ""}, excerpt),
+        **{f"block {name}": True for name in FILLED_BLOCK.findall(texts["content"])},
     }
-    notes = ["Drafts, because they are private or have a password"] if is_closed else []
-    return SourceLocation(source, f"post {texts['post_id']} {texts['title']!r}", notes=notes), fields
+
+
+def _read_seo_texts(meta: dict[str, str], words: dict[str, str], excerpt: str) -> dict[str, Any]:
+    """Return the title and the description that a person has written for search engines, else the excerpt."""
+    title = meta["_yoast_wpseo_title"] or meta["rank_math_title"]
+    description = meta["_yoast_wpseo_metadesc"] or meta["rank_math_description"]
+    filled = {text: _fill_in(text, words) for text in (title, description)}
+    return {
+        "metaTitle": filled[title],
+        "metaDesc": filled[description] or excerpt,
+        "texts with placeholders of Yoast or Rank Math": any(text and not filled[text] for text in filled) or None,
+    }
+
+
+def _fill_in(text: str, words: dict[str, str]) -> str:
+    """Return the text of a plugin with its placeholders filled in, or "" if it has another one than `words`."""
+    if any((yoast or rank_math) not in words for yoast, rank_math in PLACEHOLDER.findall(text)):
+        return ""
+    return " ".join(PLACEHOLDER.sub(lambda name: words[name[1] or name[2]], text).split())
 
 
 def _utc(time: str) -> str:
@@ -122,11 +172,18 @@ def _terms(item: Element, domain: str) -> list[str]:
     return [decode_references(term.text or "") for term in item.iterfind(f"category[@domain='{domain}']")]
 
 
-def _seo_text(meta: dict[str, str], *names: str) -> str:
-    """Return the first one of these texts that a person has written. The plugins fill in placeholders."""
-    return next((meta[name] for name in names if meta[name] and not PLACEHOLDER.search(meta[name])), "")
-
-
 def _render(content: str) -> str:
-    html = COMMENT.sub("", content)
+    """Return the HTML that WordPress shows of a post's content."""
+    html = EMBED.sub(_link, CAPTION.sub(_figure, COMMENT.sub("", content)))
     return html.strip() if "<!-- wp:" in content else add_paragraphs(html)
+
+
+def _figure(caption: re.Match[str]) -> str:
+    given = CAPTION_TEXT.search(caption[1])
+    text = given[2] if given else caption[3].strip()
+    return f"<figure>{caption[2]}<figcaption>{text}</figcaption></figure>"
+
+
+def _link(embed: re.Match[str]) -> str:
+    url = embed[1] or embed[2]
+    return f'<a href="{url}">{url}</a>'

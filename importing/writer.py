@@ -1,7 +1,7 @@
 """Writing articles: those that are new or differ from what the database has."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from datetime import UTC, datetime
 from itertools import islice
 from typing import Any
@@ -12,9 +12,9 @@ from sqlalchemy import insert, select, update
 
 from field_types import truncate_to_milliseconds
 from importing.derived import fill_derived_fields
-from importing.errors import ImportErrors, LocatedRecord, SourceLocation
 from importing.hints import explain, warnings_about
 from importing.instance import is_url
+from importing.report import ImportReport, Records, SourceArticle, show
 from models import UPDATE_BY_PK, Customer, article_table, db, publication_state
 from schemas import ArticleImportSchema, ArticleSchema
 from storage.search import search_columns
@@ -30,8 +30,11 @@ CONTENT_COLUMNS = set(ArticleSchema().columns) - set(PRESERVED_COLUMNS)
 Row = dict[str, Any]  # an article by `Article` column
 
 
+Incoming = tuple[str, Any, Row]  # where an article is, the record, and the columns that it gives
+
+
 def save_articles(
-    customer: Customer, records: Iterable[LocatedRecord], errors: ImportErrors, *, unpublish_missing: bool = False
+    customer: Customer, records: Records, report: ImportReport, *, unpublish_missing: bool = False
 ) -> Counter[str]:
     """Write the articles of an import's records in the session's transaction, which the caller begins and ends.
 
@@ -39,72 +42,67 @@ def save_articles(
     other published articles become drafts, and a draft with a date and without a status is published again.
 
     Returns how many are "new", "changed", "unchanged" and "unpublished", and how many of the new ones are "published",
-    "scheduled" and "draft". Raises ImportFailedError if there are errors, after which nothing must be committed.
+    "scheduled" and "draft". Raises ImportFailedError if there are mistakes, after which nothing must be committed.
     """
-    writer = ArticleWriter(customer, errors, publish_dated=unpublish_missing)
-    articles = _load_articles(records, errors)
+    writer = ArticleWriter(customer, report, publish_dated=unpublish_missing)
+    articles = _load_articles(records, report)
     while batch := list(islice(articles, BATCH_SIZE)):
         writer.write(batch)
-    writer.resolve_pending_slugs()
+    writer.set_pending_slugs()
     if unpublish_missing:
         writer.unpublish_missing()
-    errors.raise_if_any()
+    report.raise_if_mistakes()
     return writer.counts
 
 
-def _load_articles(records: Iterable[LocatedRecord], errors: ImportErrors) -> Iterator[tuple[SourceLocation, Row]]:
-    """Yield the valid ones of some records, by `Article` column. The others go to `errors`."""
+def _load_articles(records: Records, report: ImportReport) -> Iterator[Incoming]:
+    """Yield the valid ones of some records. The mistakes of the others go to the report."""
     schema = ArticleImportSchema()
-    for location, record in records:
+    for where, record in records:
+        slug = record.get("slug") if isinstance(record, dict) else None
+        where += f", slug {show.repr(slug)}" if slug and isinstance(slug, str) else ""
         try:
-            yield location, schema.load(record)
+            yield where, record, schema.load(record)
         except ValidationError as error:
-            messages = error.messages_dict
-            lines = (location.lines[name] for name in messages if name in location.lines)
-            reason = "" if errors.is_full else explain(record, messages)
-            errors.add(location.at_line(min(lines, default=None)), reason)
-            if isinstance(record, dict) and record.get("id"):
-                errors.rejected_ids.add(str(record["id"]))
+            for field, reason, value in explain(record, error.messages_dict):
+                report.add(where, reason, field, value)
 
 
 class ArticleWriter:
     """One import of articles of one customer."""
 
-    def __init__(self, customer: Customer, errors: ImportErrors, *, publish_dated: bool) -> None:
+    def __init__(self, customer: Customer, report: ImportReport, *, publish_dated: bool) -> None:
         self.customer_id, self.publisher = customer.id, customer.name
-        self.errors, self.publish_dated = errors, publish_dated
+        self.report, self.publish_dated = report, publish_dated
         self.now = truncate_to_milliseconds(datetime.now(UTC))
         self.counts: Counter[str] = Counter()
-        self.ids: set[str] = set()
-        self.slugs: set[str] = set()
-        self.released_slugs: dict[str, str] = {}  # that articles of this import had before, with the articles' ids
-        self.pending_slugs: list[tuple[SourceLocation, str, str]] = []  # that another article has, by the new one's id
+        self.places: dict[str, dict[str, str]] = {"id": {}, "slug": {}}  # where the articles so far are
+        self.pending_slugs: list[tuple[str, str, str]] = []  # that another article has: where, the new one's id, slug
 
-    def write(self, batch: list[tuple[SourceLocation, Row]]) -> None:
+    def write(self, batch: list[Incoming]) -> None:
         """Write the new and the changed articles of a batch."""
-        by_id, by_slug = self._load_existing([article for _, article in batch])
-        self.errors.imported_ids.update(article["id"] for _, article in batch if "id" in article)
+        by_id, by_slug = self._load_existing([article for _, _, article in batch])
         new, changed = [], []
-        for location, article in batch:
-            stored, holder = by_id.get(article.get("id", "")), by_slug.get(article["slug"])
-            if not stored and ("id" not in article or location.matches_slug):
-                is_other = "id" in article and holder and holder["id"] in self.errors.imported_ids
-                stored = None if is_other else holder
-            row = self._complete(article, stored, location)
-            if self._is_duplicate(location, row):
+        for where, record, article in batch:
+            holder = by_slug.get(article["slug"])
+            is_source = isinstance(record, SourceArticle) or is_url(where)
+            stored = by_id.get(article.get("id", ""))
+            if not stored and (is_source or "id" not in article):  # In JSON another id is another article.
+                stored = holder if holder and holder["id"] not in self.places["id"] else None
+            row = self._complete(article, stored, is_mirrored=is_url(where))
+            if self._appears_twice(where, row):
                 continue
             if holder and holder["id"] != row["id"]:
-                self.pending_slugs.append((location, row["id"], row["slug"]))
-                row["slug"] = f" {row['id']}"  # unique: no slug has a space
+                self.pending_slugs.append((where, row["id"], row["slug"]))
+                row["slug"] = f" {row['id']}"  # unique, since no slug has a space
             if not stored:
                 new.append(row)
             elif any(stored[name] != value for name, value in row.items()):
                 changed.append({"article_pk": stored["pk"], **row})
-                self.released_slugs[stored["slug"]] = stored["id"]
             else:
                 self.counts["unchanged"] += 1
                 continue
-            self._report(location, article, row, stored)
+            self._report(record, article, row, stored)
         self._write_rows(new, changed)
 
     def _write_rows(self, new: list[Row], changed: list[Row]) -> None:
@@ -116,17 +114,18 @@ class ArticleWriter:
         self.counts.update(new=len(new), changed=len(changed))
         self.counts.update(publication_state(row["status"], row["published_at"], self.now) for row in new)
 
-    def _report(self, location: SourceLocation, article: Row, row: Row, stored: Row | None) -> None:
+    def _report(self, record: Any, article: Row, row: Row, stored: Row | None) -> None:
         """Record what the import's report says of a new or a changed article."""
-        for note in (*location.notes, *warnings_about(article)):
-            self.errors.note(note, article["slug"])
-        if len(self.errors.changes) < MAX_CHANGES_SHOWN:
+        losses = record.notes if isinstance(record, SourceArticle) else []
+        for note in (*losses, *warnings_about(article)):
+            self.report.note(note, article["slug"])
+        if len(self.report.changes) < MAX_CHANGES_SHOWN:
             changes = ["new"]
             if stored:
                 names = [name for column, name in FIELD_NAMES.items() if stored[column] != row[column]]
-                content = [name for name in names if name != "updatedAt"]  # which follows them
+                content = [name for name in names if name != "updatedAt"]  # It follows them.
                 changes = content or names or ["search"]
-            self.errors.changes.append((article["slug"], changes))
+            self.report.changes.append((article["slug"], changes))
 
     def _load_existing(self, articles: list[Row]) -> tuple[dict[str, Row], dict[str, Row]]:
         """Return the rows that have any of the articles' ids and slugs, by id and by slug."""
@@ -139,16 +138,17 @@ class ArticleWriter:
         rows = [stored_article(dict(row), self.publisher) for row in db.session.execute(same).mappings()]
         return {row["id"]: row for row in rows}, {row["slug"]: row for row in rows}
 
-    def _is_duplicate(self, location: SourceLocation, row: Row) -> bool:
-        """Return whether the import has had an article with this id or slug, which is then an error."""
-        for field, seen in (("id", self.ids), ("slug", self.slugs)):
-            if row[field] in seen:
-                self.errors.add(location, f"The article with the {field} {row[field]!r} appears twice in this import.")
+    def _appears_twice(self, where: str, row: Row) -> bool:
+        """Return whether the import has had an article with this id or slug, which is then a mistake."""
+        for field, places in self.places.items():
+            if row[field] in places:
+                reason = f"The article with the {field} {row[field]!r} appears twice in this import"
+                self.report.add(where, f"{reason}, also in {places[row[field]]}.")
                 return True
-            seen.add(row[field])
+            places[row[field]] = where
         return False
 
-    def _complete(self, article: Row, stored: Row | None, location: SourceLocation) -> Row:
+    def _complete(self, article: Row, stored: Row | None, *, is_mirrored: bool) -> Row:
         """Return all columns of an article but its `pk`."""
         row = {name: stored[name] for name in PRESERVED_COLUMNS} if stored else self._new_article_defaults(article)
         if self.publish_dated and "published_at" in article:
@@ -160,10 +160,10 @@ class ArticleWriter:
         row.setdefault("schema_markup", None)
         for updated_at in filter(None, (article.get("updated_at"), stored and stored["updated_at"])):
             row["schema_markup"] = given_schema_markup(row | {"updated_at": updated_at}, self.publisher)
-        row["updated_at"] = self._updated_at(row, stored, from_instance=is_url(location.source))
+        row["updated_at"] = self._updated_at(row, stored, is_mirrored=is_mirrored)
         return row
 
-    def _updated_at(self, row: Row, stored: Row | None, *, from_instance: bool) -> datetime:
+    def _updated_at(self, row: Row, stored: Row | None, *, is_mirrored: bool) -> datetime:
         """Return when the article was last changed.
 
         A given time that is not later than the stored one is left over from an export. From another instance comes only
@@ -173,7 +173,7 @@ class ArticleWriter:
         if not stored:
             return imported or self.now
         before: datetime = stored["updated_at"]
-        if imported and from_instance:
+        if imported and is_mirrored:
             return before if before.date() == imported.date() else imported
         if imported and imported > before:
             return imported
@@ -182,39 +182,38 @@ class ArticleWriter:
     def _new_article_defaults(self, article: Row) -> Row:
         published_at = article.get("published_at")
         return {
-            "id": self.released_slugs.get(article["slug"]) or str(uuid4()),
+            "id": str(uuid4()),
             "status": "published" if published_at else "draft",
             "created_at": published_at if published_at and published_at < self.now else self.now,
             "published_at": published_at,
             "views": 0,
         }
 
-    def resolve_pending_slugs(self) -> None:
-        """Set the slugs that other articles of the import have released."""
+    def set_pending_slugs(self) -> None:
+        """Set the slugs that other articles of the import have given up."""
         own = article_table.c.customer_id == self.customer_id
-        for location, id, slug in self.pending_slugs:
+        for where, id, slug in self.pending_slugs:
             holder = db.session.scalar(select(article_table.c.id).where(own, article_table.c.slug == slug))
-            if holder in self.errors.rejected_ids:
-                continue  # it might have released the slug
             if holder:
-                reason = f"slug: The article with the id {holder!r} already has this slug."
-                self.errors.add(location, f"{reason} Choose another slug. To replace that article, use its id or none.")
+                reason = f"The article with the id {holder!r} already has this slug."
+                hint = "Choose another slug. To replace that article, use its id or none."
+                self.report.add(where, f"{reason} {hint}", "slug")
             else:
                 db.session.execute(update(article_table).where(own, article_table.c.id == id).values(slug=slug))
 
     def unpublish_missing(self) -> None:
         """Turn the customer's published articles that this import has not brought into drafts.
 
-        An import without articles is an error: the sources may be empty by mistake.
+        An import without articles is a mistake: the sources may be empty because of a fault.
         """
-        if not self.ids and not self.errors:
+        if not self.places["id"] and not self.report.mistakes:
             reason = "They contain no articles, so the import would unpublish everything. Check them."
-            self.errors.add(SourceLocation("the sources"), reason)
+            self.report.add("the sources", reason)
         parameters = {"customer_id": self.customer_id, "now": self.now}
         published = db.session.execute(select_published(("pk", "id", "slug")), parameters)
-        missing = [row for row in published if row.id not in self.ids]
+        missing = [row for row in published if row.id not in self.places["id"]]
         if missing:
             db.session.execute(UPDATE_BY_PK.values(status="draft"), [{"article_pk": row.pk} for row in missing])
-        room = MAX_CHANGES_SHOWN - len(self.errors.changes)
-        self.errors.changes += [(row.slug, ["status"]) for row in missing[:room]]
+        room = MAX_CHANGES_SHOWN - len(self.report.changes)
+        self.report.changes += [(row.slug, ["status"]) for row in missing[:room]]
         self.counts["unpublished"] = len(missing)

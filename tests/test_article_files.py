@@ -1,10 +1,14 @@
 """Article files: `flask articles export --folder`, and the import of files and folders."""
 
+import json
+from datetime import UTC
+from hashlib import sha256
+
 from helpers import article_json, write_files
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from importing.article_files import format_article, parse_article
+from importing.article_files import format_article, parse_own_article
 
 MARKUP = {"@graph": [{"@type": "Thing", "n": 1.0, "m": 1e22, "x" * 2000: [True, None, "a\u2028"]}]}
 SPECIAL = (
@@ -22,9 +26,7 @@ NUMBERS = st.floats(allow_nan=False, allow_infinity=False) | st.integers(-(2**63
 def test_article_file_gives_back_the_same_article(title, keywords, content, markup):
     record = {"title": title, "keywords": list(keywords), "readTime": 1.5, "schemaMarkup": markup}
     record["contentHtml"] = content
-    parsed, lines = parse_article(format_article(record), first_line=1)
-    assert parsed == record
-    assert lines == {"title": 2, "keywords": 3, "readTime": 4, "schemaMarkup": 5}
+    assert parse_own_article(format_article(record), UTC) == record
 
 
 FRONT_MATTER = "---\ntitle: No\nslug: spring-menu\npublishedAt: 2026-03-01T07:00:00.000Z\nkeywords: [menu, 2026]\n---\n"
@@ -58,35 +60,59 @@ def test_exported_folder_imported_again_changes_nothing(articles, save, sql, tmp
     assert sql("SELECT * FROM article ORDER BY id") == before
 
 
-def test_new_file_takes_the_slug_that_a_file_far_behind_gives_up(articles, tmp_path):
+VERSION_1_1_0 = """---
+id: id-1
+title: "No: \\U00002028"
+slug: "007"
+keywords: [menu, "2026", "a: b"]
+publishedAt: 2026-03-01T07:00:00.000Z
+readTime: 1.5
+schemaMarkup: {"@context":"https://schema.org","@graph":[{"n":1.0,"m":1e22,"b":true,"x":null,"s":"1.0","t":"true"}]}
+status: published
+createdAt: 2026-03-01T07:00:00.000Z
+updatedAt: 2026-03-01T07:00:00.000Z
+views: 0
+---
+<p>Text</p>
+"""
+
+
+def test_file_of_version_1_1_0_is_the_same_article(articles, tmp_path):
+    graph = {"n": 1.0, "m": 1e22, "b": True, "x": None, "s": "1.0", "t": "true"}
+    (tmp_path / "_index.html").write_text(VERSION_1_1_0)
+    assert articles("import", tmp_path / "_index.html").stdout.startswith("1 new")
+    record = json.loads(articles("export").stdout)
+    assert (record["title"], record["slug"], record["keywords"]) == ("No: \u2028", "007", ["menu", "2026", "a: b"])
+    assert record["schemaMarkup"] == {"@context": "https://schema.org", "@graph": [graph]}
+    articles("export", "--folder", tmp_path / "posts")
+    assert articles("import", tmp_path / "posts", tmp_path / "posts").exit_code == 1
+    assert articles("import", tmp_path / "posts").stdout == "0 new, 0 changed, 1 unchanged\n"
+
+
+def test_slug_that_a_file_gives_up_is_free_for_a_later_one(articles, tmp_path):
     text = "---\nid: {}\ntitle: A\nslug: {}\n---\n"
     rest = {f"b{number}.html": text.format(f"id-{number}", f"slug-{number}") for number in range(600)}
-    write_files(tmp_path / "posts", rest | {"c.html": text.format("old", "wanted")})
+    write_files(tmp_path / "posts", rest | {"a.html": text.format("old", "wanted")})
     assert articles("import", tmp_path / "posts").exit_code == 0
-    write_files(tmp_path / "posts", {"a.html": text.format("new", "wanted"), "c.html": text.format("old", "renamed")})
+    write_files(tmp_path / "posts", {"a.html": text.format("old", "renamed"), "c.html": text.format("new", "wanted")})
     assert articles("import", tmp_path / "posts").stdout == "1 new, 1 changed, 600 unchanged (new: 1 draft)\n"
+    write_files(tmp_path / "posts", {"a.html": text.format("next", "wanted"), "c.html": text.format("new", "moved")})
+    report = articles("import", tmp_path / "posts").stderr
+    assert "posts/c.html, slug 'moved'" in report
+    assert "posts/a.html, slug 'wanted'" in report
 
 
 def test_exported_file_is_named_by_the_slug_else_by_the_id(articles, save, tmp_path):
-    names = {
-        "menu": "menu",
-        "MENU": "id-1",  # equals the one above where case does not matter
-        "caf\u00e9": "caf\u00e9",
-        "cafe\u0301": "id-3",
-        "Con.x": "id-4",
-        "..": "id-5",
-        "a:b": "id-6",
-        "\u6f22" * 84: "id-7",  # 257 bytes
-        "\u6f22" * 83: "\u6f22" * 83,
-        "a\u200d": "id-9",
-    }
-    save(*(article_json(number, id=f"id-{number}", slug=slug) for number, slug in enumerate(names)))
-    save(article_json(20, id="../x", slug="x|y"), article_json(21, id="y", slug="id-1"))
+    names = ["menu", "caf\u00e9", "\u6f22" * 83, "\u00b2nd", "2026", "index", "a.b"]
+    others = ["MENU", "cafe\u0301", "Con.x", "COM1", "..", "_index", "-a", "a:b", "\u6f22" * 84, "a\u200d", "x|y"]
+    others += [f"article-{'0' * 64}"]
+    save(*(article_json(number, id=f"id-{number}", slug=slug) for number, slug in enumerate([*names, *others])))
     assert articles("export", "--folder", tmp_path / "posts").exit_code == 0
-    files = {path.name for path in (tmp_path / "posts").iterdir()}
-    assert {f"{name}.html" for name in (*names.values(), "y")} == {name for name in files if "article " not in name}
-    assert len(files) == 12
-    assert articles("import", tmp_path / "posts").stdout == "0 new, 0 changed, 12 unchanged\n"
+    hashes = [sha256(f"id-{len(names) + number}".encode()).hexdigest() for number in range(len(others))]
+    expected = {f"{name}.html" for name in (*names, *(f"article-{digest}" for digest in hashes))}
+    assert {path.name for path in (tmp_path / "posts").iterdir()} - expected == set()
+    count = len(expected)
+    assert articles("import", tmp_path / "posts").stdout == f"0 new, 0 changed, {count} unchanged\n"
 
 
 def test_folder_to_export_to_must_be_new_or_empty(articles, save, tmp_path):

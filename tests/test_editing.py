@@ -202,7 +202,7 @@ def test_mistakes_are_listed_and_the_editor_opens_again(edit, save, client):
     assert (result.exit_code, result.stdout) == (0, "slug-1: changed\n")
     first, second, _ = result.stderr.split("Open the editor again? [Y/n]: ")
     lines = first.splitlines()
-    for words in ("titel: Unknown field: did you mean title?", "title: Missing", "views: 'one' must be a whole number"):
+    for words in ("titel: Unknown field: leave it out", "title: Missing", "views: 'one' must be a whole number"):
         assert [words in line for line in lines].count(True) == 1, first
     assert len(lines) == 1 + 3
     assert "must be YAML" in second
@@ -418,12 +418,12 @@ def test_import_never_writes_to_another_customer(app, key, database):
     """The customer is deleted while the sources are read, and a new one gets its number."""
 
     class Source(BytesIO):
-        def readline(self, *size):
+        def read(self, *size):
             if self.tell() == 0:
                 with application(database) as other:
                     run_command(other, "customers", "delete", "Old", "--yes")
                     create_key(other, "New")
-            return super().readline(*size)
+            return super().read(*size)
 
     create_key(app, "Old")
     source = Source(json_lines([minimal_json(1)]).encode())

@@ -1,0 +1,103 @@
+"""`flask articles import`: bring articles from files, standard input or another instance."""
+
+from collections import Counter
+from datetime import tzinfo
+
+import click
+from flask import current_app
+
+from commands import count_articles, echo, params, progress_bar
+from commands.lookup import get_customer, open_database
+from importing.instance import is_filtered
+from importing.report import ImportReport, SourceOptions
+from importing.sources import open_sources
+from importing.writer import save_articles
+from models import db
+from settings import load_environment
+from storage.engine import release_connection, write_transaction
+
+
+@click.command("import")
+@click.argument("sources", metavar="SOURCE...", nargs=-1, required=True, type=params.source)
+@params.customer_option
+@click.option(
+    "--key",
+    type=params.api_key,
+    default=lambda: load_environment().get("SOURCE_API_KEY"),
+    help="The other instance's key (or SOURCE_API_KEY).",
+)
+@click.option("--site", type=params.site, help="Your site's URL, for pictures and links without one (or SITE_URL).")
+@click.option(
+    "--timezone", "zone", type=params.timezone, help="Of dates without one, such as Europe/Berlin (or TIMEZONE)."
+)
+@click.option("--dry-run", is_flag=True, help="Say what would change, and write nothing.")
+@click.option("--unpublish-missing", is_flag=True, help="Turn published articles that no source has into drafts.")
+def import_articles(
+    sources: tuple[str, ...],
+    customer: str | None,
+    key: str | None,
+    site: str | None,
+    zone: tzinfo | None,
+    dry_run: bool,
+    unpublish_missing: bool,
+) -> None:
+    """Import articles: all of them or, if anything is wrong, none.
+
+    SOURCE is a WordPress export (.xml), a Ghost export (.json), a folder or a file of Markdown or HTML with front
+    matter (.md, .html), a table (.csv), a .json file (an array, an object whose "data" is one, or one article), a
+    .jsonl file (JSON Lines), - for JSON Lines on standard input, or the http(s) URL of another instance.
+    """
+    _check_sources(sources, unpublish_missing)
+    open_database()
+    get_customer(customer, changes=True)
+    release_connection()
+    report = ImportReport()
+    config = current_app.config
+    options = SourceOptions(key, site or config["SITE_URL"], zone or config["TIMEZONE"])
+    with (
+        open_sources(sources, options, report) as records,
+        progress_bar("Importing", records) as bar,
+        write_transaction(),
+    ):
+        # Again, because the customer may have been deleted or renamed while the sources were received.
+        owner = get_customer(customer, changes=True)
+        counts = save_articles(owner, bar, report, unpublish_missing=unpublish_missing)
+        if dry_run:
+            db.session.rollback()
+    if counts["new"] + counts["changed"] or not counts["unchanged"]:  # A nightly import without a change is silent.
+        echo_notes(report)
+    if not counts.total():
+        click.echo("The sources hold no articles. Check their names, and the program that wrote them.", err=True)
+    if dry_run:
+        _echo_changes(report, counts["new"] + counts["changed"] + counts["unpublished"])
+    click.echo(_summary(counts, unpublish_missing) + (" (dry run: nothing was written)" if dry_run else ""))
+
+
+def _check_sources(sources: tuple[str, ...], unpublish_missing: bool) -> None:
+    if sources.count("-") > 1:
+        raise click.UsageError("Standard input can be read only once.")
+    if unpublish_missing and any(map(is_filtered, sources)):
+        raise click.ClickException("With --unpublish-missing, a URL must ask for all articles. Remove q from the URL.")
+
+
+def echo_notes(report: ImportReport) -> None:
+    """Print an import's warnings, and what was lost, each with the number of articles and the first slugs."""
+    for kind, slugs in report.notes.items():
+        names = ", ".join([*slugs[:3], *(["…"] if len(slugs) > 3 else [])])
+        echo(f"{kind} ({count_articles(len(slugs))}: {names})", err=True)
+
+
+def _echo_changes(report: ImportReport, total: int) -> None:
+    """Print a line for each of the first articles that change: its slug, and the fields that do."""
+    for slug, fields in report.changes:
+        echo(f"{slug}: {', '.join(fields)}")
+    if total > len(report.changes):
+        click.echo(f"… and {total - len(report.changes)} more")
+
+
+def _summary(counts: Counter[str], unpublish_missing: bool) -> str:
+    summary = ", ".join(f"{counts[name]} {name}" for name in ("new", "changed", "unchanged"))
+    if unpublish_missing:
+        summary += f", {counts['unpublished']} unpublished"
+    states = ", ".join(f"{counts[state]} {state}" for state in ("published", "scheduled", "draft") if counts[state])
+    return summary + (f" (new: {states})" if states else "")

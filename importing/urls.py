@@ -1,0 +1,57 @@
+"""The URLs in HTML: of links, pictures, their sizes, posters and styles."""
+
+import re
+from collections.abc import Callable
+from functools import partial
+from urllib.parse import urljoin
+
+from importing.derived import REST_OF_TAG
+
+# Each pattern looks at a character a fixed number of times, so that the time is linear in the length of any text.
+OPENING_TAG = re.compile(rf"<[a-zA-Z]{REST_OF_TAG}")
+ATTRIBUTE = re.compile(r"""(?<=[\s"'/])([\w:-]++)(\s*+=\s*+)("[^"]*+"|'[^']*+'|[^\s"'>]++)""")
+WHOLE_VALUE = re.compile("()(.+)()", re.DOTALL)
+URLS = {  # by attribute: what precedes a URL in its value, the URL, and what follows
+    "href": WHOLE_VALUE,
+    "src": WHOLE_VALUE,
+    "poster": WHOLE_VALUE,
+    "srcset": re.compile(r"()([^\s,]\S*(?<!,))([^,]*,?)"),
+    "style": re.compile(r"""(\burl\(\s*+(?:["']|&quot;|&#0?39;)?)([^"'()&\s]+)()"""),
+}
+ABSOLUTE_URL = re.compile(r"[a-z][a-z0-9+.-]*:|//|#|\{|\Z", re.IGNORECASE)  # or empty, or a template's
+
+
+def change_urls(html: str, change: Callable[[str, str], str]) -> str:
+    """Return HTML in which `change` has replaced each URL. It gets the attribute's name and the URL."""
+    return OPENING_TAG.sub(lambda tag: ATTRIBUTE.sub(partial(_change_attribute, change), tag[0]), html)
+
+
+def _change_attribute(change: Callable[[str, str], str], attribute: re.Match[str]) -> str:
+    name, pattern = attribute[1].lower(), URLS.get(attribute[1].lower())
+    if not pattern:
+        return attribute[0]
+    quote = attribute[3][0] if attribute[3][0] in "\"'" else ""
+    value = attribute[3][1:-1] if quote else attribute[3]
+    value = pattern.sub(lambda url: url[1] + change(name, url[2]) + url[3], value)
+    return f"{attribute[1]}{attribute[2]}{quote}{value}{quote}"
+
+
+def complete_url(url: str, base: str) -> str:
+    """Return a URL that is relative to `base` as a whole one. Without a base it stays relative."""
+    url = url.strip().replace(" ", "%20")
+    try:
+        return url if not base or ABSOLUTE_URL.match(url) else urljoin(base, url)
+    except ValueError:  # It is no URL at all.
+        return url
+
+
+def has_relative_urls(html: str) -> bool:
+    """Return whether a link or a picture has a URL that is not a whole one."""
+    urls: list[str] = []
+
+    def collect(_attribute: str, url: str) -> str:
+        urls.append(url.strip())
+        return url
+
+    change_urls(html, collect)
+    return any(not ABSOLUTE_URL.match(url) for url in urls)
