@@ -35,8 +35,8 @@ DAY_SECONDS = 86_400
 MEGABYTE = 1_000_000
 ENTRY_OVERHEAD_BYTES = 2000  # An entry takes these besides its bodies.
 
-# An entry also serves requests that differ in these two headers. So the application must not see them: before any view
-# runs, Werkzeug's routing rejects some hosts, such as "a..b", and a WebSocket handshake.
+# No response depends on these two headers, so one entry serves all of their values. The application must not see them:
+# before any view runs, Werkzeug's routing rejects some hosts, such as "a..b", and a WebSocket handshake.
 IGNORED_HEADERS = {"HTTP_HOST": "localhost", "HTTP_UPGRADE": ""}
 
 
@@ -83,6 +83,7 @@ class ResponseCache:
         """Respond to a request."""
         # This comes first for every request: reading the version also makes the engine notice a replaced database.
         version = self._detector.version() if self._detector else None
+        environ |= IGNORED_HEADERS
         if environ["REQUEST_METHOD"] not in ("GET", "HEAD"):
             return self._app(environ, start_response)
         path = environ.get("PATH_INFO", "").removesuffix("/")
@@ -105,7 +106,7 @@ class ResponseCache:
             return entry.response
         known = {name: value for name, value in zip(names, values, strict=True) if value is not None}
         query = urlencode(known, encoding="latin-1")
-        response = render(self._app, environ | IGNORED_HEADERS | {"QUERY_STRING": query})
+        response = render(self._app, environ | {"QUERY_STRING": query})
         if response.etag and version is not None:
             midnight = (now // DAY_SECONDS + 1) * DAY_SECONDS
             self._store(key, Entry(response, version, now, min(midnight, response.fresh_until)))
