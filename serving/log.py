@@ -8,14 +8,12 @@ from collections import deque
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 from threading import Event, Thread
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from urllib.parse import quote
+from wsgiref.types import StartResponse, WSGIApplication, WSGIEnvironment
 
-if TYPE_CHECKING:
-    from _typeshed.wsgi import StartResponse, WSGIApplication, WSGIEnvironment
-
-MAX_PATH_LENGTH = 200  # characters
-MAX_WAITING_LINES = 10_000  # of the log; the oldest are dropped if nobody reads it
+MAX_PATH_LENGTH = 200
+MAX_WAITING_LINES = 10_000  # If nobody reads the log, the oldest are dropped.
 WRITE_INTERVAL_SECONDS = 0.1
 
 
@@ -47,14 +45,12 @@ class StderrHandler(logging.Handler):
         super().close()
 
     def _write_waiting(self) -> None:
-        while not self._stopping.wait(WRITE_INTERVAL_SECONDS):
-            self._write_all()
-        self._write_all()
-
-    def _write_all(self) -> None:
-        lines = [self._waiting.popleft() for _ in range(len(self._waiting))]
-        with suppress(OSError):  # A full disk is no reason to stop.
-            os.write(self._file, b"".join(lines))
+        is_last_time = False
+        while not is_last_time:
+            is_last_time = self._stopping.wait(WRITE_INTERVAL_SECONDS)
+            lines = [self._waiting.popleft() for _ in range(len(self._waiting))]
+            with suppress(OSError):  # A full disk is no reason to stop.
+                os.write(self._file, b"".join(lines))
 
 
 class AccessLog:
@@ -65,10 +61,10 @@ class AccessLog:
     as long as a response from the cache.
     """
 
-    def __init__(self, app: "WSGIApplication", write: Callable[[str, str], None]) -> None:
+    def __init__(self, app: WSGIApplication, write: Callable[[str, str], None]) -> None:
         self._app, self._write = app, write
 
-    def __call__(self, environ: "WSGIEnvironment", start_response: "StartResponse") -> Iterable[bytes]:
+    def __call__(self, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
         """Call the application, and log its response."""
         began, status, length = time.perf_counter(), "", ""
 
@@ -78,8 +74,9 @@ class AccessLog:
             return start_response(start_status, headers, *exc_info)
 
         body = self._app(environ, start)
-        path = quote(environ["PATH_INFO"][:MAX_PATH_LENGTH], encoding="latin-1")  # it cannot control a terminal
-        request = f"{environ['REQUEST_METHOD'][:20]} {path[:MAX_PATH_LENGTH]}"
+        # Percent-encoded, a path cannot control a terminal.
+        path = quote(environ["PATH_INFO"][:MAX_PATH_LENGTH], encoding="latin-1")[:MAX_PATH_LENGTH]
+        request = f"{environ['REQUEST_METHOD'][:20]} {path}"
         milliseconds = (time.perf_counter() - began) * 1000
         user = environ.get("REMOTE_USER", "-")
         self._write("INFO", f"{request} {status} {length} bytes {milliseconds:.1f} ms {user}")
@@ -87,12 +84,12 @@ class AccessLog:
 
 
 def log_to_stderr(level: str) -> StderrHandler | None:
-    """Log to standard error what is of this level or above; return the handler if requests are to be logged too."""
-    if not sys.stderr:  # it was closed before the service started
+    """Log to standard error from this level on. Return the handler if requests are logged too, at info."""
+    if not sys.stderr:  # Python sets it to None if it was closed before the service started.
         logging.basicConfig(handlers=[logging.NullHandler()])
         return None
     handler = StderrHandler(sys.stderr.fileno())
-    handler.setFormatter(logging.Formatter("%(message)s"))  # write() adds the rest
+    handler.setFormatter(logging.Formatter("%(message)s"))  # StderrHandler.write adds the rest.
     logging.basicConfig(level=level.upper(), handlers=[handler])
-    logging.getLogger("waitress").setLevel(logging.ERROR)  # it warns of each request that waits for a thread
+    logging.getLogger("waitress").setLevel(logging.ERROR)  # It warns of each request that waits for a thread.
     return handler if logging.getLogger().isEnabledFor(logging.INFO) else None

@@ -9,18 +9,18 @@ from dataclasses import dataclass
 from functools import lru_cache
 from hashlib import sha256
 from math import inf
-from typing import TYPE_CHECKING, Any
+from typing import Any
+from wsgiref.types import StartResponse, WSGIApplication, WSGIEnvironment
 
 from werkzeug.datastructures import Accept, Headers
 from werkzeug.http import parse_accept_header, parse_etags
 
 from storage.changes import FRESH_UNTIL
 
-if TYPE_CHECKING:
-    from _typeshed.wsgi import StartResponse, WSGIApplication, WSGIEnvironment
-
 MIN_GZIP_BYTES = 1400  # A shorter body fits in one packet as it is.
 HeaderList = list[tuple[str, str]]
+
+parse_if_none_match = lru_cache(256)(parse_etags)
 
 
 @dataclass(slots=True, eq=False)
@@ -36,7 +36,7 @@ class RenderedResponse:
     gzipped: tuple[HeaderList, bytes] | None = None  # It is compressed when a client first asks for that.
 
 
-def render(app: "WSGIApplication", environ: "WSGIEnvironment") -> RenderedResponse:
+def render(app: WSGIApplication, environ: WSGIEnvironment) -> RenderedResponse:
     """Return the application's response to a request, as if its method were GET."""
     environ = environ | {"REQUEST_METHOD": "GET"}
     started: list[Any] = []
@@ -55,7 +55,7 @@ def render(app: "WSGIApplication", environ: "WSGIEnvironment") -> RenderedRespon
     return RenderedResponse(status, headers, body, etag, environ.get("REMOTE_USER", ""), environ.get(FRESH_UNTIL, inf))
 
 
-def send(response: RenderedResponse, environ: "WSGIEnvironment", start_response: "StartResponse") -> Iterable[bytes]:
+def send(response: RenderedResponse, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
     """Respond to a GET or HEAD request, in the form that the client asks for."""
     if response.user:
         environ["REMOTE_USER"] = response.user
@@ -64,7 +64,7 @@ def send(response: RenderedResponse, environ: "WSGIEnvironment", start_response:
     return [] if environ["REQUEST_METHOD"] == "HEAD" else [body]
 
 
-def select_form(response: RenderedResponse, environ: "WSGIEnvironment") -> tuple[str, HeaderList, bytes]:
+def select_form(response: RenderedResponse, environ: WSGIEnvironment) -> tuple[str, HeaderList, bytes]:
     """Return status, headers and body, in the encoding that the client prefers; or a 304 if it has that body."""
     if not response.etag:
         return response.status, response.headers, response.body
@@ -73,7 +73,7 @@ def select_form(response: RenderedResponse, environ: "WSGIEnvironment") -> tuple
     if compress:
         etags.reverse()
     if "HTTP_IF_NONE_MATCH" in environ:
-        known = parse_etags(environ["HTTP_IF_NONE_MATCH"])
+        known = parse_if_none_match(environ["HTTP_IF_NONE_MATCH"])
         for etag in filter(known.contains_weak, etags):
             headers = [header for header in response.headers if header[0] not in ("Content-Type", "Content-Length")]
             return "304 NOT MODIFIED", [*headers, ("ETag", f'"{etag}"')], b""

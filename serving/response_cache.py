@@ -20,16 +20,13 @@ from dataclasses import dataclass
 from functools import lru_cache
 from hashlib import sha256
 from threading import Lock
-from typing import TYPE_CHECKING
 from urllib.parse import parse_qsl, urlencode
+from wsgiref.types import StartResponse, WSGIApplication, WSGIEnvironment
 
 from cachetools import LRUCache
 
 from serving.representations import RenderedResponse, render, send
 from storage.changes import ChangeDetector
-
-if TYPE_CHECKING:
-    from _typeshed.wsgi import StartResponse, WSGIApplication, WSGIEnvironment
 
 DAY_SECONDS = 86_400
 MEGABYTE = 1_000_000
@@ -67,7 +64,7 @@ class ResponseCache:
 
     def __init__(
         self,
-        app: "WSGIApplication",
+        app: WSGIApplication,
         detector: ChangeDetector | None,
         capacity: int,
         parameters: Mapping[str, tuple[str, ...]],
@@ -79,7 +76,7 @@ class ResponseCache:
         self._entries: LRUCache[bytes, Entry] = LRUCache(capacity, Entry.size)
         self._lock = Lock()
 
-    def __call__(self, environ: "WSGIEnvironment", start_response: "StartResponse") -> Iterable[bytes]:
+    def __call__(self, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
         """Respond to a request."""
         # This comes first for every request: reading the version also makes the engine notice a replaced database.
         version = self._detector.version() if self._detector else None
@@ -93,7 +90,7 @@ class ResponseCache:
             response = render(self._app, environ)
         return send(response, environ, start_response)
 
-    def _find_or_render(self, path: str, environ: "WSGIEnvironment", version: Hashable) -> RenderedResponse:
+    def _find_or_render(self, path: str, environ: WSGIEnvironment, version: Hashable) -> RenderedResponse:
         """Return the response of a fresh entry, or of the application. Its 200 is stored."""
         names = self._parameters[path]
         values = parse_query(environ.get("QUERY_STRING", ""), names)

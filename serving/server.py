@@ -8,22 +8,19 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from threading import Thread
 from types import FrameType
-from typing import TYPE_CHECKING
+from wsgiref.types import WSGIApplication
 
 from waitress import wasyncore
 
 from serving.waitress_fixes import ApiServer
 from settings import SettingsError
 
-if TYPE_CHECKING:
-    from _typeshed.wsgi import WSGIApplication
-
 DRAIN_SECONDS = 10  # Container runtimes wait as long for requests in flight when they stop a service.
 # Windows' select() takes 512 sockets. The other limit is of the files that a process may open, often 1,024: beside its
 # socket, a connection may need a temporary file.
 MAX_CONNECTIONS = 400
-# The system keeps so much for a client that does not read. Connections inherit it. Linux doubles it, and would take ten
-# times as much by itself, in all a gigabyte.
+# The system buffers as much for a client that does not read, and Linux twice as much. Without a limit, Linux buffers up
+# to 2.6 MB, in all a gigabyte.
 SEND_BUFFER_BYTES = 256 * 1024
 
 SETTINGS = {
@@ -49,19 +46,15 @@ def listen(host: str, port: int) -> socket.socket:
     try:
         family, *_, address = min(socket.getaddrinfo(host, port, type=socket.SOCK_STREAM))
         listener = socket.create_server(address, family=family)
-        listener.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, SEND_BUFFER_BYTES)
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, SEND_BUFFER_BYTES)  # Connections inherit it.
         return listener
-    except UnicodeError as error:
-        raise SettingsError(
-            f"HOST {host[:50]} is not a valid host name. Set HOST to 127.0.0.1 or another one."
-        ) from error
-    except OSError as error:
-        reason = str(error.strerror).partition(" (while")[0]
+    except (OSError, UnicodeError) as error:
+        reason = str(getattr(error, "strerror", "This is no valid host name")).partition(" (while")[0]
         advice = "Set PORT to a free port, or HOST to an address of this machine."
-        raise SettingsError(f"Cannot listen on HOST {host}, PORT {port}: {reason}. {advice}") from error
+        raise SettingsError(f"Cannot listen on HOST {host[:50]}, PORT {port}: {reason}. {advice}") from error
 
 
-def serve(app: "WSGIApplication", listener: socket.socket, threads: int, *, allow_origins: bool = False) -> None:
+def serve(app: WSGIApplication, listener: socket.socket, threads: int, *, allow_origins: bool = False) -> None:
     """Serve `app` until SIGTERM or Ctrl+C, then finish what is in flight, for `DRAIN_SECONDS` at most.
 
     With `allow_origins`, web pages may read the errors of requests that never reach the application.
@@ -75,7 +68,7 @@ def serve(app: "WSGIApplication", listener: socket.socket, threads: int, *, allo
 
 
 @contextmanager
-def serve_in_thread(app: "WSGIApplication", listener: socket.socket, threads: int) -> Iterator[None]:
+def serve_in_thread(app: WSGIApplication, listener: socket.socket, threads: int) -> Iterator[None]:
     """Serve `app` in a thread while the context lasts, then finish what is in flight as `serve` does."""
     server = ApiServer(app, listener, threads=threads, **SETTINGS)
     loop = Thread(target=_run, args=(server,), daemon=True)

@@ -10,9 +10,10 @@ import socket
 import time
 from io import BytesIO
 from threading import Lock
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from urllib.parse import quote
 from weakref import WeakSet
+from wsgiref.types import WSGIApplication
 
 from waitress.buffers import ReadOnlyFileBasedBuffer
 from waitress.channel import HTTPChannel
@@ -21,9 +22,6 @@ from waitress.server import TcpWSGIServer
 from waitress.task import ErrorTask, WSGITask
 
 from errors import SECURITY_HEADERS, TITLES, render_problem
-
-if TYPE_CHECKING:
-    from _typeshed.wsgi import WSGIApplication
 
 IDLE_SECONDS = 1  # A connection that is quiet for longer waits for its client.
 MAX_PIPELINED_BYTES = 4_000_000  # A client that has this much to read should not request more.
@@ -153,7 +151,7 @@ class SharedBody(ReadOnlyFileBasedBuffer):  # type: ignore[misc]
     """A body that a connection sends from the bytes themselves, which other connections may send, too."""
 
     def __init__(self, body: bytes) -> None:
-        super().__init__(BytesIO(body))
+        super().__init__(BytesIO(body))  # BytesIO copies bytes only when it is written.
         self.prepare()
         self.body = body
 
@@ -165,7 +163,7 @@ class ApiServer(TcpWSGIServer):  # type: ignore[misc]
     is_stopping = False
     allow_origins = False  # Whether pages may read the errors of requests that never reach the application.
 
-    def __init__(self, app: "WSGIApplication", listener: socket.socket, **settings: Any) -> None:
+    def __init__(self, app: WSGIApplication, listener: socket.socket, **settings: Any) -> None:
         """Create the server. The listener listens already."""
         self.sockets: dict[int, Any] = {}  # What the event loop waits for, by file descriptor.
         sockinfo = listener.family, listener.type, listener.proto, listener.getsockname()
@@ -207,14 +205,15 @@ class ApiServer(TcpWSGIServer):  # type: ignore[misc]
     def close_idle_connections(self, limit: int) -> None:
         """Close connections without activity, and those beyond `limit` that have been idle for longest.
 
-        Faults: waitress never closes a connection whose client does not read (issue 418). At its limit it accepts
-        nobody.
+        Faults: waitress waits for a client that does not read before it closes the connection (issue 418), and accepts
+        nobody while there are `connection_limit` connections.
         """
         idle = self._idle_connections()
         excess = max(0, len(self.active_channels) - limit)
-        timed_out = [channel for channel in idle if channel.last_activity < time.time() - self.adj.channel_timeout]
-        for channel in {*idle[:excess], *timed_out}:
-            channel.handle_close()
+        timeout = time.time() - self.adj.channel_timeout
+        for number, channel in enumerate(idle):
+            if number < excess or channel.last_activity < timeout:
+                channel.handle_close()
 
     def close_drained_connections(self) -> None:
         """Close connections whose clients have read everything."""
