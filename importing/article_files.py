@@ -79,7 +79,7 @@ def _read_file(path: Path, data: bytes, options: SourceOptions, root: Path) -> S
             if isinstance(fields[name], str) and "," not in fields[name]:
                 fields[name] = fields[name].split()
     html = content.removesuffix("\n") if is_html else render_markdown(content)
-    fields = _check_content(fields) | {"contentHtml": _link_files(html, path, options.site)}
+    fields["contentHtml"] = _link_files(html, path, options.site)
     fields["slug"] = fields.get("slug") or slug
     folder = Path(os.path.relpath(path, root)).parent.as_posix()
     return fit_article(fields, options, date=date, folder=quote(folder, errors="replace") + "/")
@@ -96,13 +96,7 @@ def parse_own_article(data: bytes, zone: tzinfo) -> SourceArticle:
 def _own_article(fields: dict[str, Any], content: str, zone: tzinfo) -> SourceArticle:
     dates = {name: fit_date(fields[name], zone) for name in fields.keys() & DATES if isinstance(fields[name], str)}
     html = content.removesuffix("\n")  # The last line feed belongs to the file.
-    return SourceArticle(_check_content(parse_scalars(fields)) | dates | {"contentHtml": html})
-
-
-def _check_content(fields: dict[str, Any]) -> dict[str, Any]:
-    if "contentHtml" in fields:
-        raise SourceError("contentHtml belongs below the front matter.")
-    return fields
+    return SourceArticle(parse_scalars(fields) | dates | {"contentHtml": html})
 
 
 def _parse_name(path: Path) -> tuple[str, str]:

@@ -65,6 +65,8 @@ def parse_front_matter(data: bytes) -> tuple[dict[str, Any], str]:
     fields = _parse_yaml(match[2]) if match[1] == "---" else _parse_toml(match[2])
     if not isinstance(fields, dict):
         raise SourceError("The front matter must hold fields, as in title: Our spring menu")
+    if "contentHtml" in fields:
+        raise SourceError("contentHtml belongs below the front matter.")
     return {str(name): value for name, value in fields.items()}, text[match.end() :]
 
 

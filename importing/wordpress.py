@@ -21,11 +21,11 @@ COMMENT = re.compile(r"<!--(?: /?wp:[^<>]*|more[^<>]*|nextpage)-->\n?")
 FILLED_BLOCK = re.compile(r"<!-- wp:([\w/-]+)[^<>]*/-->")  # by WordPress, when it shows the page
 # A caption's attributes, its picture, and its text, which older versions have as an attribute.
 CAPTION = re.compile(
-    r"\[caption([^\]]*+)\]\s*((?:<a\s[^<>]*>\s*)?<img\s[^<>]*>(?:\s*</a>)?)((?:[^\[]++|\[(?!/?caption))*+)\[/caption\]"
+    r"\[caption([^\[\]]*+)\]\s*((?:<a\s[^<>]*>\s*)?<img\s[^<>]*>(?:\s*</a>)?)((?:[^\[]++|\[(?!/?caption))*+)\[/caption\]"
 )
 CAPTION_TEXT = re.compile(r"""\scaption=(["'])(.*?)\1""")
 EMBED = re.compile(
-    r"""\[embed[^\]]*+\]\s*([^\s\[\]<>]+)\s*\[/embed\]|^[ \t]*(https?://[^\s<>"\[\]]+)\s*?$""", re.MULTILINE
+    r"""\[embed[^\[\]]*+\]\s*([^\s\[\]<>]+)\s*\[/embed\]|^[ \t]*(https?://[^\s<>"\[\]]+)\s*?$""", re.MULTILINE
 )
 PLACEHOLDER = re.compile(r"%%([\w-]+)%%|%([a-z_]+)(?:\([^)%]*\))?%")  # of Yoast (%%title%%) and Rank Math (%title%)
 

@@ -28,8 +28,6 @@ PRESERVED_COLUMNS = "id", "status", "created_at", "published_at", "views"  # unl
 CONTENT_COLUMNS = set(ArticleSchema().columns) - set(PRESERVED_COLUMNS)
 
 Row = dict[str, Any]  # an article by `Article` column
-
-
 Incoming = tuple[str, Any, Row]  # where an article is, the record, and the columns that it gives
 
 
