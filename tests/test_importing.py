@@ -489,7 +489,7 @@ def test_readers_see_an_import_at_its_end_or_not_at_all(save, client, sql, datab
     for is_interrupted, status, printed in ((True, 1, "Aborted!"), (False, 0, complete)):
         sql("PRAGMA wal_checkpoint(TRUNCATE)")
         with subprocess.Popen(**command) as process:
-            wait_for(lambda: wal.stat().st_size > 500_000, lambda: "nothing is written")
+            wait_for(lambda: wal.exists() and wal.stat().st_size > 500_000, lambda: "nothing is written")
             for number in range(20):  # the pages differ, so that each is read from the database
                 assert titles(100 - number) == (20, {f"Title {number}" for number in range(20)})
             if is_interrupted:

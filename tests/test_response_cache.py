@@ -237,7 +237,7 @@ def request_headers_in_source():
     by_attribute = r"""(?<![\w.])request\.(?!(?:args|blueprints|environ|headers|method|script_root)\b)(\w+)"""
     names = set()
     for file in helpers.PROJECT.rglob("*.py"):
-        if file.relative_to(helpers.PROJECT).parts[0] not in ("tests", "benchmarks", ".venv"):
+        if file.relative_to(helpers.PROJECT).parts[0] not in ("tests", "benchmarks", "examples", ".venv"):
             source = file.read_text("utf-8")
             names.update(re.findall(r"""["'](HTTP_\w+|CONTENT_\w+)["']""", source))
             for pattern in (by_name, by_presence, by_attribute):
