@@ -1,7 +1,7 @@
 """`flask articles import`: bring articles from files, standard input or another instance."""
 
 from collections import Counter
-from datetime import tzinfo
+from typing import Any
 
 import click
 from flask import current_app
@@ -33,13 +33,7 @@ from storage.engine import release_connection, write_transaction
 @click.option("--dry-run", is_flag=True, help="Say what would change, and write nothing.")
 @click.option("--unpublish-missing", is_flag=True, help="Turn published articles that no source has into drafts.")
 def import_articles(
-    sources: tuple[str, ...],
-    customer: str | None,
-    key: str | None,
-    site: str | None,
-    zone: tzinfo | None,
-    dry_run: bool,
-    unpublish_missing: bool,
+    sources: tuple[str, ...], customer: str | None, dry_run: bool, unpublish_missing: bool, **options: Any
 ) -> None:
     """Import articles: all of them or, if anything is wrong, none.
 
@@ -52,10 +46,9 @@ def import_articles(
     get_customer(customer, changes=True)
     release_connection()
     report = ImportReport()
-    config = current_app.config
-    options = SourceOptions(key, site or config["SITE_URL"], zone or config["TIMEZONE"])
+    site, zone = options["site"] or current_app.config["SITE_URL"], options["zone"] or current_app.config["TIMEZONE"]
     with (
-        open_sources(sources, options, report) as records,
+        open_sources(sources, SourceOptions(options["key"], site, zone), report) as records,
         progress_bar("Importing", records) as bar,
         write_transaction(),
     ):
@@ -64,12 +57,7 @@ def import_articles(
         counts = save_articles(owner, bar, report, unpublish_missing=unpublish_missing)
         if dry_run:
             db.session.rollback()
-    if counts["new"] + counts["changed"] or not counts["unchanged"]:  # A nightly import without a change is silent.
-        echo_notes(report)
-    if not counts.total():
-        click.echo("The sources hold no articles. Check their names, and the program that wrote them.", err=True)
-    if dry_run:
-        _echo_changes(report, counts["new"] + counts["changed"] + counts["unpublished"])
+    _echo_result(report, counts, dry_run)
     click.echo(_summary(counts, unpublish_missing) + (" (dry run: nothing was written)" if dry_run else ""))
 
 
@@ -78,6 +66,16 @@ def _check_sources(sources: tuple[str, ...], unpublish_missing: bool) -> None:
         raise click.UsageError("Standard input can be read only once.")
     if unpublish_missing and any(map(is_filtered, sources)):
         raise click.ClickException("With --unpublish-missing, a URL must ask for all articles. Remove q from the URL.")
+
+
+def _echo_result(report: ImportReport, counts: Counter[str], dry_run: bool) -> None:
+    """Print what an import has to say besides its summary. A nightly one without a change says nothing."""
+    if counts["new"] + counts["changed"] or not counts["unchanged"]:
+        echo_notes(report)
+    if not counts.total():
+        click.echo("The sources hold no articles. Check their names, and the program that wrote them.", err=True)
+    if dry_run:
+        _echo_changes(report, counts["new"] + counts["changed"] + counts["unpublished"])
 
 
 def echo_notes(report: ImportReport) -> None:

@@ -39,7 +39,7 @@ def read_folder(source: str, options: SourceOptions, report: ImportReport) -> Re
             if not path.is_file():  # A pipe would never end.
                 raise SourceError("It is not a file that can be read. Move it elsewhere.")
             data = path.read_bytes()
-            if data.startswith(b"---js"):  # or ---json, of Eleventy
+            if data.startswith(b"---js"):  # Eleventy has ---js and ---json.
                 report.note("Left out: files with front matter in JavaScript or JSON", path.name)
             else:
                 yield str(path), _read_file(path, data, options, Path(source))
@@ -74,7 +74,7 @@ def _read_file(path: Path, data: bytes, options: SourceOptions, root: Path) -> S
     if is_html and {"title", "slug"} <= fields.keys() <= FORM.keys() and isinstance(fields["slug"], str):
         return _own_article(fields, content, options.zone)
     date, slug = _parse_name(path)
-    if "_posts" in path.parts or (date and "layout" in fields):  # of Jekyll
+    if "_posts" in path.parts or (date and "layout" in fields):  # Jekyll separates words by spaces.
         for name in fields.keys() & {"tags", "categories"}:
             if isinstance(fields[name], str) and "," not in fields[name]:
                 fields[name] = fields[name].split()
@@ -116,7 +116,7 @@ def _link_files(html: str, path: Path, site: str) -> str:
         if attribute != "href" or not site or not is_article or not file.is_file():
             return url
         slug: Any = None
-        with suppress(SourceError):  # which is a mistake of that file
+        with suppress(SourceError):  # The report names it for the other file.
             slug = parse_front_matter(file.read_bytes())[0].get("slug")
         slug = fit_slug(slug if isinstance(slug, str) and slug else _parse_name(file)[1])
         return f"{site.rstrip('/')}/{quote(slug)}{mark}{fragment}"

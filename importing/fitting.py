@@ -18,7 +18,8 @@ TRUE, FALSE = ("true", "yes", "on", "1"), ("false", "no", "off", "0")
 TAG = re.compile(r"</?[a-zA-Z][^<>]*>")
 # Two patterns, since one that could begin with either bracket takes seven times as long.
 SHORTCODE = re.compile(r"\[(?:/[a-z]|[a-z][\w-]*\s[^\[\]<>]*=|gallery\])")
-TEMPLATE = re.compile(r"\{(?:[%{]|:\s?[.#\w])")  # of Jekyll, Hugo or Eleventy, and attributes of kramdown
+# Templates of Jekyll, Hugo and Eleventy, and attributes of kramdown.
+TEMPLATE = re.compile(r"\{(?:[%{]|:\s?[.#\w])")
 MAX_TITLE_SLUG = 170  # characters of a slug from a title, so that a number fits behind it
 
 
@@ -64,10 +65,10 @@ def _rename(values: dict[str, Any], zone: tzinfo) -> SourceArticle:
 
 
 def _pop_status(article: SourceArticle, fields: dict[str, Any], names: dict[str, str], zone: tzinfo) -> None:
-    """Make a draft of an article that a switch or Hugo's date of expiry keeps from readers."""
+    """Set the status of an article that a switch or Hugo's date of expiry keeps from readers."""
     draft, published, expiry = (_text(fields.get(names.get(name, ""))) for name in ("draft", "published", "expirydate"))
     names.pop("draft", None)
-    if published.lower() in (*TRUE, *FALSE):  # as Jekyll has it; elsewhere it is a date
+    if published.lower() in (*TRUE, *FALSE):  # In Jekyll it is a switch, elsewhere a date.
         names.pop("published")
     if draft.lower() in TRUE or published.lower() in FALSE:
         article["status"] = "draft"

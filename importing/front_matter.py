@@ -83,7 +83,7 @@ def parse_scalars(record: dict[str, Any]) -> dict[str, Any]:
 
 def _to_json(value: Any) -> Any:
     def to_scalar(text: Plain) -> Any:
-        with suppress(orjson.JSONDecodeError):  # also of a number that is too large, such as 1e999
+        with suppress(orjson.JSONDecodeError):  # A number such as 1e999 is too large.
             scalar = orjson.loads(text.encode())
             return scalar if isinstance(scalar, int | float) else str(text)
         return str(text)
@@ -114,6 +114,6 @@ def _check_yaml(text: str) -> None:
 
 def _parse_toml(text: str) -> Any:
     try:
-        return orjson.loads(orjson.dumps(tomllib.loads(f"\n{text}")))  # with dates as text
+        return orjson.loads(orjson.dumps(tomllib.loads(f"\n{text}")))  # This turns dates into text.
     except (ValueError, TypeError, RecursionError) as error:
         raise SourceError(f"The front matter must be TOML ({error}).") from error

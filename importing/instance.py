@@ -14,7 +14,7 @@ from schemas import API_PATH
 from settings import read_version
 
 PAGE_SIZE = 100  # articles that are requested at a time
-TIMEOUT_SECONDS = 60  # that the instance may be silent
+TIMEOUT_SECONDS = 60  # The instance may be silent for as long.
 CHECK_URL = "Check that the URL is that of an instance of this service."
 CHANGED = "The articles changed while they were read. Import them again."
 

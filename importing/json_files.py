@@ -9,7 +9,7 @@ import orjson
 from importing.ghost import read_posts
 from importing.report import ImportReport, Records, SourceError, SourceOptions, decode, number_records
 
-MAX_LINE_BYTES = 32 * 1024**2  # of JSON Lines: an article's text has a hundredth of it
+MAX_LINE_BYTES = 32 * 1024**2  # An article's text has a hundredth of it.
 
 
 def dump_line(record: Any) -> bytes:

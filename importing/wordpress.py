@@ -98,7 +98,7 @@ def _read_elements(path: str) -> Iterator[tuple[Element, dict[str, str]]]:
                     element.clear()
                 builder.complete.clear()
         parser.close()
-    except (ParseError, LookupError, ValueError) as error:  # also for an encoding that Python or its parser lacks
+    except (ParseError, LookupError, ValueError) as error:  # The last two are for unknown encodings.
         raise SourceError(f"Must be a WordPress export, in XML ({error}). Export it again.") from error
 
 
@@ -115,16 +115,14 @@ def _texts(element: Element) -> dict[str, str]:
 
 
 def _read_post(
-    item: Element, texts: dict[str, str], site_title: str, images: dict[str, str], categories: dict[str, str]
+    item: Element, texts: dict[str, str], site_title: str, images: dict[str, str], names: dict[str, str]
 ) -> dict[str, Any]:
-    """Return the fields of a post, and what is lost of it, under names that say so."""
+    """Return the fields of a post, and what is lost of it under names that say so."""
     parts = [_texts(child) for child in item if len(child)]
     meta = defaultdict(str, {part["meta_key"]: part["meta_value"] for part in parts})
     title = decode_references(texts["title"]).strip() or "(no title)"
     status = "draft" if _is_closed(texts) else STATUSES[texts["status"]]
-    primary = categories.get(meta["_yoast_wpseo_primary_category"])
     banner = images.get(meta["_thumbnail_id"])
-    excerpt = " ".join(visible_words(texts["excerpt"]))
     return {
         "id": f"wordpress-{texts['post_id']}",
         "title": title,
@@ -132,26 +130,27 @@ def _read_post(
         "status": status,
         "publishedAt": _utc(texts["post_date_gmt"]) or (texts["post_date"] if status == "published" else ""),
         "updatedAt": _utc(texts["post_modified_gmt"]),
-        "categories": [*dict.fromkeys([primary, *_terms(item, "category")])],
+        "categories": [*dict.fromkeys([names.get(meta["_yoast_wpseo_primary_category"]), *_terms(item, "category")])],
         "keywords": _terms(item, "post_tag"),
         "bannerUrl": banner,
         "contentHtml": _render(texts["content"]),
         "author": texts["creator"],
         "comments": any(part["comment_id"] for part in parts) or None,
         "featured images that this file lacks (export All content)": (meta["_thumbnail_id"] and not banner) or None,
-        **_read_seo_texts(meta, {"title": title, "sep": "-", "sitename": site_title, "page": ""}, excerpt),
-        **{f"block {name}": True for name in FILLED_BLOCK.findall(texts["content"])},
+        **_read_seo_texts(meta, title, site_title, texts["excerpt"]),
+        **{f"wp:{name}": True for name in FILLED_BLOCK.findall(texts["content"])},
     }
 
 
-def _read_seo_texts(meta: dict[str, str], words: dict[str, str], excerpt: str) -> dict[str, Any]:
+def _read_seo_texts(meta: dict[str, str], title: str, site_title: str, excerpt: str) -> dict[str, Any]:
     """Return the title and the description that a person has written for search engines, else the excerpt."""
-    title = meta["_yoast_wpseo_title"] or meta["rank_math_title"]
+    words = {"title": title, "sep": "-", "sitename": decode_references(site_title), "page": ""}
+    meta_title = meta["_yoast_wpseo_title"] or meta["rank_math_title"]
     description = meta["_yoast_wpseo_metadesc"] or meta["rank_math_description"]
-    filled = {text: _fill_in(text, words) for text in (title, description)}
+    filled = {text: _fill_in(text, words) for text in (meta_title, description)}
     return {
-        "metaTitle": filled[title],
-        "metaDesc": filled[description] or excerpt,
+        "metaTitle": filled[meta_title],
+        "metaDesc": filled[description] or " ".join(visible_words(excerpt)),
         "texts with placeholders of Yoast or Rank Math": any(text and not filled[text] for text in filled) or None,
     }
 

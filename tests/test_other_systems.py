@@ -369,7 +369,7 @@ def test_wordpress_posts_arrive(site):
         "Left out: posts of the type attachment (1 article: a)",
         "Left out: author (8 articles: smørrebrød, classic, scheduled, …)",
         "Left out: comments (1 article: smørrebrød)",
-        "Left out: block latest-posts (1 article: smørrebrød)",
+        "Left out: wp:latest-posts (1 article: smørrebrød)",
         "Left out: texts with placeholders of Yoast or Rank Math (1 article: classic)",
         "Shortcodes or templates, which stay as text (1 article: classic)",
         "Drafts, because they are private or have a password (2 articles: for-friends, private)",
@@ -504,8 +504,8 @@ def test_what_wordpress_does_not_export_is_said(site):
         "Left out: posts of the type attachment (1 article: 30)",
         "Left out: featured images that this file lacks (export All content) (1 article: a)",
         "Left out: texts with placeholders of Yoast or Rank Math (1 article: a)",
-        "Left out: block latest-posts (1 article: a)",
-        "Left out: block block (1 article: a)",
+        "Left out: wp:latest-posts (1 article: a)",
+        "Left out: wp:block (1 article: a)",
     ]
     assert only(site)["contentHtml"] == "<p>x</p>"
 
