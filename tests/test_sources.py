@@ -188,6 +188,19 @@ def test_what_is_not_a_file_that_ends_is_refused(refused):
     ]
 
 
+def test_folder_that_cannot_be_read_is_a_mistake(refused, tmp_path, monkeypatch):
+    write_files(tmp_path, {"a/good.md": "---\ntitle: A\n---\n", "a/closed/b.md": "---\ntitle: B\n---\n"})
+    scandir = os.scandir
+
+    def refuse(path="."):
+        if str(path).endswith("closed"):
+            raise PermissionError(13, "Permission denied", path)
+        return scandir(path)
+
+    monkeypatch.setattr(os, "scandir", refuse)
+    assert refused("a") == ["a/closed: It cannot be read (Permission denied)."]
+
+
 def test_arguments_that_are_no_sources_are_wrong_usage(run, tmp_path):
     for source in ("missing.json", "articles.txt", "", "ftp://example.com/a.json", "no-folder", "http:/a"):
         result = run(source)
