@@ -312,7 +312,7 @@ def read_names(service: Service, path: str, counts: dict[str, int], end: float) 
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("replacements", "responses_per_503"), [([copy_over, move_over], 6), ([restore], 20)])
+@pytest.mark.parametrize(("replacements", "responses_per_503"), [([move_over], 6), ([restore], 20)])
 def test_response_never_mixes_two_databases_under_load(
     own_service, save, sql, database, replacements, responses_per_503
 ):

@@ -81,7 +81,7 @@ if [ "$1" = stop ]; then kill $(cat /run/articles.pid); rm /run/articles.pid; ex
 install --directory --owner={values["User"]} --mode={values["StateDirectoryMode"]} {state}
 umask {values["UMask"]}
 cd {values["WorkingDirectory"]}
-export {values["Environment"]} PORT={self.port}
+export PORT={self.port}
 runuser -u {values["User"]} -- {values["ExecStart"]} >>/var/log/articles 2>&1 &
 echo $! >/run/articles.pid
 """,
