@@ -432,6 +432,7 @@ def test_lists_of_commands_have_whole_sentences(app, run, group):
     assert [line for line in lines if not line.endswith(".") or line.endswith("...")] == []
 
 
+@pytest.mark.sqlite
 def test_only_importing_commands_load_what_an_import_needs(key, database):
     code = """
 import sys, flask.cli
