@@ -29,18 +29,20 @@ ARTICLES = 50
 STATE = re.compile(rb'"(?:slug|url)":"state-(\d+)-')
 PUBLISHER = re.compile(rb'"publisher":\{"@type":"Organization","name":"([^"]+)"')
 MOVABLE_CLOCK = """\
-import datetime, os, time
+import datetime, os, sys, time
 def century():  # in seconds, while the clock is ahead by that much
     return os.path.exists(__file__ + ".ahead") * 100 * 365 * 86_400
 class MovedDatetime(datetime.datetime):
+    combine = datetime.datetime.combine  # The JSON library takes no subclass.
     @classmethod
     def now(cls, tz=None):
         return super().now(tz) + datetime.timedelta(seconds=century())
 datetime.datetime = MovedDatetime
 clock = time.time
-time.time = lambda: clock() + century()
-import types, waitress.channel, waitress.server  # whose connections would have been idle for a century
-waitress.channel.time = waitress.server.time = types.SimpleNamespace(time=clock)
+def moved_time():  # For the server, all connections would have been idle for a century.
+    is_server = sys._getframe(1).f_globals["__name__"].startswith(("waitress", "serving.waitress_fixes"))
+    return clock() + (0 if is_server else century())
+time.time = moved_time
 """
 
 
@@ -233,7 +235,7 @@ class SQLiteChanges(Changes):
 
     def damage_and_restore(self) -> None:
         """Damage the database for a moment, or leave it intact, and put the backup in its place."""
-        sleep(1)  # a WAL with recent changes would be applied to the backup; within a second the service empties it
+        self.run_sql("PRAGMA wal_checkpoint(TRUNCATE)")  # SQLite would apply recent changes to the backup.
         restored = self.backed_up._replace(is_later=self.current.is_later)
         with self.transition(self.current._replace(is_broken=True), restored):
             self.damage()
@@ -253,11 +255,10 @@ class SQLiteChanges(Changes):
         self.rng.choice(damages)()
 
     def restore(self) -> None:
-        """Restore the backup by the command, or put a copy in the place of the file or of the symbolic link."""
+        """Restore the backup by the command, or move a copy to the place of the file or of the symbolic link."""
         copy = shutil.copyfile(self.backup, self.folder / f"{next(self.numbers)}.db")
         ways: list[Callable[[], object]] = [
             lambda: run_flask(self.url, "database", "restore", str(copy), "--yes"),
-            lambda: shutil.copyfile(copy, self.database),
             lambda: os.replace(copy, self.database.resolve()),
             lambda: self.switch_link(copy),
         ]
