@@ -155,7 +155,7 @@ def test_flask_lines_of_shell_blocks_can_be_parsed(app):
 
 
 def test_commands_and_options_in_the_text_exist(app):
-    named = re.findall(r"\bflask (\w+) (\w+)([^\n`|]*)", EVERYTHING)
+    named = re.findall(r"\bflask (\w+) (\w+)([^\n`|&]*)", EVERYTHING)
     assert len(named) > 50
     for name, action, rest in named:
         options = {option for param in find_command(app, name, action).params for option in param.opts}
