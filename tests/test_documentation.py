@@ -191,24 +191,7 @@ def test_readme_links_to_each_page():
 
 
 def test_readme_is_read_in_a_few_minutes():
-    assert len(README.split()) <= 1400
-
-
-def test_each_table_is_named(app, sql):
-    names = (
-        "SELECT tablename FROM pg_tables WHERE schemaname = 'public'"
-        if POSTGRESQL
-        else "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite%'"
-    )
-    tables = {name for (name,) in sql(names)}
-    assert {"customer", "api_key", "article"} <= tables
-    assert all(f"`{table}`" in section(OPERATE, "Look inside the database") for table in tables)
-
-
-def test_each_file_at_the_top_is_named():
-    named = set(names_in_table(section(CONTRIBUTING, "Where things are")))
-    top = {path.name + "/" * path.is_dir() for path in PROJECT.iterdir() if path.suffix == ".py" or path.is_dir()}
-    assert named == {name for name in top if not name.startswith((".", "__")) and name != "instance/"}
+    assert len(README.split()) < 1350
 
 
 @pytest.mark.parametrize("title", ["A new field", "A new endpoint", "A change of the tables"])
