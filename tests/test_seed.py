@@ -1,27 +1,17 @@
 """Tests of the demo data and of `python seed.py`."""
 
-import os
-import pty
 import re
-import subprocess
-from contextlib import suppress
-from datetime import UTC, datetime
-from xml.etree import ElementTree
 
-import helpers
 import pytest
-import time_machine
 from click.testing import CliRunner
 from helpers import (
     LISTS,
     POSTGRESQL,
-    PROJECT,
     SITEMAP,
     application,
     article_json,
     create_key,
     database_url,
-    subprocess_args,
 )
 
 import seed
@@ -76,14 +66,6 @@ def test_seed_announces_the_new_customer_and_the_file(run_seed, database):
     assert run_seed("--articles", "0").stderr == ""
 
 
-def test_customer_too_similar_to_demo_is_an_error(app, run_seed, sql):
-    create_key(app, "demo")
-    result = run_seed()
-    assert result.exit_code == 1
-    assert "There is already a customer 'demo'." in result.stderr
-    assert sql("SELECT name FROM customer") == [("demo",)]
-
-
 def test_remove_deletes_demo_alone_and_says_how_many(app, save, run_seed, sql):
     save(article_json(1))
     run_seed("--articles", "10")
@@ -94,20 +76,6 @@ def test_remove_deletes_demo_alone_and_says_how_many(app, save, run_seed, sql):
     assert [[len(table) for table in rows(sql)], sql("SELECT name FROM customer")] == [[1, 1, 1], [("Acme",)]]
     again = run_seed("--remove")
     assert (again.exit_code, again.stdout) == (0, "There is no customer Demo: nothing to delete.\n")
-
-
-@pytest.mark.slow
-def test_seed_shows_progress_on_a_terminal(database):
-    output, terminal = pty.openpty()
-    subprocess.run(**subprocess_args(database, "seed.py", "--articles", "5") | {"stderr": terminal}, check=True)
-    os.close(terminal)
-    shown = b""
-    with suppress(OSError):  # the end of a terminal
-        while chunk := os.read(output, 65536):
-            shown += chunk
-    os.close(output)
-    assert b"Writing the demo" in shown
-    assert b"9/9" in shown
 
 
 def test_second_run_changes_nothing(run_seed, sql):
@@ -135,17 +103,6 @@ def test_other_count_adds_or_removes_only_demo_articles(save, run_seed, sql, get
     assert sorted(article["id"] for article in get(LISTS[0])["data"]) == ["demo-00004x", "demo-mine", "mine"]
 
 
-def test_demo_is_the_same_in_every_database_at_any_time(run_seed, database, tmp_path, monkeypatch):
-    other = tmp_path / "other.db"
-    assert run_seed("--articles", "40").exit_code == 0
-    monkeypatch.setenv("DATABASE_URL", database_url(other))
-    with time_machine.travel(datetime(2033, 5, 1, tzinfo=UTC)):
-        assert run_seed("--articles", "40").exit_code == 0
-    first, second = (helpers.run_sql(path, "SELECT * FROM article ORDER BY pk") for path in (database, other))
-    assert len(first) == 40 + HIDDEN
-    assert first == second
-
-
 def test_another_key_is_added(run_seed, get, sql, monkeypatch):
     monkeypatch.setenv("DEMO_KEY", "first")
     assert "Key: first\n" in run_seed("--articles", "2").output
@@ -167,29 +124,12 @@ def test_unusable_key_is_refused_and_nothing_is_written(app, run, run_seed, sql)
     assert before[0] == []
 
 
-@pytest.mark.parametrize("count", ["-1", "100001", "many", "1.5"])
-def test_count_out_of_range_is_refused(run_seed, count):
-    result = run_seed("--articles", count)
-    assert result.exit_code == 2
-    assert "--articles" in result.output
-
-
-@pytest.mark.parametrize("count", [10_000, pytest.param(100_000, marks=pytest.mark.slow)])
-def test_titles_slugs_and_ids_are_distinct(count):
+def test_titles_slugs_and_ids_are_distinct():
     titles, slugs, ids = set(), set(), set()
-    for article in seed.demo_articles(count, ""):
+    for article in seed.demo_articles(10_000, ""):
         titles.add(article["title"])
         slugs.add(article["slug"])
         ids.add(article["id"])
         assert not re.search(r"[\s/?#]", article["slug"])
         assert len(article["slug"]) <= 200
-    assert len(titles) == len(slugs) == len(ids) == count + HIDDEN
-
-
-def test_demo_is_well_formed_has_every_banner_and_is_past():
-    articles = list(seed.demo_articles(120, BASE_URL))
-    for article in articles:
-        ElementTree.fromstring(f"<body>{article['contentHtml']}</body>")  # noqa: S314
-    banners = {f"{BASE_URL}/static/banners/{file.name}" for file in (PROJECT / "static/banners").iterdir()}
-    assert {article["bannerUrl"] for article in articles} == banners
-    assert max(article["updatedAt"] for article in articles) < "2026-11-01"
+    assert len(titles) == len(slugs) == len(ids) == 10_000 + HIDDEN
