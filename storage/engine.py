@@ -1,5 +1,6 @@
 """How the engine connects, and how transactions begin and end."""
 
+import sqlite3
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -20,10 +21,7 @@ MIGRATION_LOCK = "SELECT pg_advisory_xact_lock(4171826905)"  # There may be no t
 
 def add_listeners(engine: Engine) -> None:
     """Set up the connections and transactions of this engine, and of no other one in the process."""
-    if engine.dialect.name == "sqlite":
-        event.listen(engine, "begin", _begin_sqlite)
-    elif engine.dialect.name == "postgresql":
-        event.listen(engine, "begin", _begin_postgresql)
+    event.listen(engine, "begin", _begin_sqlite if engine.dialect.name == "sqlite" else _begin_postgresql)
 
 
 def engine_options(url: URL, threads: int) -> dict[str, Any]:
@@ -33,10 +31,10 @@ def engine_options(url: URL, threads: int) -> dict[str, Any]:
     are tested before use, since a restarted server has closed them.
     """
     options: dict[str, Any] = {"pool_size": threads}
-    if url.get_backend_name() != "postgresql":
-        return options
-    options |= {"isolation_level": "REPEATABLE READ", "pool_pre_ping": True}
-    return options | {"connect_args": postgresql_connect_args(url)}
+    if url.get_backend_name() == "postgresql":
+        options |= {"isolation_level": "REPEATABLE READ", "pool_pre_ping": True}
+        options["connect_args"] = postgresql_connect_args(url)
+    return options
 
 
 def postgresql_connect_args(url: URL) -> dict[str, Any]:
@@ -72,7 +70,8 @@ def _begin_sqlite(connection: Connection) -> None:
             connection.exec_driver_sql("BEGIN IMMEDIATE")
             return
         except OperationalError as error:
-            if "database is locked" not in str(error) or time.monotonic() > deadline:
+            code = getattr(error.orig, "sqlite_errorcode", None)
+            if code not in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_BUSY_RECOVERY) or time.monotonic() > deadline:
                 raise
 
 
