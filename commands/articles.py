@@ -14,7 +14,7 @@ from commands.local_time import format_local
 from commands.lookup import confirm, customer_transaction, get_articles
 from field_types import format_timestamp
 from models import Customer, article_table, db, publication_state
-from storage.search import search_columns, search_words, word_parameters
+from storage.search import search_columns, search_parameters
 from storage.selects import matching
 
 STATES = "published", "scheduled", "draft"
@@ -33,7 +33,7 @@ def list_articles(state: str | None, search: str, as_json: bool, customer: str |
     """
     now, counts = datetime.now(UTC), Counter[str]()
     with customer_transaction(customer, writes=False) as owner:
-        for row in _select_listed(owner, search_words(search)):
+        for row in _select_listed(owner, search_parameters(search)):
             row_state = publication_state(row.status, row.published_at, now)
             if state in (None, row_state):
                 counts[row_state] += 1
@@ -46,13 +46,13 @@ def list_articles(state: str | None, search: str, as_json: bool, customer: str |
     echo(", ".join(f"{counts[name]} {name}" for name in STATES), err=True)
 
 
-def _select_listed(customer: Customer, words: list[str]) -> Result[Any]:
+def _select_listed(customer: Customer, patterns: dict[str, str]) -> Result[Any]:
     """Return state, date, slug and title of the customer's articles that a search finds, drafts first."""
     columns = article_table.c
     latest_first = columns.status, columns.published_at.desc().nulls_last(), columns.id.desc()
     rows = select(columns.status, columns.published_at, columns.slug, columns.title)
-    own = rows.where(columns.customer_id == customer.id, *matching(len(words))).order_by(*latest_first)
-    return db.session.execute(own, word_parameters(words))
+    own = rows.where(columns.customer_id == customer.id, *matching(len(patterns))).order_by(*latest_first)
+    return db.session.execute(own, patterns)
 
 
 @click.command()

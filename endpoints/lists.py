@@ -10,7 +10,7 @@ from flask import Response, g, request
 from endpoints.responses import json_response
 from models import db
 from schemas import SORT_COLUMNS, ListQuerySchema
-from storage.search import search_words, word_parameters
+from storage.search import search_parameters
 from storage.selects import count_published, select_page
 
 query_schema = ListQuerySchema()
@@ -25,10 +25,10 @@ def list_response(columns: tuple[str, ...], render: Callable[[Sequence[Any]], li
     for bad parameters.
     """
     query = query_schema.load(request.args.to_dict())
-    words, now = search_words(query["q"]), datetime.now(UTC)
-    parameters = {"customer_id": g.customer.id, "now": now} | word_parameters(words)
-    total, next_publication = db.session.connection().execute(count_published(len(words)), parameters).one()
-    rows = _read_page(columns, query, parameters, len(words), total) if query["skip"] < total else []
+    patterns = search_parameters(query["q"])
+    parameters = {"customer_id": g.customer.id, "now": datetime.now(UTC)} | patterns
+    total, next_publication = db.session.connection().execute(count_published(len(patterns)), parameters).one()
+    rows = _read_page(columns, query, parameters, len(patterns), total) if query["skip"] < total else []
     meta = {"total": total, "take": len(rows), "skip": query["skip"]}
     response = json_response({"data": render(rows), "meta": meta}, next_publication)
     if links := _page_links(query, total):

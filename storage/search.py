@@ -1,7 +1,6 @@
 """Search: how text is folded, so that case and accents do not matter, and matched."""
 
 import unicodedata
-from collections.abc import Sequence
 
 
 def fold(text: str) -> str:
@@ -22,12 +21,13 @@ def search_columns(title: str, slug: str) -> dict[str, str]:
     return {"folded_title": folded_title, "search_text": f"{folded_title}\n{fold(slug)}"}
 
 
-def search_words(q: str) -> list[str]:
-    """Return the folded words of a search, each once. An empty list filters nothing."""
-    return list(dict.fromkeys(filter(str.strip, map(fold, q.split()))))  # A lone accent folds to a space.
+def search_parameters(q: str) -> dict[str, str]:
+    """Return what the selects bind for a search: a LIKE pattern for each of its words, which matches it literally.
 
-
-def word_parameters(words: Sequence[str]) -> dict[str, str]:
-    """Return what the selects bind for `words`: LIKE patterns that match them literally."""
+    The words are folded, and each occurs once. An empty dictionary filters nothing.
+    """
+    words = dict.fromkeys(map(fold, q.split()))
     escape = str.maketrans({"\\": "\\\\", "%": "\\%", "_": "\\_"})
-    return {f"word_{number}": f"%{word.translate(escape)}%" for number, word in enumerate(words)}
+    # A lone accent folds to a space.
+    patterns = (f"%{word.translate(escape)}%" for word in words if word.strip())
+    return {f"word_{number}": pattern for number, pattern in enumerate(patterns)}

@@ -9,7 +9,7 @@ from datetime import datetime
 from functools import lru_cache
 from typing import Any
 
-from sqlalchemy import BigInteger, BindParameter, ColumnElement, Select, bindparam, case, func, or_, select, true
+from sqlalchemy import BindParameter, ColumnElement, Select, bindparam, case, func, or_, select, true
 
 from models import ApiKey, Customer, article_table
 
@@ -34,7 +34,7 @@ def _published(words: int, *, ordered: bool) -> tuple[ColumnElement[bool], ...]:
 
 
 def matching(words: int) -> Iterator[ColumnElement[bool]]:
-    """Return the conditions of a search with that many words. Binds what `word_parameters` returns."""
+    """Return the conditions of a search with that many words. Binds what `search_parameters` returns."""
     return (_article.search_text.like(bindparam(f"word_{number}"), escape="\\") for number in range(words))
 
 
@@ -49,7 +49,7 @@ NEXT_PUBLICATION = select(func.min(_article.published_at)).where(*_scheduled)
 def count_published(words: int) -> Select[int, datetime | None]:
     """Select the number of a customer's published articles, and when the next scheduled one is published.
 
-    Binds `customer_id`, `now`, and `word_0` … as `word_parameters` returns them. If the database holds one customer's
+    Binds `customer_id`, `now`, and `word_0` … as `search_parameters` returns them. If the database holds one customer's
     articles alone, the few unpublished ones are counted and subtracted from the number of all rows, which SQLite knows
     without reading each. A first page then costs the same however many articles there are.
     """
@@ -81,8 +81,8 @@ def select_page(columns: tuple[str, ...], order_by: str, order: str, words: int)
         select(_article.pk)
         .where(*_published(words, ordered=True))
         .order_by(*ordering)
-        .limit(bindparam("take", type_=BigInteger))
-        .offset(bindparam("skip", type_=BigInteger))
+        .limit(bindparam("take"))
+        .offset(bindparam("skip"))
     )
     return select(*(_article[name] for name in columns)).where(_article.pk.in_(page)).order_by(*ordering)
 
