@@ -10,10 +10,10 @@ from datetime import UTC, datetime
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from sqlalchemy import URL, create_engine, select
+from sqlalchemy import URL, create_engine
 from sqlalchemy.pool import NullPool
 
-from models import Base, db
+from models import db
 from storage import StorageError
 from storage.engine import MIGRATION_LOCK, WRITE_LOCK_TIMEOUT_SECONDS, add_listeners, write_options
 from storage.sqlite import (
@@ -26,8 +26,6 @@ from storage.sqlite import (
 )
 from storage.tables import has_tables, migrate, refuse_foreign_tables
 
-PAGE_SIZE = 4096  # SQLite's default
-
 
 def back_up(target: Path) -> None:
     """Write a consistent copy of the database to `target`, a new file, which appears only when it is whole.
@@ -39,7 +37,7 @@ def back_up(target: Path) -> None:
         raise StorageError(f"{target} exists already. Choose another name, or move it away.")
     path = _database_path()
     require_file(path)
-    with _checked_copy(path, target, PAGE_SIZE) as (copy, _):
+    with _checked_copy(path, target) as (copy, _):
         with open(copy, "rb+") as file:
             os.fsync(file.fileno())  # VACUUM INTO does not wait for the disk.
         os.rename(copy, target)
@@ -61,7 +59,7 @@ def restore(backup: Path) -> list[str]:
     if page_size:
         with db.engine.connect() as connection:
             refuse_foreign_tables(connection)
-    with _checked_copy(str(backup), Path(path), page_size or PAGE_SIZE) as (copy, lines):
+    with _checked_copy(str(backup), Path(path), page_size) as (copy, lines):
         if page_size:
             _overwrite(copy, path)
         else:
@@ -98,11 +96,12 @@ def _find_damage(connection: sqlite3.Connection) -> str:
 
 
 @contextmanager
-def _checked_copy(source: str, target: Path, page_size: int) -> Iterator[tuple[str, list[str]]]:
+def _checked_copy(source: str, target: Path, page_size: int = 0) -> Iterator[tuple[str, list[str]]]:
     """Yield the path of a copy of one state of a database, in a temporary folder beside `target`.
 
-    It is whole and upgraded, and yielded with a line that says so if its tables were of an earlier version. Raises
-    StorageError if the source is damaged or not a database of this service, and if the folder cannot be written.
+    The copy has pages of `page_size` bytes, or of the source's size if that is 0. It is whole and upgraded, and yielded
+    with a line that says so if its tables were of an earlier version. Raises StorageError if the source is damaged or
+    not a database of this service, and if the folder cannot be written.
     """
     folder = target.resolve().parent
     try:
@@ -116,7 +115,7 @@ def _checked_copy(source: str, target: Path, page_size: int) -> Iterator[tuple[s
         with closing(connect_existing(source, read_only=True, isolation_level=None)) as connection:
             if finding := _find_damage(connection):
                 raise StorageError(f"{source} is not a whole SQLite database ({finding}). Restore an earlier backup.")
-            connection.execute(f"PRAGMA page_size = {page_size}")
+            connection.execute(f"PRAGMA page_size = {page_size}")  # SQLite ignores 0.
             connection.execute("VACUUM INTO ?", [copy.as_uri()])  # A URI can name bytes that are not UTF-8.
         yield str(copy), _upgrade(str(copy), source)
 
@@ -124,17 +123,14 @@ def _checked_copy(source: str, target: Path, page_size: int) -> Iterator[tuple[s
 def _upgrade(copy: str, source: str) -> list[str]:
     """Upgrade the copy's tables to this version; return a line that says so if they were of an earlier one.
 
-    Raises StorageError if it is not a database of this service, and DatabaseError if one of its columns is missing.
+    Raises StorageError if it is not a database of this service.
     """
     engine = create_engine(URL.create("sqlite", database=copy), poolclass=NullPool)
     add_listeners(engine)
     with engine.execution_options(**write_options(MIGRATION_LOCK)).begin() as connection:
         if not has_tables(connection):
             raise StorageError(f"{source} is not a database of this service. Check its path.")
-        lines = migrate(connection, f"the copy of {source}")
-        for table in Base.metadata.sorted_tables:
-            connection.execute(select(table).limit(1))
-    return lines
+        return migrate(connection, f"the copy of {source}")
 
 
 def _overwrite(copy: str, path: str) -> None:
