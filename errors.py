@@ -61,11 +61,6 @@ def render_problem(status: int, detail: str = "", **members: Any) -> bytes:
     return orjson.dumps(problem | {"code": code} | members)
 
 
-def unavailable() -> Response:
-    """Return the 503 for a database that cannot be read."""
-    return _problem(Response(status=503, headers={"Retry-After": "5"}))
-
-
 def _problem(response: Response, detail: str = "", **members: Any) -> Response:
     response.data = render_problem(response.status_code, detail, **members)
     response.content_type = "application/problem+json"
@@ -86,4 +81,4 @@ def _from_validation_error(error: ValidationError) -> Response:
 
 def _from_database_error(error: DBAPIError | TimeoutError) -> Response:
     current_app.logger.error("The database cannot be read: %s", getattr(error, "orig", repr(error)))
-    return unavailable()
+    return _problem(Response(status=503, headers={"Retry-After": "5"}))

@@ -207,19 +207,12 @@ def parse_time_zone(name: str) -> tzinfo:
 
 
 class RowSchema(Schema):
-    """A form in which database rows are rendered. Its fields are named after their columns.
-
-    Creating one raises TypeError for a field that is not a RenderedField.
-    """
+    """A form in which database rows are rendered. Its fields are RenderedFields, named after their columns."""
 
     def __init__(self) -> None:
         super().__init__()
         self.columns = tuple(self.fields)
-        self.fields_by_key: dict[str, RenderedField] = {}
-        for name, field in self.fields.items():
-            if not isinstance(field, RenderedField):
-                raise TypeError(f"{name}: {type(field).__name__} is not a RenderedField of field_types.py.")
-            self.fields_by_key[field.data_key or name] = field
+        self.fields_by_key: dict[str, Any] = {field.data_key or name: field for name, field in self.fields.items()}
         # Text is rendered as it is, which needs no call.
         self._renderers = [
             (key, field.render)

@@ -6,9 +6,8 @@ from datetime import UTC, datetime
 import orjson
 import pytest
 from helpers import EXAMPLE
-from marshmallow import ValidationError, fields
+from marshmallow import ValidationError
 
-from field_types import RowSchema
 from schemas import ArticleImportSchema, ArticlePreviewSchema, ArticleSchema, SitemapEntrySchema
 
 COMPLETE = EXAMPLE | {
@@ -183,8 +182,3 @@ def test_form_renders_a_row_as_marshmallow_dumps_it(form):
     (rendered,) = schema.render([tuple(row.values())])
     assert list(rendered) == list(schema.example())
     assert orjson.dumps(rendered) == orjson.dumps(schema.dump(row))
-
-
-def test_form_takes_only_fields_that_say_how_they_render():
-    with pytest.raises(TypeError, match="flag: Boolean is not a RenderedField"):
-        type("Form", (RowSchema,), {"flag": fields.Boolean()})()
