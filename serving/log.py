@@ -7,6 +7,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterable
 from contextlib import suppress
+from functools import lru_cache
 from threading import Event, Thread
 from typing import Any
 from urllib.parse import quote
@@ -35,8 +36,7 @@ class StderrHandler(logging.Handler):
 
     def write(self, level: str, line: str) -> None:
         """Write a line with the time in UTC."""
-        timestamp = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
-        self._waiting.append(f"{timestamp} {level} {line}\n".encode(errors="replace"))
+        self._waiting.append(f"{format_second(int(time.time()))} {level} {line}\n".encode(errors="replace"))
 
     def close(self) -> None:
         """Write what is waiting, for a second at most."""
@@ -93,3 +93,9 @@ def log_to_stderr(level: str) -> StderrHandler | None:
     logging.basicConfig(level=level.upper(), handlers=[handler])
     logging.getLogger("waitress").setLevel(logging.ERROR)  # It warns of each request that waits for a thread.
     return handler if logging.getLogger().isEnabledFor(logging.INFO) else None
+
+
+@lru_cache(1)
+def format_second(second: int) -> str:
+    """Return a number of seconds since 1970 as a timestamp in UTC."""
+    return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(second))

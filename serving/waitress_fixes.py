@@ -9,10 +9,8 @@ import re
 import socket
 import time
 from io import BytesIO
-from threading import Lock
 from typing import Any
 from urllib.parse import quote
-from weakref import WeakSet
 from wsgiref.types import WSGIApplication
 
 from waitress.buffers import ReadOnlyFileBasedBuffer
@@ -26,7 +24,6 @@ from errors import SECURITY_HEADERS, TITLES, render_problem
 IDLE_SECONDS = 1  # A connection that is quiet for longer waits for its client.
 MAX_PIPELINED_BYTES = 4_000_000  # A client that has this much to read should not request more.
 MIN_SHARED_BYTES = 32_768  # Shorter bodies are copied, and sent in one packet with their headers.
-MAX_SHARED_BYTES = 100_000_000  # This memory is for bodies that clients have not read yet.
 
 ASCII = bytes(range(128)).decode()
 START_LINE = re.compile(rb"[^ ]+ (/|\*|(?i:https?)://)[!-~]* HTTP/1\.[0-9]\r\n")  # RFC 9112, 3
@@ -40,24 +37,15 @@ access_log = logging.getLogger("access")
 class StrictRequestParser(HTTPRequestParser):  # type: ignore[misc]  # waitress has no types.
     """Rejects requests that waitress accepts although RFC 9112 does not, and accepts UTF-8 in the target."""
 
-    def received(self, data: bytes) -> int:
-        """Consume data.
-
-        Fault: after "100 Continue", waitress reads the next request as this one's body, with this one's API key, even
-        if this one has no body or is rejected (RFC 9110, 10.1.1; there is no issue). No request needs a body, so none
-        is asked for.
-        """
-        consumed: int = super().received(data)
-        self.expect_continue = False
-        return consumed
-
     def parse_header(self, header_plus: bytes) -> None:
         """Parse the start line and the headers. Raises ParsingError.
 
         Faults: waitress rejects a target in UTF-8, which curl sends as it was typed (issue 64), and raises ValueError
         for "http://[". It accepts what a proxy in front may read as another request: a start line that is none (RFC
         9112, 3), a Host that is missing, repeated or invalid (3.2; issue 462), and bodies whose end is not certain
-        (6.1; issues 464 and 465).
+        (6.1; issues 464 and 465). After "100 Continue", it reads the next request as this one's body, with this one's
+        API key, even if this one has no body or is rejected (RFC 9110, 10.1.1). No request needs a body, so none is
+        asked for.
         """
         if not header_plus.isascii():
             target, end, headers = header_plus.partition(b"\r\n")
@@ -69,6 +57,8 @@ class StrictRequestParser(HTTPRequestParser):  # type: ignore[misc]  # waitress 
             super().parse_header(header_plus)
         except (ValueError, TransferEncodingNotImplemented) as error:
             raise ParsingError("The request's head cannot be read.") from error
+        finally:
+            self.expect_continue = False
         if codings and (codings != [b"chunked"] or self.version != "1.1" or "CONTENT_LENGTH" in self.headers):
             raise ParsingError("Send Transfer-Encoding as chunked, once, in HTTP/1.1 and without Content-Length.")
         host = self.headers.get("HOST", "" if self.version == "1.0" else None)
@@ -107,12 +97,13 @@ class ApiTask(WSGITask):  # type: ignore[misc]
             return
         headers = self.build_response_header()
         self.wrote_header, self.content_bytes_written = True, len(data)
-        shared_body = self.channel.server.share(data) if len(data) >= MIN_SHARED_BYTES else None
-        if shared_body:
-            self.channel.write_soon(headers)
-            self.channel.write_soon(shared_body)
-        else:
+        if len(data) < MIN_SHARED_BYTES:
             self.channel.write_soon(headers + data)
+            return
+        shared_body = ReadOnlyFileBasedBuffer(BytesIO(data))  # BytesIO copies bytes only when it is written.
+        shared_body.prepare()
+        self.channel.write_soon(headers)
+        self.channel.write_soon(shared_body)
 
 
 class ProblemTask(ErrorTask):  # type: ignore[misc]
@@ -144,16 +135,7 @@ class ApiChannel(HTTPChannel):  # type: ignore[misc]
         Speed: while a worker thread responds, it sends by itself, and then wakes the loop. waitress' loop spins
         meanwhile, and takes the interpreter from the thread (1.6 times slower; there is no issue).
         """
-        return not self.requests and bool(super().writable())
-
-
-class SharedBody(ReadOnlyFileBasedBuffer):  # type: ignore[misc]
-    """A body that a connection sends from the bytes themselves, which other connections may send, too."""
-
-    def __init__(self, body: bytes) -> None:
-        super().__init__(BytesIO(body))  # BytesIO copies bytes only when it is written.
-        self.prepare()
-        self.body = body
+        return not self.requests and bool(self.total_outbufs_len or self.will_close or self.close_when_flushed)
 
 
 class ApiServer(TcpWSGIServer):  # type: ignore[misc]
@@ -169,26 +151,11 @@ class ApiServer(TcpWSGIServer):  # type: ignore[misc]
         sockinfo = listener.family, listener.type, listener.proto, listener.getsockname()
         settings["sockets"] = [listener]
         super().__init__(app, self.sockets, _sock=listener, sockinfo=sockinfo, bind_socket=False, **settings)
-        self._shared_bodies: WeakSet[SharedBody] = WeakSet()
-        self._sharing = Lock()
 
     def stop(self) -> None:
         """End the event loop, from any thread or signal handler."""
         self.is_stopping = True
         self.pull_trigger()  # This wakes the loop.
-
-    def share(self, body: bytes) -> SharedBody | None:
-        """Return a body to send from the bytes themselves, or None if too much memory waits for slow clients.
-
-        Beyond that limit, waitress copies bodies into temporary files.
-        """
-        with self._sharing:
-            unread = {id(shared.body): len(shared.body) for shared in self._shared_bodies}
-            if sum(unread.values()) > MAX_SHARED_BYTES:
-                return None
-            shared_body = SharedBody(body)
-            self._shared_bodies.add(shared_body)
-        return shared_body
 
     def add_task(self, channel: ApiChannel) -> None:
         """Queue a connection's next request for a worker thread.

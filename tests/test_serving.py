@@ -432,27 +432,6 @@ def test_slow_readers_of_a_large_page_share_its_memory(start, large_key, large_r
             assert read_response(file)[2] == body
 
 
-@pytest.mark.slow
-@pytest.mark.sqlite
-@pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="the memory of a process is read from /proc")
-def test_unread_pages_take_bounded_memory_and_give_it_back(start, large_key, tmp_path):
-    """Pages of 2 MB that the cache has no room for. The clock is fast, so that a minute's maintenance comes soon."""
-    server = start(CACHE_MB="3", **fast_clock(tmp_path, 4))
-    before = memory_of(server.process)
-    pages = [f"{LISTS[0]}?take={take}&skip={skip}" for take in (10, 11) for skip in range(85)]
-    with ExitStack() as stack:
-        connections = connect_all(stack, server, len(pages), receive_buffer=4096)
-        stall(connections, *(raw_request(page, x_api_key=large_key) for page in pages))
-        assert get(server, "/healthz").status == 200
-        assert memory_of(server.process) - before < 200  # not 350
-        for connection in (connections[0], connections[-1]):
-            with connection.makefile("rb") as file:
-                status, headers, body = read_response(file)
-            assert (status, len(body)) == (200, int(headers["Content-Length"]))
-            assert json.loads(body)["data"]
-    wait_for(lambda: memory_of(server.process) - before < 60, lambda: "It keeps the memory.", seconds=15)
-
-
 def test_clients_that_go_away_leave_only_requests_in_log(site, new_log, large_request):
     for _ in range(5):
         with connect(site.server) as connection:
