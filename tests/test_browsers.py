@@ -1,6 +1,5 @@
 """Tests of CORS, security headers and the page's policy. tests/integration/test_page.py uses a real browser."""
 
-import re
 from itertools import product
 from urllib.parse import urljoin
 
@@ -104,12 +103,3 @@ def test_missing_slash_below_a_path_is_added(client):
         "https://www.example.com/content/",
     )
     assert client.open(environ_overrides={"SCRIPT_NAME": "/content", "PATH_INFO": "/"}).status_code == 200
-
-
-def test_page_has_a_description_and_an_icon(client):
-    html = client.get("/").get_data(as_text=True)
-    (description,) = re.findall('<meta name="description" content="(.*?)">', html)
-    assert 50 <= len(description) <= 155
-    (icon,) = re.findall('<link rel="icon" type="image/svg\\+xml" href="(.*?)">', html)
-    with client.get(f"/{icon}") as response:
-        assert response.content_type == "image/svg+xml; charset=utf-8"

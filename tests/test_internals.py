@@ -1,15 +1,11 @@
 """What only internals can show (plans, statement counts, engine events), so product modules are imported here."""
 
-import os
 import random
-import shutil
-import sqlite3
 import subprocess
 import sys
-import threading
 import time
 from base64 import b64encode
-from contextlib import ExitStack, closing, contextmanager
+from contextlib import ExitStack, contextmanager
 from itertools import product
 
 import pytest
@@ -26,11 +22,10 @@ from helpers import (
     run_sql,
     save_articles,
 )
-from sqlalchemy import Engine, event, text
-from sqlalchemy.exc import IntegrityError, InvalidRequestError, OperationalError
+from sqlalchemy import Engine, event
+from sqlalchemy.exc import OperationalError
 
 from models import db
-from storage.engine import write_transaction
 
 FULL, PREVIEW = LISTS
 
@@ -109,20 +104,6 @@ def test_unknown_parameters_and_order_make_no_second_entry(client, save, is_hit)
         assert is_hit(client, FULL + query)
     assert not is_hit(client, SITEMAP)
     assert is_hit(client, SITEMAP + "?take=1&q=x&_=1")
-
-
-@pytest.mark.sqlite
-def test_rolled_back_write_keeps_the_cache_warm(client, save, database, is_hit):
-    save(article_json(1))
-    with closing(sqlite3.connect(database, isolation_level=None)) as connection:
-        assert [is_hit(client, path) for path in ENDPOINTS * 2] == [False] * 3 + [True] * 3
-        connection.execute("BEGIN IMMEDIATE")
-        connection.execute("INSERT INTO customer (name) VALUES ('x')")
-        assert all(is_hit(client, path) for path in ENDPOINTS)
-        connection.execute("ROLLBACK")
-        assert all(is_hit(client, path) for path in ENDPOINTS)
-        connection.execute("INSERT INTO customer (name) VALUES ('x')")
-        assert [is_hit(client, path) for path in ENDPOINTS * 2] == [False] * 3 + [True] * 3
 
 
 WRITE_AND_WAIT = """
@@ -207,21 +188,6 @@ def test_response_larger_than_the_cache_is_not_kept(small_cache, large_articles,
     for headers in ({}, {}, {"Accept-Encoding": "gzip"}, {}):
         assert not is_hit(small_cache, f"{FULL}?take=5", **headers)
     assert all(is_hit(small_cache, page_of_one(number)) for number in range(4))
-
-
-@pytest.mark.sqlite
-def test_evicted_and_replaced_entries_free_their_memory(small_cache, large_articles, sql, is_hit):
-    """Entries come and go, also by a commit, and the cache holds as many of them at the end as at the start."""
-    gzip = {"Accept-Encoding": "gzip"}
-    for round_ in range(3):
-        for number in range(8):
-            small_cache.get(page_of_one(number), headers=gzip)
-        sql("UPDATE article SET views = ?", round_)
-        for number in range(8):
-            small_cache.get(page_of_one(number))
-    for headers in ({}, gzip):
-        assert [is_hit(small_cache, page_of_one(number), **headers) for number in (7, 6, 5, 4)] == [True] * 4
-    assert not is_hit(small_cache, page_of_one(3))
 
 
 # Statements and what the planner makes of them
@@ -340,69 +306,10 @@ def test_statement_reads_indexes_alone(plans, path, part, index):
     assert "USE TEMP B-TREE FOR ORDER BY" not in steps
 
 
-@pytest.mark.sqlite
-def test_key_needs_a_customer(app):
-    key = "INSERT INTO api_key (customer_id, hash, prefix, created_at) VALUES (99, 'x', 'x', '2026-01-31 09:30:00')"
-    with app.app_context(), pytest.raises(IntegrityError, match="FOREIGN KEY"), write_transaction():
-        db.session.execute(text(key))
-
-
-def test_write_transaction_cannot_begin_inside_another(app, sql):
-    """It would write without the lock, upon rows that others may have changed."""
-    with app.app_context():
-        db.session.execute(text("SELECT 1"))
-        with pytest.raises(InvalidRequestError), write_transaction():
-            db.session.execute(text("INSERT INTO customer (name) VALUES ('x')"))
-    assert sql("SELECT name FROM customer") == []
-
-
 def test_64_threads_find_a_connection_each(app, database):
     with application(database, THREADS=64) as app, app.app_context(), ExitStack() as stack:
         for _ in range(64):
             stack.enter_context(db.engine.connect())
-
-
-def move_over(database, copy):
-    os.replace(shutil.copyfile(copy, copy.with_suffix(".moved")), database)
-
-
-def copy_over(database, copy):
-    shutil.copyfile(copy, database)
-
-
-@pytest.mark.sqlite
-@pytest.mark.parametrize("megabytes", [0, 64])
-@pytest.mark.parametrize("replace", [copy_over, move_over])
-def test_key_of_one_database_shows_nothing_of_another(app, client, save, database, tmp_path, megabytes, replace):
-    """The other database comes between the check of the key and the articles; its customer has the same number.
-
-    The key and the articles are read in one transaction, on one connection.
-    """
-    other = shutil.copyfile(database, tmp_path / "other.db")
-    run_sql(other, "UPDATE customer SET name = 'Other'")
-    run_sql(other, "DELETE FROM api_key")
-    with application(other) as other_app:
-        save_articles(other_app, article_json(1, title="Secret"), customer="Other")
-    save(article_json(1))
-    replaced = []
-
-    def replace_after_key_check(_connection, _cursor, statement, *_arguments):
-        if "api_key" in statement and not replaced:
-            replaced.append(statement)
-            replace(database, other)
-            another_request = threading.Thread(target=app.test_client().get, args=("/healthz",))
-            another_request.start()
-            another_request.join()
-
-    with application(database, CACHE_MB=megabytes) as app:
-        client = client_with_key(app, client.environ_base["HTTP_X_API_KEY"])
-        assert client.get(FULL).status_code == 200
-        run_sql(database, "UPDATE article SET views = 7")  # so that no remembered key is good for the next request
-        with engine_event("after_cursor_execute", replace_after_key_check):
-            response = client.get(FULL + "?q=e")
-        assert replaced
-        assert b"Secret" not in response.data
-        assert client.get(FULL + "?q=e").status_code == 401
 
 
 @pytest.mark.sqlite

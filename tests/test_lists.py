@@ -32,12 +32,6 @@ def test_search_ignores_case_accents_and_word_order(total):
         assert total(q) == 0, q
 
 
-def test_mark_alone_is_no_word(client, save):
-    """The accent folds to a space, which this title and slug lack."""
-    save(article_json(1, title="Tea"))
-    assert client.get(PREVIEW, query_string={"q": "tea ´"}).get_json()["meta"]["total"] == 1
-
-
 def test_search_may_have_a_hundred_words(client, save):
     words = [chr(0x4E00 + number) for number in range(100)]
     save(article_json(1, title="".join(words) + "x" * 200))

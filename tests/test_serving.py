@@ -300,12 +300,6 @@ def test_valid_host_header_is_served(site, head):
     assert statuses(send(site.server, f"GET /healthz HTTP/{head}\r\n\r\n".encode())) == [200]
 
 
-def test_refused_head_request_has_no_body(site):
-    received = send(site.server, b"HEAD /healthz HTTP/1.1\r\nHost: x\r\nContent-Length: 70000\r\n\r\n")
-    assert statuses(received) == [413]
-    assert received.endswith(b"\r\n\r\n")
-
-
 # --- "100 Continue"
 
 
@@ -630,48 +624,6 @@ def test_seed_and_service_run_without_posix(database, tmp_path):
     assert first == "without POSIX"
     assert len(lines) == 18
     assert all(" INFO GET " in line for line in lines)
-
-
-WITH_SMALL_SELECT = (
-    WITHOUT_POSIX
-    + """
-select_any = select.select
-def select_few(readers, writers, others, *timeout):
-    if max(map(len, (readers, writers, others))) > 512:
-        raise ValueError("too many file descriptors in select()")
-    return select_any(readers, writers, others, *timeout)
-select.select = select_few
-"""
-)
-
-
-@pytest.mark.slow
-def test_burst_of_connections_stays_within_windows_select(start, tmp_path):
-    """Windows' select() raises ValueError for more than 512 sockets."""
-    (tmp_path / "sitecustomize.py").write_text(WITH_SMALL_SELECT)
-    server = start(PYTHONPATH=str(tmp_path))
-    with ExitStack() as stack:
-        for _ in range(8):
-            connections = connect_all(stack, server, 60)
-            connections[-1].sendall(HEALTH)
-            assert connections[-1].recv(1000).startswith(b"HTTP/1.1 200 OK")
-        server.process.send_signal(signal.SIGSTOP)
-        connect_all(stack, server, 120)
-        server.process.send_signal(signal.SIGCONT)
-        time.sleep(1.2)
-        assert server.process.poll() is None, server.log()
-        assert get(server, "/healthz").status == 200
-
-
-@pytest.mark.slow
-def test_python_warnings_are_no_errors(start, site):
-    site.save(article_json(1))
-    server = start(PYTHONWARNINGS="error")
-    for path in ("/healthz", *ENDPOINTS * 2, "/"):
-        assert get(server, path, x_api_key=site.key).status == 200
-    assert get(server, "/nowhere").status == 404
-    assert server.stop() == 0
-    assert all(" INFO GET " in line for line in server.log().splitlines())
 
 
 def test_several_commands_create_the_tables_at_once(database, monkeypatch, capsys):
