@@ -55,12 +55,12 @@ def restore(backup: Path) -> list[str]:
     program goes on writing it for a minute. Raises OSError if the folder cannot be written.
     """
     path = os.path.realpath(_database_path())
-    page_size = _page_size(path)
-    if page_size:
+    is_whole = _is_whole(path)
+    if is_whole:
         with db.engine.connect() as connection:
             refuse_foreign_tables(connection)
-    with _checked_copy(str(backup), Path(path), page_size) as (copy, lines):
-        if page_size:
+    with _checked_copy(str(backup), Path(path)) as (copy, lines):
+        if is_whole:
             _overwrite(copy, path)
         else:
             lines += _replace(copy, path)
@@ -76,12 +76,12 @@ def _database_path() -> str:
     return path
 
 
-def _page_size(path: str) -> int:
-    """Return the page size of the database to replace, which it keeps in WAL mode; 0 if it is missing or damaged."""
+def _is_whole(path: str) -> bool:
+    """Return whether the database to replace is neither missing nor damaged."""
     if not os.path.exists(path):
-        return 0
+        return False
     with closing(connect_existing(path, read_only=True)) as connection:
-        return 0 if _find_damage(connection) else connection.execute("PRAGMA page_size").fetchone()[0]
+        return not _find_damage(connection)
 
 
 def _find_damage(connection: sqlite3.Connection) -> str:
@@ -96,12 +96,11 @@ def _find_damage(connection: sqlite3.Connection) -> str:
 
 
 @contextmanager
-def _checked_copy(source: str, target: Path, page_size: int = 0) -> Iterator[tuple[str, list[str]]]:
+def _checked_copy(source: str, target: Path) -> Iterator[tuple[str, list[str]]]:
     """Yield the path of a copy of one state of a database, in a temporary folder beside `target`.
 
-    The copy has pages of `page_size` bytes, or of the source's size if that is 0. It is whole and upgraded, and yielded
-    with a line that says so if its tables were of an earlier version. Raises StorageError if the source is damaged or
-    not a database of this service, and if the folder cannot be written.
+    It is whole and upgraded, and yielded with a line that says so if its tables were of an earlier version. Raises
+    StorageError if the source is damaged or not a database of this service, and if the folder cannot be written.
     """
     folder = target.resolve().parent
     try:
@@ -115,7 +114,6 @@ def _checked_copy(source: str, target: Path, page_size: int = 0) -> Iterator[tup
         with closing(connect_existing(source, read_only=True, isolation_level=None)) as connection:
             if finding := _find_damage(connection):
                 raise StorageError(f"{source} is not a whole SQLite database ({finding}). Restore an earlier backup.")
-            connection.execute(f"PRAGMA page_size = {page_size}")  # SQLite ignores 0.
             connection.execute("VACUUM INTO ?", [copy.as_uri()])  # A URI can name bytes that are not UTF-8.
         yield str(copy), _upgrade(str(copy), source)
 

@@ -5,10 +5,8 @@ import random
 import signal
 import sqlite3
 import subprocess
-import threading
 import time
 from contextlib import closing
-from itertools import count as count_from
 
 import pytest
 from helpers import (
@@ -106,26 +104,6 @@ def test_interrupted_backup_leaves_no_file(save, key, database):
         assert files_beside(database) == set()
 
 
-def test_backup_beside_a_busy_writer_ends_with_one_state(run, save, sql, database):
-    """Another program commits while the database is copied."""
-    save(*(article_json(number, title="State 0", contentHtml="x" * 200_000) for number in range(60)))
-    stopping = threading.Event()
-
-    def write():
-        for state in count_from(1):
-            if stopping.wait(0.01):
-                return
-            sql("UPDATE article SET title = ?", f"State {state}")
-
-    writer = threading.Thread(target=write, daemon=True)
-    writer.start()
-    result = run("database", "backup", database.parent / "backup.db")
-    stopping.set()
-    writer.join()
-    assert result.exit_code == 0, result.output
-    assert run_sql(database.parent / "backup.db", "SELECT count(DISTINCT title) FROM article") == [(1,)]
-
-
 def test_restore_needs_yes_and_warns_of_revoked_keys(run, backup, client):
     assert run("keys", "revoke", "1").exit_code == 0
     unconfirmed = run("database", "restore", backup)
@@ -163,24 +141,6 @@ def test_restore_repairs_the_database_in_use(run, backup, app, client, database,
             for path in database.parent.glob(f"{name}*"):
                 path.unlink()
         assert files_beside(database) == {"backup.db"}
-
-
-@pytest.mark.parametrize("damage", [remove, truncate])
-def test_journal_of_the_old_file_is_not_applied(run, backup, app, client, database, damage, sql):
-    """A writer in rollback mode was killed, and has left its journal beside the file."""
-    close(app)
-    journal = database.parent / "articles.db-journal"
-    with closing(sqlite3.connect(database, isolation_level=None)) as writer:
-        writer.execute("PRAGMA journal_mode = DELETE")
-        writer.execute("PRAGMA cache_size = 5")
-        writer.execute("BEGIN")
-        writer.execute("UPDATE article SET content_html = ?", ("x" * 50_000,))
-        hot = journal.read_bytes()
-    journal.write_bytes(hot)
-    damage(database)
-    assert run("database", "restore", backup, "--yes").exit_code == 0
-    assert shown(client) == OLD
-    assert sql("PRAGMA integrity_check") == [("ok",)]
 
 
 @pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
@@ -228,22 +188,6 @@ def test_unusable_backup_is_refused_and_changes_nothing(run, backup, client, dat
     assert result.stderr.count("\n") <= 2
     assert shown(client) == NEW
     assert files_beside(database) == before
-
-
-@pytest.mark.parametrize("name", ["backup.db", "articles.db"])
-def test_backup_with_another_page_size_is_restored(run, backup, app, client, database, name):
-    close(app)
-    with closing(sqlite3.connect(database.with_name(name), isolation_level=None)) as connection:
-        for statement in ("journal_mode = DELETE", "page_size = 8192"):
-            connection.execute(f"PRAGMA {statement}")
-        connection.execute("VACUUM")
-        connection.execute("PRAGMA journal_mode = WAL")
-    assert run("database", "restore", backup, "--yes").exit_code == 0
-    assert shown(client) == OLD
-    again = database.with_name(os.fsdecode(b"again\xff?.db"))
-    assert run("database", "backup", again).exit_code == 0
-    assert run("database", "restore", again, "--yes").exit_code == 0
-    assert shown(client) == OLD
 
 
 def test_restore_waits_for_another_writer_until_interrupted(backup, client, database):

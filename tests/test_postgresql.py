@@ -12,7 +12,6 @@ from contextlib import ExitStack, closing, contextmanager
 from functools import cached_property
 from itertools import product
 from pathlib import Path
-from signal import SIGKILL, SIGSTOP
 from tempfile import TemporaryDirectory
 
 import helpers
@@ -264,28 +263,6 @@ def test_restarted_server_is_read_again_at_once(cluster, mode):
     assert_one_is_below(1, restart)
     cluster.set_title("After the restart")
     assert cluster.titles(service) == ["After the restart"] * 2
-
-
-def test_commit_that_a_crash_loses_is_not_served(cluster):
-    """The server reuses the lost transaction's id, so that its snapshot is the same, and it has started just once."""
-    service = cluster.serve(cluster.primary.url(DATABASE))
-    cluster.titles(service)
-    ((walwriter,),) = cluster.write("SELECT pid FROM pg_stat_activity WHERE backend_type = 'walwriter'")
-    os.kill(walwriter, SIGSTOP)
-    snapshot = "SELECT pg_postmaster_start_time(), pg_current_snapshot()::text"
-    with psycopg.connect(cluster.primary.url(DATABASE), autocommit=True) as connection:
-        connection.execute("SET synchronous_commit = off")
-        connection.execute("UPDATE article SET title = 'Lost'")
-        before = connection.execute(snapshot).fetchone()
-        assert set(cluster.titles(service, PREVIEW)) == {"Lost"}
-        os.kill(walwriter, SIGKILL)
-        with pytest.raises(psycopg.OperationalError):
-            connection.execute("SELECT pg_sleep(20)")
-    ready = [cluster.primary.tools / "pg_isready", "-q", "-d", cluster.primary.url()]
-    wait_for(lambda: subprocess.run(ready).returncode == 0, lambda: "The server does not recover.", 30)
-    cluster.write("UPDATE article SET title = 'Kept'")
-    assert cluster.primary.execute(snapshot) == [before]
-    assert set(cluster.titles(service, PREVIEW)) == {"Kept"}
 
 
 def test_promoted_standby_is_served_with_every_write(cluster):

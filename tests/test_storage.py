@@ -45,11 +45,8 @@ from helpers import (
     side_by_side,
     subprocess_args,
     truncate,
-    wait_for,
 )
-from sqlalchemy import create_engine, event
-
-from models import db
+from sqlalchemy import create_engine
 
 pytestmark = pytest.mark.sqlite
 
@@ -312,11 +309,8 @@ def read_names(service: Service, path: str, counts: dict[str, int], end: float) 
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("replacements", "responses_per_503"), [([move_over], 6), ([restore], 20)])
-def test_response_never_mixes_two_databases_under_load(
-    own_service, save, sql, database, replacements, responses_per_503
-):
-    """Readers at full speed get one database or another while files of several megabytes replace each other."""
+def test_response_never_mixes_two_databases_under_load(own_service, save, sql, database):
+    """Readers at full speed get one database or another while files of several megabytes are restored."""
     counts, copies = {"first": 90, "second": 60, "third": 100}, {}
     for name, count in counts.items():
         sql("DELETE FROM article")
@@ -329,16 +323,13 @@ def test_response_never_mixes_two_databases_under_load(
         readers = [pool.submit(read_names, service, path, counts, end) for path in (*ENDPOINTS, LISTS[0])]
         while time.monotonic() < end:
             name = chance.choice(list(copies))
-            chance.choice(replacements)(database, copies[name])
-            assert restore not in replacements or service.titles()[0].startswith(name)
+            restore(database, copies[name])
+            assert service.titles()[0].startswith(name)
             time.sleep(chance.choice((0, 0.01, 0.1)))
     found = Counter(name for reader in readers for name in reader.result())
     assert found.keys() <= {503, *counts}
     assert len(found.keys() - {503}) > 1
-    assert found.total() > responses_per_503 * found[503]
-    for (name, count), replace in product(counts.items(), replacements):
-        replace(database, copies[name])
-        assert service.titles() == sorted(f"{name} {number}" for number in range(count))
+    assert found.total() > 20 * found[503]
     assert "Traceback" not in service.server.log()
 
 
@@ -500,67 +491,6 @@ def test_import_on_a_full_disk_writes_nothing_and_says_so(service, tmp_path):
     assert result.stdout == "1230 new, 30 changed, 0 unchanged (new: 1230 published)\n"
     assert len(service.titles()) == 100
     assert service.sql("SELECT count(*) FROM article") == [(1280,)]
-
-
-# Connections that outlive their file
-
-
-def test_import_goes_to_the_database_moved_here_meanwhile(app, save, sql, key, database, tmp_path):
-    save(*(article_json(number, contentHtml="x" * 3000) for number in range(90)))
-    close(app)
-    other = shutil.copyfile(database, tmp_path / "other.db")
-    run_sql(other, "DELETE FROM article WHERE id <> 'id-0001'")
-    run_sql(other, "UPDATE article SET title = 'Other'")
-    arguments = subprocess_args(database, "-m", "flask", "articles", "import", "-")
-    process = subprocess.Popen(**arguments, stdin=subprocess.PIPE)
-    files = ["ls", "-l", f"/proc/{process.pid}/fd"]  # standard input goes to a temporary file
-    wait_for(lambda: "(deleted)" in subprocess.run(files, capture_output=True, text=True).stdout, lambda: "No file.")
-    os.replace(other, database)
-    output = process.communicate(json_lines([minimal_json(2)]), timeout=20)
-    assert output == ("1 new, 0 changed, 0 unchanged (new: 1 published)\n", "")
-    assert sql("SELECT id, title FROM article ORDER BY id") == [("id-0001", "Other"), ("id-0002", "Title 2")]
-    assert sql("PRAGMA integrity_check") == [("ok",)]
-
-
-def test_link_that_is_switched_keeps_both_logs(own_service, save, database, tmp_path):
-    save(article_json(1, title="First"))
-    link, second = tmp_path / "link.db", copy_of(database, "second.db", mode="WAL")
-    link.symlink_to(database)
-    service = own_service(DATABASE_URL=database_url(link))
-    assert service.titles() == ["First"]
-    for target, name in ((second, "second"), (database, "first")) * 2:
-        with closing(sqlite3.connect(target)) as writer:
-            writer.execute("UPDATE article SET title = ?", (f"In the log of the {name}",))
-            writer.commit()
-            as_if_killed = [target.with_name(f"{target.name}{suffix}").read_bytes() for suffix in ("", "-wal")]
-        for suffix, content in zip(("", "-wal"), as_if_killed, strict=True):
-            target.with_name(f"{target.name}{suffix}").write_bytes(content)
-        (tmp_path / "new.db").symlink_to(target)
-        os.replace(tmp_path / "new.db", link)
-        assert service.titles() == [f"In the log of the {name}"]
-
-
-def test_connection_made_while_the_file_changes_is_not_kept(app, client, save, database):
-    """Another request connects as soon as a replacement is noticed, and then the file is replaced again."""
-    save(article_json(1, title="First"))
-    close(app)
-    second, third = copy_of(database, "second.db"), copy_of(database, "third.db")
-    for name in ("second", "third"):
-        run_sql(database.with_name(f"{name}.db"), "UPDATE article SET title = ?", name.title())
-    assert b"First" in client.get(LISTS[1]).data
-
-    def connect_and_replace(engine):
-        if third.exists():
-            with engine.connect() as connection:
-                connection.exec_driver_sql("SELECT title FROM article").all()
-                os.replace(third, database)
-
-    with app.app_context():
-        event.listen(db.engine, "engine_disposed", connect_and_replace)
-    os.replace(second, database)
-    client.get(LISTS[1])
-    assert not third.exists()
-    assert b"Third" in client.get(LISTS[1]).data
 
 
 SERVE_IN_TWO_PROCESSES = """
