@@ -58,14 +58,14 @@ class Entry:
 class ResponseCache:
     """Stores responses within `capacity` bytes, and evicts the least recently used first.
 
-    `parameters` are those that an endpoint knows, by its path. Without a `detector`, or with a capacity of 0, every
-    request calls the application. Responses are sent in the form that the client asks for, stored or not.
+    `parameters` are those that an endpoint knows, by its path. With a capacity of 0, every request calls the
+    application. Responses are sent in the form that the client asks for, stored or not.
     """
 
     def __init__(
         self,
         app: WSGIApplication,
-        detector: ChangeDetector | None,
+        detector: ChangeDetector,
         capacity: int,
         parameters: Mapping[str, tuple[str, ...]],
         *,
@@ -79,7 +79,7 @@ class ResponseCache:
     def __call__(self, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
         """Respond to a request."""
         # This comes first for every request: reading the version also makes the engine notice a replaced database.
-        version = self._detector.version() if self._detector else None
+        version = self._detector.version()
         environ |= IGNORED_HEADERS
         if environ["REQUEST_METHOD"] not in ("GET", "HEAD"):
             return self._app(environ, start_response)

@@ -32,8 +32,6 @@ def open_database(*, create: bool = False) -> list[str]:
     if path:
         require_file(path)
     with db.engine.connect() as connection:
-        if not path:
-            _check_encoding(connection)
         version = _read_version(connection)
     if version != SCHEMA_VERSION:
         with db.engine.execution_options(**write_options(MIGRATION_LOCK)).begin() as connection:
@@ -71,16 +69,6 @@ def _read_version(connection: Connection) -> int | None:
             f"{OLDEST_VERSION} to {SCHEMA_VERSION}. Install a version that knows them, or restore a backup."
         )
     return version
-
-
-def _check_encoding(connection: Connection) -> None:
-    """Raise StorageError for a PostgreSQL database that cannot hold every text."""
-    encoding = connection.exec_driver_sql("SHOW server_encoding").scalar()
-    if encoding != "UTF8":
-        raise StorageError(
-            f"The database's encoding is {encoding}. Create one that holds every text: "
-            "CREATE DATABASE … TEMPLATE template0 ENCODING 'UTF8' LOCALE 'C.UTF-8'"
-        )
 
 
 def migrate(connection: Connection, name: str) -> list[str]:
