@@ -89,8 +89,8 @@ def log_to_stderr(level: str) -> StderrHandler | None:
         logging.basicConfig(handlers=[logging.NullHandler()])
         return None
     handler = StderrHandler(sys.stderr.fileno())
-    handler.setFormatter(logging.Formatter("%(message)s"))  # StderrHandler.write adds the rest.
-    logging.basicConfig(level=level.upper(), handlers=[handler])
+    # StderrHandler.write adds the time and the level.
+    logging.basicConfig(level=level.upper(), handlers=[handler], format="%(message)s")
     logging.getLogger("waitress").setLevel(logging.ERROR)  # It warns of each request that waits for a thread.
     return handler if logging.getLogger().isEnabledFor(logging.INFO) else None
 

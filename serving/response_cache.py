@@ -46,10 +46,6 @@ class Entry:
     stored_at: float
     expires_at: float
 
-    def is_fresh(self, version: Hashable, now: float) -> bool:
-        """Return whether it may be sent at this version and time. The clock may have been set back."""
-        return self.version == version and self.stored_at <= now < self.expires_at
-
     def size(self) -> int:
         """Return the bytes of memory that it takes: its body, and room for the compressed one and for gaps."""
         return 2 * len(self.response.body) + ENTRY_OVERHEAD_BYTES
@@ -99,21 +95,17 @@ class ResponseCache:
         now = time.time()
         with self._lock:
             entry = self._entries.get(key)
-        if entry and entry.is_fresh(version, now):
+        # The clock may have been set back since the entry was stored.
+        if entry and entry.version == version and entry.stored_at <= now < entry.expires_at:
             return entry.response
         known = {name: value for name, value in zip(names, values, strict=True) if value is not None}
         query = urlencode(known, encoding="latin-1")
         response = render(self._app, environ | {"QUERY_STRING": query})
         if response.etag and version is not None:
             midnight = (now // DAY_SECONDS + 1) * DAY_SECONDS
-            self._store(key, Entry(response, version, now, min(midnight, response.fresh_until)))
+            with self._lock, suppress(ValueError):  # It is larger than the cache.
+                self._entries[key] = Entry(response, version, now, min(midnight, response.fresh_until))
         return response
-
-    def _store(self, key: bytes, entry: Entry) -> None:
-        """Store an entry in place of an earlier one, unless it is larger than the cache."""
-        with self._lock, suppress(ValueError):
-            self._entries.pop(key, None)
-            self._entries[key] = entry
 
 
 @lru_cache(64)

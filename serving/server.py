@@ -19,8 +19,8 @@ DRAIN_SECONDS = 10  # Container runtimes wait as long for requests in flight whe
 # Windows' select() takes 512 sockets. The other limit is of the files that a process may open, often 1,024: beside its
 # socket, a connection may need a temporary file.
 MAX_CONNECTIONS = 400
-# The system buffers as much for a client that does not read, and Linux twice as much. Without a limit, Linux buffers up
-# to 2.6 MB, in all a gigabyte.
+# The system buffers as much for a client that does not read, and Linux twice as much, 0.5 MB. Without this limit,
+# Linux buffers up to 4 MB (tcp_wmem in tcp(7)), in all 1.7 GB.
 SEND_BUFFER_BYTES = 256 * 1024
 
 SETTINGS = {

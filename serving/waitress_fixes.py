@@ -1,6 +1,6 @@
 """Subclasses of waitress' classes. Each says what waitress 3.0.2 gets wrong for this service.
 
-Issues and pull requests are those of https://github.com/Pylons/waitress. Where one is merged but not yet released, what
+Issues and pull requests are those of https://github.com/Pylons/waitress. If one is merged but not yet released, what
 it makes needless here can go with that release.
 """
 
@@ -148,9 +148,7 @@ class ApiServer(TcpWSGIServer):  # type: ignore[misc]
     def __init__(self, app: WSGIApplication, listener: socket.socket, **settings: Any) -> None:
         """Create the server. The listener listens already."""
         self.sockets: dict[int, Any] = {}  # What the event loop waits for, by file descriptor.
-        sockinfo = listener.family, listener.type, listener.proto, listener.getsockname()
-        settings["sockets"] = [listener]
-        super().__init__(app, self.sockets, _sock=listener, sockinfo=sockinfo, bind_socket=False, **settings)
+        super().__init__(app, self.sockets, _sock=listener, bind_socket=False, **settings)
 
     def stop(self) -> None:
         """End the event loop, from any thread or signal handler."""
