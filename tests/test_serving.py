@@ -1,24 +1,20 @@
 """The running service: connections, refused requests, pipelining, slow readers, its log, starting and stopping."""
 
 import errno
-import fcntl
 import json
 import random
 import re
 import signal
 import socket
 import subprocess
-import sys
-import termios
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from functools import partial
 from http.client import HTTPMessage, parse_headers
 from io import BufferedReader
-from itertools import cycle
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -54,23 +50,16 @@ from models import db
 from settings import read_version
 
 HEALTH = b"GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n"
-LARGE_PATH = f"{LISTS[0]}?take=100"
 LARGE_BYTES = 20_000_000  # more than the system keeps for a connection
 
 
 @pytest.fixture(scope="module")
-def large_key(shared: tuple[Flask, Server]) -> str:
-    """A key to 100 articles of 200 KB each."""
+def large_request(shared: tuple[Flask, Server]) -> bytes:
+    """A request for 100 articles of 200 KB each."""
     app, _ = shared
     key = create_key(app, "Large")
     save_articles(app, *(article_json(number, contentHtml="x" * 200_000) for number in range(100)), customer="Large")
-    return key
-
-
-@pytest.fixture(scope="module")
-def large_request(large_key: str) -> bytes:
-    """A request for all of the 100 large articles."""
-    return raw_request(LARGE_PATH, x_api_key=large_key)
+    return raw_request(f"{LISTS[0]}?take=100", x_api_key=key)
 
 
 @pytest.fixture
@@ -78,8 +67,8 @@ def start(shared: tuple[Flask, Server]) -> Iterator[Callable[..., Server]]:
     """Start another service on the shared database, for a test that stops or configures it; kill it at the end."""
     with ExitStack() as stack:
 
-        def start(*prefix: str, **environment: str) -> Server:
-            server = Server(shared[1].database, *prefix, **environment)
+        def start(**environment: str) -> Server:
+            server = Server(shared[1].database, **environment)
             stack.callback(server.process.wait)
             stack.callback(server.process.kill)
             return server
@@ -120,26 +109,13 @@ def connect_all(stack: ExitStack, server: Server, number: int, **options: int) -
     return [stack.enter_context(connect(server, **options)) for _ in range(number)]
 
 
-def stall(connections: Iterable[socket.socket], *requests: bytes) -> None:
-    """Send a request on each of some connections, or one to all, and leave the responses to be read once they come."""
-    connections = list(connections)
-    for connection, request in zip(connections, cycle(requests), strict=False):
-        connection.sendall(request)
-    for connection in connections:
-        assert connection.recv(10, socket.MSG_PEEK)
-
-
 @contextmanager
 def stalled_reader(server: Server, request: bytes) -> Iterator[socket.socket]:
     """Yield a connection whose client reads nothing of the response."""
     with connect(server) as connection:
-        stall([connection], request)
+        connection.sendall(request)
+        assert connection.recv(10, socket.MSG_PEEK)
         yield connection
-
-
-def count_unread(connection: socket.socket) -> int:
-    """Return how many bytes the system has received for a connection that nobody has read."""
-    return int.from_bytes(fcntl.ioctl(connection, termios.FIONREAD, bytes(4)), sys.byteorder)
 
 
 def read_response(file: BufferedReader) -> tuple[int, HTTPMessage, bytes]:
@@ -162,31 +138,28 @@ def wait_until_closed(server: Server) -> None:
 # --- Responses and connections
 
 
-@pytest.mark.parametrize(
-    ("method", "path", "headers", "status"),
-    [
-        *(("GET", path, {}, 200) for path in (*LISTS, "/healthz")),
-        ("HEAD", LISTS[0], {}, 200),
-        ("OPTIONS", LISTS[0], {}, 200),
-        ("GET", LISTS[0], {"If_None_Match": "*"}, 304),
-        ("GET", LISTS[0], {"x_api_key": "wrong"}, 401),
-        ("GET", "/nowhere", {}, 404),
-        ("POST", LISTS[0], {}, 405),
-    ],
-)
-def test_response_comes_in_one_packet_and_keeps_the_connection(site, method, path, headers, status):
+def test_response_comes_in_one_packet_and_keeps_the_connection(site):
     """The connection is closed if the client asks for that."""
     site.save(article_json(1))
-    request = partial(raw_request, path, method, **{"x_api_key": site.key} | headers)
+    request = partial(raw_request, x_api_key=site.key)
+    requests = [
+        *((200, request(path)) for path in (*LISTS, "/healthz")),
+        (200, request(LISTS[0], "HEAD")),
+        (200, request(LISTS[0], "OPTIONS")),
+        (304, request(LISTS[0], If_None_Match="*")),
+        (401, request(LISTS[0], x_api_key="wrong")),
+        (404, request("/nowhere")),
+        (405, request(LISTS[0], "POST")),
+    ]
     with connect(site.server) as connection:
-        for _ in range(5):
-            connection.sendall(request())
+        for status, data in requests * 2:
+            connection.sendall(data)
             head, _, body = connection.recv(65536).partition(b"\r\n\r\n")
-            assert statuses(head) == [status]
+            assert statuses(head) == [status], data
             assert b"Connection" not in head
             length = re.search(rb"Content-Length: (\d+)", head)
-            assert len(body) == (0 if method == "HEAD" or status == 304 else int(length[1]))
-        connection.sendall(request(Connection="close"))
+            assert len(body) == (0 if status == 304 or data.startswith(b"HEAD") else int(length[1]))
+        connection.sendall(request(LISTS[0], If_None_Match="*", Connection="close"))
         assert b"Connection: close" in connection.recv(65536)
         assert connection.recv(1) == b""
 
@@ -196,7 +169,6 @@ def test_search_may_be_sent_as_typed(site):
     site.save(article_json(1, title="Café"), article_json(2))
     response = send(site.server, raw_request(f"{LISTS[1]}?q=CAFÉ", x_api_key=site.key, Connection="close"))
     assert b'"meta":{"total":1,' in response
-    assert statuses(send(site.server, raw_request("/é", Connection="close"))) == [404]
 
 
 # --- Refused requests
@@ -206,7 +178,6 @@ def test_random_requests_cause_no_server_error(site):
     site.save(article_json(1))
     chance = random.Random(5)
     valid = raw_request(f"{LISTS[0]}?q=a&take=5", Connection="close", x_api_key=site.key, If_None_Match='"x"')
-    assert statuses(send(site.server, valid)) == [200]
     requests = []
     for _ in range(300):
         data = bytearray(valid)
@@ -219,85 +190,79 @@ def test_random_requests_cause_no_server_error(site):
         assert all(code < 500 for code in statuses(received)), data
     assert codes.keys() >= {200, 400, 401, 404}
     assert codes.total() > 250
-    assert site.get(LISTS[0]).status == 200
     assert "Traceback" not in site.server.log()
 
 
-REFUSALS = {  # the title and the code of each status
-    400: ("Bad Request", "bad_request"),
-    413: ("Content Too Large", "body_too_large"),
-    431: ("Request Header Fields Too Large", "headers_too_large"),
-}
-BAD_TARGETS = [b"/a\0b", b"/a\tb", b"/a\x7f", b"ftp://x/healthz", b"x:80", b"healthz", b"//[ /", b"http://["]
-BAD_HOSTS = [
-    b"",
-    b"Host: a\r\nHost: b\r\n",
-    b"Host: a\r\nHost: a\r\n",
-    b"Host:\r\nHost:\r\n",
-    b"Host: a\r\nHost:\r\n",
-] + [b"Host: %b\r\n" % host for host in b"a b|a\tb|a/b|a,b|a:b:c|a:8o|[::1|::1|[::1]x|x@y|a?b|a#b|\xe9".split(b"|")]
-BAD_CODINGS = [
-    *(
-        b"Transfer-Encoding: " + value
-        for value in (b"chunked, chunked", b"", b",", b"gzip", b"gzip, chunked", b"identity")
-    ),
-    b"Transfer-Encoding: chunked\r\nTransfer-Encoding: chunked",
-    b"Transfer-Encoding: chunked\r\nTransfer-Encoding:",
-    b"Transfer-Encoding: chunked\r\n , chunked",
+BAD_HEADERS = [
+    b"Host: x\r\nno colon",
+    b"Host: x\r\n: empty",
+    b"Host: x\r\nContent-Length: " + b"9" * 4400,
+    b"Host: x\r\nContent-Length: -1",
+    b"Accept: */*",  # no Host
+    b"Host: a\r\nHost: b",
+    b"Host:\r\nHost:",
+    *(b"Host: " + host for host in (b"a b", b"a/b", b"a,b", b"a:8o", b"[::1", b"::1", b"x@y", b"\xe9")),
+    b"Host: x\r\nContent-Length: 5\r\nTransfer-Encoding: chunked",
+    *(b"Host: x\r\nTransfer-Encoding: " + coding for coding in (b"chunked, chunked", b"", b"gzip", b"gzip, chunked")),
+    b"Host: x\r\nTransfer-Encoding: chunked\r\nTransfer-Encoding: chunked",
+    b"Host: x\r\nTransfer-Encoding: chunked\r\n , chunked",
 ]
+BAD_START_LINES = [
+    *(b"GET /healthz" + version for version in (b"", b" HTTP/2.0", b" HTTP/0.9", b" HTTP/1.10", b" HTTP/1.1 x")),
+    *(b"GET %b HTTP/1.1" % target for target in (b"/a\0b", b"/a\tb", b"ftp://x/healthz", b"healthz", b"http://[")),
+    b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03",  # TLS
+]
+REFUSALS = {  # the title, the code and the requests of each status
+    400: (
+        "Bad Request",
+        "bad_request",
+        [
+            *(b"GET / HTTP/1.1\r\n%b\r\n\r\n0\r\n\r\n" % headers for headers in BAD_HEADERS),
+            *(line + b"\r\nHost: x\r\n\r\n" for line in BAD_START_LINES),
+            b"GET / HTTP/1.0\r\nConnection: keep-alive\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
+        ],
+    ),
+    413: (
+        "Content Too Large",
+        "body_too_large",
+        [
+            raw_request("/healthz", Content_Length="70000"),
+            raw_request("/healthz", "HEAD", Content_Length="70000"),
+            raw_request("/", "POST", Expect="100-continue", Content_Length="99999999"),
+        ],
+    ),
+    431: (
+        "Request Header Fields Too Large",
+        "headers_too_large",
+        [raw_request("/healthz", A="x" * 17_000), raw_request("/" + "a" * 17_000)],
+    ),
+}
 
 
-@pytest.mark.parametrize(
-    ("data", "status"),
-    [
-        (b"GET /healthz HTTP/1.1\r\nno colon\r\n\r\n", 400),
-        (b"\0" * 100 + b"\r\n\r\n", 400),
-        (b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03" + bytes(range(256)) * 2 + b"\r\n\r\n", 400),  # TLS
-        (b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", 400),
-        (b"GET /healthz HTTP/1.1\r\n: empty\r\n\r\n", 400),
-        (b"GET / HTTP/1.1\r\nContent-Length: " + b"9" * 4400 + b"\r\n\r\n", 400),
-        (b"GET /healthz HTTP/1.1\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n", 400),
-        *((b"GET /healthz HTTP/1.1\r\n%b\r\n" % hosts, 400) for hosts in BAD_HOSTS),
-        (b"GET /healthz HTTP/1.0\r\nHost: a\r\nHost: b\r\n\r\n", 400),
-        *((HEALTH.replace(b"1.1", version), 400) for version in (b"2.0", b"9.9", b"0.9", b"1.10", b"1.1 x", b"1.1\t")),
-        (b"GET /healthz\r\nHost: x\r\n\r\n", 400),
-        *((b"GET %b HTTP/1.1\r\nHost: x\r\n\r\n" % target, 400) for target in BAD_TARGETS),
-        *((b"GET / HTTP/1.1\r\nHost: x\r\n%b\r\n\r\n0\r\n\r\n" % coding, 400) for coding in BAD_CODINGS),
-        (b"GET / HTTP/1.0\r\nConnection: keep-alive\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n", 400),
-        (b"GET / HTTP/1.2\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n", 400),
-        (b"GET /healthz HTTP/1.1\r\nHost: x\r\nContent-Length: 99999999\r\n\r\n", 413),
-        (b"POST / HTTP/1.1\r\nHost: x\r\nExpect: 100-continue\r\nContent-Length: 99999999\r\n\r\n", 413),
-        (b"POST / HTTP/1.1\r\nExpect: 100-continue\r\nContent-Length: -1\r\n\r\n", 400),
-        (b"GET /healthz HTTP/1.1\r\nHost: x\r\nA: " + b"x" * 17_000 + b"\r\n\r\n", 431),
-        (b"GET /" + b"a" * 17_000 + b" HTTP/1.1\r\nHost: x\r\n\r\n", 431),
-    ],
-)
-def test_malformed_request_is_refused_as_problem_details(site, new_log, data, status):
-    received = send(site.server, data)
-    assert statuses(received) == [status]
-    head, _, body = received.partition(b"\r\n\r\n")
-    title, code = REFUSALS[status]
+@pytest.mark.parametrize("status", REFUSALS)
+def test_malformed_request_is_refused_as_problem_details(site, new_log, status):
+    title, code, requests = REFUSALS[status]
     lines = (f" {status} {title}", "Content-Type: application/problem+json", "Connection: close")
-    assert all(line.encode() in head for line in (*lines, "X-Content-Type-Options: nosniff"))
-    assert b"waitress" not in received
-    problem = json.loads(body)
-    assert (problem["status"], problem["title"], problem["code"]) == (status, title, code)
-    wait_for_line(new_log, rf"Z INFO - - {status} {len(body)} bytes - -\n")
+    for data in requests:
+        received = send(site.server, data)
+        assert statuses(received) == [status], data
+        head, _, body = received.partition(b"\r\n\r\n")
+        assert all(line.encode() in head for line in (*lines, "X-Content-Type-Options: nosniff"))
+        assert b"waitress" not in received
+        if data.startswith(b"HEAD"):
+            assert body == b""
+            continue
+        problem = json.loads(body)
+        assert (problem["status"], problem["title"], problem["code"]) == (status, title, code)
+    logged = re.compile(rf"Z INFO - - {status} \d+ bytes - -\n").findall
+    wait_for(lambda: len(logged(new_log())) == len(requests), new_log)
 
 
-@pytest.mark.parametrize(
-    "head",
-    [
-        *(
-            f"1.1\r\nHost:{host}\r\nConnection: close"
-            for host in ("", " ", "example.com:80", "example.com:", "[::1]:8000", "a_b", "127.0.0.1", "x%20y")
-        ),
-        "1.0",  # needs no Host
-        "1.0\r\nConnection: keep-alive",
-    ],
-)
-def test_valid_host_header_is_served(site, head):
-    assert statuses(send(site.server, f"GET /healthz HTTP/{head}\r\n\r\n".encode())) == [200]
+def test_valid_host_header_is_served(site):
+    hosts = ("", "example.com:80", "example.com:", "[::1]:8000", "a_b", "127.0.0.1", "x%20y")
+    heads = [f"1.1\r\nHost:{host}\r\nConnection: close" for host in hosts]
+    for head in (*heads, "1.0", "1.0\r\nConnection: keep-alive"):  # HTTP/1.0 needs no Host.
+        assert statuses(send(site.server, f"GET /healthz HTTP/{head}\r\n\r\n".encode())) == [200], head
 
 
 # --- "100 Continue"
@@ -314,28 +279,25 @@ def test_expect_continue_does_not_leak_key_to_next_request(site, headers):
 
 
 def test_no_body_is_asked_for_by_100_continue(site):
-    """No request needs one: the response comes once a body has been sent anyway, and nothing before it."""
-    head = b"POST /healthz HTTP/1.1\r\nHost: x\r\nExpect: 100-continue\r\nContent-Length: 5\r\n\r\n"
+    """The response comes once a body has been sent anyway, and nothing before it."""
     with connect(site.server) as connection, connection.makefile("rb") as file:
-        for _ in range(2):
-            connection.sendall(HEALTH * 3 + head)
-            responses = [read_response(file) for _ in range(3)]
-            connection.sendall(b"hello" + HEALTH)
-            responses += [read_response(file) for _ in range(2)]
-            assert [status for status, _, _ in responses] == [200, 200, 200, 405, 200]
+        connection.sendall(HEALTH + raw_request("/healthz", "POST", Expect="100-continue", Content_Length="5"))
+        found = [read_response(file)[0]]
+        connection.sendall(b"hello" + HEALTH)
+        assert [*found, read_response(file)[0], read_response(file)[0]] == [200, 405, 200]
 
 
 # --- Clients that do not read, send nothing, or go away
 
 
 @pytest.mark.sqlite  # without the cache it takes a minute
-@pytest.mark.parametrize("clients", [100, pytest.param(350, marks=pytest.mark.slow)])
-def test_pipelining_clients_that_do_not_read_delay_nobody(site, new_log, large_request, clients):
+def test_pipelining_clients_that_do_not_read_delay_nobody(site, new_log, large_request):
     """There are more of them than threads, and each requests far more than the service buffers for it.
 
     Other tests may keep the machine busy: a new client then may wait as long as that many small requests take. If each
     connection got a copy of its response, it would take ten times as long.
     """
+    clients = 100
     site.save(article_json(1))
     allowed = max(2, sum(seconds_of(site.get, path) for path in [LISTS[0], *["/healthz"] * clients]))
     with ExitStack() as stack:
@@ -361,15 +323,10 @@ def seconds_of(request: Callable[[str], Any], path: str) -> float:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("sent", [b"GET /healthz HTTP/1.1\r\nx-api-key: half of a requ", b""])
-def test_idle_and_stalled_connections_keep_nobody_out(site, large_request, sent):
+def test_idle_connections_keep_nobody_out(site, large_request, sent):
     """If there are more connections than there may be, those that have been quiet for longest are closed."""
     with ExitStack() as stack:
-        stalled = connect_all(stack, site.server, 10)
-        stall(stalled, large_request * 2)
-        before = []
-        while (unread := [count_unread(connection) for connection in stalled]) != before:  # more is being sent to them
-            before = unread
-            time.sleep(0.5)
+        stack.enter_context(stalled_reader(site.server, large_request))
         idle = connect_all(stack, site.server, 900)
         for connection in idle:
             connection.sendall(sent)
@@ -378,8 +335,6 @@ def test_idle_and_stalled_connections_keep_nobody_out(site, large_request, sent)
         assert idle[0].recv(1) == b""
         idle[-1].sendall(b"\r\n\r\n" if sent else b"GET /healthz HTTP/1.1\r\n\r\n")
         assert idle[-1].recv(100).startswith(b"HTTP/1.1 ")
-        assert count_received(stalled[0]) < LARGE_BYTES
-    assert "limit" not in site.server.log()
 
 
 def count_received(connection: socket.socket) -> int:
@@ -401,29 +356,7 @@ def test_connections_without_progress_are_closed_in_time(start, large_request, t
         began = time.monotonic()
         assert idle.recv(1) == b""
         assert 0.5 < time.monotonic() - began < 8
-        # The stalled one was quiet for longer.
-        assert count_received(stalled) < LARGE_BYTES
-
-
-def memory_of(process: subprocess.Popen[str]) -> float:
-    """Return the megabytes of memory that a process holds."""
-    return int(re.search(r"VmRSS:\s+(\d+)", Path(f"/proc/{process.pid}/status").read_text())[1]) / 1000
-
-
-@pytest.mark.slow
-@pytest.mark.sqlite
-@pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="the memory of a process is read from /proc")
-def test_slow_readers_of_a_large_page_share_its_memory(start, large_key, large_request):
-    server = start()
-    body = get(server, LARGE_PATH, x_api_key=large_key).body
-    before = memory_of(server.process)
-    with ExitStack() as stack:
-        readers = connect_all(stack, server, 100)
-        stall(readers, large_request)
-        assert get(server, "/healthz").status == 200
-        assert memory_of(server.process) - before < 50  # not 100 times 20 MB
-        with readers[7].makefile("rb") as file:
-            assert read_response(file)[2] == body
+        assert count_received(stalled) < LARGE_BYTES  # This one was quiet for longer.
 
 
 def test_clients_that_go_away_leave_only_requests_in_log(site, new_log, large_request):
@@ -440,70 +373,41 @@ def test_clients_that_go_away_leave_only_requests_in_log(site, new_log, large_re
 
 
 def test_request_is_one_line_of_the_log_without_keys(site, new_log):
-    site.save(article_json(1))
-    site.get(LISTS[0] + f"?q=secret&x-api-key={site.key}")
-    site.get(LISTS[0], x_api_key=site.key + "wrong")
-    site.get("/no%0a%1b[31mwhere/" + "x" * 5000)
-    site.get("/healthz", "X" * 500)
-    wait_for_line(new_log, r" X{20} /healthz 405 ")
-    timestamp = r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ"
-    line = wait_for_line(
-        new_log, rf"{timestamp} INFO GET /api/public/v1/articles 200 (\d+) bytes (\d+\.\d) ms {site.customer}/\d+\n"
-    )
-    assert int(line[1]) > 10
-    wait_for_line(new_log, r"GET /api/public/v1/articles 401 \d+ bytes \d+\.\d ms -\n")
-    wait_for_line(new_log, r"GET /no%0A%1B%5B31mwhere/x{100,200} 404 ")
-    assert len(new_log().splitlines()) == 4
-    assert site.key not in new_log()
-    assert "secret" not in new_log()
-    assert "\x1b" not in new_log()
-
-
-def test_log_names_the_key_of_a_request_that_needs_one(site, new_log):
     ((key_id,),) = run_sql(site.server.database, "SELECT id FROM api_key WHERE hash = ?", hash_key(site.key))
-    etag = site.get(SITEMAP).headers["ETag"]
-    sent = {
-        200: site.get(SITEMAP),
-        304: site.get(SITEMAP, If_None_Match=etag),
-        400: site.get(f"{LISTS[0]}?take=0"),
+    user, path = f"{site.customer}/{key_id}", LISTS[0]
+    hostile = "/no%0A%1B%5B31mwhere/".ljust(200, "x")
+    site.save(article_json(1))
+    responses = {
+        f"GET {path} 200 %d bytes {user}": site.get(LISTS[0] + f"?q=secret&x-api-key={site.key}"),
+        f"GET {path} 304 %d bytes {user}": site.get(LISTS[0], If_None_Match="*"),
+        f"GET {path} 400 %d bytes {user}": site.get(f"{LISTS[0]}?take=0"),
+        f"GET {path} 401 %d bytes -": site.get(LISTS[0], x_api_key=site.key + "wrong"),
+        "OPTIONS /api/public/v1/sitemap 200 %d bytes -": site.get(SITEMAP, "OPTIONS"),
+        f"GET {hostile} 404 %d bytes -": site.get("/no%0a%1b[31mwhere/" + "x" * 5000),
+        f"{'X' * 20} /healthz 405 %d bytes -": site.get("/healthz", "X" * 500),
     }
-    assert {status: response.status for status, response in sent.items()} == {status: status for status in sent}
-    for status in sent:
-        wait_for_line(new_log, rf" {status} \d+ bytes \S+ ms {site.customer}/{key_id}\n")
-    assert site.get("/none").status == 404
-    assert site.get(SITEMAP, "OPTIONS").status == 200
-    assert site.get(SITEMAP, x_api_key="wrong").status == 401
-    for request in ("GET /none 404", "OPTIONS /api/public/v1/sitemap 200", "GET /api/public/v1/sitemap 401"):
-        wait_for_line(new_log, rf"{request} \d+ bytes \S+ ms -\n")
+    wait_for_line(new_log, r" X{20} /healthz 405 .*\n")
+    timestamp, milliseconds = r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ INFO ", r" \d+\.\d ms"
+    found = [re.fullmatch(f"{timestamp}(.*){milliseconds}(.*)", line) for line in new_log().splitlines()]
+    expected = [line.replace("%d", str(len(response.body))) for line, response in responses.items()]
+    assert [line[1] + line[2] for line in found] == expected
 
 
 @pytest.mark.slow
-def test_log_level_warning_logs_no_requests(start, site):
+def test_log_level_warning_logs_no_requests(start):
     """Not even if more of them come at once than there are threads, of which waitress would warn."""
-    site.save(article_json(1))
     server = start(LOG_LEVEL="warning", THREADS="1")
-    paths = [f"{LISTS[0]}?q={number}" for number in range(30)]  # unlike each other, so that all need the thread
-    responses = list(side_by_side(lambda path: get(server, path, x_api_key=site.key), paths, len(paths)))
-    assert {response.status for response in responses} == {200}
+    assert all(side_by_side(lambda _: get(server, "/healthz").status == 200, range(30), 30))
     assert server.stop() == 0
     assert server.log() == ""
 
 
 def test_last_requests_are_in_the_log_after_a_stop(start):
-    """A client sends requests until the service closes its connection. A thread writes the log later."""
+    """A thread writes the log, later."""
     server = start()
-    requests = 0
-    with connect(server) as connection, connection.makefile("rb") as file, suppress(OSError, IndexError):
-        while True:
-            connection.sendall(raw_request(f"/request/{requests}"))
-            assert read_response(file)[0] == 404
-            requests += 1
-            if requests == 50:
-                server.process.terminate()
-    assert server.process.wait(timeout=5) == 0
-    logged = re.findall(r"INFO GET /request/(\d+) 404 ", server.log())
-    assert logged[:requests] == [str(number) for number in range(requests)]
-    assert requests >= 50
+    assert [get(server, f"/request/{number}").status for number in range(50)] == [404] * 50
+    assert server.stop() == 0
+    assert re.findall(r"INFO GET /request/(\d+) 404 ", server.log()) == [str(number) for number in range(50)]
 
 
 @contextmanager
@@ -529,7 +433,6 @@ def test_stalled_reader_of_the_log_stops_nothing(shared):
         assert process.wait(timeout=5) == 0
         *lines, _ = process.stderr.read().split("\n")  # The last one may be cut.
     assert 150 < len(lines) < requests
-    assert all(re.fullmatch(r"\S+Z INFO GET /healthz 200 16 bytes \S+ ms -", line) for line in lines)
 
 
 # --- Starting
@@ -544,8 +447,7 @@ def test_stalled_reader_of_the_log_stops_nothing(shared):
         pytest.param("::1", "[::1]", marks=pytest.mark.slow),
     ],
 )
-def test_service_listens_on_host_and_prints_its_url(start, site, host, url_host):
-    site.save(article_json(1))
+def test_service_listens_on_host_and_prints_its_url(start, host, url_host):
     server = start(HOST=host)
     first = server.printed().partition("\n")[0]
     assert first == f"Article Delivery API {read_version()}: serving on http://{url_host}:{server.port} (Ctrl+C stops)"
@@ -562,17 +464,15 @@ def test_start_prints_the_database_without_its_password(app, capsys, monkeypatch
 
 def test_empty_database_prints_commands_that_fill_it(shared):
     _, server = shared  # started on an empty database, whatever it holds by now
-    first, second, *others = server.printed().splitlines()
-    assert first == f"Article Delivery API {read_version()}: serving on http://127.0.0.1:{server.port} (Ctrl+C stops)"
+    _, second, *others = server.printed().splitlines()
     assert second == f"Database: {make_url(database_url(server.database)).set(query={})!r}"
     assert "flask keys create CUSTOMER" in others[0]
     assert "python seed.py" in others[1]
-    assert get(server, "/healthz").status == 200
 
 
 @pytest.mark.slow
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="/dev/full is a disk without room")
-@pytest.mark.parametrize("redirection", ["2>&-", ">&- 2>&-", ">/dev/full 2>&1"])
+@pytest.mark.parametrize("redirection", [">&- 2>&-", ">/dev/full 2>&1"])
 def test_service_runs_if_its_output_cannot_be_written(shared, redirection):
     with socket.create_server(("127.0.0.1", 0)) as listener:
         server = SimpleNamespace(host="127.0.0.1", port=listener.getsockname()[1])
@@ -610,19 +510,14 @@ def test_seed_and_service_run_without_posix(database, tmp_path):
     (tmp_path / "sitecustomize.py").write_text(WITHOUT_POSIX)
     environment = {"PYTHONPATH": str(tmp_path)}
     seed = subprocess.run(**subprocess_args(database, "seed.py", "--articles", "10", **environment), timeout=30)
-    assert seed.returncode == 0, seed.stderr
-    assert seed.stderr.startswith("without POSIX\n")
+    assert (seed.returncode, seed.stderr.partition("\n")[0]) == (0, "without POSIX"), seed.stderr
     key = re.search(r"Key: (\S+)", seed.stdout)[1]
     server = Server(database, **environment)
     for path in ("/healthz", *ENDPOINTS * 2, "/"):
         assert get(server, path, x_api_key=key).status == 200
-    with connect(server) as connection, connection.makefile("rb") as file:
-        connection.sendall(HEALTH * 10)
-        assert [read_response(file)[0] for _ in range(10)] == [200] * 10
     assert server.stop() == 0
     first, *lines = server.log().splitlines()
     assert first == "without POSIX"
-    assert len(lines) == 18
     assert all(" INFO GET " in line for line in lines)
 
 
@@ -648,20 +543,16 @@ def test_several_commands_create_the_tables_at_once(database, monkeypatch, capsy
 def test_stop_completes_responses_in_flight(start, large_request, number):
     """A slow reader receives all of a large response. Idle connections are closed meanwhile."""
     server = start()
-    with ExitStack() as stack:
-        idle = connect_all(stack, server, 20)
-        connection = stack.enter_context(stalled_reader(server, large_request))
+    with connect(server) as idle, stalled_reader(server, large_request) as connection:
         server.process.send_signal(number)
         wait_until_closed(server)
-        for idle_connection in idle:
-            assert idle_connection.recv(1) == b""
+        assert idle.recv(1) == b""
         assert server.process.poll() is None
         with connection.makefile("rb") as file:
             status, headers, body = read_response(file)
-    assert status == 200
-    assert len(body) == int(headers["Content-Length"]) > LARGE_BYTES
+    assert (status, len(body)) == (200, int(headers["Content-Length"]))
+    assert len(body) > LARGE_BYTES
     assert server.process.wait(timeout=5) == 0
-    json.loads(body)
 
 
 def test_stop_completes_requests_that_wait_to_be_read(start):
@@ -688,14 +579,13 @@ def test_stop_completes_requests_that_wait_to_be_read(start):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("second", [signal.SIGINT, signal.SIGTERM])
-def test_second_signal_stops_at_once(start, large_request, second):
+def test_second_signal_stops_at_once(start, large_request):
     server = start()
     with stalled_reader(server, large_request):
         server.process.send_signal(signal.SIGINT)
         wait_until_closed(server)
-        server.process.send_signal(second)
-        assert server.process.wait(timeout=5) == -second
+        server.process.send_signal(signal.SIGTERM)
+        assert server.process.wait(timeout=5) == -signal.SIGTERM
 
 
 @pytest.mark.slow
