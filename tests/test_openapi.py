@@ -113,11 +113,6 @@ def test_field_that_cannot_be_described_is_named(field_class, metadata):
         describe_field(form.fields_by_key["flag"])
 
 
-def test_field_is_described_as_the_class_that_its_own_derives_from():
-    author = type("Author", (Text,), {})(metadata=field_metadata("Its author.", "Ann Lee"))
-    assert describe_field(author) == {"type": "string", "description": "Its author.", "examples": ["Ann Lee"]}
-
-
 PROSE = {"description", "example", "examples", "info", "servers", "summary", "tags"}
 LIMITS = {"default", "maximum", "maxLength", "minimum", "pattern"}
 

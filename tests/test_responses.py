@@ -2,7 +2,6 @@
 
 import gzip
 import re
-from itertools import product
 from urllib.parse import urljoin
 
 import pytest
@@ -18,10 +17,7 @@ def test_unchanged_response_is_not_sent_again(client, save, sql, path):
     plain, compressed = client.get(path), client.get(path, headers={"Accept-Encoding": "gzip"})
     tags = plain.headers["ETag"], compressed.headers["ETag"]
     assert tags[0] != tags[1]
-    for response in (plain, compressed):
-        assert response.headers["ETag"].startswith('"')
-        assert response.content_type == "application/json"
-        assert gzip.decompress(compressed.data) == plain.data
+    assert (plain.content_type, compressed.content_type) == ("application/json",) * 2
     for tag in (*tags, f"W/{tags[0]}", f'"x", {tags[1]}', "*"):
         for encoding, own in (("", tags[0]), ("gzip", tags[1])):
             unchanged = client.get(path, headers={"If-None-Match": tag, "Accept-Encoding": encoding})
@@ -33,29 +29,14 @@ def test_unchanged_response_is_not_sent_again(client, save, sql, path):
     sql("UPDATE article SET title = 'New', slug = 'new' || id")
     changed = client.get(path, headers={"If-None-Match": tags[0]})
     assert changed.status_code == 200
-    assert changed.headers["ETag"] != tags[0]
-
-
-@pytest.mark.parametrize(
-    ("name", "value"),
-    [
-        *(("If-None-Match", tag) for tag in ("", '"', "W/", '"other"', "garbage", '"a', ",,,", '"' * 1000, "\xff")),
-        ("If-Modified-Since", "Wed, 01 Jan 2099 00:00:00 GMT"),
-        ("If-Match", '"x"'),
-        ("Range", "bytes=0-1"),
-        ("Accept", "text/html;q=0"),
-        ("Content-Length", "0"),
-    ],
-)
-def test_malformed_and_other_conditions_are_ignored(client, name, value):
-    assert client.get(FULL, headers={name: value}).status_code == 200
+    assert changed.headers["ETag"] not in tags
 
 
 def test_gzip_is_sent_if_it_is_allowed_and_pays(client, save):
     save(*(article_json(number) for number in range(50)))
     plain = client.get(FULL)
     assert "Content-Encoding" not in plain.headers
-    for header in ("gzip", "br;q=1.0, gzip;q=0.8, *;q=0.1", "GZIP", "*", "deflate, gzip;q=1.0", "identity;q=0.5, gzip"):
+    for header in ("gzip", "x-gzip", "br;q=1.0, gzip;q=0.8, *;q=0.1", "GZIP", "*", "identity;q=0.5, gzip"):
         compressed = client.get(FULL, headers={"Accept-Encoding": header})
         assert compressed.headers["Content-Encoding"] == "gzip"
         assert gzip.decompress(compressed.data) == plain.data
@@ -64,24 +45,19 @@ def test_gzip_is_sent_if_it_is_allowed_and_pays(client, save):
     assert "Content-Encoding" not in client.get(FULL + "?q=nothing", headers={"Accept-Encoding": "gzip"}).headers
 
 
-@pytest.mark.parametrize("path", ENDPOINTS)
-def test_head_is_get_without_the_body(client, save, path):
-    save(article_json(1))
-    for _ in range(2):
-        head, got = client.head(path), client.get(path)
-        assert (head.status_code, got.status_code) == (200, 200)
-        assert head.data == b""
-        assert len(got.get_json()["data"]) == 1
-        assert dict(head.headers) == dict(got.headers)
+@pytest.mark.parametrize("path", [*ENDPOINTS, "/healthz", "/openapi.json"])
+def test_head_is_get_without_the_body(client, path):
+    head, got = client.head(path), client.get(path)
+    assert (head.status_code, head.data, got.status_code) == (200, b"", 200)
+    assert dict(head.headers) == dict(got.headers)
+    if "ETag" in head.headers:
         assert client.head(path, headers={"If-None-Match": got.headers["ETag"]}).status_code == 304
 
 
 @pytest.mark.parametrize("path", [*ENDPOINTS, "/healthz"])
 def test_trailing_slash_is_accepted(client, path):
-    for _ in range(2):
-        with_slash, without = client.get(path + "/"), client.get(path)
-        assert (with_slash.status_code, without.status_code) == (200, 200)
-        assert with_slash.data == without.data
+    with_slash, without = client.get(path + "/"), client.get(path)
+    assert (with_slash.status_code, with_slash.data) == (200, without.data)
 
 
 def test_health_needs_no_key(app):
@@ -110,43 +86,30 @@ def test_public_file_is_compressed_and_has_an_etag_per_encoding(app, sql, path, 
     sql("ALTER TABLE article RENAME TO hidden")  # it needs no database
     plain = client.get(path, headers={"Accept-Encoding": "gzip;q=0"})
     assert plain.content_type == content_type
-    for encoding in ("gzip", "x-gzip", "br, X-GZip;q=0.1"):
-        zipped = client.get(path, headers={"Accept-Encoding": encoding})
-        assert zipped.headers["Content-Encoding"] == "gzip"
-        assert gzip.decompress(zipped.data) == plain.data
-        assert len(zipped.data) == int(zipped.headers["Content-Length"]) < len(plain.data) / 2
-    etags = {response.headers["ETag"] for response in (plain, zipped)}
-    assert len(etags) == 2
-    for response, etag in product((plain, zipped), etags):
-        assert response.headers["Vary"] == "Accept-Encoding"
-        assert response.headers["Cache-Control"] == "no-cache"
-        unchanged = client.get(path, headers={"If-None-Match": etag})
-        assert (unchanged.status_code, unchanged.headers["ETag"], unchanged.data) == (304, etag, b"")
-    head = client.head(path, headers={"Range": "bytes=0-1"})
-    assert (head.status_code, head.content_length, head.data) == (200, len(plain.data), b"")
-
-
-def links(response):
-    """Return the references of a Link header by their relations."""
-    return {
-        name: reference for reference, name in re.findall(r'<([^>]*)>; rel="(\w+)"', response.headers.get("Link", ""))
-    }
+    zipped = client.get(path, headers={"Accept-Encoding": "br, X-GZip;q=0.1"})
+    assert zipped.headers["Content-Encoding"] == "gzip"
+    assert gzip.decompress(zipped.data) == plain.data
+    assert zipped.headers["ETag"] != plain.headers["ETag"]
+    for response in (plain, zipped):
+        assert (response.headers["Vary"], response.headers["Cache-Control"]) == ("Accept-Encoding", "no-cache")
+        unchanged = client.get(path, headers={"If-None-Match": response.headers["ETag"]})
+        assert (unchanged.status_code, unchanged.headers["ETag"]) == (304, response.headers["ETag"])
 
 
 def follow(client, path, relation):
     """Return the pages from `path` on, by the links of this relation."""
     pages = [client.get(path)]
-    while relation in links(pages[-1]):
-        path = urljoin(path, links(pages[-1])[relation])
+    while link := re.search(rf'<([^>]*)>; rel="{relation}"', pages[-1].headers.get("Link", "")):
+        path = urljoin(path, link[1])
         pages.append(client.get(path))
     return pages
 
 
-@pytest.mark.parametrize(("order_by", "order"), [("title", "asc"), ("views", "desc"), ("views", "asc")])
-def test_next_leads_through_every_article_once(client, save, order_by, order):
+@pytest.mark.parametrize("order", ["asc", "desc"])
+def test_next_leads_through_every_article_once(client, save, order):
     save(*(article_json(number, title=f"Tea & {number % 3}", views=number % 4) for number in range(30)))
     for path in (FULL, PREVIEW + "/"):
-        query = f"{path}?q=tea+%26&utm=x&order={order}&orderBy={order_by}"
+        query = f"{path}?q=tea+%26&utm=x&order={order}&orderBy=views"
         whole = client.get(f"{query}&take=100").get_json()["data"]
         pages = follow(client, f"{query}&take=7", "next")
         assert [article for page in pages for article in page.get_json()["data"]] == whole
@@ -174,8 +137,5 @@ def test_next_leads_through_every_article_once(client, save, order_by, order):
 )
 def test_links_have_the_parameters_that_matter(client, save, query, link):
     save(*(article_json(number, title=f"Té 1 {number}") for number in range(60)))
-    for method, _ in product(("GET", "HEAD"), range(2)):
-        response = client.open(PREVIEW + query, method=method)
-        assert response.headers.get("Link") == link
-        conditional = client.open(PREVIEW + query, method=method, headers={"If-None-Match": "*"})
-        assert conditional.headers.get("Link") == link
+    for headers in ({}, {"If-None-Match": "*"}):
+        assert client.get(PREVIEW + query, headers=headers).headers.get("Link") == link

@@ -34,22 +34,8 @@ CUSTOMERS = ("Earlier", "Acme", "Later")  # in the order of their ids
 DELETE_ARTICLES = "DELETE FROM article WHERE customer_id IN (SELECT id FROM customer WHERE name = ?)"
 
 # Few values, so that ties and matches are common; words that fold differently, and the wildcards of SQL.
-WORDS = [
-    "Café",
-    "CAFE",
-    "cafe\u0301",
-    "Straße",
-    "STRASSE",
-    "ＡＢＣ",
-    "abc",
-    "Łódź",
-    "İstanbul",
-    "ﬁn",
-    "fin",
-    "ΣΑΣ",
-    "σας",
-]
-WORDS += ["東京", "हिन्दी", "100%", "a_b", "\\", "¨", "\u0301", "½", "ǅ"]
+WORDS = ["Café", "CAFE", "cafe\u0301", "Straße", "STRASSE", "ＡＢＣ", "abc", "Łódź", "İstanbul", "ﬁn", "fin", "ΣΑΣ"]
+WORDS += ["σας", "東京", "हिन्दी", "100%", "a_b", "\\", "¨", "\u0301", "½", "ǅ"]
 texts = st.one_of(
     st.lists(st.sampled_from(WORDS), min_size=1, max_size=3).map(" ".join),
     st.text(st.characters(codec="utf-8", exclude_characters="\0"), min_size=1, max_size=8),
@@ -94,8 +80,8 @@ libraries = st.lists(
     ),
 )
 
-NUMBERS = ["+5", "-0", "+0", "007", "100", "0" * 6000 + "7", *map(str, (2**31, 2**63 - 1, 2**63, 10**30, 10**4000))]
-NOT_NUMBERS = ["101", "5.0", "1e2", "0x10", "1_000", " 5", "5 ", "٥", "５", "", "--5", "-", "+", "five", "5\0"]
+NUMBERS = ["+5", "-0", "+0", "007", "100", "0" * 6000 + "7", *map(str, (2**53 - 1, 2**53, 2**63, 10**30, 10**4000))]
+NOT_NUMBERS = ["101", "-1", "5.0", "1e2", "0x10", "1_000", " 5", "5 ", "٥", "５", "", "--5", "-", "+", "five", "5\0"]
 numbers = st.integers(-2, 12).map(str) | st.sampled_from(NUMBERS + NOT_NUMBERS)
 queries = texts | st.sampled_from(["", " ", "x" * 200, "x" * 201, "a\0", "cafe  STRASSE", "%", "_", "\\"])
 parameters = st.one_of(
@@ -112,6 +98,15 @@ parameters = st.one_of(
 SYNTAX = [[(name, number)] for name in ("take", "skip") for number in NUMBERS + NOT_NUMBERS]
 SYNTAX += [[(name, value)] for name in ALLOWED for value in ("", "ASC", "up", "id", "title;--", "publishedAt ")]
 SYNTAX += [[(name, "a\0") for name in ("q", "take", "skip", "orderBy", "order")], [("take", "3"), ("take", "x")]]
+# Searches of two articles: words in any order, wildcards, all that is space, marks alone, and a hundred words.
+HUNDRED_WORDS = [chr(0x4E00 + number) for number in range(100)]
+SEARCHED = [
+    EXAMPLE
+    | article_json(1, customer="Acme", title="Café Latte: 100% a\\b Straße", slug="café-latte-100", readTime=2.5),
+    EXAMPLE | article_json(2, customer="Acme", title="".join(HUNDRED_WORDS) + "x" * 200, readTime=2.5),
+]
+SEARCHES = ["CAFÉ", "cafe\u0301", "lat é", "latte cafe", "STRAẞE", "  cafe\u3000latte ", "latte\ncafe", "\u0301\u0301"]
+SEARCHES += ["100％", "a\\b", "a＼b", "caf%", "caf_", "strassecafe", "xslug", "latte ´", " ".join(HUNDRED_WORDS)]
 requests = st.tuples(st.sampled_from(ENDPOINTS), st.lists(parameters, max_size=5))
 
 
@@ -262,6 +257,7 @@ def generated(max_examples, phases):
     def decorate(test):
         test = example(library=[], sent=[(path, []) for path in ENDPOINTS])(test)
         test = example(library=[], sent=[(FULL, pairs) for pairs in SYNTAX])(test)
+        test = example(library=SEARCHED, sent=[(LISTS[1], [("q", q)]) for q in SEARCHES])(test)
         test = given(library=libraries, sent=st.lists(requests, min_size=10, max_size=20))(test)
         checks = [HealthCheck.function_scoped_fixture, HealthCheck.too_slow, HealthCheck.data_too_large]
         return settings(
