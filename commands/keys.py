@@ -54,19 +54,19 @@ def list_keys() -> None:
 
 
 @click.command()
-@click.argument("key_id", metavar="ID", type=click.IntRange(1, 2**31 - 1))
+@click.argument("key_id", metavar="ID", type=int)
 def revoke(key_id: int) -> None:
     """Refuse the key with this ID from the next request on.
 
     "flask keys list" shows the ids.
     """
     with write_transaction():
-        key = db.session.get(ApiKey, key_id)
+        key = db.session.get(ApiKey, key_id) if 0 < key_id < 2**31 else None  # No database has another id.
         if not key:
             raise click.ClickException(f'There is no key {key_id}. "flask keys list" shows the existing ones.')
-        revoked_at = key.revoked_at
-        key.revoked_at = revoked_at or datetime.now(UTC)
-    echo(f"Key {key_id} {f'was revoked already, on {revoked_at:%Y-%m-%d}' if revoked_at else 'is revoked'}.", err=True)
+        state = f"was revoked already, on {key.revoked_at:%Y-%m-%d}" if key.revoked_at else "is revoked"
+        key.revoked_at = key.revoked_at or datetime.now(UTC)
+    echo(f"Key {key_id} {state}.", err=True)
 
 
 def add_key(customer: Customer, key: str | None = None, expires_on: date | None = None) -> tuple[str, ApiKey]:

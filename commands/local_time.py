@@ -6,7 +6,7 @@ from field_types import format_timestamp, truncate_to_milliseconds
 
 
 def parse_local(text: str, zone: tzinfo) -> datetime:
-    """Return a day or a time as a datetime in UTC, to the millisecond. Without a zone of its own, it is of `zone`.
+    """Return a day or a time as a datetime in UTC, to the millisecond. One without a zone is of `zone`.
 
     A day begins at its first moment there or in UTC, whichever is later, so that it is the same day in both. Raises
     ValueError for text that is neither a day nor a time, and for a time that the clock skips or has twice.

@@ -24,7 +24,7 @@ from storage.sqlite import require_file, sqlite_path
 
 # Between two looks at the database, which with a read take less than a second.
 LOOK_SECONDS = 0.9
-MAX_SETTLE_SECONDS = 10  # after the first change, when the command runs though there are further changes
+MAX_SETTLE_SECONDS = 10  # The command waits this long after the first change while there are further ones.
 FIRST_RETRY_SECONDS, MAX_RETRY_SECONDS = 10, 300
 
 # What responses and their order depend on. They can be ordered by views too, but these change all the time.
@@ -126,9 +126,9 @@ def _run_after_changes(command: tuple[str, ...], state: PublishedState, stop: Ev
 
 
 def _start(command: tuple[str, ...]) -> subprocess.Popen[bytes]:
-    """Start the command in a process group of its own.
+    """Start the command in a new process group. Raises ProgramError.
 
-    A terminal sends Ctrl+C to the whole group of `watch`, and the command is to end its work. Raises ProgramError.
+    A terminal sends Ctrl+C to the whole group of `watch`, and the command is to end its work.
     """
     flags = getattr(subprocess, "CREATE_NEW_PROCESS_GROUP", 0)
     return start_program(command, stdin=subprocess.DEVNULL, process_group=0, creationflags=flags)

@@ -159,8 +159,8 @@ REFUSED = [
         [["keys", "create", "Acme", "--expires", day] for day in ("31.12.2030", "2030-02-30", "soon")],
     ),
     (2, "printable", [["keys", "create", name] for name in NAMES]),
-    (1, "flask keys list", [["keys", "revoke", "99"]]),
-    (2, "'ID'", [["keys", "revoke", "--", id] for id in ("x", "0", "9" * 30, "-9" + "9" * 30)]),
+    (1, "flask keys list", [["keys", "revoke", "--", id] for id in ("99", "0", "-1", "9" * 30, "-9" + "9" * 30)]),
+    (2, "'ID'", [["keys", "revoke", "x"]]),
     (1, "Error: There is no customer 'Nobody'", [["articles", "watch", "--customer", "Nobody", "--", "true"]]),
     (2, "Usage: ", [["articles", "watch"]]),
     (
