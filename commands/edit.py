@@ -8,16 +8,14 @@ import click
 from flask import current_app
 
 from commands import echo, is_interactive, params
+from commands.errors import report_errors
 from commands.import_articles import echo_notes
 from commands.lookup import customer_transaction, get_articles
 from importing.article_files import format_article, parse_own_article
 from importing.export import export_articles
-from importing.hints import explain
-from importing.report import ImportFailedError, ImportReport, SourceError
+from importing.report import ImportFailedError, ImportReport
 from importing.writer import save_articles
 from models import Customer
-from schemas import ArticleImportSchema
-from storage.engine import release_connection
 
 CONFLICT = "The article was changed or deleted while the editor was open. To import your text as it is would undo that."
 
@@ -37,19 +35,23 @@ def edit(slug: str, customer: str | None) -> None:
     with NamedTemporaryFile(prefix="article-", suffix=".html", delete=False) as temporary:
         temporary.write(original)
     file = Path(temporary.name)
+    is_kept = True  # After a signal too: it does not end the editor, which may still save.
     try:
-        result = _edit_until_valid(file, original, slug, customer)
-    except BaseException as error:
-        # A signal does not end the editor, which may still save.
-        if isinstance(error, Exception) and _read(file) in (original, b""):
-            file.unlink(missing_ok=True)
-        else:
+        with report_errors():
+            result = _edit_until_valid(file, original, slug, customer)
+        is_kept = False
+        echo(f"{slug}: {result}")
+    except click.ClickException as error:
+        is_kept = _read(file) not in (original, b"")
+        error.show()
+        raise click.exceptions.Exit(error.exit_code) from error
+    finally:
+        if is_kept:
             name = ["--customer", customer] if customer else []
             command = shlex.join(["flask", "articles", "import", str(file), *name])
             click.echo(f"Your text is kept in {file}. To import it: {command}", err=True)
-        raise
-    file.unlink()
-    echo(f"{slug}: {result}")
+        else:
+            file.unlink(missing_ok=True)
 
 
 def _read(file: Path) -> bytes:
@@ -69,11 +71,7 @@ def _edit_until_valid(file: Path, original: bytes, slug: str, customer: str | No
     a mistake and nobody can correct it.
     """
     while True:
-        release_connection()
-        try:
-            click.edit(filename=str(file))
-        except click.ClickException as error:
-            raise click.ClickException(f"{error.message}. Set EDITOR to an editor that works.") from error
+        click.edit(filename=str(file))
         text = _read(file)
         if text == original:
             return "unchanged"
@@ -83,7 +81,6 @@ def _edit_until_valid(file: Path, original: bytes, slug: str, customer: str | No
             if not is_interactive():
                 raise
             click.echo(f"Error: {error}", err=True)
-        release_connection()
         click.confirm("Open the editor again?", default=True, abort=True, err=True)
 
 
@@ -93,21 +90,15 @@ def _import(text: bytes, original: bytes, slug: str, customer: str | None) -> st
     Raises ImportFailedError with a line for each mistake, and click.ClickException if the article is no longer the
     original.
     """
-    report, zone = ImportReport(), current_app.config["TIMEZONE"]
-    try:
-        record = parse_own_article(text, zone)
-    except SourceError as error:
-        report.add(slug, str(error))
-    else:
-        article_id = parse_own_article(original, zone)["id"]
+    report, zone, records = ImportReport(), current_app.config["TIMEZONE"], []
+    with report.catch("the file"):
+        record, article_id = parse_own_article(text, zone), parse_own_article(original, zone)["id"]
         if record.setdefault("id", article_id) != article_id:
-            report.add(slug, f"Must stay {article_id!r}.", "id")
-        for field, reason, value in explain(record, ArticleImportSchema().validate(record)):
-            report.add(slug, reason, field, value)
-    report.raise_if_mistakes()
+            report.add("the file", f"Must stay {article_id!r}.", "id")
+        records.append(("the file", record))
     with customer_transaction(customer, writes=True) as owner:
         if _format_current(owner, slug) != original:
             raise click.ClickException(CONFLICT)
-        counts = save_articles(owner, [(slug, record)], report)
+        counts = save_articles(owner, records, report)
     echo_notes(report)
     return "changed" if counts["changed"] else "unchanged"

@@ -1,7 +1,7 @@
 """The customer, articles and transaction that a command works with."""
 
 import shlex
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 from difflib import get_close_matches
 from typing import Any
@@ -15,7 +15,7 @@ from storage import engine, tables
 from storage.engine import release_connection
 
 DEMO_CUSTOMER = "Demo"
-MAX_NAMES = 20  # customers that an error lists
+MAX_NAMES = 20  # An error lists this many customers.
 
 
 def open_database(*, create: bool = False) -> None:
@@ -34,24 +34,25 @@ def write_transaction(*, create: bool = False) -> Iterator[None]:
 
 @contextmanager
 def customer_transaction(customer: str | None, *, writes: bool) -> Iterator[Customer]:
-    """Open the database and a transaction, and yield the customer that `get_customer` finds."""
+    """Open the database and a transaction, and yield the customer that `get_customer` finds.
+
+    No connection is left open, so that the command may wait for a person or another program afterwards.
+    """
     if not writes:
         open_database()
-    with write_transaction() if writes else nullcontext():
-        yield get_customer(customer, changes=writes)
+    try:
+        with write_transaction() if writes else nullcontext():
+            yield get_customer(customer, changes=writes)
+    finally:
+        release_connection()
 
 
 def confirm(warning: str, yes: bool) -> None:
-    """Ask on a terminal whether to go on, unless `yes`, with no connection to the database.
-
-    Raises click.UsageError if nobody can be asked.
-    """
-    release_connection()
-    if yes:
-        return
-    if not is_interactive():
+    """Ask on a terminal whether to go on, unless `yes`. Raises click.UsageError if nobody can be asked."""
+    if not yes and not is_interactive():
         raise click.UsageError(f"{warning} Add --yes to confirm.")
-    click.confirm(f"{warning} Continue?", abort=True, err=True)
+    if not yes:
+        click.confirm(f"{warning} Continue?", abort=True, err=True)
 
 
 def get_customer(name: str | None, *, changes: bool) -> Customer:
@@ -61,23 +62,14 @@ def get_customer(name: str | None, *, changes: bool) -> Customer:
     click.ClickException.
     """
     customers = db.session.scalars(select(Customer).order_by(Customer.name)).all()
+    chosen = [customer for customer in customers if name in (None, customer.name)]
+    if len(chosen) == 1 and (name or not changes or chosen[0].name != DEMO_CUSTOMER):
+        return chosen[0]
+    problem = f"There is no customer {name!r}." if name else "Choose the customer with --customer."
     names = ", ".join(shlex.quote(customer.name) for customer in customers[:MAX_NAMES])
-    if name:
-        if found := find_customer(name):
-            return found
-        existing = f" The existing ones: {names}." if names else ""
-        command = f"flask keys create {shlex.quote(name)}"
-        raise click.ClickException(f"There is no customer {name!r}.{existing} To create it, with a key: {command}")
-    if not customers:
-        raise click.ClickException("There is no customer yet. To create one, with a key: flask keys create CUSTOMER")
-    if len(customers) > 1:
-        raise click.ClickException(f"There are several customers. Choose one with --customer: {names}")
-    if changes and customers[0].name == DEMO_CUSTOMER:
-        raise click.ClickException(
-            "The only customer is the demo. Make one for your own articles: flask keys create CUSTOMER. "
-            f"To change the demo, add --customer {DEMO_CUSTOMER}."
-        )
-    return customers[0]
+    existing = f"The existing ones: {names}." if names else "There is none yet."
+    command = f"flask keys create {shlex.quote(name or 'CUSTOMER')}"
+    raise click.ClickException(f"{problem} {existing} To create one, with a key: {command}")
 
 
 def find_customer(name: str) -> Customer | None:
@@ -94,20 +86,13 @@ def get_articles(customer: Customer, slugs: tuple[str, ...]) -> list[Any]:
     rows = select(columns.pk, columns.slug, columns.title, columns.published_at)
     own = rows.where(columns.customer_id == customer.id)
     found = {row.slug: row for row in db.session.execute(own.where(columns.slug.in_(slugs)))}
-    unknown = [slug for slug in dict.fromkeys(slugs) if slug not in found]
-    if not unknown:
-        return [found[slug] for slug in dict.fromkeys(slugs)]
-    existing = db.session.scalars(select(columns.slug).where(columns.customer_id == customer.id)).all()
-    names = ", ".join(_with_closest(slug, existing) for slug in unknown)
-    raise click.ClickException(
-        f"{customer.name} has no article with the slug {names}. "
-        f"To see all: flask articles list --customer {shlex.quote(customer.name)}"
-    )
-
-
-def _with_closest(slug: str, existing: Sequence[str]) -> str:
-    close = get_close_matches(slug, existing, n=1)
-    return f"{slug!r} (did you mean {close[0]!r}?)" if close else repr(slug)
+    if unknown := [slug for slug in slugs if slug not in found]:
+        existing = db.session.scalars(select(columns.slug).where(columns.customer_id == customer.id)).all()
+        closest = [repr(match) for slug in unknown for match in get_close_matches(slug, existing, n=1)]
+        hint = f"Did you mean {', '.join(closest)}?" if closest else "To see all: flask articles list"
+        names = ", ".join(map(repr, unknown))
+        raise click.ClickException(f"{customer.name} has no article with the slug {names}. {hint}")
+    return [found[slug] for slug in dict.fromkeys(slugs)]
 
 
 def find_or_create_customer(name: str) -> tuple[Customer, bool]:
@@ -130,10 +115,8 @@ def check_customer_name(name: str, renamed: Customer | None = None) -> None:
     """Raise click.ClickException if a customer, other than `renamed`, has this name but for case and spaces."""
     for customer in db.session.scalars(select(Customer)):
         if customer is not renamed and _without_case_and_spaces(customer.name) == _without_case_and_spaces(name):
-            raise click.ClickException(
-                f"There is already a customer {customer.name!r}. Use that name, rename that customer, or choose a name "
-                "that differs in more than case and spaces."
-            )
+            message = f"There is already a customer {customer.name!r}. Use that name, or rename that customer."
+            raise click.ClickException(message)
 
 
 def _without_case_and_spaces(name: str) -> str:

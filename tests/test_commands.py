@@ -174,9 +174,9 @@ REFUSED = [
         "Error: Acme has no article with the slug ",
         [["articles", *names] for names in product(("publish", "unpublish", "export"), ("slug-1",), SLUGS)],
     ),
-    (1, "To see all: flask articles list --customer Acme", [["articles", "export", "slug-1", "nope"]]),
+    (1, "To see all: flask articles list", [["articles", "export", "slug-1", "nope"]]),
     (1, "'nowhere', 'elsewhere'", [["articles", "delete", "slug-1", "nowhere", "elsewhere", "--yes"]]),
-    (1, "'slag-1' (did you mean 'slug-1'?)", [["articles", "unpublish", "slag-1"], ["articles", "edit", "slag-1"]]),
+    (1, "'slag-1'. Did you mean 'slug-1'?", [["articles", "unpublish", "slag-1"], ["articles", "edit", "slag-1"]]),
     (2, "Add --yes to confirm.", [["articles", "delete", "slug-1"]]),
     (2, "This deletes Acme for good (articles: 1, keys: 1). Add --yes", [["customers", "delete", "Acme"]]),
     (
@@ -224,12 +224,12 @@ def test_articles_commands_need_to_know_the_customer(new_app, database, command)
         assert result.stderr.startswith(f"Error: DATABASE_URL names {database}, which does not exist.")
         database.touch()
     result = run("articles", *command)
-    assert "There is no customer yet. To create one, with a key: flask keys create CUSTOMER" in result.stderr
+    assert "There is none yet. To create one, with a key: flask keys create CUSTOMER" in result.stderr
     for name in ("Acme", "Ö & Co"):
         create_key(new_app, name)
     result = run("articles", *command)
     assert result.exit_code == 1
-    assert "Choose one with --customer: Acme, 'Ö & Co'" in result.stderr
+    assert "--customer. The existing ones: Acme, 'Ö & Co'." in result.stderr
     unknown = run("articles", *command, "--customer", "It's")
     assert unknown.exit_code == 1
     assert "There is no customer \"It's\". The existing ones: Acme, 'Ö & Co'." in unknown.stderr

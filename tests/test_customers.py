@@ -89,7 +89,7 @@ def test_demo_is_changed_only_if_it_is_named(app, save, tables, command):
     result = run_command(app, "articles", *command)
     assert (result.exit_code, result.stdout) == (1, "")
     assert "flask keys create CUSTOMER" in result.stderr
-    assert "--customer Demo" in result.stderr
+    assert "--customer. The existing ones: Demo." in result.stderr
     assert result.stderr.count("\n") == 1
     assert tables() == before
     assert run_command(app, "articles", *command, "--customer", "Demo").exit_code == 0
