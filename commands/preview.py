@@ -7,7 +7,6 @@ import time
 from datetime import UTC, datetime
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from threading import Event
 
 import click
 import orjson
@@ -29,7 +28,7 @@ from storage.engine import release_connection, write_transaction
 from storage.tables import open_database
 
 HOST, KEY = "127.0.0.1", "preview"
-POLL_SECONDS = 0.2  # between two looks at whether to stop
+POLL_SECONDS = 0.2
 
 
 @click.command(context_settings={"allow_interspersed_args": False})
@@ -47,14 +46,17 @@ def preview(command: tuple[str, ...], slugs: tuple[str, ...], customer: str | No
 
     if command:
         find_program(command[0])
+    owner, lines = _read_articles(customer, slugs)
     with TemporaryDirectory(prefix="articles-preview-") as folder:
-        export = Path(folder, "articles.jsonl")
-        owner = _export(export, customer, slugs)
         database = URL.create("sqlite", database=str(Path(folder, "articles.db")))
         app = create_app({"DATABASE_URL": database})
         with app.app_context():
             try:
-                _import(export, owner)
+                open_database(create=True)
+                with write_transaction():
+                    copy, _ = find_or_create_customer(owner)
+                    add_key(copy, KEY)
+                    save_articles(copy, number_records("the database", map(orjson.loads, lines)), ImportReport())
                 status = _serve(app, owner, command)
             finally:
                 release_connection()
@@ -62,28 +64,17 @@ def preview(command: tuple[str, ...], slugs: tuple[str, ...], customer: str | No
     sys.exit(status)
 
 
-def _export(file: Path, customer: str | None, slugs: tuple[str, ...]) -> str:
-    """Write the customer's articles to a file, those to preview as published now; return the customer's name."""
-    now = format_timestamp(datetime.now(UTC))
-    with customer_transaction(customer, writes=False) as owner, file.open("wb") as lines:
+def _read_articles(customer: str | None, slugs: tuple[str, ...]) -> tuple[str, list[bytes]]:
+    """Return the customer's name and its articles as lines of JSON, those to preview as published now."""
+    now, lines = format_timestamp(datetime.now(UTC)), []
+    with customer_transaction(customer, writes=False) as owner:
         get_articles(owner, slugs)
         for article in export_articles(owner, all_fields=False):
             is_published = article["status"] == "published" and article["publishedAt"] <= now
             if not is_published and (not slugs or article["slug"] in slugs):
                 article |= {"status": "published", "publishedAt": now}
-            lines.write(dump_line(article))
-        name = owner.name
-    release_connection()
-    return name
-
-
-def _import(file: Path, customer: str) -> None:
-    """Import the articles of a file for a new customer, with a key, into a new database."""
-    open_database(create=True)
-    with write_transaction(), file.open("rb") as lines:
-        owner, _ = find_or_create_customer(customer)
-        add_key(owner, KEY)
-        save_articles(owner, number_records("the database", map(orjson.loads, lines)), ImportReport())
+            lines.append(dump_line(article))
+        return owner.name, lines
 
 
 def _serve(app: Flask, customer: str, command: tuple[str, ...]) -> int:
@@ -95,13 +86,13 @@ def _serve(app: Flask, customer: str, command: tuple[str, ...]) -> int:
         for line in (f"Previewing the articles of {customer} (Ctrl+C stops)", f"URL: {url}", f"Key: {KEY}"):
             echo(line, err=bool(command))
         if command:
-            return _run(command, url, stop)
+            return _run(command, url)
         while not stop.is_set():
             time.sleep(POLL_SECONDS)
     return 0
 
 
-def _run(command: tuple[str, ...], url: str, stop: Event) -> int:
+def _run(command: tuple[str, ...], url: str) -> int:
     """Run a command that finds the instance in its environment, and return its exit status, as a shell would.
 
     A terminal sends Ctrl+C to the command too, and SIGTERM goes on to it.
@@ -109,7 +100,5 @@ def _run(command: tuple[str, ...], url: str, stop: Event) -> int:
     environment = os.environ | {"ARTICLES_URL": f"{url}{API_PATH}", "ARTICLES_KEY": KEY}
     with start_program(command, env=environment) as process:
         signal.signal(signal.SIGTERM, lambda *_: process.terminate())
-        if stop.is_set():  # while the command started
-            process.terminate()
         status = process.wait()
     return status if status >= 0 else 128 - status

@@ -14,7 +14,7 @@ from sqlalchemy.exc import DBAPIError
 from commands import echo, params
 from commands.errors import database_reason
 from commands.lookup import find_customer, get_customer
-from commands.programs import find_program, start_program, stop_on_signal
+from commands.programs import ProgramError, find_program, start_program, stop_on_signal
 from models import Customer, db
 from schemas import ArticleSchema
 from storage import StorageError
@@ -34,19 +34,20 @@ COLUMNS = (*ArticleSchema().columns, "created_at", "updated_at")
 class PublishedState:
     """A digest of a customer's published articles, which is read again when they may have changed."""
 
+    is_away = False
+    _customer_id = 0
+    _version: Any = None
+    _expires_at: datetime | None = None
+    _digest = b""
+
     def __init__(self, customer: str | None) -> None:
         self.customer = customer
-        self.is_away = False
-        self._customer_id = 0
-        self._version: Any = None
-        self._expires_at: datetime | None = None
-        self._digest = b""  # It is empty until the database could be read.
 
     def refresh(self) -> bool:
         """Read the digest if anything was committed, or the next scheduled article is due; return whether it differs.
 
-        While the database or its customer is away, the digest stays as it was. Raises click.ClickException if there
-        is no such customer from the start.
+        While the database is away, the digest stays as it was. Raises click.ClickException if there is no such
+        customer.
         """
         version, now, before = current_app.extensions["change_detector"].version(), datetime.now(UTC), self._digest
         is_due = self._expires_at and self._expires_at <= now
@@ -55,9 +56,7 @@ class PublishedState:
         try:
             self._read(now)
             self._version, self.is_away = version, False
-        except (click.ClickException, DBAPIError, StorageError, OSError) as error:
-            if isinstance(error, click.ClickException) and not (before or self.is_away):
-                raise
+        except (DBAPIError, StorageError, OSError) as error:
             if not self.is_away:
                 echo(f"Waiting: {database_reason(error)}", err=True)
             self._version, self.is_away = None, True
@@ -97,30 +96,31 @@ def watch(command: tuple[str, ...], now: bool, customer: str | None) -> None:
             return
     echo(f"Watching the articles of {state.customer} (Ctrl+C stops)", err=True)
     _run_after_changes(command, state, stop, is_pending=now)
-    current_app.extensions["change_detector"].close()
 
 
 def _run_after_changes(command: tuple[str, ...], state: PublishedState, stop: Event, *, is_pending: bool) -> None:
     """Run the command after each change that is seen, also after one while it runs, until `stop` and its end."""
     process: subprocess.Popen[bytes] | None = None
-    pending_since = retry_at = 0.0
+    settled_at = retry_at = 0.0
     retry_seconds = FIRST_RETRY_SECONDS
     while not stop.is_set():
         time.sleep(LOOK_SECONDS)
-        has_changed = state.refresh()  # The command may see a change that is taken back while it runs.
+        has_changed, now = state.refresh(), time.monotonic()  # A change may be taken back while the command runs.
         if has_changed and not is_pending:
-            is_pending, pending_since = True, time.monotonic()
-        now = time.monotonic()
-        is_settled = not has_changed or now >= pending_since + MAX_SETTLE_SECONDS
-        if not process and is_pending and is_settled and now >= retry_at and not state.is_away:
-            process, is_pending = _start(command), False
-        if process and process.poll() is not None:
-            if process.returncode:
-                failure = f"{command[0]} failed with exit status {process.returncode}."
-                echo(f"{failure} Next attempt in {retry_seconds} seconds.", err=True)
-                is_pending, retry_at = True, now + retry_seconds
-            retry_seconds = min(2 * retry_seconds, MAX_RETRY_SECONDS) if process.returncode else FIRST_RETRY_SECONDS
-            process = None
+            is_pending, settled_at = True, now + MAX_SETTLE_SECONDS
+        is_settled = not has_changed or now >= settled_at
+        try:
+            if not process and is_pending and is_settled and now >= retry_at and not state.is_away:
+                process, is_pending = _start(command), False
+            elif process and process.poll() is not None:
+                status, process = process.returncode, None
+                if status:
+                    raise ProgramError(f"{command[0]} failed with exit status {status}.")
+                retry_seconds = FIRST_RETRY_SECONDS
+        except ProgramError as error:
+            echo(f"{error.message} Next attempt in {retry_seconds} seconds.", err=True)
+            is_pending, retry_at = True, now + retry_seconds
+            retry_seconds = min(2 * retry_seconds, MAX_RETRY_SECONDS)
     if process:
         process.wait()
 
