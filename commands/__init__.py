@@ -27,20 +27,20 @@ class CommandGroup(click.Group):
     https://click.palletsprojects.com/en/stable/complex/#lazily-loading-subcommands
     """
 
-    def __init__(self, name: str, help: str, **commands: str) -> None:
-        """Create a group from the names of its commands, by the module of this package that has them."""
+    def __init__(self, name: str, help: str, names: str) -> None:
+        """Create a group from the names of its commands."""
         super().__init__(name, help=help)
-        self.modules = {command: module for module, names in commands.items() for command in names.split()}
+        self.names = names.split()
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Return the names of the commands."""
-        return sorted(self.modules)
+        return self.names
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """Return the command of this name, or None."""
-        module = import_module(f"commands.{self.modules[cmd_name]}") if cmd_name in self.modules else None
-        found = vars(module).values() if module else ()
-        return next((value for value in found if isinstance(value, click.Command) and value.name == cmd_name), None)
+        module = vars(import_module(f"commands.{MODULES.get(cmd_name, self.name)}"))
+        found = (value for value in module.values() if isinstance(value, click.Command) and value.name == cmd_name)
+        return next(found, None) if cmd_name in self.names else None
 
     def invoke(self, ctx: click.Context) -> Any:
         """Invoke a command of the group. Errors of the database and of the output become one line."""
@@ -61,21 +61,15 @@ class CommandGroup(click.Group):
                 release_connection()
 
 
+ARTICLES = "delete edit export import list preview publish unpublish watch"
 GROUPS = (
-    CommandGroup(
-        "articles",
-        "Import, export, edit, preview and publish articles.",
-        articles="delete list publish unpublish",
-        edit="edit",
-        export="export",
-        import_articles="import",
-        preview="preview",
-        watch="watch",
-    ),
-    CommandGroup("customers", "List, rename and delete customers.", customers="delete list rename"),
-    CommandGroup("database", "Back up and restore the database.", database="backup restore"),
-    CommandGroup("keys", "Create, list and revoke API keys.", keys="create list revoke"),
+    CommandGroup("articles", "Import, export, edit, preview and publish articles.", ARTICLES),
+    CommandGroup("customers", "List, rename and delete customers.", "delete list rename"),
+    CommandGroup("database", "Back up and restore the database.", "backup restore"),
+    CommandGroup("keys", "Create, list and revoke API keys.", "create list revoke"),
 )
+# The modules that hold one command. The others are in the module of their group.
+MODULES = {"import": "import_articles"} | {name: name for name in ("edit", "export", "preview", "watch")}
 
 
 def init_app(app: Flask) -> None:

@@ -181,7 +181,7 @@ REFUSED = [
     (2, "This deletes Acme for good (articles: 1, keys: 1). Add --yes", [["customers", "delete", "Acme"]]),
     (
         2,
-        "as in 2026-01-31 or '2026-01-31 09:30'",
+        "as in 2026-01-31, '2026-01-31 09:30'",
         [["articles", "publish", "slug-1", "--at", moment] for moment in TIMES],
     ),
     (
