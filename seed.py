@@ -13,7 +13,7 @@ from sqlalchemy import delete, func, select
 
 from app import create_app
 from auth import hash_key
-from commands import echo, params, progress_bar
+from commands import echo, params
 from commands.customers import remove_customer
 from commands.errors import report_errors
 from commands.keys import add_key
@@ -138,8 +138,7 @@ def write_demo(count: int, key: str | None, site: str) -> tuple[str | None, bool
     with write_transaction(create=True):
         customer, is_new = find_or_create_customer(DEMO_CUSTOMER)
         removed = remove_demo_articles(customer.id, after=count)
-        with progress_bar("Writing the demo", demo_articles(count, site), count + DRAFTS + 1) as articles:
-            saved = save_articles(customer, number_records("the demo", articles), ImportReport())
+        saved = save_articles(customer, number_records("the demo", demo_articles(count, site)), ImportReport())
         key = demo_key(customer, key)
         # This is printed before the commit: a key that cannot be printed must not become valid.
         click.echo(

@@ -4,11 +4,9 @@ import atexit
 import gc
 import signal
 import sys
-from collections.abc import Iterable
-from contextlib import AbstractContextManager
 from importlib import import_module
 from io import TextIOWrapper
-from typing import Any, TypeVar
+from typing import Any
 
 import click
 from flask import Flask
@@ -17,8 +15,6 @@ from flask.cli import ScriptInfo
 from commands.errors import report_errors
 from field_types import printable
 from storage.engine import release_connection
-
-T = TypeVar("T")
 
 
 class CommandGroup(click.Group):
@@ -83,17 +79,6 @@ def echo(*cells: Any, err: bool = False) -> None:
     click.echo("\t".join(printable(str(cell)) for cell in cells), err=err)
 
 
-def progress_bar(label: str, items: Iterable[T], length: int | None = None) -> AbstractContextManager[Iterable[T]]:
-    """Return a context in which iterating over the items shows progress on a terminal."""
-    hidden = not (sys.stderr and sys.stderr.isatty())
-    return click.progressbar(items, length, label, show_pos=True, file=sys.stderr, hidden=hidden, update_min_steps=100)
-
-
 def count_articles(number: int) -> str:
     """Return a number of articles in words: 1 article, 2 articles."""
     return f"{number} {'article' if number == 1 else 'articles'}"
-
-
-def is_interactive() -> bool:
-    """Return whether somebody at a terminal can be asked."""
-    return bool(sys.stdin and sys.stdin.isatty())

@@ -38,11 +38,11 @@ def list_articles(state: str | None, search: str, as_json: bool, customer: str |
             if state in (None, row_state):
                 counts[row_state] += 1
                 moment = format_timestamp(row.published_at) if row.published_at else None
+                record = {"state": row_state, "publishedAt": moment, "slug": row.slug, "title": row.title}
                 if as_json:
-                    record = {"state": row_state, "publishedAt": moment, "slug": row.slug, "title": row.title}
                     click.echo(orjson.dumps(record))
                 else:
-                    echo(row_state, moment or "-", row.slug, row.title)
+                    echo(*(value or "-" for value in record.values()))
     echo(", ".join(f"{counts[name]} {name}" for name in STATES), err=True)
 
 
@@ -106,10 +106,9 @@ def _update(article: Row[Any], **values: Any) -> None:
 @click.option("--yes", is_flag=True, help="Do not ask.")
 def delete_articles(slugs: tuple[str, ...], customer: str | None, yes: bool) -> None:
     """Delete articles for good: all of them or none."""
-    with customer_transaction(customer, writes=False) as owner:
-        count = count_articles(len(get_articles(owner, slugs)))
+    count = count_articles(len(set(slugs)))
     confirm(f"This deletes {count} for good.", yes)
     with customer_transaction(customer, writes=True) as owner:
-        pks = [article.pk for article in get_articles(owner, slugs)]  # Some may be gone meanwhile.
+        pks = [article.pk for article in get_articles(owner, slugs)]
         db.session.execute(delete(article_table).where(article_table.c.pk.in_(pks)))
     echo(f"Deleted {count}.")

@@ -38,9 +38,7 @@ def rename(old: str, new: str) -> None:
 @click.option("--yes", is_flag=True, help="Do not ask.")
 def delete_customer(name: str, yes: bool) -> None:
     """Delete the customer NAME with its articles and keys."""
-    with customer_transaction(name, writes=False) as customer:
-        articles, keys = _count(customer)
-    confirm(f"This deletes {name} for good (articles: {articles}, keys: {keys}).", yes)
+    confirm(f"This deletes {name}, its articles and its keys for good.", yes)
     with customer_transaction(name, writes=True) as customer:
         removed = remove_customer(customer)
     echo(removed)

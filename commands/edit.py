@@ -7,7 +7,7 @@ from tempfile import NamedTemporaryFile
 import click
 from flask import current_app
 
-from commands import echo, is_interactive, params
+from commands import echo, params
 from commands.errors import report_errors
 from commands.import_articles import echo_notes
 from commands.lookup import customer_transaction, get_articles
@@ -67,19 +67,17 @@ def _format_current(owner: Customer, slug: str) -> bytes:
 def _edit_until_valid(file: Path, original: bytes, slug: str, customer: str | None) -> str:
     """Open the file in the editor until what is saved can be imported; return what became of the article.
 
-    Raises click.ClickException if the editor cannot be used, if the article is no longer the original, and if there is
-    a mistake and nobody can correct it.
+    A file that was emptied or removed changes nothing. Raises click.ClickException if the editor cannot be used or the
+    article is no longer the original, and click.Abort if nobody corrects a mistake.
     """
     while True:
         click.edit(filename=str(file))
         text = _read(file)
-        if text == original:
+        if text in (original, b""):
             return "unchanged"
         try:
             return _import(text, original, slug, customer)
         except ImportFailedError as error:
-            if not is_interactive():
-                raise
             click.echo(f"Error: {error}", err=True)
         click.confirm("Open the editor again?", default=True, abort=True, err=True)
 

@@ -15,8 +15,6 @@ from storage import StorageError
 # What to do, by words of the database's message.
 DATABASE_ERROR_HINTS = {
     "locked": "Another program writes to it: try again.",
-    "lock timeout": "Another program writes to it: try again.",
-    "exceeds btree": "Nothing was written: a title is too long for PostgreSQL; 500 characters always fit.",
     "cannot execute": "Nothing was written: DATABASE_URL must name the server that this standby follows.",
     "readonly": "Nothing was written: you must be allowed to write the file and its folder. DATABASE_URL says where.",
     "unable to open": "You must be allowed to read and write the file and its folder. DATABASE_URL says where.",

@@ -6,7 +6,7 @@ from typing import Any
 import click
 from flask import current_app
 
-from commands import count_articles, echo, params, progress_bar
+from commands import count_articles, echo, params
 from commands.lookup import get_customer, open_database
 from importing.instance import is_filtered
 from importing.report import ImportReport, SourceOptions
@@ -49,12 +49,11 @@ def import_articles(
     site, zone = options["site"] or current_app.config["SITE_URL"], options["zone"] or current_app.config["TIMEZONE"]
     with (
         open_sources(sources, SourceOptions(options["key"], site, zone), report) as records,
-        progress_bar("Importing", records) as bar,
         write_transaction(),
     ):
         # Again, because the customer may have been deleted or renamed while the sources were received.
         owner = get_customer(customer, changes=True)
-        counts = save_articles(owner, bar, report, unpublish_missing=unpublish_missing)
+        counts = save_articles(owner, records, report, unpublish_missing=unpublish_missing)
         if dry_run:
             db.session.rollback()
     _echo_result(report, counts, dry_run)

@@ -21,17 +21,12 @@ def parse_local(text: str, zone: tzinfo) -> datetime:
     if len(text) <= len("2026-01-31"):
         return max(moments[0], local.replace(tzinfo=UTC))
     if len(set(moments)) > 1:
-        first, second = (moment.astimezone(zone) for moment in sorted(moments))
-        has = "has this time twice" if first.replace(tzinfo=None) == local else "skips this time"
-        raise ValueError(f"The clock of {zone} {has}. Write {first.isoformat()} or {second.isoformat()}.")
+        readings = " or ".join(moment.astimezone(zone).isoformat() for moment in sorted(moments))
+        raise ValueError(f"The clock of {zone} skips or repeats this time. Write {readings}.")
     return moments[0]
 
 
 def format_local(moment: datetime, zone: tzinfo) -> str:
     """Return an aware datetime in UTC as a time of `zone`, to the minute, and as a timestamp in UTC."""
     in_utc = format_timestamp(moment)
-    try:
-        local = moment.astimezone(zone).isoformat(" ", "minutes")[:16]
-    except OverflowError:  # It is in the last hours of the year 9999.
-        return in_utc
-    return in_utc if zone is UTC else f"{local} {zone}, {in_utc}"
+    return in_utc if zone is UTC else f"{moment.astimezone(zone):%Y-%m-%d %H:%M} {zone}, {in_utc}"

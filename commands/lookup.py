@@ -1,6 +1,7 @@
 """The customer, articles and transaction that a command works with."""
 
 import shlex
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 from difflib import get_close_matches
@@ -9,7 +10,7 @@ from typing import Any
 import click
 from sqlalchemy import select
 
-from commands import echo, is_interactive
+from commands import echo
 from models import Customer, article_table, db
 from storage import engine, tables
 from storage.engine import release_connection
@@ -49,9 +50,9 @@ def customer_transaction(customer: str | None, *, writes: bool) -> Iterator[Cust
 
 def confirm(warning: str, yes: bool) -> None:
     """Ask on a terminal whether to go on, unless `yes`. Raises click.UsageError if nobody can be asked."""
-    if not yes and not is_interactive():
-        raise click.UsageError(f"{warning} Add --yes to confirm.")
     if not yes:
+        if not (sys.stdin and sys.stdin.isatty()):
+            raise click.UsageError(f"{warning} Add --yes to confirm.")
         click.confirm(f"{warning} Continue?", abort=True, err=True)
 
 
@@ -101,8 +102,7 @@ def find_or_create_customer(name: str) -> tuple[Customer, bool]:
     The caller announces a new one once it is committed. Raises click.ClickException if the new name is too similar to
     another customer's.
     """
-    customer = find_customer(name)
-    if customer:
+    if customer := find_customer(name):
         return customer, False
     check_customer_name(name)
     customer = Customer(name=name)

@@ -16,7 +16,7 @@ from sqlalchemy import URL
 from commands import echo, params
 from commands.keys import add_key
 from commands.lookup import customer_transaction, find_or_create_customer, get_articles
-from commands.programs import find_program, start_program, stop_on_signal
+from commands.programs import start_program, stop_on_signal
 from field_types import format_timestamp
 from importing.export import export_articles
 from importing.json_files import dump_line
@@ -28,7 +28,6 @@ from storage.engine import release_connection, write_transaction
 from storage.tables import open_database
 
 HOST, KEY = "127.0.0.1", "preview"
-POLL_SECONDS = 0.2
 
 
 @click.command(context_settings={"allow_interspersed_args": False})
@@ -44,8 +43,6 @@ def preview(command: tuple[str, ...], slugs: tuple[str, ...], customer: str | No
     """
     from app import create_app  # The application imports the list of commands.
 
-    if command:
-        find_program(command[0])
     owner, lines = _read_articles(customer, slugs)
     with TemporaryDirectory(prefix="articles-preview-") as folder:
         database = URL.create("sqlite", database=str(Path(folder, "articles.db")))
@@ -88,7 +85,7 @@ def _serve(app: Flask, customer: str, command: tuple[str, ...]) -> int:
         if command:
             return _run(command, url)
         while not stop.is_set():
-            time.sleep(POLL_SECONDS)
+            time.sleep(0.2)
     return 0
 
 

@@ -20,7 +20,6 @@ from schemas import ArticleSchema
 from storage import StorageError
 from storage.engine import release_connection
 from storage.selects import NEXT_PUBLICATION, select_published
-from storage.sqlite import require_file, sqlite_path
 
 # Between two looks at the database, which with a read take less than a second.
 LOOK_SECONDS = 0.9
@@ -66,8 +65,6 @@ class PublishedState:
 
     def _read(self, now: datetime) -> None:
         """Read the digest. A customer that was renamed keeps its id; in another database, it keeps its name."""
-        if path := sqlite_path(db.engine.url):
-            require_file(path)  # SQLite's own message does not name it.
         found = find_customer(self.customer or "") or db.session.get(Customer, self._customer_id)
         customer = found or get_customer(self.customer, changes=False)
         parameters = {"customer_id": customer.id, "now": now}
@@ -111,7 +108,9 @@ def _run_after_changes(command: tuple[str, ...], state: PublishedState, stop: Ev
         is_settled = not has_changed or now >= settled_at
         try:
             if not process and is_pending and is_settled and now >= retry_at and not state.is_away:
-                process, is_pending = _start(command), False
+                # A terminal sends Ctrl+C to the whole group of `watch`, and the command is to end its work.
+                process = start_program(command, stdin=subprocess.DEVNULL, process_group=0)
+                is_pending = False
             elif process and process.poll() is not None:
                 status, process = process.returncode, None
                 if status:
@@ -123,12 +122,3 @@ def _run_after_changes(command: tuple[str, ...], state: PublishedState, stop: Ev
             retry_seconds = min(2 * retry_seconds, MAX_RETRY_SECONDS)
     if process:
         process.wait()
-
-
-def _start(command: tuple[str, ...]) -> subprocess.Popen[bytes]:
-    """Start the command in a new process group. Raises ProgramError.
-
-    A terminal sends Ctrl+C to the whole group of `watch`, and the command is to end its work.
-    """
-    flags = getattr(subprocess, "CREATE_NEW_PROCESS_GROUP", 0)
-    return start_program(command, stdin=subprocess.DEVNULL, process_group=0, creationflags=flags)

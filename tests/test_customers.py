@@ -78,7 +78,7 @@ def test_delete_asks_on_a_terminal(key, database, sql, answer, status, left):
     os.close(typed)
     os.close(terminal)
     assert result.returncode == status
-    assert "This deletes Acme for good (articles: 0, keys: 1). Continue?" in result.stderr
+    assert "This deletes Acme, its articles and its keys for good. Continue?" in result.stderr
     assert sql("SELECT count(*) FROM customer") == [(left,)]
 
 

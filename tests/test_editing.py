@@ -134,7 +134,6 @@ def edit(articles, tmp_path, monkeypatch):
     def edit(slug, *lines, answers=""):
         opened.write_text("[]")
         (tmp_path / "lines").write_text(json.dumps(lines))
-        monkeypatch.setattr("commands.edit.is_interactive", lambda: bool(answers))
         result = articles("edit", slug, input="".join(f"{answer}\n" for answer in answers))
         return result, json.loads(opened.read_text())
 
@@ -214,13 +213,11 @@ def test_mistakes_are_listed_and_the_editor_opens_again(edit, save, client):
 
 @pytest.mark.parametrize("answers", ["", "n"])
 def test_text_that_is_not_imported_is_kept(edit, articles, save, sql, tmp_path, answers):
-    """If there is no terminal, nobody is asked."""
     save(article_json(1))
     before = stored(sql)
     mistake = "text = text.replace('Title 1', 'My precious words').replace('bannerUrl: ', 'bannerUrl: x')"
     result, opened = edit("slug-1", mistake, answers=answers)
     assert (result.exit_code, result.stdout, len(opened)) == (1, "", 1)
-    assert ("Open the editor again?" in result.stderr) == bool(answers)
     assert "'slug-1': bannerUrl: " in result.stderr
     (file,) = kept_files(tmp_path)
     assert result.stderr.index(f"Your text is kept in {file}.") > result.stderr.index("Error: ")
@@ -303,12 +300,11 @@ def test_edit_keeps_the_text_if_the_database_is_gone(edit, save, database, tmp_p
 
 
 @pytest.mark.parametrize("line", ["text = ''", "file.unlink(); raise SystemExit"])
-def test_file_without_text_is_a_mistake_and_is_not_kept(edit, save, sql, tmp_path, line):
+def test_file_without_text_changes_nothing(edit, save, sql, tmp_path, line):
     save(article_json(1))
     before = stored(sql)
     result, opened = edit("slug-1", line)
-    assert (result.exit_code, result.stdout, len(opened)) == (1, "", 1)
-    assert "Nothing was written." in result.stderr
+    assert (result.exit_code, result.stdout, len(opened)) == (0, "slug-1: unchanged\n", 1)
     assert (stored(sql), kept_files(tmp_path)) == (before, [])
 
 

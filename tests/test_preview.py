@@ -132,6 +132,7 @@ def test_only_publishes_the_named_ones_for_the_command(site):
     [
         (["sh", "-c", "exit 3"], 3, ""),
         (["sh", "-c", "kill -9 $$"], 137, ""),
+        (["no-such-program"], 127, "Error: There is no executable program 'no-such-program'."),
         (["./not-a-program"], 127, "Error: './not-a-program' cannot be started (Exec format error).\n"),
     ],
 )
