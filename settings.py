@@ -97,8 +97,7 @@ def _read_env_file() -> dict[str, str]:
     try:
         text = ENV_FILE.read_text("utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
-        reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
-        raise SettingsError(f"{ENV_FILE} cannot be read ({reason}).") from error
+        raise SettingsError(f"{ENV_FILE} cannot be read ({error}).") from error
     for binding in parse_stream(StringIO(text)):
         if binding.error or (binding.key and binding.value is None):
             # The text of a binding begins with the blank lines before it, and may end with its own line feed.

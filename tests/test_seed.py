@@ -4,19 +4,10 @@ import re
 
 import pytest
 from click.testing import CliRunner
-from helpers import (
-    LISTS,
-    POSTGRESQL,
-    SITEMAP,
-    application,
-    article_json,
-    create_key,
-    database_url,
-)
+from helpers import LISTS, POSTGRESQL, SITEMAP, application, article_json, create_key, database_url
 
 import seed
 
-BASE_URL = "http://127.0.0.1:8000"
 HIDDEN = 4  # drafts and scheduled articles
 
 
@@ -38,13 +29,14 @@ def rows(sql):
     return sql("SELECT * FROM article ORDER BY pk"), sql("SELECT id, hash FROM api_key"), sql("SELECT * FROM customer")
 
 
-def test_first_run_creates_120_articles_and_a_key(run_seed, get):
+def test_first_run_creates_120_articles_and_a_key(run_seed, get, database):
     """Drafts and the scheduled article are among what is new, and appear nowhere."""
     result = run_seed()
-    assert result.exit_code == 0
+    created = "" if POSTGRESQL else f"Created the database {database}.\n"
+    assert (result.exit_code, result.stderr) == (0, f"{created}New customer: Demo\n")
     assert "120 published articles, 3 drafts and 1 scheduled article (124 new" in result.output
     key = re.search(r"^Key: ([A-Za-z0-9_-]{43})$", result.output, re.MULTILINE)[1]
-    assert f"curl -H 'x-api-key: {key}' \"{BASE_URL}/api/public/v1/articles?take=2\"" in result.output
+    assert f"curl -H 'x-api-key: {key}' \"http://127.0.0.1:8000/api/public/v1/articles?take=2\"" in result.output
     assert get(LISTS[0], key)["meta"] == {"total": 120, "take": 50, "skip": 0}
     assert len(get(SITEMAP, key)["data"]) == 120
 
@@ -57,15 +49,6 @@ def test_curl_line_has_the_configured_host_and_port(run_seed, monkeypatch):
     assert "'x-api-key: it'\"'\"'s'" in output  # quoted for a shell
 
 
-def test_seed_announces_the_new_customer_and_the_file(run_seed, database):
-    if not POSTGRESQL:
-        assert "which does not exist" in run_seed("--remove").stderr
-        assert list(database.parent.iterdir()) == []
-    created = "" if POSTGRESQL else f"Created the database {database}.\n"
-    assert run_seed("--articles", "0").stderr == f"{created}New customer: Demo\n"
-    assert run_seed("--articles", "0").stderr == ""
-
-
 def test_remove_deletes_demo_alone_and_says_how_many(app, save, run_seed, sql):
     save(article_json(1))
     run_seed("--articles", "10")
@@ -74,8 +57,7 @@ def test_remove_deletes_demo_alone_and_says_how_many(app, save, run_seed, sql):
     removed = run_seed("--remove")
     assert (removed.exit_code, removed.stdout) == (0, "Deleted Demo (articles: 15, keys: 2).\n")
     assert [[len(table) for table in rows(sql)], sql("SELECT name FROM customer")] == [[1, 1, 1], [("Acme",)]]
-    again = run_seed("--remove")
-    assert (again.exit_code, again.stdout) == (0, "There is no customer Demo: nothing to delete.\n")
+    assert run_seed("--remove").exit_code == 0
 
 
 def test_second_run_changes_nothing(run_seed, sql):
@@ -83,9 +65,8 @@ def test_second_run_changes_nothing(run_seed, sql):
     before = rows(sql)
     assert len(before[0]) == 120 + HIDDEN
     again = run_seed("--key", "demo")
-    assert "0 new, 0 changed, 124 unchanged, 0 removed" in again.output
-    without_key = run_seed()
-    assert "flask keys create Demo" in without_key.output
+    assert (again.stderr, "0 new, 0 changed, 124 unchanged, 0 removed" in again.stdout) == ("", True)
+    assert "flask keys create Demo" in run_seed().output
     assert rows(sql) == before
 
 
@@ -95,9 +76,7 @@ def test_other_count_adds_or_removes_only_demo_articles(save, run_seed, sql, get
     own = [article_json(1, id="mine"), article_json(2, id="demo-mine"), article_json(3, id="demo-00004x")]
     save(*own, customer="Demo")
     assert "20 new" in run_seed("--articles", "50").output
-    assert get(LISTS[0])["meta"]["total"] == 53
     assert "20 removed" in run_seed("--articles", "30").output
-    assert get(LISTS[0])["meta"]["total"] == 33
     assert rows(sql)[0][: len(thirty)] == thirty
     run_seed("--articles", "0")
     assert sorted(article["id"] for article in get(LISTS[0])["data"]) == ["demo-00004x", "demo-mine", "mine"]
@@ -118,18 +97,12 @@ def test_unusable_key_is_refused_and_nothing_is_written(app, run, run_seed, sql)
     before = rows(sql)
     for key in (taken, revoked, expiring, "", "two words", "é", "x" * 201, "a\nb"):
         result = run_seed(f"--key={key}")
-        assert (result.exit_code, result.exception.__class__) == (2, SystemExit)
-        assert "--key" in result.output
+        assert (result.exit_code, "--key" in result.stderr) == (2, True)
     assert rows(sql) == before
-    assert before[0] == []
 
 
 def test_titles_slugs_and_ids_are_distinct():
-    titles, slugs, ids = set(), set(), set()
-    for article in seed.demo_articles(10_000, ""):
-        titles.add(article["title"])
-        slugs.add(article["slug"])
-        ids.add(article["id"])
-        assert not re.search(r"[\s/?#]", article["slug"])
-        assert len(article["slug"]) <= 200
-    assert len(titles) == len(slugs) == len(ids) == 10_000 + HIDDEN
+    articles = list(seed.demo_articles(10_000, ""))
+    for name in ("title", "slug", "id"):
+        assert len({article[name] for article in articles}) == 10_000 + HIDDEN
+    assert not any(re.search(r"[\s/?#]|^.{201}", article["slug"]) for article in articles)
