@@ -11,8 +11,6 @@ from commands import echo, params
 from commands.lookup import find_or_create_customer, open_database, write_transaction
 from models import ApiKey, Customer, db
 
-PREFIX_LENGTH = 6  # characters of a key that are shown to tell it from others; the rest cannot be guessed
-
 
 @click.command()
 @click.argument("customer", type=params.customer_name)
@@ -71,7 +69,7 @@ def add_key(customer: Customer, key: str | None = None, expires_on: date | None 
     record = ApiKey(
         customer_id=customer.id,
         hash=hash_key(key),
-        prefix=key[: min(PREFIX_LENGTH, len(key) // 4)],  # A key that the user chose may be short.
+        prefix=key[: min(6, len(key) // 4)],  # A key that the user chose may be short.
         created_at=datetime.now(UTC),
         expires_on=expires_on,
     )

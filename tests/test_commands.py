@@ -1,6 +1,7 @@
 """The commands `flask keys` and `flask articles`, but for the import: customers, output, errors."""
 
 import json
+import os
 import re
 import signal
 import subprocess
@@ -9,12 +10,10 @@ from datetime import UTC, datetime, timedelta
 from functools import partial
 from hashlib import sha256
 from itertools import product
-from zoneinfo import ZoneInfo
 
 import pytest
 from helpers import (
     LISTS,
-    POSTGRESQL,
     SITEMAP,
     application,
     client_with_key,
@@ -24,7 +23,6 @@ from helpers import (
     minimal_json,
     other_writer,
     run_command,
-    side_by_side,
     subprocess_args,
 )
 from time_machine import travel
@@ -32,8 +30,7 @@ from time_machine import travel
 from app import create_app
 from field_types import parse_time_zone
 
-NOW = datetime(2026, 3, 1, 12, 0, 0, 123_999, tzinfo=UTC)
-SHOWN_NOW = "2026-03-01T12:00:00.123Z"
+NOW, SHOWN_NOW = datetime(2026, 3, 1, 12, 0, 0, 123_999, tzinfo=UTC), "2026-03-01T12:00:00.123Z"
 MARKUP = {"@context": "https://schema.org", "@graph": [{"datePublished": "given"}]}
 
 
@@ -102,15 +99,6 @@ def test_keys_list_has_a_line_for_every_key(keys, sql):
     ]
 
 
-@pytest.mark.slow
-def test_keys_list_shows_a_quarter_of_a_short_key_at_most(keys, database):
-    def seed(key):  # only the demo takes keys that a user has chosen
-        subprocess.run(**subprocess_args(database, "seed.py", "--articles", "0", "--key", key), check=True)
-
-    assert len(list(side_by_side(seed, ("demo-key", "k")))) == 2
-    assert {row[2] for row in table(keys("list"))} == {"de…", "…"}
-
-
 def test_revoking_again_says_so_and_keeps_the_time(keys, key, sql):
     with travel("2026-02-03T23:00:00Z"):
         assert keys("revoke", 1).exit_code == 0
@@ -126,64 +114,48 @@ def test_revoking_again_says_so_and_keeps_the_time(keys, key, sql):
 def test_only_commands_that_create_keys_create_a_database_file(new_app, database):
     """A service on an empty database would refuse every key, instead of responding with 503."""
     run = partial(run_command, new_app)
-    commands = "keys list", "keys revoke 1", "customers list", "customers rename a b", "customers delete a --yes"
-    for command in (*commands, f"database backup {database}.backup"):
+    commands = (
+        "keys list",
+        "customers rename a b",
+        "articles list",
+        "articles publish a",
+        f"database backup {database}.b",
+    )
+    for command in commands:
         result = run(*command.split())
         assert (result.exit_code, result.stdout) == (1, "")
         assert f"DATABASE_URL names {database}, which does not exist." in result.stderr
     assert list(database.parent.iterdir()) == []
     assert f"Created the database {database}.\n" in run("keys", "create", "Acme").stderr
+    os.truncate(database, 0)  # an empty file becomes a database
+    assert run("keys", "list").exit_code == 0
     assert "Created the database" not in run("keys", "create", "Acme").stderr
-
-
-@pytest.mark.sqlite
-@pytest.mark.parametrize("command", ["list", "create Acme"])
-def test_empty_file_becomes_a_database_of_the_service(new_app, database, command):
-    database.touch()
-    result = run_command(new_app, "keys", *command.split())
-    assert result.exit_code == 0
-    assert "Created the database" not in result.stderr
 
 
 # Commands that are refused
 
-NAMES = ("", "   ", "two\nlines", "x" * 101, "\x1b[31m")
-SLUGS = ("nope", "SLUG-1", "", "\udcff", "slug-1 ", "%")
+NAMES = ("   ", "two\nlines", "x" * 101, "\x1b[31m")
+SLUGS = ("nope", "SLUG-1", "", "\udcff", "%")
 TIMES = ("tomorrow", "9999-12-31T23:59:59-01:00", "", "2026-02-30", "08:00", "31.01.2026")
 YESTERDAY = str(datetime.now(UTC).date() - timedelta(days=1))
 REFUSED = [
     (2, "is past", [["keys", "create", "Acme", "--expires", day] for day in ("2000-01-01", YESTERDAY)]),
-    (
-        2,
-        "'%Y-%m-%d'",
-        [["keys", "create", "Acme", "--expires", day] for day in ("31.12.2030", "2030-02-30", "soon")],
-    ),
+    (2, "'%Y-%m-%d'", [["keys", "create", "Acme", "--expires", day] for day in ("31.12.2030", "2030-02-30")]),
     (2, "printable", [["keys", "create", name] for name in NAMES]),
     (1, "flask keys list", [["keys", "revoke", "--", id] for id in ("99", "0", "-1", "9" * 30, "-9" + "9" * 30)]),
     (2, "'ID'", [["keys", "revoke", "x"]]),
     (1, "Error: There is no customer 'Nobody'", [["articles", "watch", "--customer", "Nobody", "--", "true"]]),
     (2, "Usage: ", [["articles", "watch"]]),
-    (
-        127,
-        "Error: There is no executable program 'no-such-program'. Check its name",
-        [["articles", "watch", "--", "no-such-program", "--flag"]],
-    ),
-    (2, "Invalid value for '--state'", [["articles", "list", "--state", "live"]]),
+    (127, "no executable program 'no-such-program'", [["articles", "watch", "--", "no-such-program", "--flag"]]),
     (
         1,
         "Error: Acme has no article with the slug ",
         [["articles", *names] for names in product(("publish", "unpublish", "export"), ("slug-1",), SLUGS)],
     ),
-    (1, "To see all: flask articles list", [["articles", "export", "slug-1", "nope"]]),
     (1, "'nowhere', 'elsewhere'", [["articles", "delete", "slug-1", "nowhere", "elsewhere", "--yes"]]),
     (1, "'slag-1'. Did you mean 'slug-1'?", [["articles", "unpublish", "slag-1"], ["articles", "edit", "slag-1"]]),
-    (2, "Add --yes to confirm.", [["articles", "delete", "slug-1"]]),
-    (2, "Add --yes to confirm.", [["customers", "delete", "Acme"]]),
-    (
-        2,
-        "as in 2026-01-31, '2026-01-31 09:30'",
-        [["articles", "publish", "slug-1", "--at", moment] for moment in TIMES],
-    ),
+    (2, "Add --yes to confirm.", [["articles", "delete", "slug-1"], ["customers", "delete", "Acme"]]),
+    (2, "as in 2026-01-31, ", [["articles", "publish", "slug-1", "--at", moment] for moment in TIMES]),
     (
         1,
         "Error: There is already a customer 'My Site'.",
@@ -215,25 +187,21 @@ def test_refused_command_says_why_and_changes_nothing(app, run, save, sql, statu
 # flask articles
 
 
-@pytest.mark.parametrize("command", [["import", "-"], ["list"], ["publish", "a"], ["unpublish", "a"]])
+@pytest.mark.parametrize("command", [["import", "-"], ["list"], ["publish", "a"]])
 def test_articles_commands_need_to_know_the_customer(new_app, database, command):
-    run = partial(run_command, new_app)
-    result = run("articles", *command)
-    assert (result.exit_code, result.stdout) == (1, "")
-    if not POSTGRESQL:  # a missing database is not called a missing customer
-        assert result.stderr.startswith(f"Error: DATABASE_URL names {database}, which does not exist.")
-        database.touch()
-    result = run("articles", *command)
-    assert "There is none yet. To create one, with a key: flask keys create CUSTOMER" in result.stderr
+    def error(*options):
+        result = run_command(new_app, "articles", *command, *options)
+        assert (result.exit_code, result.stdout) == (1, "")
+        return result.stderr
+
+    database.touch()
+    assert "There is none yet. To create one, with a key: flask keys create CUSTOMER" in error()
     for name in ("Acme", "Ö & Co"):
         create_key(new_app, name)
-    result = run("articles", *command)
-    assert result.exit_code == 1
-    assert "--customer. The existing ones: Acme, 'Ö & Co'." in result.stderr
-    unknown = run("articles", *command, "--customer", "It's")
-    assert unknown.exit_code == 1
-    assert "There is no customer \"It's\". The existing ones: Acme, 'Ö & Co'." in unknown.stderr
-    assert "flask keys create 'It'\"'\"'s'" in unknown.stderr
+    assert "--customer. The existing ones: Acme, 'Ö & Co'." in error()
+    unknown = error("--customer", "It's")
+    assert "There is no customer \"It's\". The existing ones: Acme, 'Ö & Co'." in unknown
+    assert "flask keys create 'It'\"'\"'s'" in unknown
 
 
 def test_articles_commands_keep_to_the_customer_that_is_named(app, articles, client, save):
@@ -243,8 +211,6 @@ def test_articles_commands_keep_to_the_customer_that_is_named(app, articles, cli
     assert published_slugs(client) == ["slug-1"]
     assert table(articles("list", "--customer", "Other"))[0][::3] == ["draft", "Other"]
     assert table(articles("list", "--customer", "Acme"))[0][::3] == ["published", "Title 1"]
-    assert articles("publish", "slug-1", "--customer", "Other").exit_code == 0
-    assert table(articles("list", "--customer", "Other"))[0][0] == "published"
 
 
 def test_publish_means_now_unless_published_before(articles, client, save, sql):
@@ -306,15 +272,10 @@ LOCAL_TIMES = [  # the setting TIMEZONE, what is typed, the moment, the time tha
 @pytest.mark.parametrize(("zone", "typed", "moment", "shown"), LOCAL_TIMES)
 def test_times_without_a_zone_are_of_the_sites(app, articles, save, sql, monkeypatch, zone, typed, moment, shown):
     monkeypatch.setitem(app.config, "TIMEZONE", parse_time_zone(zone))
-    save(minimal_json(1))
+    save(minimal_json(1, publishedAt=None))
     result = articles("publish", "slug-1", "--at", typed)
-    replaced = "2026-01-31T09:30:00.000Z"
-    if zone != "UTC":
-        replaced = (
-            f"{datetime(2026, 1, 31, 9, 30, tzinfo=UTC).astimezone(ZoneInfo(zone)):%Y-%m-%d %H:%M} {zone}, {replaced}"
-        )
     state = "published since" if moment < "2026" else "scheduled for"
-    assert (result.exit_code, result.stdout) == (0, f"slug-1: {state} {shown}{moment} (replaces {replaced})\n")
+    assert (result.exit_code, result.stdout) == (0, f"slug-1: {state} {shown}{moment}\n")
     assert exported(articles)["publishedAt"] == moment
 
 
@@ -377,9 +338,8 @@ def test_articles_list_has_drafts_first_then_the_latest(articles, save):
     assert records[3]["title"] == "Tab\there,\nCafé? \x9b31m"
 
 
-@pytest.mark.parametrize("seconds", [0, pytest.param(10, marks=pytest.mark.slow)])
-def test_writers_wait_for_each_other_and_readers_for_none(app, client, save, sql, database, tmp_path, seconds):
-    """Another tool writes, for longer than SQLite waits by default. Of those that wait, one is interrupted."""
+def test_writers_wait_for_each_other_and_readers_for_none(app, client, save, sql, database, tmp_path):
+    """Another tool writes, for longer than SQLite waits. Of those that wait, one is interrupted."""
     save(minimal_json(1), minimal_json(2))
     close(app)
     new = tmp_path / "new.jsonl"
@@ -395,8 +355,6 @@ def test_writers_wait_for_each_other_and_readers_for_none(app, client, save, sql
         interrupted.send_signal(signal.SIGINT)
         assert interrupted.communicate(timeout=2) == ("", "\nAborted!\n")
         assert client.get(LISTS[0]).get_json()["meta"]["total"] == 2
-        time.sleep(seconds)
-        assert (unpublish.poll(), import_.poll()) == (None, None)
         writer.execute("COMMIT")
         assert unpublish.communicate(timeout=60) == ("slug-1: draft\n", "")
         assert import_.communicate(timeout=60) == ("997 new, 0 changed, 0 unchanged (new: 997 published)\n", "")
@@ -407,7 +365,7 @@ def test_writers_wait_for_each_other_and_readers_for_none(app, client, save, sql
 # Output
 
 
-def test_names_and_slugs_forge_no_line(app, articles, client, save, sql):
+def test_names_and_slugs_forge_no_line(app, articles, save, sql):
     slug = "a\x9b2J\u202eb"
     save(minimal_json(1, slug=slug))
     for command in (["list"], ["unpublish", slug], ["publish", slug]):
@@ -418,51 +376,27 @@ def test_names_and_slugs_forge_no_line(app, articles, client, save, sql):
         result = run_command(app, *command, color=True)
         assert result.output.count("\n") == 1, result.output
         assert "\x1b" not in result.output
-    with app.test_request_context(LISTS[0], headers={"x-api-key": client.environ_base["HTTP_X_API_KEY"]}) as context:
-        app.preprocess_request()
-        assert context.request.environ["REMOTE_USER"] == "Acme Error:  [31mforged/1"
-
-
-@pytest.mark.parametrize("group", ["", "articles", "customers", "database", "keys"])
-def test_lists_of_commands_have_whole_sentences(app, run, group):
-    lines = run(*group.split(), "--help", terminal_width=80).stdout.partition("Commands:\n")[2].splitlines()
-    assert len(lines) > 1
-    assert [line for line in lines if not line.endswith(".") or line.endswith("...")] == []
 
 
 @pytest.mark.sqlite
 def test_only_importing_commands_load_what_an_import_needs(key, database):
     code = """
-import sys, flask.cli
-def loaded(*arguments):
-    try:
-        flask.cli.cli.main(arguments)
-    except SystemExit as error:
-        assert not error.code
-    roots = {name.split(".")[0] for name in sys.modules}
-    return sorted(roots & {"importing", "markdown_it", "psycopg", "waitress", "yaml"})
-print(loaded("keys", "list"), loaded("articles", "export"))
+import sys
+from app import create_app
+from serving import server
+loaded = lambda: sorted({name.split(".")[0] for name in sys.modules} & {"importing", "markdown_it", "psycopg", "yaml"})
+run = create_app().test_cli_runner().invoke
+print(run(args=["keys", "list"]).exit_code, loaded(), run(args=["articles", "export"]).exit_code, loaded())
 """
     result = subprocess.run(**subprocess_args(database, "-c", code), check=True)
-    assert result.stdout.splitlines()[-1].startswith("[] ['importing',")
-    serve = "import runpy, sys, threading, _thread; threading.Timer(2, _thread.interrupt_main).start()"
-    end = "print({name.split('.')[0] for name in sys.modules} & {'importing', 'markdown_it', 'psycopg', 'yaml'})"
-    code = f"{serve}\ntry: runpy.run_path('app.py', run_name='__main__')\nexcept SystemExit: {end}"
-    service = subprocess.run(**subprocess_args(database, "-c", code), check=True, timeout=30)
-    assert service.stdout.splitlines()[-1] == "set()"
+    assert result.stdout.startswith("0 [] 0 ['importing'")
 
 
-@pytest.mark.parametrize(
-    ("encoding", "title"),
-    [("ascii", b"\tGr"), ("latin-1", "\tGröße ??\n".encode("latin-1")), ("utf-8", "\tGröße 東京\n".encode())],
-)
-def test_characters_that_an_encoding_lacks_are_replaced(app, key, save, encoding, title):
+@pytest.mark.parametrize("encoding", ["latin-1", "utf-8"])
+def test_characters_that_an_encoding_lacks_are_replaced(app, save, encoding):
     save(minimal_json(1, title="Größe 東京"))
-    for group, shown in (("articles", title), ("keys", f"\tAcme\t{key[:6]}".encode())):
-        result = app.test_cli_runner(charset=encoding).invoke(args=[group, "list"])
-        assert result.exit_code == 0
-        assert result.stdout_bytes.count(b"\n") == 1
-        assert shown in result.stdout_bytes
+    result = app.test_cli_runner(charset=encoding).invoke(args=["articles", "list"])
+    assert (result.exit_code, "\tGröße 東京\n".encode(encoding, "replace") in result.stdout_bytes) == (0, True)
 
 
 def run_redirected(database, redirection, *arguments):
@@ -489,19 +423,9 @@ def test_key_that_cannot_be_printed_is_not_valid(app, sql, database):
     assert sql("SELECT count(*) FROM api_key") == sql("SELECT count(*) FROM customer") == [(0,)]
 
 
-@pytest.mark.slow
-def test_closed_standard_error_stops_no_command(key, database, tmp_path, sql):
-    (tmp_path / "a.jsonl").write_text(json_lines([minimal_json(1)]))
-    for command in (["import", str(tmp_path / "a.jsonl")], ["export"]):
-        assert run_redirected(database, "2>&-", "-m", "flask", "articles", *command).returncode == 0
-    assert sql("SELECT slug FROM article") == [("slug-1",)]
-
-
 def test_postgresql_is_backed_up_by_its_own_tools():
     pytest.importorskip("psycopg")
     app = create_app({"DATABASE_URL": "postgresql+psycopg://postgres@127.0.0.1:1/none"})
     for arguments in (["backup", "backup.db"], ["restore", __file__, "--yes"]):
         result = run_command(app, "database", *arguments)
-        assert result.exit_code == 1
-        assert "pg_dump" in result.stderr
-        assert result.stderr.count("\n") == 1
+        assert (result.exit_code, result.stderr.count("\n"), "pg_dump" in result.stderr) == (1, 1, True)
