@@ -5,13 +5,11 @@ import signal
 import sys
 import time
 from datetime import UTC, datetime
-from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import click
 import orjson
 from flask import Flask
-from sqlalchemy import URL
 
 from commands import echo, params
 from commands.keys import add_key
@@ -45,8 +43,7 @@ def preview(command: tuple[str, ...], slugs: tuple[str, ...], customer: str | No
 
     owner, lines = _read_articles(customer, slugs)
     with TemporaryDirectory(prefix="articles-preview-") as folder:
-        database = URL.create("sqlite", database=str(Path(folder, "articles.db")))
-        app = create_app({"DATABASE_URL": database})
+        app = create_app({"DATABASE_URL": f"sqlite:///{folder}/articles.db"})
         with app.app_context():
             try:
                 open_database(create=True)

@@ -13,7 +13,7 @@ from sqlalchemy.exc import DBAPIError
 
 from commands import echo, params
 from commands.errors import database_reason
-from commands.lookup import find_customer, get_customer
+from commands.lookup import get_customer
 from commands.programs import ProgramError, find_program, start_program, stop_on_signal
 from models import Customer, db
 from schemas import ArticleSchema
@@ -24,7 +24,7 @@ from storage.selects import NEXT_PUBLICATION, select_published
 # Between two looks at the database, which with a read take less than a second.
 LOOK_SECONDS = 0.9
 MAX_SETTLE_SECONDS = 10  # The command waits this long after the first change while there are further ones.
-FIRST_RETRY_SECONDS, MAX_RETRY_SECONDS = 10, 300
+MIN_RETRY_SECONDS, MAX_RETRY_SECONDS = 10, 300
 
 # What responses and their order depend on. They can be ordered by views too, but these change all the time.
 COLUMNS = (*ArticleSchema().columns, "created_at", "updated_at")
@@ -49,8 +49,7 @@ class PublishedState:
         customer.
         """
         version, now, before = current_app.extensions["change_detector"].version(), datetime.now(UTC), self._digest
-        is_due = self._expires_at and self._expires_at <= now
-        if version and version == self._version and not is_due:
+        if version and version == self._version and not (self._expires_at and self._expires_at <= now):
             return False
         try:
             self._read(now)
@@ -64,9 +63,8 @@ class PublishedState:
         return self._digest != before
 
     def _read(self, now: datetime) -> None:
-        """Read the digest. A customer that was renamed keeps its id; in another database, it keeps its name."""
-        found = find_customer(self.customer or "") or db.session.get(Customer, self._customer_id)
-        customer = found or get_customer(self.customer, changes=False)
+        """Read the digest. A customer that was renamed keeps its id."""
+        customer = db.session.get(Customer, self._customer_id) or get_customer(self.customer, changes=False)
         parameters = {"customer_id": customer.id, "now": now}
         self._expires_at = db.session.scalar(NEXT_PUBLICATION, parameters)
         digest = sha256(customer.name.encode())  # The name is in structured data.
@@ -99,7 +97,7 @@ def _run_after_changes(command: tuple[str, ...], state: PublishedState, stop: Ev
     """Run the command after each change that is seen, also after one while it runs, until `stop` and its end."""
     process: subprocess.Popen[bytes] | None = None
     settled_at = retry_at = 0.0
-    retry_seconds = FIRST_RETRY_SECONDS
+    retry_seconds = MIN_RETRY_SECONDS
     while not stop.is_set():
         time.sleep(LOOK_SECONDS)
         has_changed, now = state.refresh(), time.monotonic()  # A change may be taken back while the command runs.
@@ -115,7 +113,7 @@ def _run_after_changes(command: tuple[str, ...], state: PublishedState, stop: Ev
                 status, process = process.returncode, None
                 if status:
                     raise ProgramError(f"{command[0]} failed with exit status {status}.")
-                retry_seconds = FIRST_RETRY_SECONDS
+                retry_seconds = MIN_RETRY_SECONDS
         except ProgramError as error:
             echo(f"{error.message} Next attempt in {retry_seconds} seconds.", err=True)
             is_pending, retry_at = True, now + retry_seconds
