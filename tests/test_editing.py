@@ -4,7 +4,8 @@ import json
 import signal
 import subprocess
 import sys
-from functools import partial
+from functools import partial, reduce
+from pathlib import Path
 
 import pytest
 from helpers import (
@@ -14,8 +15,8 @@ from helpers import (
     application,
     article_json,
     client_with_key,
+    close,
     create_key,
-    database_url,
     import_articles,
     minimal_json,
     read_page,
@@ -99,48 +100,35 @@ def test_export_moves_everything_to_another_database(app, save, sql, tmp_path, m
 # Edit
 
 
-EDITOR = """
-import json, pathlib, sys
-opened = pathlib.Path(__file__).with_name("opened")
-texts, lines = (json.loads(path.read_text()) for path in (opened, opened.with_name("lines")))
-file = pathlib.Path(sys.argv[1])
-text = file.read_text()
-opened.write_text(json.dumps([*texts, text]))
-exec("".join(lines[len(texts) :][:1]))
-file.write_text(text)
-"""
-
-
 @pytest.fixture
 def edit(articles, tmp_path, monkeypatch):
-    """Run `flask articles edit` with an editor that runs lines of Python, one a call, on the `text` of its file.
+    """Run `flask articles edit` with an editor that is a function a call; return the texts that were opened too.
 
-    With `answers`, somebody at a terminal types them after each mistake.
+    A function gets the text of the file and returns another one, and None removes the file. The `answers` are typed
+    after each mistake.
     """
-    editor, opened = tmp_path / "editor.py", tmp_path / "opened"
-    editor.write_text(EDITOR)
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
 
-    def edit(slug, *lines, answers=""):
-        opened.write_text("[]")
-        (tmp_path / "lines").write_text(json.dumps(lines))
-        result = articles("edit", slug, input="".join(f"{answer}\n" for answer in answers))
-        return result, json.loads(opened.read_text())
+    def edit(slug, *changes, answers=""):
+        opened, remaining = [], iter(changes)
 
-    monkeypatch.setenv("EDITOR", f"{sys.executable} {editor}")
-    monkeypatch.delenv("VISUAL", raising=False)
-    monkeypatch.setenv("TMPDIR", str(tmp_path))
-    monkeypatch.setattr("tempfile.tempdir", None)
+        def editor(filename):
+            opened.append(Path(filename).read_text())
+            text = next(remaining)(opened[-1])
+            Path(filename).unlink() if text is None else Path(filename).write_text(text)
+
+        monkeypatch.setattr("click.edit", editor)
+        return articles("edit", slug, input="\n".join(answers)), opened
+
     return edit
 
 
-def other_tool(database, *statements):
-    """Return a line of Python that changes the database, which the editor then runs while it is open."""
-    url = database_url(database).replace("+psycopg", "")
-    module, target = ("psycopg", url) if POSTGRESQL else ("sqlite3", str(database))
-    lines = [f"import {module}", f"c = {module}.connect({target!r})", *(f"c.execute({sql!r})" for sql in statements)]
-    return "; ".join([*lines, "c.commit(); "])
+def replace(*pairs):
+    """Return an editor that replaces text."""
+    return lambda text: reduce(lambda before, pair: before.replace(*pair), pairs, text)
 
 
+MINE = replace(("Title 1", "Mine"))
 # Fails if another connection is open: an editor holds none. SQLite changes its mode only then.
 NO_OTHER_CONNECTION = (
     "DO $$ BEGIN ASSERT 1 = (SELECT count(*) FROM pg_stat_activity WHERE datname = current_database()); END $$"
@@ -149,46 +137,50 @@ NO_OTHER_CONNECTION = (
 )
 
 
-def kept_files(tmp_path):
-    return list(tmp_path.glob("article-*"))
+def kept_text(result, tmp_path):
+    """Return the text of the only file that is kept, which the command's last line names."""
+    (file,) = tmp_path.glob("article-*")
+    assert file.stat().st_mode & 0o777 == 0o600
+    assert result.exit_code == 1
+    assert f"Your text is kept in {file}. To import it: flask articles import {file}\n" in result.stderr
+    return file.read_text()
 
 
-def test_edit_shows_html_and_imports_what_was_saved(edit, save, client, sql, tmp_path):
+def test_edit_shows_html_and_imports_what_was_saved(edit, save, client, tmp_path):
     html = '<p class="a">One</p>\n<p>Two</p>'
     save(article_json(1, slug="spring-menu", contentHtml=html), article_json(2))
-    line = "text = chr(0xfeff) + text.replace('title: Title 1', 'title: Better').replace('spring-menu', 'new-slug')"
     assert "\nflask articles edit spring-menu\n" in section(PUBLISH, "Fix a typo, rename a slug")
-    result, (opened,) = edit("spring-menu", line)
+    change = replace(("title: Title 1", "title: Better"), ("spring-menu", "new-slug"))
+    result, (opened,) = edit("spring-menu", lambda text: f"\ufeff{change(text)}")
     assert (result.exit_code, result.stdout, result.stderr) == (0, "spring-menu: changed\n", "")
     assert opened.startswith("---\n")
     assert opened.endswith(f"\n---\n{html}\n")
     shown = {article["id"]: article for article in client.get(LISTS[0]).get_json()["data"]}
     assert (shown["id-0001"]["metaTitle"], shown["id-0001"]["slug"]) == ("Better", "new-slug")
     assert shown["id-0002"]["title"] == "Title 2"
-    assert kept_files(tmp_path) == []
+    assert list(tmp_path.glob("article-*")) == []
 
 
-def test_edit_without_a_change_changes_nothing(edit, save, sql, tmp_path, monkeypatch):
+def test_edit_without_a_change_changes_nothing(edit, articles, save, sql, tmp_path, monkeypatch):
     """An empty or removed file, as in git, and an editor that cannot be started, are no change."""
     save(article_json(1))
     before = stored(sql)
-    for line in ("", "text = text.replace(': ', ':   ')", "text = ''", "file.unlink(); raise SystemExit"):
-        result, _ = edit("slug-1", line)
-        assert (result.exit_code, result.stdout) == (0, "slug-1: unchanged\n")
-    monkeypatch.setenv("EDITOR", "no-such-editor")
-    result, _ = edit("slug-1")
-    assert (result.exit_code, "no-such-editor" in result.stderr) == (1, True)
-    assert stored(sql) == before
-    assert kept_files(tmp_path) == []
+    for change in (replace(), replace((": ", ":   ")), lambda _: "", lambda _: None):
+        assert edit("slug-1", change)[0].stdout == "slug-1: unchanged\n"
+    monkeypatch.undo()
+    monkeypatch.setenv("VISUAL", "no-such-editor")
+    result = articles("edit", "slug-1")
+    assert (result.exit_code, "no-such-editor" in result.stderr, "kept" in result.stderr) == (1, True, False)
+    assert (stored(sql), list(tmp_path.glob("article-*"))) == (before, [])
 
 
 def test_mistakes_are_listed_and_the_editor_opens_again(edit, save, client):
     save(article_json(1))
     result, opened = edit(
         "slug-1",
-        "text = text.replace('title: Title 1', 'titel: Edited').replace('views: 1', 'views: one')",
-        "text = text.replace('titel: Edited', 'title: Edited: again')",
-        "text = text.replace('Edited: again', 'Edited').replace('views: one', 'views: 1').replace('<p>', '<p># ')",
+        replace(("title: Title 1", "titel: Edited"), ("views: 1", "views: one")),
+        replace(("titel: Edited", "title: Edited: again")),
+        replace(("Edited: again", "Edited"), ("views: one", "views: 1"), ("<p>", "<p># ")),
         answers="yy",
     )
     assert (result.exit_code, result.stdout) == (0, "slug-1: changed\n")
@@ -199,7 +191,6 @@ def test_mistakes_are_listed_and_the_editor_opens_again(edit, save, client):
     assert len(lines) == 1 + 3
     assert "must be YAML" in second
     assert "title: Edited: again\n" in opened[2]
-    assert not any(line.startswith("#") for text in opened for line in text.splitlines())
     (shown,) = client.get(LISTS[0]).get_json()["data"]
     assert (shown["title"], shown["contentHtml"]) == ("Edited", "<p># Content of <em>number</em> 1.</p>")
 
@@ -208,28 +199,24 @@ def test_mistakes_are_listed_and_the_editor_opens_again(edit, save, client):
 def test_text_that_is_not_imported_is_kept(edit, articles, save, sql, tmp_path, answers):
     save(article_json(1))
     before = stored(sql)
-    mistake = "text = text.replace('Title 1', 'My precious words').replace('bannerUrl: ', 'bannerUrl: x')"
+    mistake = replace(("Title 1", "My precious words"), ("bannerUrl: ", "bannerUrl: x"))
     result, opened = edit("slug-1", mistake, answers=answers)
-    assert (result.exit_code, result.stdout, len(opened)) == (1, "", 1)
-    assert "'slug-1': bannerUrl: " in result.stderr
-    (file,) = kept_files(tmp_path)
-    assert result.stderr.index(f"Your text is kept in {file}.") > result.stderr.index("Error: ")
-    assert f" To import it: flask articles import {file}\n" in result.stderr
-    assert file.stat().st_mode & 0o777 == 0o600
+    assert (result.stdout, len(opened)) == ("", 1)
+    assert 0 <= result.stderr.index("bannerUrl: ") < result.stderr.index("Your text is kept")
+    text = kept_text(result, tmp_path)
     assert stored(sql) == before
-    file.write_text(file.read_text().replace("bannerUrl: x", "bannerUrl: "))
-    assert articles("import", file).stdout == "0 new, 1 changed, 0 unchanged\n"
+    (tmp_path / "article.html").write_text(text.replace("bannerUrl: x", "bannerUrl: "))
+    assert articles("import", tmp_path / "article.html").stdout == "0 new, 1 changed, 0 unchanged\n"
     assert sql("SELECT title FROM article") == [("My precious words",)]
 
 
-def test_edit_keeps_the_id_and_takes_times_of_the_sites_zone(app, edit, save, sql, articles, monkeypatch):
+def test_edit_keeps_the_id_and_takes_times_of_the_sites_zone(app, edit, save, articles, monkeypatch):
     monkeypatch.setitem(app.config, "TIMEZONE", parse_time_zone("Europe/Berlin"))
-    save(article_json(1))
-    result, _ = edit("slug-1", "text = text.replace('id-0001', 'other')")
-    assert (result.exit_code, result.stdout) == (1, "")
-    assert "id: Must stay 'id-0001'." in result.stderr
-    line = "import re; text = re.sub('publishedAt: .*', 'publishedAt: 2027-07-01 08:00', text)"
-    assert edit("slug-1", line + ".replace('id: id-0001', '').replace('slug-1', 'new')")[0].exit_code == 0
+    save(article_json(1, publishedAt=FUTURE))
+    result, _ = edit("slug-1", replace(("id-0001", "other")))
+    assert (result.exit_code, "id: Must stay 'id-0001'." in result.stderr) == (1, True)
+    change = replace((FUTURE, "2027-07-01 08:00"), ("id: id-0001", ""), ("slug-1", "new"))
+    assert edit("slug-1", change)[0].exit_code == 0
     (record,) = exported(articles("export"))
     assert [record[name] for name in ("id", "slug", "publishedAt")] == ["id-0001", "new", "2027-07-01T06:00:00.000Z"]
 
@@ -243,44 +230,35 @@ CONFLICTS = [
 
 
 @pytest.mark.parametrize("statements", CONFLICTS)
-def test_edit_of_what_changed_meanwhile_is_refused(edit, save, database, sql, tmp_path, statements):
+def test_edit_of_what_changed_meanwhile_is_refused(app, edit, save, sql, tmp_path, statements):
     save(article_json(1), article_json(2))
-    other = other_tool(database, NO_OTHER_CONNECTION, *statements)
-    result, opened = edit("slug-1", other + "text = text.replace('Title 1', 'Mine')", answers="y")
-    assert (result.exit_code, result.stdout, len(opened)) == (1, "", 1)
+    close(app)
+
+    def change(text):
+        for statement in (NO_OTHER_CONNECTION, *statements):
+            sql(statement)
+        return MINE(text)
+
+    result, opened = edit("slug-1", change, answers="y")
+    assert (result.stdout, len(opened)) == ("", 1)
     assert "To import your text as it is would undo that." in result.stderr
-    (file,) = kept_files(tmp_path)
-    assert f"To import it: flask articles import {file}\n" in result.stderr
-    assert "title: Mine\n" in file.read_text()
+    assert "title: Mine\n" in kept_text(result, tmp_path)
     assert ("Mine",) not in sql("SELECT title FROM article")
 
 
 @pytest.mark.sqlite
-def test_edit_keeps_the_text_if_the_database_is_gone(edit, save, database, tmp_path):
+def test_edit_keeps_the_text_if_the_database_is_gone(app, edit, save, database, tmp_path):
     save(article_json(1))
-    lose = f"import pathlib; [file.unlink() for file in pathlib.Path({str(tmp_path)!r}).glob('articles.db*')]; "
-    result, _ = edit("slug-1", lose + "text = text.replace('Title 1', 'Mine')")
-    assert (result.exit_code, "which does not exist" in result.stderr) == (1, True)
-    (file,) = kept_files(tmp_path)
-    assert "title: Mine\n" in file.read_text()
+    result, _ = edit("slug-1", lambda text: database.rename(tmp_path / "away.db") and MINE(text))
+    assert "which does not exist" in result.stderr
+    assert "title: Mine\n" in kept_text(result, tmp_path)
     assert not database.exists()
 
 
-def test_what_a_crashing_editor_has_saved_is_kept(edit, save, sql, tmp_path):
-    save(article_json(1))
-    before = stored(sql)
-    result, _ = edit("slug-1", "file.write_text(text.replace('Title 1', 'Mine')); raise SystemExit(1)")
-    assert (result.exit_code, result.stdout) == (1, "")
-    (file,) = kept_files(tmp_path)
-    assert f"Your text is kept in {file}." in result.stderr
-    assert "title: Mine\n" in file.read_text()
-    assert stored(sql) == before
-
-
 @pytest.mark.slow
-@pytest.mark.parametrize(("number", "status"), [(signal.SIGTERM, 143), (signal.SIGHUP, 129)])
-def test_what_is_saved_after_a_signal_is_kept(save, key, database, sql, tmp_path, number, status):
-    """The signal ends `flask`, and not the editor."""
+@pytest.mark.parametrize(("number", "status"), [(signal.SIGTERM, 143), (signal.SIGHUP, 129), (0, 1)])
+def test_what_is_saved_after_a_signal_or_crash_is_kept(save, key, database, sql, tmp_path, number, status):
+    """The signal ends `flask`, and not the editor. Without one, the editor crashes."""
     save(article_json(1))
     folder = tmp_path / "temporary"
     folder.mkdir()
@@ -291,6 +269,7 @@ def test_what_is_saved_after_a_signal_is_kept(save, key, database, sql, tmp_path
         "time.sleep(1)\n"
         "file = pathlib.Path(sys.argv[1])\n"
         "file.write_text(file.read_text().replace('Title 1', 'Mine'))\n"
+        "sys.exit(1)\n"
     )
     editor = f"{sys.executable} {tmp_path / 'editor.py'}"
     args = subprocess_args(database, "-m", "flask", "articles", "edit", "slug-1", TMPDIR=str(folder), EDITOR=editor)
@@ -374,23 +353,19 @@ def test_mirror_equals_its_source_over_three_nights(app, articles, client, site)
     (first,) = run_section(app, page, "Mirror another instance")
     assert first.startswith("5 new, 0 changed, 0 unchanged, 0 unpublished")
     assert_equal()
-
-    assert source("unpublish", "slug-1", *owner).exit_code == 0
+    source("unpublish", "slug-1", *owner)
     (record,) = exported(source("export", "slug-2", *owner))
     with travel("2026-03-02T23:59:00Z"):
-        import_articles(site.app, record | {"slug": "renamed"}, customer=site.customer)
-        import_articles(site.app, article_json(3, title="Edited", updatedAt=None), customer=site.customer)
+        site.save(record | {"slug": "renamed"}, article_json(3, title="Edited", updatedAt=None))
     assert articles("import", *command).stdout == "0 new, 2 changed, 2 unchanged, 1 unpublished\n"
     assert_equal()
-
-    assert source("publish", "slug-1", *owner).exit_code == 0
+    source("publish", "slug-1", *owner)
+    source("delete", "slug-4", "--yes", *owner)
     with travel("2026-03-02T23:59:30Z"):  # the same day again
-        import_articles(site.app, article_json(3, title="Edited again", updatedAt=None), customer=site.customer)
-    assert source("delete", "slug-4", "--yes", *owner).exit_code == 0
+        site.save(article_json(3, title="Edited again", updatedAt=None))
     with travel("2026-03-05T00:05:00Z"):
         assert articles("import", *command).stdout == "0 new, 2 changed, 2 unchanged, 1 unpublished\n"
     assert_equal()
-    assert articles("import", *command).stdout == "0 new, 0 changed, 4 unchanged, 0 unpublished\n"
 
 
 @pytest.mark.slow
