@@ -125,9 +125,7 @@ def demo_key(customer: Customer, key: str | None) -> str | None:
         return None if key_count else add_key(customer)[0]
     known = db.session.scalar(select(ApiKey).filter_by(hash=hash_key(key)))
     if known and (known.customer_id != customer.id or known.revoked_at or known.expires_on):
-        raise click.BadParameter(
-            "this key is another customer's, was revoked, or may expire. Choose another.", param_hint="--key"
-        )
+        raise click.BadParameter("this key is taken, revoked or may expire. Choose another.", param_hint="--key")
     if not known:
         add_key(customer, key)
     return key
@@ -153,14 +151,7 @@ def write_demo(count: int, key: str | None, site: str) -> tuple[str | None, bool
 
 
 @click.command()
-@click.option(
-    "--articles",
-    "count",
-    type=click.IntRange(0, MAX_ARTICLES),
-    default=120,
-    show_default=True,
-    help="The number of published articles.",
-)
+@click.option("--articles", type=click.IntRange(0, MAX_ARTICLES), default=120, help="Published ones (default 120).")
 @click.option(
     "--key",
     type=params.api_key,
@@ -169,7 +160,7 @@ def write_demo(count: int, key: str | None, site: str) -> tuple[str | None, bool
 )
 @click.option("--remove", is_flag=True, help="Delete the customer Demo, its articles and its keys.")
 @report_errors()
-def main(count: int, key: str | None, remove: bool) -> None:
+def main(articles: int, key: str | None, remove: bool) -> None:
     """Fill the customer Demo with articles, drafts and a scheduled article. The same run again changes nothing."""
     app = create_app()
     site = base_url(app.config["HOST"], app.config["PORT"] or 8000)  # 0 will be another port each time
@@ -177,7 +168,7 @@ def main(count: int, key: str | None, remove: bool) -> None:
         if remove:
             echo(remove_demo())
             return
-        key, is_new = write_demo(count, key, site)
+        key, is_new = write_demo(articles, key, site)
     if is_new:
         click.echo(f"New customer: {DEMO_CUSTOMER}", err=True)
     header = shlex.quote(f"x-api-key: {key or 'YOUR_KEY'}")

@@ -26,8 +26,6 @@ class OriginList(fields.Field[list[str]]):
     """Web origins (RFC 6454), in a list or separated by commas."""
 
     def _deserialize(self, value: Any, attr: str | None, data: Any, **kwargs: Any) -> list[str]:
-        if not isinstance(value, str | list | tuple):
-            raise ValidationError("Must be text or a list.")
         origins = [str(origin).strip() for origin in (value.split(",") if isinstance(value, str) else value)]
         if not all(re.fullmatch(r"https?://([a-z0-9.-]+|\[[0-9a-f:]+\])(:\d+)?", origin) for origin in origins):
             raise ValidationError("Must be origins as in https://www.example.com, separated by commas, in lower case.")

@@ -4,7 +4,6 @@ import os
 import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
-from errno import EPIPE
 
 import click
 from sqlalchemy.exc import DBAPIError
@@ -41,9 +40,9 @@ def report_errors() -> Iterator[None]:
         reason = database_reason(error)
         hint = next((hint for words, hint in DATABASE_ERROR_HINTS.items() if words in reason), "Nothing was written.")
         raise click.ClickException(f"The database cannot be used ({reason}). {hint}") from error
+    except BrokenPipeError:  # The reader, such as "head", has ended. click exits quietly.
+        raise
     except OSError as error:
-        if error.errno == EPIPE:  # The reader, such as "head", has ended. click exits quietly.
-            raise
         silence_stdout()
         name = printable(str(error.filename or "The output"))
         raise click.ClickException(f"{name} cannot be read or written ({error.strerror}).") from error

@@ -16,7 +16,6 @@ from storage import engine, tables
 from storage.engine import release_connection
 
 DEMO_CUSTOMER = "Demo"
-MAX_NAMES = 20  # An error lists this many customers.
 
 
 def open_database(*, create: bool = False) -> None:
@@ -67,7 +66,7 @@ def get_customer(name: str | None, *, changes: bool) -> Customer:
     if len(chosen) == 1 and (name or not changes or chosen[0].name != DEMO_CUSTOMER):
         return chosen[0]
     problem = f"There is no customer {name!r}." if name else "Choose the customer with --customer."
-    names = ", ".join(shlex.quote(customer.name) for customer in customers[:MAX_NAMES])
+    names = ", ".join(shlex.quote(customer.name) for customer in customers[:20])
     existing = f"The existing ones: {names}." if names else "There is none yet."
     command = f"flask keys create {shlex.quote(name or 'CUSTOMER')}"
     raise click.ClickException(f"{problem} {existing} To create one, with a key: {command}")
@@ -115,8 +114,7 @@ def check_customer_name(name: str, renamed: Customer | None = None) -> None:
     """Raise click.ClickException if a customer, other than `renamed`, has this name but for case and spaces."""
     for customer in db.session.scalars(select(Customer)):
         if customer is not renamed and _without_case_and_spaces(customer.name) == _without_case_and_spaces(name):
-            message = f"There is already a customer {customer.name!r}. Use that name, or rename that customer."
-            raise click.ClickException(message)
+            raise click.ClickException(f"There is already a customer {customer.name!r}. Use that name, or rename it.")
 
 
 def _without_case_and_spaces(name: str) -> str:

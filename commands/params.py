@@ -71,6 +71,4 @@ def timestamp(value: str) -> datetime:
     return _parse(partial(parse_local, zone=current_app.config["TIMEZONE"]), value)
 
 
-customer_option = click.option(
-    "--customer", type=customer_name, help="Whose articles. Not needed while there is one customer."
-)
+customer_option = click.option("--customer", type=customer_name, help="Whose articles: needed if there are several.")
