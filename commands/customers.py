@@ -15,8 +15,10 @@ def list_customers() -> None:
     A line has the name, the number of articles and the number of keys.
     """
     open_database()
-    for customer in db.session.scalars(select(Customer).order_by(Customer.name)):
-        echo(customer.name, *_count(customer))
+    columns = article_table.c.customer_id, ApiKey.customer_id
+    counts = (select(func.count()).where(column == Customer.id).scalar_subquery() for column in columns)
+    for row in db.session.execute(select(Customer.name, *counts).order_by(Customer.name)):
+        echo(*row)
 
 
 @click.command()
@@ -44,19 +46,10 @@ def delete_customer(name: str, yes: bool) -> None:
     echo(removed)
 
 
-def _count(customer: Customer) -> tuple[int, int]:
-    """Return the customer's number of articles and of keys, revoked ones included."""
-    articles, keys = (
-        db.session.scalar(select(func.count()).where(column == customer.id)) or 0
-        for column in (article_table.c.customer_id, ApiKey.customer_id)
-    )
-    return articles, keys
-
-
 def remove_customer(customer: Customer) -> str:
     """Delete the customer, its articles and its keys in the session's transaction; return a line that says how many."""
-    articles, keys = _count(customer)
-    db.session.execute(delete(article_table).where(article_table.c.customer_id == customer.id))
-    db.session.execute(delete(ApiKey).where(ApiKey.customer_id == customer.id))
-    db.session.execute(delete(Customer).where(Customer.id == customer.id))
+    connection = db.session.connection()
+    articles = connection.execute(delete(article_table).where(article_table.c.customer_id == customer.id)).rowcount
+    keys = connection.execute(delete(ApiKey).where(ApiKey.customer_id == customer.id)).rowcount
+    db.session.delete(customer)
     return f"Deleted {customer.name} (articles: {articles}, keys: {keys})."
