@@ -30,7 +30,6 @@ def publishers(client):
 
 
 def test_customers_list_counts_articles_and_keys(app, customers, save):
-    assert customers("list").stdout == ""
     save(minimal_json(1), minimal_json(2, publishedAt=None), customer="My Site")
     save(minimal_json(1), customer="Acme")
     create_key(app, "My Site")
@@ -82,15 +81,13 @@ def test_delete_asks_on_a_terminal(key, database, sql, answer, status, left):
     assert sql("SELECT count(*) FROM customer") == [(left,)]
 
 
-@pytest.mark.parametrize("command", [["import", "-"], ["publish", "slug-1"], ["unpublish", "slug-1"]])
+@pytest.mark.parametrize("command", [["import", "-"], ["publish", "slug-1"]])
 def test_demo_is_changed_only_if_it_is_named(app, save, tables, command):
     save(minimal_json(1), customer="Demo")
     before = tables()
     result = run_command(app, "articles", *command)
     assert (result.exit_code, result.stdout) == (1, "")
-    assert "flask keys create CUSTOMER" in result.stderr
-    assert "--customer. The existing ones: Demo." in result.stderr
-    assert result.stderr.count("\n") == 1
+    assert "--customer. The existing ones: Demo. To create one, with a key: flask keys create CUSTOMER" in result.stderr
     assert tables() == before
     assert run_command(app, "articles", *command, "--customer", "Demo").exit_code == 0
     assert "slug-1" in run_command(app, "articles", "list").stdout

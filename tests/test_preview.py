@@ -107,9 +107,6 @@ def test_preview_publishes_everything_and_the_live_api_nothing(site, preview):
         assert running.read(f"{LISTS[1]}?orderBy={order_by}&order=asc")[0]["slug"] == first
     assert [entry["lastmod"] for entry in running.read(SITEMAP)] == ["2025-03-01", *[ended[:10]] * 3]
     assert get(running, LISTS[0], x_api_key=site.key).status == 401
-    assert get(running, LISTS[0], host="not valid").status == 400
-    assert b"<html" in get(running, "/").body
-    assert [site.get(path).body for path in ENDPOINTS] == before
     assert running.stop(signal.SIGTERM) == 0
     assert [site.get(path).body for path in ENDPOINTS] == before
     assert run_command(site.app, "articles", "list", "--customer", site.customer).stdout.count("draft\t") == 2
