@@ -7,13 +7,13 @@ from typing import Any
 import click
 import orjson
 from flask import current_app
-from sqlalchemy import Result, Row, delete, select, update
+from sqlalchemy import Row, delete, select, update
 
 from commands import count_articles, echo, params
 from commands.local_time import format_local
 from commands.lookup import confirm, customer_transaction, get_articles
 from field_types import format_timestamp
-from models import Customer, article_table, db, publication_state
+from models import article_table, db, publication_state
 from storage.search import search_columns, search_parameters
 from storage.selects import matching
 
@@ -33,7 +33,11 @@ def list_articles(state: str | None, search: str, as_json: bool, customer: str |
     """
     now, counts = datetime.now(UTC), Counter[str]()
     with customer_transaction(customer, writes=False) as owner:
-        for row in _select_listed(owner, search_parameters(search)):
+        columns, words = article_table.c, search_parameters(search)
+        rows = select(columns.status, columns.published_at, columns.slug, columns.title)
+        own = rows.where(columns.customer_id == owner.id, *matching(len(words)))
+        latest_first = columns.status, columns.published_at.desc().nulls_last(), columns.id.desc()
+        for row in db.session.execute(own.order_by(*latest_first), words):
             row_state = publication_state(row.status, row.published_at, now)
             if state in (None, row_state):
                 counts[row_state] += 1
@@ -44,15 +48,6 @@ def list_articles(state: str | None, search: str, as_json: bool, customer: str |
                 else:
                     echo(*(value or "-" for value in record.values()))
     echo(", ".join(f"{counts[name]} {name}" for name in STATES), err=True)
-
-
-def _select_listed(customer: Customer, patterns: dict[str, str]) -> Result[Any]:
-    """Return state, date, slug and title of the customer's articles that a search finds, drafts first."""
-    columns = article_table.c
-    latest_first = columns.status, columns.published_at.desc().nulls_last(), columns.id.desc()
-    rows = select(columns.status, columns.published_at, columns.slug, columns.title)
-    own = rows.where(columns.customer_id == customer.id, *matching(len(patterns))).order_by(*latest_first)
-    return db.session.execute(own, patterns)
 
 
 @click.command()

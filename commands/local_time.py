@@ -2,6 +2,8 @@
 
 from datetime import UTC, datetime, tzinfo
 
+import click
+
 from field_types import format_timestamp, truncate_to_milliseconds
 
 
@@ -9,7 +11,7 @@ def parse_local(text: str, zone: tzinfo) -> datetime:
     """Return a day or a time as a datetime in UTC, to the millisecond. One without a zone is of `zone`.
 
     A day begins at its first moment there or in UTC, whichever is later, so that it is the same day in both. Raises
-    ValueError for text that is neither a day nor a time, and for a time that the clock skips or has twice.
+    click.BadParameter for text that is neither a day nor a time, and for a time that the clock skips or has twice.
     """
     try:
         local = datetime.fromisoformat(text.upper())  # RFC 3339 allows "t" and "z".
@@ -17,12 +19,14 @@ def parse_local(text: str, zone: tzinfo) -> datetime:
         zoned = [local] if local.tzinfo else [local.replace(tzinfo=zone, fold=fold) for fold in (0, 1)]
         moments = [truncate_to_milliseconds(moment.astimezone(UTC)) for moment in zoned]
     except (ValueError, OverflowError) as error:
-        raise ValueError("Write it as in 2026-01-31, '2026-01-31 09:30' or 2026-01-31T09:30:00Z.") from error
+        raise click.BadParameter(
+            f"{text!r}: Write it as in 2026-01-31, '2026-01-31 09:30' or 2026-01-31T09:30:00Z."
+        ) from error
     if len(text) <= len("2026-01-31"):
         return max(moments[0], local.replace(tzinfo=UTC))
     if len(set(moments)) > 1:
         readings = " or ".join(moment.astimezone(zone).isoformat() for moment in sorted(moments))
-        raise ValueError(f"The clock of {zone} skips or repeats this time. Write {readings}.")
+        raise click.BadParameter(f"{text!r}: The clock of {zone} skips or repeats this time. Write {readings}.")
     return moments[0]
 
 

@@ -1,10 +1,7 @@
 """Parameter types of the commands, and the option that several share."""
 
 import os
-from collections.abc import Callable
 from datetime import datetime, tzinfo
-from functools import partial
-from typing import TypeVar
 
 import click
 from flask import current_app
@@ -12,8 +9,6 @@ from marshmallow import ValidationError
 
 from commands.local_time import parse_local
 from field_types import parse_time_zone, validate_http_url
-
-T = TypeVar("T")
 
 
 def customer_name(value: str) -> str:
@@ -36,14 +31,6 @@ def api_key(value: str) -> str:
     return value
 
 
-def _parse(function: Callable[[str], T], value: str) -> T:
-    """Return what a function makes of a value. Its ValidationError or ValueError becomes click's error."""
-    try:
-        return function(value)
-    except (ValidationError, ValueError) as error:
-        raise click.BadParameter(f"{value!r}: {error}") from error
-
-
 def source(value: str) -> str:
     """Parse what an import reads: a file or folder that exists, "-" for standard input, an http(s) URL."""
     from importing.instance import is_url  # Only an import needs these modules.
@@ -56,19 +43,25 @@ def source(value: str) -> str:
 
 def site(value: str) -> str:
     """Parse the URL of a site."""
-    _parse(validate_http_url, value)
-    _parse(str.encode, value)  # Bytes that are not UTF-8 cannot be stored.
+    try:
+        validate_http_url(value)
+        value.encode()  # Bytes that are not UTF-8 cannot be stored.
+    except (UnicodeError, ValidationError) as error:
+        raise click.BadParameter(f"{value!r}: {error}") from error
     return value
 
 
 def timezone(value: str) -> tzinfo:
     """Parse the IANA name of a time zone."""
-    return _parse(parse_time_zone, value)
+    try:
+        return parse_time_zone(value)
+    except ValidationError as error:
+        raise click.BadParameter(f"{value!r}: {error}") from error
 
 
 def timestamp(value: str) -> datetime:
     """Parse a day or a time, of the setting TIMEZONE if it names no zone, as one in UTC."""
-    return _parse(partial(parse_local, zone=current_app.config["TIMEZONE"]), value)
+    return parse_local(value, current_app.config["TIMEZONE"])
 
 
 customer_option = click.option("--customer", type=customer_name, help="Whose articles: needed if there are several.")
