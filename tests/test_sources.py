@@ -2,12 +2,10 @@
 
 import json
 import os
-import pty
 import re
 import socket
 import subprocess
 import threading
-from contextlib import suppress
 from functools import partial
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
@@ -18,7 +16,6 @@ from helpers import (
     LISTS,
     PROJECT,
     article_json,
-    json_lines,
     minimal_json,
     subprocess_args,
     write_files,
@@ -216,23 +213,6 @@ def test_closed_standard_input_is_reported(key, database):
     result = subprocess.run(**subprocess_args(database, "-m", "flask", "articles", "import", "-", prefix=close_stdin))
     assert result.returncode == 1
     assert result.stderr == "Error: Nothing was written. What is wrong:\nstandard input: It is closed.\n"
-
-
-@pytest.mark.slow
-def test_terminal_shows_progress_and_a_file_does_not(run, database, tmp_path):
-    (tmp_path / "a.jsonl").write_text(json_lines(map(minimal_json, range(1000))))
-    command = subprocess_args(database, "-m", "flask", "articles", "import", str(tmp_path / "a.jsonl"))
-    terminal, stderr = pty.openpty()
-    subprocess.run(**command | {"stderr": stderr}, check=True)
-    os.close(stderr)
-    shown = b""
-    with os.fdopen(terminal, "rb", buffering=0) as output, suppress(OSError):  # which is how a terminal ends
-        while chunk := output.read(10_000):
-            shown += chunk
-    assert b"Importing" in shown
-    assert b" 1000" in shown
-    again = run(tmp_path / "a.jsonl")
-    assert (again.stdout, again.stderr) == ("0 new, 0 changed, 1000 unchanged\n", "")
 
 
 # Another instance
