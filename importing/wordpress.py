@@ -2,8 +2,8 @@
 
 import re
 from collections import defaultdict
-from collections.abc import Iterator
 from functools import cache
+from pathlib import Path
 from typing import Any
 from urllib.parse import unquote
 from xml.etree.ElementTree import Element, ParseError, TreeBuilder, XMLParser
@@ -13,7 +13,6 @@ from importing.fitting import fit_article, slug_from_title
 from importing.paragraphs import add_paragraphs
 from importing.report import ImportReport, Records, SourceError, SourceOptions
 
-CHUNK_SIZE = 1 << 16  # bytes
 CONTROL_CHARACTERS = bytes({*range(32)} - {*b"\t\n\r"})  # No XML can hold them, but WordPress exports them.
 STATUSES = {"publish": "published", "future": "published", "draft": "draft", "pending": "draft", "private": "draft"}
 # The block editor writes paragraphs itself, and its settings in comments.
@@ -27,48 +26,47 @@ CAPTION_TEXT = re.compile(r"""\scaption=(["'])(.*?)\1""")
 EMBED = re.compile(
     r"""\[embed[^\[\]]*+\]\s*([^\s\[\]<>]+)\s*\[/embed\]|^[ \t]*(https?://[^\s<>"\[\]]+)\s*?$""", re.MULTILINE
 )
-PLACEHOLDER = re.compile(r"%%([\w-]+)%%|%([a-z_]+)(?:\([^)%]*\))?%")  # of Yoast (%%title%%) and Rank Math (%title%)
+PLACEHOLDER = re.compile(r"%%([\w-]+)%%|%([a-z_]+)(?:\([^)%]*\))?%")  # Yoast: %%title%%. Rank Math: %title%
 
 
 class ExportBuilder(TreeBuilder):
-    """Builds the elements of an export, of which the reader takes the complete items and, at last, the channel."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.complete: list[Element] = []
+    """Builds the elements of an export, which has no document type."""
 
     def doctype(self, *_args: Any) -> None:
         """Refuse a document type: its entities could grow without bounds, or read other files."""
         raise SourceError("It declares a document type, as no WordPress export does. Export it again.")
 
-    def end(self, tag: str) -> Element:
-        element = super().end(tag)
-        if tag in ("item", "channel"):
-            self.complete.append(element)
-        return element
-
 
 def read_wordpress(source: str, options: SourceOptions, report: ImportReport) -> Records:
-    """Yield the posts of an export. Raises SourceError or OSError if it cannot be read."""
-    channel: dict[str, str] = {}
-    images, categories = {}, {}  # by id; images may follow the posts that show them
-    for element, texts in _read_elements(source):
-        if element.tag == "channel":
-            channel = texts
-            terms = map(_texts, element.iterfind("{*}category"))
-            categories = {term["term_id"]: decode_references(term["cat_name"]) for term in terms}
-        elif kind := _kind_left_out(texts):
-            images[texts["post_id"]] = texts["attachment_url"]
-            report.note(f"Left out: {kind}", texts["post_name"] or texts["title"] or texts["post_id"])
-    if not channel.get("base_blog_url"):
+    """Yield the posts of an export, which is held in memory. Raises SourceError or OSError if it cannot be read."""
+    channel = _parse(Path(source).read_bytes())
+    site = _texts(channel)
+    if not site["base_blog_url"]:
         raise SourceError("Must be a WordPress export (WXR), as Tools → Export writes it.")
-    options = options if options.site else options._replace(site=channel["base_blog_url"])
-    for item, texts in _read_elements(source):
-        if not _kind_left_out(texts):
-            article = fit_article(_read_post(item, texts, channel["title"], images, categories), options)
-            if _is_closed(texts):
-                article.notes.append("Drafts, because they are private or have a password")
-            yield f"{source}, post {texts['post_id']} {texts['title']!r}", article
+    options = options if options.site else options._replace(site=site["base_blog_url"])
+    items = [(item, _texts(item)) for item in channel.iterfind("item")]
+    images = {texts["post_id"]: texts["attachment_url"] for _, texts in items}
+    terms = map(_texts, channel.iterfind("{*}category"))
+    categories = {term["term_id"]: decode_references(term["cat_name"]) for term in terms}
+    for item, texts in items:
+        if kind := _kind_left_out(texts):
+            report.note(f"Left out: {kind}", texts["post_name"] or texts["title"] or texts["post_id"])
+            continue
+        article = fit_article(_read_post(item, texts, site["title"], images, categories), options)
+        if _is_closed(texts):
+            article.notes.append("Drafts, because they are private or have a password")
+        yield f"{source}, post {texts['post_id']} {texts['title']!r}", article
+
+
+def _parse(data: bytes) -> Element:
+    """Return the channel of an export. Raises SourceError."""
+    parser = XMLParser(target=ExportBuilder())  # noqa: S314  # It refuses a document type.
+    try:
+        parser.feed(data.translate(None, CONTROL_CHARACTERS))
+        channel: Element | None = parser.close().find("channel")
+    except (ParseError, LookupError, ValueError) as error:  # The last two are for unknown encodings.
+        raise SourceError(f"Must be a WordPress export, in XML ({error}). Export it again.") from error
+    return Element("channel") if channel is None else channel
 
 
 def _kind_left_out(texts: dict[str, str]) -> str:
@@ -83,23 +81,6 @@ def _kind_left_out(texts: dict[str, str]) -> str:
 
 def _is_closed(texts: dict[str, str]) -> bool:
     return texts["status"] == "private" or bool(texts["post_password"])
-
-
-def _read_elements(path: str) -> Iterator[tuple[Element, dict[str, str]]]:
-    """Yield the items of an export, and then its channel, with their texts. Raises SourceError or OSError."""
-    builder = ExportBuilder()
-    parser = XMLParser(target=builder)  # noqa: S314  # It refuses a document type.
-    try:
-        with open(path, "rb") as file:
-            while chunk := file.read(CHUNK_SIZE):
-                parser.feed(chunk.translate(None, CONTROL_CHARACTERS))
-                for element in builder.complete:
-                    yield element, _texts(element)
-                    element.clear()
-                builder.complete.clear()
-        parser.close()
-    except (ParseError, LookupError, ValueError) as error:  # The last two are for unknown encodings.
-        raise SourceError(f"Must be a WordPress export, in XML ({error}). Export it again.") from error
 
 
 @cache
