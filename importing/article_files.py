@@ -16,9 +16,8 @@ import orjson
 from importing.dates import fit_date
 from importing.fitting import fit_article, fit_slug
 from importing.front_matter import FORM, dump_front_matter, parse_front_matter, parse_scalars
-from importing.hints import DATES
 from importing.markdown import render_markdown
-from importing.report import ImportReport, Records, SourceArticle, SourceError, SourceOptions
+from importing.report import DATES, ImportReport, Records, SourceArticle, SourceError, SourceOptions
 from importing.urls import change_urls
 
 SUFFIXES = (".html", ".md", ".markdown")

@@ -8,8 +8,7 @@ from urllib.parse import urljoin
 from importing.dates import fit_date, parse_date
 from importing.derived import decode_references
 from importing.front_matter import parse_scalars
-from importing.hints import DATES, FIELD_BY_ALIAS, plain_name
-from importing.report import SourceArticle, SourceOptions
+from importing.report import DATES, FIELD_BY_ALIAS, SourceArticle, SourceOptions, plain_name
 from importing.urls import change_urls, complete_url
 from storage.search import fold
 

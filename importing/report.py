@@ -1,5 +1,6 @@
-"""What an import reports: mistakes, warnings, what was lost, and what changes."""
+"""What an import reports: why an article is refused, warnings, what was lost, and what changes."""
 
+import re
 import reprlib
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
@@ -8,12 +9,27 @@ from datetime import UTC, tzinfo
 from typing import Any, NamedTuple
 
 from field_types import printable
+from importing.dates import DATE_FORMS
+from importing.derived import ANY_TAG, decode_references
+from importing.urls import has_relative_urls
+from schemas import ArticleImportSchema
 
 MAX_REASONS = 20
 MAX_EXAMPLES = 3
 MAX_LINE_LENGTH = 500  # characters
+DATES = {"publishedAt", "createdAt", "updatedAt"}
+# The keys are as `plain_name` returns them: a field's name, and then its aliases in the order in which they count.
+FIELD_BY_ALIAS = {
+    alias: field.data_key or name
+    for name, field in ArticleImportSchema().fields.items()
+    for alias in ((field.data_key or name).lower(), *field.metadata.get("aliases", ()))
+}
+MARKDOWN = re.compile(r"^(?:#{1,6} |[*-] |> |```)|\]\(\S|\*\*\w", re.MULTILINE)
+# UTF-8 that was read as Latin-1 or as Windows-1252, but for what a text may hold by chance, such as a quote after "Ã"
+WRONG_ENCODING = re.compile("Ã[\x80-\x9f¡-ª¬-º¼-¿„Ÿœ‰˜Š]|â[€\x80]|\N{REPLACEMENT CHARACTER}")
 
-Records = Iterable[tuple[str, Any]]  # for each article, where it is, and its fields by the import form's names
+# For each article: where it is, and its fields by the import form's names.
+Records = Iterable[tuple[str, Any]]
 
 show = reprlib.Repr()
 show.maxstring, show.fillvalue = 80, "…"
@@ -33,9 +49,9 @@ class SourceError(Exception):
 class SourceOptions(NamedTuple):
     """What the user says about the sources."""
 
-    key: str | None = None  # of another instance
+    key: str | None = None  # another instance's key
     site: str = ""  # the URL against which relative ones are completed
-    zone: tzinfo = UTC  # of dates without one
+    zone: tzinfo = UTC  # the zone of dates without one
 
 
 class SourceArticle(dict[str, Any]):
@@ -76,7 +92,7 @@ class ImportReport:
         self.mistakes = 0
         self.notes: dict[str, list[str]] = defaultdict(list)  # slugs, by what was lost or looks wrong
         self.changes: list[tuple[str, list[str]]] = []  # the first slugs, with what changes
-        self._lines: dict[tuple[str, str], list[str]] = {}  # by field and reason, of which only the first are kept
+        self._lines: dict[tuple[str, str], list[str]] = {}  # by field and reason, the first reasons alone
 
     def add(self, where: str, reason: str, field: str = "", value: Any = None) -> None:
         """Record a mistake in a whole source, in an article or in one of its fields."""
@@ -111,3 +127,37 @@ class ImportReport:
             shown.append(f"… and {rest} more.")
         if self.mistakes:
             raise ImportFailedError("\n".join(map(printable, shown)))
+
+
+def plain_name(name: str) -> str:
+    """Return a field's name as `FIELD_BY_ALIAS` has it."""
+    return re.sub("[_ -]", "", name.lower())
+
+
+def explain(record: Any, messages: dict[str, list[str]]) -> Iterator[tuple[str, str, Any]]:
+    """Yield what is wrong with a record: its author's name of a field, the reason, and the value if it has one."""
+    if not isinstance(record, dict):
+        yield "", messages["_schema"][0], None
+        return
+    names = record.names if isinstance(record, SourceArticle) else {}
+    for field, (reason, *_) in sorted(messages.items()):
+        value = record.get(field)
+        if reason == "Unknown field.":
+            known = FIELD_BY_ALIAS.get(plain_name(field))
+            reason, value = f"Unknown field: {f'did you mean {known}?' if known else 'leave it out.'}", None
+        elif field in DATES and isinstance(record, SourceArticle):
+            reason = DATE_FORMS
+        yield names.get(field, field), reason, value
+
+
+def warnings_about(article: dict[str, Any]) -> Iterator[str]:
+    """Yield what looks wrong with an article, by `Article` column, that is accepted nevertheless."""
+    title, html = article["title"], article["content_html"]
+    if decode_references(title) != title:
+        yield "Warning: Titles with HTML entities such as &amp;. Write titles as plain text"
+    if has_relative_urls(html):
+        yield "Warning: Pictures or links whose URL is relative. Write whole URLs, or name your site with --site"
+    if MARKDOWN.search(html) and not ANY_TAG.search(html):
+        yield "Warning: Content that looks like Markdown. Write HTML, or import a .md file"
+    if WRONG_ENCODING.search(title) or WRONG_ENCODING.search(html):
+        yield "Warning: Text that was read in a wrong encoding, such as Ã¼ for ü. Save the source in UTF-8"

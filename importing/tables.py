@@ -10,9 +10,8 @@ from typing import IO
 from importing.derived import ANY_TAG
 from importing.fitting import fit_article
 from importing.front_matter import Plain
-from importing.hints import FIELD_BY_ALIAS, plain_name
 from importing.paragraphs import add_paragraphs
-from importing.report import ImportReport, Records, SourceError, SourceOptions, decode
+from importing.report import FIELD_BY_ALIAS, ImportReport, Records, SourceError, SourceOptions, decode, plain_name
 
 MAX_CELL_LENGTH = 1 << 24  # characters
 EXCEL_LINE = re.compile(r"sep=(.)\r?\n")

@@ -47,11 +47,5 @@ def complete_url(url: str, base: str) -> str:
 
 def has_relative_urls(html: str) -> bool:
     """Return whether a link or a picture has a URL that is not a whole one."""
-    urls: list[str] = []
-
-    def collect(_attribute: str, url: str) -> str:
-        urls.append(url.strip())
-        return url
-
-    change_urls(html, collect)
-    return any(not ABSOLUTE_URL.match(url) for url in urls)
+    marked = change_urls(html, lambda _attribute, url: url if ABSOLUTE_URL.match(url.strip()) else f"/{url}")
+    return marked != html

@@ -12,9 +12,8 @@ from sqlalchemy import insert, select, update
 
 from field_types import truncate_to_milliseconds
 from importing.derived import fill_derived_fields
-from importing.hints import explain, warnings_about
 from importing.instance import is_url
-from importing.report import ImportReport, Records, SourceArticle, show
+from importing.report import ImportReport, Records, SourceArticle, explain, show, warnings_about
 from models import UPDATE_BY_PK, Customer, article_table, db, publication_state
 from schemas import ArticleImportSchema, ArticleSchema
 from storage.search import search_columns
@@ -75,7 +74,9 @@ class ArticleWriter:
         self.now = truncate_to_milliseconds(datetime.now(UTC))
         self.counts: Counter[str] = Counter()
         self.places: dict[str, dict[str, str]] = {"id": {}, "slug": {}}  # where the articles so far are
-        self.pending_slugs: list[tuple[str, str, str]] = []  # that another article has: where, the new one's id, slug
+        self.pending_slugs: list[
+            tuple[str, str, str]
+        ] = []  # where the article is, its id, and its slug, which another one has
 
     def write(self, batch: list[Incoming]) -> None:
         """Write the new and the changed articles of a batch."""
