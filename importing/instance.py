@@ -1,6 +1,5 @@
 """Reading all published articles of another instance of this service."""
 
-import http.client
 from collections.abc import Iterator
 from typing import Any
 from urllib.error import HTTPError
@@ -33,7 +32,11 @@ def is_filtered(source: str) -> bool:
 def read_instance(source: str, key: str | None) -> Iterator[Any]:
     """Yield another instance's articles, the oldest first: what is published meanwhile comes last.
 
-    Their `updatedAt` follows the sitemap, so that a mirror has the same. Raises SourceError.
+    Their `updatedAt` follows the sitemap, so that a mirror has the same.
+
+    Raises:
+        SourceError: The instance refuses the request, or the articles changed meanwhile.
+        OSError, HTTPException, ValueError: A response does not arrive, or is not JSON.
     """
     url = _articles_url(source)
     lastmods = _read_sitemap(url, key)
@@ -54,11 +57,8 @@ def read_instance(source: str, key: str | None) -> Iterator[Any]:
 
 
 def _articles_url(url: str) -> str:
-    """Return the URL of an instance's articles: the URL itself, or below that of the instance. Raises SourceError."""
-    try:
-        parts = urlsplit(url)
-    except ValueError as error:
-        raise SourceError(f"It cannot be reached ({error}). Check the URL.") from error
+    """Return the URL of an instance's articles: the URL itself, or below that of the instance."""
+    parts = urlsplit(url)
     path = parts.path.rstrip("/")
     if not path.endswith("/articles"):
         path = f"{path.partition(API_PATH)[0]}{API_PATH}/articles"
@@ -76,7 +76,7 @@ def _read_page(url: str, key: str | None, skip: int) -> tuple[list[Any], int]:
     match _fetch(parts._replace(query=query).geturl(), key):
         case {"data": list(articles), "meta": {"total": int(total)}}:
             return articles, total
-    raise SourceError("This URL did not return a list of articles. Check the URL.")
+    raise SourceError(f"The response is not a list of articles. {CHECK_URL}")
 
 
 def _read_sitemap(url: str, key: str | None) -> dict[str, str]:
@@ -105,23 +105,8 @@ def _fetch(url: str, key: str | None, missing: Any = None) -> Any:
         with error:
             if missing and error.code == 404:
                 return missing
-            raise SourceError(_describe(error)) from error
-    except orjson.JSONDecodeError as error:
-        raise SourceError(f"The response is not JSON. {CHECK_URL}") from error
-    except http.client.IncompleteRead as error:
-        raise SourceError("The response was cut off. Try again.") from error
-    except (OSError, http.client.HTTPException, ValueError) as error:
-        raise SourceError(f"It cannot be reached ({getattr(error, 'reason', error)}).") from error
-
-
-def _describe(error: HTTPError) -> str:
-    """Return what an error status means, in the words of the other instance if it sends any."""
-    if error.code == 401:
-        return "It does not accept the key. Set its key with --key or SOURCE_API_KEY."
-    if "Location" in error.headers:
-        return f"It redirects to {urljoin(error.url, error.headers['Location'])}. Use that URL."
-    try:
-        problem = orjson.loads(error.read())
-        return f"It responds with {error.code}: {problem['detail']} {problem.get('errors', '')}".rstrip()
-    except (orjson.JSONDecodeError, KeyError, TypeError, OSError, http.client.HTTPException):
-        return f"It responds with {error.code} {error.reason}. {CHECK_URL}"
+        if error.code == 401:
+            raise SourceError("It does not accept the key. Set its key with --key or SOURCE_API_KEY.") from error
+        if "Location" in error.headers:
+            raise SourceError(f"It redirects to {error.headers['Location']}. Use that URL.") from error
+        raise SourceError(f"It responds with {error.code} {error.reason}. {CHECK_URL}") from error

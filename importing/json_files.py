@@ -9,8 +9,6 @@ import orjson
 from importing.ghost import read_posts
 from importing.report import ImportReport, Records, SourceError, SourceOptions, decode, number_records
 
-MAX_LINE_BYTES = 32 * 1024**2  # An article's text has a hundredth of it.
-
 
 def dump_line(record: Any) -> bytes:
     """Return a record as a line of JSON Lines."""
@@ -37,19 +35,12 @@ def read_lines(source: str, _options: SourceOptions, report: ImportReport) -> Re
 
 
 def parse_lines(name: str, file: IO[bytes], report: ImportReport) -> Records:
-    """Yield the articles of JSON Lines. Raises SourceError if a line is too long."""
-    number = 0
-    while line := file.readline(MAX_LINE_BYTES + 1):
-        number += 1
-        if len(line) > MAX_LINE_BYTES:
-            raise SourceError(f"Must be an article of at most {MAX_LINE_BYTES // 1024**2} MB in JSON.", number)
+    """Yield the articles of JSON Lines."""
+    for number, line in enumerate(file, start=1):
         place = f"{name}, line {number}"
         with report.catch(place):
             if line.removeprefix(codecs.BOM_UTF8).strip():
-                record = _parse(line, "Each line must be an article.", number)
-                if isinstance(record, list):
-                    raise SourceError("Must be an object. A JSON array belongs in a .json file.")
-                yield place, record
+                yield place, _parse(line, "Each line must be an article.", number)
 
 
 def _parse(data: bytes, hint: str, line: int = 1) -> Any:

@@ -5,12 +5,13 @@ import shutil
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
+from functools import partial
+from http.client import HTTPException
 from itertools import chain
 from pathlib import Path
 from tempfile import TemporaryFile
 from typing import IO
 
-from field_types import TOO_DEEP
 from importing.article_files import SUFFIXES, read_folder
 from importing.instance import is_url, read_instance
 from importing.json_files import dump_line, parse_lines, read_document, read_lines
@@ -41,20 +42,20 @@ def open_sources(sources: tuple[str, ...], options: SourceOptions, report: Impor
     refused, so that the transaction that follows waits for nobody.
     """
     with ExitStack() as files:
-        readable: list[tuple[str, IO[bytes] | None]] = []
+        readers = []
         for source in sources:
-            with report.catch(_name(source)):
-                file = files.enter_context(TemporaryFile()) if source == "-" or is_url(source) else None
-                if file:
+            name = "standard input" if source == "-" else source
+            with report.catch(name):
+                if source == "-" or is_url(source):
+                    file = files.enter_context(TemporaryFile())
                     _receive(source, options, file)
-                elif not os.path.isfile(source) and not os.path.isdir(source):
+                    readers.append((name, partial(parse_lines, name, file, report)))
+                elif os.path.isfile(source) or os.path.isdir(source):
+                    reader = read_folder if os.path.isdir(source) else READERS[Path(source).suffix.lower()]
+                    readers.append((name, partial(reader, source, options, report)))
+                else:
                     raise SourceError("It is not a file or a folder. Use - for a stream of JSON Lines.")
-                readable.append((source, file))
-        yield chain.from_iterable(_read(source, file, options, report) for source, file in readable)
-
-
-def _name(source: str) -> str:
-    return "standard input" if source == "-" else source
+        yield chain.from_iterable(_read(name, reader, report) for name, reader in readers)
 
 
 def _receive(source: str, options: SourceOptions, file: IO[bytes]) -> None:
@@ -62,8 +63,9 @@ def _receive(source: str, options: SourceOptions, file: IO[bytes]) -> None:
     if is_url(source):
         try:
             file.writelines(map(dump_line, read_instance(source, options.key)))
-        except TypeError as error:  # The JSON library writes fewer levels than it reads.
-            raise SourceError(TOO_DEEP) from error
+        except (OSError, HTTPException, TypeError, ValueError) as error:
+            reason = getattr(error, "reason", error)
+            raise SourceError(f"It cannot be read ({reason}). Check that the URL is that of an instance.") from error
     elif sys.stdin:
         shutil.copyfileobj(sys.stdin.buffer, file)
     else:
@@ -71,10 +73,6 @@ def _receive(source: str, options: SourceOptions, file: IO[bytes]) -> None:
     file.seek(0)
 
 
-def _read(source: str, received: IO[bytes] | None, options: SourceOptions, report: ImportReport) -> Records:
-    with report.catch(_name(source)):
-        if received:
-            yield from parse_lines(_name(source), received, report)
-        else:
-            reader = read_folder if os.path.isdir(source) else READERS[Path(source).suffix.lower()]
-            yield from reader(source, options, report)
+def _read(name: str, reader: Callable[[], Records], report: ImportReport) -> Records:
+    with report.catch(name):
+        yield from reader()

@@ -294,28 +294,16 @@ CHANGED = "The articles changed while they were read. Import them again."
     ("pages", "sitemaps", "words"),
     [
         ([(401, {}, b"{}")], [], "It does not accept the key. Set its key with --key or SOURCE_API_KEY."),
-        ([(503, {}, b'{"detail": "Try again."}')], [], "It responds with 503: Try again."),
-        ([(400, {}, b'{"detail": "Bad.", "errors": {"q": ["Long."]}}')], [], "with 400: Bad. {'q': ['Long.']}"),
-        ([(500, {}, b'{"detail": "\\u001b[2J\\n%s"}' % (b"x" * 9999))], [], "It responds with 500:  [2J xxx"),
-        ([(302, {"Location": "/else"}, b"")], [], "/else. Use that URL."),
-        ([(301, {"Location": "https://b.example/"}, b"")], [], "It redirects to https://b.example/. Use"),
-        ([(404, {}, b"<html>")], [], "It responds with 404 Not Found. Check that the URL is"),
-        ([(500, {"Content-Length": "99"}, b"{")], [], "It responds with 500 Internal Server Error."),
-        ([(200, {"Content-Type": "application/json"}, b'{"data": [{"slug')], [], "The response is not JSON."),
-        ([(200, {"Content-Type": "text/html; charset=utf-8"}, b"<")], [], "The response is not JSON. Check"),
-        ([(200, {}, b"[]")], [], "Check the URL."),
-        ([(200, {}, b'{"data": []}')], [], "Check the URL."),
-        ([(200, {}, b'{"data": {}, "meta": {"total": 1}}')], [], "Check the URL."),
-        ([(200, {}, b'{"data": [], "meta": {"total": "1"}}')], [], "Check the URL."),
-        ([(200, {"Content-Length": "99"}, b'{"data": [')], [], "The response was cut off. Try again."),
-        ([(200, {"Transfer-Encoding": "chunked", "Content-Length": ""}, b"9\r\n{")], [], "cut off"),
+        ([(503, {}, b"{}")], [], "It responds with 503 Service Unavailable. Check"),
+        ([(301, {"Location": "https://b.example/\x1b[2J"}, b"")], [], "It redirects to https://b.example/"),
+        ([(200, {}, b"<html>")], [], "It cannot be read ("),
+        ([(200, {}, b"[]")], [], "The response is not a list of articles."),
+        ([(200, {}, b'{"data": [], "meta": {"total": "1"}}')], [], "The response is not a list of articles."),
+        ([page(range(100), 150), (200, {"Content-Length": "99"}, b"{")], [], "It cannot be read (IncompleteRead"),
         ([page(range(100), 150), page([100], 151)], [], CHANGED),
         ([page(range(100), 150), page([], 150)], [], CHANGED),
-        ([page(range(100), 150), (200, {"Content-Length": "99"}, b"{")], [], "The response was cut off."),
-        ([page([1], 1)], [(401, {}, b"{}")], "does not accept the key"),
-        ([page([1], 1)], [(500, {}, b"{}")], "It responds with 500"),
-        ([page([1], 1)], [(200, {}, b"<html>")], "not JSON"),
-        ([page([1], 1)], [(200, {}, b'{"data": [1]}')], "sitemap"),
+        ([page([1], 1)], [(401, {}, b"{}")], "It does not accept the key"),
+        ([page([1], 1)], [(200, {}, b'{"data": [1]}')], "The sitemap beside it is not one."),
         ([page([1], 1)], [sitemap("2026-02-01"), sitemap("2026-02-02")], CHANGED),
     ],
 )
@@ -333,25 +321,17 @@ def test_url_that_cannot_be_reached_is_reported(refused):
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
     (line,) = refused(f"http://127.0.0.1:{port}/")
-    assert "cannot be reached ([Errno 111] Connection refused)" in line
-    for url in (
-        "https://no-such-host.invalid/articles",
-        "http://",
-        "http://[::1",
-        "http://127.0.0.1:99999/",
-        "http://a b/",
-        "https://\u00fc@/",
-        f"http://127.0.0.1:{port}{LISTS[0]}?x=.jsonl",  # ends as a file does
-    ):
+    assert "It cannot be read ([Errno 111] Connection refused)" in line
+    for url in ("http://", "http://[::1", "http://a b/", f"http://127.0.0.1:{port}{LISTS[0]}?x=.jsonl"):
         (line,) = refused(url)
-        assert "It cannot be reached" in line, url
+        assert line.startswith(f"{url}: It cannot be read ("), url
 
 
 def test_articles_endpoint_of_an_instance_is_found(run, refused, site):
     site.save(article_json(1))
     base = f"http://{site.server.host}:{site.server.port}"
     assert "does not accept the key" in refused(base, "--key", "wrong")[0]
-    assert "It responds with 404: Nothing is here." in refused(f"{base}/blog", "--key", site.key)[0]
+    assert "It responds with 404" in refused(f"{base}/blog", "--key", site.key)[0]
     for number, path in enumerate(("", "/", "/api/public/v1", "/api/public/v1/articles/", "/api/public/v1/sitemap")):
         result = run(base + path, "--key", site.key)
         assert result.stdout.startswith("0 new, 0 changed, 1" if number else "1 new, 0 changed, 0"), path
