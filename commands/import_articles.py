@@ -71,8 +71,6 @@ def _echo_result(report: ImportReport, counts: Counter[str], dry_run: bool) -> N
     """Print what an import has to say besides its summary. A nightly one without a change says nothing."""
     if counts["new"] + counts["changed"] or not counts["unchanged"]:
         echo_notes(report)
-    if not counts.total():
-        click.echo("The sources hold no articles. Check their names, and the program that wrote them.", err=True)
     if dry_run:
         _echo_changes(report, counts["new"] + counts["changed"] + counts["unpublished"])
 

@@ -3,7 +3,6 @@
 import os
 import re
 from collections.abc import Iterable, Iterator
-from contextlib import suppress
 from datetime import tzinfo
 from hashlib import sha256
 from pathlib import Path
@@ -23,11 +22,9 @@ from importing.urls import change_urls
 SUFFIXES = (".html", ".md", ".markdown")
 DATED_NAME = re.compile(r"(?:(\d{4}-\d\d-\d\d)-)?(.*)", re.DOTALL)
 MAX_NAME_BYTES = 255
-# A slug that is the name of a file on Linux, macOS and Windows, and no name of a device or of this module.
+# The name of a file on Linux, macOS and Windows, and not that of a device or of an article whose slug is none.
 FILE_NAME = re.compile(
-    r"(?!(?:con|prn|aux|nul|conin\$|conout\$|(?:com|lpt)[0-9¹²³])(?:\.|\Z)|article-[0-9a-f]{64}\Z)"
-    r"""[^\W_][^<>:"/\\|?*]*""",
-    re.IGNORECASE,
+    r"""(?!(?:con|prn|aux|nul|(?:com|lpt)\d)(?:\.|\Z)|article-[0-9a-f]{64}\Z)[^\W_][^<>:"/\\|?*]*""", re.IGNORECASE
 )
 
 
@@ -58,7 +55,7 @@ def _find_files(source: str, report: ImportReport) -> Iterator[Path]:
         for name in folders:
             if os.path.islink(os.path.join(folder, name)):
                 report.note("Left out: folders that are links", name)
-        folders[:] = sorted(name for name in folders if not name.startswith("."))  # such as .git
+        folders[:] = sorted(name for name in folders if not name.startswith("."))
         for name in sorted(names):
             if name.lower().endswith(SUFFIXES) and not name.startswith(("_", ".")):
                 yield Path(folder, name)
@@ -111,16 +108,16 @@ def _link_files(html: str, path: Path, site: str) -> str:
     def link(attribute: str, url: str) -> str:
         target, mark, fragment = url.partition("#")
         file = path.parent / unquote(target)
-        is_article = target.lower().endswith(SUFFIXES) and not file.name.startswith(("_", "."))
-        if attribute != "href" or not site or not is_article or not file.is_file():
+        if attribute != "href" or not target.lower().endswith(SUFFIXES) or not file.is_file():
             return url
-        slug: Any = None
-        with suppress(SourceError):  # The report names it for the other file.
-            slug = parse_front_matter(file.read_bytes())[0].get("slug")
-        slug = fit_slug(slug if isinstance(slug, str) and slug else _parse_name(file)[1])
+        try:
+            fields, _ = parse_front_matter(file.read_bytes())
+        except SourceError:  # The file is no article, or the report names it when it is read.
+            return url
+        slug = fit_slug(str(fields.get("slug") or _parse_name(file)[1]))
         return f"{site.rstrip('/')}/{quote(slug)}{mark}{fragment}"
 
-    return change_urls(html, link)
+    return change_urls(html, link) if site else html
 
 
 def write_folder(folder: Path, records: Iterable[dict[str, Any]]) -> int:
@@ -135,9 +132,8 @@ def write_folder(folder: Path, records: Iterable[dict[str, Any]]) -> int:
 def _file_name(id: str, slug: str, used: set[str]) -> str:
     """Return a name for an article's file that differs from those in `used` on every file system, and add it."""
     name = f"{slug}.html"
-    decomposed = normalize("NFD", name)
-    is_name = FILE_NAME.fullmatch(slug) and slug.isprintable() and len(decomposed.encode()) <= MAX_NAME_BYTES
-    key = normalize("NFD", decomposed.casefold())
+    key = normalize("NFD", name.casefold())
+    is_name = FILE_NAME.fullmatch(slug) and slug.isprintable() and len(key.encode()) <= MAX_NAME_BYTES
     if not is_name or key in used:
         name = key = f"article-{sha256(id.encode()).hexdigest()}.html"
     used.add(key)

@@ -25,8 +25,6 @@ FRONT_MATTER = re.compile(r"(---|\+\+\+)[ \t]*\r?\n(.*?)^\1[ \t]*(?:\r?\n|\Z)", 
 class Plain(str):
     """Text that was written without quotes, so that a field may take it for a number, true or false."""
 
-    __slots__ = ()
-
 
 class TextLoader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[misc]
     """A loader of YAML that leaves every scalar but null as it was written: a title `yes`, `2020-01-01` or `1e22`."""

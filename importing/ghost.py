@@ -31,9 +31,7 @@ def read_posts(source: str, tables: dict[str, Any], options: SourceOptions, repo
                 if post["visibility"] != "public":
                     article.notes.append("Drafts, because they are for members")
                 if not options.site and SITE.search(post["html"] or ""):
-                    article.notes.append(
-                        "Links and pictures that lack your site's URL. Name it with --site or SITE_URL"
-                    )
+                    article.notes.append("Links and pictures that lack your site. Name it with --site or SITE_URL")
                 yield place, article
     except (AttributeError, LookupError, TypeError) as error:
         raise SourceError(f"Must be an export of Ghost 3 or newer ({error!r}). Export it again.") from error

@@ -10,7 +10,6 @@ import orjson
 
 from importing.report import SourceError
 from schemas import API_PATH
-from settings import read_version
 
 PAGE_SIZE = 100  # articles that are requested at a time
 TIMEOUT_SECONDS = 60  # The instance may be silent for as long.
@@ -80,8 +79,8 @@ def _read_page(url: str, key: str | None, skip: int) -> tuple[list[Any], int]:
 
 
 def _read_sitemap(url: str, key: str | None) -> dict[str, str]:
-    """Return the day of each slug's last change, and none if the instance has no sitemap. Raises SourceError."""
-    match _fetch(urljoin(url, "sitemap"), key, missing={"data": []}):  # It lies beside the articles.
+    """Return the day of each slug's last change. Raises SourceError."""
+    match _fetch(urljoin(url, "sitemap"), key):  # It lies beside the articles.
         case {"data": list(entries)} if all(isinstance(entry, dict) for entry in entries):
             return {str(entry.get("url")): str(entry.get("lastmod")) for entry in entries}
     raise SourceError(f"The sitemap beside it is not one. {CHECK_URL}")
@@ -94,17 +93,15 @@ class _NoRedirects(HTTPRedirectHandler):
         return None
 
 
-def _fetch(url: str, key: str | None, missing: Any = None) -> Any:
-    """Return the JSON that another instance responds with, or `missing`, if given, for a 404. Raises SourceError."""
-    headers = {"Accept": "application/json", "User-Agent": f"article-delivery-api/{read_version()}"}
+def _fetch(url: str, key: str | None) -> Any:
+    """Return the JSON that another instance responds with. Raises SourceError if its status is an error."""
+    headers = {"Accept": "application/json", "User-Agent": "article-delivery-api"}
     headers |= {"x-api-key": key} if key else {}
     try:
         with build_opener(_NoRedirects).open(Request(url, headers=headers), timeout=TIMEOUT_SECONDS) as response:  # noqa: S310
             return orjson.loads(response.read())
     except HTTPError as error:
-        with error:
-            if missing and error.code == 404:
-                return missing
+        error.close()
         if error.code == 401:
             raise SourceError("It does not accept the key. Set its key with --key or SOURCE_API_KEY.") from error
         if "Location" in error.headers:

@@ -19,8 +19,6 @@ RENDERER = MarkdownIt("gfm-like").use(footnote_plugin).use(tasklists_plugin)
 RENDERER.use(anchors_plugin, max_level=6, slug_func=_heading_id)
 # The inline rule finds whole URLs. The core rule takes README.md for one too, and four times as long.
 RENDERER.core.ruler.disable("linkify")
-if RENDERER.linkify:
-    RENDERER.linkify.add("ftp:", None)
 
 
 def render_markdown(text: str) -> str:
