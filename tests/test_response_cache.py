@@ -3,9 +3,9 @@
 import gc
 import gzip
 import random
-import subprocess
-import sys
+import sqlite3
 import tracemalloc
+from contextlib import closing
 from datetime import UTC, datetime, timedelta
 from hashlib import sha256
 from itertools import product
@@ -27,28 +27,6 @@ from helpers import (
 )
 
 FULL, PREVIEW = LISTS
-
-EXECUTE = """
-import sqlite3, sys
-connection = sqlite3.connect(sys.argv[1], isolation_level=None)
-for statement in sys.stdin:
-    connection.execute(statement)
-    print(flush=True)
-"""
-
-
-@pytest.fixture
-def execute(database):
-    """Run SQL in another process, which keeps the database open."""
-    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
-    with subprocess.Popen([sys.executable, "-c", EXECUTE, str(database)], **pipes) as process:
-
-        def run(statement):
-            print(statement, file=process.stdin, flush=True)
-            assert process.stdout.readline() == "\n"
-
-        yield run
-        process.stdin.close()
 
 
 def column(client, path, name):
@@ -92,18 +70,19 @@ def test_nobody_without_the_key_gets_a_warm_response(app, key, save):
 
 
 @pytest.mark.sqlite
-def test_change_by_another_process_is_in_the_next_response(client, save, execute, sql):
+def test_change_by_another_tool_is_in_the_next_response(client, save, database, sql):
+    """One tool keeps the database open, and one opens it again. test_internals.py writes from another process."""
     save(*(article_json(number) for number in range(20)))
-    for round_ in range(20):
-        execute(f"UPDATE article SET title = 'Round {round_}', slug = 'round-{round_}' WHERE id = 'id-0007'")
-        for path in LISTS:
-            assert f"Round {round_}" in column(client, path, "title")
-        assert f"round-{round_}" in column(client, SITEMAP, "url")
-        sql("UPDATE article SET category = ?", f"Round {round_}")  # by a tool that reopens the file
-        assert set(column(client, PREVIEW, "category")) == {f"Round {round_}"}
-        execute("UPDATE api_key SET revoked_at = '2026-01-01 00:00:00.000000'")
-        assert all(client.get(path).status_code == 401 for path in ENDPOINTS)
-        execute("UPDATE api_key SET revoked_at = NULL")
+    with closing(sqlite3.connect(database, isolation_level=None)) as other:
+        for round_ in range(20):
+            other.execute(f"UPDATE article SET title = 'Round {round_}', slug = 'round-{round_}' WHERE id = 'id-0007'")
+            assert all(f"Round {round_}" in column(client, path, "title") for path in LISTS)
+            assert f"round-{round_}" in column(client, SITEMAP, "url")
+            sql("UPDATE article SET category = ?", f"Round {round_}")
+            assert set(column(client, PREVIEW, "category")) == {f"Round {round_}"}
+            other.execute("UPDATE api_key SET revoked_at = '2026-01-01 00:00:00.000000'")
+            assert all(client.get(path).status_code == 401 for path in ENDPOINTS)
+            other.execute("UPDATE api_key SET revoked_at = NULL")
 
 
 def test_key_expires_at_midnight_under_a_warm_cache(app, save):
