@@ -1,4 +1,4 @@
-"""Tests of the set-ups of docs/operate.md: nginx in front, several instances on one PostgreSQL, a hot standby."""
+"""Tests of the set-ups of docs/operate.md and docs/postgresql.md: nginx, several instances, a hot standby."""
 
 import json
 import re
