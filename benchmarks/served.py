@@ -143,7 +143,7 @@ def pin_client() -> int:
     type=click.Path(exists=True, file_okay=False, resolve_path=True, path_type=Path),
     help="Folder of another checkout of this project, to compare with.",
 )
-@click.option("--postgresql", metavar="URL", help="A PostgreSQL server, to compare the larger set-ups.")
+@click.option("--postgresql", metavar="URL", help="A PostgreSQL server, to compare two set-ups.")
 def main(count: int, rounds: int, seconds: int, baseline: Path | None, postgresql: str | None) -> None:
     """Compare the service with the references, with itself without its cache, and with other set-ups of it."""
     print_versions()

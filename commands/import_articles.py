@@ -27,9 +27,7 @@ from storage.engine import release_connection, write_transaction
     help="The other instance's key (or SOURCE_API_KEY).",
 )
 @click.option("--site", type=params.site, help="Your site's URL, for pictures and links without one (or SITE_URL).")
-@click.option(
-    "--timezone", "zone", type=params.timezone, help="Of dates without one, such as Europe/Berlin (or TIMEZONE)."
-)
+@click.option("--timezone", "zone", type=params.timezone, help="Of dates without one: Europe/Berlin (or TIMEZONE).")
 @click.option("--dry-run", is_flag=True, help="Say what would change, and write nothing.")
 @click.option("--unpublish-missing", is_flag=True, help="Turn published articles that no source has into drafts.")
 def import_articles(
@@ -47,10 +45,7 @@ def import_articles(
     release_connection()
     report = ImportReport()
     site, zone = options["site"] or current_app.config["SITE_URL"], options["zone"] or current_app.config["TIMEZONE"]
-    with (
-        open_sources(sources, SourceOptions(options["key"], site, zone), report) as records,
-        write_transaction(),
-    ):
+    with open_sources(sources, SourceOptions(options["key"], site, zone), report) as records, write_transaction():
         # Again, because the customer may have been deleted or renamed while the sources were received.
         owner = get_customer(customer, changes=True)
         counts = save_articles(owner, records, report, unpublish_missing=unpublish_missing)

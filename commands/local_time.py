@@ -19,9 +19,8 @@ def parse_local(text: str, zone: tzinfo) -> datetime:
         zoned = [local] if local.tzinfo else [local.replace(tzinfo=zone, fold=fold) for fold in (0, 1)]
         moments = [truncate_to_milliseconds(moment.astimezone(UTC)) for moment in zoned]
     except (ValueError, OverflowError) as error:
-        raise click.BadParameter(
-            f"{text!r}: Write it as in 2026-01-31, '2026-01-31 09:30' or 2026-01-31T09:30:00Z."
-        ) from error
+        hint = "Write it as in 2026-01-31, '2026-01-31 09:30' or 2026-01-31T09:30:00Z."
+        raise click.BadParameter(f"{text!r}: {hint}") from error
     if len(text) <= len("2026-01-31"):
         return max(moments[0], local.replace(tzinfo=UTC))
     if len(set(moments)) > 1:
