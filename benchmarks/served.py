@@ -7,8 +7,8 @@ Everything is a separate process on this machine: the service (`python app.py`) 
 response is checked before it is timed. The servers run on one core and wrk on another.
 
 `--baseline` compares with another version of the service: the checkout in FOLDER runs beside the service, with the same
-interpreter, on a database with the same articles. `--postgresql` compares the set-ups of docs/postgresql.md: an instance
-on the PostgreSQL server at URL, in a database that is created and dropped, and two of them behind nginx. Then
+interpreter, on a database with the same articles. `--postgresql` compares the set-ups of docs/postgresql.md: an
+instance on the PostgreSQL server at URL, in a database that is created and dropped, and two of them behind nginx. Then
 every process runs on any core.
 """
 
