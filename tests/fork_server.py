@@ -10,56 +10,50 @@ import os
 import runpy
 import signal
 import socket
-import struct
 import sys
 import time
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-REPORT = struct.Struct("i")  # a process id, then an exit status
 MODULES = ("app", "seed", "flask.cli", "sqlalchemy.dialects.sqlite", "psycopg")
+MAX_REQUEST_BYTES = 1 << 20
 
 
-def wait_for_request(connection: socket.socket) -> list[int]:
-    """Fork for each request, and return its files in the new process: a connection and three standard streams."""
+def wait_for_request(connection: socket.socket) -> tuple[dict[str, Any], list[int]]:
+    """Fork for each request; return it and the program's standard streams in the new process.
+
+    The parent of the new process ends before its id is sent, so that it has become a child of the tests' process.
+    """
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     while True:
-        message, files, _, _ = socket.recv_fds(connection, 1, 4)
-        with suppress(ChildProcessError):
-            while os.waitpid(-1, os.WNOHANG) != (0, 0):
-                pass
+        message, streams, _, _ = socket.recv_fds(connection, MAX_REQUEST_BYTES, 3)
         if not message:
             os._exit(0)
-        if not os.fork():
-            connection.close()
-            return files
-        close(files)
+        reading, writing = os.pipe()
+        parent = os.fork()
+        if not parent:
+            if program := os.fork():
+                os.write(writing, str(program).encode())
+                os._exit(0)
+            return json.loads(message), streams
+        os.waitpid(parent, 0)
+        connection.send(os.read(reading, 100))
+        for file in (reading, writing, *streams):
+            os.close(file)
 
 
-def fork_program(reports: socket.socket, streams: list[int]) -> None:
-    """Fork, and return in the new process. This one waits for it, reports its exit status and ends."""
-    if program := os.fork():
-        close(streams)  # so that the program alone keeps a pipe open
-        status = os.waitstatus_to_exitcode(os.waitpid(program, 0)[1])
-        with suppress(OSError):
-            reports.send(REPORT.pack(status))
-        os._exit(0)
-
-
-def prepare(request: dict[str, Any], reports: socket.socket, streams: list[int]) -> None:
-    """Give this process the environment, process group and standard streams of a program, and report its id."""
+def prepare(request: dict[str, Any], streams: list[int]) -> None:
+    """Give this process the environment, process group and standard streams of a program."""
     signal.signal(signal.SIGINT, signal.default_int_handler)
     for number, file in enumerate(streams):
         os.dup2(file, number)
+    os.closerange(3, 1000)
     if request["process_group"] >= 0:
         os.setpgid(0, request["process_group"])
     os.environ.clear()
     os.environ.update(request["env"])
     time.tzset()
-    reports.send(REPORT.pack(os.getpid()))
-    reports.close()
-    os.closerange(3, max(streams) + 1)
     sys.stdin, sys.stdout = open(0), open(1, "w", buffering=1 if os.isatty(1) else -1)  # noqa: SIM115
     sys.stderr = open(2, "w", buffering=1, errors="backslashreplace")  # noqa: SIM115
 
@@ -74,21 +68,12 @@ def run(arguments: list[str]) -> None:
         runpy.run_path(arguments[0], run_name="__main__")
 
 
-def close(files: list[int]) -> None:
-    for file in files:
-        os.close(file)
-
-
 if __name__ == "__main__":
     sys.path[0] = str(Path(__file__).parent.parent)
     for module in MODULES:
         with suppress(ModuleNotFoundError):
             importlib.import_module(module)
     gc.freeze()  # so that the programs share its memory
-    file, *streams = wait_for_request(socket.socket(fileno=int(sys.argv[1])))
-    reports = socket.socket(fileno=file)
-    with reports.makefile() as lines:
-        request = json.loads(lines.readline())
-    fork_program(reports, streams)
-    prepare(request, reports, streams)
+    request, streams = wait_for_request(socket.socket(fileno=int(sys.argv[1])))
+    prepare(request, streams)
     run(request["arguments"])

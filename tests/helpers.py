@@ -21,7 +21,6 @@ from itertools import count
 from pathlib import Path
 from typing import Any
 
-import programs
 from click.testing import Result
 from flask import Flask
 from flask.testing import FlaskClient
@@ -366,7 +365,7 @@ class Server:
         number = len(list(database.parent.glob("printed*")))
         self.printed_path, self.log_path = (database.parent / f"{name}{number}" for name in ("printed", "log"))
         with self.printed_path.open("w") as printed, self.log_path.open("w") as log:
-            self.process = programs.start(
+            self.process = subprocess.Popen(
                 **subprocess_args(database, "app.py", prefix=prefix, **environment) | {"stdout": printed, "stderr": log}
             )
         match = wait_for(lambda: re.search(r": serving on http://(\S+):(\d+) ", self.printed()), self.log, 60)
