@@ -319,8 +319,10 @@ def test_article_that_comes_back_is_published_again(app, save, sql):
     import_articles(app, article_json(1), options=["--unpublish-missing"])
     import_articles(app, again)
     assert dict(sql("SELECT id, status FROM article"))["id-0002"] == "draft"
-    import_articles(app, article_json(1, status=None), again, options=["--unpublish-missing"])
-    assert dict(sql("SELECT id, status FROM article")) == {"id-0001": "published", "id-0002": "published"}
+    undated = article_json(3, status=None, publishedAt=None)
+    import_articles(app, article_json(1, status=None), again, undated, options=["--unpublish-missing"])
+    states = {"id-0001": "published", "id-0002": "published", "id-0003": "draft"}
+    assert dict(sql("SELECT id, status FROM article")) == states
 
 
 def test_unpublish_missing_needs_articles_and_whole_sources(app, save, sql, articles):

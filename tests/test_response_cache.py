@@ -126,7 +126,7 @@ HEADER_VALUES = {  # The test of keys is above.
     "If-None-Match": ("", "*", '"', "W/", '"other"', "garbage", '"a', ",,,", '"' * 1000, "\xff"),
     "Host": ("", "a.example:80", "[::1]", "[::1", "a..b", ".", "x" * 64, "x" * 5000, "a_b", "a b", "é", "x%20y", "a/b"),
     "Upgrade": ("websocket",),
-    "Connection": ("close", "keep-alive"),
+    "Connection": ("close", "upgrade"),
     "Access-Control-Request-Method": ("GET",),
     "If-Modified-Since": ("Wed, 01 Jan 2099 00:00:00 GMT",),
     "If-Match": ('"x"',),
@@ -143,6 +143,7 @@ def test_warm_response_is_that_of_no_cache_by_each_header(save, key, database, o
     chance = random.Random(7)
     settings = {"CORS_ORIGINS": origins}
     each = [{name: value} for name, values in HEADER_VALUES.items() for value in values]
+    each.append({"Upgrade": "websocket", "Connection": "upgrade"})
     mixed = [{name: chance.choice(values) for name, values in HEADER_VALUES.items()} for _ in range(20)]
     requests = list(product(ENDPOINTS, each + mixed))
     with application(database, **settings) as cached, application(database, **settings, CACHE_MB=0) as uncached:

@@ -258,6 +258,12 @@ def test_malformed_request_is_refused_as_problem_details(site, new_log, status):
     wait_for(lambda: len(logged(new_log())) == len(requests), new_log)
 
 
+def test_page_of_an_allowed_origin_may_read_why_a_request_is_refused(start):
+    for origins, expected in (("https://www.example.com", True), ("", False)):
+        response = send(start(CORS_ORIGINS=origins), b"GET / HTTP/1.1\r\n\r\n")
+        assert (b"\r\nAccess-Control-Allow-Origin: *\r\n" in response) == expected
+
+
 def test_valid_host_header_is_served(site):
     hosts = ("", "example.com:80", "example.com:", "[::1]:8000", "a_b", "127.0.0.1", "x%20y")
     heads = [f"1.1\r\nHost:{host}\r\nConnection: close" for host in hosts]
@@ -374,9 +380,11 @@ def test_clients_that_go_away_leave_only_requests_in_log(site, new_log, large_re
 
 def test_request_is_one_line_of_the_log_without_keys(site, new_log):
     ((key_id,),) = run_sql(site.server.database, "SELECT id FROM api_key WHERE hash = ?", hash_key(site.key))
-    user, path = f"{site.customer}/{key_id}", LISTS[0]
+    user, path = f"{site.customer}  /{key_id}", LISTS[0]
     hostile = "/no%0A%1B%5B31mwhere/".ljust(200, "x")
     site.save(article_json(1))
+    rename = "UPDATE customer SET name = ? WHERE name = ?"  # as no command does
+    run_sql(site.server.database, rename, f"{site.customer}\n\x1b", site.customer)
     responses = {
         f"GET {path} 200 %d bytes {user}": site.get(LISTS[0] + f"?q=secret&x-api-key={site.key}"),
         f"GET {path} 304 %d bytes {user}": site.get(LISTS[0], If_None_Match="*"),
