@@ -17,7 +17,8 @@ def backup(file: Path) -> None:
 
     The service may run meanwhile.
     """
-    back_up(file)
+    for line in back_up(file):
+        echo(line, err=True)
     echo(f"Backed up to {file}.", err=True)
 
 

@@ -15,32 +15,28 @@ from sqlalchemy.pool import NullPool
 
 from models import db
 from storage import StorageError
-from storage.engine import MIGRATION_LOCK, WRITE_LOCK_TIMEOUT_SECONDS, add_listeners, write_options
-from storage.sqlite import (
-    checkpoint,
-    connect_existing,
-    copy_owner,
-    require_file,
-    set_wal_mode,
-    sqlite_path,
-)
+from storage.engine import WRITE_LOCK_TIMEOUT_SECONDS, add_listeners, write_options
+from storage.sqlite import checkpoint, connect_existing, copy_owner, require_file, set_wal_mode, sqlite_path
 from storage.tables import has_tables, migrate, refuse_foreign_tables
 
+LOG_SUFFIXES = "-wal", "-shm", "-journal"  # The files that SQLite keeps beside a database.
 
-def back_up(target: Path) -> None:
+
+def back_up(target: Path) -> list[str]:
     """Write a consistent copy of the database to `target`, a new file, which appears only when it is whole.
 
-    Raises StorageError if the file exists, and for a damaged database: a backup can be restored. Raises OSError if the
-    file cannot be written.
+    Returns lines for standard error that say whether the copy was upgraded. Raises StorageError if the file exists, and
+    for a damaged database: a backup can be restored. Raises OSError if the file cannot be written.
     """
     if target.exists():
         raise StorageError(f"{target} exists already. Choose another name, or move it away.")
     path = _database_path()
     require_file(path)
-    with _checked_copy(path, target) as (copy, _):
+    with _checked_copy(path, target) as (copy, lines):
         with open(copy, "rb+") as file:
             os.fsync(file.fileno())  # VACUUM INTO does not wait for the disk.
         os.rename(copy, target)
+    return lines
 
 
 def restore(backup: Path) -> list[str]:
@@ -125,7 +121,7 @@ def _upgrade(copy: str, source: str) -> list[str]:
     """
     engine = create_engine(URL.create("sqlite", database=copy), poolclass=NullPool)
     add_listeners(engine)
-    with engine.execution_options(**write_options(MIGRATION_LOCK)).begin() as connection:
+    with engine.execution_options(**write_options("tables")).begin() as connection:
         if not has_tables(connection):
             raise StorageError(f"{source} is not a database of this service. Check its path.")
         return migrate(connection, f"the copy of {source}")
@@ -150,13 +146,17 @@ def _replace(copy: str, path: str) -> list[str]:
     The damaged file is kept, with its WAL or journal, which SQLite would otherwise apply to the new file.
     """
     set_wal_mode(copy)  # This also waits until the copy is on the disk.
-    is_new = not os.path.exists(path)
-    copy_owner(os.path.dirname(path) if is_new else path, copy)
-    if not is_new:
-        shutil.copymode(path, copy)
-    kept = f"{copy}-old" if is_new else f"{path}.damaged-{datetime.now(UTC):%Y%m%dT%H%M%S%f}"
-    for suffix in ("-wal", "-shm", "-journal", ""):
+    if not os.path.exists(path):
+        copy_owner(os.path.dirname(path), copy)
+        for suffix in LOG_SUFFIXES:
+            Path(path + suffix).unlink(missing_ok=True)
+        os.replace(copy, path)
+        return [f"Created the database {path}."]
+    copy_owner(path, copy)
+    shutil.copymode(path, copy)
+    kept = f"{path}.damaged-{datetime.now(UTC):%Y%m%dT%H%M%S%f}"
+    for suffix in (*LOG_SUFFIXES, ""):
         with suppress(FileNotFoundError):
             os.rename(path + suffix, kept + suffix)
     os.replace(copy, path)
-    return [f"Created the database {path}." if is_new else f"Kept the damaged database as {kept}."]
+    return [f"Kept the damaged database as {kept}."]
