@@ -1,7 +1,6 @@
 """The application. `python app.py` serves it."""
 
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
 import click
@@ -11,22 +10,21 @@ import auth
 import commands
 import errors
 from commands.errors import report_errors
-from commands.lookup import open_database
+from commands.lookup import open_and_report
 from commands.start_message import NAME, print_start_message
 from endpoints import articles, cors, health, lists, openapi, page, previews, sitemap
 from schemas import API_PATH
 from serving.log import AccessLog, log_to_stderr
-from serving.response_cache import MEGABYTE, ResponseCache
-from settings import load_environment, read_settings, read_version
+from serving.response_cache import ResponseCache
+from settings import FOLDER, load_environment, read_settings, read_version
 from storage import database
 from storage.engine import release_connection
 
-FOLDER = Path(__file__).resolve().parent
-# The endpoints that need a key, and the parameters that each knows.
+# The endpoints that need a key, by their path below API_PATH, and the parameters that each knows.
 ENDPOINTS = {
-    f"{API_PATH}/articles": (articles.blueprint, lists.PARAMETERS),
-    f"{API_PATH}/articles/preview": (previews.blueprint, lists.PARAMETERS),
-    f"{API_PATH}/sitemap": (sitemap.blueprint, ()),
+    "/articles": (articles.blueprint, lists.PARAMETERS),
+    "/articles/preview": (previews.blueprint, lists.PARAMETERS),
+    "/sitemap": (sitemap.blueprint, ()),
 }
 
 
@@ -49,8 +47,8 @@ def create_app(config: Mapping[str, Any] | None = None) -> Flask:
     app.wsgi_app = ResponseCache(  # type: ignore[method-assign]  # Flask documents this way to add middleware.
         app.wsgi_app,
         app.extensions["change_detector"],
-        app.config["CACHE_MB"] * MEGABYTE,
-        {path: parameters for path, (_, parameters) in ENDPOINTS.items()},
+        app.config["CACHE_MB"] * 1_000_000,
+        {API_PATH + path: parameters for path, (_, parameters) in ENDPOINTS.items()},
         vary_by_origin=bool(app.config["CORS_ORIGINS"]),
     )
     return app
@@ -62,8 +60,8 @@ def _register_endpoints(app: Flask) -> None:
     app.url_map.merge_slashes = False  # The redirect to a path with fewer slashes would be an HTML page.
     api = Blueprint("api", __name__, url_prefix=API_PATH)
     api.before_request(auth.check_key)
-    for blueprint, _ in ENDPOINTS.values():
-        api.register_blueprint(blueprint)
+    for path, (blueprint, _) in ENDPOINTS.items():
+        api.register_blueprint(blueprint, url_prefix=path)
     for blueprint in (api, health.blueprint, openapi.blueprint, page.blueprint):
         app.register_blueprint(blueprint)
 
@@ -77,13 +75,13 @@ def main() -> None:
 
     app = create_app()
     settings = app.config
-    log = log_to_stderr(settings["LOG_LEVEL"])
+    access_log_handler = log_to_stderr(settings["LOG_LEVEL"])
     listener = server.listen(settings["HOST"], settings["PORT"])
     with app.app_context():
-        open_database(create=True)
+        open_and_report(create=True)
         print_start_message(server.base_url(settings["HOST"], listener.getsockname()[1]))
         release_connection()
-    logged_app = AccessLog(app, log.write) if log else app
+    logged_app = AccessLog(app, access_log_handler.write) if access_log_handler else app
     server.serve(logged_app, listener, settings["THREADS"], allow_origins=bool(settings["CORS_ORIGINS"]))
 
 

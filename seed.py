@@ -17,7 +17,7 @@ from commands import echo, params
 from commands.customers import remove_customer
 from commands.errors import report_errors
 from commands.keys import add_key
-from commands.lookup import DEMO_CUSTOMER, find_customer, find_or_create_customer, write_transaction
+from commands.lookup import DEMO_CUSTOMER, command_transaction, find_customer, find_or_create_customer
 from importing.report import ImportReport, number_records
 from importing.writer import save_articles
 from models import ApiKey, Customer, article_table, db
@@ -111,7 +111,7 @@ def remove_demo_articles(customer_id: int, after: int) -> int:
 
 def remove_demo() -> str:
     """Delete the customer Demo, its articles and its keys; return a line that says how many."""
-    with write_transaction():
+    with command_transaction():
         customer = find_customer(DEMO_CUSTOMER)
         if customer:
             return remove_customer(customer)
@@ -133,7 +133,7 @@ def demo_key(customer: Customer, key: str | None) -> str | None:
 
 def write_demo(count: int, key: str | None, site: str) -> tuple[str | None, bool]:
     """Write the demo, and print how much changed; return its key if it is known, and whether the customer is new."""
-    with write_transaction(create=True):
+    with command_transaction(create=True):
         customer, is_new = find_or_create_customer(DEMO_CUSTOMER)
         removed = remove_demo_articles(customer.id, after=count)
         saved = save_articles(customer, number_records("the demo", demo_articles(count, site)), ImportReport())

@@ -4,7 +4,7 @@ import click
 from sqlalchemy import delete, func, select
 
 from commands import echo, params
-from commands.lookup import check_customer_name, confirm, customer_transaction, open_database
+from commands.lookup import check_customer_name, confirm, customer_transaction, open_and_report
 from models import ApiKey, Customer, article_table, db
 
 
@@ -14,7 +14,7 @@ def list_customers() -> None:
 
     A line has the name, the number of articles and the number of keys.
     """
-    open_database()
+    open_and_report()
     columns = article_table.c.customer_id, ApiKey.customer_id
     counts = (select(func.count()).where(column == Customer.id).scalar_subquery() for column in columns)
     for row in db.session.execute(select(Customer.name, *counts).order_by(Customer.name)):

@@ -7,7 +7,7 @@ import click
 from flask import current_app
 
 from commands import count_articles, echo, params
-from commands.lookup import get_customer, open_database
+from commands.lookup import get_customer, open_and_report
 from importing.instance import is_filtered
 from importing.report import ImportReport, SourceOptions
 from importing.sources import open_sources
@@ -40,7 +40,7 @@ def import_articles(
     .jsonl file (JSON Lines), - for JSON Lines on standard input, or the http(s) URL of another instance.
     """
     _check_sources(sources, unpublish_missing)
-    open_database()
+    open_and_report()
     get_customer(customer, changes=True)
     release_connection()
     report = ImportReport()

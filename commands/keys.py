@@ -8,7 +8,7 @@ from sqlalchemy import select
 
 from auth import hash_key
 from commands import echo, params
-from commands.lookup import find_or_create_customer, open_database, write_transaction
+from commands.lookup import command_transaction, find_or_create_customer, open_and_report
 from models import ApiKey, Customer, db
 
 
@@ -23,7 +23,7 @@ def create(customer: str, expires: datetime | None) -> None:
     last_day = expires.date() if expires else None
     if last_day and last_day < datetime.now(UTC).date():
         raise click.BadParameter(f"{last_day} is past.", param_hint="--expires")
-    with write_transaction(create=True):
+    with command_transaction(create=True):
         owner, is_new = find_or_create_customer(customer)
         key, record = add_key(owner, expires_on=last_day)
         key_id = record.id
@@ -39,7 +39,7 @@ def list_keys() -> None:
 
     A line has id, customer, first characters, created, expires and state.
     """
-    open_database()
+    open_and_report()
     today = datetime.now(UTC).date()
     for key, customer in db.session.execute(select(ApiKey, Customer.name).join(Customer).order_by(ApiKey.id)):
         expired = key.expires_on and key.expires_on < today
@@ -54,7 +54,7 @@ def revoke(key_id: int) -> None:
 
     "flask keys list" shows the ids.
     """
-    with write_transaction():
+    with command_transaction():
         key = db.session.get(ApiKey, key_id) if 0 < key_id < 2**31 else None  # No database has another id.
         if not key:
             raise click.ClickException(f'There is no key {key_id}. "flask keys list" shows the existing ones.')

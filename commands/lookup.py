@@ -12,23 +12,23 @@ from sqlalchemy import select
 
 from commands import echo
 from models import Customer, article_table, db
-from storage import engine, tables
-from storage.engine import release_connection
+from storage.engine import release_connection, write_transaction
+from storage.tables import open_database
 
 DEMO_CUSTOMER = "Demo"
 
 
-def open_database(*, create: bool = False) -> None:
-    """Open the database as `storage.tables.open_database` does, and print what it created or upgraded."""
-    for line in tables.open_database(create=create):
+def open_and_report(*, create: bool = False) -> None:
+    """Open the database, and print on standard error what was created or upgraded."""
+    for line in open_database(create=create):
         echo(line, err=True)
 
 
 @contextmanager
-def write_transaction(*, create: bool = False) -> Iterator[None]:
+def command_transaction(*, create: bool = False) -> Iterator[None]:
     """Open the database and a transaction that writes, which is committed when the block ends."""
-    open_database(create=create)
-    with engine.write_transaction():
+    open_and_report(create=create)
+    with write_transaction():
         yield
 
 
@@ -39,9 +39,9 @@ def customer_transaction(customer: str | None, *, writes: bool) -> Iterator[Cust
     No connection is left open, so that the command may wait for a person or another program afterwards.
     """
     if not writes:
-        open_database()
+        open_and_report()
     try:
-        with write_transaction() if writes else nullcontext():
+        with command_transaction() if writes else nullcontext():
             yield get_customer(customer, changes=writes)
     finally:
         release_connection()

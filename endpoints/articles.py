@@ -14,7 +14,7 @@ schema = ArticleSchema()
 COLUMNS = (*schema.columns, "updated_at")  # Structured data is generated from the time of the update, too.
 
 
-@blueprint.get("/articles")
+@blueprint.get("")
 def list_articles() -> Response:
     """Return published articles in full."""
     return list_response(COLUMNS, _render)

@@ -47,7 +47,7 @@ def describe_field(field: RenderedField) -> dict[str, Any]:
     return json_type | metadata
 
 
-def _describe_api() -> bytes:
+def _build_description() -> bytes:
     """Return the description, as JSON. Raises TypeError for a field that it cannot describe."""
     document = orjson.loads(DOCUMENT.read_bytes())
     document["info"]["version"] = read_version()
@@ -61,10 +61,10 @@ def _describe_api() -> bytes:
 
 
 # It is built when the application starts, so that a field which it cannot describe is noticed then.
-DESCRIPTION = _describe_api()
+DESCRIPTION = _build_description()
 
 
 @blueprint.get("/openapi.json")
-def describe_api() -> Response:
+def show_description() -> Response:
     """Return the description. It needs no key."""
     return Response(DESCRIPTION, content_type="application/json", headers=PUBLIC_HEADERS)

@@ -1,15 +1,14 @@
 """GET /: a page to look at, which is also the API's reference client; and the files under /static."""
 
-from pathlib import Path
-
 from flask import Blueprint, Response, redirect, request, send_from_directory
 from werkzeug.wrappers import Response as BaseResponse
 
 from endpoints.responses import PUBLIC_HEADERS
+from settings import FOLDER
 
 blueprint = Blueprint("page", __name__)
 
-STATIC = Path(__file__).parent.parent / "static"
+STATIC = FOLDER / "static"
 
 # Only the service's own scripts and styles run in the page. An article's content is shown in a sandboxed frame, which
 # inherits this policy (https://www.w3.org/TR/CSP3/#security-inherit-csp).

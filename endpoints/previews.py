@@ -9,7 +9,7 @@ blueprint = Blueprint("previews", __name__)
 schema = ArticlePreviewSchema()
 
 
-@blueprint.get("/articles/preview")
+@blueprint.get("")
 def list_previews() -> Response:
     """Return previews of published articles."""
     return list_response(schema.columns, schema.render)

@@ -13,7 +13,7 @@ blueprint = Blueprint("sitemap", __name__)
 schema = SitemapEntrySchema()
 
 
-@blueprint.get("/sitemap")
+@blueprint.get("")
 def list_slugs() -> Response:
     """Return every published slug with the day of its last change."""
     parameters = {"customer_id": g.customer.id, "now": datetime.now(UTC)}
