@@ -50,14 +50,14 @@ def publication_state(status: str, published_at: datetime | None, now: datetime)
     return "scheduled" if status == "published" and published_at and published_at > now else status
 
 
-# Compared by code points, as SQLite does. PostgreSQL's order would depend on how it was set up.
+# Such text is compared by code points, as SQLite does. PostgreSQL's order would depend on how it was set up.
 BinaryCollatedText = Text(collation="C").with_variant(Text(), "sqlite")
 
 
-class JsonText(Text):
+class JsonColumn(Text):
     """JSON, stored as text: an "array" or an "object"."""
 
-    def __init__(self, kind: str = "object") -> None:
+    def __init__(self, kind: str) -> None:
         super().__init__()
         self.kind = kind
 
@@ -69,7 +69,7 @@ class Base(DeclarativeBase):
 db = SQLAlchemy(model_class=Base)
 
 
-class SchemaVersion(Base):
+class TablesVersion(Base):
     """One row: the version of the service's tables."""
 
     __tablename__ = "tables_version"
@@ -135,13 +135,13 @@ class Article(Base):
     search_text: Mapped[str] = mapped_column(BinaryCollatedText)
     banner_url: Mapped[str] = mapped_column(Text)
     category: Mapped[str] = mapped_column(Text)
-    keywords: Mapped[str] = mapped_column(JsonText("array"))  # The array holds strings.
+    keywords: Mapped[str] = mapped_column(JsonColumn("array"))  # The array holds strings.
     meta_title: Mapped[str] = mapped_column(Text)
     meta_desc: Mapped[str] = mapped_column(Text)
     read_time: Mapped[float] = mapped_column(Float)  # It counts minutes.
     content_html: Mapped[str] = mapped_column(Text)
     # None means that storage.structured_data generates it.
-    schema_markup: Mapped[str | None] = mapped_column(JsonText("object"))
+    schema_markup: Mapped[str | None] = mapped_column(JsonColumn("object"))
 
     __table_args__ = (
         UniqueConstraint(customer_id, id),
@@ -161,16 +161,17 @@ article_table: Table = Base.metadata.tables[Article.__tablename__]
 UPDATE_BY_PK = update(article_table).where(article_table.c.pk == bindparam("article_pk"))
 
 # What other tools could write, and no response could show, by the type of a column. SQLite keeps values of any type in
-# any column, and times as text in the form of its own datetime(), with or without a fraction.
+# any column, and times as text in the form of its own datetime(), with or without a fraction. The modifier "+0 days"
+# turns 30 February into 2 March, so that it differs from what is stored.
 CHECKS = {
     "sqlite": {
         Text: "typeof({0}) IN ('text', 'null')",
-        JsonText: "{0} IS NULL OR json_valid({0}) AND json_type({0}) = '{1.kind}'",
+        JsonColumn: "{0} IS NULL OR json_valid({0}) AND json_type({0}) = '{1.kind}'",
         UtcDateTime: "substr({0}, 1, 19) IS datetime({0}, '+0 days') AND substr({0}, 20) NOT GLOB '*[^.0-9]*'",
         Date: "{0} IS date({0}, '+0 days')",
     },
     "postgresql": {
-        JsonText: "jsonb_typeof({0}::jsonb) = '{1.kind}'",
+        JsonColumn: "jsonb_typeof({0}::jsonb) = '{1.kind}'",
         UtcDateTime: "isfinite({0})",
         Date: "isfinite({0})",
     },

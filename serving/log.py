@@ -13,6 +13,8 @@ from typing import Any
 from urllib.parse import quote
 from wsgiref.types import StartResponse, WSGIApplication, WSGIEnvironment
 
+from field_types import printable
+
 MAX_PATH_LENGTH = 200
 MAX_WAITING_LINES = 10_000  # If nobody reads the log, the oldest are dropped.
 WRITE_INTERVAL_SECONDS = 0.1
@@ -30,9 +32,12 @@ class StderrHandler(logging.Handler):
         self._thread.start()
 
     def emit(self, record: logging.LogRecord) -> None:
-        """Write the lines of a record."""
-        for line in self.format(record).splitlines():
-            self.write(record.levelname, line)
+        """Write the lines of a record, which may quote what others have sent or stored."""
+        try:
+            for line in self.format(record).splitlines():
+                self.write(record.levelname, printable(line))
+        except Exception:  # A wrong call of the logger is no reason to fail.
+            self.handleError(record)
 
     def write(self, level: str, line: str) -> None:
         """Write a line with the time in UTC."""
@@ -74,7 +79,7 @@ class AccessLog:
             return start_response(start_status, headers, *exc_info)
 
         body = self._app(environ, start)
-        # Percent-encoded, a path cannot control a terminal.
+        # Percent-encoded, a path cannot control a terminal. It is cut before, since it may be long, and after.
         path = quote(environ["PATH_INFO"][:MAX_PATH_LENGTH], encoding="latin-1")[:MAX_PATH_LENGTH]
         request = f"{environ['REQUEST_METHOD'][:20]} {path}"
         milliseconds = (time.perf_counter() - began) * 1000

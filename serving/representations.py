@@ -46,7 +46,8 @@ def render(app: WSGIApplication, environ: WSGIEnvironment) -> RenderedResponse:
 
     chunks = app(environ, start_response)
     try:
-        body = b"".join([*chunks, b""])  # Joining two makes a copy, without the spare room of orjson's buffer.
+        # A join of several chunks is a copy, without the spare room that orjson leaves behind its bytes.
+        body = b"".join([*chunks, b""])
     finally:
         getattr(chunks, "close", lambda: None)()
     status, headers = started

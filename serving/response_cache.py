@@ -7,7 +7,7 @@ its version, but never older.
 An entry is found by everything that a response depends on: the endpoint's path, the parameters that it knows, the API
 key (hashed) and, with CORS, the Origin. It is fresh while the database is at the same version, and until its time: the
 next scheduled article, or midnight in UTC, when keys expire. Under these conditions the key check would come to the
-same result. Nobody without that very key is ever served an entry; Umbraco's CVE-2025-54425 shows the opposite.
+same result. Nobody without that very key is ever served an entry.
 
 A hit runs no hook of Flask, such as `before_request`. "What runs for every request" in CONTRIBUTING.md says how to add
 something that has to.
@@ -29,12 +29,11 @@ from serving.representations import RenderedResponse, render, send
 from storage.changes import ChangeDetector
 
 DAY_SECONDS = 86_400
-MEGABYTE = 1_000_000
 ENTRY_OVERHEAD_BYTES = 2000  # An entry takes these besides its bodies.
 
 # No response depends on these two headers, so one entry serves all of their values. The application must not see them:
 # before any view runs, Werkzeug's routing rejects some hosts, such as "a..b", and a WebSocket handshake.
-IGNORED_HEADERS = {"HTTP_HOST": "localhost", "HTTP_UPGRADE": ""}
+NEUTRAL_HEADERS = {"HTTP_HOST": "localhost", "HTTP_UPGRADE": ""}
 
 
 @dataclass(slots=True, frozen=True)
@@ -74,9 +73,9 @@ class ResponseCache:
 
     def __call__(self, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
         """Respond to a request."""
-        # This comes first for every request: reading the version also makes the engine notice a replaced database.
+        # This comes first for every request, since it also makes the engine notice a replaced database.
         version = self._detector.version()
-        environ |= IGNORED_HEADERS
+        environ |= NEUTRAL_HEADERS
         if environ["REQUEST_METHOD"] not in ("GET", "HEAD"):
             return self._app(environ, start_response)
         path = environ.get("PATH_INFO", "").removesuffix("/")
@@ -114,5 +113,5 @@ def parse_query(query: str, names: tuple[str, ...]) -> tuple[str | None, ...]:
 
     Latin-1 decodes each byte to another character, so that different values stay different.
     """
-    values = dict(reversed(parse_qsl(query, keep_blank_values=True, encoding="latin-1"))) if names else {}
+    values = dict(reversed(parse_qsl(query, keep_blank_values=True, encoding="latin-1")))
     return tuple(map(values.get, names))

@@ -28,7 +28,7 @@ SETTINGS = {
     "channel_timeout": 60,  # A connection is closed after these seconds without activity.
     "max_request_header_size": 16 * 1024,  # A search of 200 characters takes 2.4 KB at most.
     "max_request_body_size": 64 * 1024,  # A body is read, but never used.
-    "outbuf_overflow": 64 * 1024,  # More unread bytes of a connection, but for shared bodies, go to a temporary file.
+    "outbuf_overflow": 64 * 1024,  # More unread bytes of a connection, but for large bodies, go to a temporary file.
     "outbuf_high_watermark": 1 << 40,  # No worker thread waits for a client: see ApiServer.add_task.
     "ident": None,
     "log_socket_errors": False,  # A client that goes away is no event.
@@ -44,11 +44,13 @@ def base_url(host: str, port: int) -> str:
 def listen(host: str, port: int) -> socket.socket:
     """Return the listening socket; IPv4 if the name has several addresses. Raises SettingsError."""
     try:
+        # The number of IPv4's family is the smallest.
         family, *_, address = min(socket.getaddrinfo(host, port, type=socket.SOCK_STREAM))
         listener = socket.create_server(address, family=family)
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, SEND_BUFFER_BYTES)  # Connections inherit it.
         return listener
     except (OSError, UnicodeError) as error:
+        # Python adds "(while attempting to bind on address …)".
         reason = str(getattr(error, "strerror", "This is no valid host name")).partition(" (while")[0]
         advice = "Set PORT to a free port, or HOST to an address of this machine."
         raise SettingsError(f"Cannot listen on HOST {host[:50]}, PORT {port}: {reason}. {advice}") from error
@@ -59,8 +61,7 @@ def serve(app: WSGIApplication, listener: socket.socket, threads: int, *, allow_
 
     With `allow_origins`, web pages may read the errors of requests that never reach the application.
     """
-    server = ApiServer(app, listener, threads=threads, **SETTINGS)
-    server.allow_origins = allow_origins
+    server = ApiServer(app, listener, threads=threads, allow_origins=allow_origins, **SETTINGS)
     # Garbage collection need not go through what exists by now. A large sitemap that is not cached is 1.4 times faster.
     gc.freeze()
     _stop_on_signal(server)
@@ -70,7 +71,7 @@ def serve(app: WSGIApplication, listener: socket.socket, threads: int, *, allow_
 @contextmanager
 def serve_in_thread(app: WSGIApplication, listener: socket.socket, threads: int) -> Iterator[None]:
     """Serve `app` in a thread while the context lasts, then finish what is in flight as `serve` does."""
-    server = ApiServer(app, listener, threads=threads, **SETTINGS)
+    server = ApiServer(app, listener, threads=threads, allow_origins=False, **SETTINGS)
     loop = Thread(target=_run, args=(server,), daemon=True)
     loop.start()
     try:

@@ -26,9 +26,9 @@ MAX_PIPELINED_BYTES = 4_000_000  # A client that has this much to read should no
 MIN_SHARED_BYTES = 32_768  # Shorter bodies are copied, and sent in one packet with their headers.
 
 ASCII = bytes(range(128)).decode()
-START_LINE = re.compile(rb"[^ ]+ (/|\*|(?i:https?)://)[!-~]* HTTP/1\.[0-9]\r\n")  # RFC 9112, 3
+START_LINE = re.compile(rb"[^ ]+ (/|\*|(?i:https?)://)[!-~]* HTTP/1\.[0-9]\r\n")
 TRANSFER_ENCODING = re.compile(rb"^transfer-encoding:(.*?)\r\n(?![ \t])", re.IGNORECASE | re.MULTILINE | re.DOTALL)
-# RFC 9110, 7.2, and RFC 3986, 3.2.2. It may be empty.
+# RFC 9110, 7.2, and RFC 3986, 3.2.2, define it. It may be empty.
 HOST = re.compile(r"(\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._~!$&'()*+;=%-]*)(:[0-9]*)?")
 
 access_log = logging.getLogger("access")
@@ -40,29 +40,30 @@ class StrictRequestParser(HTTPRequestParser):  # type: ignore[misc]  # waitress 
     def parse_header(self, header_plus: bytes) -> None:
         """Parse the start line and the headers. Raises ParsingError.
 
-        Faults: waitress rejects a target in UTF-8, which curl sends as it was typed (issue 64), and raises ValueError
-        for "http://[". It accepts what a proxy in front may read as another request: a start line that is none (RFC
-        9112, 3), a Host that is missing, repeated or invalid (3.2; issue 462), and bodies whose end is not certain
-        (6.1; issues 464 and 465). After "100 Continue", it reads the next request as this one's body, with this one's
-        API key, even if this one has no body or is rejected (RFC 9110, 10.1.1). No request needs a body, so none is
-        asked for.
+        Faults: waitress accepts what a proxy in front may read as another request. The comments name the others.
         """
+        # waitress rejects a target in UTF-8, which curl sends as it was typed (issue 64).
         if not header_plus.isascii():
-            target, end, headers = header_plus.partition(b"\r\n")
-            header_plus = quote(target, safe=ASCII).encode() + end + headers
+            start_line, end, headers = header_plus.partition(b"\r\n")
+            header_plus = quote(start_line, safe=ASCII).encode() + end + headers
+        # waitress accepts a start line that is none (RFC 9112, 3).
         if not START_LINE.match(header_plus):
             raise ParsingError("Send a method, a path and HTTP/1.1 in the first line.")
         codings = [value.strip(b" \t").lower() for value in TRANSFER_ENCODING.findall(header_plus)]
         try:
             super().parse_header(header_plus)
-        except (ValueError, TransferEncodingNotImplemented) as error:
+        except (ValueError, TransferEncodingNotImplemented) as error:  # waitress raises the first for "http://[".
             raise ParsingError("The request's head cannot be read.") from error
         finally:
+            # After "100 Continue", waitress reads the next request as this one's body, with this one's API key, even if
+            # this one has no body or is rejected (RFC 9110, 10.1.1). No request needs a body, so none is asked for.
             self.expect_continue = False
+        # waitress accepts bodies whose end is not certain (RFC 9112, 6.1; issues 464 and 465).
         if codings and (codings != [b"chunked"] or self.version != "1.1" or "CONTENT_LENGTH" in self.headers):
             raise ParsingError("Send Transfer-Encoding as chunked, once, in HTTP/1.1 and without Content-Length.")
+        # waitress accepts a Host that is missing, repeated, which it joins by ", ", or invalid (3.2; issue 462).
         host = self.headers.get("HOST", "" if self.version == "1.0" else None)
-        if host is None or not HOST.fullmatch(host):  # waitress joins several by ", ".
+        if host is None or not HOST.fullmatch(host):
             raise ParsingError("Send exactly one valid Host header.")
 
 
@@ -110,7 +111,7 @@ class ProblemTask(ErrorTask):  # type: ignore[misc]
     """Sends what waitress itself rejects as problem details (RFC 9457), like every error of the API."""
 
     def execute(self) -> None:
-        """Send the response. The log has no method and path, since the request could not be parsed."""
+        """Send the response. The log has no method and path, since the request may not have been parsed."""
         error = self.request.error
         body = render_problem(error.code, error.body)
         self.status = f"{error.code} {TITLES[error.code]}"
@@ -143,10 +144,13 @@ class ApiServer(TcpWSGIServer):  # type: ignore[misc]
 
     channel_class = ApiChannel
     is_stopping = False
-    allow_origins = False  # Whether pages may read the errors of requests that never reach the application.
 
-    def __init__(self, app: WSGIApplication, listener: socket.socket, **settings: Any) -> None:
-        """Create the server. The listener listens already."""
+    def __init__(self, app: WSGIApplication, listener: socket.socket, *, allow_origins: bool, **settings: Any) -> None:
+        """Create the server. The listener listens already.
+
+        With `allow_origins`, web pages may read the errors of requests that never reach the application.
+        """
+        self.allow_origins = allow_origins
         self.sockets: dict[int, Any] = {}  # What the event loop waits for, by file descriptor.
         super().__init__(app, self.sockets, _sock=listener, bind_socket=False, **settings)
 

@@ -8,7 +8,8 @@ from sqlalchemy import Engine
 from storage.sqlite import sqlite_path
 from storage.sqlite_changes import SQLiteChangeDetector
 
-# In a request's WSGI environment: when its response changes without a commit, in seconds since 1970.
+# In a request's WSGI environment: when its response changes without a commit, in seconds since 1970. An endpoint sets
+# it, and the response cache reads it.
 FRESH_UNTIL = "article_delivery.fresh_until"
 
 
@@ -19,7 +20,10 @@ class ChangeDetector(Protocol):
     """
 
     def version(self) -> Hashable:
-        """Return a value that differs after each commit, or None if it is unknown."""
+        """Return a value that differs after each commit, or None if it is unknown.
+
+        If another database is there now, the engine connects to that from now on.
+        """
 
     def close(self) -> None:
         """Close the connections. The next version opens them again."""

@@ -37,7 +37,7 @@ def init_app(app: Flask) -> None:
     with app.app_context():
         add_listeners(db.engine)
         app.extensions["change_detector"] = attach_change_detector(db.engine)
-    app.teardown_appcontext(end_transaction)
+    app.teardown_appcontext(end_transaction)  # Flask-SQLAlchemy's own, which follows, raises for a lost connection.
 
 
 def parse_database_url(text: str) -> URL:

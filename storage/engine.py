@@ -14,9 +14,12 @@ from models import db
 from storage.sqlite import checkpoint, sqlite_path
 
 WRITE_LOCK_TIMEOUT_SECONDS = 60  # An import of 100,000 articles takes half of it.
-# On PostgreSQL, a writer locks out all others, whatever tool they are, and no reader, pg_dump included.
-WRITE_LOCK = "LOCK TABLE article IN SHARE ROW EXCLUSIVE MODE"
-MIGRATION_LOCK = "SELECT pg_advisory_xact_lock(4171826905)"  # There may be no table yet.
+# What a transaction writes, and how it locks out other writers on PostgreSQL: whatever tool they are, and no reader,
+# pg_dump included. Before an upgrade, there may be no table to lock.
+POSTGRESQL_LOCKS = {
+    "rows": "LOCK TABLE article IN SHARE ROW EXCLUSIVE MODE",
+    "tables": "SELECT pg_advisory_xact_lock(4171826905)",
+}
 
 
 def add_listeners(engine: Engine) -> None:
@@ -55,12 +58,12 @@ def _begin_sqlite(connection: Connection) -> None:
 
     A writer waits for another one. SQLite's own wait cannot be interrupted, so it is short, and repeated.
     """
-    write_lock = connection.get_execution_options().get("write_lock")
-    if not write_lock:
+    writes = connection.get_execution_options().get("writes")
+    if not writes:
         connection.exec_driver_sql("BEGIN")
         return
     # To replace a table, its rows are deleted. Those that refer to them must stay.
-    connection.exec_driver_sql(f"PRAGMA foreign_keys = {'OFF' if write_lock == MIGRATION_LOCK else 'ON'}")
+    connection.exec_driver_sql(f"PRAGMA foreign_keys = {'OFF' if writes == 'tables' else 'ON'}")
     connection.exec_driver_sql("PRAGMA busy_timeout = 1000")
     # NORMAL may lose the last commits when the power fails (https://www.sqlite.org/pragma.html#pragma_synchronous).
     connection.exec_driver_sql("PRAGMA synchronous = FULL")
@@ -77,16 +80,16 @@ def _begin_sqlite(connection: Connection) -> None:
 
 def _begin_postgresql(connection: Connection) -> None:
     """Admit one writer at a time, which then sees what others committed while it waited."""
-    write_lock = connection.get_execution_options().get("write_lock")
-    if write_lock:
+    writes = connection.get_execution_options().get("writes")
+    if writes:
         connection.exec_driver_sql(f"SET LOCAL lock_timeout = '{WRITE_LOCK_TIMEOUT_SECONDS}s'")
-        connection.exec_driver_sql(write_lock)
+        connection.exec_driver_sql(POSTGRESQL_LOCKS[writes])
 
 
-def write_options(write_lock: str = WRITE_LOCK) -> dict[str, Any]:
-    """Return the execution options of a writing connection."""
+def write_options(writes: str = "rows") -> dict[str, Any]:
+    """Return the execution options of a connection that writes "rows", or "tables" too."""
     isolation = {"isolation_level": "READ COMMITTED"} if db.engine.dialect.name == "postgresql" else {}
-    return {"write_lock": write_lock} | isolation
+    return {"writes": writes} | isolation
 
 
 @contextmanager
@@ -97,7 +100,7 @@ def write_transaction() -> Iterator[None]:
     written, and InvalidRequestError inside another transaction, which may have read what has changed since.
     """
     with db.session.begin():
-        db.engine.dispose()  # Another file may have taken the place of the one that is open.
+        db.engine.dispose()  # Another file may be in the database's place by now.
         db.session.connection(execution_options=write_options())
         yield
     if path := sqlite_path(db.engine.url):

@@ -3,7 +3,7 @@
 from sqlalchemy import Connection, Table, column, insert, inspect, select, table, text
 from sqlalchemy.exc import DataError, IntegrityError
 
-from models import Base, SchemaVersion
+from models import Base, TablesVersion
 from storage import StorageError
 
 # What gives the ids of the tables' rows, by dialect: SQLite's entry for a table, and PostgreSQL's sequences.
@@ -26,7 +26,7 @@ def upgrade_tables(connection: Connection, version: int) -> None:
     the new tables cannot hold.
     """
     dialect = connection.dialect.name
-    tables = [new for new in Base.metadata.sorted_tables if new is not SchemaVersion.__table__]
+    tables = [new for new in Base.metadata.sorted_tables if new is not TablesVersion.__table__]
     if dialect == "postgresql":
         connection.exec_driver_sql("LOCK TABLE customer, api_key, article")
     # SQLite's tables of version 2 did not keep their last ids.
@@ -45,9 +45,9 @@ def upgrade_tables(connection: Connection, version: int) -> None:
 
 
 def _copy_rows(connection: Connection, new: Table) -> None:
-    """Move the rows of a table's copy into the new table. Raises StorageError for a row that it cannot hold."""
+    """Copy the rows that an old table held into the new one. Raises StorageError for a row that it cannot hold."""
     old = f"old_{new.name}"
-    names = [column["name"] for column in inspect(connection).get_columns(old) if column["name"] in new.columns]
+    names = [found["name"] for found in inspect(connection).get_columns(old) if found["name"] in new.columns]
     try:
         connection.execute(insert(new).from_select(names, select(*map(column, names)).select_from(table(old))))
     except (IntegrityError, DataError) as error:

@@ -4,7 +4,7 @@ import os
 import sqlite3
 from contextlib import suppress
 from threading import RLock
-from typing import Any
+from typing import Any, NamedTuple
 
 from flask import has_request_context
 from sqlalchemy import Engine, ExceptionContext, event
@@ -14,13 +14,20 @@ from storage.sqlite import connect_existing
 BUSY_TIMEOUT_SECONDS = 0.2  # Every request waits for this connection.
 
 
-def read_state(path: str) -> tuple[int, ...]:
-    """Return what differs between two files, and after any change to one. Raises OSError if there is no file.
+class FileState(NamedTuple):
+    """What differs between two files, and after any change to one. The last time also changes with the permissions."""
 
-    The last time (ctime) also changes with the permissions.
-    """
+    device: int
+    inode: int
+    size: int
+    mtime_ns: int
+    ctime_ns: int
+
+
+def read_state(path: str) -> FileState:
+    """Return the state of a file. Raises OSError if there is none."""
     file = os.stat(path)
-    return file.st_dev, file.st_ino, file.st_size, file.st_mtime_ns, file.st_ctime_ns
+    return FileState(file.st_dev, file.st_ino, file.st_size, file.st_mtime_ns, file.st_ctime_ns)
 
 
 class SQLiteChangeDetector:
@@ -39,7 +46,7 @@ class SQLiteChangeDetector:
         self._engine, self._path = engine, path
         self._lock = RLock()
         self._connection: sqlite3.Connection | None = None
-        self._state: tuple[int, ...] = ()
+        self._state: FileState | None = None
         self._real_path = path
         self._wal_inode = 0
         self._times_opened = 0
@@ -90,7 +97,7 @@ class SQLiteChangeDetector:
         """
         with suppress(OSError):
             file, wal = os.stat(self._real_path), os.stat(f"{self._real_path}-wal")
-            is_replaced = self._state and file.st_ino != self._state[1]
+            is_replaced = self._state is not None and file.st_ino != self._state.inode
             if is_replaced and wal.st_ino == self._wal_inode and wal.st_mtime_ns <= file.st_ctime_ns:
                 os.remove(f"{self._real_path}-wal")
                 os.remove(f"{self._real_path}-shm")
@@ -103,6 +110,10 @@ class SQLiteChangeDetector:
         return connect_existing(self._path, read_only=has_request_context(), **options)
 
     def _close_after_error(self, context: ExceptionContext) -> None:
-        """Close all connections, also the one that failed, which a request still uses."""
+        """Close all connections after an error.
+
+        A request's connection, which failed, is closed as a lost one. A command's stays, to wait for another writer or
+        to roll back.
+        """
         context.is_disconnect = has_request_context()
         self.close()

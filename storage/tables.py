@@ -2,16 +2,16 @@
 
 import os
 
-from sqlalchemy import Connection, delete, insert, inspect, select
+from sqlalchemy import Connection, insert, inspect, select
 
-from models import Base, SchemaVersion, db
+from models import Base, TablesVersion, db
 from storage import StorageError
-from storage.engine import MIGRATION_LOCK, release_connection, write_options
+from storage.engine import release_connection, write_options
 from storage.migration import upgrade_tables
 from storage.sqlite import create_file, require_file, set_wal_mode, sqlite_path
 
 # Increase it whenever the tables change. A new column that may not be null needs a server_default.
-SCHEMA_VERSION = 4
+TABLES_VERSION = 4
 OLDEST_VERSION = 2  # 1.0.0 made tables of this version.
 
 
@@ -33,8 +33,8 @@ def open_database(*, create: bool = False) -> list[str]:
         require_file(path)
     with db.engine.connect() as connection:
         version = _read_version(connection)
-    if version != SCHEMA_VERSION:
-        with db.engine.execution_options(**write_options(MIGRATION_LOCK)).begin() as connection:
+    if version != TABLES_VERSION:
+        with db.engine.execution_options(**write_options("tables")).begin() as connection:
             lines += migrate(connection, str(db.engine.url.database))
     if path:
         set_wal_mode(path)
@@ -43,14 +43,15 @@ def open_database(*, create: bool = False) -> list[str]:
 
 def has_tables(connection: Connection) -> bool:
     """Return whether the database has this service's tables, of any version."""
-    return inspect(connection).has_table(SchemaVersion.__tablename__)
+    return inspect(connection).has_table(TablesVersion.__tablename__)
 
 
 def refuse_foreign_tables(connection: Connection) -> None:
     """Raise StorageError for another program's SQLite file, and for another program's tables of the same names."""
     names = set(inspect(connection).get_table_names())
-    is_foreign = names if connection.dialect.name == "sqlite" else names & Base.metadata.tables.keys()
-    if is_foreign and not has_tables(connection):
+    # A SQLite file belongs to one program, and a schema of PostgreSQL may be shared.
+    taken = names if connection.dialect.name == "sqlite" else names & Base.metadata.tables.keys()
+    if taken and not has_tables(connection):
         raise StorageError(f"{connection.engine.url.database} is another program's database. Correct DATABASE_URL.")
 
 
@@ -62,11 +63,11 @@ def _read_version(connection: Connection) -> int | None:
     if not has_tables(connection):
         refuse_foreign_tables(connection)
         return None
-    version = connection.scalars(select(SchemaVersion.number)).one()
-    if not OLDEST_VERSION <= version <= SCHEMA_VERSION:
+    version = connection.scalars(select(TablesVersion.number)).one()
+    if not OLDEST_VERSION <= version <= TABLES_VERSION:
         raise StorageError(
             f"Another version of this service made the database: its tables are of version {version}, this one knows "
-            f"{OLDEST_VERSION} to {SCHEMA_VERSION}. Install a version that knows them, or restore a backup."
+            f"{OLDEST_VERSION} to {TABLES_VERSION}. Install a version that knows them, or restore a backup."
         )
     return version
 
@@ -78,11 +79,11 @@ def migrate(connection: Connection, name: str) -> list[str]:
     that cannot be upgraded, and for a row that the new tables cannot hold.
     """
     version = _read_version(connection)
-    if version == SCHEMA_VERSION:  # Another process may have been faster.
+    if version == TABLES_VERSION:  # Another process may have been faster.
         return []
     if version:
         upgrade_tables(connection, version)
-    Base.metadata.create_all(connection)
-    connection.execute(delete(SchemaVersion))
-    connection.execute(insert(SchemaVersion).values(number=SCHEMA_VERSION))
-    return [f"Upgraded the tables of {name} from version {version} to {SCHEMA_VERSION}."] if version else []
+    else:
+        Base.metadata.create_all(connection)
+    connection.execute(insert(TablesVersion).values(number=TABLES_VERSION))
+    return [f"Upgraded the tables of {name} from version {version} to {TABLES_VERSION}."] if version else []

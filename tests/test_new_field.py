@@ -24,7 +24,7 @@ CHANGES = [
         '    author = Text(load_default="", metadata=field_metadata("Writer.", "Ann Lee"))\n    read_time = Minutes(',
     ),
     ("schemas.py", '"category", "keywords")', '"category", "keywords", "author")'),
-    ("storage/tables.py", "SCHEMA_VERSION = 4", "SCHEMA_VERSION = 5"),
+    ("storage/tables.py", "TABLES_VERSION = 4", "TABLES_VERSION = 5"),
     ("tests/helpers.py", "category readTime contentHtml", "category author readTime contentHtml"),
     ("tests/helpers.py", 'readTime category keywords"', 'readTime category keywords author"'),
     ("README.md", "| `readTime` |", "| `author` | string | |\n| `readTime` |"),
