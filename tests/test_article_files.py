@@ -120,8 +120,10 @@ def test_folder_to_export_to_must_be_new_or_empty(articles, save, tmp_path):
     (tmp_path / "posts" / ".git").mkdir(parents=True)
     assert articles("export", "nowhere", "--folder", tmp_path / "posts").exit_code == 1
     assert articles("export", "--folder", tmp_path / "posts").stderr == f"Wrote 1 article to {tmp_path / 'posts'}.\n"
-    again = articles("export", "--folder", tmp_path / "posts")
-    assert (again.exit_code, "must be a new or an empty folder" in again.stderr) == (2, True)
+    (tmp_path / "hidden" / ".obsidian").mkdir(parents=True)
+    for folder in ("posts", "hidden"):
+        refused = articles("export", "--folder", tmp_path / folder)
+        assert (refused.exit_code, "must be a new or an empty folder" in refused.stderr) == (2, True)
     (tmp_path / "file").touch()
     assert articles("export", "--folder", tmp_path / "file").exit_code == 2
     below = articles("export", "--folder", tmp_path / "file" / "posts")

@@ -599,7 +599,7 @@ def test_tables_of_a_spreadsheet_arrive(site, separator):
     rows = [
         ["id", "title", "Slug", "publishedAt", "views", "tags", "contentHtml", "Comment"],
         ["1", title, "aepfel", "2026-01-31 09:30", "12", "Obst, Süßes", html, "x"],
-        ["2", "Später", "spaeter", FUTURE, "", "", "Text & <\nmehr\n\nText", ""],
+        ["2", "Später", "spaeter", FUTURE, "", "", "Text & <\nmehr\r\n\r\nText", ""],
         [""] * 8,
     ]
     text = io.StringIO()

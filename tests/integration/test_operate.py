@@ -276,25 +276,6 @@ def test_date_style_and_encoding_of_the_server_do_not_matter(save, sql, start, d
 
 
 @on_postgresql
-@pytest.mark.parametrize("encoding", ["LATIN1", "SQL_ASCII"])
-def test_database_that_is_not_utf_8_is_refused_in_one_line(database, encoding):
-    url, name = database_url(database), f"test_{encoding.lower()}"
-    with psycopg.connect(POSTGRESQL, autocommit=True) as server:
-        server.execute(
-            f"CREATE DATABASE {name} TEMPLATE template0 ENCODING '{encoding}' LOCALE 'C' LOCALE_PROVIDER libc"
-        )
-        try:
-            url = url.rpartition("/")[0] + f"/{name}"
-            for arguments in (["app.py"], ["seed.py"], ["-m", "flask", "keys", "create", "Acme"]):
-                refused = subprocess.run(**subprocess_args(database, *arguments, DATABASE_URL=url), timeout=30)
-                assert refused.returncode == 1
-                assert refused.stderr.startswith(f"Error: The database's encoding is {encoding}.")
-                assert refused.stderr.count("\n") == 1
-        finally:
-            server.execute(f"DROP DATABASE {name} WITH (FORCE)")
-
-
-@on_postgresql
 def test_command_on_a_standby_names_the_server_to_write_to(database):
     command = "-m", "flask", "keys", "create", "Acme"
     with closing(PostgreSQLServer()) as primary, closing(PostgreSQLServer(primary)) as standby:
