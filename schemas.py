@@ -167,7 +167,7 @@ class ArticleImportSchema(ArticleSchema):
         data_key="updatedAt",
         metadata={"aliases": ["modified", "lastmod", "lastmodified", "lastmodifiedat", "updated", "updateddate"]},
     )
-    views = WholeNumber(0, 2**53, strict=True)
+    views = WholeNumber(0, 2**53, strict=True)  # Every JSON parser reads these numbers exactly.
 
     @pre_load
     def drop_nulls(self, data: Any, **_kwargs: Any) -> Any:

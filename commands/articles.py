@@ -1,4 +1,4 @@
-"""`flask articles`: import, list, publish, unpublish and delete articles."""
+"""`flask articles`: list, publish, unpublish and delete articles."""
 
 from collections import Counter
 from datetime import UTC, datetime
@@ -10,7 +10,7 @@ from flask import current_app
 from sqlalchemy import Row, delete, select, update
 
 from commands import count_articles, echo, params
-from commands.local_time import format_local
+from commands.local_time import format_local, timestamp
 from commands.lookup import confirm, customer_transaction, get_articles
 from field_types import format_timestamp
 from models import article_table, db, publication_state
@@ -52,7 +52,7 @@ def list_articles(state: str | None, search: str, as_json: bool, customer: str |
 
 @click.command()
 @click.argument("slugs", metavar="SLUG...", nargs=-1, required=True, type=params.text)
-@click.option("--at", type=params.timestamp, help='When, as in 2030-01-31 or "2030-01-31 09:30".')
+@click.option("--at", type=timestamp, help='When, as in 2030-01-31 or "2030-01-31 09:30".')
 @params.customer_option
 def publish(slugs: tuple[str, ...], at: datetime | None, customer: str | None) -> None:
     """Publish articles, now or at a time.

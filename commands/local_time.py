@@ -3,16 +3,18 @@
 from datetime import UTC, datetime, tzinfo
 
 import click
+from flask import current_app
 
 from field_types import format_timestamp, truncate_to_milliseconds
+from importing.dates import begin_of_day, is_day
 
 
-def parse_local(text: str, zone: tzinfo) -> datetime:
-    """Return a day or a time as a datetime in UTC, to the millisecond. One without a zone is of `zone`.
+def timestamp(text: str) -> datetime:
+    """Parse a day or a time, of the setting TIMEZONE if it names no zone, as a datetime in UTC, to the millisecond.
 
-    A day begins at its first moment there or in UTC, whichever is later, so that it is the same day in both. Raises
-    click.BadParameter for text that is neither a day nor a time, and for a time that the clock skips or has twice.
+    Raises click.BadParameter for text that is neither, and for a time that the clock skips or has twice.
     """
+    zone = current_app.config["TIMEZONE"]
     try:
         local = datetime.fromisoformat(text.upper())  # RFC 3339 allows "t" and "z".
         # Around a change of the clock, a time means two moments (https://peps.python.org/pep-0495/).
@@ -21,8 +23,8 @@ def parse_local(text: str, zone: tzinfo) -> datetime:
     except (ValueError, OverflowError) as error:
         hint = "Write it as in 2026-01-31, '2026-01-31 09:30' or 2026-01-31T09:30:00Z."
         raise click.BadParameter(f"{text!r}: {hint}") from error
-    if len(text) <= len("2026-01-31"):
-        return max(moments[0], local.replace(tzinfo=UTC))
+    if is_day(text):
+        return begin_of_day(local, zone).astimezone(UTC)
     if len(set(moments)) > 1:
         readings = " or ".join(moment.astimezone(zone).isoformat() for moment in sorted(moments))
         raise click.BadParameter(f"{text!r}: The clock of {zone} skips or repeats this time. Write {readings}.")

@@ -1,13 +1,11 @@
 """Parameter types of the commands, and the option that several share."""
 
 import os
-from datetime import datetime, tzinfo
+from datetime import tzinfo
 
 import click
-from flask import current_app
 from marshmallow import ValidationError
 
-from commands.local_time import parse_local
 from field_types import parse_time_zone, validate_http_url
 
 
@@ -57,11 +55,6 @@ def timezone(value: str) -> tzinfo:
         return parse_time_zone(value)
     except ValidationError as error:
         raise click.BadParameter(f"{value!r}: {error}") from error
-
-
-def timestamp(value: str) -> datetime:
-    """Parse a day or a time, of the setting TIMEZONE if it names no zone, as one in UTC."""
-    return parse_local(value, current_app.config["TIMEZONE"])
 
 
 customer_option = click.option("--customer", type=customer_name, help="Whose articles: needed if there are several.")

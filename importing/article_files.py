@@ -30,6 +30,7 @@ FILE_NAME = re.compile(
 
 def read_folder(source: str, options: SourceOptions, report: ImportReport) -> Records:
     """Yield the articles of a file, or of the files in a folder and its folders."""
+    root = Path(source) if os.path.isdir(source) else Path(source).parent
     for path in _find_files(source, report):
         with report.catch(str(path)):
             if not path.is_file():  # A pipe would never end.
@@ -38,7 +39,7 @@ def read_folder(source: str, options: SourceOptions, report: ImportReport) -> Re
             if data.startswith(b"---js"):  # Eleventy has ---js and ---json.
                 report.note("Left out: files with front matter in JavaScript or JSON", path.name)
             else:
-                yield str(path), _read_file(path, data, options, Path(source))
+                yield str(path), _read_file(path, data, options, root)
 
 
 def _find_files(source: str, report: ImportReport) -> Iterator[Path]:
@@ -75,9 +76,9 @@ def _read_file(path: Path, data: bytes, options: SourceOptions, root: Path) -> S
             if isinstance(fields[name], str) and "," not in fields[name]:
                 fields[name] = fields[name].split()
     html = content.removesuffix("\n") if is_html else render_markdown(content)
-    fields["contentHtml"] = _link_files(html, path, options.site)
+    fields["contentHtml"] = _link_files(html, path, root, options.site)
     fields["slug"] = fields.get("slug") or slug
-    folder = Path(os.path.relpath(path, root)).parent.as_posix()
+    folder = path.parent.relative_to(root).as_posix()
     return fit_article(fields, options, date=date, folder=quote(folder, errors="replace") + "/")
 
 
@@ -102,13 +103,14 @@ def _parse_name(path: Path) -> tuple[str, str]:
     return date, slug
 
 
-def _link_files(html: str, path: Path, site: str) -> str:
-    """Return HTML in which links to other article files lead to the site's URL and their slug."""
+def _link_files(html: str, path: Path, root: Path, site: str) -> str:
+    """Return HTML in which links to other article files below `root` lead to the site's URL and their slug."""
 
     def link(attribute: str, url: str) -> str:
         target, mark, fragment = url.partition("#")
-        file = path.parent / unquote(target)
-        if attribute != "href" or not target.lower().endswith(SUFFIXES) or not file.is_file():
+        file = Path(os.path.abspath(path.parent / unquote(target)))
+        is_inside = file.is_relative_to(os.path.abspath(root))
+        if attribute != "href" or not (is_inside and target.lower().endswith(SUFFIXES) and os.path.isfile(file)):
             return url
         try:
             fields, _ = parse_front_matter(file.read_bytes())

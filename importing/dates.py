@@ -5,6 +5,7 @@ from datetime import UTC, datetime, tzinfo
 from email.utils import parsedate_to_datetime
 
 DATE_FORMS = "Must be a date, as in 2026-03-01 or 2026-03-01 08:00."
+TIME = re.compile(r":|\dT\d", re.IGNORECASE)
 DOTTED_DATE = re.compile(r"(\d\d?)\.(\d\d?)\.(\d{4}|\d\d)\b")  # day, month and year, as in a spreadsheet
 
 
@@ -22,7 +23,12 @@ def parse_date(text: str, zone: tzinfo) -> datetime | None:
     moment = _parse(text)
     if moment is None or moment.tzinfo:
         return moment
-    return moment.replace(tzinfo=zone) if ":" in text else begin_of_day(moment, zone)
+    return begin_of_day(moment, zone) if is_day(text) else moment.replace(tzinfo=zone)
+
+
+def is_day(text: str) -> bool:
+    """Return whether a date in any form has no time."""
+    return not TIME.search(text)
 
 
 def begin_of_day(midnight: datetime, zone: tzinfo) -> datetime:
@@ -42,7 +48,7 @@ def _parse(text: str) -> datetime | None:
         pass
     try:
         return parsedate_to_datetime(text if ":" in text else f"{text} 00:00")
-    except ValueError:
+    except (OverflowError, ValueError):
         return None
 
 

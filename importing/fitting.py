@@ -34,6 +34,7 @@ def fit_article(fields: dict[str, Any], options: SourceOptions, *, date: str = "
     for field in article.keys() & DATES:
         article[field] = fit_date(_text(article[field]), options.zone)
     if "publishedAt" in article and "publishedAt" not in fields:
+        # In the other systems, a post with a date is published unless a switch makes it a draft.
         article.setdefault("status", "published")
     if not {"publishedAt", "status"} & article.keys():
         article.notes.append("No date: drafts, if they are new")
@@ -47,10 +48,13 @@ def fit_article(fields: dict[str, Any], options: SourceOptions, *, date: str = "
 def _rename(values: dict[str, Any], zone: tzinfo) -> SourceArticle:
     """Return an article by the import form's names, with its author's names, and notes about what is left out."""
     fields = {name: value for name, value in values.items() if value not in MISSING or name == "contentHtml"}
-    names = {plain_name(name): name for name in fields}
+    names: dict[str, str] = {}
+    for name in fields:
+        names.setdefault(plain_name(name), name)
     article = SourceArticle({})
+    article.notes = [f"Left out: {name}" for name in fields if name not in names.values()]
     _pop_status(article, fields, names, zone)
-    if "categories" in names:
+    if "categories" in names and "category" not in names:
         article.names["category"] = names.pop("categories")
         categories = _texts(fields[article.names["category"]])
         article["category"] = _text(categories)
@@ -79,11 +83,16 @@ def _pop_status(article: SourceArticle, fields: dict[str, Any], names: dict[str,
 
 def _fit_texts(article: SourceArticle) -> None:
     if "title" in article:
-        article["title"] = " ".join(decode_references(TAG.sub("", _text(article["title"]))).split())
+        article["title"] = fit_title(_text(article["title"]))
     if "category" in article:
         article["category"] = _text(article["category"])
     if "keywords" in article:
         article["keywords"] = _texts(article["keywords"])
+
+
+def fit_title(html: str) -> str:
+    """Return the text of a title in HTML, on one line."""
+    return " ".join(decode_references(TAG.sub("", html)).split())
 
 
 def fit_slug(text: str) -> str:

@@ -17,7 +17,6 @@ JSON_FIELDS = {name for name, field in FORM.items() if isinstance(field, WholeNu
 MAX_DEPTH = 252  # levels: as many as structured data may have, within its field
 MAX_LINE = 2**31 - 1  # characters, so that no text is folded
 QUOTES_HINT = "Put text that holds ': ' or begins with a special character between double quotes."
-FIRST_LINE = re.compile(rb"(?:\xef\xbb\xbf)?(?:---|\+\+\+)[ \t]*\r?\n")
 # The first line that equals the opening one ends the front matter, whatever the fields hold.
 FRONT_MATTER = re.compile(r"(---|\+\+\+)[ \t]*\r?\n(.*?)^\1[ \t]*(?:\r?\n|\Z)", re.DOTALL | re.MULTILINE)
 

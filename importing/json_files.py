@@ -49,4 +49,5 @@ def _parse(data: bytes, hint: str, line: int = 1) -> Any:
         return orjson.loads(data.removeprefix(codecs.BOM_UTF8))
     except orjson.JSONDecodeError as error:
         decode(data, line)
-        raise SourceError(f"Must be JSON ({error}). {hint}") from error
+        where = f"line {error.lineno + line - 1} column {error.colno}"
+        raise SourceError(f"Must be JSON ({error.msg}: {where}). {hint}") from error

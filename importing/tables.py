@@ -37,7 +37,8 @@ def _read_rows(source: str, file: IO[bytes], report: ImportReport) -> Iterator[t
     delimiter = excel[1] if excel else max(",;\t", key=first_line.count)
     rows = csv.reader(lines if excel else chain([first_line], lines), delimiter=delimiter, strict=True)
     try:
-        header = [name.strip() or f"column {number}" for number, name in enumerate(next(rows, []), start=1)]
+        names = [name.strip() for name in next(rows, [])]
+        header = [name if name not in ("", *names[:n]) else f"column {n + 1}" for n, name in enumerate(names)]
         if not {"title", "contentHtml"} <= {FIELD_BY_ALIAS.get(plain_name(name)) for name in header}:
             raise SourceError(f"The header must name title and contentHtml. It names {', '.join(header)}.")
         for number, row in enumerate(rows, start=2):

@@ -38,6 +38,8 @@ def _change_attribute(change: Callable[[str, str], str], attribute: re.Match[str
 
 def complete_url(url: str, base: str) -> str:
     """Return a URL that is relative to `base` as a whole one. Without a base it stays relative."""
+    if "{{" in url or "{%" in url:  # A template stays as it is.
+        return url
     url = url.strip().replace(" ", "%20")
     try:
         return url if not base or ABSOLUTE_URL.match(url) else urljoin(base, url)

@@ -9,7 +9,7 @@ from urllib.parse import unquote
 from xml.etree.ElementTree import Element, ParseError, TreeBuilder, XMLParser
 
 from importing.derived import decode_references, visible_words
-from importing.fitting import fit_article, slug_from_title
+from importing.fitting import fit_article, fit_title, slug_from_title
 from importing.paragraphs import add_paragraphs
 from importing.report import ImportReport, Records, SourceError, SourceOptions
 
@@ -101,12 +101,13 @@ def _read_post(
     """Return the fields of a post, and what is lost of it under names that say so."""
     parts = [_texts(child) for child in item if len(child)]
     meta = defaultdict(str, {part["meta_key"]: part["meta_value"] for part in parts})
-    title = decode_references(texts["title"]).strip() or "(no title)"
+    html_title = texts["title"].strip() or "(no title)"
+    title = fit_title(html_title)
     status = "draft" if _is_closed(texts) else STATUSES[texts["status"]]
     banner = images.get(meta["_thumbnail_id"])
     return {
         "id": f"wordpress-{texts['post_id']}",
-        "title": title,
+        "title": html_title,
         "slug": unquote(texts["post_name"]) or slug_from_title(title, texts["post_id"]),
         "status": status,
         "publishedAt": _utc(texts["post_date_gmt"]) or (texts["post_date"] if status == "published" else ""),

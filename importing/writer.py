@@ -157,6 +157,7 @@ class ArticleWriter:
         if row["status"] == "published" and not row["published_at"]:
             row["published_at"] = self.now
         row.setdefault("schema_markup", None)
+        # What would be generated with either time is not stored, so that it follows later changes.
         for updated_at in filter(None, (article.get("updated_at"), stored and stored["updated_at"])):
             row["schema_markup"] = given_schema_markup(row | {"updated_at": updated_at}, self.publisher)
         row["updated_at"] = self._updated_at(row, stored, is_mirrored=is_mirrored)

@@ -136,7 +136,7 @@ def test_words_of_jekyll_are_split_without_a_comma_alone(site):
         ("tags: one, two words", "keywords", ["one", "two words"]),
         ("tags: [1, true, x]", "keywords", ["1", "true", "x"]),
         ("categories: [News, Food]", "category", "News"),
-        ("category: News", "category", "News"),
+        ("categories: Other\ncategory: News", "category", "News"),
         ("cover: https://a.example/a b.jpg", "bannerUrl", "https://a.example/a%20b.jpg"),
         ("featured_image: https://a.example/a.jpg", "bannerUrl", "https://a.example/a.jpg"),
         ("image: {src: 'https://a.example/a.jpg', alt: x}", "bannerUrl", "https://a.example/a.jpg"),
@@ -171,6 +171,7 @@ def test_fields_of_other_names_are_taken_over(site, front_matter, field, value):
         ("2026-03-01 10:00:00 -0500", "2026-03-01T15:00:00.000Z"),
         ("2026-03-01 10:00:00 UTC", "2026-03-01T10:00:00.000Z"),
         ("2026-03-01T10:00:00Z", "2026-03-01T10:00:00.000Z"),
+        ("2026-03-01T10", "2026-03-01T18:00:00.000Z"),
         ("Sun, 01 Mar 2026 10:00:00 +0100", "2026-03-01T09:00:00.000Z"),
         ("Sun, 01 Mar 2026 10:00:00 GMT", "2026-03-01T10:00:00.000Z"),
     ],
@@ -287,7 +288,8 @@ def test_markdown_of_github_is_rendered(site):
         assert part in html
 
 
-LINKS = """[b](other/2026-01-02-b.md#part-one) [c](<c d.markdown>) [e](e/index.md) [none](none.md)
+LINKS = f"""[b](other/2026-01-02-b.md#part-one) [c](<c d.markdown>) [e](e/index.md) [none](none.md)
+[long]({"x" * 300}.md) [out](../out.md)
 ![x](../../assets/x.jpg) ![y](y.jpg)
 """
 
@@ -296,6 +298,7 @@ def test_links_to_files_of_the_folder_lead_to_their_articles(site):
     post = "---\ntitle: A\ndate: 2026-01-01\n{}\n---\n"
     site.write({"posts/a.md": post.format("image: ../../assets/x.jpg") + LINKS, "posts/e/index.md": post.format("")})
     site.write({"posts/other/2026-01-02-b.md": post.format(""), "posts/c d.markdown": post.format("slug: see")})
+    site.write({"out.md": post.format("")})
     printed = site.imports("posts", "--site", "https://www.example.com/blog/")
     assert printed.splitlines()[:2] == [
         "Left out: banners without a whole URL. Name your site with --site or SITE_URL (1 article: a)",
@@ -306,15 +309,21 @@ def test_links_to_files_of_the_folder_lead_to_their_articles(site):
         "https://www.example.com/blog/see",
         "https://www.example.com/blog/e",
         "https://www.example.com/blog/none.md",
+        f"https://www.example.com/blog/{'x' * 300}.md",
+        "https://www.example.com/out.md",
         "../../assets/x.jpg",
         "https://www.example.com/blog/y.jpg",
     ]
 
 
-@pytest.mark.parametrize("text", ["{{ site.url }}", "{% include a %}", "{: .lead}", "{:.lead}", "{{< ref a >}}"])
-def test_templates_in_the_content_are_said(site, text):
-    site.write({"a.md": f"---\ntitle: A\ndate: 2026-01-01\n---\nText {text}\n"})
-    assert site.imports("a.md") == "Shortcodes or templates, which stay as text (1 article: a)\n"
+LINK = """<a href="{{ '/b c' | relative_url }}">b</a>"""
+
+
+@pytest.mark.parametrize("text", [LINK, "{{ site.url }}", "{% include a %}", "{: .lead}", "{:.lead}", "{{&lt; a >}}"])
+def test_templates_in_the_content_stay_and_are_said(site, text):
+    site.write({"a.html": f"---\ntitle: A\ndate: 2026-01-01\n---\n{text}\n"})
+    assert site.imports("a.html", "--site", SITE) == "Shortcodes or templates, which stay as text (1 article: a)\n"
+    assert only(site)["contentHtml"] == text
 
 
 def test_article_of_hugo_that_has_expired_is_a_draft(site):
@@ -423,9 +432,9 @@ a
 def test_wordpress_export_of_an_older_version_arrives(site):
     """Before WordPress 5.7 titles were escaped and the time of the last change was missing."""
     text = re.sub(r"\t\t<wp:post_modified.*\n", "", read("wordpress.xml")).replace("/export/1.2/", "/export/1.0/")
-    site.write({"export.xml": text.replace("<![CDATA[Fish &amp; Chips]]>", "Fish &#038; Chips &amp; more")})
+    site.write({"export.xml": text.replace("<![CDATA[Fish &amp; Chips]]>", "Fish &#038; Chips &amp;lt;b&amp;gt;")})
     site.imports("export.xml")
-    assert site.articles()["smørrebrød"]["title"] == "Fish & Chips & more"
+    assert site.articles()["smørrebrød"]["title"] == "Fish & Chips <b>"
 
 
 def test_wordpress_mistakes_name_the_posts(site):
@@ -597,16 +606,17 @@ def test_tables_of_a_spreadsheet_arrive(site, separator):
     """Spreadsheets write a byte order mark, CRLF, line breaks in cells, and empty rows after the last one."""
     title, html = 'Äpfel, "süß"; sauer', "<p>a;\n\nb,\tc</p>"
     rows = [
-        ["id", "title", "Slug", "publishedAt", "views", "tags", "contentHtml", "Comment"],
-        ["1", title, "aepfel", "2026-01-31 09:30", "12", "Obst, Süßes", html, "x"],
-        ["2", "Später", "spaeter", FUTURE, "", "", "Text & <\nmehr\r\n\r\nText", ""],
-        [""] * 8,
+        ["id", "title", "Slug", "publishedAt", "views", "tags", "contentHtml", "Comment", "tags", "Tags"],
+        ["1", title, "aepfel", "2026-01-31 09:30", "12", "Obst, Süßes", html, "x", "x", "x"],
+        ["2", "Später", "spaeter", FUTURE, "", "", "Text & <\nmehr\r\n\r\nText", "", "", ""],
+        [""] * 10,
     ]
     text = io.StringIO()
     csv.writer(text, delimiter=separator, lineterminator="\r\n").writerows(rows)
     first_line = "sep=|\r\n" if separator == "|" else ""
     site.write({"a.csv": ("\ufeff" + first_line + text.getvalue()).encode()})
-    assert site.imports("a.csv") == "Left out: Comment (1 article: aepfel)\n"
+    printed = site.imports("a.csv").splitlines()
+    assert printed == [f"Left out: {name} (1 article: aepfel)" for name in ("Tags", "Comment", "column 9")]
     first, second = site.articles().values()
     assert (first["id"], first["title"], first["views"]) == ("1", title, 12)
     assert (first["keywords"], first["contentHtml"]) == (["Obst", "Süßes"], html)
@@ -619,6 +629,7 @@ NO_SLUG = {"posts": [{"id": 1, "title": "A", "type": "page", "slug": None}], "ta
 def test_odd_values_end_in_no_traceback(site):
     odd = ["categories: ','", "categories: [null]", "tags: {a: b}", "image: {a: b}", "image: '/[x'", "title: [[B]]"]
     odd += ["date: {a: b}", "slug: [x]", "category: []", "description: [x]", "updated: 0001-01-01", "id: {a: b}"]
+    odd += [f"date: 1 Jan 2026 1:{'1' * 30}"]
     content = "<a href='&#1;//[' src='/\t/['>\n"
     site.write({f"{n}.md": f"---\ntitle: A\n{line}\n---\n{content}" for n, line in enumerate(odd)})
     site.write({"own.html": "---\ntitle: A\nslug: own\npublishedAt: [x]\n---\n"})
