@@ -34,9 +34,11 @@ class CommandGroup(click.Group):
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """Return the command of this name, or None."""
-        module = vars(import_module(f"commands.{MODULES.get(cmd_name, self.name)}"))
-        found = (value for value in module.values() if isinstance(value, click.Command) and value.name == cmd_name)
-        return next(found, None) if cmd_name in self.names else None
+        if cmd_name not in self.names:
+            return None
+        module = import_module(f"commands.{MODULES.get(cmd_name, self.name)}")
+        commands = (value for value in vars(module).values() if isinstance(value, click.Command))
+        return next(command for command in commands if command.name == cmd_name)
 
     def invoke(self, ctx: click.Context) -> Any:
         """Invoke a command of the group. Errors of the database and of the output become one line."""

@@ -10,12 +10,13 @@ from flask import current_app
 from commands import echo, params
 from commands.errors import report_errors
 from commands.import_articles import echo_notes
-from commands.lookup import customer_transaction, get_articles
+from commands.lookup import customer_transaction, get_articles, get_customer, open_and_report
 from importing.article_files import format_article, parse_own_article
 from importing.export import export_articles
 from importing.report import ImportFailedError, ImportReport
 from importing.writer import save_articles
 from models import Customer
+from storage.engine import release_connection
 
 CONFLICT = "The article was changed or deleted while the editor was open. To import your text as it is would undo that."
 
@@ -29,9 +30,11 @@ def edit(slug: str, customer: str | None) -> None:
     The file has the article's fields in YAML, and then its HTML. After a mistake the editor can be opened again. A time
     without a zone is of the setting TIMEZONE.
     """
-    with customer_transaction(customer, writes=False) as owner:
-        get_articles(owner, (slug,))
-        original = _format_current(owner, slug)
+    open_and_report()
+    owner = get_customer(customer, writes=True)
+    get_articles(owner, (slug,))
+    original = _format_current(owner, slug)
+    release_connection()
     with NamedTemporaryFile(prefix="article-", suffix=".html", delete=False) as temporary:
         temporary.write(original)
     file = Path(temporary.name)

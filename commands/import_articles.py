@@ -1,7 +1,7 @@
 """`flask articles import`: bring articles from files, standard input or another instance."""
 
 from collections import Counter
-from typing import Any
+from datetime import tzinfo
 
 import click
 from flask import current_app
@@ -31,7 +31,13 @@ from storage.engine import release_connection, write_transaction
 @click.option("--dry-run", is_flag=True, help="Say what would change, and write nothing.")
 @click.option("--unpublish-missing", is_flag=True, help="Turn published articles that no source has into drafts.")
 def import_articles(
-    sources: tuple[str, ...], customer: str | None, dry_run: bool, unpublish_missing: bool, **options: Any
+    sources: tuple[str, ...],
+    customer: str | None,
+    key: str | None,
+    site: str | None,
+    zone: tzinfo | None,
+    dry_run: bool,
+    unpublish_missing: bool,
 ) -> None:
     """Import articles: all of them or, if anything is wrong, none.
 
@@ -41,13 +47,14 @@ def import_articles(
     """
     _check_sources(sources, unpublish_missing)
     open_and_report()
-    get_customer(customer, changes=True)
+    get_customer(customer, writes=True)
     release_connection()
     report = ImportReport()
-    site, zone = options["site"] or current_app.config["SITE_URL"], options["zone"] or current_app.config["TIMEZONE"]
-    with open_sources(sources, SourceOptions(options["key"], site, zone), report) as records, write_transaction():
+    config = current_app.config
+    options = SourceOptions(key, site or config["SITE_URL"], zone or config["TIMEZONE"])
+    with open_sources(sources, options, report) as records, write_transaction():
         # Again, because the customer may have been deleted or renamed while the sources were received.
-        owner = get_customer(customer, changes=True)
+        owner = get_customer(customer, writes=True)
         counts = save_articles(owner, records, report, unpublish_missing=unpublish_missing)
         if dry_run:
             db.session.rollback()
@@ -64,6 +71,7 @@ def _check_sources(sources: tuple[str, ...], unpublish_missing: bool) -> None:
 
 def _echo_result(report: ImportReport, counts: Counter[str], dry_run: bool) -> None:
     """Print what an import has to say besides its summary. A nightly one without a change says nothing."""
+    # An import without an article says what it left out.
     if counts["new"] + counts["changed"] or not counts["unchanged"]:
         echo_notes(report)
     if dry_run:

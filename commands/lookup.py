@@ -42,7 +42,7 @@ def customer_transaction(customer: str | None, *, writes: bool) -> Iterator[Cust
         open_and_report()
     try:
         with command_transaction() if writes else nullcontext():
-            yield get_customer(customer, changes=writes)
+            yield get_customer(customer, writes=writes)
     finally:
         release_connection()
 
@@ -55,15 +55,15 @@ def confirm(warning: str, yes: bool) -> None:
         click.confirm(f"{warning} Continue?", abort=True, err=True)
 
 
-def get_customer(name: str | None, *, changes: bool) -> Customer:
+def get_customer(name: str | None, *, writes: bool) -> Customer:
     """Return the customer of this name or, without a name, the only customer.
 
-    A command that changes the demo must name it, so that nobody's own articles end up there. Raises
+    A command that writes to the demo must name it, so that nobody's own articles end up there. Raises
     click.ClickException.
     """
     customers = db.session.scalars(select(Customer).order_by(Customer.name)).all()
     chosen = [customer for customer in customers if name in (None, customer.name)]
-    if len(chosen) == 1 and (name or not changes or chosen[0].name != DEMO_CUSTOMER):
+    if len(chosen) == 1 and (name or not writes or chosen[0].name != DEMO_CUSTOMER):
         return chosen[0]
     problem = f"There is no customer {name!r}." if name else "Choose the customer with --customer."
     names = ", ".join(shlex.quote(customer.name) for customer in customers[:20])

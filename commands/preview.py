@@ -14,7 +14,7 @@ from flask import Flask
 from commands import echo, params
 from commands.keys import add_key
 from commands.lookup import customer_transaction, find_or_create_customer, get_articles
-from commands.programs import start_program, stop_on_signal
+from commands.programs import find_program, start_program, stop_on_signal
 from field_types import format_timestamp
 from importing.export import export_articles
 from importing.json_files import dump_line
@@ -41,6 +41,8 @@ def preview(command: tuple[str, ...], slugs: tuple[str, ...], customer: str | No
     """
     from app import create_app  # The application imports the list of commands.
 
+    if command:
+        find_program(command[0])
     owner, lines = _read_articles(customer, slugs)
     with TemporaryDirectory(prefix="articles-preview-") as folder:
         app = create_app({"DATABASE_URL": f"sqlite:///{folder}/articles.db"})

@@ -64,7 +64,7 @@ class PublishedState:
 
     def _read(self, now: datetime) -> None:
         """Read the digest. A customer that was renamed keeps its id."""
-        customer = db.session.get(Customer, self._customer_id) or get_customer(self.customer, changes=False)
+        customer = db.session.get(Customer, self._customer_id) or get_customer(self.customer, writes=False)
         parameters = {"customer_id": customer.id, "now": now}
         self._expires_at = db.session.scalar(NEXT_PUBLICATION, parameters)
         digest = sha256(customer.name.encode())  # The name is in structured data.

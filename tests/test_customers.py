@@ -81,8 +81,9 @@ def test_delete_asks_on_a_terminal(key, database, sql, answer, status, left):
     assert sql("SELECT count(*) FROM customer") == [(left,)]
 
 
-@pytest.mark.parametrize("command", [["import", "-"], ["publish", "slug-1"]])
-def test_demo_is_changed_only_if_it_is_named(app, save, tables, command):
+@pytest.mark.parametrize("command", [["import", "-"], ["publish", "slug-1"], ["edit", "slug-1"]])
+def test_demo_is_changed_only_if_it_is_named(app, save, tables, monkeypatch, command):
+    monkeypatch.setenv("VISUAL", "true")
     save(minimal_json(1), customer="Demo")
     before = tables()
     result = run_command(app, "articles", *command)

@@ -258,7 +258,7 @@ def test_malformed_request_is_refused_as_problem_details(site, new_log, status):
     wait_for(lambda: len(logged(new_log())) == len(requests), new_log)
 
 
-def test_page_of_an_allowed_origin_may_read_why_a_request_is_refused(start):
+def test_page_of_an_allowed_origin_may_read_refusals(start):
     for origins, expected in (("https://www.example.com", True), ("", False)):
         response = send(start(CORS_ORIGINS=origins), b"GET / HTTP/1.1\r\n\r\n")
         assert (b"\r\nAccess-Control-Allow-Origin: *\r\n" in response) == expected
