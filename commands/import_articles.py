@@ -50,8 +50,7 @@ def import_articles(
     get_customer(customer, writes=True)
     release_connection()
     report = ImportReport()
-    config = current_app.config
-    options = SourceOptions(key, site or config["SITE_URL"], zone or config["TIMEZONE"])
+    options = SourceOptions(key, site or current_app.config["SITE_URL"], zone or current_app.config["TIMEZONE"])
     with open_sources(sources, options, report) as records, write_transaction():
         # Again, because the customer may have been deleted or renamed while the sources were received.
         owner = get_customer(customer, writes=True)
