@@ -3,7 +3,6 @@
 import re
 from collections import defaultdict
 from functools import cache
-from pathlib import Path
 from typing import Any
 from urllib.parse import unquote
 from xml.etree.ElementTree import Element, ParseError, TreeBuilder, XMLParser
@@ -14,6 +13,7 @@ from importing.paragraphs import add_paragraphs
 from importing.report import ImportReport, Records, SourceError, SourceOptions
 
 CONTROL_CHARACTERS = bytes({*range(32)} - {*b"\t\n\r"})  # No XML can hold them, but WordPress exports them.
+CHUNK_BYTES = 1 << 16
 STATUSES = {"publish": "published", "future": "published", "draft": "draft", "pending": "draft", "private": "draft"}
 # The block editor writes paragraphs itself, and its settings in comments.
 COMMENT = re.compile(r"<!--(?: /?wp:[^<>]*|more[^<>]*|nextpage)-->\n?")
@@ -39,7 +39,7 @@ class ExportBuilder(TreeBuilder):
 
 def read_wordpress(source: str, options: SourceOptions, report: ImportReport) -> Records:
     """Yield the posts of an export, which is held in memory. Raises SourceError or OSError if it cannot be read."""
-    channel = _parse(Path(source).read_bytes())
+    channel = _parse(source)
     site = _texts(channel)
     if not site["base_blog_url"]:
         raise SourceError("Must be a WordPress export (WXR), as Tools → Export writes it.")
@@ -58,11 +58,13 @@ def read_wordpress(source: str, options: SourceOptions, report: ImportReport) ->
         yield f"{source}, post {texts['post_id']} {texts['title']!r}", article
 
 
-def _parse(data: bytes) -> Element:
-    """Return the channel of an export. Raises SourceError."""
+def _parse(source: str) -> Element:
+    """Return the channel of an export. Raises SourceError or OSError."""
     parser = XMLParser(target=ExportBuilder())  # noqa: S314  # It refuses a document type.
     try:
-        parser.feed(data.translate(None, CONTROL_CHARACTERS))
+        with open(source, "rb") as file:
+            while data := file.read(CHUNK_BYTES):
+                parser.feed(data.translate(None, CONTROL_CHARACTERS))
         channel: Element | None = parser.close().find("channel")
     except (ParseError, LookupError, ValueError) as error:  # The last two are for unknown encodings.
         raise SourceError(f"Must be a WordPress export, in XML ({error}). Export it again.") from error
