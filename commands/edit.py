@@ -8,7 +8,6 @@ import click
 from flask import current_app
 
 from commands import echo, params
-from commands.errors import report_errors
 from commands.import_articles import echo_notes
 from commands.lookup import customer_transaction, get_articles, get_customer, open_and_report
 from importing.article_files import format_article, parse_own_article
@@ -40,14 +39,11 @@ def edit(slug: str, customer: str | None) -> None:
     file = Path(temporary.name)
     is_kept = True  # After a signal too: it does not end the editor, which may still save.
     try:
-        with report_errors():
-            result = _edit_until_valid(file, original, slug, customer)
+        result = _edit_until_valid(file, original, slug, customer)
         is_kept = False
-        echo(f"{slug}: {result}")
-    except click.ClickException as error:
+    except click.ClickException:
         is_kept = _read(file) not in (original, b"")
-        error.show()
-        raise click.exceptions.Exit(error.exit_code) from error
+        raise
     finally:
         if is_kept:
             name = ["--customer", customer] if customer else []
@@ -55,6 +51,7 @@ def edit(slug: str, customer: str | None) -> None:
             click.echo(f"Your text is kept in {file}. To import it: {command}", err=True)
         else:
             file.unlink(missing_ok=True)
+    echo(f"{slug}: {result}")
 
 
 def _read(file: Path) -> bytes:

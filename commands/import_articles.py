@@ -45,7 +45,10 @@ def import_articles(
     matter (.md, .html), a table (.csv), a .json file (an array, an object whose "data" is one, or one article), a
     .jsonl file (JSON Lines), - for JSON Lines on standard input, or the http(s) URL of another instance.
     """
-    _check_sources(sources, unpublish_missing)
+    if sources.count("-") > 1:
+        raise click.UsageError("Standard input can be read only once.")
+    if unpublish_missing and any(map(is_filtered, sources)):
+        raise click.ClickException("With --unpublish-missing, a URL must ask for all articles. Remove q from the URL.")
     open_and_report()
     get_customer(customer, writes=True)
     release_connection()
@@ -57,24 +60,23 @@ def import_articles(
         counts = save_articles(owner, records, report, unpublish_missing=unpublish_missing)
         if dry_run:
             db.session.rollback()
-    _echo_result(report, counts, dry_run)
-    click.echo(_summary(counts, unpublish_missing) + (" (dry run: nothing was written)" if dry_run else ""))
+    _echo_result(report, counts, dry_run=dry_run, unpublish_missing=unpublish_missing)
 
 
-def _check_sources(sources: tuple[str, ...], unpublish_missing: bool) -> None:
-    if sources.count("-") > 1:
-        raise click.UsageError("Standard input can be read only once.")
-    if unpublish_missing and any(map(is_filtered, sources)):
-        raise click.ClickException("With --unpublish-missing, a URL must ask for all articles. Remove q from the URL.")
-
-
-def _echo_result(report: ImportReport, counts: Counter[str], dry_run: bool) -> None:
-    """Print what an import has to say besides its summary. A nightly one without a change says nothing."""
+def _echo_result(report: ImportReport, counts: Counter[str], *, dry_run: bool, unpublish_missing: bool) -> None:
+    """Print what an import has to say, and its summary. A nightly one without a change prints the summary alone."""
     # An import without an article says what it left out.
     if counts["new"] + counts["changed"] or not counts["unchanged"]:
         echo_notes(report)
     if dry_run:
-        _echo_changes(report, counts["new"] + counts["changed"] + counts["unpublished"])
+        for slug, fields in report.changes:
+            echo(f"{slug}: {', '.join(fields)}")
+        if rest := counts["new"] + counts["changed"] + counts["unpublished"] - len(report.changes):
+            echo(f"… and {rest} more")
+    names = "new", "changed", "unchanged", *(["unpublished"] if unpublish_missing else [])
+    summary = ", ".join(f"{counts[name]} {name}" for name in names)
+    states = ", ".join(f"{counts[state]} {state}" for state in ("published", "scheduled", "draft") if counts[state])
+    echo(summary + (f" (new: {states})" if states else "") + (" (dry run: nothing was written)" if dry_run else ""))
 
 
 def echo_notes(report: ImportReport) -> None:
@@ -82,19 +84,3 @@ def echo_notes(report: ImportReport) -> None:
     for kind, slugs in report.notes.items():
         names = ", ".join([*slugs[:3], *(["…"] if len(slugs) > 3 else [])])
         echo(f"{kind} ({count_articles(len(slugs))}: {names})", err=True)
-
-
-def _echo_changes(report: ImportReport, total: int) -> None:
-    """Print a line for each of the first articles that change: its slug, and the fields that do."""
-    for slug, fields in report.changes:
-        echo(f"{slug}: {', '.join(fields)}")
-    if total > len(report.changes):
-        click.echo(f"… and {total - len(report.changes)} more")
-
-
-def _summary(counts: Counter[str], unpublish_missing: bool) -> str:
-    summary = ", ".join(f"{counts[name]} {name}" for name in ("new", "changed", "unchanged"))
-    if unpublish_missing:
-        summary += f", {counts['unpublished']} unpublished"
-    states = ", ".join(f"{counts[state]} {state}" for state in ("published", "scheduled", "draft") if counts[state])
-    return summary + (f" (new: {states})" if states else "")

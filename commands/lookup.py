@@ -38,10 +38,9 @@ def customer_transaction(customer: str | None, *, writes: bool) -> Iterator[Cust
 
     No connection is left open, so that the command may wait for a person or another program afterwards.
     """
-    if not writes:
-        open_and_report()
+    open_and_report()
     try:
-        with command_transaction() if writes else nullcontext():
+        with write_transaction() if writes else nullcontext():
             yield get_customer(customer, writes=writes)
     finally:
         release_connection()

@@ -28,6 +28,8 @@ EMBED = re.compile(
 )
 PLACEHOLDER = re.compile(r"%%([\w-]+)%%|%([a-z_]+)(?:\([^)%]*\))?%")  # Yoast: %%title%%. Rank Math: %title%
 
+Texts = dict[str, str]  # Texts by name or by id
+
 
 class ExportBuilder(TreeBuilder):
     """Builds the elements of an export, which has no document type."""
@@ -71,7 +73,7 @@ def _parse(source: str) -> Element:
     return Element("channel") if channel is None else channel
 
 
-def _kind_left_out(texts: dict[str, str]) -> str:
+def _kind_left_out(texts: Texts) -> str:
     """Return which kind of item is not imported, or "" for one that is."""
     if texts["post_type"] != "post":
         return f"posts of the type {texts['post_type']}"
@@ -81,7 +83,7 @@ def _kind_left_out(texts: dict[str, str]) -> str:
     return "drafts without a title and content" if is_empty else ""
 
 
-def _is_closed(texts: dict[str, str]) -> bool:
+def _is_closed(texts: Texts) -> bool:
     return texts["status"] == "private" or bool(texts["post_password"])
 
 
@@ -92,14 +94,12 @@ def _name(tag: str) -> str:
     return namespace.rstrip("/").rpartition("/")[2] if name == "encoded" else name
 
 
-def _texts(element: Element) -> dict[str, str]:
+def _texts(element: Element) -> Texts:
     """Return the texts of the elements that `element` holds by name, with "" for those that it lacks."""
     return defaultdict(str, {_name(child.tag): child.text or "" for child in element})
 
 
-def _read_post(
-    item: Element, texts: dict[str, str], site_title: str, images: dict[str, str], names: dict[str, str]
-) -> dict[str, Any]:
+def _read_post(item: Element, texts: Texts, site_title: str, images: Texts, names: Texts) -> dict[str, Any]:
     """Return the fields of a post, and what is lost of it under names that say so."""
     parts = [_texts(child) for child in item if len(child)]
     meta = defaultdict(str, {part["meta_key"]: part["meta_value"] for part in parts})
@@ -126,7 +126,7 @@ def _read_post(
     }
 
 
-def _read_seo_texts(meta: dict[str, str], title: str, site_title: str, excerpt: str) -> dict[str, Any]:
+def _read_seo_texts(meta: Texts, title: str, site_title: str, excerpt: str) -> dict[str, Any]:
     """Return the title and the description that a person has written for search engines, else the excerpt."""
     words = {"title": title, "sep": "-", "sitename": decode_references(site_title), "page": ""}
     meta_title = meta["_yoast_wpseo_title"] or meta["rank_math_title"]
@@ -139,7 +139,7 @@ def _read_seo_texts(meta: dict[str, str], title: str, site_title: str, excerpt: 
     }
 
 
-def _fill_in(text: str, words: dict[str, str]) -> str:
+def _fill_in(text: str, words: Texts) -> str:
     """Return the text of a plugin with its placeholders filled in, or "" if it has another one than `words`."""
     if any((yoast or rank_math) not in words for yoast, rank_math in PLACEHOLDER.findall(text)):
         return ""

@@ -59,12 +59,20 @@ def listen(host: str, port: int) -> socket.socket:
 def serve(app: WSGIApplication, listener: socket.socket, threads: int, *, allow_origins: bool = False) -> None:
     """Serve `app` until SIGTERM or Ctrl+C, then finish what is in flight, for `DRAIN_SECONDS` at most.
 
-    With `allow_origins`, web pages may read the errors of requests that never reach the application.
+    A second signal ends the process at once. With `allow_origins`, web pages may read the errors of requests that never
+    reach the application.
     """
     server = ApiServer(app, listener, threads=threads, allow_origins=allow_origins, **SETTINGS)
     # Garbage collection need not go through what exists by now. A large sitemap that is not cached is 1.4 times faster.
     gc.freeze()
-    _stop_on_signal(server)
+
+    def stop(_number: int, _frame: FrameType | None) -> None:
+        for number in (signal.SIGTERM, signal.SIGINT):
+            signal.signal(number, signal.SIG_DFL)
+        server.stop()
+
+    signal.signal(signal.SIGTERM, stop)
+    signal.signal(signal.SIGINT, stop)
     _run(server)
 
 
@@ -79,18 +87,6 @@ def serve_in_thread(app: WSGIApplication, listener: socket.socket, threads: int)
     finally:
         server.stop()
         loop.join()
-
-
-def _stop_on_signal(server: ApiServer) -> None:
-    """Stop at the first signal. A second one ends the process at once, as if there were no handler."""
-
-    def stop(_number: int, _frame: FrameType | None) -> None:
-        for number in (signal.SIGTERM, signal.SIGINT):
-            signal.signal(number, signal.SIG_DFL)
-        server.stop()
-
-    signal.signal(signal.SIGTERM, stop)
-    signal.signal(signal.SIGINT, stop)
 
 
 def _run(server: ApiServer) -> None:
