@@ -106,6 +106,7 @@ def service(request: pytest.FixtureRequest, services: Any) -> Iterator[Service]:
     service = services(getattr(request, "param", "64"))
     for statement in ("DELETE FROM article", "VACUUM", "PRAGMA wal_checkpoint(TRUNCATE)"):
         service.sql(statement)
+    assert service.statuses() == [200] * 4  # It has the file open from now on.
     yield service
     try:
         assert service.statuses() == [200] * 4
