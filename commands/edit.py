@@ -10,8 +10,9 @@ from flask import current_app
 from commands import echo, params
 from commands.import_articles import echo_notes
 from commands.lookup import customer_transaction, get_articles, get_customer, open_and_report
-from importing.article_files import format_article, parse_own_article
+from importing.article_files import format_article, own_article
 from importing.export import export_articles
+from importing.front_matter import parse_front_matter
 from importing.report import ImportFailedError, ImportReport
 from importing.writer import save_articles
 from models import Customer
@@ -90,7 +91,8 @@ def _import(text: bytes, original: bytes, slug: str, customer: str | None) -> st
     """
     report, zone, records = ImportReport(), current_app.config["TIMEZONE"], []
     with report.catch("the file"):
-        record, article_id = parse_own_article(text, zone), parse_own_article(original, zone)["id"]
+        record = own_article(*parse_front_matter(text), zone)
+        article_id = parse_front_matter(original)[0]["id"]
         if record.setdefault("id", article_id) != article_id:
             report.add("the file", f"Must stay {article_id!r}.", "id")
         records.append(("the file", record))

@@ -69,7 +69,7 @@ def _read_file(path: Path, data: bytes, options: SourceOptions, root: Path) -> S
     fields, content = parse_front_matter(data)
     is_html = path.suffix.lower() == ".html"
     if is_html and {"title", "slug"} <= fields.keys() <= FORM.keys() and isinstance(fields["slug"], str):
-        return _own_article(fields, content, options.zone)
+        return own_article(fields, content, options.zone)
     date, slug = _parse_name(path)
     if "_posts" in path.parts or (date and "layout" in fields):  # Jekyll separates words by spaces.
         for name in fields.keys() & {"tags", "categories"}:
@@ -82,15 +82,11 @@ def _read_file(path: Path, data: bytes, options: SourceOptions, root: Path) -> S
     return fit_article(fields, options, date=date, folder=quote(folder, errors="replace") + "/")
 
 
-def parse_own_article(data: bytes, zone: tzinfo) -> SourceArticle:
+def own_article(fields: dict[str, Any], content: str, zone: tzinfo) -> SourceArticle:
     """Return the article of one of this service's own files, in the form that import takes.
 
-    Times without a zone are of `zone`. Raises SourceError.
+    `fields` and `content` are as `parse_front_matter` returns them. Times without a zone are of `zone`.
     """
-    return _own_article(*parse_front_matter(data), zone)
-
-
-def _own_article(fields: dict[str, Any], content: str, zone: tzinfo) -> SourceArticle:
     dates = {name: fit_date(fields[name], zone) for name in fields.keys() & DATES if isinstance(fields[name], str)}
     html = content.removesuffix("\n")  # The last line feed belongs to the file.
     return SourceArticle(parse_scalars(fields) | dates | {"contentHtml": html})
