@@ -9,7 +9,7 @@ from flask import current_app
 
 from commands import echo, params
 from commands.import_articles import echo_notes
-from commands.lookup import customer_transaction, get_articles, get_customer, open_and_report
+from commands.lookup import can_ask, customer_transaction, get_articles, get_customer, open_and_report
 from importing.article_files import format_article, own_article
 from importing.export import export_articles
 from importing.front_matter import parse_front_matter
@@ -80,6 +80,8 @@ def _edit_until_valid(file: Path, original: bytes, slug: str, customer: str | No
             return _import(text, original, slug, customer)
         except ImportFailedError as error:
             click.echo(f"Error: {error}", err=True)
+            if not can_ask():
+                raise click.exceptions.Exit(1) from error
         click.confirm("Open the editor again?", default=True, abort=True, err=True)
 
 

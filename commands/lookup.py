@@ -46,10 +46,15 @@ def customer_transaction(customer: str | None, *, writes: bool) -> Iterator[Cust
         release_connection()
 
 
+def can_ask() -> bool:
+    """Return whether there is a person at a terminal."""
+    return bool(sys.stdin and sys.stdin.isatty())
+
+
 def confirm(warning: str, yes: bool) -> None:
     """Ask on a terminal whether to go on, unless `yes`. Raises click.UsageError if nobody can be asked."""
     if not yes:
-        if not (sys.stdin and sys.stdin.isatty()):
+        if not can_ask():
             raise click.UsageError(f"{warning} Add --yes to confirm.")
         click.confirm(f"{warning} Continue?", abort=True, err=True)
 

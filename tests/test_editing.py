@@ -105,7 +105,7 @@ def edit(articles, tmp_path, monkeypatch):
     """Run `flask articles edit` with an editor that is a function a call; return the texts that were opened too.
 
     A function gets the text of the file and returns another one, and None removes the file. The `answers` are typed
-    after each mistake.
+    after each mistake. Without any, nobody is at a terminal.
     """
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
 
@@ -118,6 +118,7 @@ def edit(articles, tmp_path, monkeypatch):
             Path(filename).unlink() if text is None else Path(filename).write_text(text)
 
         monkeypatch.setattr("click.edit", editor)
+        monkeypatch.setattr("commands.edit.can_ask", lambda: bool(answers))
         return articles("edit", slug, input="\n".join(answers)), opened
 
     return edit
@@ -203,6 +204,7 @@ def test_text_that_is_not_imported_is_kept(edit, articles, save, sql, tmp_path, 
     result, opened = edit("slug-1", mistake, answers=answers)
     assert (result.stdout, len(opened)) == ("", 1)
     assert 0 <= result.stderr.index("bannerUrl: ") < result.stderr.index("Your text is kept")
+    assert ("Open the editor again?" in result.stderr) == bool(answers)
     text = kept_text(result, tmp_path)
     assert stored(sql) == before
     (tmp_path / "article.html").write_text(text.replace("bannerUrl: x", "bannerUrl: "))
