@@ -3,7 +3,7 @@
 import os
 import re
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from datetime import UTC, tzinfo
 from functools import lru_cache
 from io import StringIO
@@ -26,7 +26,8 @@ class OriginList(fields.Field[list[str]]):
     """Web origins (RFC 6454), in a list or separated by commas."""
 
     def _deserialize(self, value: Any, attr: str | None, data: Any, **kwargs: Any) -> list[str]:
-        origins = [str(origin).strip() for origin in (value.split(",") if isinstance(value, str) else value)]
+        items = value.split(",") if isinstance(value, str) else value if isinstance(value, Iterable) else [value]
+        origins = [str(origin).strip() for origin in items]
         if not all(re.fullmatch(r"https?://([a-z0-9.-]+|\[[0-9a-f:]+\])(:\d+)?", origin) for origin in origins):
             raise ValidationError("Must be origins as in https://www.example.com, separated by commas, in lower case.")
         return origins

@@ -166,7 +166,7 @@ BAD_SETTINGS = [
     *(({"CACHE_MB": value}, ["CACHE_MB"]) for value in ("x", -1, 1.5, None)),
     *(
         ({"CORS_ORIGINS": origins}, ["CORS_ORIGINS"])
-        for origins in ("*", "www.example.com", "https://a.example/", "https://A.example", ",", ["x"])
+        for origins in ("*", "www.example.com", "https://a.example/", "https://A.example", ",", ["x"], 5)
     ),
     ({"HOST": 5}, ["HOST"]),
     ({"SQLALCHEMY_DATABASE_URI": "x"}, ["DATABASE_URL"]),
