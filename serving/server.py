@@ -15,7 +15,7 @@ from waitress import wasyncore
 from serving.waitress_fixes import ApiServer
 from settings import SettingsError
 
-DRAIN_SECONDS = 10  # Container runtimes wait as long for requests in flight when they stop a service.
+DRAIN_SECONDS = 8  # Container runtimes kill a service that has not ended 10 seconds after SIGTERM.
 # Windows' select() takes 512 sockets. The other limit is of the files that a process may open, often 1,024: beside its
 # socket, a connection may need a temporary file.
 MAX_CONNECTIONS = 400
