@@ -28,7 +28,7 @@ def back_up(target: Path) -> list[str]:
     Returns lines for standard error that say whether the copy was upgraded. Raises StorageError if the file exists, and
     for a damaged database: a backup can be restored. Raises OSError if the file cannot be written.
     """
-    if target.exists():
+    if os.path.lexists(target):
         raise StorageError(f"{target} exists already. Choose another name, or move it away.")
     path = _database_path()
     require_file(path)

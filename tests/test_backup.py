@@ -74,6 +74,9 @@ def test_backup_is_one_whole_file_and_never_overwrites_one(run, save, sql, clien
     assert again.exit_code == 1
     assert again.stderr == f"Error: {path} exists already. Choose another name, or move it away.\n"
     assert path.read_bytes() == before
+    link = path.with_name("link.db")
+    link.symlink_to("nowhere")
+    assert (run("database", "backup", link).exit_code, link.is_symlink()) == (1, True)
     sql("DELETE FROM article")
     assert run("database", "restore", path, "--yes").exit_code == 0
     assert sql("SELECT title FROM article") == [("In the WAL",)]
