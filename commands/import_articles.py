@@ -65,13 +65,14 @@ def import_articles(
 
 def _echo_result(report: ImportReport, counts: Counter[str], *, dry_run: bool, unpublish_missing: bool) -> None:
     """Print what an import has to say, and its summary. A nightly one without a change prints the summary alone."""
+    written = counts["new"] + counts["changed"] + counts["unpublished"]
     # An import without an article says what it left out.
-    if counts["new"] + counts["changed"] or not counts["unchanged"]:
+    if written or not counts["unchanged"]:
         echo_notes(report)
     if dry_run:
         for slug, fields in report.changes:
             echo(f"{slug}: {', '.join(fields)}")
-        if rest := counts["new"] + counts["changed"] + counts["unpublished"] - len(report.changes):
+        if rest := written - len(report.changes):
             echo(f"… and {rest} more")
     names = "new", "changed", "unchanged", *(["unpublished"] if unpublish_missing else [])
     summary = ", ".join(f"{counts[name]} {name}" for name in names)

@@ -5,7 +5,7 @@ from datetime import UTC, datetime, tzinfo
 from email.utils import parsedate_to_datetime
 
 DATE_FORMS = "Must be a date, as in 2026-03-01 or 2026-03-01 08:00."
-TIME = re.compile(r":|\dT\d", re.IGNORECASE)
+TIME = re.compile(r":|\A[\dW.-]{6,10}[T ]\d", re.IGNORECASE)
 DOTTED_DATE = re.compile(r"(\d\d?)\.(\d\d?)\.(\d{4}|\d\d)\b")  # day, month and year, as in a spreadsheet
 
 
@@ -41,7 +41,7 @@ def begin_of_day(midnight: datetime, zone: tzinfo) -> datetime:
 
 def _parse(text: str) -> datetime | None:
     """Return a date in ISO 8601, RFC 2822, or a form such as 01.03.2026 or Jul 08 2022. None if it is none."""
-    text = DOTTED_DATE.sub(_to_iso, text)
+    text = DOTTED_DATE.sub(_to_iso, text).replace("-0000", "+0000")  # RFC 2822, 3.3, means UTC by it.
     try:
         return datetime.fromisoformat(re.sub(r" (?=[+-]\d|Z)", "", text.replace(" UTC", "Z")))
     except ValueError:

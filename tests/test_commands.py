@@ -239,6 +239,8 @@ def test_publish_at_a_time_schedules_or_dates_back(articles, client, save, sql):
 LOCAL_TIMES = [  # the setting TIMEZONE, what is typed, the moment, the time that is shown
     ("UTC", "2998-07-01 08:00", "2998-07-01T08:00:00.000Z", ""),
     ("Europe/Berlin", "2998-07-01 08:00", "2998-07-01T06:00:00.000Z", "2998-07-01 08:00 Europe/Berlin, "),
+    ("Europe/Berlin", "2998-07-01 08", "2998-07-01T06:00:00.000Z", "2998-07-01 08:00 Europe/Berlin, "),
+    ("Europe/Berlin", "2998-07-01 0800+05", "2998-07-01T03:00:00.000Z", "2998-07-01 05:00 Europe/Berlin, "),
     ("Europe/Berlin", "2998-07-01 08:00Z", "2998-07-01T08:00:00.000Z", "2998-07-01 10:00 Europe/Berlin, "),
     # A day is the same day there and in UTC.
     ("Europe/Berlin", "2998-07-01", "2998-07-01T00:00:00.000Z", "2998-07-01 02:00 Europe/Berlin, "),
