@@ -77,9 +77,8 @@ def _read_file(path: Path, data: bytes, options: SourceOptions, root: Path) -> S
                 fields[name] = fields[name].split()
     html = content.removesuffix("\n") if is_html else render_markdown(content)
     fields["contentHtml"] = _link_files(html, path, root, options.site)
-    fields["slug"] = fields.get("slug") or slug
     folder = path.parent.relative_to(root).as_posix()
-    return fit_article(fields, options, date=date, folder=quote(folder, errors="replace") + "/")
+    return fit_article(fields, options, date=date, slug=slug, folder=quote(folder, errors="replace") + "/")
 
 
 def own_article(fields: dict[str, Any], content: str, zone: tzinfo) -> SourceArticle:
@@ -131,7 +130,8 @@ def _file_name(id: str, slug: str, used: set[str]) -> str:
     """Return a name for an article's file that differs from those in `used` on every file system, and add it."""
     name = f"{slug}.html"
     key = normalize("NFD", name.casefold())
-    is_name = FILE_NAME.fullmatch(slug) and slug.isprintable() and len(key.encode()) <= MAX_NAME_BYTES
+    is_short = max(len(name.encode()), len(key.encode())) <= MAX_NAME_BYTES
+    is_name = FILE_NAME.fullmatch(slug) and slug.isprintable() and is_short
     if not is_name or key in used:
         name = key = f"article-{sha256(id.encode()).hexdigest()}.html"
     used.add(key)

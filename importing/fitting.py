@@ -22,11 +22,13 @@ TEMPLATE = re.compile(r"\{(?:[%{]|:\s?[.#\w])")
 MAX_TITLE_SLUG = 170  # characters of a slug from a title, so that a number fits behind it
 
 
-def fit_article(fields: dict[str, Any], options: SourceOptions, *, date: str = "", folder: str = "") -> SourceArticle:
+def fit_article(
+    fields: dict[str, Any], options: SourceOptions, *, date: str = "", slug: str = "", folder: str = ""
+) -> SourceArticle:
     """Return an article of another system in the form that an import takes.
 
     `fields` has the source's names; None and "" are missing, and what is no field of the form is left out, which its
-    notes say. `date` counts if the fields have none. `folder` is that of the article below the site's URL.
+    notes say. `date` and `slug` count if the fields have none. `folder` is that of the article below the site's URL.
     """
     article = _rename(fields, options.zone)
     if date:
@@ -39,7 +41,7 @@ def fit_article(fields: dict[str, Any], options: SourceOptions, *, date: str = "
     if not {"publishedAt", "status"} & article.keys():
         article.notes.append("No date: drafts, if they are new")
     _fit_texts(article)
-    article["slug"] = fit_slug(_text(article.get("slug"))) or slug_from_title(article.get("title", ""))
+    article["slug"] = fit_slug(_text(article.get("slug")) or slug) or slug_from_title(article.get("title", ""))
     _fit_urls(article, urljoin(f"{options.site.rstrip('/')}/", folder) if options.site else "")
     article.update(parse_scalars(article))
     return article
@@ -121,7 +123,7 @@ def _fit_urls(article: SourceArticle, base: str) -> None:
     if url.startswith(("http://", "https://")):
         article["bannerUrl"] = url
     elif url:
-        article.notes.append("Left out: banners without a whole URL. Name your site with --site or SITE_URL")
+        article.notes.append("Left out: banners without a whole URL. Write it, or set --site or SITE_URL")
     if isinstance(html, str):
         article["contentHtml"] = change_urls(html, complete)
         if SHORTCODE.search(html) or TEMPLATE.search(html):

@@ -9,6 +9,10 @@ from importing.report import ImportReport, Records, SourceError, SourceOptions
 
 STATUSES = {"published": "published", "scheduled": "published", "draft": "draft"}
 SITE = re.compile("__GHOST_URL__/?")  # The export has it in the place of the site's URL.
+# A part of a public post that Ghost shows to members alone.
+MEMBERS_BLOCK = re.compile(
+    r"<!--\s*kg-gated-block:begin(?![^<>]*nonMember:true)[^<>]*>.*?(?:<!--\s*kg-gated-block:end\s*-->|\Z)", re.DOTALL
+)
 LOST = "canonical_url", "codeinjection_head", "codeinjection_foot"
 LOST_META = "feature_image_alt", "feature_image_caption"
 
@@ -28,6 +32,8 @@ def read_posts(source: str, tables: dict[str, Any], options: SourceOptions, repo
             else:
                 fields = _read_post(post, meta.get(post["id"], {}), tags[post["id"]], options.site)
                 article = fit_article(fields | {"author": post["id"] in authors or None}, options)
+                if post["html"] is None:
+                    article.notes.append("No HTML in the export: drafts, which are empty here")
                 if post["visibility"] != "public":
                     article.notes.append("Drafts, because they are for members")
                 if not options.site and SITE.search(post["html"] or ""):
@@ -48,7 +54,8 @@ def _read_tags(tables: dict[str, Any]) -> dict[str, list[str]]:
 
 
 def _read_post(post: dict[str, Any], meta: dict[str, Any], tags: list[str], site: str) -> dict[str, Any]:
-    base = f"{site.rstrip('/')}/"
+    base, html = f"{site.rstrip('/')}/", post["html"] or ""
+    public = MEMBERS_BLOCK.sub("", html)
     return {
         "id": str(post["id"]),
         "title": post["title"],
@@ -62,7 +69,8 @@ def _read_post(post: dict[str, Any], meta: dict[str, Any], tags: list[str], site
         "bannerUrl": SITE.sub(lambda _: base, post["feature_image"] or ""),
         "metaTitle": meta.get("meta_title"),
         "metaDesc": meta.get("meta_description") or post["custom_excerpt"],
-        "contentHtml": SITE.sub(lambda _: base, post["html"] or ""),
+        "contentHtml": SITE.sub(lambda _: base, public),
+        "parts for members": public != html or None,
         **{name: post.get(name) for name in LOST},
         **{name: meta.get(name) for name in LOST_META},
     }

@@ -19,12 +19,15 @@ STATUSES = {"publish": "published", "future": "published", "draft": "draft", "pe
 COMMENT = re.compile(r"<!--(?: /?wp:[^<>]*|more[^<>]*|nextpage)-->\n?")
 FILLED_BLOCK = re.compile(r"<!-- wp:([\w/-]+)[^<>]*/-->")  # by WordPress, when it shows the page
 # A caption's attributes, its picture, and its text, which older versions have as an attribute.
+REST_OF_TAG = r"""\s(?:[^<>"']++|"[^<"]*"|'[^<']*')*+>"""
 CAPTION = re.compile(
-    r"\[caption([^\[\]]*+)\]\s*((?:<a\s[^<>]*>\s*)?<img\s[^<>]*>(?:\s*</a>)?)((?:[^\[]++|\[(?!/?caption))*+)\[/caption\]"
+    rf"\[caption([^\[\]]*+)\]\s*((?:<a{REST_OF_TAG}\s*)?<img{REST_OF_TAG}(?:\s*</a>)?)"
+    r"((?:[^\[]++|\[(?!/?caption))*+)\[/caption\]"
 )
 CAPTION_TEXT = re.compile(r"""\scaption=(["'])(.*?)\1""")
+URL = r"""(https?://[^\s<>"\[\]]+)"""
 EMBED = re.compile(
-    r"""\[embed[^\[\]]*+\]\s*([^\s\[\]<>]+)\s*\[/embed\]|^[ \t]*(https?://[^\s<>"\[\]]+)\s*?$""", re.MULTILINE
+    rf"\[embed[^\[\]]*+\]\s*([^\s\[\]<>]+)\s*\[/embed\]|^[ \t]*{URL}\s*?$|(?<=<p>)\s*{URL}\s*(?=</p>)", re.MULTILINE
 )
 PLACEHOLDER = re.compile(r"%%([\w-]+)%%|%([a-z_]+)(?:\([^)%]*\))?%")  # Yoast: %%title%%. Rank Math: %title%
 
@@ -143,7 +146,7 @@ def _fill_in(text: str, words: Texts) -> str:
     """Return the text of a plugin with its placeholders filled in, or "" if it has another one than `words`."""
     if any((yoast or rank_math) not in words for yoast, rank_math in PLACEHOLDER.findall(text)):
         return ""
-    return " ".join(PLACEHOLDER.sub(lambda name: words[name[1] or name[2]], text).split())
+    return " ".join(PLACEHOLDER.sub(lambda name: words[name[1] or name[2]], decode_references(text)).split())
 
 
 def _utc(time: str) -> str:
@@ -168,5 +171,5 @@ def _figure(caption: re.Match[str]) -> str:
 
 
 def _link(embed: re.Match[str]) -> str:
-    url = embed[1] or embed[2]
+    url = embed[1] or embed[2] or embed[3]
     return f'<a href="{url}">{url}</a>'

@@ -142,7 +142,7 @@ class ArticleWriter:
         for field, places in self.places.items():
             if row[field] in places:
                 reason = f"The article with the {field} {row[field]!r} appears twice in this import"
-                self.report.add(where, f"{reason}, also in {places[row[field]]}.")
+                self.report.add(where, f"{reason}, also in {places[row[field]]}. Remove one, or change its {field}.")
                 return True
             places[row[field]] = where
         return False

@@ -106,7 +106,7 @@ def test_slug_that_a_file_gives_up_is_free_for_a_later_one(articles, tmp_path):
 def test_exported_file_is_named_by_the_slug_else_by_the_id(articles, save, tmp_path):
     names = ["menu", "caf\u00e9", "\u6f22" * 83, "\u00b2nd", "2026", "index", "a.b"]
     others = ["MENU", "cafe\u0301", "Con.x", "COM1", "..", "_index", "-a", "a:b", "\u6f22" * 84, "a\u200d", "x|y"]
-    others += [f"article-{'0' * 64}"]
+    others += [f"article-{'0' * 64}", "\u1e9e" * 90]
     save(*(article_json(number, id=f"id-{number}", slug=slug) for number, slug in enumerate([*names, *others])))
     assert articles("export", "--folder", tmp_path / "posts").exit_code == 0
     hashes = [sha256(f"id-{len(names) + number}".encode()).hexdigest() for number in range(len(others))]

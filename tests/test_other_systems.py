@@ -111,10 +111,14 @@ def test_posts_of_a_starter_arrive(site, folder, expected, printed):
 
 
 def test_folder_that_is_a_link_is_left_out_and_said(site, tmp_path):
-    site.write({"posts/tea.md": "---\ntitle: Tea\n---\nGreen"})
-    (tmp_path / "posts" / "others").symlink_to(DATA / "hugo")
-    assert "Left out: folders that are links (1 article: others)" in site.imports(tmp_path / "posts")
-    assert site.articles().keys() == {"tea"}
+    post = "---\ntitle: Tea\ndate: 2026-01-01\n---\nGreen"
+    site.write({"posts/tea.md": post, "posts/others/oat.md": post})
+    site.imports("posts")
+    (tmp_path / "posts" / "others").rename("others")
+    (tmp_path / "posts" / "others").symlink_to(tmp_path / "others")
+    result = site.run("import", "posts", "--unpublish-missing")
+    assert result.stderr == "Left out: folders that are links (1 article: others)\n"
+    assert site.states() == {"tea": "published", "oat": "draft"}
 
 
 def test_words_of_jekyll_are_split_without_a_comma_alone(site):
@@ -145,12 +149,13 @@ def test_words_of_jekyll_are_split_without_a_comma_alone(site):
         ("images: ['https://a.example/a.jpg']", "bannerUrl", "https://a.example/a.jpg"),
         ("published: true", "status", "published"),
         ("slug: /menu/spring menu/", "slug", "menu-spring-menu"),
+        ("Slug: menu", "slug", "menu"),
         ("id: a-17", "id", "a-17"),
     ],
 )
 def test_fields_of_other_names_are_taken_over(site, front_matter, field, value):
     site.write({"a.md": f"---\ntitle: <b>Fish</b> &amp; Chips\ndate: 2026-01-01\n{front_matter}\n---\nText\n"})
-    site.imports("a.md")
+    assert "Left out: slug" not in site.imports("a.md")
     (article,) = site.articles().values()
     assert article[field] == value
     assert article["title"] == "Fish & Chips"
@@ -172,7 +177,11 @@ def test_fields_of_other_names_are_taken_over(site, front_matter, field, value):
         ("2026-03-01 10:00:00 UTC", "2026-03-01T10:00:00.000Z"),
         ("2026-03-01T10:00:00Z", "2026-03-01T10:00:00.000Z"),
         ("2026-03-01T10", "2026-03-01T18:00:00.000Z"),
+        ("2026-03-01 10", "2026-03-01T18:00:00.000Z"),
+        ("01.03.2026 10", "2026-03-01T18:00:00.000Z"),
+        ("2026-03-01 1000", "2026-03-01T18:00:00.000Z"),
         ("Sun, 01 Mar 2026 10:00:00 +0100", "2026-03-01T09:00:00.000Z"),
+        ("Sun, 01 Mar 2026 10:00:00 -0000", "2026-03-01T10:00:00.000Z"),
         ("Sun, 01 Mar 2026 10:00:00 GMT", "2026-03-01T10:00:00.000Z"),
     ],
 )
@@ -241,7 +250,7 @@ image: /banner 1.jpg
 def test_relative_urls_are_completed_with_the_site_or_warned_of(site):
     site.write({"posts/2026/a.md": RELATIVE})
     printed = site.imports("posts")
-    assert "Left out: banners without a whole URL. Name your site with --site or SITE_URL (1 article: a)\n" in printed
+    assert "Left out: banners without a whole URL. Write it, or set --site or SITE_URL (1 article: a)\n" in printed
     assert "Warning: Pictures or links whose URL is relative. Write whole URLs, or name your" in printed
     assert site.articles()["a"]["bannerUrl"] == ""
     assert site.imports("posts", "--site", "https://www.example.com/blog") == ""
@@ -301,7 +310,7 @@ def test_links_to_files_of_the_folder_lead_to_their_articles(site):
     site.write({"out.md": post.format("")})
     printed = site.imports("posts", "--site", "https://www.example.com/blog/")
     assert printed.splitlines()[:2] == [
-        "Left out: banners without a whole URL. Name your site with --site or SITE_URL (1 article: a)",
+        "Left out: banners without a whole URL. Write it, or set --site or SITE_URL (1 article: a)",
         "Pictures whose path begins with ../, which your site has elsewhere when it is built (1 article: a)",
     ]
     assert re.findall('(?:href|src)="(.*?)"', only(site)["contentHtml"]) == [
@@ -477,11 +486,17 @@ WORDPRESS_CONTENT = {
     """[caption id="a" caption="It's x"]<img src="https://a.b/a.jpg">[/caption]""": (
         """<figure><img src="https://a.b/a.jpg"><figcaption>It's x</figcaption></figure>"""
     ),
+    '[caption width="3"]<img src="https://a.b/a.jpg" alt="A > B"> A [/caption]': (
+        '<figure><img src="https://a.b/a.jpg" alt="A > B"><figcaption>A</figcaption></figure>'
+    ),
     "See\n\n[embed width=3]https://v.example/1?a=b&c[/embed]": (
         '<p>See</p>\n<p><a href="https://v.example/1?a=b&c">https://v.example/1?a=b&c</a></p>'
     ),
     "https://v.example/1\r\n\r\nand https://v.example/2": (
         '<p><a href="https://v.example/1">https://v.example/1</a></p>\n<p>and https://v.example/2</p>'
+    ),
+    "<!-- wp:paragraph --><p>https://v.example/1</p><!-- /wp:paragraph --><p>at https://v.example/2</p>": (
+        '<p><a href="https://v.example/1">https://v.example/1</a></p><p>at https://v.example/2</p>'
     ),
     '<!-- wp:embed {"url":"https://v.example/1"} -->\n<figure><div>\nhttps://v.example/1\n</div></figure>\n'
     "<!-- /wp:embed -->": ('<figure><div>\n<a href="https://v.example/1">https://v.example/1</a>\n</div></figure>'),
@@ -521,15 +536,15 @@ def test_what_wordpress_does_not_export_is_said(site):
 
 def test_placeholders_and_primary_category_of_yoast_count(site):
     for key, text in (
-        ("_yoast_wpseo_title", "%%title%% %%page%% %%sep%% %%sitename%%"),
-        ("rank_math_title", "%title% %sep% %sitename%"),
+        ("_yoast_wpseo_title", "%%title%% %%page%% %%sep%% %%sitename%% &amp;amp; more"),
+        ("rank_math_title", "%title% %sep% %sitename% &amp;amp; more"),
     ):
         meta = {"_thumbnail_id": "30", "_yoast_wpseo_primary_category": "7", key: text}
         raw = '<category domain="category">News</category><category domain="category">Food &amp;amp; Drink</category>'
         site.write({"export.xml": wordpress({"post_name": "a", "title": "Menu", "meta": meta, "raw": raw})})
         site.imports("export.xml")
         article = only(site)
-        assert (article["metaTitle"], article["category"]) == ("Menu - Café Blog", "Food & Drink")
+        assert (article["metaTitle"], article["category"]) == ("Menu - Café Blog & more", "Food & Drink")
         assert article["bannerUrl"] == f"{SITE}/30.jpg"
 
 
@@ -550,6 +565,7 @@ def test_ghost_posts_arrive(site):
         "Left out: codeinjection_head (1 article: kaese)",
         "Left out: feature_image_alt (1 article: kaese)",
         "Left out: author (1 article: kaese)",
+        "No HTML in the export: drafts, which are empty here (1 article: untouched)",
         "Drafts, because they are for members (1 article: paid)",
     ]
     states = {"kaese": "published", "second": "published", "scheduled": "scheduled"}
@@ -570,6 +586,18 @@ def test_ghost_posts_arrive(site):
     assert (other["metaDesc"], other["publishedAt"]) == ("In short", "2026-01-31T09:30:00.000Z")
     ids = {f"63f0b1c2d3e4f5a6b7c8d90{number}" for number in range(1, 6)}
     assert {article["id"] for article in articles.values()} == ids
+
+
+def test_parts_for_members_of_a_ghost_post_are_left_out(site):
+    parts = (
+        f'<!--kg-gated-block:begin {who} memberSegment:"status:free" -->{who}<!--kg-gated-block:end-->'
+        for who in ("nonMember:true", "nonMember:false", "")
+    )
+    export = json.loads(read("ghost.json"))
+    export["db"][0]["data"]["posts"][1]["html"] = f"<p>a</p>{''.join(parts)}<p>z</p>"
+    site.write({"ghost.json": json.dumps(export)})
+    assert "Left out: parts for members (1 article: second)\n" in site.imports("ghost.json", "--site", SITE)
+    assert re.sub("<!--.*?-->", "", only(site, "second")["contentHtml"]) == "<p>a</p>nonMember:true<p>z</p>"
 
 
 GHOST_HTML = """<a href="__GHOST_URL__">Home</a> <a href="__GHOST_URL__/">Home</a>
