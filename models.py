@@ -160,9 +160,9 @@ article_table: Table = Base.metadata.tables[Article.__tablename__]
 # It runs with a list of changes.
 UPDATE_BY_PK = update(article_table).where(article_table.c.pk == bindparam("article_pk"))
 
-# What other tools could write, and no response could show, by the type of a column. SQLite keeps values of any type in
-# any column, and times as text in the form of its own datetime(), with or without a fraction. The modifier "+0 days"
-# turns 30 February into 2 March, so that it differs from what is stored.
+# Conditions for what other tools write, by the type of a column: a response must be able to show it. SQLite keeps
+# values of any type in any column, and times as text in the form that datetime() returns, with or without a fraction.
+# The modifier "+0 days" turns 30 February into 2 March, so that it differs from what is stored.
 CHECKS = {
     "sqlite": {
         Text: "typeof({0}) IN ('text', 'null')",

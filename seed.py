@@ -30,8 +30,9 @@ MAX_ARTICLES = 100_000
 DRAFTS = 3
 FIRST_PUBLICATION = datetime(2023, 10, 2, tzinfo=UTC)
 DAYS = 3 * 365
-GOLDEN_RATIO = (5**0.5 - 1) / 2  # the fractions of its multiples spread evenly, however many there are
-SCHEDULED_FOR = "2050-01-01T09:00:00Z"  # fixed, so that the same run again changes nothing
+# The fractions of its multiples spread evenly, however many there are.
+GOLDEN_RATIO = (5**0.5 - 1) / 2
+SCHEDULED_FOR = "2050-01-01T09:00:00Z"  # It is fixed, so that the same run again changes nothing.
 
 TEXTS = Path(__file__).parent / "demo"
 
@@ -105,8 +106,8 @@ def remove_demo_articles(customer_id: int, after: int) -> int:
     """Delete the published demo articles after number `after`, and return their number."""
     columns = article_table.c
     later = columns.id.regexp_match("^demo-[0-9]{6}$"), columns.id > f"demo-{after:06}"
-    own = delete(article_table).where(columns.customer_id == customer_id, *later)
-    return db.session.connection().execute(own).rowcount
+    statement = delete(article_table).where(columns.customer_id == customer_id, *later)
+    return db.session.connection().execute(statement).rowcount
 
 
 def remove_demo() -> str:

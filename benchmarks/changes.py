@@ -50,10 +50,10 @@ class Expectation(NamedTuple):
     """What the service shows of one state of the database and of the clock."""
 
     state: int
-    customer: str  # whom structured data names as the publisher
-    key: str  # the only valid one
-    is_later: bool = False  # whether the service's clock is past SCHEDULED_FOR
-    is_broken: bool = False  # whether the database may be unreadable
+    customer: str  # Structured data names it as the publisher.
+    key: str  # No other key is valid.
+    is_later: bool = False  # The clock of the service is past SCHEDULED_FOR.
+    is_broken: bool = False  # The database may be unreadable.
 
     def allows(self, key: str, response: Response) -> bool:
         """Return whether the response to a request with the key is right."""
@@ -93,14 +93,15 @@ class Changes:
     def __init__(self, folder: Path, url: str) -> None:
         self.folder, self.url = folder, url
         self.rng = random.Random(5)
-        self.made: list[str] = []  # the names of the changes
+        self.made: list[str] = []  # It holds the names of the changes.
         (folder / "sitecustomize.py").write_text(MOVABLE_CLOCK)
         self.clock_is_ahead = folder / "sitecustomize.py.ahead"
         key = run_flask(url, "keys", "create", "Soak")
         run_flask(url, "articles", "import", "-", stdin="".join(state_lines(0)))
         self.all_keys = {key}
         self.history = [Expectation(0, "Soak", key)]
-        self.settled = 0  # index of the expectation that holds, or held before the change that is being made
+        # The index of the expectation that holds, or held before the change that is being made.
+        self.settled = 0
         self.numbers = count(1)
         self.planned: list[Callable[[], None]] = []
 

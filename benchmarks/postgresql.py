@@ -16,7 +16,7 @@ import psycopg
 from benchmarks.changes import Changes
 from benchmarks.servers import free_port
 
-DATABASE = "articles"  # of the soak
+DATABASE = "articles"  # It belongs to the soak.
 
 
 class PostgreSQLServer:
@@ -27,7 +27,7 @@ class PostgreSQLServer:
         self.tools = Path(os.environ.get("POSTGRESQL_TOOLS") or max(Path("/usr/lib/postgresql").glob("*/bin")))
         self.folder, self.port = Path(mkdtemp()), port or free_port()
         self.as_postgres = []
-        if os.geteuid() == 0:  # as whom it refuses to run
+        if os.geteuid() == 0:  # PostgreSQL refuses to run as the superuser.
             self.as_postgres = ["setpriv", "--reuid=postgres", "--regid=postgres", "--clear-groups"]
             shutil.chown(self.folder, "postgres", "postgres")
         data = self.folder / "data"
@@ -106,7 +106,8 @@ class PostgreSQLChanges(Changes):
     def run_sql(self, statement: str) -> list[Any]:
         """Run a statement on the database once no other writer is at work, and return its rows."""
         with psycopg.connect(self.primary.url(DATABASE)) as connection:
-            connection.execute("LOCK TABLE article IN SHARE ROW EXCLUSIVE MODE")  # a killed import may go on
+            # A killed import may go on.
+            connection.execute("LOCK TABLE article IN SHARE ROW EXCLUSIVE MODE")
             cursor = connection.execute(statement.encode())
             return cursor.fetchall() if cursor.description else []
 

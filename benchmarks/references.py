@@ -36,7 +36,8 @@ class Json(fields.Field[Any]):
         return json.loads(value or "")
 
 
-PLAIN_FIELDS: dict[type, Any] = {  # marshmallow's own, by type of a field of the service
+# marshmallow's fields, by the type of a field of the service.
+PLAIN_FIELDS: dict[type, Any] = {
     Keywords: Json,
     SchemaMarkup: Json,
     Minutes: fields.Float,

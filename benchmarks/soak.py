@@ -27,7 +27,7 @@ from benchmarks.measure import API, Request, Response, check
 from benchmarks.servers import Server, run_server
 
 READERS = 6
-HOSTILE_CONNECTIONS = 200  # open at the same time
+HOSTILE_CONNECTIONS = 200  # They are open at the same time.
 MAX_LATENCY_SECONDS = 5
 MAX_GROWTH = 1.3
 PATHS = (
@@ -44,7 +44,7 @@ class Soak:
     def __init__(self, changes: Changes, service: Server) -> None:
         self.changes, self.service = changes, service
         self.events: list[str] = []
-        self.latencies: list[float] = []  # in seconds, while the database was intact
+        self.latencies: list[float] = []  # They are in seconds, while the database was intact.
         self.is_over = Event()
 
     def read_articles(self, rng: random.Random) -> None:
@@ -81,7 +81,8 @@ class Soak:
 
     def send_hostile_traffic(self, rng: random.Random) -> None:
         """Send invalid, incomplete or many pipelined requests, and do not read the responses."""
-        connections: deque[socket.socket] = deque(maxlen=HOSTILE_CONNECTIONS)  # without a reference, they are closed
+        # A connection without a reference is closed.
+        connections: deque[socket.socket] = deque(maxlen=HOSTILE_CONNECTIONS)
         while not self.is_over.is_set():
             with suppress(OSError):
                 connections.append(socket.create_connection(("127.0.0.1", self.service.port), timeout=1))
@@ -138,13 +139,13 @@ def main(minutes: float, postgresql: bool) -> None:
     """Soak the service for some minutes."""
     with TemporaryDirectory() as folder, ExitStack() as stack:
         if postgresql:
-            from benchmarks.postgresql import PostgreSQLChanges  # needs psycopg
+            from benchmarks.postgresql import PostgreSQLChanges  # It needs psycopg.
 
             changes: Changes = PostgreSQLChanges(Path(folder), stack)
         else:
             changes = SQLiteChanges(Path(folder))
         with run_server("app.py", DATABASE_URL=changes.url, PYTHONPATH=folder) as service:
-            Request(service, "/healthz", {}).send()  # it listens before it has opened the database
+            Request(service, "/healthz", {}).send()  # It listens before it has opened the database.
             Soak(changes, service).run(minutes)
 
 

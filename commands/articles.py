@@ -35,9 +35,9 @@ def list_articles(state: str | None, search: str, as_json: bool, customer: str |
     with customer_transaction(customer, writes=False) as owner:
         columns, words = article_table.c, search_parameters(search)
         rows = select(columns.status, columns.published_at, columns.slug, columns.title)
-        own = rows.where(columns.customer_id == owner.id, *matching(len(words)))
+        matches = rows.where(columns.customer_id == owner.id, *matching(len(words)))
         latest_first = columns.status, columns.published_at.desc().nulls_last(), columns.id.desc()
-        for row in db.session.execute(own.order_by(*latest_first), words):
+        for row in db.session.execute(matches.order_by(*latest_first), words):
             row_state = publication_state(row.status, row.published_at, now)
             if state in (None, row_state):
                 counts[row_state] += 1

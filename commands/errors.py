@@ -11,7 +11,7 @@ from sqlalchemy.exc import DBAPIError
 from field_types import printable
 from storage import StorageError
 
-# What to do, by words of the database's message.
+# Advice, by words of the database's message.
 DATABASE_ERROR_HINTS = {
     "locked": "Another program writes to it: try again.",
     "cannot execute": "Nothing was written: DATABASE_URL must name the server that this standby follows.",

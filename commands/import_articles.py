@@ -27,7 +27,7 @@ from storage.engine import release_connection, write_transaction
     help="The other instance's key (or SOURCE_API_KEY).",
 )
 @click.option("--site", type=params.site, help="Your site's URL, for pictures and links without one (or SITE_URL).")
-@click.option("--timezone", "zone", type=params.timezone, help="Of dates without one: Europe/Berlin (or TIMEZONE).")
+@click.option("--timezone", type=params.timezone, help="Of dates without one: Europe/Berlin (or TIMEZONE).")
 @click.option("--dry-run", is_flag=True, help="Say what would change, and write nothing.")
 @click.option("--unpublish-missing", is_flag=True, help="Turn published articles that no source has into drafts.")
 def import_articles(
@@ -35,7 +35,7 @@ def import_articles(
     customer: str | None,
     key: str | None,
     site: str | None,
-    zone: tzinfo | None,
+    timezone: tzinfo | None,
     dry_run: bool,
     unpublish_missing: bool,
 ) -> None:
@@ -53,7 +53,7 @@ def import_articles(
     get_customer(customer, writes=True)
     release_connection()
     report = ImportReport()
-    options = SourceOptions(key, site or current_app.config["SITE_URL"], zone or current_app.config["TIMEZONE"])
+    options = SourceOptions(key, site or current_app.config["SITE_URL"], timezone or current_app.config["TIMEZONE"])
     with open_sources(sources, options, report) as records, write_transaction():
         # Again, because the customer may have been deleted or renamed while the sources were received.
         owner = get_customer(customer, writes=True)

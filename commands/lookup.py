@@ -88,8 +88,8 @@ def get_articles(customer: Customer, slugs: tuple[str, ...]) -> list[Any]:
     """
     columns = article_table.c
     rows = select(columns.pk, columns.slug, columns.title, columns.published_at)
-    own = rows.where(columns.customer_id == customer.id)
-    found = {row.slug: row for row in db.session.execute(own.where(columns.slug.in_(slugs)))}
+    named = rows.where(columns.customer_id == customer.id, columns.slug.in_(slugs))
+    found = {row.slug: row for row in db.session.execute(named)}
     if unknown := [slug for slug in slugs if slug not in found]:
         existing = db.session.scalars(select(columns.slug).where(columns.customer_id == customer.id)).all()
         closest = [repr(match) for slug in unknown for match in get_close_matches(slug, existing, n=1)]

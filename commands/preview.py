@@ -30,9 +30,9 @@ HOST, KEY = "127.0.0.1", "preview"
 
 @click.command(context_settings={"allow_interspersed_args": False})
 @click.argument("command", metavar="[-- COMMAND...]", nargs=-1, type=click.UNPROCESSED)
-@click.option("--only", "slugs", metavar="SLUG", multiple=True, type=params.text, help="Publish this one alone.")
+@click.option("--only", metavar="SLUG", multiple=True, type=params.text, help="Publish this one alone.")
 @params.customer_option
-def preview(command: tuple[str, ...], slugs: tuple[str, ...], customer: str | None) -> None:
+def preview(command: tuple[str, ...], only: tuple[str, ...], customer: str | None) -> None:
     """Show drafts as readers will see them.
 
     A temporary instance serves a copy of all articles on this machine, with the drafts and the scheduled ones published
@@ -43,7 +43,7 @@ def preview(command: tuple[str, ...], slugs: tuple[str, ...], customer: str | No
 
     if command:
         find_program(command[0])
-    owner, lines = _read_articles(customer, slugs)
+    owner, lines = _read_articles(customer, only)
     with TemporaryDirectory(prefix="articles-preview-") as folder:
         app = create_app({"DATABASE_URL": f"sqlite:///{folder}/articles.db"})
         with app.app_context():
@@ -60,14 +60,14 @@ def preview(command: tuple[str, ...], slugs: tuple[str, ...], customer: str | No
     sys.exit(status)
 
 
-def _read_articles(customer: str | None, slugs: tuple[str, ...]) -> tuple[str, list[bytes]]:
+def _read_articles(customer: str | None, only: tuple[str, ...]) -> tuple[str, list[bytes]]:
     """Return the customer's name and its articles as lines of JSON, those to preview as published now."""
     now, lines = format_timestamp(datetime.now(UTC)), []
     with customer_transaction(customer, writes=False) as owner:
-        get_articles(owner, slugs)
+        get_articles(owner, only)
         for article in export_articles(owner, all_fields=False):
             is_published = article["status"] == "published" and article["publishedAt"] <= now
-            if not is_published and (not slugs or article["slug"] in slugs):
+            if not is_published and (not only or article["slug"] in only):
                 article |= {"status": "published", "publishedAt": now}
             lines.append(dump_line(article))
         return owner.name, lines

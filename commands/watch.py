@@ -26,7 +26,7 @@ LOOK_SECONDS = 0.9
 MAX_SETTLE_SECONDS = 10  # The command waits this long after the first change while there are further ones.
 MIN_RETRY_SECONDS, MAX_RETRY_SECONDS = 10, 300
 
-# What responses and their order depend on. They can be ordered by views too, but these change all the time.
+# The columns on which responses and their order depend, without the views, which change all the time.
 COLUMNS = (*ArticleSchema().columns, "created_at", "updated_at")
 
 

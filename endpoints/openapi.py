@@ -24,7 +24,7 @@ FORMS: dict[str, RowSchema] = {
 STRING: dict[str, Any] = {"type": "string"}
 ARRAY: dict[str, Any] = {"type": "array"}
 LINKED_DATA = {"@context": STRING, "@graph": ARRAY | {"items": {}}}
-# What each field type, and those that derive from it, render.
+# The JSON Schema of the values that each field type, and those that derive from it, render.
 JSON_TYPES: dict[type, dict[str, Any]] = {
     Text: STRING,
     Timestamp: STRING | {"format": "date-time"},

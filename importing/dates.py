@@ -6,7 +6,8 @@ from email.utils import parsedate_to_datetime
 
 DATE_FORMS = "Must be a date, as in 2026-03-01 or 2026-03-01 08:00."
 TIME = re.compile(r":|\A[\dW.-]{6,10}[T ]\d", re.IGNORECASE)
-DOTTED_DATE = re.compile(r"(\d\d?)\.(\d\d?)\.(\d{4}|\d\d)\b")  # day, month and year, as in a spreadsheet
+# A spreadsheet writes day, month and year.
+DOTTED_DATE = re.compile(r"(\d\d?)\.(\d\d?)\.(\d{4}|\d\d)\b")
 
 
 def fit_date(text: str, zone: tzinfo) -> str:

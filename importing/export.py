@@ -3,7 +3,7 @@
 from collections.abc import Collection, Iterator
 from typing import Any
 
-from sqlalchemy import Select, select
+from sqlalchemy import select
 
 from importing.derived import fill_derived_fields
 from models import Customer, article_table, db
@@ -14,19 +14,16 @@ from storage.structured_data import fill_schema_markup, stored_article
 schema = ArticleImportSchema()
 
 
-def select_articles(customer: Customer, slugs: Collection[str]) -> Select[Any]:
-    """Select the customer's articles, or those of them that have one of the slugs."""
-    own = select(article_table).where(article_table.c.customer_id == customer.id)
-    return own.where(article_table.c.slug.in_(slugs)) if slugs else own
-
-
 def export_articles(customer: Customer, slugs: Collection[str] = (), *, all_fields: bool) -> Iterator[dict[str, Any]]:
     """Yield the customer's articles, or those with these slugs, ordered by id, in the form that import takes.
 
     Values that an import would derive are left out, so that they follow an edit, unless `all_fields`. The articles are
     read in the session's transaction, and held in memory a batch at a time.
     """
-    query = select_articles(customer, slugs).order_by(article_table.c.id)
+    columns = article_table.c
+    query = select(article_table).where(columns.customer_id == customer.id).order_by(columns.id)
+    if slugs:
+        query = query.where(columns.slug.in_(slugs))
     result = db.session.execute(query, execution_options={"yield_per": BATCH_SIZE})
     for batch in result.mappings().partitions():
         articles = [stored_article(dict(row), customer.name) for row in batch]

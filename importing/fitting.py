@@ -19,7 +19,7 @@ TAG = re.compile(r"</?[a-zA-Z][^<>]*>")
 SHORTCODE = re.compile(r"\[(?:/[a-z]|[a-z][\w-]*\s[^\[\]<>]*=|gallery\])")
 # Templates of Jekyll, Hugo and Eleventy, and attributes of kramdown.
 TEMPLATE = re.compile(r"\{(?:[%{]|:\s?[.#\w])")
-MAX_TITLE_SLUG = 170  # characters of a slug from a title, so that a number fits behind it
+MAX_TITLE_SLUG = 170  # A number of a post still fits behind as many characters.
 
 
 def fit_article(

@@ -14,8 +14,8 @@ from schemas import ArticleImportSchema
 
 FORM = {field.data_key or name: field for name, field in ArticleImportSchema().fields.items()}
 JSON_FIELDS = {name for name, field in FORM.items() if isinstance(field, WholeNumber | Minutes | SchemaMarkup)}
-MAX_DEPTH = 252  # levels: as many as structured data may have, within its field
-MAX_LINE = 2**31 - 1  # characters, so that no text is folded
+MAX_DEPTH = 252  # Structured data may have as many levels within its field.
+MAX_LINE = 2**31 - 1  # No text has as many characters, so that none is folded.
 QUOTES_HINT = "Put text that holds ': ' or begins with a special character between double quotes."
 # The first line that equals the opening one ends the front matter, whatever the fields hold.
 FRONT_MATTER = re.compile(r"(---|\+\+\+)[ \t]*\r?\n(.*?)^\1[ \t]*(?:\r?\n|\Z)", re.DOTALL | re.MULTILINE)

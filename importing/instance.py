@@ -11,7 +11,7 @@ import orjson
 from importing.report import SourceError
 from schemas import API_PATH
 
-PAGE_SIZE = 100  # articles that are requested at a time
+PAGE_SIZE = 100  # A request asks for as many articles.
 TIMEOUT_SECONDS = 60  # The instance may be silent for as long.
 CHECK_URL = "Check that the URL is that of an instance of this service."
 CHANGED = "The articles changed while they were read. Import them again."
@@ -71,7 +71,8 @@ def _read_page(url: str, key: str | None, skip: int) -> tuple[list[Any], int]:
     """
     parts = urlsplit(url)
     page = {"take": PAGE_SIZE, "skip": skip, "orderBy": "publishedAt", "order": "asc"}
-    query = urlencode(dict(reversed(parse_qsl(parts.query))) | page)  # the first of repeated parameters counts
+    # The first of repeated parameters counts.
+    query = urlencode(dict(reversed(parse_qsl(parts.query))) | page)
     match _fetch(parts._replace(query=query).geturl(), key):
         case {"data": list(articles), "meta": {"total": int(total)}}:
             return articles, total
@@ -87,7 +88,7 @@ def _read_sitemap(url: str, key: str | None) -> dict[str, str]:
 
 
 class _NoRedirects(HTTPRedirectHandler):
-    """Treats a redirect as an error: following it could send the key to another host."""
+    """A handler that treats a redirect as an error: following it could send the key to another host."""
 
     def redirect_request(self, *_args: Any) -> None:
         return None

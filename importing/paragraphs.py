@@ -2,7 +2,8 @@
 
 import re
 
-CONTAINERS = ["dl", "figure", "form", "ol", "pre", "script", "style", "table", "ul"]  # what is in them stays
+# The text in these stays as it is.
+CONTAINERS = ["dl", "figure", "form", "ol", "pre", "script", "style", "table", "ul"]
 LINES = ["h1", "h2", "h3", "h4", "h5", "h6", "p"]
 BLOCKS = ["address", "article", "aside", "blockquote", "details", "div", "footer", "header", "hr", "nav", "section"]
 NAMES = "|".join([*CONTAINERS, *LINES, *BLOCKS])
@@ -20,7 +21,7 @@ def add_paragraphs(text: str) -> str:
     """
     depth, is_line, parts = 0, False, []
     for number, part in enumerate(BLOCK_TAG.split(text.replace("\r\n", "\n"))):
-        if number % 2:  # a tag
+        if number % 2:  # It is a tag.
             name, is_end = TAG_NAME.findall(part)[0].lower(), part.startswith("</")
             depth = max(0, depth + (-1 if is_end else 1)) if name in CONTAINERS else depth
             is_line = name in LINES and not is_end

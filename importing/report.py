@@ -16,7 +16,7 @@ from schemas import ArticleImportSchema
 
 MAX_REASONS = 20
 MAX_EXAMPLES = 3
-MAX_LINE_LENGTH = 500  # characters
+MAX_LINE_LENGTH = 500  # It counts characters.
 DATES = {"publishedAt", "createdAt", "updatedAt"}
 # The keys are as `plain_name` returns them: a field's name, and then its aliases in the order in which they count.
 FIELD_BY_ALIAS = {
@@ -40,18 +40,18 @@ class ImportFailedError(Exception):
 
 
 class SourceError(Exception):
-    """Why a source cannot be read, or not to its end."""
+    """A source that cannot be read, or not to its end. The message says why."""
 
     def __init__(self, reason: str, line: int | None = None) -> None:
         super().__init__(f"line {line}: {reason}" if line else reason)
 
 
 class SourceOptions(NamedTuple):
-    """What the user says about the sources."""
+    """Options of an import that say how to read its sources."""
 
-    key: str | None = None  # another instance's key
-    site: str = ""  # the URL against which relative ones are completed
-    zone: tzinfo = UTC  # the zone of dates without one
+    key: str | None = None  # It is the key of another instance.
+    site: str = ""  # Relative URLs are completed with it.
+    zone: tzinfo = UTC  # Dates without a zone are of it.
 
 
 class SourceArticle(dict[str, Any]):
@@ -86,13 +86,16 @@ def decode(data: bytes, first_line: int = 1) -> str:
 
 
 class ImportReport:
-    """What is said about an import at its end."""
+    """A report about an import, which is printed at its end."""
 
     def __init__(self) -> None:
         self.mistakes = 0
-        self.notes: dict[str, list[str]] = defaultdict(list)  # slugs, by what was lost or looks wrong
-        self.changes: list[tuple[str, list[str]]] = []  # the first slugs, with what changes
-        self._lines: dict[tuple[str, str], list[str]] = {}  # by field and reason, the first reasons alone
+        # Slugs, by what was lost or looks wrong.
+        self.notes: dict[str, list[str]] = defaultdict(list)
+        # The slugs of the first articles that change, with what changes.
+        self.changes: list[tuple[str, list[str]]] = []
+        # The lines about the first reasons, by field and reason.
+        self._lines: dict[tuple[str, str], list[str]] = {}
 
     def add(self, where: str, reason: str, field: str = "", value: Any = None) -> None:
         """Record a mistake in a whole source, in an article or in one of its fields."""

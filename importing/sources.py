@@ -21,7 +21,8 @@ from importing.wordpress import read_wordpress
 
 # Yields the articles of a source. Raises SourceError or OSError if it cannot be read.
 Reader = Callable[[str, SourceOptions, ImportReport], Records]
-READERS: Mapping[str, Reader] = {  # by the file's suffix
+# The readers of files, by suffix.
+READERS: Mapping[str, Reader] = {
     ".json": read_document,
     ".jsonl": read_lines,
     ".xml": read_wordpress,

@@ -13,7 +13,7 @@ from importing.front_matter import Plain
 from importing.paragraphs import add_paragraphs
 from importing.report import FIELD_BY_ALIAS, ImportReport, Records, SourceError, SourceOptions, decode, plain_name
 
-MAX_CELL_LENGTH = 1 << 24  # characters
+MAX_CELL_LENGTH = 1 << 24  # It counts characters.
 EXCEL_LINE = re.compile(r"sep=(.)\r?\n")
 
 

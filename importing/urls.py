@@ -11,14 +11,16 @@ from importing.derived import REST_OF_TAG
 OPENING_TAG = re.compile(rf"<[a-zA-Z]{REST_OF_TAG}")
 ATTRIBUTE = re.compile(r"""(?<=[\s"'/])([\w:-]++)(\s*+=\s*+)("[^"]*+"|'[^']*+'|[^\s"'>]++)""")
 WHOLE_VALUE = re.compile("()(.+)()", re.DOTALL)
-URLS = {  # by attribute: what precedes a URL in its value, the URL, and what follows
+# By attribute: the text before a URL in its value, the URL, and the text behind it.
+URLS = {
     "href": WHOLE_VALUE,
     "src": WHOLE_VALUE,
     "poster": WHOLE_VALUE,
     "srcset": re.compile(r"()([^\s,]\S*(?<!,))([^,]*,?)"),
     "style": re.compile(r"""(\burl\(\s*+(?:["']|&quot;|&#0?39;)?)([^"'()&\s]+)()"""),
 }
-ABSOLUTE_URL = re.compile(r"[a-z][a-z0-9+.-]*:|//|#|\{|\Z", re.IGNORECASE)  # or empty, or a template's
+# An empty URL, a fragment and a template stay as they are too.
+ABSOLUTE_URL = re.compile(r"[a-z][a-z0-9+.-]*:|//|#|\{|\Z", re.IGNORECASE)
 
 
 def change_urls(html: str, change: Callable[[str, str], str]) -> str:

@@ -17,7 +17,8 @@ CHUNK_BYTES = 1 << 16
 STATUSES = {"publish": "published", "future": "published", "draft": "draft", "pending": "draft", "private": "draft"}
 # The block editor writes paragraphs itself, and its settings in comments.
 COMMENT = re.compile(r"<!--(?: /?wp:[^<>]*|more[^<>]*|nextpage)-->\n?")
-FILLED_BLOCK = re.compile(r"<!-- wp:([\w/-]+)[^<>]*/-->")  # by WordPress, when it shows the page
+# WordPress fills these blocks when it shows the page.
+FILLED_BLOCK = re.compile(r"<!-- wp:([\w/-]+)[^<>]*/-->")
 # A caption's attributes, its picture, and its text, which older versions have as an attribute.
 REST_OF_TAG = r"""\s(?:[^<>"']++|"[^<"]*"|'[^<']*')*+>"""
 CAPTION = re.compile(
@@ -31,11 +32,11 @@ EMBED = re.compile(
 )
 PLACEHOLDER = re.compile(r"%%([\w-]+)%%|%([a-z_]+)(?:\([^)%]*\))?%")  # Yoast: %%title%%. Rank Math: %title%
 
-Texts = dict[str, str]  # Texts by name or by id
+Texts = dict[str, str]  # It holds texts by name or by id.
 
 
 class ExportBuilder(TreeBuilder):
-    """Builds the elements of an export, which has no document type."""
+    """A builder of the elements of an export, which has no document type."""
 
     def doctype(self, *_args: Any) -> None:
         """Refuse a document type: its entities could grow without bounds, or read other files."""
@@ -165,8 +166,8 @@ def _render(content: str) -> str:
 
 
 def _figure(caption: re.Match[str]) -> str:
-    given = CAPTION_TEXT.search(caption[1])
-    text = given[2] if given else caption[3].strip()
+    attribute = CAPTION_TEXT.search(caption[1])
+    text = attribute[2] if attribute else caption[3].strip()
     return f"<figure>{caption[2]}<figcaption>{text}</figcaption></figure>"
 
 

@@ -20,14 +20,17 @@ from storage.search import search_columns
 from storage.selects import BATCH_SIZE, select_published
 from storage.structured_data import given_schema_markup, stored_article
 
-MAX_CHANGES_SHOWN = 20  # articles of a dry run
+MAX_CHANGES_SHOWN = 20  # A dry run names as many articles.
 FIELD_NAMES = {name: field.data_key or name for name, field in ArticleImportSchema().fields.items()}
-PRESERVED_COLUMNS = "id", "status", "created_at", "published_at", "views"  # unless an import gives them
+# An article keeps these unless an import gives them.
+PRESERVED_COLUMNS = "id", "status", "created_at", "published_at", "views"
 # A change of these moves `updated_at`.
 CONTENT_COLUMNS = set(ArticleSchema().columns) - set(PRESERVED_COLUMNS)
 
-Row = dict[str, Any]  # an article by `Article` column
-Incoming = tuple[str, Any, Row]  # where an article is, the record, and the columns that it gives
+# An article by `Article` column.
+Row = dict[str, Any]
+# The place of an article, the record, and the columns that it gives.
+Incoming = tuple[str, Any, Row]
 
 
 def save_articles(
@@ -73,10 +76,10 @@ class ArticleWriter:
         self.report, self.publish_dated = report, publish_dated
         self.now = truncate_to_milliseconds(datetime.now(UTC))
         self.counts: Counter[str] = Counter()
-        self.places: dict[str, dict[str, str]] = {"id": {}, "slug": {}}  # where the articles so far are
-        self.pending_slugs: list[
-            tuple[str, str, str]
-        ] = []  # where the article is, its id, and its slug, which another one has
+        # The places of the articles so far, by id and by slug.
+        self.places: dict[str, dict[str, str]] = {"id": {}, "slug": {}}
+        # The place of an article, its id, and its slug, which another article still has.
+        self.pending_slugs: list[tuple[str, str, str]] = []
 
     def write(self, batch: list[Incoming]) -> None:
         """Write the new and the changed articles of a batch."""
@@ -93,7 +96,7 @@ class ArticleWriter:
                 continue
             if holder and holder["id"] != row["id"]:
                 self.pending_slugs.append((where, row["id"], row["slug"]))
-                row["slug"] = f" {row['id']}"  # unique, since no slug has a space
+                row["slug"] = f" {row['id']}"  # It is unique, since no slug has a space.
             if not stored:
                 new.append(row)
             elif any(stored[name] != value for name, value in row.items()):
@@ -129,9 +132,9 @@ class ArticleWriter:
     def _load_existing(self, articles: list[Row]) -> tuple[dict[str, Row], dict[str, Row]]:
         """Return the rows that have any of the articles' ids and slugs, by id and by slug."""
         columns = article_table.c
-        own = select(columns.pk).where(columns.customer_id == self.customer_id)
-        same_ids = own.where(columns.id.in_([article["id"] for article in articles if "id" in article]))
-        same_slugs = own.where(columns.slug.in_([article["slug"] for article in articles]))
+        pks = select(columns.pk).where(columns.customer_id == self.customer_id)
+        same_ids = pks.where(columns.id.in_([article["id"] for article in articles if "id" in article]))
+        same_slugs = pks.where(columns.slug.in_([article["slug"] for article in articles]))
         # A union: with "or" SQLite would read each of the customer's articles.
         same = select(article_table).where(columns.pk.in_(same_ids.union(same_slugs)))
         rows = [stored_article(dict(row), self.publisher) for row in db.session.execute(same).mappings()]
@@ -191,15 +194,16 @@ class ArticleWriter:
 
     def set_pending_slugs(self) -> None:
         """Set the slugs that other articles of the import have given up."""
-        own = article_table.c.customer_id == self.customer_id
+        is_of_customer = article_table.c.customer_id == self.customer_id
         for where, id, slug in self.pending_slugs:
-            holder = db.session.scalar(select(article_table.c.id).where(own, article_table.c.slug == slug))
+            holder = db.session.scalar(select(article_table.c.id).where(is_of_customer, article_table.c.slug == slug))
             if holder:
                 reason = f"The article with the id {holder!r} already has this slug."
                 hint = "Choose another slug. To replace that article, use its id or none."
                 self.report.add(where, f"{reason} {hint}", "slug")
             else:
-                db.session.execute(update(article_table).where(own, article_table.c.id == id).values(slug=slug))
+                statement = update(article_table).where(is_of_customer, article_table.c.id == id)
+                db.session.execute(statement.values(slug=slug))
 
     def unpublish_missing(self) -> None:
         """Turn the customer's published articles that this import has not brought into drafts.

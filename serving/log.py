@@ -21,7 +21,7 @@ WRITE_INTERVAL_SECONDS = 0.1
 
 
 class StderrHandler(logging.Handler):
-    """Writes lines to a file in a thread, so that no request waits for a full pipe or a slow disk."""
+    """A logging handler that writes in a thread, so that no request waits for a full pipe or a slow disk."""
 
     def __init__(self, file: int) -> None:
         super().__init__()

@@ -51,7 +51,7 @@ class Entry:
 
 
 class ResponseCache:
-    """Stores responses within `capacity` bytes, and evicts the least recently used first.
+    """WSGI middleware that stores responses within `capacity` bytes, and evicts the least recently used first.
 
     `parameters` are those that an endpoint knows, by its path. With a capacity of 0, every request calls the
     application. Responses are sent in the form that the client asks for, stored or not.

@@ -35,7 +35,7 @@ access_log = logging.getLogger("access")
 
 
 class StrictRequestParser(HTTPRequestParser):  # type: ignore[misc]  # waitress has no types.
-    """Rejects requests that waitress accepts although RFC 9112 does not, and accepts UTF-8 in the target."""
+    """A parser that rejects requests which RFC 9112 does not accept, and accepts UTF-8 in the target."""
 
     def parse_header(self, header_plus: bytes) -> None:
         """Parse the start line and the headers. Raises ParsingError.
@@ -68,7 +68,7 @@ class StrictRequestParser(HTTPRequestParser):  # type: ignore[misc]  # waitress 
 
 
 class ApiTask(WSGITask):  # type: ignore[misc]
-    """Sends the application's response."""
+    """A task that sends the application's response."""
 
     wrote_header: bool
 
@@ -108,7 +108,7 @@ class ApiTask(WSGITask):  # type: ignore[misc]
 
 
 class ProblemTask(ErrorTask):  # type: ignore[misc]
-    """Sends what waitress itself rejects as problem details (RFC 9457), like every error of the API."""
+    """A task that responds to a request that waitress rejects, with problem details (RFC 9457) as the API does."""
 
     def execute(self) -> None:
         """Send the response. The log has no method and path, since the request may not have been parsed."""

@@ -14,7 +14,7 @@ FRESH_UNTIL = "article_delivery.fresh_until"
 
 
 class ChangeDetector(Protocol):
-    """Detects commits to a database by any process.
+    """A detector of commits to a database by any process.
 
     A version is read before the data, so that what is stored under it may be newer than the version, but never older.
     """

@@ -14,8 +14,8 @@ from models import db
 from storage.sqlite import checkpoint, sqlite_path
 
 WRITE_LOCK_TIMEOUT_SECONDS = 60  # An import of 100,000 articles takes half of it.
-# What a transaction writes, and how it locks out other writers on PostgreSQL: whatever tool they are, and no reader,
-# pg_dump included. Before an upgrade, there may be no table to lock.
+# How a transaction that writes rows or tables locks out other writers on PostgreSQL, whatever tool they are. Readers
+# such as pg_dump are not locked out. Before an upgrade, there may be no table to lock.
 POSTGRESQL_LOCKS = {
     "rows": "LOCK TABLE article IN SHARE ROW EXCLUSIVE MODE",
     "tables": "SELECT pg_advisory_xact_lock(4171826905)",

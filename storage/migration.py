@@ -6,7 +6,7 @@ from sqlalchemy.exc import DataError, IntegrityError
 from models import Base, TablesVersion
 from storage import StorageError
 
-# What gives the ids of the tables' rows, by dialect: SQLite's entry for a table, and PostgreSQL's sequences.
+# The last ids that were given to rows, by dialect: SQLite's entry for a table, and PostgreSQL's sequences.
 LAST_IDS = {
     "sqlite": "SELECT name, seq FROM sqlite_sequence WHERE name IN ('customer', 'api_key')",
     "postgresql": "SELECT sequencename, last_value FROM pg_sequences WHERE schemaname = current_schema()"

@@ -22,7 +22,7 @@ STATE = "SELECT pg_postmaster_start_time(), pg_is_in_recovery(), pg_current_snap
 
 
 class PostgreSQLChangeDetector:
-    """Detects commits to the database of one PostgreSQL server, on a separate connection.
+    """A detector of commits to the database of one PostgreSQL server, on a separate connection.
 
     A version is an epoch and the server's state. A new epoch begins when the connection is lost: no connection survives
     a crash, after which transaction ids may be used again.

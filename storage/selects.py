@@ -41,7 +41,7 @@ def matching(words: int) -> Iterator[ColumnElement[bool]]:
 _scheduled = _of_customer, _article.status == "published", _article.published_at > bindparam("now")
 
 
-# When the next of a customer's scheduled articles is published. Binds `customer_id` and `now`.
+# The time at which the next of a customer's scheduled articles is published. Binds `customer_id` and `now`.
 NEXT_PUBLICATION = select(func.min(_article.published_at)).where(*_scheduled)
 
 

@@ -24,7 +24,7 @@ def file_state(path: str) -> tuple[int, int, int, int, int]:
 
 
 class SQLiteChangeDetector:
-    """Detects commits to a SQLite file by any process, and another file in its place.
+    """A detector of commits to a SQLite file by any process, and of another file in its place.
 
     A version is the number of times that the file was opened, and SQLite's `data_version`, which differs after each
     commit that is seen by one connection (https://www.sqlite.org/pragma.html#pragma_data_version). A commit goes to the

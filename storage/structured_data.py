@@ -54,7 +54,7 @@ def normalize_json(text: str) -> str:
     """Return JSON text in the form of `dump_json`, so that equal values are equal text."""
     try:
         return dump_json(orjson.loads(text))
-    except (ValueError, ValidationError):  # SQLite allows more levels than the JSON library, and lone surrogates
+    except (ValueError, ValidationError):  # SQLite allows more levels, and lone surrogates.
         return text.replace("\r", " ").replace("\n", " ")
 
 
@@ -62,10 +62,10 @@ def given_schema_markup(article: dict[str, Any], publisher: str) -> str | None:
     """Return the structured data of an article, by `Article` column, or None if it is just what would be generated."""
     if article["schema_markup"] is None:
         return None
-    given = normalize_json(article["schema_markup"])
+    stored = normalize_json(article["schema_markup"])
     (record,) = schema.render([[article[name] for name in schema.columns]])
     generated = generate_schema_markup(record, article["updated_at"], publisher)
-    return None if given == normalize_json(generated) else given
+    return None if stored == normalize_json(generated) else stored
 
 
 def stored_article(row: dict[str, Any], publisher: str) -> dict[str, Any]:
