@@ -80,7 +80,7 @@ def main() -> None:
     with app.app_context():
         open_and_report(create=True)
         print_start_message(server.base_url(settings["HOST"], listener.getsockname()[1]))
-        release_connection()
+        release_connection()  # These connections may write to the file, and those of requests must not.
     logged_app = AccessLog(app, access_log_handler.write) if access_log_handler else app
     server.serve(logged_app, listener, settings["THREADS"], allow_origins=bool(settings["CORS_ORIGINS"]))
 

@@ -27,8 +27,10 @@ def hash_key(key: str) -> str:
 def check_key() -> None:
     """Find the customer of a request's API key. Sets `g.customer` and, for the access log, REMOTE_USER.
 
-    OPTIONS needs no key, since a browser's preflight request cannot send one. Raises Unauthorized (401), in the same
-    words for an unknown, a revoked and an expired key, so that a stranger learns nothing.
+    OPTIONS needs no key: its response names the methods alone, and endpoints.cors responds to preflight requests.
+
+    Raises Unauthorized (401), in the same words for an unknown, a revoked and an expired key, so that a stranger learns
+    nothing.
     """
     if request.method == "OPTIONS":
         return

@@ -5,7 +5,8 @@ from typing import Any
 import orjson
 from flask import Flask, Response, current_app
 from marshmallow import ValidationError
-from sqlalchemy.exc import DBAPIError, TimeoutError
+from sqlalchemy.exc import DBAPIError
+from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 from werkzeug.exceptions import HTTPException, Unauthorized
 from werkzeug.http import HTTP_STATUS_CODES
 
@@ -44,7 +45,7 @@ def init_app(app: Flask) -> None:
     app.register_error_handler(HTTPException, _from_http_exception)
     app.register_error_handler(ValidationError, _from_validation_error)
     app.register_error_handler(DBAPIError, _from_database_error)
-    app.register_error_handler(TimeoutError, _from_database_error)
+    app.register_error_handler(PoolTimeoutError, _from_database_error)
     app.after_request(add_security_headers)
 
 
@@ -79,6 +80,6 @@ def _from_validation_error(error: ValidationError) -> Response:
     return _problem(Response(status=400), BAD_PARAMETERS, code="invalid_parameters", errors=error.messages)
 
 
-def _from_database_error(error: DBAPIError | TimeoutError) -> Response:
+def _from_database_error(error: DBAPIError | PoolTimeoutError) -> Response:
     current_app.logger.error("The database cannot be read: %s", getattr(error, "orig", repr(error)))
     return _problem(Response(status=503, headers={"Retry-After": "5"}))

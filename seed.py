@@ -18,7 +18,8 @@ from commands.customers import remove_customer
 from commands.errors import report_errors
 from commands.keys import add_key
 from commands.lookup import DEMO_CUSTOMER, command_transaction, find_customer, find_or_create_customer
-from importing.report import ImportReport, number_records
+from importing.records import number_records
+from importing.report import ImportReport
 from importing.writer import save_articles
 from models import ApiKey, Customer, article_table, db
 from schemas import API_PATH

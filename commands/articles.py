@@ -90,7 +90,7 @@ def unpublish(slugs: tuple[str, ...], customer: str | None) -> None:
 
 
 def _update(article: Row[Any], **values: Any) -> None:
-    """Write these columns of an article, and what search reads. Changes by other tools stay."""
+    """Write these columns alone, and those of search again: another tool may have changed title or slug."""
     values |= search_columns(article.title, article.slug)
     db.session.execute(update(article_table).where(article_table.c.pk == article.pk).values(values))
 

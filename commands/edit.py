@@ -32,7 +32,7 @@ def edit(slug: str, customer: str | None) -> None:
     """
     open_and_report()
     owner = get_customer(customer, writes=True)
-    get_articles(owner, (slug,))
+    get_articles(owner, (slug,))  # It raises if there is no such article.
     original = _format_current(owner, slug)
     release_connection()
     with NamedTemporaryFile(prefix="article-", suffix=".html", delete=False) as temporary:

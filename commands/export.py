@@ -32,7 +32,7 @@ def export(slugs: tuple[str, ...], customer: str | None, all_fields: bool, folde
     editor and a history in git: fields in YAML, then the HTML.
     """
     with customer_transaction(customer, writes=False) as owner:
-        get_articles(owner, slugs)
+        get_articles(owner, slugs)  # It raises if one does not exist.
         records = export_articles(owner, slugs, all_fields=all_fields)
         if folder:
             echo(f"Wrote {count_articles(write_folder(folder, records))} to {folder}.", err=True)

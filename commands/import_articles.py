@@ -9,7 +9,8 @@ from flask import current_app
 from commands import count_articles, echo, params
 from commands.lookup import get_customer, open_and_report
 from importing.instance import is_filtered
-from importing.report import ImportReport, SourceOptions
+from importing.records import SourceOptions
+from importing.report import ImportReport
 from importing.sources import open_sources
 from importing.writer import save_articles
 from models import db

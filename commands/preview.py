@@ -18,7 +18,8 @@ from commands.programs import find_program, start_program, stop_on_signal
 from field_types import format_timestamp
 from importing.export import export_articles
 from importing.json_files import dump_line
-from importing.report import ImportReport, number_records
+from importing.records import number_records
+from importing.report import ImportReport
 from importing.writer import save_articles
 from schemas import API_PATH
 from serving import server
@@ -64,7 +65,7 @@ def _read_articles(customer: str | None, only: tuple[str, ...]) -> tuple[str, li
     """Return the customer's name and its articles as lines of JSON, those to preview as published now."""
     now, lines = format_timestamp(datetime.now(UTC)), []
     with customer_transaction(customer, writes=False) as owner:
-        get_articles(owner, only)
+        get_articles(owner, only)  # It raises if one does not exist.
         for article in export_articles(owner, all_fields=False):
             is_published = article["status"] == "published" and article["publishedAt"] <= now
             if not is_published and (not only or article["slug"] in only):

@@ -96,14 +96,15 @@ def watch(command: tuple[str, ...], now: bool, customer: str | None) -> None:
 def _run_after_changes(command: tuple[str, ...], state: PublishedState, stop: Event, *, is_pending: bool) -> None:
     """Run the command after each change that is seen, also after one while it runs, until `stop` and its end."""
     process: subprocess.Popen[bytes] | None = None
-    settled_at, retry_at, retry_seconds = 0.0, 0.0, MIN_RETRY_SECONDS
+    settle_deadline, retry_at, retry_seconds = 0.0, 0.0, MIN_RETRY_SECONDS
     while not stop.is_set():
         time.sleep(LOOK_SECONDS)
-        has_changed, now = state.refresh(), time.monotonic()  # A change may be taken back while the command runs.
+        # Look while the command runs, too: a change that is taken back meanwhile still counts.
+        has_changed, now = state.refresh(), time.monotonic()
         if has_changed and not is_pending:
-            is_pending, settled_at = True, now + MAX_SETTLE_SECONDS
+            is_pending, settle_deadline = True, now + MAX_SETTLE_SECONDS
         try:
-            is_due = now >= retry_at and (not has_changed or now >= settled_at)
+            is_due = now >= retry_at and (not has_changed or now >= settle_deadline)
             if not process and is_pending and is_due and not state.is_away:
                 # A terminal sends Ctrl+C to the whole group of `watch`, and the command is to end its work.
                 process = start_program(command, stdin=subprocess.DEVNULL, process_group=0)

@@ -14,9 +14,10 @@ import orjson
 
 from importing.dates import fit_date
 from importing.fitting import fit_article, fit_slug
-from importing.front_matter import FORM, dump_front_matter, parse_front_matter, parse_scalars
+from importing.front_matter import IMPORT_FIELDS, dump_front_matter, parse_front_matter, parse_scalars
 from importing.markdown import render_markdown
-from importing.report import DATES, ImportReport, Records, SourceArticle, SourceError, SourceOptions
+from importing.records import DATES, Records, SourceArticle, SourceError, SourceOptions
+from importing.report import ImportReport
 from importing.urls import change_urls
 
 SUFFIXES = (".html", ".md", ".markdown")
@@ -68,7 +69,8 @@ def _read_file(path: Path, data: bytes, options: SourceOptions, root: Path) -> S
     """Return the article of a file. Raises SourceError."""
     fields, content = parse_front_matter(data)
     is_html = path.suffix.lower() == ".html"
-    if is_html and {"title", "slug"} <= fields.keys() <= FORM.keys() and isinstance(fields["slug"], str):
+    # An export writes HTML with a title, a slug, and no field that an import does not know. Other files are fitted.
+    if is_html and {"title", "slug"} <= fields.keys() <= IMPORT_FIELDS.keys() and isinstance(fields["slug"], str):
         return own_article(fields, content, options.zone)
     date, slug = _parse_name(path)
     if "_posts" in path.parts or (date and "layout" in fields):  # Jekyll separates words by spaces.

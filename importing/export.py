@@ -9,7 +9,7 @@ from importing.derived import fill_derived_fields
 from models import Customer, article_table, db
 from schemas import ArticleImportSchema
 from storage.selects import BATCH_SIZE
-from storage.structured_data import fill_schema_markup, stored_article
+from storage.structured_data import fill_schema_markup, normalize_row
 
 schema = ArticleImportSchema()
 
@@ -26,7 +26,7 @@ def export_articles(customer: Customer, slugs: Collection[str] = (), *, all_fiel
         query = query.where(columns.slug.in_(slugs))
     result = db.session.execute(query, execution_options={"yield_per": BATCH_SIZE})
     for batch in result.mappings().partitions():
-        articles = [stored_article(dict(row), customer.name) for row in batch]
+        articles = [normalize_row(dict(row), customer.name) for row in batch]
         records = schema.render([article[name] for name in schema.columns] for article in articles)
         if all_fields:
             fill_schema_markup(records, [article["updated_at"] for article in articles], customer.name)

@@ -8,7 +8,7 @@ from urllib.parse import urljoin
 from importing.dates import fit_date, parse_date
 from importing.derived import decode_references
 from importing.front_matter import parse_scalars
-from importing.report import DATES, FIELD_BY_ALIAS, SourceArticle, SourceOptions, plain_name
+from importing.records import DATES, FIELD_BY_ALIAS, SourceArticle, SourceOptions, plain_name
 from importing.urls import change_urls, complete_url
 from storage.search import fold
 
@@ -50,37 +50,41 @@ def fit_article(
 def _rename(values: dict[str, Any], zone: tzinfo) -> SourceArticle:
     """Return an article by the import form's names, with its author's names, and notes about what is left out."""
     fields = {name: value for name, value in values.items() if value not in MISSING or name == "contentHtml"}
-    names: dict[str, str] = {}
+    # The author's names of the fields. Each one that is used is removed, and the rest is left out.
+    unused: dict[str, str] = {}
     for name in fields:
-        names.setdefault(plain_name(name), name)
+        unused.setdefault(plain_name(name), name)
     article = SourceArticle({})
-    article.notes = [f"Left out: {name}" for name in fields if name not in names.values()]
-    _pop_status(article, fields, names, zone)
-    if "categories" in names and "category" not in names:
-        article.names["category"] = names.pop("categories")
+    article.notes = [f"Left out: {name}" for name in fields if name not in unused.values()]
+    _use_switches(article, fields, unused, zone)
+    if "categories" in unused and "category" not in unused:
+        article.names["category"] = unused.pop("categories")
         categories = _texts(fields[article.names["category"]])
         article["category"] = _text(categories)
         article.notes += ["Left out: categories after the first"] if len(categories) > 1 else []
     for alias, field in FIELD_BY_ALIAS.items():
-        if alias in names and field not in article and (alias == "slug" or field != "slug"):  # A URL is no slug.
-            article.names[field] = names.pop(alias)
+        # The aliases of a slug are for hints alone: they hold URLs.
+        if alias in unused and field not in article and (alias == "slug" or field != "slug"):
+            article.names[field] = unused.pop(alias)
             article[field] = fields[article.names[field]]
-    article.notes += [f"Left out: {name}" for name in names.values()]
+    article.notes += [f"Left out: {name}" for name in unused.values()]
     return article
 
 
-def _pop_status(article: SourceArticle, fields: dict[str, Any], names: dict[str, str], zone: tzinfo) -> None:
+def _use_switches(article: SourceArticle, fields: dict[str, Any], unused: dict[str, str], zone: tzinfo) -> None:
     """Set the status of an article that a switch or Hugo's date of expiry keeps from readers."""
-    draft, published, expiry = (_text(fields.get(names.get(name, ""))) for name in ("draft", "published", "expirydate"))
-    names.pop("draft", None)
+    switches = "draft", "published", "expirydate"
+    draft, published, expiry = (_text(fields.get(unused.get(name, ""))) for name in switches)
+    unused.pop("draft", None)
     if published.lower() in (*TRUE, *FALSE):  # In Jekyll it is a switch, elsewhere a date.
-        names.pop("published")
+        unused.pop("published")
     if draft.lower() in TRUE or published.lower() in FALSE:
         article["status"] = "draft"
     expires_at = parse_date(expiry, zone)
     if expires_at and expires_at <= datetime.now(UTC):
         article["status"] = "draft"
-        article.notes.append(f"Drafts, because their {names.pop('expirydate')} is past")
+        name = unused.pop("expirydate")
+        article.notes.append(f"Drafts, because their {name} is past")
 
 
 def _fit_texts(article: SourceArticle) -> None:

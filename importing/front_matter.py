@@ -9,11 +9,11 @@ import orjson
 import yaml
 
 from field_types import Minutes, SchemaMarkup, WholeNumber
-from importing.report import SourceError, decode
+from importing.records import SourceError, decode
 from schemas import ArticleImportSchema
 
-FORM = {field.data_key or name: field for name, field in ArticleImportSchema().fields.items()}
-JSON_FIELDS = {name for name, field in FORM.items() if isinstance(field, WholeNumber | Minutes | SchemaMarkup)}
+IMPORT_FIELDS = {field.data_key or name: field for name, field in ArticleImportSchema().fields.items()}
+JSON_FIELDS = {name for name, field in IMPORT_FIELDS.items() if isinstance(field, WholeNumber | Minutes | SchemaMarkup)}
 MAX_DEPTH = 252  # Structured data may have as many levels within its field.
 MAX_LINE = 2**31 - 1  # No text has as many characters, so that none is folded.
 QUOTES_HINT = "Put text that holds ': ' or begins with a special character between double quotes."
@@ -74,7 +74,7 @@ def dump_front_matter(fields: dict[str, Any]) -> str:
 
 
 def parse_scalars(record: dict[str, Any]) -> dict[str, Any]:
-    """Return a record in which fields that are no text have numbers, true and false for text that is one in JSON."""
+    """Return a record with numbers and booleans in the fields that take them, where text without quotes spells one."""
     return record | {name: _to_json(record[name]) for name in record.keys() & JSON_FIELDS}
 
 
@@ -85,6 +85,7 @@ def _to_json(value: Any) -> Any:
             return scalar if isinstance(scalar, int | float) else str(text)
         return str(text)
 
+    # The library calls `to_scalar` for each Plain, at any depth. Text between quotes is no Plain, and stays.
     option = orjson.OPT_PASSTHROUGH_SUBCLASS | orjson.OPT_NON_STR_KEYS
     return orjson.loads(orjson.dumps(value, to_scalar, option))
 

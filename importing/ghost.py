@@ -5,7 +5,8 @@ from collections import defaultdict
 from typing import Any
 
 from importing.fitting import fit_article
-from importing.report import ImportReport, Records, SourceError, SourceOptions
+from importing.records import Records, SourceError, SourceOptions
+from importing.report import ImportReport
 
 STATUSES = {"published": "published", "scheduled": "published", "draft": "draft"}
 SITE = re.compile("__GHOST_URL__/?")  # The export has it in the place of the site's URL.
@@ -71,6 +72,7 @@ def _read_post(post: dict[str, Any], meta: dict[str, Any], tags: list[str], site
         "metaDesc": meta.get("meta_description") or post["custom_excerpt"],
         "contentHtml": SITE.sub(lambda _: base, public),
         "parts for members": public != html or None,
+        # These are no fields of the form: each that has a value is reported as left out.
         **{name: post.get(name) for name in LOST},
         **{name: meta.get(name) for name in LOST_META},
     }

@@ -8,7 +8,7 @@ from urllib.request import HTTPRedirectHandler, Request, build_opener
 
 import orjson
 
-from importing.report import SourceError
+from importing.records import SourceError
 from schemas import API_PATH
 
 PAGE_SIZE = 100  # A request asks for as many articles.

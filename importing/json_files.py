@@ -7,7 +7,8 @@ from typing import IO, Any
 import orjson
 
 from importing.ghost import read_posts
-from importing.report import ImportReport, Records, SourceError, SourceOptions, decode, number_records
+from importing.records import Records, SourceError, SourceOptions, decode, number_records
+from importing.report import ImportReport
 
 
 def dump_line(record: Any) -> bytes:
@@ -48,6 +49,6 @@ def _parse(data: bytes, hint: str, line: int = 1) -> Any:
     try:
         return orjson.loads(data.removeprefix(codecs.BOM_UTF8))
     except orjson.JSONDecodeError as error:
-        decode(data, line)
+        decode(data, line)  # It raises a clearer error if the bytes are not UTF-8.
         where = f"line {error.lineno + line - 1} column {error.colno}"
         raise SourceError(f"Must be JSON ({error.msg}: {where}). {hint}") from error

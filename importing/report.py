@@ -3,33 +3,22 @@
 import re
 import reprlib
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
-from datetime import UTC, tzinfo
-from typing import Any, NamedTuple
+from typing import Any
 
 from field_types import printable
 from importing.dates import DATE_FORMS
 from importing.derived import ANY_TAG, decode_references
+from importing.records import DATES, FIELD_BY_ALIAS, SourceArticle, SourceError, plain_name
 from importing.urls import has_relative_urls
-from schemas import ArticleImportSchema
 
 MAX_REASONS = 20
 MAX_EXAMPLES = 3
 MAX_LINE_LENGTH = 500  # It counts characters.
-DATES = {"publishedAt", "createdAt", "updatedAt"}
-# The keys are as `plain_name` returns them: a field's name, and then its aliases in the order in which they count.
-FIELD_BY_ALIAS = {
-    alias: field.data_key or name
-    for name, field in ArticleImportSchema().fields.items()
-    for alias in ((field.data_key or name).lower(), *field.metadata.get("aliases", ()))
-}
 MARKDOWN = re.compile(r"^(?:#{1,6} |[*-] |> |```)|\]\(\S|\*\*\w", re.MULTILINE)
-# UTF-8 that was read as Latin-1 or as Windows-1252, but for what a text may hold by chance, such as a quote after "Ã"
+# UTF-8 that was read as Latin-1 or as Windows-1252, but for what a text may hold by chance, such as a quote after "Ã".
 WRONG_ENCODING = re.compile("Ã[\x80-\x9f¡-ª¬-º¼-¿„Ÿœ‰˜Š]|â[€\x80]|\N{REPLACEMENT CHARACTER}")
-
-# For each article: where it is, and its fields by the import form's names.
-Records = Iterable[tuple[str, Any]]
 
 show = reprlib.Repr()
 show.maxstring, show.fillvalue = 80, "…"
@@ -37,52 +26,6 @@ show.maxstring, show.fillvalue = 80, "…"
 
 class ImportFailedError(Exception):
     """An import that wrote nothing. Its message has a line for each mistake."""
-
-
-class SourceError(Exception):
-    """A source that cannot be read, or not to its end. The message says why."""
-
-    def __init__(self, reason: str, line: int | None = None) -> None:
-        super().__init__(f"line {line}: {reason}" if line else reason)
-
-
-class SourceOptions(NamedTuple):
-    """Options of an import that say how to read its sources."""
-
-    key: str | None = None  # It is the key of another instance.
-    site: str = ""  # Relative URLs are completed with it.
-    zone: tzinfo = UTC  # Dates without a zone are of it.
-
-
-class SourceArticle(dict[str, Any]):
-    """An article of another system or of an article file, in the form that import takes.
-
-    If no article has its id, it is the one that has its slug. `names` are its author's names of the fields, and `notes`
-    say what was lost.
-    """
-
-    def __init__(self, fields: dict[str, Any]) -> None:
-        super().__init__(fields)
-        self.names: dict[str, str] = {}
-        self.notes: list[str] = []
-
-
-def number_records(source: str, records: Iterable[Any]) -> Records:
-    """Return the records of a source that are told apart by their number alone."""
-    return ((f"{source}, article {number}", record) for number, record in enumerate(records, start=1))
-
-
-def decode(data: bytes, first_line: int = 1) -> str:
-    """Return text in UTF-8, without a byte order mark. `first_line` is the number of its first line.
-
-    Raises SourceError that names the first byte that is not UTF-8.
-    """
-    try:
-        return data.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        *before, line = data[: error.start].split(b"\n")
-        byte = f"byte {len(line) + 1} of line {len(before) + first_line} is not"
-        raise SourceError(f"Must be text in UTF-8: {byte}. Save it in that encoding.") from error
 
 
 class ImportReport:
@@ -130,11 +73,6 @@ class ImportReport:
             shown.append(f"… and {rest} more.")
         if self.mistakes:
             raise ImportFailedError("\n".join(map(printable, shown)))
-
-
-def plain_name(name: str) -> str:
-    """Return a field's name as `FIELD_BY_ALIAS` has it."""
-    return re.sub("[_ -]", "", name.lower())
 
 
 def explain(record: Any, messages: dict[str, list[str]]) -> Iterator[tuple[str, str, Any]]:

@@ -15,7 +15,8 @@ from typing import IO
 from importing.article_files import SUFFIXES, read_folder
 from importing.instance import is_url, read_instance
 from importing.json_files import dump_line, parse_lines, read_document, read_lines
-from importing.report import ImportReport, Records, SourceError, SourceOptions
+from importing.records import MirroredArticle, Records, SourceError, SourceOptions
+from importing.report import ImportReport
 from importing.tables import read_table
 from importing.wordpress import read_wordpress
 
@@ -50,10 +51,11 @@ def open_sources(sources: tuple[str, ...], options: SourceOptions, report: Impor
                 if source == "-" or is_url(source):
                     file = files.enter_context(TemporaryFile())
                     _receive(source, options, file)
-                    readers.append((name, partial(parse_lines, name, file, report)))
+                    parse = _read_mirrored if is_url(source) else parse_lines
+                    readers.append((name, partial(parse, name, file, report)))
                 elif os.path.isfile(source) or os.path.isdir(source):
-                    reader = read_folder if os.path.isdir(source) else READERS[Path(source).suffix.lower()]
-                    readers.append((name, partial(reader, source, options, report)))
+                    read = read_folder if os.path.isdir(source) else READERS[Path(source).suffix.lower()]
+                    readers.append((name, partial(read, source, options, report)))
                 else:
                     raise SourceError("It is not a file or a folder. Use - for a stream of JSON Lines.")
         yield chain.from_iterable(_read(name, reader, report) for name, reader in readers)
@@ -72,6 +74,11 @@ def _receive(source: str, options: SourceOptions, file: IO[bytes]) -> None:
     else:
         raise SourceError("It is closed.")
     file.seek(0)
+
+
+def _read_mirrored(name: str, file: IO[bytes], report: ImportReport) -> Records:
+    for place, record in parse_lines(name, file, report):
+        yield place, MirroredArticle(record) if isinstance(record, dict) else record
 
 
 def _read(name: str, reader: Callable[[], Records], report: ImportReport) -> Records:

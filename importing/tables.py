@@ -11,7 +11,8 @@ from importing.derived import ANY_TAG
 from importing.fitting import fit_article
 from importing.front_matter import Plain
 from importing.paragraphs import add_paragraphs
-from importing.report import FIELD_BY_ALIAS, ImportReport, Records, SourceError, SourceOptions, decode, plain_name
+from importing.records import FIELD_BY_ALIAS, Records, SourceError, SourceOptions, decode, plain_name
+from importing.report import ImportReport
 
 MAX_CELL_LENGTH = 1 << 24  # It counts characters.
 EXCEL_LINE = re.compile(r"sep=(.)\r?\n")

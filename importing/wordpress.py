@@ -10,7 +10,8 @@ from xml.etree.ElementTree import Element, ParseError, TreeBuilder, XMLParser
 from importing.derived import decode_references, visible_words
 from importing.fitting import fit_article, fit_title, slug_from_title
 from importing.paragraphs import add_paragraphs
-from importing.report import ImportReport, Records, SourceError, SourceOptions
+from importing.records import Records, SourceError, SourceOptions
+from importing.report import ImportReport
 
 CONTROL_CHARACTERS = bytes({*range(32)} - {*b"\t\n\r"})  # No XML can hold them, but WordPress exports them.
 CHUNK_BYTES = 1 << 16
@@ -122,10 +123,11 @@ def _read_post(item: Element, texts: Texts, site_title: str, images: Texts, name
         "keywords": _terms(item, "post_tag"),
         "bannerUrl": banner,
         "contentHtml": _render(texts["content"]),
+        **_read_seo_texts(meta, title, site_title, texts["excerpt"]),
+        # These are no fields of the form: each that has a value is reported as left out.
         "author": texts["creator"],
         "comments": any(part["comment_id"] for part in parts) or None,
         "featured images that this file lacks (export All content)": (meta["_thumbnail_id"] and not banner) or None,
-        **_read_seo_texts(meta, title, site_title, texts["excerpt"]),
         **{f"wp:{name}": True for name in FILLED_BLOCK.findall(texts["content"])},
     }
 

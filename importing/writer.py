@@ -12,13 +12,13 @@ from sqlalchemy import insert, select, update
 
 from field_types import truncate_to_milliseconds
 from importing.derived import fill_derived_fields
-from importing.instance import is_url
-from importing.report import ImportReport, Records, SourceArticle, explain, show, warnings_about
+from importing.records import MirroredArticle, Records, SourceArticle
+from importing.report import ImportReport, explain, show, warnings_about
 from models import UPDATE_BY_PK, Customer, article_table, db, publication_state
 from schemas import ArticleImportSchema, ArticleSchema
 from storage.search import search_columns
 from storage.selects import BATCH_SIZE, select_published
-from storage.structured_data import given_schema_markup, stored_article
+from storage.structured_data import given_schema_markup, normalize_row
 
 MAX_CHANGES_SHOWN = 20  # A dry run names as many articles.
 FIELD_NAMES = {name: field.data_key or name for name, field in ArticleImportSchema().fields.items()}
@@ -87,11 +87,11 @@ class ArticleWriter:
         new, changed = [], []
         for where, record, article in batch:
             holder = by_slug.get(article["slug"])
-            is_source = isinstance(record, SourceArticle) or is_url(where)
             stored = by_id.get(article.get("id", ""))
-            if not stored and (is_source or "id" not in article):  # In JSON another id is another article.
+            # In JSON, a record that is no SourceArticle, another id is another article.
+            if not stored and (isinstance(record, SourceArticle) or "id" not in article):
                 stored = holder if holder and holder["id"] not in self.places["id"] else None
-            row = self._complete(article, stored, is_mirrored=is_url(where))
+            row = self._complete(article, stored, is_mirrored=isinstance(record, MirroredArticle))
             if self._appears_twice(where, row):
                 continue
             if holder and holder["id"] != row["id"]:
@@ -137,7 +137,7 @@ class ArticleWriter:
         same_slugs = pks.where(columns.slug.in_([article["slug"] for article in articles]))
         # A union: with "or" SQLite would read each of the customer's articles.
         same = select(article_table).where(columns.pk.in_(same_ids.union(same_slugs)))
-        rows = [stored_article(dict(row), self.publisher) for row in db.session.execute(same).mappings()]
+        rows = [normalize_row(dict(row), self.publisher) for row in db.session.execute(same).mappings()]
         return {row["id"]: row for row in rows}, {row["slug"]: row for row in rows}
 
     def _appears_twice(self, where: str, row: Row) -> bool:
@@ -160,7 +160,7 @@ class ArticleWriter:
         if row["status"] == "published" and not row["published_at"]:
             row["published_at"] = self.now
         row.setdefault("schema_markup", None)
-        # What would be generated with either time is not stored, so that it follows later changes.
+        # Markup that equals what is generated with either time is not stored, so that it follows later changes.
         for updated_at in filter(None, (article.get("updated_at"), stored and stored["updated_at"])):
             row["schema_markup"] = given_schema_markup(row | {"updated_at": updated_at}, self.publisher)
         row["updated_at"] = self._updated_at(row, stored, is_mirrored=is_mirrored)

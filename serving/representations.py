@@ -46,7 +46,7 @@ def render(app: WSGIApplication, environ: WSGIEnvironment) -> RenderedResponse:
 
     chunks = app(environ, start_response)
     try:
-        # A join of several chunks is a copy, without the spare room that orjson leaves behind its bytes.
+        # The last part makes a copy: a join of one chunk returns orjson's bytes, which have spare room behind them.
         body = b"".join([*chunks, b""])
     finally:
         getattr(chunks, "close", lambda: None)()

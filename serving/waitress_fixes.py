@@ -76,10 +76,10 @@ class ApiTask(WSGITask):  # type: ignore[misc]
         """Start. While the server stops, each response is the last one of its connection (RFC 9112, 9.6)."""
         super().start()
         if self.channel.server.is_stopping:
-            self.set_close_on_finish()
+            super().set_close_on_finish()
 
     def set_close_on_finish(self) -> None:
-        """Close the connection after this response.
+        """Close the connection after this response, unless it is a 304 of a connection that the client keeps.
 
         Fault: waitress does so after each 304, because it has no Content-Length (RFC 9112, 6.3; pull request 502).
         """

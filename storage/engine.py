@@ -14,8 +14,9 @@ from models import db
 from storage.sqlite import checkpoint, sqlite_path
 
 WRITE_LOCK_TIMEOUT_SECONDS = 60  # An import of 100,000 articles takes half of it.
-# How a transaction that writes rows or tables locks out other writers on PostgreSQL, whatever tool they are. Readers
-# such as pg_dump are not locked out. Before an upgrade, there may be no table to lock.
+# How a transaction on PostgreSQL begins that writes "rows" or "tables". The first lets in no other writer, of whatever
+# tool, and readers go on. There may be no tables to lock yet, so the second takes a lock with an arbitrary number: one
+# upgrade runs at a time, and then locks the tables that it replaces.
 POSTGRESQL_LOCKS = {
     "rows": "LOCK TABLE article IN SHARE ROW EXCLUSIVE MODE",
     "tables": "SELECT pg_advisory_xact_lock(4171826905)",

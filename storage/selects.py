@@ -19,23 +19,24 @@ _article = article_table.c
 _of_customer = _article.customer_id == bindparam("customer_id")
 
 
-def _published(words: int, *, ordered: bool) -> tuple[ColumnElement[bool], ...]:
+def _published(word_count: int, *, in_index_order: bool) -> tuple[ColumnElement[bool], ...]:
     """Return the conditions for a customer's published articles that match that many words of a search.
 
-    For an ordered list, "IS true" keeps the planner from searching the publication index and then sorting.
+    If the select reads another index in its order, "IS true" keeps the planner from searching the index of publication
+    instead, and then sorting.
     """
     due = _article.published_at <= bindparam("now")
     return (
         _of_customer,
         _article.status == "published",
-        due.is_(true()) if ordered else due,
-        *matching(words),
+        due.is_(true()) if in_index_order else due,
+        *matching(word_count),
     )
 
 
-def matching(words: int) -> Iterator[ColumnElement[bool]]:
+def matching(word_count: int) -> Iterator[ColumnElement[bool]]:
     """Return the conditions of a search with that many words. Binds what `search_parameters` returns."""
-    return (_article.search_text.like(bindparam(f"word_{number}"), escape="\\") for number in range(words))
+    return (_article.search_text.like(bindparam(f"word_{number}"), escape="\\") for number in range(word_count))
 
 
 _scheduled = _of_customer, _article.status == "published", _article.published_at > bindparam("now")
@@ -46,7 +47,7 @@ NEXT_PUBLICATION = select(func.min(_article.published_at)).where(*_scheduled)
 
 
 @lru_cache
-def count_published(words: int) -> Select[int, datetime | None]:
+def count_published(word_count: int) -> Select[int, datetime | None]:
     """Select the number of a customer's published articles, and when the next scheduled one is published.
 
     Binds `customer_id`, `now`, and `word_0` … as `search_parameters` returns them. If the database holds one customer's
@@ -54,8 +55,8 @@ def count_published(words: int) -> Select[int, datetime | None]:
     without reading each. A first page then costs the same however many articles there are.
     """
     count = select(func.count()).select_from(article_table)
-    total: Any = count.where(*_published(words, ordered=False)).scalar_subquery()
-    if not words:
+    total: Any = count.where(*_published(word_count, in_index_order=False)).scalar_subquery()
+    if not word_count:
         drafts = count.where(_of_customer, _article.status == "draft").scalar_subquery()
         rest = count.scalar_subquery() - drafts - count.where(*_scheduled).scalar_subquery()
         # Two comparisons, each of which an index resolves with its first row: "other than" would read all rows.
@@ -68,7 +69,7 @@ def count_published(words: int) -> Select[int, datetime | None]:
 
 
 @lru_cache
-def select_page(columns: tuple[str, ...], order_by: str, order: str, words: int) -> Select[Any]:
+def select_page(columns: tuple[str, ...], order_by: str, order: str, word_count: int) -> Select[Any]:
     """Select `columns` of one page of a customer's published articles.
 
     Columns are named as in `Article`; `order` is "asc" or "desc"; ties are broken by id, in the same direction. Binds
@@ -79,7 +80,7 @@ def select_page(columns: tuple[str, ...], order_by: str, order: str, words: int)
     ordering = by if order == "asc" else tuple(column.desc() for column in by)
     page = (
         select(_article.pk)
-        .where(*_published(words, ordered=True))
+        .where(*_published(word_count, in_index_order=True))
         .order_by(*ordering)
         .limit(bindparam("take"))
         .offset(bindparam("skip"))
@@ -90,16 +91,15 @@ def select_page(columns: tuple[str, ...], order_by: str, order: str, words: int)
 @lru_cache
 def select_published(columns: tuple[str, ...]) -> Select[Any]:
     """Select `columns` of all of a customer's published articles, ordered by id. Binds `customer_id` and `now`."""
-    published = select(*(_article[name] for name in columns)).where(*_published(0, ordered=False))
+    published = select(*(_article[name] for name in columns)).where(*_published(0, in_index_order=False))
     return published.order_by(_article.id)
 
 
 # The `slug` and last change (`changed_at`) of a customer's published articles, ordered by slug. Binds `customer_id` and
 # `now`. A publication after the last update is a change too.
 _changed = case((_article.updated_at > _article.published_at, _article.updated_at), else_=_article.published_at)
-PUBLISHED_SLUGS = (
-    select(_article.slug, _changed.label("changed_at")).where(*_published(0, ordered=True)).order_by(_article.slug)
-)
+_slugs = select(_article.slug, _changed.label("changed_at")).order_by(_article.slug)
+PUBLISHED_SLUGS = _slugs.where(*_published(0, in_index_order=True))
 
 # The id and name of the customer whose valid key has this `hash`, and the key's id, as `key_id`. Binds `today`, the UTC
 # date, too.

@@ -4,7 +4,7 @@ import os
 import sqlite3
 from contextlib import suppress
 from threading import RLock
-from typing import Any
+from typing import Any, NamedTuple
 
 from flask import has_request_context
 from sqlalchemy import Engine, ExceptionContext, event
@@ -14,13 +14,20 @@ from storage.sqlite import connect_existing
 BUSY_TIMEOUT_SECONDS = 0.2  # Every request waits for this connection.
 
 
-def file_state(path: str) -> tuple[int, int, int, int, int]:
-    """Return what differs between two files, and after any change to one: inode, device, size and times.
+class FileState(NamedTuple):
+    """What differs between two files, and after any change to one. The last time also changes with the permissions."""
 
-    The last time also changes with the permissions. Raises OSError if there is no file.
-    """
+    device: int
+    inode: int
+    size: int
+    mtime_ns: int
+    ctime_ns: int
+
+
+def read_state(path: str) -> FileState:
+    """Return the state of a file. Raises OSError if there is none."""
     file = os.stat(path)
-    return file.st_ino, file.st_dev, file.st_size, file.st_mtime_ns, file.st_ctime_ns
+    return FileState(file.st_dev, file.st_ino, file.st_size, file.st_mtime_ns, file.st_ctime_ns)
 
 
 class SQLiteChangeDetector:
@@ -39,7 +46,7 @@ class SQLiteChangeDetector:
         self._engine, self._path = engine, path
         self._lock = RLock()
         self._connection: sqlite3.Connection | None = None
-        self._state: tuple[int, ...] = ()
+        self._state: FileState | None = None
         self._real_path = path
         self._wal_inode = 0
         self._times_opened = 0
@@ -51,7 +58,7 @@ class SQLiteChangeDetector:
         with self._lock:
             try:
                 connection = self._connection
-                if not connection or file_state(self._path) != self._state:
+                if not connection or read_state(self._path) != self._state:
                     connection = self._reopen()
                 return self._times_opened, connection.execute("PRAGMA data_version").fetchone()[0]
             except (OSError, sqlite3.Error):
@@ -72,7 +79,7 @@ class SQLiteChangeDetector:
         The state is read first: if yet another file comes before this one is opened, the next version opens that.
         """
         self._remove_old_wal()
-        self._state, self._real_path = file_state(self._path), os.path.realpath(self._path)
+        self._state, self._real_path = read_state(self._path), os.path.realpath(self._path)
         self.close()
         self._times_opened += 1
         self._connection = connect_existing(self._real_path, read_only=True, timeout=BUSY_TIMEOUT_SECONDS)
@@ -90,7 +97,8 @@ class SQLiteChangeDetector:
         """
         with suppress(OSError):
             file, wal = os.stat(self._real_path), os.stat(f"{self._real_path}-wal")
-            is_replaced = self._state and file.st_ino != self._state[0]
+            is_replaced = self._state is not None and file.st_ino != self._state.inode
+            # It must be the very WAL that was opened, and nobody may have written it since the new file came.
             if is_replaced and wal.st_ino == self._wal_inode and wal.st_mtime_ns <= file.st_ctime_ns:
                 os.remove(f"{self._real_path}-wal")
                 os.remove(f"{self._real_path}-shm")
@@ -103,10 +111,10 @@ class SQLiteChangeDetector:
         return connect_existing(self._path, read_only=has_request_context(), **options)
 
     def _close_after_error(self, context: ExceptionContext) -> None:
-        """Close all connections after an error.
+        """Close the idle connections after any error.
 
-        A request's connection, which failed, is closed as a lost one. A command's stays, to wait for another writer or
-        to roll back.
+        In a request, the connection that failed is closed too, as a lost one, whatever the error. A command keeps its
+        connection, to wait for another writer or to roll back.
         """
         context.is_disconnect = has_request_context()
         self.close()

@@ -68,7 +68,7 @@ def given_schema_markup(article: dict[str, Any], publisher: str) -> str | None:
     return None if stored == normalize_json(generated) else stored
 
 
-def stored_article(row: dict[str, Any], publisher: str) -> dict[str, Any]:
+def normalize_row(row: dict[str, Any], publisher: str) -> dict[str, Any]:
     """Return a row of the table as this service would write it: its JSON in its own form, no generated structured data.
 
     Another tool may have written it.

@@ -526,8 +526,8 @@ def test_what_wordpress_does_not_export_is_said(site):
     site.write({"export.xml": wordpress({"post_name": "a", "content": blocks, "meta": meta})})
     assert site.imports("export.xml").splitlines() == [
         "Left out: posts of the type attachment (1 article: 30)",
-        "Left out: featured images that this file lacks (export All content) (1 article: a)",
         "Left out: texts with placeholders of Yoast or Rank Math (1 article: a)",
+        "Left out: featured images that this file lacks (export All content) (1 article: a)",
         "Left out: wp:latest-posts (1 article: a)",
         "Left out: wp:block (1 article: a)",
     ]
