@@ -572,6 +572,8 @@ def test_stop_completes_requests_that_wait_to_be_read(start):
             connection.sendall(HEALTH)
             assert connection.recv(1000).startswith(b"HTTP/1.1 200 OK")
         server.process.send_signal(signal.SIGSTOP)
+        status = Path(f"/proc/{server.process.pid}/status")
+        wait_for(lambda: "(stopped)" in status.read_text(), status.read_text)
         for connection in connections[:50]:
             connection.sendall(HEALTH)
         server.process.send_signal(signal.SIGTERM)
