@@ -29,8 +29,7 @@ from benchmarks.servers import Server, run_server
 READERS = 6
 HOSTILE_CONNECTIONS = 200  # They are open at the same time.
 MAX_LATENCY_SECONDS = 5
-MAX_GROWTH = 1.5  # Clients that do not read keep some twenty megabytes more or less of responses in memory.
-WARM_MINUTES = 5  # In a shorter run, the memory of a service still grows.
+MAX_GROWTH = 1.3
 PATHS = (
     f"{API}/articles?take=100",
     f"{API}/articles/preview?take=100&orderBy=title&order=asc",
@@ -108,9 +107,9 @@ class Soak:
         for client in clients:
             client.result()
         click.echo(f"{monotonic() - began:9.0f} seconds")
-        self.report(early_megabytes, is_warm=minutes >= WARM_MINUTES)
+        self.report(early_megabytes)
 
-    def report(self, early_megabytes: float, *, is_warm: bool) -> None:
+    def report(self, early_megabytes: float) -> None:
         """Stop the service, print what happened, and check what is known only at the end."""
         megabytes = self.service.resident_megabytes()
         self.service.process.terminate()
@@ -120,7 +119,7 @@ class Soak:
         click.echo(f"{max(self.latencies) * 1000:9.0f} ms for the slowest response while the database was intact")
         click.echo(f"{early_megabytes:9.0f} MB after a fifth of the time, {megabytes:.0f} MB at the end")
         check(status == 0, f"The service ended with status {status}.")
-        check(not is_warm or megabytes <= early_megabytes * MAX_GROWTH, "The service's memory grew.")
+        check(megabytes <= early_megabytes * MAX_GROWTH, "The service's memory grew.")
         check(max(self.latencies) <= MAX_LATENCY_SECONDS, "A response took too long.")
         self.changes.check_integrity()
         click.echo("No response was wrong, and none was an error while the database was intact.")
