@@ -320,7 +320,8 @@ def test_both_places_of_an_id_or_slug_given_twice_are_named(errors, save):
         assert line.startswith(
             f"standard input, line {len(articles)}, slug '{places[0]}': The article with the {twice} "
         )
-        assert f" also in standard input, line 1, slug '{places[1]}'. " in line
+        also = f"also in standard input, line 1, slug '{places[1]}'."
+        assert line.endswith(f"{also} Remove one, or change its {twice.split()[0]}.")
 
 
 def test_slug_given_up_before_in_the_import_is_free(counts, save, exported):

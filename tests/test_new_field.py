@@ -78,7 +78,7 @@ def test_field_added_as_the_table_says_is_everywhere(app, save, sql, database, t
     assert listed == list(dict.fromkeys(name for name, _, _ in CHANGES))
     printed = run(copy, database, "-c", PROGRAM).splitlines()
     assert printed == ["0 new, 1 changed, 0 unchanged", "0 new, 0 changed, 1 unchanged", "Bo Bo", "True"]
-    if not POSTGRESQL:  # Its columns hold values of their type alone.
+    if not POSTGRESQL:  # It casts the bytes to text, which responses can show.
         with pytest.raises(sqlite3.IntegrityError):
             sql("UPDATE article SET author = ?", b"\xff\x00")
     run(copy, database, "seed.py")

@@ -111,6 +111,13 @@ def test_posts_of_a_starter_arrive(site, folder, expected, printed):
 
 
 def test_folder_that_is_a_link_is_left_out_and_said(site, tmp_path):
+    site.write({"posts/tea.md": "---\ntitle: Tea\n---\nGreen"})
+    (tmp_path / "posts" / "others").symlink_to(DATA / "hugo")
+    assert "Left out: folders that are links (1 article: others)" in site.imports(tmp_path / "posts")
+    assert site.articles().keys() == {"tea"}
+
+
+def test_what_is_left_out_is_said_if_articles_become_drafts(site, tmp_path):
     post = "---\ntitle: Tea\ndate: 2026-01-01\n---\nGreen"
     site.write({"posts/tea.md": post, "posts/others/oat.md": post})
     site.imports("posts")
