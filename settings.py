@@ -26,7 +26,8 @@ class OriginList(fields.Field[list[str]]):
     """Web origins (RFC 6454), in a list or separated by commas."""
 
     def _deserialize(self, value: Any, attr: str | None, data: Any, **kwargs: Any) -> list[str]:
-        items = value.split(",") if isinstance(value, str) else value if isinstance(value, Iterable) else [value]
+        is_list = isinstance(value, Iterable) and not isinstance(value, str)
+        items = value if is_list else str(value).split(",")
         origins = [str(origin).strip() for origin in items]
         if not all(re.fullmatch(r"https?://([a-z0-9.-]+|\[[0-9a-f:]+\])(:\d+)?", origin) for origin in origins):
             raise ValidationError("Must be origins as in https://www.example.com, separated by commas, in lower case.")

@@ -94,12 +94,14 @@ def watch(command: tuple[str, ...], now: bool, customer: str | None) -> None:
 
 
 def _run_after_changes(command: tuple[str, ...], state: PublishedState, stop: Event, *, is_pending: bool) -> None:
-    """Run the command after each change that is seen, also after one while it runs, until `stop` and its end."""
+    """Run the command after each change that is seen, also after one while it runs, until `stop` and its end.
+
+    A change that is taken back while the command runs counts too.
+    """
     process: subprocess.Popen[bytes] | None = None
     settle_deadline, retry_at, retry_seconds = 0.0, 0.0, MIN_RETRY_SECONDS
     while not stop.is_set():
         time.sleep(LOOK_SECONDS)
-        # Look while the command runs, too: a change that is taken back meanwhile still counts.
         has_changed, now = state.refresh(), time.monotonic()
         if has_changed and not is_pending:
             is_pending, settle_deadline = True, now + MAX_SETTLE_SECONDS

@@ -71,8 +71,8 @@ def _read_post(post: dict[str, Any], meta: dict[str, Any], tags: list[str], site
         "metaTitle": meta.get("meta_title"),
         "metaDesc": meta.get("meta_description") or post["custom_excerpt"],
         "contentHtml": SITE.sub(lambda _: base, public),
-        "parts for members": public != html or None,
         # These are no fields of the form: each that has a value is reported as left out.
+        "parts for members": public != html or None,
         **{name: post.get(name) for name in LOST},
         **{name: meta.get(name) for name in LOST_META},
     }

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterable
-from datetime import UTC, tzinfo
+from datetime import tzinfo
 from typing import Any, NamedTuple
 
 from schemas import ArticleImportSchema
@@ -29,9 +29,9 @@ class SourceError(Exception):
 class SourceOptions(NamedTuple):
     """Options of an import that say how to read its sources."""
 
-    key: str | None = None  # It is the key of another instance.
-    site: str = ""  # Relative URLs are completed with it.
-    zone: tzinfo = UTC  # Dates without a zone are of it.
+    key: str | None  # It is the key of another instance.
+    site: str  # Relative URLs are completed with it.
+    zone: tzinfo  # Dates without a zone are of it.
 
 
 class SourceArticle(dict[str, Any]):

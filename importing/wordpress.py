@@ -20,10 +20,11 @@ STATUSES = {"publish": "published", "future": "published", "draft": "draft", "pe
 COMMENT = re.compile(r"<!--(?: /?wp:[^<>]*|more[^<>]*|nextpage)-->\n?")
 # WordPress fills these blocks when it shows the page.
 FILLED_BLOCK = re.compile(r"<!-- wp:([\w/-]+)[^<>]*/-->")
+# The rest of a tag ends before the next "<", so that the time is linear in the length of any text.
+ATTRIBUTES = r"""\s(?:[^<>"']++|"[^<"]*"|'[^<']*')*+>"""
 # A caption's attributes, its picture, and its text, which older versions have as an attribute.
-REST_OF_TAG = r"""\s(?:[^<>"']++|"[^<"]*"|'[^<']*')*+>"""
 CAPTION = re.compile(
-    rf"\[caption([^\[\]]*+)\]\s*((?:<a{REST_OF_TAG}\s*)?<img{REST_OF_TAG}(?:\s*</a>)?)"
+    rf"\[caption([^\[\]]*+)\]\s*((?:<a{ATTRIBUTES}\s*)?<img{ATTRIBUTES}(?:\s*</a>)?)"
     r"((?:[^\[]++|\[(?!/?caption))*+)\[/caption\]"
 )
 CAPTION_TEXT = re.compile(r"""\scaption=(["'])(.*?)\1""")

@@ -88,7 +88,7 @@ class ArticleWriter:
         for where, record, article in batch:
             holder = by_slug.get(article["slug"])
             stored = by_id.get(article.get("id", ""))
-            # In JSON, a record that is no SourceArticle, another id is another article.
+            # In JSON, whose records are no SourceArticles, another id is another article.
             if not stored and (isinstance(record, SourceArticle) or "id" not in article):
                 stored = holder if holder and holder["id"] not in self.places["id"] else None
             row = self._complete(article, stored, is_mirrored=isinstance(record, MirroredArticle))
