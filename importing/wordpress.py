@@ -20,12 +20,14 @@ STATUSES = {"publish": "published", "future": "published", "draft": "draft", "pe
 COMMENT = re.compile(r"<!--(?: /?wp:[^<>]*|more[^<>]*|nextpage)-->\n?")
 # WordPress fills these blocks when it shows the page.
 FILLED_BLOCK = re.compile(r"<!-- wp:([\w/-]+)[^<>]*/-->")
-# The rest of a tag ends before the next "<", so that the time is linear in the length of any text.
-ATTRIBUTES = r"""\s(?:[^<>"']++|"[^<"]*"|'[^<']*')*+>"""
+# In a possessive repetition, Python before 3.11.5 takes what an alternative has matched before it failed
+# (https://github.com/python/cpython/issues/106052). A tag ends before the next "<" and a text before the next caption,
+# so that the time is linear in the length of any text nevertheless.
+ATTRIBUTES = r"""\s(?:[^<>"']|"[^<"]*"|'[^<']*')*>"""
 # A caption's attributes, its picture, and its text, which older versions have as an attribute.
 CAPTION = re.compile(
     rf"\[caption([^\[\]]*+)\]\s*((?:<a{ATTRIBUTES}\s*)?<img{ATTRIBUTES}(?:\s*</a>)?)"
-    r"((?:[^\[]++|\[(?!/?caption))*+)\[/caption\]"
+    r"((?:[^\[]|\[(?!/?caption))*)\[/caption\]"
 )
 CAPTION_TEXT = re.compile(r"""\scaption=(["'])(.*?)\1""")
 URL = r"""(https?://[^\s<>"\[\]]+)"""
