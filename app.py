@@ -12,19 +12,18 @@ import errors
 from commands.errors import report_errors
 from commands.lookup import open_and_report
 from commands.start_message import NAME, print_start_message
-from endpoints import articles, cors, health, lists, openapi, page, previews, sitemap
+from endpoints import articles, caching, cors, health, openapi, page, previews, sitemap
 from schemas import API_PATH
 from serving.log import AccessLog, log_to_stderr
-from serving.response_cache import ResponseCache
 from settings import FOLDER, load_environment, read_settings, read_version
 from storage import database
 from storage.engine import release_connection
 
-# The endpoints that need a key, by their path below API_PATH, and the parameters that each knows.
+# the endpoints that need a key, by their path below API_PATH
 ENDPOINTS = {
-    "/articles": (articles.blueprint, lists.PARAMETERS),
-    "/articles/preview": (previews.blueprint, lists.PARAMETERS),
-    "/sitemap": (sitemap.blueprint, ()),
+    "/articles": articles.blueprint,
+    "/articles/preview": previews.blueprint,
+    "/sitemap": sitemap.blueprint,
 }
 
 
@@ -41,16 +40,11 @@ def create_app(config: Mapping[str, Any] | None = None) -> Flask:
     app.config.update(config | read_settings(load_environment(), alias, config))
     database.init_app(app)
     errors.init_app(app)
+    caching.init_app(app)
+    auth.init_app(app)
     cors.init_app(app)
     _register_endpoints(app)
     commands.init_app(app)
-    app.wsgi_app = ResponseCache(  # type: ignore[method-assign]  # Flask documents this way to add middleware.
-        app.wsgi_app,
-        app.extensions["change_detector"],
-        app.config["CACHE_MB"] * 1_000_000,
-        {API_PATH + path: parameters for path, (_, parameters) in ENDPOINTS.items()},
-        vary_by_origin=bool(app.config["CORS_ORIGINS"]),
-    )
     return app
 
 
@@ -60,7 +54,7 @@ def _register_endpoints(app: Flask) -> None:
     app.url_map.merge_slashes = False  # The redirect to a path with fewer slashes would be an HTML page.
     api = Blueprint("api", __name__, url_prefix=API_PATH)
     api.before_request(auth.check_key)
-    for path, (blueprint, _) in ENDPOINTS.items():
+    for path, blueprint in ENDPOINTS.items():
         api.register_blueprint(blueprint, url_prefix=path)
     for blueprint in (api, health.blueprint, openapi.blueprint, page.blueprint):
         app.register_blueprint(blueprint)

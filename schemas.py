@@ -1,16 +1,15 @@
-"""marshmallow schemas: the query string, the full form, the preview, the sitemap entry, and the import form."""
+"""marshmallow schemas: the query string, the full article, its preview, the sitemap entry, and the import form."""
 
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from marshmallow import EXCLUDE, Schema, ValidationError, fields, pre_load, validate
 
-from field_types import (
+from fields import (
     Day,
     Keywords,
     Minutes,
-    RowSchema,
     SchemaMarkup,
-    Text,
     Timestamp,
     WholeNumber,
     one_of,
@@ -19,10 +18,10 @@ from field_types import (
     validate_xml_text,
 )
 
-API_PATH = "/api/public/v1"  # All endpoints that need a key are below this path.
-MAX_SEARCH_CHARACTERS = 200  # Longer patterns break database engines.
+API_PATH = "/api/public/v1"  # prefix of the endpoints that need a key
+MAX_TEXT_LENGTH = 200  # characters of a search or a filter
 
-# The Article column that each sort field of the API stands for.
+# sort field of the API -> Article column
 SORT_COLUMNS = {
     "createdAt": "created_at",
     "publishedAt": "published_at",
@@ -31,38 +30,48 @@ SORT_COLUMNS = {
 }
 
 
+SEARCH_TEXT: list[Callable[[str], Any]] = [
+    validate.Length(max=MAX_TEXT_LENGTH, error="Must be {max} characters or fewer."),
+    validate_no_nul,
+]
+
+
 class ListQuerySchema(Schema):
     """The query string of both lists. Unknown parameters are ignored."""
 
     class Meta:
         unknown = EXCLUDE
 
-    q = fields.String(
-        load_default="",
-        validate=[
-            validate.Length(max=MAX_SEARCH_CHARACTERS, error="Must be {max} characters or fewer."),
-            validate_no_nul,
-        ],
-    )
+    q = fields.String(load_default="", validate=SEARCH_TEXT)
     take = WholeNumber(1, 100, load_default=50)
-    skip = WholeNumber(0, 2**53 - 1, load_default=0)  # The maximum is JSON's largest safe integer.
+    skip = WholeNumber(0, 2**53 - 1, load_default=0)  # JSON's largest safe integer
     order_by = fields.String(data_key="orderBy", load_default="publishedAt", validate=one_of(SORT_COLUMNS))
     order = fields.String(load_default="desc", validate=one_of(("asc", "desc")))
 
 
 def field_metadata(description: str, example: Any, aliases: str = "", **limits: Any) -> dict[str, Any]:
-    """Return a field's metadata: what /openapi.json says of it, its limits in JSON Schema, and what others call it."""
+    """Return a field's metadata: description, example and JSON Schema limits for /openapi.json, and its other names."""
     return {"openapi": {"description": description, "examples": [example], **limits}, "aliases": aliases.split()}
+
+
+class RowSchema(Schema):
+    """A schema that dumps database rows, as mappings by `Article` column."""
+
+    def get_attribute(self, obj: Mapping[str, Any], attr: str, default: Any) -> Any:
+        return obj[attr]  # marshmallow's own also tries attributes and dotted names, and takes twice as long
 
 
 SLUG_LIMITS: dict[str, Any] = {"minLength": 1, "maxLength": 200, "pattern": r"^[^\s/?#]+$"}
 
 
 class ArticleSchema(RowSchema):
-    """The full form. A field is declared here and as a column of `models.Article`; the rest follows from it."""
+    """The full article. A field is declared here and as a column of `models.Article`; the rest follows from these."""
 
-    id = Text(
-        validate=validate.Regexp(r"\S{1,64}\Z", error="Must have 1 to 64 characters and no white space."),
+    id = fields.String(
+        validate=[
+            validate.Regexp(r"\S{1,64}\Z", error="Must have 1 to 64 characters and no whitespace."),
+            validate_no_nul,
+        ],
         metadata=field_metadata(
             "Unique among your articles. It stays when the slug changes.",
             "0b9f3c51-5d0a-4f5e-9f6b-3d1c6e0f8a21",
@@ -71,17 +80,15 @@ class ArticleSchema(RowSchema):
             pattern=r"^\S+$",
         ),
     )
-    title = Text(
+    title = fields.String(
         required=True,
         validate=validate_xml_text,
         metadata=field_metadata("The article's title, as text: escape it in HTML.", "Our spring menu", "name headline"),
     )
-    slug = Text(
+    slug = fields.String(
         required=True,
         validate=[
-            validate.Regexp(
-                r"[^\s/?#]{1,200}\Z", error="Must have 1 to 200 characters, and no white space, /, ? or #."
-            ),
+            validate.Regexp(r"[^\s/?#]{1,200}\Z", error="Must have 1 to 200 characters, and no whitespace, /, ? or #."),
             validate_xml_text,
         ],
         metadata=field_metadata(
@@ -91,7 +98,7 @@ class ArticleSchema(RowSchema):
             **SLUG_LIMITS,
         ),
     )
-    banner_url = Text(
+    banner_url = fields.String(
         data_key="bannerUrl",
         load_default="",
         validate=validate_http_url,
@@ -105,12 +112,12 @@ class ArticleSchema(RowSchema):
         load_default="[]",
         metadata=field_metadata("What the article is about; may be empty.", ["menu", "spring"], "tags labels"),
     )
-    meta_title = Text(
+    meta_title = fields.String(
         data_key="metaTitle",
         validate=validate_xml_text,
         metadata=field_metadata("For your page's title element.", "Our spring menu", "seotitle"),
     )
-    meta_desc = Text(
+    meta_desc = fields.String(
         data_key="metaDesc",
         validate=validate_xml_text,
         metadata=field_metadata(
@@ -125,15 +132,16 @@ class ArticleSchema(RowSchema):
             "pubdate publishdate publishedon date published",
         ),
     )
-    category = Text(
+    category = fields.String(
         load_default="",
         validate=validate_xml_text,
         metadata=field_metadata("Name of the category, or empty.", "News", "section primarytag"),
     )
     read_time = Minutes(data_key="readTime", metadata=field_metadata("The time that reading takes, in minutes.", 1))
-    content_html = Text(
+    content_html = fields.String(
         data_key="contentHtml",
         required=True,
+        validate=validate_no_nul,
         metadata=field_metadata(
             "The body, in HTML, as it was imported.", "<p>Asparagus is back.</p>", "html body content text"
         ),
@@ -148,26 +156,26 @@ class ArticleSchema(RowSchema):
 
 
 class ArticlePreviewSchema(ArticleSchema):
-    """The preview: seven fields of the full form, in the order of the specification."""
+    """The preview: seven fields of the full article, in the order of the specification."""
 
     class Meta:
         fields = ("title", "slug", "banner_url", "published_at", "read_time", "category", "keywords")
 
 
 class ArticleImportSchema(ArticleSchema):
-    """The import form: the full form, and the fields that no endpoint shows.
+    """The import form: the full article, and fields that no endpoint shows.
 
-    Loads an article as a dictionary by `Article` column. Columns that the article leaves out and that have no default
-    are missing from it. A null field counts as left out.
+    Loads an article as a dictionary by `Article` column. Missing and null fields are missing from it, unless they have
+    a default.
     """
 
-    status = Text(validate=one_of(("published", "draft")), metadata={"aliases": ["state"]})
+    status = fields.String(validate=one_of(("published", "draft")), metadata={"aliases": ["state"]})
     created_at = Timestamp(data_key="createdAt", metadata={"aliases": ["created"]})
     updated_at = Timestamp(
         data_key="updatedAt",
         metadata={"aliases": ["modified", "lastmod", "lastmodified", "lastmodifiedat", "updated", "updateddate"]},
     )
-    views = WholeNumber(0, 2**53, strict=True)  # Every JSON parser reads these numbers exactly.
+    views = WholeNumber(0, 2**53, strict=True)  # exact in every JSON parser
 
     @pre_load
     def drop_nulls(self, data: Any, **_kwargs: Any) -> Any:
@@ -179,7 +187,7 @@ class ArticleImportSchema(ArticleSchema):
 class SitemapEntrySchema(RowSchema):
     """A slug and the day of its last change."""
 
-    slug = Text(
+    slug = fields.String(
         data_key="url", metadata=field_metadata("An article's slug, not a full URL.", "spring-menu", **SLUG_LIMITS)
     )
     changed_at = Day(

@@ -18,14 +18,14 @@ from commands.customers import remove_customer
 from commands.errors import report_errors
 from commands.keys import add_key
 from commands.lookup import DEMO_CUSTOMER, command_transaction, find_customer, find_or_create_customer
+from content.search import fold
 from importing.records import number_records
 from importing.report import ImportReport
 from importing.writer import save_articles
-from models import ApiKey, Customer, article_table, db
+from models import ApiKey, Article, Customer, db
 from schemas import API_PATH
 from serving.server import base_url
 from settings import load_environment
-from storage.search import fold
 
 MAX_ARTICLES = 100_000
 DRAFTS = 3
@@ -105,9 +105,8 @@ def _article(id: str, number: int, text: dict[str, Any], site: str) -> dict[str,
 
 def remove_demo_articles(customer_id: int, after: int) -> int:
     """Delete the published demo articles after number `after`, and return their number."""
-    columns = article_table.c
-    later = columns.id.regexp_match("^demo-[0-9]{6}$"), columns.id > f"demo-{after:06}"
-    statement = delete(article_table).where(columns.customer_id == customer_id, *later)
+    later = Article.id.regexp_match("^demo-[0-9]{6}$"), Article.id > f"demo-{after:06}"
+    statement = delete(Article).where(Article.customer_id == customer_id, *later)
     return db.session.connection().execute(statement).rowcount
 
 

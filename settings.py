@@ -16,7 +16,7 @@ from dotenv.parser import parse_stream
 from flask.helpers import get_load_dotenv
 from marshmallow import EXCLUDE, Schema, ValidationError, fields
 
-from field_types import WholeNumber, one_of, parse_time_zone, validate_http_url
+from fields import WholeNumber, one_of, parse_time_zone, validate_http_url
 
 FOLDER = Path(__file__).resolve().parent
 ENV_FILE = FOLDER / ".env"

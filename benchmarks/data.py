@@ -8,6 +8,7 @@ from typing import Any
 import orjson
 
 from benchmarks.servers import PROJECT, run_flask
+from endpoints.openapi import example
 from schemas import ArticleSchema
 
 CUSTOMER = "Benchmark"
@@ -18,7 +19,7 @@ DERIVED = ("metaTitle", "metaDesc", "readTime", "schemaMarkup")
 def article_json(number: int) -> dict[str, Any]:
     """Return an article of 8 KB with all fields that an import accepts, but for what the service derives."""
     moment = datetime(2024, 1, 1) + timedelta(minutes=number * 7919 % 1_000_000)
-    article = ArticleSchema().example() | {
+    article = example(ArticleSchema()) | {
         "id": f"article-{number:06}",
         "title": f"An article with the number {number}",
         "slug": f"an-article-with-a-slug-{number}",

@@ -24,7 +24,7 @@ from sqlalchemy import func, select
 from waitress import serve
 
 from benchmarks.measure import API
-from field_types import Keywords, Minutes, SchemaMarkup, Timestamp
+from fields import Keywords, Minutes, SchemaMarkup, Timestamp
 from models import ApiKey, Article, db
 from schemas import ArticlePreviewSchema, ArticleSchema
 

@@ -13,7 +13,7 @@ from flask import Flask
 from flask.cli import ScriptInfo
 
 from commands.errors import report_errors
-from field_types import printable
+from content.text import printable
 from storage.engine import release_connection
 
 

@@ -12,10 +12,10 @@ from sqlalchemy import Row, delete, select, update
 from commands import count_articles, echo, params
 from commands.local_time import format_local, timestamp
 from commands.lookup import confirm, customer_transaction, get_articles
-from field_types import format_timestamp
-from models import article_table, db, publication_state
-from storage.search import search_columns, search_parameters
-from storage.selects import matching
+from content.search import search_columns
+from fields import format_timestamp
+from models import Article, db, publication_state
+from storage.queries import filter_parameters, matching
 
 STATES = "published", "scheduled", "draft"
 
@@ -33,10 +33,10 @@ def list_articles(state: str | None, search: str, as_json: bool, customer: str |
     """
     now, counts = datetime.now(UTC), Counter[str]()
     with customer_transaction(customer, writes=False) as owner:
-        columns, words = article_table.c, search_parameters(search)
-        rows = select(columns.status, columns.published_at, columns.slug, columns.title)
-        matches = rows.where(columns.customer_id == owner.id, *matching(len(words)))
-        latest_first = columns.status, columns.published_at.desc().nulls_last(), columns.id.desc()
+        rows = select(Article.status, Article.published_at, Article.slug, Article.title)
+        words = filter_parameters({"q": search})
+        matches = rows.where(Article.customer_id == owner.id, *matching(words, db.engine.dialect.name))
+        latest_first = Article.status, Article.published_at.desc().nulls_last(), Article.id.desc()
         for row in db.session.execute(matches.order_by(*latest_first), words):
             row_state = publication_state(row.status, row.published_at, now)
             if state in (None, row_state):
@@ -92,7 +92,7 @@ def unpublish(slugs: tuple[str, ...], customer: str | None) -> None:
 def _update(article: Row[Any], **values: Any) -> None:
     """Write these columns alone, and those of search again: another tool may have changed title or slug."""
     values |= search_columns(article.title, article.slug)
-    db.session.execute(update(article_table).where(article_table.c.pk == article.pk).values(values))
+    db.session.execute(update(Article).where(Article.pk == article.pk).values(values))
 
 
 @click.command("delete")
@@ -105,5 +105,5 @@ def delete_articles(slugs: tuple[str, ...], customer: str | None, yes: bool) -> 
     confirm(f"This deletes {count} for good.", yes)
     with customer_transaction(customer, writes=True) as owner:
         pks = [article.pk for article in get_articles(owner, slugs)]
-        db.session.execute(delete(article_table).where(article_table.c.pk.in_(pks)))
+        db.session.execute(delete(Article).where(Article.pk.in_(pks)))
     echo(f"Deleted {count}.")

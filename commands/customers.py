@@ -5,7 +5,7 @@ from sqlalchemy import delete, func, select
 
 from commands import echo, params
 from commands.lookup import check_customer_name, confirm, customer_transaction, open_and_report
-from models import ApiKey, Customer, article_table, db
+from models import ApiKey, Article, Customer, db
 
 
 @click.command("list")
@@ -15,7 +15,7 @@ def list_customers() -> None:
     A line has the name, the number of articles and the number of keys.
     """
     open_and_report()
-    columns = article_table.c.customer_id, ApiKey.customer_id
+    columns = Article.customer_id, ApiKey.customer_id
     counts = (select(func.count()).where(column == Customer.id).scalar_subquery() for column in columns)
     for row in db.session.execute(select(Customer.name, *counts).order_by(Customer.name)):
         echo(*row)
@@ -49,7 +49,7 @@ def delete_customer(name: str, yes: bool) -> None:
 def remove_customer(customer: Customer) -> str:
     """Delete the customer, its articles and its keys in the session's transaction; return a line that says how many."""
     connection = db.session.connection()
-    articles = connection.execute(delete(article_table).where(article_table.c.customer_id == customer.id)).rowcount
+    articles = connection.execute(delete(Article).where(Article.customer_id == customer.id)).rowcount
     keys = connection.execute(delete(ApiKey).where(ApiKey.customer_id == customer.id)).rowcount
     db.session.delete(customer)
     return f"Deleted {customer.name} (articles: {articles}, keys: {keys})."

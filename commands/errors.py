@@ -8,7 +8,7 @@ from contextlib import contextmanager
 import click
 from sqlalchemy.exc import DBAPIError
 
-from field_types import printable
+from content.text import printable
 from storage import StorageError
 
 # Advice, by words of the database's message.

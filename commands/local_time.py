@@ -5,7 +5,7 @@ from datetime import UTC, datetime, tzinfo
 import click
 from flask import current_app
 
-from field_types import format_timestamp, truncate_to_milliseconds
+from fields import format_timestamp, truncate_to_milliseconds
 from importing.dates import begin_of_day, is_day
 
 

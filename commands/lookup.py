@@ -11,7 +11,7 @@ import click
 from sqlalchemy import select
 
 from commands import echo
-from models import Customer, article_table, db
+from models import Article, Customer, db
 from storage.engine import release_connection, write_transaction
 from storage.tables import open_database
 
@@ -86,12 +86,11 @@ def get_articles(customer: Customer, slugs: tuple[str, ...]) -> list[Any]:
 
     Raises click.ClickException, with the closest slug that exists, if there is no such article.
     """
-    columns = article_table.c
-    rows = select(columns.pk, columns.slug, columns.title, columns.published_at)
-    named = rows.where(columns.customer_id == customer.id, columns.slug.in_(slugs))
+    rows = select(Article.pk, Article.slug, Article.title, Article.published_at)
+    named = rows.where(Article.customer_id == customer.id, Article.slug.in_(slugs))
     found = {row.slug: row for row in db.session.execute(named)}
     if unknown := [slug for slug in slugs if slug not in found]:
-        existing = db.session.scalars(select(columns.slug).where(columns.customer_id == customer.id)).all()
+        existing = db.session.scalars(select(Article.slug).where(Article.customer_id == customer.id)).all()
         closest = [repr(match) for slug in unknown for match in get_close_matches(slug, existing, n=1)]
         hint = f"Did you mean {', '.join(closest)}?" if closest else "To see all: flask articles list"
         names = ", ".join(map(repr, unknown))

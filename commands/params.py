@@ -6,7 +6,7 @@ from datetime import tzinfo
 import click
 from marshmallow import ValidationError
 
-from field_types import parse_time_zone, validate_http_url
+from fields import parse_time_zone, validate_http_url
 
 
 def customer_name(value: str) -> str:

@@ -15,7 +15,7 @@ from commands import echo, params
 from commands.keys import add_key
 from commands.lookup import customer_transaction, find_or_create_customer, get_articles
 from commands.programs import find_program, start_program, stop_on_signal
-from field_types import format_timestamp
+from fields import format_timestamp
 from importing.export import export_articles
 from importing.json_files import dump_line
 from importing.records import number_records

@@ -9,17 +9,18 @@ from typing import Any
 
 import click
 from flask import current_app
+from sqlalchemy import select
 from sqlalchemy.exc import DBAPIError
 
 from commands import echo, params
 from commands.errors import database_reason
 from commands.lookup import get_customer
 from commands.programs import ProgramError, find_program, start_program, stop_on_signal
-from models import Customer, db
+from models import Article, Customer, db
 from schemas import ArticleSchema
 from storage import StorageError
 from storage.engine import release_connection
-from storage.selects import NEXT_PUBLICATION, select_published
+from storage.queries import BATCH_SIZE, NEXT_PUBLICATION, PUBLISHED
 
 # Between two looks at the database, which with a read take less than a second.
 LOOK_SECONDS = 0.9
@@ -27,7 +28,7 @@ MAX_SETTLE_SECONDS = 10  # The command waits this long after the first change wh
 MIN_RETRY_SECONDS, MAX_RETRY_SECONDS = 10, 300
 
 # The columns on which responses and their order depend, without the views, which change all the time.
-COLUMNS = (*ArticleSchema().columns, "created_at", "updated_at")
+COLUMNS = [getattr(Article, name) for name in (*ArticleSchema().fields, "created_at", "updated_at")]
 
 
 class PublishedState:
@@ -68,7 +69,8 @@ class PublishedState:
         parameters = {"customer_id": customer.id, "now": now}
         self._expires_at = db.session.scalar(NEXT_PUBLICATION, parameters)
         digest = sha256(customer.name.encode())  # The name is in structured data.
-        for row in db.session.execute(select_published(COLUMNS), parameters, execution_options={"yield_per": 500}):
+        rows = select(*COLUMNS).where(*PUBLISHED).order_by(Article.id)
+        for row in db.session.execute(rows, parameters, execution_options={"yield_per": BATCH_SIZE}):
             digest.update(repr(tuple(row)).encode())
         self._customer_id, self.customer, self._digest = customer.id, customer.name, digest.digest()
 

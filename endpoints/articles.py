@@ -3,24 +3,30 @@
 from collections.abc import Sequence
 from typing import Any
 
-from flask import Blueprint, Response, g
+from flask import Blueprint, g
+from orjson import Fragment
+from sqlalchemy import RowMapping
 
-from endpoints.lists import list_response
+from content.structured_data import generate_schema_markup
+from endpoints.caching import Rendered, cached
+from endpoints.lists import PARAMETERS, render_list
 from schemas import ArticleSchema
-from storage.structured_data import fill_schema_markup
 
 blueprint = Blueprint("articles", __name__)
 schema = ArticleSchema()
-COLUMNS = (*schema.columns, "updated_at")  # Structured data is generated from the time of the update, too.
+COLUMNS = (*schema.fields, "updated_at")  # updated_at: for structured data
 
 
 @blueprint.get("")
-def list_articles() -> Response:
+@cached(*PARAMETERS)
+def list_articles() -> Rendered:
     """Return published articles in full."""
-    return list_response(COLUMNS, _render)
+    return render_list(COLUMNS, _dump)
 
 
-def _render(rows: Sequence[Any]) -> list[dict[str, Any]]:
-    records = schema.render(rows)
-    fill_schema_markup(records, [row.updated_at for row in rows], g.customer.name)
-    return records
+def _dump(rows: Sequence[RowMapping]) -> list[dict[str, Any]]:
+    articles: list[dict[str, Any]] = schema.dump(rows, many=True)
+    for article, row in zip(articles, rows, strict=True):
+        if article["schemaMarkup"] is None:
+            article["schemaMarkup"] = Fragment(generate_schema_markup(row, g.customer.name))
+    return articles

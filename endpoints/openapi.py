@@ -4,18 +4,19 @@ from pathlib import Path
 from typing import Any
 
 import orjson
-from flask import Blueprint, Response
+from flask import Blueprint, Response, request
+from marshmallow import Schema, fields
+from werkzeug.wrappers import Response as BaseResponse
 
-from endpoints.responses import PUBLIC_HEADERS
-from field_types import Day, Keywords, Minutes, RenderedField, RowSchema, SchemaMarkup, Text, Timestamp
+from fields import Day, Keywords, Minutes, SchemaMarkup, Timestamp
 from schemas import API_PATH, ArticlePreviewSchema, ArticleSchema, SitemapEntrySchema
 from settings import read_version
 
 blueprint = Blueprint("openapi", __name__)
 
-# All of the description but the version, and the forms below with their examples.
+# everything but the version, and the schemas with their examples
 DOCUMENT = Path(__file__).with_suffix(".json")
-FORMS: dict[str, RowSchema] = {
+SCHEMAS: dict[str, Schema] = {
     f"{API_PATH}/articles": ArticleSchema(),
     f"{API_PATH}/articles/preview": ArticlePreviewSchema(),
     f"{API_PATH}/sitemap": SitemapEntrySchema(),
@@ -24,9 +25,9 @@ FORMS: dict[str, RowSchema] = {
 STRING: dict[str, Any] = {"type": "string"}
 ARRAY: dict[str, Any] = {"type": "array"}
 LINKED_DATA = {"@context": STRING, "@graph": ARRAY | {"items": {}}}
-# The JSON Schema of the values that each field type, and those that derive from it, render.
+# the JSON Schema of what a field class, or a subclass of it, dumps
 JSON_TYPES: dict[type, dict[str, Any]] = {
-    Text: STRING,
+    fields.String: STRING,
     Timestamp: STRING | {"format": "date-time"},
     Day: STRING | {"format": "date"},
     Minutes: {"type": "number", "minimum": 0},
@@ -35,7 +36,7 @@ JSON_TYPES: dict[type, dict[str, Any]] = {
 }
 
 
-def describe_field(field: RenderedField) -> dict[str, Any]:
+def describe_field(field: fields.Field[Any]) -> dict[str, Any]:
     """Return the JSON Schema of a field. Raises TypeError if its class or its metadata does not describe it."""
     json_type = next((JSON_TYPES[base] for base in type(field).__mro__ if base in JSON_TYPES), None)
     metadata: dict[str, Any] = field.metadata.get("openapi", {})
@@ -47,24 +48,35 @@ def describe_field(field: RenderedField) -> dict[str, Any]:
     return json_type | metadata
 
 
+def keys(schema: Schema) -> dict[str, fields.Field[Any]]:
+    """Return a schema's fields by the keys that it dumps."""
+    return {field.data_key or name: field for name, field in schema.fields.items()}
+
+
+def example(schema: Schema) -> dict[str, Any]:
+    """Return an example of what a schema dumps."""
+    return {key: field.metadata["openapi"]["examples"][0] for key, field in keys(schema).items()}
+
+
 def _build_description() -> bytes:
-    """Return the description, as JSON. Raises TypeError for a field that it cannot describe."""
+    """Return the description as JSON. Raises TypeError for a field that it cannot describe."""
     document = orjson.loads(DOCUMENT.read_bytes())
     document["info"]["version"] = read_version()
-    for path, schema in FORMS.items():
-        properties = {key: describe_field(field) for key, field in schema.fields_by_key.items()}
-        form = {"type": "object", "properties": properties, "required": list(properties)}
-        document["components"]["schemas"][type(schema).__name__.removesuffix("Schema")] = form
+    for path, schema in SCHEMAS.items():
+        properties = {key: describe_field(field) for key, field in keys(schema).items()}
+        described = {"type": "object", "properties": properties, "required": list(properties)}
+        document["components"]["schemas"][type(schema).__name__.removesuffix("Schema")] = described
         content = document["paths"][path]["get"]["responses"]["200"]["content"]["application/json"]
-        content["example"]["data"] = [schema.example()]
+        content["example"]["data"] = [example(schema)]
     return orjson.dumps(document)
 
 
-# It is built when the application starts, so that a field which it cannot describe is noticed then.
-DESCRIPTION = _build_description()
+DESCRIPTION = _build_description()  # at start, so that a field it cannot describe is noticed then
 
 
 @blueprint.get("/openapi.json")
-def show_description() -> Response:
+def show_description() -> BaseResponse:
     """Return the description. It needs no key."""
-    return Response(DESCRIPTION, content_type="application/json", headers=PUBLIC_HEADERS)
+    response = Response(DESCRIPTION, content_type="application/json", headers={"Cache-Control": "no-cache"})
+    response.add_etag()
+    return response.make_conditional(request)

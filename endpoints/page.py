@@ -3,7 +3,6 @@
 from flask import Blueprint, Response, redirect, request, send_from_directory
 from werkzeug.wrappers import Response as BaseResponse
 
-from endpoints.responses import PUBLIC_HEADERS
 from settings import FOLDER
 
 blueprint = Blueprint("page", __name__)
@@ -21,18 +20,16 @@ POLICY = (
 @blueprint.get("/")
 def show_page() -> Response | BaseResponse:
     """Return the page. It needs no key: it asks its reader for one."""
-    # Below a path of another server, the page's links are relative to that path with a slash at its end.
+    # Below a path of another server, the page's relative links need a slash at the end of that path.
     if not request.environ.get("PATH_INFO"):
         return redirect(f"{request.script_root.rpartition('/')[2]}/", 308)
-    response = send_file("page/index.html")
+    response = send_from_directory(STATIC, "page/index.html")
     response.headers["Content-Security-Policy"] = POLICY
     response.headers["Referrer-Policy"] = "no-referrer"
     return response
 
 
 @blueprint.get("/static/<path:name>")
-def send_file(name: str) -> Response:
-    """Return a file of the page, or a banner of the demo. The response cache adds its ETag."""
-    response = send_from_directory(STATIC, name, conditional=False, etag=False)
-    response.headers.update(PUBLIC_HEADERS)
-    return response
+def show_static_file(name: str) -> Response:
+    """Return a file of the page, or a banner of the demo."""
+    return send_from_directory(STATIC, name)

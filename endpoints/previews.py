@@ -1,15 +1,17 @@
 """GET /articles/preview: published articles without their content."""
 
-from flask import Blueprint, Response
+from flask import Blueprint
 
-from endpoints.lists import list_response
+from endpoints.caching import Rendered, cached
+from endpoints.lists import PARAMETERS, render_list
 from schemas import ArticlePreviewSchema
 
 blueprint = Blueprint("previews", __name__)
-schema = ArticlePreviewSchema()
+schema = ArticlePreviewSchema(many=True)
 
 
 @blueprint.get("")
-def list_previews() -> Response:
+@cached(*PARAMETERS)
+def list_previews() -> Rendered:
     """Return previews of published articles."""
-    return list_response(schema.columns, schema.render)
+    return render_list(tuple(schema.fields), schema.dump)

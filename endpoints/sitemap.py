@@ -2,22 +2,23 @@
 
 from datetime import UTC, datetime
 
-from flask import Blueprint, Response, g
+import orjson
+from flask import Blueprint, g
 
-from endpoints.responses import json_response
+from endpoints.caching import Rendered, cached
 from models import db
 from schemas import SitemapEntrySchema
-from storage.selects import NEXT_PUBLICATION, PUBLISHED_SLUGS
+from storage.queries import NEXT_PUBLICATION, PUBLISHED_SLUGS
 
 blueprint = Blueprint("sitemap", __name__)
-schema = SitemapEntrySchema()
+schema = SitemapEntrySchema(many=True)
 
 
 @blueprint.get("")
-def list_slugs() -> Response:
+@cached()
+def list_slugs() -> Rendered:
     """Return every published slug with the day of its last change."""
     parameters = {"customer_id": g.customer.id, "now": datetime.now(UTC)}
-    connection = db.session.connection()
-    next_publication = connection.scalar(NEXT_PUBLICATION, parameters)
-    rows = connection.execute(PUBLISHED_SLUGS, parameters).all()
-    return json_response({"data": schema.render(rows)}, next_publication)
+    rows = db.session.execute(PUBLISHED_SLUGS, parameters).mappings().all()
+    next_at = db.session.scalar(NEXT_PUBLICATION, parameters)
+    return Rendered(orjson.dumps({"data": schema.dump(rows)}), next_at)

@@ -12,13 +12,13 @@ from urllib.parse import quote, unquote
 
 import orjson
 
+from content.urls import change_urls
 from importing.dates import fit_date
 from importing.fitting import fit_article, fit_slug
 from importing.front_matter import IMPORT_FIELDS, dump_front_matter, parse_front_matter, parse_scalars
 from importing.markdown import render_markdown
 from importing.records import DATES, Records, SourceArticle, SourceError, SourceOptions
 from importing.report import ImportReport
-from importing.urls import change_urls
 
 SUFFIXES = (".html", ".md", ".markdown")
 DATED_NAME = re.compile(r"(?:(\d{4}-\d\d-\d\d)-)?(.*)", re.DOTALL)

@@ -5,11 +5,11 @@ from typing import Any
 
 from sqlalchemy import select
 
-from importing.derived import fill_derived_fields
-from models import Customer, article_table, db
+from content.derived import fill_derived_fields
+from content.structured_data import canonical_row, generate_schema_markup
+from models import Article, Customer, db
 from schemas import ArticleImportSchema
-from storage.selects import BATCH_SIZE
-from storage.structured_data import fill_schema_markup, normalize_row
+from storage.queries import BATCH_SIZE
 
 schema = ArticleImportSchema()
 
@@ -20,20 +20,17 @@ def export_articles(customer: Customer, slugs: Collection[str] = (), *, all_fiel
     Values that an import would derive are left out, so that they follow an edit, unless `all_fields`. The articles are
     read in the session's transaction, and held in memory a batch at a time.
     """
-    columns = article_table.c
-    query = select(article_table).where(columns.customer_id == customer.id).order_by(columns.id)
+    query = select(Article.__table__).where(Article.customer_id == customer.id).order_by(Article.id)
     if slugs:
-        query = query.where(columns.slug.in_(slugs))
+        query = query.where(Article.slug.in_(slugs))
     result = db.session.execute(query, execution_options={"yield_per": BATCH_SIZE})
     for batch in result.mappings().partitions():
-        articles = [normalize_row(dict(row), customer.name) for row in batch]
-        records = schema.render([article[name] for name in schema.columns] for article in articles)
-        if all_fields:
-            fill_schema_markup(records, [article["updated_at"] for article in articles], customer.name)
-        for article, record in zip(articles, records, strict=True):
-            left_out = set() if all_fields else _derivable(article)
-            names = zip(schema.columns, record, strict=True)
-            yield {key: record[key] for name, key in names if name not in left_out and record[key] is not None}
+        for article in (canonical_row(row, customer.name) for row in batch):
+            if all_fields:
+                article["schema_markup"] = article["schema_markup"] or generate_schema_markup(article, customer.name)
+            else:
+                article |= dict.fromkeys(_derivable(article))
+            yield {name: value for name, value in schema.dump(article).items() if value is not None}
 
 
 def _derivable(article: dict[str, Any]) -> set[str]:

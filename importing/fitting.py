@@ -5,12 +5,12 @@ from datetime import UTC, datetime, tzinfo
 from typing import Any
 from urllib.parse import urljoin
 
+from content.html import decode_references
+from content.search import fold
+from content.urls import change_urls, complete_url
 from importing.dates import fit_date, parse_date
-from importing.derived import decode_references
 from importing.front_matter import parse_scalars
 from importing.records import DATES, FIELD_BY_ALIAS, SourceArticle, SourceOptions, plain_name
-from importing.urls import change_urls, complete_url
-from storage.search import fold
 
 MISSING: tuple[Any, ...] = (None, "", [])
 TRUE, FALSE = ("true", "yes", "on", "1"), ("false", "no", "off", "0")

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import orjson
 import yaml
 
-from field_types import Minutes, SchemaMarkup, WholeNumber
+from fields import Minutes, SchemaMarkup, WholeNumber
 from importing.records import SourceError, decode
 from schemas import ArticleImportSchema
 

@@ -7,11 +7,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from field_types import printable
+from content.html import ANY_TAG, decode_references
+from content.text import printable
+from content.urls import has_relative_urls
 from importing.dates import DATE_FORMS
-from importing.derived import ANY_TAG, decode_references
 from importing.records import DATES, FIELD_BY_ALIAS, SourceArticle, SourceError, plain_name
-from importing.urls import has_relative_urls
 
 MAX_REASONS = 20
 MAX_EXAMPLES = 3

@@ -7,7 +7,7 @@ from html import escape
 from itertools import chain
 from typing import IO
 
-from importing.derived import ANY_TAG
+from content.html import ANY_TAG
 from importing.fitting import fit_article
 from importing.front_matter import Plain
 from importing.paragraphs import add_paragraphs

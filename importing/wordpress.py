@@ -7,7 +7,7 @@ from typing import Any
 from urllib.parse import unquote
 from xml.etree.ElementTree import Element, ParseError, TreeBuilder, XMLParser
 
-from importing.derived import decode_references, visible_words
+from content.html import decode_references, visible_words
 from importing.fitting import fit_article, fit_title, slug_from_title
 from importing.paragraphs import add_paragraphs
 from importing.records import Records, SourceError, SourceOptions

@@ -10,22 +10,22 @@ from uuid import uuid4
 from marshmallow import ValidationError
 from sqlalchemy import insert, select, update
 
-from field_types import truncate_to_milliseconds
-from importing.derived import fill_derived_fields
+from content.derived import fill_derived_fields
+from content.search import search_columns
+from content.structured_data import canonical_row, custom_schema_markup
+from fields import truncate_to_milliseconds
 from importing.records import MirroredArticle, Records, SourceArticle
 from importing.report import ImportReport, explain, show, warnings_about
-from models import UPDATE_BY_PK, Customer, article_table, db, publication_state
+from models import Article, Customer, db, publication_state
 from schemas import ArticleImportSchema, ArticleSchema
-from storage.search import search_columns
-from storage.selects import BATCH_SIZE, select_published
-from storage.structured_data import given_schema_markup, normalize_row
+from storage.queries import BATCH_SIZE, PUBLISHED
 
 MAX_CHANGES_SHOWN = 20  # A dry run names as many articles.
 FIELD_NAMES = {name: field.data_key or name for name, field in ArticleImportSchema().fields.items()}
 # An article keeps these unless an import gives them.
 PRESERVED_COLUMNS = "id", "status", "created_at", "published_at", "views"
 # A change of these moves `updated_at`.
-CONTENT_COLUMNS = set(ArticleSchema().columns) - set(PRESERVED_COLUMNS)
+CONTENT_COLUMNS = set(ArticleSchema().fields) - set(PRESERVED_COLUMNS)
 
 # An article by `Article` column.
 Row = dict[str, Any]
@@ -100,7 +100,7 @@ class ArticleWriter:
             if not stored:
                 new.append(row)
             elif any(stored[name] != value for name, value in row.items()):
-                changed.append({"article_pk": stored["pk"], **row})
+                changed.append({"pk": stored["pk"], **row})
             else:
                 self.counts["unchanged"] += 1
                 continue
@@ -110,9 +110,9 @@ class ArticleWriter:
     def _write_rows(self, new: list[Row], changed: list[Row]) -> None:
         """Write the rows of new and changed articles, and count them."""
         if new:
-            db.session.execute(insert(article_table), new)
+            db.session.execute(insert(Article), new)
         if changed:
-            db.session.execute(UPDATE_BY_PK, changed)
+            db.session.execute(update(Article), changed)
         self.counts.update(new=len(new), changed=len(changed))
         self.counts.update(publication_state(row["status"], row["published_at"], self.now) for row in new)
 
@@ -131,13 +131,12 @@ class ArticleWriter:
 
     def _load_existing(self, articles: list[Row]) -> tuple[dict[str, Row], dict[str, Row]]:
         """Return the rows that have any of the articles' ids and slugs, by id and by slug."""
-        columns = article_table.c
-        pks = select(columns.pk).where(columns.customer_id == self.customer_id)
-        same_ids = pks.where(columns.id.in_([article["id"] for article in articles if "id" in article]))
-        same_slugs = pks.where(columns.slug.in_([article["slug"] for article in articles]))
+        pks = select(Article.pk).where(Article.customer_id == self.customer_id)
+        same_ids = pks.where(Article.id.in_([article["id"] for article in articles if "id" in article]))
+        same_slugs = pks.where(Article.slug.in_([article["slug"] for article in articles]))
         # A union: with "or" SQLite would read each of the customer's articles.
-        same = select(article_table).where(columns.pk.in_(same_ids.union(same_slugs)))
-        rows = [normalize_row(dict(row), self.publisher) for row in db.session.execute(same).mappings()]
+        same = select(Article.__table__).where(Article.pk.in_(same_ids.union(same_slugs)))
+        rows = [canonical_row(row, self.publisher) for row in db.session.execute(same).mappings()]
         return {row["id"]: row for row in rows}, {row["slug"]: row for row in rows}
 
     def _appears_twice(self, where: str, row: Row) -> bool:
@@ -162,7 +161,7 @@ class ArticleWriter:
         row.setdefault("schema_markup", None)
         # Markup that equals what is generated with either time is not stored, so that it follows later changes.
         for updated_at in filter(None, (article.get("updated_at"), stored and stored["updated_at"])):
-            row["schema_markup"] = given_schema_markup(row | {"updated_at": updated_at}, self.publisher)
+            row["schema_markup"] = custom_schema_markup(row | {"updated_at": updated_at}, self.publisher)
         row["updated_at"] = self._updated_at(row, stored, is_mirrored=is_mirrored)
         return row
 
@@ -194,15 +193,15 @@ class ArticleWriter:
 
     def set_pending_slugs(self) -> None:
         """Set the slugs that other articles of the import have given up."""
-        is_of_customer = article_table.c.customer_id == self.customer_id
+        is_of_customer = Article.customer_id == self.customer_id
         for where, id, slug in self.pending_slugs:
-            holder = db.session.scalar(select(article_table.c.id).where(is_of_customer, article_table.c.slug == slug))
+            holder = db.session.scalar(select(Article.id).where(is_of_customer, Article.slug == slug))
             if holder:
                 reason = f"The article with the id {holder!r} already has this slug."
                 hint = "Choose another slug. To replace that article, use its id or none."
                 self.report.add(where, f"{reason} {hint}", "slug")
             else:
-                statement = update(article_table).where(is_of_customer, article_table.c.id == id)
+                statement = update(Article).where(is_of_customer, Article.id == id)
                 db.session.execute(statement.values(slug=slug))
 
     def unpublish_missing(self) -> None:
@@ -213,11 +212,11 @@ class ArticleWriter:
         if not self.places["id"] and not self.report.mistakes:
             reason = "They contain no articles, so the import would unpublish everything. Check them."
             self.report.add("the sources", reason)
+        published = select(Article.pk, Article.id, Article.slug).where(*PUBLISHED).order_by(Article.id)
         parameters = {"customer_id": self.customer_id, "now": self.now}
-        published = db.session.execute(select_published(("pk", "id", "slug")), parameters)
-        missing = [row for row in published if row.id not in self.places["id"]]
+        missing = [row for row in db.session.execute(published, parameters) if row.id not in self.places["id"]]
         if missing:
-            db.session.execute(UPDATE_BY_PK.values(status="draft"), [{"article_pk": row.pk} for row in missing])
+            db.session.execute(update(Article), [{"pk": row.pk, "status": "draft"} for row in missing])
         room = MAX_CHANGES_SHOWN - len(self.report.changes)
         self.report.changes += [(row.slug, ["status"]) for row in missing[:room]]
         self.counts["unpublished"] = len(missing)

@@ -13,7 +13,7 @@ from typing import Any
 from urllib.parse import quote
 from wsgiref.types import StartResponse, WSGIApplication, WSGIEnvironment
 
-from field_types import printable
+from content.text import printable
 
 MAX_PATH_LENGTH = 200
 MAX_WAITING_LINES = 10_000  # If nobody reads the log, the oldest are dropped.

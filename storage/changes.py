@@ -8,10 +8,6 @@ from sqlalchemy import Engine
 from storage.sqlite import sqlite_path
 from storage.sqlite_changes import SQLiteChangeDetector
 
-# In a request's WSGI environment: when its response changes without a commit, in seconds since 1970. An endpoint sets
-# it, and the response cache reads it.
-FRESH_UNTIL = "article_delivery.fresh_until"
-
 
 class ChangeDetector(Protocol):
     """A detector of commits to a database by any process.

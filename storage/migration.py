@@ -3,7 +3,7 @@
 from sqlalchemy import Connection, Table, column, insert, inspect, select, table, text
 from sqlalchemy.exc import DataError, IntegrityError
 
-from models import Base, TablesVersion
+from models import TablesVersion, db
 from storage import StorageError
 
 # The last ids that were given to rows, by dialect: SQLite's entry for a table, and PostgreSQL's sequences.
@@ -26,7 +26,7 @@ def upgrade_tables(connection: Connection, version: int) -> None:
     the new tables cannot hold.
     """
     dialect = connection.dialect.name
-    tables = [new for new in Base.metadata.sorted_tables if new is not TablesVersion.__table__]
+    tables = [new for new in db.metadata.sorted_tables if new is not TablesVersion.__table__]
     if dialect == "postgresql":
         connection.exec_driver_sql("LOCK TABLE customer, api_key, article")
     # SQLite's tables of version 2 did not keep their last ids.
@@ -35,8 +35,8 @@ def upgrade_tables(connection: Connection, version: int) -> None:
         connection.exec_driver_sql(f"CREATE TEMP TABLE old_{new.name} AS SELECT * FROM {new.name}")  # noqa: S608
     if version == 2:  # It stored what is now generated when an article is read.
         connection.exec_driver_sql("UPDATE old_article SET schema_markup = NULL WHERE schema_markup_generated")
-    Base.metadata.drop_all(connection)
-    Base.metadata.create_all(connection)
+    db.metadata.drop_all(connection)
+    db.metadata.create_all(connection)
     for new in tables:
         _copy_rows(connection, new)
     for name, last_id in last_ids:

@@ -4,7 +4,7 @@ import os
 
 from sqlalchemy import Connection, insert, inspect, select
 
-from models import Base, TablesVersion, db
+from models import TablesVersion, db
 from storage import StorageError
 from storage.engine import release_connection, write_options
 from storage.migration import upgrade_tables
@@ -50,7 +50,7 @@ def refuse_foreign_tables(connection: Connection) -> None:
     """Raise StorageError for another program's SQLite file, and for another program's tables of the same names."""
     names = set(inspect(connection).get_table_names())
     # A SQLite file belongs to one program, and a schema of PostgreSQL may be shared.
-    taken = names if connection.dialect.name == "sqlite" else names & Base.metadata.tables.keys()
+    taken = names if connection.dialect.name == "sqlite" else names & db.metadata.tables.keys()
     if taken and not has_tables(connection):
         raise StorageError(f"{connection.engine.url.database} is another program's database. Correct DATABASE_URL.")
 
@@ -84,6 +84,6 @@ def migrate(connection: Connection, name: str) -> list[str]:
     if version:
         upgrade_tables(connection, version)
     else:
-        Base.metadata.create_all(connection)
+        db.metadata.create_all(connection)
     connection.execute(insert(TablesVersion).values(number=TABLES_VERSION))
     return [f"Upgraded the tables of {name} from version {version} to {TABLES_VERSION}."] if version else []

@@ -32,6 +32,7 @@ except ImportError:  # needed on PostgreSQL alone
     psycopg = None
 
 from app import create_app
+from endpoints.openapi import example
 from models import db
 from schemas import ArticleSchema
 
@@ -44,7 +45,7 @@ FULL_FIELDS = (
     "id title slug bannerUrl keywords metaTitle metaDesc publishedAt category readTime contentHtml schemaMarkup"
 )
 PREVIEW_FIELDS = "title slug bannerUrl publishedAt readTime category keywords"
-EXAMPLE = ArticleSchema().example()
+EXAMPLE = example(ArticleSchema())
 DERIVED = {"metaTitle", "metaDesc", "readTime", "schemaMarkup"}
 
 PROJECT = Path(__file__).parent.parent

@@ -75,7 +75,7 @@ def test_responses_have_security_headers(cors_client):
 
 
 def test_page_loads_only_the_services_own_files(cors_client):
-    response = cors_client.get("/")
+    response = cors_client.get("/", buffered=True)
     assert response.content_type == "text/html; charset=utf-8"
     (policy,) = response.headers.getlist("Content-Security-Policy")
     assert "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'" in policy
@@ -90,4 +90,6 @@ def test_missing_slash_below_a_path_is_added(client):
     response = client.open(environ_overrides={"SCRIPT_NAME": "/content", "PATH_INFO": ""})
     assert response.status_code == 308
     assert urljoin("https://www.example.com/content", response.location) == "https://www.example.com/content/"
-    assert client.open(environ_overrides={"SCRIPT_NAME": "/content", "PATH_INFO": "/"}).status_code == 200
+    assert (
+        client.open(environ_overrides={"SCRIPT_NAME": "/content", "PATH_INFO": "/"}, buffered=True).status_code == 200
+    )

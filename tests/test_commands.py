@@ -28,7 +28,7 @@ from helpers import (
 from time_machine import travel
 
 from app import create_app
-from field_types import parse_time_zone
+from fields import parse_time_zone
 
 NOW, SHOWN_NOW = datetime(2026, 3, 1, 12, 0, 0, 123_999, tzinfo=UTC), "2026-03-01T12:00:00.123Z"
 MARKUP = {"@context": "https://schema.org", "@graph": [{"datePublished": "given"}]}

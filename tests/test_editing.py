@@ -28,7 +28,7 @@ from helpers import (
 )
 from time_machine import travel
 
-from field_types import parse_time_zone
+from fields import parse_time_zone
 
 MARKUP = {"@context": "https://schema.org", "@graph": [{"@type": "Thing", "n": 1.0}]}
 PUBLISH = read_page("docs/publish")

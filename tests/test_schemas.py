@@ -1,11 +1,11 @@
-"""Tests of the schemas: what an import accepts, and how a form renders rows."""
+"""Tests of the schemas: what an import accepts, and how rows are dumped."""
 
 import json
 from datetime import UTC, datetime
 
 import orjson
 import pytest
-from helpers import EXAMPLE
+from helpers import EXAMPLE, PREVIEW_FIELDS
 from marshmallow import ValidationError
 
 from schemas import ArticleImportSchema, ArticlePreviewSchema, ArticleSchema, SitemapEntrySchema
@@ -57,7 +57,7 @@ def test_only_title_slug_and_content_are_required():
     assert (loaded["banner_url"], loaded["category"], loaded["keywords"]) == ("", "", "[]")
     assert load(**required | dict.fromkeys(COMPLETE.keys() - required.keys())) == load(**required)
     for name in required:
-        assert errors_of(**{name: None}) == {name: ["Missing. Every article needs it."]}
+        assert errors_of(**{name: None}).keys() == {name}
 
 
 BAD_VALUES = {
@@ -123,15 +123,15 @@ def test_schema_markup_cannot_end_a_script_element(text):
     load(**COMPLETE | {"contentHtml": text, "title": text})
 
 
-def test_schema_markup_has_at_most_250_levels():
-    """A response contains the markup four levels deep, and orjson renders 254 levels at most."""
+def test_schema_markup_that_is_nested_too_deeply_is_refused():
     graph = []
-    for _ in range(248):
+    for _ in range(240):
         graph = [graph]
     markup = {"@context": "x", "@graph": graph}
     assert json.loads(load(**COMPLETE | {"schemaMarkup": markup})["schema_markup"]) == markup
-    orjson.dumps({"data": [{"schemaMarkup": markup}]})
-    assert "nested" in errors_of(schemaMarkup=markup | {"@graph": [graph]})["schemaMarkup"][0]
+    for _ in range(20):
+        graph = [graph]
+    assert "nested" in errors_of(schemaMarkup=markup | {"@graph": graph})["schemaMarkup"][0]
 
 
 def test_article_that_is_not_an_object_is_refused():
@@ -167,10 +167,30 @@ ROW = {
 }
 
 
-@pytest.mark.parametrize("form", [ArticleSchema, ArticlePreviewSchema, SitemapEntrySchema])
-def test_form_renders_a_row_as_marshmallow_dumps_it(form):
-    schema = form()
-    row = {name: ROW[name] for name in schema.columns}
-    (rendered,) = schema.render([tuple(row.values())])
-    assert list(rendered) == list(schema.example())
-    assert orjson.dumps(rendered) == orjson.dumps(schema.dump(row))
+def test_row_is_dumped_as_the_api_shows_it():
+    assert orjson.loads(orjson.dumps(ArticleSchema().dump(ROW))) == {
+        "id": "a-1",
+        "title": "Café",
+        "slug": "cafe",
+        "bannerUrl": "",
+        "keywords": ["one", "zwei"],
+        "metaTitle": "Meta",
+        "metaDesc": "",
+        "publishedAt": "2026-01-31T09:30:00.123Z",
+        "category": "News",
+        "readTime": 2,
+        "contentHtml": "<p>Text</p>",
+        "schemaMarkup": {"@context": "https://schema.org", "@graph": []},
+    }
+    assert SitemapEntrySchema().dump(ROW) == {"url": "cafe", "lastmod": "2026-02-01"}
+
+
+def test_preview_has_seven_fields_of_the_full_article():
+    full, preview = ArticleSchema().dump(ROW), ArticlePreviewSchema().dump(ROW)
+    assert " ".join(preview) == PREVIEW_FIELDS
+    assert all(orjson.dumps(full[name]) == orjson.dumps(value) for name, value in preview.items())
+
+
+def test_minutes_are_shown_without_a_needless_fraction():
+    assert orjson.dumps(ArticleSchema(only=["read_time"]).dump({"read_time": 2.5})) == b'{"readTime":2.5}'
+    assert orjson.dumps(ArticleSchema(only=["read_time"]).dump({"read_time": 4.0})) == b'{"readTime":4}'

@@ -20,8 +20,8 @@ LAYERS = [
     {"storage"},
     {"models"},
     {"errors", "settings"},
-    {"schemas"},
-    {"field_types"},
+    {"content", "schemas"},
+    {"fields"},
 ]
 LEVELS = {package: level for level, packages in enumerate(LAYERS) for package in packages}
 UNIX_MODULES = {"fcntl", "grp", "posix", "pty", "pwd", "resource", "termios", "tty"}

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from functools import partial
 from urllib.parse import urljoin
 
-from importing.derived import REST_OF_TAG
+from content.html import REST_OF_TAG
 
 # Each pattern looks at a character a fixed number of times, so that the time is linear in the length of any text.
 OPENING_TAG = re.compile(rf"<[a-zA-Z]{REST_OF_TAG}")

@@ -1,0 +1,1 @@
+"""Pure functions of an article's text: no database, no Flask."""

@@ -1,0 +1,30 @@
+"""Fields derived from an article's content: reading time, meta title and meta description."""
+
+import math
+from typing import Any
+
+from content.html import visible_words
+
+WORDS_PER_MINUTE = 238  # silent reading, adults: Brysbaert (2019), doi:10.1016/j.jml.2019.104047
+META_DESC_LENGTH = 155  # characters; search engines truncate at about this length
+
+
+def fill_derived_fields(article: dict[str, Any]) -> dict[str, Any]:
+    """Return an article, by `Article` column, with a reading time, meta title and meta description if it lacks them."""
+    if {"read_time", "meta_title", "meta_desc"} <= article.keys():
+        return article
+    words = visible_words(article["content_html"])
+    derived = {
+        "read_time": float(max(1, math.ceil(len(words) / WORDS_PER_MINUTE))),
+        "meta_title": article["title"],
+        "meta_desc": truncate_at_word(words, META_DESC_LENGTH),
+    }
+    return derived | article
+
+
+def truncate_at_word(words: list[str], length: int) -> str:
+    """Return at most `length` characters of a text, truncated after a word if possible, with "…" at the end."""
+    text = " ".join(words[: length + 1])
+    if len(text) <= length:
+        return text
+    return text[:length].rsplit(" ", 1)[0][: length - 1].rstrip(".,:;") + "…"

@@ -1,0 +1,175 @@
+"""marshmallow fields and validators for the values of requests, responses, imports and settings.
+
+Stored JSON stays text from the database to the response, where `orjson.Fragment` inserts it unparsed. SQLite accepts
+JSON that Python's parsers refuse (lone surrogates, deep nesting), and one such row must not turn a list into a 500.
+"""
+
+import re
+from collections.abc import Iterable
+from datetime import UTC, datetime, tzinfo
+from typing import Any
+from urllib.parse import urlsplit
+from zoneinfo import ZoneInfo
+
+import orjson
+from marshmallow import ValidationError, fields, validate
+
+MAX_READ_TIME = 1_000_000  # minutes
+# https://html.spec.whatwg.org/multipage/scripting.html#restrictions-for-contents-of-script-elements
+SCRIPT_BREAKOUT = re.compile("<(?=/script|!--)", re.IGNORECASE | re.ASCII)
+# a NUL character in JSON text, which PostgreSQL's jsonb rejects
+NUL_ESCAPE = re.compile(r"(?<!\\)(?:\\\\)*\\u0000")
+# characters that XML, and therefore a feed or a sitemap, cannot contain: https://www.w3.org/TR/xml/#charsets
+NOT_XML = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]")
+
+
+class JsonText(fields.Field[Any]):
+    """JSON stored as text. None stays None."""
+
+    def _serialize(self, value: str | None, attr: str | None, obj: Any, **kwargs: Any) -> orjson.Fragment | None:
+        return None if value is None else orjson.Fragment(value)
+
+
+class Keywords(JsonText):
+    """An array of strings."""
+
+    def _deserialize(self, value: Any, attr: str | None, data: Any, **kwargs: Any) -> str:
+        if not isinstance(value, list) or not all(isinstance(keyword, str) for keyword in value):
+            raise ValidationError("Must be an array of strings.")
+        for keyword in value:
+            validate_xml_text(keyword)
+        return dump_json(value)
+
+
+class SchemaMarkup(JsonText):
+    """A schema.org graph in JSON-LD, which sites inject into their pages."""
+
+    def _deserialize(self, value: Any, attr: str | None, data: Any, **kwargs: Any) -> str:
+        if not (
+            isinstance(value, dict) and isinstance(value.get("@context"), str) and isinstance(value.get("@graph"), list)
+        ):
+            raise ValidationError("Must be an object with @context, a string, and @graph, an array.")
+        text = dump_json(value)
+        if SCRIPT_BREAKOUT.search(text):
+            raise ValidationError("Must not contain </script or <!--, which would break out of a script element.")
+        if NUL_ESCAPE.search(text):
+            raise ValidationError("Must not contain a NUL character.")
+        return text
+
+
+def dump_json(value: Any) -> str:
+    """Return `value` as JSON text. Raises ValidationError if it is nested more deeply than orjson allows."""
+    try:
+        return orjson.dumps(value).decode()
+    except orjson.JSONEncodeError as error:
+        raise ValidationError("Is nested too deeply.") from error
+
+
+class WholeNumber(fields.Integer):
+    """An integer within a range: ASCII digits with an optional sign or, if `strict`, a JSON number."""
+
+    def __init__(self, minimum: int, maximum: int, **kwargs: Any) -> None:
+        error = f"Must be a whole number, {minimum} to {maximum}."
+        in_range = validate.Range(minimum, maximum, error=error)
+        super().__init__(validate=in_range, error_messages={"invalid": error}, **kwargs)
+
+    def _deserialize(self, value: Any, attr: str | None, data: Any, **kwargs: Any) -> int:
+        if not self.strict:
+            digits = re.fullmatch("([+-]?)([0-9]+)", str(value))
+            if not digits:
+                raise self.make_error("invalid", input=value)
+            value = digits[1] + (digits[2].lstrip("0") or "0")  # int() accepts at most 4,300 digits
+        return super()._deserialize(value, attr, data, **kwargs)
+
+
+class Minutes(fields.Float):
+    """A number of minutes, shown without a fraction if it is whole."""
+
+    def _serialize(self, value: float | None, attr: str | None, obj: Any, **kwargs: Any) -> float | None:
+        return int(value) if value is not None and value.is_integer() else value
+
+    def _deserialize(self, value: Any, attr: str | None, data: Any, **kwargs: Any) -> float:
+        if type(value) not in (int, float) or not 0 <= value < MAX_READ_TIME:
+            raise ValidationError(f"Must be a number of minutes, at least 0 and below {MAX_READ_TIME}.")
+        return float(value)
+
+
+class Timestamp(fields.DateTime):
+    """An aware datetime in UTC, to the millisecond."""
+
+    def _serialize(self, value: datetime | None, attr: str | None, obj: Any, **kwargs: Any) -> str | None:
+        return format_timestamp(value) if value else None
+
+    def _deserialize(self, value: Any, attr: str | None, data: Any, **kwargs: Any) -> datetime:
+        return parse_timestamp(value)
+
+
+def format_timestamp(moment: datetime) -> str:
+    """Return an aware datetime in UTC in the format of JavaScript's `toISOString`: 2026-01-31T09:30:00.000Z."""
+    return moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+def parse_timestamp(text: Any) -> datetime:
+    """Parse an ISO 8601 timestamp with a UTC offset into a datetime in UTC, to the millisecond.
+
+    Raises ValidationError.
+    """
+    try:
+        moment = datetime.fromisoformat(text.upper())  # RFC 3339 allows "t" and "z"
+        if moment.tzinfo:
+            return truncate_to_milliseconds(moment.astimezone(UTC))
+    except (AttributeError, ValueError, OverflowError):  # overflow: conversion to UTC in the first and last years
+        pass
+    raise ValidationError("Must be a timestamp with its zone, as in 2026-01-31T09:30:00Z.")
+
+
+def truncate_to_milliseconds(moment: datetime) -> datetime:
+    """Return the datetime without its microseconds below a millisecond."""
+    return moment.replace(microsecond=moment.microsecond // 1000 * 1000)
+
+
+class Day(fields.Date):
+    """The date of an aware datetime in UTC, YYYY-MM-DD."""
+
+    def _serialize(self, value: datetime, attr: str | None, obj: Any, **kwargs: Any) -> str:  # type: ignore[override]
+        return value.date().isoformat()
+
+
+def one_of(choices: Iterable[str]) -> validate.OneOf:
+    """Return a validator that allows exactly `choices`, and lists them in its error."""
+    return validate.OneOf(tuple(choices), error="Must be one of: {choices}.")
+
+
+def validate_no_nul(value: str) -> None:
+    """Reject text with a NUL character: PostgreSQL cannot store it, and SQLite's functions stop at it."""
+    if "\0" in value:
+        raise ValidationError("Must not contain a NUL character.")
+
+
+def validate_xml_text(value: str) -> None:
+    """Reject text with a character that XML cannot contain."""
+    if NOT_XML.search(value):
+        raise ValidationError("Must not contain control characters, which break feeds. Remove them.")
+
+
+def validate_http_url(value: str) -> None:
+    """Reject text that is neither empty nor an absolute http(s) URL."""
+    if " " in value.strip():
+        raise ValidationError("Contains a space. Write %20.")
+    try:
+        url = urlsplit(value)
+        is_valid = url.scheme in ("http", "https") and url.hostname and url.port != 0
+    except ValueError:  # not a URL, or the port is not a number
+        is_valid = False
+    if value and (not is_valid or re.search(r"[\s\x00-\x1f\x7f]", value)):
+        raise ValidationError("Must be an http or https URL, or empty.")
+
+
+def parse_time_zone(name: str) -> tzinfo:
+    """Return the time zone with an IANA name. UTC needs no time zone data on the machine. Raises ValidationError."""
+    if name == "UTC":
+        return UTC
+    try:
+        return ZoneInfo(name)
+    except (KeyError, OSError, ValueError) as error:
+        raise ValidationError("Must be the name of a time zone, such as Europe/Berlin.") from error

@@ -1,0 +1,72 @@
+"""Applications as other people extend or combine them: what they add runs for every request, cached or not."""
+
+import pytest
+from flask import g, request
+from helpers import (
+    ENDPOINTS,
+    LISTS,
+    application,
+    article_json,
+    assert_problem,
+    client_with_key,
+    create_key,
+    save_articles,
+)
+
+PREVIEW = LISTS[1]
+
+
+@pytest.mark.parametrize("path", ENDPOINTS)
+def test_hooks_run_for_hits_and_misses_and_304s(app, client, save, path):
+    save(article_json(1))
+    seen = []
+
+    @app.before_request
+    def note_request():
+        seen.append((request.host, request.args.get("utm")))
+
+    @app.after_request
+    def add_header(response):
+        response.headers["X-Customer"] = g.customer.name
+        return response
+
+    first = client.get(path, query_string={"utm": "1"}, headers={"Host": "a.example"})
+    hit = client.get(path, query_string={"utm": "2"}, headers={"Host": "b.example"})
+    unchanged = client.get(path, headers={"Host": "c.example", "If-None-Match": hit.headers["ETag"]})
+    assert seen == [("a.example", "1"), ("b.example", "2"), ("c.example", None)]
+    assert [response.headers["X-Customer"] for response in (first, hit, unchanged)] == ["Acme"] * 3
+    assert (hit.data, unchanged.status_code) == (first.data, 304)
+
+
+def test_header_of_one_response_is_not_in_the_next(app, client, save):
+    save(article_json(1))
+    headers = iter(["a", "b"])
+
+    @app.after_request
+    def add_header(response):
+        response.headers.add("X-Remaining", next(headers))
+        return response
+
+    assert [client.get(PREVIEW).headers.getlist("X-Remaining") for _ in range(2)] == [["a"], ["b"]]
+
+
+@pytest.mark.sqlite
+def test_two_applications_share_neither_keys_nor_entries(tmp_path):
+    """Their databases are alike, so both are at the same version."""
+    with application(tmp_path / "one.db") as one, application(tmp_path / "two.db") as two:
+        keys = {}
+        for app, name in ((one, "one"), (two, "two")):
+            keys[name] = create_key(app)
+            save_articles(app, article_json(1, slug=name))
+        for _ in range(3):
+            for app, own, other in ((one, "one", "two"), (two, "two", "one")):
+                page = client_with_key(app, keys[own]).get(PREVIEW).get_json()
+                assert [article["slug"] for article in page["data"]] == [own]
+                assert client_with_key(app, keys[other]).get(PREVIEW).status_code == 401
+
+
+def test_invalid_keys_are_not_remembered(app, key):
+    for number in range(50):
+        assert client_with_key(app, f"wrong-{number}").get(PREVIEW).status_code == 401
+    assert client_with_key(app, key).get(PREVIEW).status_code == 200
+    assert len(app.extensions["valid_keys"]._seen[1]) == 1
