@@ -47,6 +47,10 @@ class ListQuerySchema(Schema):
     skip = WholeNumber(0, 2**53 - 1, load_default=0)  # JSON's largest safe integer
     order_by = fields.String(data_key="orderBy", load_default="publishedAt", validate=one_of(SORT_COLUMNS))
     order = fields.String(load_default="desc", validate=one_of(("asc", "desc")))
+    # additions to the specification
+    slug = fields.String(validate=SEARCH_TEXT)
+    category = fields.String(validate=SEARCH_TEXT)
+    keyword = fields.String(validate=SEARCH_TEXT)
 
 
 def field_metadata(description: str, example: Any, aliases: str = "", **limits: Any) -> dict[str, Any]:

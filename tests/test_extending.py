@@ -7,7 +7,6 @@ from helpers import (
     LISTS,
     application,
     article_json,
-    assert_problem,
     client_with_key,
     create_key,
     save_articles,

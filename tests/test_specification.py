@@ -92,7 +92,10 @@ parameters = st.one_of(
         st.sampled_from([*ALLOWED["orderBy"], "Title", "published_at", "id", "", "views ", "title;--"]),
     ),
     st.tuples(st.just("order"), st.sampled_from([*ALLOWED["order"], "ASC", "", "down"])),
-    st.tuples(st.sampled_from(["_", "Take", "limit", "q[]", "fields"]), texts),
+    # labels and names of the generated articles, with a good chance to match one
+    st.tuples(st.sampled_from(["slug", "keyword"]), names | labels | queries),
+    st.tuples(st.just("category"), st.sampled_from(["", "Né\u2028ws", "né\u2028ws", "x" * 201, "a\0"])),
+    st.tuples(st.sampled_from(["_", "Take", "limit", "q[]", "fields", "Slug", "tag"]), texts),
 )
 # Each number and each choice once, and all that is wrong at once.
 SYNTAX = [[(name, number)] for name in ("take", "skip") for number in NUMBERS + NOT_NUMBERS]
@@ -138,7 +141,7 @@ def bad_parameters(query):
         elif name in ALLOWED:
             if value not in ALLOWED[name]:
                 yield name
-        elif name == "q" and (len(value) > 200 or "\0" in value):
+        elif name in ("q", "slug", "category", "keyword") and (len(value) > 200 or "\0" in value):
             yield name
 
 
@@ -162,6 +165,8 @@ def expected_response(path, pairs, library):
         article
         for article in published
         if all(any(word in folded(article[field]) for field in ("title", "slug")) for word in words)
+        and all(query.get(name, article[name]) == article[name] for name in ("slug", "category"))
+        and ("keyword" not in query or query["keyword"] in article["keywords"])
     ]
     order_by = query.get("orderBy", "publishedAt")
 
@@ -244,6 +249,8 @@ def large_library(chance):
 def test_every_page_of_a_large_list_is_as_specified(service):
     chance = random.Random(7)
     sent = [(path, []) for path in ENDPOINTS]
+    sent += [(LISTS[1], [("category", "News"), ("keyword", "two"), ("q", "té"), ("skip", "30")])]
+    sent += [(FULL, [("slug", f"{word}-{number}")]) for word in ("tea", "Té", "茶") for number in range(9)]
     searches = ("", "cafe", "STRASSE", "te 1", "茶 京", "ωμεγα", "한", "nothing", "%", "e_")
     for order_by, order, q in product(ALLOWED["orderBy"], ALLOWED["order"], searches):
         page = [("take", str(chance.randint(1, 100))), ("skip", str(chance.randrange(1200 if not q else 200)))]

@@ -60,9 +60,9 @@ export async function fetchArticles(query = {}) {
   return articles;
 }
 
-/** Return the article with this slug, or undefined. */
+/** Return the article with this slug, or undefined. Other servers of this API may ignore the filter, so compare. */
 export async function fetchArticle(slug) {
-  const matches = await fetchArticles({ q: slug });
+  const matches = await fetchArticles({ slug });
   return matches.find((article) => article.slug === slug);
 }
 

@@ -57,9 +57,9 @@ function fetch_articles($query = []) {
     }
 }
 
-/** Return the article with this slug, or null. */
+/** Return the article with this slug, or null. Other servers of this API may ignore the filter, so compare. */
 function fetch_article($slug) {
-    foreach (fetch_articles(["q" => $slug]) as $article) {
+    foreach (fetch_articles(["slug" => $slug]) as $article) {
         if ($article->slug === $slug) {
             return $article;
         }

@@ -70,8 +70,8 @@ def fetch_articles(**query: Any) -> Iterator[Article]:
 
 
 def fetch_article(slug: str) -> Article | None:
-    """Return the article with this slug, or None."""
-    return next((article for article in fetch_articles(q=slug) if article["slug"] == slug), None)
+    """Return the article with this slug, or None. Other servers of this API may ignore the filter, so compare."""
+    return next((article for article in fetch_articles(slug=slug) if article["slug"] == slug), None)
 
 
 def structured_data(article: Article) -> str:

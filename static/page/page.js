@@ -39,17 +39,6 @@ async function fetchJson(path, query = {}) {
   throw new ApiError(response.status, [detail, ...Object.values(body?.errors ?? {}).flat()].join(" "));
 }
 
-/** Yield each page of matching articles, with its request, until `skip` plus the articles received reaches the total. */
-async function* fetchPages(query) {
-  for (let received = 0, total = 1; received < total; ) {
-    const request = { path: "articles", query: { ...query, take: 100, skip: received } };
-    const { data, meta } = await fetchJson(request.path, request.query);
-    yield { data, request };
-    received += meta.take;
-    total = meta.take ? meta.total : 0;
-  }
-}
-
 function createElement(name, properties = {}, ...children) {
   const created = Object.assign(document.createElement(name), properties);
   created.append(...children);
@@ -90,12 +79,11 @@ async function showArticles() {
 
 /** Return the article with this slug, and the request that finds it. */
 async function fetchArticle(slug) {
-  const isPossible = slug && [...slug].length <= 200 && !slug.includes("\0");
-  for await (const { data, request } of isPossible ? fetchPages({ q: slug }) : []) {
-    const article = data.find((candidate) => candidate.slug === slug);
-    if (article) return { article, request };
-  }
-  throw new ApiError(404, "This article is not published.");
+  const request = { path: "articles", query: { slug } };
+  const isPossible = [...slug].length <= 200 && !slug.includes("\0");
+  const { data } = isPossible ? await fetchJson(request.path, request.query) : { data: [] };
+  if (!data.length) throw new ApiError(404, "This article is not published.");
+  return { article: data[0], request };
 }
 
 /** Return HTML without `target` attributes, so that its links follow the target of the frame's base element. */
