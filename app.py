@@ -69,14 +69,13 @@ def main() -> None:
 
     app = create_app()
     settings = app.config
-    access_log_handler = log_to_stderr(settings["LOG_LEVEL"])
+    log_to_stderr(settings["LOG_LEVEL"])
     listener = server.listen(settings["HOST"], settings["PORT"])
     with app.app_context():
         open_and_report(create=True)
         print_start_message(server.base_url(settings["HOST"], listener.getsockname()[1]))
         release_connection()  # These connections may write to the file, and those of requests must not.
-    logged_app = AccessLog(app, access_log_handler.write) if access_log_handler else app
-    server.serve(logged_app, listener, settings["THREADS"], allow_origins=bool(settings["CORS_ORIGINS"]))
+    server.serve(AccessLog(app), listener, settings["THREADS"], allow_origins=bool(settings["CORS_ORIGINS"]))
 
 
 if __name__ == "__main__":

@@ -1,13 +1,12 @@
-"""The log, on standard error: the access log, one line a request, and what the service reports."""
+"""The log on standard error: one line per request, and whatever else the service logs."""
 
 import logging
 import os
 import sys
 import time
 from collections import deque
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from contextlib import suppress
-from functools import lru_cache
 from threading import Event, Thread
 from typing import Any
 from urllib.parse import quote
@@ -16,12 +15,18 @@ from wsgiref.types import StartResponse, WSGIApplication, WSGIEnvironment
 from content.text import printable
 
 MAX_PATH_LENGTH = 200
-MAX_WAITING_LINES = 10_000  # If nobody reads the log, the oldest are dropped.
+MAX_WAITING_LINES = 10_000
 WRITE_INTERVAL_SECONDS = 0.1
+
+access_log = logging.getLogger("access")
 
 
 class StderrHandler(logging.Handler):
-    """A logging handler that writes in a thread, so that no request waits for a full pipe or a slow disk."""
+    """A logging handler that writes in a thread, so that no request waits for a full pipe or a slow disk.
+
+    While nobody reads the log, the newest lines are kept and the oldest dropped. `logging.handlers.QueueListener` is
+    not used because its `stop` waits for a blocked write forever, and fails if the queue is full.
+    """
 
     def __init__(self, file: int) -> None:
         super().__init__()
@@ -32,19 +37,20 @@ class StderrHandler(logging.Handler):
         self._thread.start()
 
     def emit(self, record: logging.LogRecord) -> None:
-        """Write the lines of a record, which may quote what others have sent or stored."""
+        """Queue the record, each of its lines with the time in UTC and the level.
+
+        A message may quote what clients sent or other tools stored, so control characters are replaced.
+        """
         try:
+            moment = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(record.created))
             for line in self.format(record).splitlines():
-                self.write(record.levelname, printable(line))
-        except Exception:  # A wrong call of the logger is no reason to fail.
+                shown = line if line.isprintable() else printable(line)
+                self._waiting.append(f"{moment} {record.levelname} {shown}\n".encode(errors="replace"))
+        except Exception:
             self.handleError(record)
 
-    def write(self, level: str, line: str) -> None:
-        """Write a line with the time in UTC."""
-        self._waiting.append(f"{format_second(int(time.time()))} {level} {line}\n".encode(errors="replace"))
-
     def close(self) -> None:
-        """Write what is waiting, for a second at most."""
+        """Write the lines that are waiting, for a second at most."""
         self._stopping.set()
         self._thread.join(timeout=1)
         super().close()
@@ -54,23 +60,23 @@ class StderrHandler(logging.Handler):
         while not is_last_time:
             is_last_time = self._stopping.wait(WRITE_INTERVAL_SECONDS)
             lines = [self._waiting.popleft() for _ in range(len(self._waiting))]
-            with suppress(OSError):  # A full disk is no reason to stop.
+            with suppress(OSError):  # the service outlives a full disk and a closed pipe
+                # Not sys.stderr.write: its lock, held by a blocked write, would abort the interpreter at exit.
                 os.write(self._file, b"".join(lines))
 
 
 class AccessLog:
     """WSGI middleware that logs method, path, status, bytes, milliseconds and REMOTE_USER of each request.
 
-    REMOTE_USER names customer and key id, as in "My Site/3"; without a valid key it is "-". The headers and the query
-    string, which could hold a key, are not logged. `write` gets level and line: a record of the logging module takes
-    as long as a response from the cache.
+    REMOTE_USER is the customer and the key's id, as in "My Site/3", or "-" without a valid key. Headers and the query
+    string are not logged because they could hold a key.
     """
 
-    def __init__(self, app: WSGIApplication, write: Callable[[str, str], None]) -> None:
-        self._app, self._write = app, write
+    def __init__(self, app: WSGIApplication) -> None:
+        self._app = app
 
     def __call__(self, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
-        """Call the application, and log its response."""
+        """Call the application and log its response."""
         began, status, length = time.perf_counter(), "", ""
 
         def start(start_status: str, headers: list[tuple[str, str]], *exc_info: Any) -> Any:
@@ -79,28 +85,19 @@ class AccessLog:
             return start_response(start_status, headers, *exc_info)
 
         body = self._app(environ, start)
-        # Percent-encoded, a path cannot control a terminal. It is cut before, since it may be long, and after.
+        # Percent-encoding may make a path three times as long, so it is cut twice.
         path = quote(environ["PATH_INFO"][:MAX_PATH_LENGTH], encoding="latin-1")[:MAX_PATH_LENGTH]
-        request = f"{environ['REQUEST_METHOD'][:20]} {path}"
         milliseconds = (time.perf_counter() - began) * 1000
         user = environ.get("REMOTE_USER", "-")
-        self._write("INFO", f"{request} {status} {length} bytes {milliseconds:.1f} ms {user}")
+        method = environ["REQUEST_METHOD"][:20]
+        access_log.info("%s %s %s %s bytes %.1f ms %s", method, path, status, length, milliseconds, user)
         return body
 
 
-def log_to_stderr(level: str) -> StderrHandler | None:
-    """Log to standard error from this level on. Return the handler if requests are logged too, at info."""
-    if not sys.stderr:  # Python sets it to None if it was closed before the service started.
+def log_to_stderr(level: str) -> None:
+    """Log to standard error from this level on; requests are logged at info."""
+    if not sys.stderr:  # Python sets it to None if it was closed before the service started
         logging.basicConfig(handlers=[logging.NullHandler()])
-        return None
-    handler = StderrHandler(sys.stderr.fileno())
-    # StderrHandler.write adds the time and the level.
-    logging.basicConfig(level=level.upper(), handlers=[handler], format="%(message)s")
-    logging.getLogger("waitress").setLevel(logging.ERROR)  # It warns of each request that waits for a thread.
-    return handler if logging.getLogger().isEnabledFor(logging.INFO) else None
-
-
-@lru_cache(1)
-def format_second(second: int) -> str:
-    """Return a number of seconds since 1970 as a timestamp in UTC."""
-    return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(second))
+        return
+    logging.basicConfig(level=level.upper(), handlers=[StderrHandler(sys.stderr.fileno())], format="%(message)s")
+    logging.getLogger("waitress").setLevel(logging.ERROR)  # it warns of each request that waits for a thread

@@ -1,7 +1,6 @@
-"""Subclasses of waitress' classes. Each says what waitress 3.0.2 gets wrong for this service.
+"""Subclasses of waitress' classes, each of which mends faults that users of waitress 3.0.2 could meet.
 
-Issues and pull requests are those of https://github.com/Pylons/waitress. If one is merged but not yet released, what
-it makes needless here can go with that release.
+Issues and pull requests are those of https://github.com/Pylons/waitress. Once one is released, its override can go.
 """
 
 import logging
@@ -13,6 +12,7 @@ from typing import Any
 from urllib.parse import quote
 from wsgiref.types import WSGIApplication
 
+from waitress import wasyncore
 from waitress.buffers import ReadOnlyFileBasedBuffer
 from waitress.channel import HTTPChannel
 from waitress.parser import HTTPRequestParser, ParsingError, TransferEncodingNotImplemented
@@ -21,47 +21,47 @@ from waitress.task import ErrorTask, WSGITask
 
 from errors import SECURITY_HEADERS, TITLES, render_problem
 
-IDLE_SECONDS = 1  # A connection that is quiet for longer waits for its client.
-MAX_PIPELINED_BYTES = 4_000_000  # A client that has this much to read should not request more.
-MIN_SHARED_BYTES = 32_768  # Shorter bodies are copied, and sent in one packet with their headers.
+DRAIN_SECONDS = 8  # container runtimes kill a service that has not ended 10 seconds after SIGTERM
+IDLE_SECONDS = 1  # a connection that has been quiet for longer is waiting for its client
+# Windows' select() takes 512 sockets. A process may often open 1,024 files: a connection may need a temporary file too.
+MAX_CONNECTIONS = 400
+MAX_PIPELINED_BYTES = 4_000_000  # a client with this many unread bytes gets no further responses
+MIN_SHARED_BYTES = 32_768
 
-ASCII = bytes(range(128)).decode()
 START_LINE = re.compile(rb"[^ ]+ (/|\*|(?i:https?)://)[!-~]* HTTP/1\.[0-9]\r\n")
 TRANSFER_ENCODING = re.compile(rb"^transfer-encoding:(.*?)\r\n(?![ \t])", re.IGNORECASE | re.MULTILINE | re.DOTALL)
-# RFC 9110, 7.2, and RFC 3986, 3.2.2, define it. It may be empty.
+# RFC 9110, 7.2, and RFC 3986, 3.2.2; it may be empty
 HOST = re.compile(r"(\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._~!$&'()*+;=%-]*)(:[0-9]*)?")
+ASCII = bytes(range(128)).decode()
 
 access_log = logging.getLogger("access")
 
 
-class StrictRequestParser(HTTPRequestParser):  # type: ignore[misc]  # waitress has no types.
-    """A parser that rejects requests which RFC 9112 does not accept, and accepts UTF-8 in the target."""
+class StrictRequestParser(HTTPRequestParser):  # type: ignore[misc]  # waitress has no types
+    """A parser that rejects what RFC 9112 forbids, because a proxy in front might read it as a different request."""
 
     def parse_header(self, header_plus: bytes) -> None:
-        """Parse the start line and the headers. Raises ParsingError.
-
-        Faults: waitress accepts what a proxy in front may read as another request. The comments name the others.
-        """
-        # waitress rejects a target in UTF-8, which curl sends as it was typed (issue 64).
+        """Parse the start line and the headers. Raises ParsingError."""
+        # Fault: a target in UTF-8, which curl sends as it was typed, is rejected (issue 64).
         if not header_plus.isascii():
             start_line, end, headers = header_plus.partition(b"\r\n")
             header_plus = quote(start_line, safe=ASCII).encode() + end + headers
-        # waitress accepts a start line that is none (RFC 9112, 3).
+        # Fault: malformed start lines are accepted (RFC 9112, 3).
         if not START_LINE.match(header_plus):
             raise ParsingError("Send a method, a path and HTTP/1.1 in the first line.")
         codings = [value.strip(b" \t").lower() for value in TRANSFER_ENCODING.findall(header_plus)]
         try:
             super().parse_header(header_plus)
-        except (ValueError, TransferEncodingNotImplemented) as error:  # waitress raises the first for "http://[".
+        except (ValueError, TransferEncodingNotImplemented) as error:  # ValueError: "http://["
             raise ParsingError("The request's head cannot be read.") from error
         finally:
-            # After "100 Continue", waitress reads the next request as this one's body, with this one's API key, even if
-            # this one has no body or is rejected (RFC 9110, 10.1.1). No request needs a body, so none is asked for.
+            # Fault: after "100 Continue", the next request is read as this one's body and gets this one's API key, even
+            # if this one has no body or was rejected (RFC 9110, 10.1.1). No request needs a body, so none is asked for.
             self.expect_continue = False
-        # waitress accepts bodies whose end is not certain (RFC 9112, 6.1; issues 464 and 465).
+        # Fault: bodies whose end is ambiguous are accepted (RFC 9112, 6.1; issues 464 and 465).
         if codings and (codings != [b"chunked"] or self.version != "1.1" or "CONTENT_LENGTH" in self.headers):
             raise ParsingError("Send Transfer-Encoding as chunked, once, in HTTP/1.1 and without Content-Length.")
-        # waitress accepts a Host that is missing, repeated, which it joins by ", ", or invalid (3.2; issue 462).
+        # Fault: a missing, repeated (joined by ", ") or invalid Host is accepted (RFC 9112, 3.2; issue 462).
         host = self.headers.get("HOST", "" if self.version == "1.0" else None)
         if host is None or not HOST.fullmatch(host):
             raise ParsingError("Send exactly one valid Host header.")
@@ -70,54 +70,39 @@ class StrictRequestParser(HTTPRequestParser):  # type: ignore[misc]  # waitress 
 class ApiTask(WSGITask):  # type: ignore[misc]
     """A task that sends the application's response."""
 
-    wrote_header: bool
-
     def start(self) -> None:
-        """Start. While the server stops, each response is the last one of its connection (RFC 9112, 9.6)."""
+        """Start. While the server stops, each response is the last one of its connection.
+
+        Fault: waitress announces no end, so clients would send requests that get lost (RFC 9112, 9.6).
+        """
         super().start()
         if self.channel.server.is_stopping:
             super().set_close_on_finish()
 
     def set_close_on_finish(self) -> None:
-        """Close the connection after this response, unless it is a 304 of a connection that the client keeps.
+        """Close the connection after this response, except after a 304 if the client keeps the connection.
 
-        Fault: waitress does so after each 304, because it has no Content-Length (RFC 9112, 6.3; pull request 502).
+        Fault: waitress closes it after each 304, which has no Content-Length (RFC 9112, 6.3; pull request 502).
         """
         keeps_connection = self.version == "1.1" and self.request.headers.get("CONNECTION", "").lower() != "close"
         if not (self.status.startswith("304") and keeps_connection):
             super().set_close_on_finish()
 
-    def write(self, data: bytes) -> None:
-        """Send a part of the body, which is mostly all of it, and the headers if they are not sent yet.
-
-        Speed: waitress sends headers and body in two packets (1.3 times slower for a short body), and copies the body
-        for each connection (1.6 times slower for a long one).
-        """
-        if self.wrote_header or not self.has_body or not data or self.content_length != len(data):
-            super().write(data)
-            return
-        headers = self.build_response_header()
-        self.wrote_header, self.content_bytes_written = True, len(data)
-        if len(data) < MIN_SHARED_BYTES:
-            self.channel.write_soon(headers + data)
-            return
-        shared_body = ReadOnlyFileBasedBuffer(BytesIO(data))  # BytesIO copies bytes only when it is written.
-        shared_body.prepare()
-        self.channel.write_soon(headers)
-        self.channel.write_soon(shared_body)
-
 
 class ProblemTask(ErrorTask):  # type: ignore[misc]
-    """A task that responds to a request that waitress rejects, with problem details (RFC 9457) as the API does."""
+    """A task that responds to a request that waitress rejects.
+
+    Fault: waitress' own response is text that names the server, without the API's format, code and headers.
+    """
 
     def execute(self) -> None:
-        """Send the response. The log has no method and path, since the request may not have been parsed."""
+        """Send problem details. The log shows no method and path, since the request may not have been parsed."""
         error = self.request.error
-        body = render_problem(error.code, error.body)
+        body = render_problem(error.code, error.body if error.code == 400 else None)
         self.status = f"{error.code} {TITLES[error.code]}"
         self.response_headers += [("Content-Type", "application/problem+json"), ("Cache-Control", "no-store")]
         self.response_headers += SECURITY_HEADERS
-        if self.channel.server.allow_origins:  # All are allowed, since the Origin may not be parsed yet.
+        if self.channel.server.allow_origins:  # all of them, since the Origin may not have been parsed
             self.response_headers.append(("Access-Control-Allow-Origin", "*"))
         self.content_length = len(body)
         self.set_close_on_finish()
@@ -131,39 +116,65 @@ class ApiChannel(HTTPChannel):  # type: ignore[misc]
     parser_class, task_class, error_task_class = StrictRequestParser, ApiTask, ProblemTask
 
     def writable(self) -> bool:
-        """Return whether the event loop has something to send or to close.
+        """Return whether the event loop has something to send or a connection to close.
 
-        Speed: while a worker thread responds, it sends by itself, and then wakes the loop. waitress' loop spins
-        meanwhile, and takes the interpreter from the thread (1.6 times slower; there is no issue).
+        Fault: waitress' loop spins while a worker thread sends, and takes the interpreter from it (no issue yet). A
+        page of 400 KB takes 1.3 times the CPU time.
         """
-        return not self.requests and bool(self.total_outbufs_len or self.will_close or self.close_when_flushed)
+        return not self.requests and bool(super().writable())
+
+    def write_soon(self, data: Any) -> int:
+        """Queue bytes for the client.
+
+        Fault: waitress copies a body for each connection, in memory or in a temporary file, so 100 slow readers of a
+        page of 20 MB take 2 GB. (Copying a page of 400 KB also takes 1.5 times the CPU time.)
+        """
+        if isinstance(data, bytes) and len(data) >= MIN_SHARED_BYTES:
+            data = ReadOnlyFileBasedBuffer(BytesIO(data))  # BytesIO shares the bytes until it is written to
+            data.prepare()
+        written: int = super().write_soon(data)
+        return written
 
 
 class ApiServer(TcpWSGIServer):  # type: ignore[misc]
-    """The server, whose event loop `serving.server` runs."""
+    """The server and its event loop."""
 
     channel_class = ApiChannel
     is_stopping = False
 
     def __init__(self, app: WSGIApplication, listener: socket.socket, *, allow_origins: bool, **settings: Any) -> None:
-        """Create the server. The listener listens already.
+        """Create the server on a socket that listens already.
 
         With `allow_origins`, web pages may read the errors of requests that never reach the application.
         """
         self.allow_origins = allow_origins
-        self.sockets: dict[int, Any] = {}  # What the event loop waits for, by file descriptor.
+        self.sockets: dict[int, Any] = {}  # what the event loop polls, by file descriptor
         super().__init__(app, self.sockets, _sock=listener, bind_socket=False, **settings)
+
+    def run(self) -> None:
+        """Serve until `stop` is called, then finish the requests in flight, for `DRAIN_SECONDS` at most.
+
+        Fault: waitress drops requests in flight (issue 198).
+        """
+        while not self.is_stopping:
+            wasyncore.loop(timeout=1, use_poll=True, map=self.sockets, count=1)
+            self.close_idle_connections()
+        wasyncore.dispatcher.close(self)  # the server's own close() would also close what wakes the loop
+        deadline = time.monotonic() + DRAIN_SECONDS
+        while self.active_channels and time.monotonic() < deadline:
+            wasyncore.loop(timeout=0.1, use_poll=True, map=self.sockets, count=1)
+            self.close_idle_connections()
 
     def stop(self) -> None:
         """End the event loop, from any thread or signal handler."""
         self.is_stopping = True
-        self.pull_trigger()  # This wakes the loop.
+        self.pull_trigger()  # wakes the loop
 
     def add_task(self, channel: ApiChannel) -> None:
         """Queue a connection's next request for a worker thread.
 
-        Fault: a client that pipelines requests and does not read blocks a worker thread (there is no issue). Here, the
-        connection closes once what is written has been read. The client can repeat the others (RFC 9112, 9.3.2).
+        Fault: a client that pipelines requests and does not read blocks a worker thread (no issue yet). Here, its
+        connection closes once the client has read what was written; it can repeat the other requests (RFC 9112, 9.3.2).
         """
         if channel.total_outbufs_len <= MAX_PIPELINED_BYTES:
             super().add_task(channel)
@@ -171,28 +182,18 @@ class ApiServer(TcpWSGIServer):  # type: ignore[misc]
             channel.requests.clear()
             channel.close_when_flushed = True
 
-    def close_idle_connections(self, limit: int) -> None:
-        """Close connections without activity, and those beyond `limit` that have been idle for longest.
+    def close_idle_connections(self) -> None:
+        """Close connections without activity, the idlest beyond `MAX_CONNECTIONS`, and at a stop all that are done.
 
         Faults: waitress waits for a client that does not read before it closes the connection (issue 418), and accepts
         nobody while there are `connection_limit` connections.
         """
-        idle = self._idle_connections()
-        excess = max(0, len(self.active_channels) - limit)
-        timeout = time.time() - self.adj.channel_timeout
-        for number, channel in enumerate(idle):
-            if number < excess or channel.last_activity < timeout:
-                channel.handle_close()
-
-    def close_drained_connections(self) -> None:
-        """Close connections whose clients have read everything."""
-        for channel in self._idle_connections():
-            if not channel.total_outbufs_len:
-                channel.handle_close()
-
-    def _idle_connections(self) -> list[ApiChannel]:
-        """Return the connections that wait for their clients, beginning with the one that has waited for longest."""
-        since = time.time() - IDLE_SECONDS
+        now = time.time()
         channels = self.active_channels.values()
-        idle = [channel for channel in channels if channel.last_activity < since and not channel.requests]
-        return sorted(idle, key=lambda channel: channel.last_activity)
+        idle = [channel for channel in channels if channel.last_activity < now - IDLE_SECONDS and not channel.requests]
+        idle.sort(key=lambda channel: channel.last_activity)
+        excess = len(channels) - MAX_CONNECTIONS
+        for number, channel in enumerate(idle):
+            is_done = self.is_stopping and not channel.total_outbufs_len
+            if is_done or number < excess or channel.last_activity < now - self.adj.channel_timeout:
+                channel.handle_close()
