@@ -4,6 +4,7 @@ from typing import Any
 
 import orjson
 from flask import Flask, Response, current_app
+from flask.typing import ResponseReturnValue
 from marshmallow import ValidationError
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.exc import TimeoutError as PoolTimeoutError
@@ -18,11 +19,10 @@ SECURITY_HEADERS = [
 ]
 TITLES = HTTP_STATUS_CODES | {413: "Content Too Large"}  # RFC 9110, 15.5.14
 BAD_PARAMETERS = "Some parameters are not valid; errors names them."
-# The code and the detail of each status. If the detail is empty, the error brings its own. 400 and 401 have another
-# code each: invalid_parameters and missing_key.
+# The code and the default detail of each status. 400 and 401 have a second code each: invalid_parameters, missing_key.
 PROBLEMS = {
-    400: ("bad_request", ""),
-    401: ("invalid_key", ""),
+    400: ("bad_request", "The request is malformed."),
+    401: ("invalid_key", "The API key is not valid."),
     404: (
         "not_found",
         "Nothing is here. The endpoints are /api/public/v1/articles, /api/public/v1/articles/preview, "
@@ -55,25 +55,33 @@ def add_security_headers(response: Response) -> Response:
     return response
 
 
-def render_problem(status: int, detail: str = "", **members: Any) -> bytes:
-    """Return a problem document, as JSON. `detail` is for a status whose own one is empty."""
-    code, own_detail = PROBLEMS.get(status, PROBLEMS[400])
-    problem = {"type": "about:blank", "title": TITLES[status], "status": status, "detail": own_detail or detail}
+def render_problem(status: int, detail: str | None = None, **members: Any) -> bytes:
+    """Return a problem document as JSON; `detail` replaces the status's default.
+
+    The code of a status that is not in PROBLEMS, such as an extension's 429, is its phrase: `too_many_requests`.
+    """
+    title = TITLES.get(status, "Unknown Error")
+    code, default_detail = PROBLEMS.get(status) or (title.lower().replace("'", "").replace(" ", "_"), title)
+    problem = {"type": "about:blank", "title": title, "status": status, "detail": detail or default_detail}
     return orjson.dumps(problem | {"code": code} | members)
 
 
-def _problem(response: Response, detail: str = "", **members: Any) -> Response:
+def _problem(response: Response, detail: str | None = None, **members: Any) -> Response:
     response.data = render_problem(response.status_code, detail, **members)
     response.content_type = "application/problem+json"
     response.headers["Cache-Control"] = "no-store"
     return response
 
 
-def _from_http_exception(error: HTTPException) -> Response:
-    # The headers of some errors matter: Allow and WWW-Authenticate.
+def _from_http_exception(error: HTTPException) -> ResponseReturnValue:
+    if error.response is not None:  # a response that an extension has made
+        return error
+    # The headers of some errors matter: Allow, WWW-Authenticate and Retry-After.
     response = Response(status=error.code, headers=error.get_headers())
     members = {"code": "missing_key"} if isinstance(error, MissingKeyError) else {}
-    return _problem(response, error.description or "", **members)
+    # Where PROBLEMS has a detail of its own, it replaces Werkzeug's generic description.
+    is_default = error.description == type(error).description and error.code in PROBLEMS
+    return _problem(response, None if is_default else error.description, **members)
 
 
 def _from_validation_error(error: ValidationError) -> Response:

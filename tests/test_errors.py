@@ -7,7 +7,18 @@ from contextlib import closing
 from operator import itemgetter
 
 import pytest
+from flask import Response
 from helpers import ENDPOINTS, LISTS, SITEMAP, article_json, assert_problem, blocks, read_page, send
+from werkzeug.exceptions import HTTPException, ImATeapot, NotFound, TooManyRequests, UnsupportedMediaType
+
+
+def raise_at(app, path, error):
+    """Add a path to an application whose view raises an error."""
+
+    def view():
+        raise error
+
+    app.add_url_rule(path, view_func=view)
 
 
 def test_unknown_path_is_a_404_that_names_the_endpoints(client):
@@ -31,6 +42,41 @@ def test_error_of_the_service_reveals_nothing_of_itself(app, client, caplog):
     problem = assert_problem(client.get("/failing"), 500)
     assert "ZeroDivisionError" not in str(problem)
     assert "ZeroDivisionError" in caplog.text
+
+
+@pytest.mark.parametrize(
+    ("error", "code", "detail"),
+    [
+        (TooManyRequests("5 per minute", retry_after=30), "too_many_requests", "5 per minute"),
+        (UnsupportedMediaType(), "unsupported_media_type", UnsupportedMediaType.description),
+        (ImATeapot(), "im_a_teapot", ImATeapot.description),
+        (NotFound("There is no author 7."), "not_found", "There is no author 7."),
+    ],
+)
+def test_error_of_an_extension_keeps_its_status_detail_and_headers(app, client, error, code, detail):
+    raise_at(app, "/failing", error)
+    response = client.get("/failing")
+    problem = assert_problem(response, error.code, code)
+    assert problem["detail"] == detail
+    assert response.headers.get("Retry-After") == ("30" if error.code == 429 else None)
+
+
+def test_unknown_status_is_a_problem_too(app, client):
+    class Unheard(HTTPException):
+        code = 499
+        description = "Nobody knows this status."
+
+    raise_at(app, "/failing", Unheard())
+    assert assert_problem(client.get("/failing"), 499, "unknown_error")["detail"] == Unheard.description
+
+
+@pytest.mark.parametrize("kind", [HTTPException, TooManyRequests])  # the first one is what abort(Response) raises
+def test_ready_response_of_an_error_is_sent_as_it_is(app, client, kind):
+    ready = Response("slow down", status=429, headers={"Retry-After": "7"}, mimetype="text/plain")
+    raise_at(app, "/failing", kind(response=ready))
+    response = client.get("/failing")
+    assert (response.status_code, response.text, response.headers["Retry-After"]) == (429, "slow down", "7")
+    assert response.mimetype == "text/plain"
 
 
 @pytest.mark.parametrize("table", ["article", "api_key", "customer"])
