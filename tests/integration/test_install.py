@@ -50,7 +50,7 @@ def test_first_command_on_an_older_python_names_the_one_needed(tmp_path):
     command = first.replace("python3", str(pythons[0]), 1)
     result = subprocess.run(command, shell=True, cwd=copy_project(tmp_path), capture_output=True, text=True)  # noqa: S602
     assert result.returncode == 1
-    assert "this-service-needs-Python-3.11-or-newer" in result.stderr.splitlines()[0]
+    assert "Requires-Python >=3.11" in result.stderr
 
 
 @pytest.fixture(scope="module")
