@@ -15,7 +15,7 @@ from commands.start_message import NAME, print_start_message
 from endpoints import articles, caching, cors, health, openapi, page, previews, sitemap
 from schemas import API_PATH
 from serving.log import AccessLog, log_to_stderr
-from settings import FOLDER, load_environment, read_settings, read_version
+from settings import FOLDER, __version__, load_environment, read_settings
 from storage import database
 from storage.engine import release_connection
 
@@ -61,7 +61,7 @@ def _register_endpoints(app: Flask) -> None:
 
 
 @click.command()
-@click.version_option(read_version(), message=f"{NAME} %(version)s")
+@click.version_option(__version__, message=f"{NAME} %(version)s")
 @report_errors()
 def main() -> None:
     """Serve the API at the HOST and PORT of the settings."""

@@ -1,22 +1,21 @@
-"""The settings: environment variables and the file `.env`, read and checked; and the service's version."""
+"""The settings, from environment variables and the file `.env`; and the service's version."""
 
 import os
 import re
-import tomllib
 from collections.abc import Iterable, Mapping
 from datetime import UTC, tzinfo
-from functools import lru_cache
-from io import StringIO
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 import click
 from dotenv import dotenv_values
-from dotenv.parser import parse_stream
 from flask.helpers import get_load_dotenv
 from marshmallow import EXCLUDE, Schema, ValidationError, fields
 
 from fields import WholeNumber, one_of, parse_time_zone, validate_http_url
+
+__version__ = "1.2.1"
 
 FOLDER = Path(__file__).resolve().parent
 ENV_FILE = FOLDER / ".env"
@@ -29,8 +28,11 @@ class OriginList(fields.Field[list[str]]):
         is_list = isinstance(value, Iterable) and not isinstance(value, str)
         items = value if is_list else str(value).split(",")
         origins = [str(origin).strip() for origin in items]
-        if not all(re.fullmatch(r"https?://([a-z0-9.-]+|\[[0-9a-f:]+\])(:\d+)?", origin) for origin in origins):
+        if not all(re.fullmatch(r"https?://([a-z0-9.-]+|\[[0-9a-f:]+\])(:[1-9]\d*)?", origin) for origin in origins):
             raise ValidationError("Must be origins as in https://www.example.com, separated by commas, in lower case.")
+        for origin in origins:
+            if re.fullmatch("https:.*:443|http:.*:80", origin):
+                raise ValidationError(f"Remove the default port of {origin}: browsers do not send it.")
         return origins
 
 
@@ -59,48 +61,37 @@ class SettingsSchema(Schema):
 
 
 class SettingsError(click.ClickException):
-    """A setting that is not valid. Flask's command line also prints it as one line."""
-
-
-@lru_cache
-def read_version() -> str:
-    """Return the version of the service, which only `pyproject.toml` contains."""
-    project: dict[str, str] = tomllib.loads((FOLDER / "pyproject.toml").read_text("utf-8"))["project"]
-    return project["version"]
+    """An invalid setting. Like every click exception, it is printed as one line, by Flask's command line too."""
 
 
 def read_settings(*sources: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the settings by name, as the last source has them. Empty text counts as not set.
+    """Return all settings by name. Later sources take precedence; an empty value counts as not set.
 
-    Raises SettingsError, naming all bad ones.
+    Raises SettingsError, which names all invalid settings and their values.
     """
     values = {name: value for source in sources for name, value in source.items() if value != ""}
     try:
         settings: dict[str, Any] = SettingsSchema().load(values)
     except ValidationError as error:
-        reasons = [f"{name}: {messages[0]}" for name, messages in error.messages_dict.items()]
+        # DATABASE_URL, which may hold a password, is not checked here.
+        reasons = [f"{name}={values[name]!r:.100}: {messages[0]}" for name, messages in error.messages_dict.items()]
         raise SettingsError(" ".join(reasons)) from error
     return settings
 
 
 def load_environment() -> dict[str, str]:
-    """Return the environment variables, and those of the project's `.env` that are not set.
+    """Return the environment variables, completed by those of the project's `.env`; `os.environ` stays as it is.
 
-    FLASK_SKIP_DOTENV, which is Flask's, turns the file off. Raises SettingsError for a line that cannot be read.
+    FLASK_SKIP_DOTENV, which is Flask's, turns the file off. Raises SettingsError if it cannot be read.
     """
     environment = {name: value for name, value in os.environ.items() if value}
-    return _read_env_file() | environment if get_load_dotenv() and ENV_FILE.exists() else environment
+    return _read_env_file(ENV_FILE) | environment if get_load_dotenv() else environment
 
 
-def _read_env_file() -> dict[str, str]:
-    """Return the variables of `.env`, as python-dotenv reads it, which would only log a bad line."""
+@cache  # python-dotenv logs a warning about each line that it cannot parse: once is enough
+def _read_env_file(path: Path) -> dict[str, str]:
     try:
-        text = ENV_FILE.read_text("utf-8-sig")
+        values = dotenv_values(path, encoding="utf-8-sig")  # with or without a byte order mark
     except (OSError, UnicodeDecodeError) as error:
-        raise SettingsError(f"{ENV_FILE} cannot be read ({error}).") from error
-    for binding in parse_stream(StringIO(text)):
-        if binding.error or (binding.key and binding.value is None):
-            # The text of a binding begins with the blank lines before it, and may end with its own line feed.
-            line = binding.original.line + binding.original.string.rstrip().count("\n")
-            raise SettingsError(f"{ENV_FILE}, line {line}, cannot be read. Write it as NAME=value, or begin it with #.")
-    return {name: value for name, value in dotenv_values(stream=StringIO(text)).items() if value is not None}
+        raise SettingsError(f"{path} cannot be read ({error}).") from error
+    return {name: value for name, value in values.items() if value is not None}

@@ -5,7 +5,7 @@ from sqlalchemy import select
 
 from commands.errors import silence_stdout
 from models import ApiKey, Article, db
-from settings import read_version
+from settings import __version__
 
 NAME = "Article Delivery API"
 
@@ -16,7 +16,7 @@ def print_start_message(url: str) -> None:
     The database's URL is printed without its password and its query, which may hold a password too.
     """
     database = db.engine.url.set(query={}).render_as_string(hide_password=True)
-    lines = [f"{NAME} {read_version()}: serving on {url} (Ctrl+C stops)", f"Database: {database}"]
+    lines = [f"{NAME} {__version__}: serving on {url} (Ctrl+C stops)", f"Database: {database}"]
     if not db.session.scalar(select(ApiKey.id).limit(1)):
         lines.append("There is no API key yet. To create one: flask keys create CUSTOMER")
     if not db.session.scalar(select(Article.pk).limit(1)):

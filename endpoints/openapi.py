@@ -10,7 +10,7 @@ from werkzeug.wrappers import Response as BaseResponse
 
 from fields import Day, Keywords, Minutes, SchemaMarkup, Timestamp
 from schemas import API_PATH, ArticlePreviewSchema, ArticleSchema, SitemapEntrySchema
-from settings import read_version
+from settings import __version__
 
 blueprint = Blueprint("openapi", __name__)
 
@@ -61,7 +61,7 @@ def example(schema: Schema) -> dict[str, Any]:
 def _build_description() -> bytes:
     """Return the description as JSON. Raises TypeError for a field that it cannot describe."""
     document = orjson.loads(DOCUMENT.read_bytes())
-    document["info"]["version"] = read_version()
+    document["info"]["version"] = __version__
     for path, schema in SCHEMAS.items():
         properties = {key: describe_field(field) for key, field in keys(schema).items()}
         described = {"type": "object", "properties": properties, "required": list(properties)}

@@ -6,7 +6,7 @@ import pytest
 from helpers import ENDPOINTS, LISTS, application, client_with_key
 
 ORIGIN = "https://www.example.com"
-ORIGINS = [ORIGIN, "http://localhost:3000", "http://[::1]:80"]
+ORIGINS = [ORIGIN, "http://localhost:3000", "http://[::1]:8080"]
 OTHER_ORIGINS = ["https://evil.example", "http://www.example.com", "https://www.example.com.evil.example"]
 OTHER_ORIGINS += ["https://wwwxexample.com", "null", "*", "http://1:80"]
 

@@ -47,7 +47,7 @@ from sqlalchemy import make_url
 from auth import hash_key
 from commands.start_message import print_start_message
 from models import db
-from settings import read_version
+from settings import __version__
 
 HEALTH = b"GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n"
 LARGE_BYTES = 20_000_000  # more than the system keeps for a connection
@@ -455,7 +455,7 @@ def test_stalled_reader_of_the_log_stops_nothing(shared):
 def test_service_listens_on_host_and_prints_its_url(start, host, url_host):
     server = start(HOST=host)
     first = server.printed().partition("\n")[0]
-    assert first == f"Article Delivery API {read_version()}: serving on http://{url_host}:{server.port} (Ctrl+C stops)"
+    assert first == f"Article Delivery API {__version__}: serving on http://{url_host}:{server.port} (Ctrl+C stops)"
     assert get(server, "/healthz").status == 200
 
 
