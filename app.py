@@ -11,7 +11,7 @@ import commands
 import errors
 from commands.errors import report_errors
 from commands.lookup import open_and_report
-from commands.start_message import NAME, print_start_message
+from commands.start_message import NAME, print_start_message, warn_of_demo_key
 from endpoints import articles, caching, cors, health, openapi, page, previews, sitemap
 from schemas import API_PATH
 from serving.log import AccessLog, log_to_stderr
@@ -73,7 +73,9 @@ def main() -> None:
     listener = server.listen(settings["HOST"], settings["PORT"])
     with app.app_context():
         open_and_report(create=True)
-        print_start_message(server.base_url(settings["HOST"], listener.getsockname()[1]))
+        address, port, *_ = listener.getsockname()
+        print_start_message(server.base_url(settings["HOST"], port))
+        warn_of_demo_key(address)
         release_connection()  # These connections may write to the file, and those of requests must not.
     server.serve(AccessLog(app), listener, settings["THREADS"], allow_origins=bool(settings["CORS_ORIGINS"]))
 

@@ -3,10 +3,12 @@
 import re
 
 import pytest
+import time_machine
 from click.testing import CliRunner
 from helpers import LISTS, POSTGRESQL, SITEMAP, application, article_json, create_key, database_url
 
 import seed
+from commands.start_message import warn_of_demo_key
 
 HIDDEN = 4  # drafts and scheduled articles
 
@@ -47,6 +49,31 @@ def test_curl_line_has_the_configured_host_and_port(run_seed, monkeypatch):
     output = run_seed("--articles", "0", "--key", "it's").output
     assert "http://[::1]:9000/api/public/v1/articles" in output
     assert "'x-api-key: it'\"'\"'s'" in output  # quoted for a shell
+
+
+@pytest.mark.parametrize("address", ["127.0.0.1", "127.8.8.8", "::1", "0.0.0.0", "::", "192.0.2.1"])  # noqa: S104
+def test_start_warns_if_other_machines_may_use_a_valid_demo_key(app, run, run_seed, save, capsys, address):
+    def warning():
+        with app.app_context():
+            warn_of_demo_key(address)
+        return capsys.readouterr().err
+
+    is_loopback = address.startswith("127.") or address == "::1"
+    save(article_json(1))
+    assert warning() == ""
+    run_seed("--articles", "0", "--key", "demo-key")
+    assert ("seed.py --remove" in warning()) == (not is_loopback)
+    run("keys", "revoke", run("keys", "list").stdout.splitlines()[-1].split("\t")[0])
+    assert warning() == ""
+    with time_machine.travel("2026-01-01", tick=False):
+        run("keys", "create", "Demo", "--expires", "2026-01-31")
+        assert ("Demo" in warning()) == (not is_loopback)
+    assert warning() == ""
+
+
+def test_service_warns_of_the_demo_key_when_it_starts(run_seed, start):
+    run_seed("--articles", "0", "--key", "demo-key")
+    start(HOST="0.0.0.0").wait_for_log(r"0\.0\.0\.0.* python seed.py --remove")  # noqa: S104
 
 
 def test_remove_deletes_demo_alone_and_says_how_many(app, save, run_seed, sql):
