@@ -43,10 +43,13 @@ from helpers import (
     wait_for,
 )
 from sqlalchemy import make_url
+from waitress.channel import HTTPChannel
 
 from auth import hash_key
 from commands.start_message import print_start_message
 from models import db
+from serving.server import listen, serve_in_thread
+from serving.waitress_fixes import ApiChannel
 from settings import __version__
 
 HEALTH = b"GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n"
@@ -158,6 +161,26 @@ def test_responses_keep_the_connection_unless_the_client_closes_it(site):
         connection.sendall(request(LISTS[0], If_None_Match="*", Connection="close"))
         status, headers, _ = read_response(file)
         assert (status, headers["Connection"], file.read()) == (304, "close", b"")
+
+
+def test_event_loop_does_not_spin_while_a_thread_sends(monkeypatch):
+    """Whenever it wakes for a connection that a thread responds on, it takes the interpreter from the thread."""
+    interruptions = []
+
+    def handle_write(channel):
+        interruptions.extend(channel.requests)
+        HTTPChannel.handle_write(channel)
+
+    def large_page(_environ, start_response):
+        start_response("200 OK", [("Content-Length", str(LARGE_BYTES))])
+        return [bytes(LARGE_BYTES)]
+
+    monkeypatch.setattr(ApiChannel, "handle_write", handle_write, raising=False)
+    listener = listen("127.0.0.1", 0)
+    with serve_in_thread(large_page, listener, threads=1):
+        server = SimpleNamespace(host="127.0.0.1", port=listener.getsockname()[1])
+        assert [len(get(server, "/").body) for _ in range(5)] == [LARGE_BYTES] * 5
+    assert interruptions == []
 
 
 def test_search_may_be_sent_as_typed(site):
