@@ -620,9 +620,9 @@ def test_second_signal_stops_at_once(start, large_request):
 
 @pytest.mark.slow
 def test_stop_waits_a_limited_time_for_a_stalled_reader(start, large_request, tmp_path):
-    """The clock runs ten times as fast."""
+    """The clock runs ten times as fast: it waits for 0.8 seconds, and would close an idle connection after 6."""
     server = start(**fast_clock(tmp_path, 10))
     with stalled_reader(server, large_request):
         began = time.monotonic()
         assert server.stop() == 0
-        assert 0.5 < time.monotonic() - began < 8
+        assert 0.5 < time.monotonic() - began < 5
