@@ -2,6 +2,8 @@
 
 import errno
 import json
+import logging
+import os
 import random
 import re
 import signal
@@ -48,6 +50,8 @@ from waitress.channel import HTTPChannel
 from auth import hash_key
 from commands.start_message import print_start_message
 from models import db
+from serving import log
+from serving.log import StderrHandler
 from serving.server import listen, serve_in_thread
 from serving.waitress_fixes import ApiChannel
 from settings import __version__
@@ -436,6 +440,28 @@ def test_last_requests_are_in_the_log_after_a_stop(start):
     assert [get(server, f"/request/{number}").status for number in range(50)] == [404] * 50
     assert server.stop() == 0
     assert re.findall(r"INFO GET /request/(\d+) 404 ", server.log()) == [str(number) for number in range(50)]
+
+
+def test_log_drops_its_oldest_lines_if_nobody_reads_it(monkeypatch):
+    monkeypatch.setattr(log, "MAX_WAITING_LINES", 100)
+    reader, writer = os.pipe()
+    handler = StderrHandler(writer)
+    for number in range(5000):
+        handler.emit(logging.makeLogRecord({"msg": f"line {number}", "levelname": "INFO"}))
+    handler.close()
+    os.close(writer)
+    with open(reader) as file:
+        lines = file.read().splitlines()
+    assert 100 <= len(lines) < 2500
+    assert lines[-1].endswith("Z INFO line 4999")
+
+
+def test_each_line_of_a_record_has_the_time_and_the_level(capfd):
+    handler = StderrHandler(2)
+    handler.emit(logging.makeLogRecord({"msg": "from\nanother \x1b[31mtool", "levelname": "ERROR"}))
+    handler.close()
+    lines = capfd.readouterr().err.splitlines()
+    assert [line.partition("Z ")[2] for line in lines] == ["ERROR from", "ERROR another  [31mtool"]
 
 
 @contextmanager
