@@ -91,7 +91,7 @@ def load_environment() -> dict[str, str]:
 @cache  # python-dotenv logs a warning about each line that it cannot parse: once is enough
 def _read_env_file(path: Path) -> dict[str, str]:
     try:
-        values = dotenv_values(path, encoding="utf-8-sig")  # with or without a byte order mark
+        values = dotenv_values(path)
     except (OSError, UnicodeDecodeError) as error:
         raise SettingsError(f"{path} cannot be read ({error}).") from error
     return {name: value for name, value in values.items() if value is not None}

@@ -456,6 +456,19 @@ def test_log_drops_its_oldest_lines_if_nobody_reads_it(monkeypatch):
     assert lines[-1].endswith("Z INFO line 4999")
 
 
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="/dev/full is a disk without room")
+def test_log_goes_on_once_the_disk_has_room_again(tmp_path):
+    with open("/dev/full", "wb", buffering=0) as disk, (tmp_path / "log").open("wb") as file:
+        handler = StderrHandler(disk.fileno())
+        handler.emit(logging.makeLogRecord({"msg": "lost"}))
+        wait_for(lambda: not handler._waiting, lambda: "It does not write.")
+        time.sleep(0.05)
+        os.dup2(file.fileno(), disk.fileno())
+        handler.emit(logging.makeLogRecord({"msg": "written"}))
+        handler.close()
+    assert "written" in (tmp_path / "log").read_text()
+
+
 def test_each_line_of_a_record_has_the_time_and_the_level(capfd):
     handler = StderrHandler(2)
     handler.emit(logging.makeLogRecord({"msg": "from\nanother \x1b[31mtool", "levelname": "ERROR"}))
