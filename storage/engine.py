@@ -1,4 +1,4 @@
-"""How the engine connects, and how transactions begin and end."""
+"""Engine options, and how connections and transactions begin and end."""
 
 import sqlite3
 import time
@@ -6,17 +6,18 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from flask import has_request_context
 from sqlalchemy import Connection, Engine, event
 from sqlalchemy.engine import URL
 from sqlalchemy.exc import DBAPIError, OperationalError
 
 from models import db
-from storage.sqlite import checkpoint, sqlite_path
+from storage.sqlite import checkpoint, connect_existing, sqlite_path
 
-WRITE_LOCK_TIMEOUT_SECONDS = 60  # An import of 100,000 articles takes half of it.
-# How a transaction on PostgreSQL begins that writes "rows" or "tables". The first lets in no other writer, of whatever
-# tool, and readers go on. There may be no tables to lock yet, so the second takes a lock with an arbitrary number: one
-# upgrade runs at a time, and then locks the tables that it replaces.
+WRITE_LOCK_TIMEOUT_SECONDS = 60  # an import of 100,000 articles takes about 30
+# The locks of PostgreSQL transactions that write "rows" or "tables". The first excludes every other writer, of any
+# program, but no readers. Before an upgrade there may be no table to lock, so the second is an advisory lock with an
+# arbitrary number. Upgrades then lock the tables that they replace.
 POSTGRESQL_LOCKS = {
     "rows": "LOCK TABLE article IN SHARE ROW EXCLUSIVE MODE",
     "tables": "SELECT pg_advisory_xact_lock(4171826905)",
@@ -24,29 +25,30 @@ POSTGRESQL_LOCKS = {
 
 
 def add_listeners(engine: Engine) -> None:
-    """Set up the connections and transactions of this engine, and of no other one in the process."""
-    event.listen(engine, "begin", _begin_sqlite if engine.dialect.name == "sqlite" else _begin_postgresql)
+    """Set up the connections and transactions of this engine only, not of other engines in the process."""
+    if engine.dialect.name == "sqlite":
+        event.listen(engine, "do_connect", _connect_sqlite)
+        event.listen(engine, "begin", _begin_sqlite)
+    else:
+        event.listen(engine, "begin", _begin_postgresql)
 
 
 def engine_options(url: URL, threads: int) -> dict[str, Any]:
-    """Return SQLAlchemy's engine options for a database.
-
-    Each thread gets a connection. On PostgreSQL, a transaction sees one state only at this isolation level. Connections
-    are tested before use, since a restarted server has closed them.
-    """
+    """Return the options of `create_engine` for a database that this many threads read."""
     options: dict[str, Any] = {"pool_size": threads}
     if url.get_backend_name() == "postgresql":
+        # REPEATABLE READ gives a transaction one snapshot. A restarted server has closed the pool's connections.
         options |= {"isolation_level": "REPEATABLE READ", "pool_pre_ping": True}
         options["connect_args"] = postgresql_connect_args(url)
     return options
 
 
 def postgresql_connect_args(url: URL) -> dict[str, Any]:
-    """Return the parameters of a connection, besides those of the URL.
+    """Return the connection parameters to use in addition to those in the URL.
 
-    Lost connections and locks are given up after some seconds. Timestamps are sent in UTC and in ISO format, text in
-    UTF-8, whatever the server's defaults are. No statements are prepared, since a pooler in transaction mode may run
-    each transaction in another process (https://www.psycopg.org/psycopg3/docs/advanced/prepare.html).
+    Connecting and waiting for locks time out within seconds. Time zone, date style and encoding do not depend on the
+    server's defaults. Prepared statements are off because a pooler in transaction mode may run each transaction in
+    another session (https://www.psycopg.org/psycopg3/docs/advanced/prepare.html).
     """
     timeouts = {"connect_timeout": 2, "tcp_user_timeout": 2500, "keepalives_idle": 5, "keepalives_interval": 2}
     connect_args: dict[str, Any] = {name: value for name, value in timeouts.items() if name not in url.query}
@@ -54,19 +56,27 @@ def postgresql_connect_args(url: URL) -> dict[str, Any]:
     return connect_args | {"client_encoding": "utf8", "prepare_threshold": None}
 
 
-def _begin_sqlite(connection: Connection) -> None:
-    """Begin a transaction. SQLite's driver begins none for reads, so that two reads could see two states.
+def _connect_sqlite(_dialect: Any, _record: Any, arguments: list[str], options: dict[str, Any]) -> Any:
+    """Open a SQLite file that exists, read-only in a request.
 
-    A writer waits for another one. SQLite's own wait cannot be interrupted, so it is short, and repeated.
+    When the last connection to a file is closed, SQLite deletes the WAL if that connection may write.
+    """
+    return connect_existing(arguments[0], read_only=has_request_context(), **options)
+
+
+def _begin_sqlite(connection: Connection) -> None:
+    """Begin a transaction, since Python's driver begins none for reads: two reads could see different snapshots.
+
+    A write transaction waits for other writers. SQLite's own wait cannot be interrupted, so it is short and repeated.
     """
     writes = connection.get_execution_options().get("writes")
     if not writes:
         connection.exec_driver_sql("BEGIN")
         return
-    # To replace a table, its rows are deleted. Those that refer to them must stay.
+    # An upgrade drops tables and creates them again, which must not affect rows that refer to theirs.
     connection.exec_driver_sql(f"PRAGMA foreign_keys = {'OFF' if writes == 'tables' else 'ON'}")
-    connection.exec_driver_sql("PRAGMA busy_timeout = 1000")
-    # NORMAL may lose the last commits when the power fails (https://www.sqlite.org/pragma.html#pragma_synchronous).
+    connection.exec_driver_sql("PRAGMA busy_timeout = 1000")  # milliseconds
+    # NORMAL may lose the last commits in a power failure (https://www.sqlite.org/pragma.html#pragma_synchronous).
     connection.exec_driver_sql("PRAGMA synchronous = FULL")
     deadline = time.monotonic() + WRITE_LOCK_TIMEOUT_SECONDS
     while True:
@@ -80,7 +90,7 @@ def _begin_sqlite(connection: Connection) -> None:
 
 
 def _begin_postgresql(connection: Connection) -> None:
-    """Admit one writer at a time, which then sees what others committed while it waited."""
+    """Wait for other writers before a write transaction, which then sees what they have committed."""
     writes = connection.get_execution_options().get("writes")
     if writes:
         connection.exec_driver_sql(f"SET LOCAL lock_timeout = '{WRITE_LOCK_TIMEOUT_SECONDS}s'")
@@ -88,20 +98,22 @@ def _begin_postgresql(connection: Connection) -> None:
 
 
 def write_options(writes: str = "rows") -> dict[str, Any]:
-    """Return the execution options of a connection that writes "rows", or "tables" too."""
+    """Return the execution options of a connection that writes "rows", or "tables" as well."""
+    # At REPEATABLE READ, the snapshot might be older than the lock.
     isolation = {"isolation_level": "READ COMMITTED"} if db.engine.dialect.name == "postgresql" else {}
     return {"writes": writes} | isolation
 
 
 @contextmanager
 def write_transaction() -> Iterator[None]:
-    """Run the session's transaction as a writer; commit it at the end, and move it from SQLite's WAL into the file.
+    """Run a write transaction in the session, commit it, and checkpoint SQLite's WAL.
 
-    A second writer waits at the beginning, and does not fail half-way. Raises DBAPIError if the database cannot be
-    written, and InvalidRequestError inside another transaction, which may have read what has changed since.
+    It waits for other writers at its beginning, so that it cannot fail halfway because of them. Raises DBAPIError if
+    the database cannot be written, and InvalidRequestError if the session is already in a transaction, which might have
+    read data that has changed since.
     """
+    db.engine.dispose()  # the pool's connections may be to a file that has been replaced
     with db.session.begin():
-        db.engine.dispose()  # Another file may be in the database's place by now.
         db.session.connection(execution_options=write_options())
         yield
     if path := sqlite_path(db.engine.url):
@@ -109,16 +121,16 @@ def write_transaction() -> Iterator[None]:
 
 
 def release_connection() -> None:
-    """End the session, and close the engine's connections, before a command waits for a person or another program.
+    """End the session and close the pool's connections, before a command waits for a person or another program.
 
-    The next transaction works on the database as it is then, even if another file has taken its place.
+    The next transaction opens the database again, even if the file has been replaced meanwhile.
     """
     end_transaction()
     db.engine.dispose()
 
 
 def end_transaction(_error: BaseException | None = None) -> None:
-    """End the session's transaction. A lost connection has nothing left to end."""
+    """End the session's transaction, even if its connection has been lost."""
     try:
         db.session.remove()
     except DBAPIError:

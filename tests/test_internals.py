@@ -1,9 +1,10 @@
 """What only internals can show (plans, statement counts, engine events), so product modules are imported here."""
 
+import sqlite3
 import subprocess
 import sys
 import time
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from itertools import product
 
 import pytest
@@ -228,6 +229,33 @@ def test_statement_reads_indexes_alone(plans, path, part, index):
     assert reads
     assert all(index in step for step in reads), steps
     assert "USE TEMP B-TREE FOR ORDER BY" not in steps
+
+
+# Other connections read the schema again once its version has changed.
+MOVE_ROOT = "UPDATE sqlite_schema SET rootpage = rootpage {} WHERE name = 'article'; PRAGMA schema_version = {}"
+
+
+@pytest.mark.sqlite
+@pytest.mark.parametrize(
+    ("break_it", "repair", "opens_again"),
+    [
+        ("ALTER TABLE article RENAME TO hidden", "ALTER TABLE hidden RENAME TO article", False),
+        (MOVE_ROOT.format("+ 1000000", 1000), MOVE_ROOT.format("- 1000000", 1001), True),
+    ],
+)
+def test_only_a_broken_file_closes_the_connections(client, save, database, break_it, repair, opens_again):
+    """The fault arrives by a commit, so that nothing but the error can be the reason."""
+    save(article_json(1))
+    opened = []
+    with closing(sqlite3.connect(database, isolation_level=None)) as other:
+        other.execute("PRAGMA writable_schema = ON")
+        assert client.get(PREVIEW).status_code == 200
+        with engine_event("do_connect", lambda *_: opened.append("connection")):
+            other.executescript(break_it)
+            assert_problem(client.get(PREVIEW), 503)
+            other.executescript(repair)
+            assert client.get(PREVIEW).status_code == 200
+    assert bool(opened) == opens_again
 
 
 def test_64_threads_find_a_connection_each(app, database):
