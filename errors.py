@@ -89,5 +89,7 @@ def _from_validation_error(error: ValidationError) -> Response:
 
 
 def _from_database_error(error: DBAPIError | PoolTimeoutError) -> Response:
-    current_app.logger.error("The database cannot be read: %s", getattr(error, "orig", repr(error)))
+    # The query of a URL may hold a password too.
+    database = current_app.extensions["sqlalchemy"].engine.url.set(query={}).render_as_string(hide_password=True)
+    current_app.logger.error("The database %s cannot be read: %s", database, getattr(error, "orig", repr(error)))
     return _problem(Response(status=503, headers={"Retry-After": "5"}))

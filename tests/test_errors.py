@@ -8,7 +8,18 @@ from operator import itemgetter
 
 import pytest
 from flask import Response
-from helpers import ENDPOINTS, LISTS, SITEMAP, article_json, assert_problem, blocks, read_page, send
+from helpers import (
+    ENDPOINTS,
+    LISTS,
+    POSTGRESQL,
+    SITEMAP,
+    article_json,
+    assert_problem,
+    blocks,
+    database_name,
+    read_page,
+    send,
+)
 from werkzeug.exceptions import HTTPException, ImATeapot, NotFound, TooManyRequests, UnsupportedMediaType
 
 
@@ -80,7 +91,9 @@ def test_ready_response_of_an_error_is_sent_as_it_is(app, client, kind):
 
 
 @pytest.mark.parametrize("table", ["article", "api_key", "customer"])
-def test_unreadable_database_is_a_503_to_try_again(client, sql, caplog, table):
+def test_unreadable_database_is_a_503_to_try_again(client, sql, caplog, database, table):
+    """The log names the database."""
+    name = database_name(database) if POSTGRESQL else str(database)
     paths = (*ENDPOINTS, "/healthz")
     sql(f"ALTER TABLE {table} RENAME TO hidden")
     for path in paths:
@@ -88,7 +101,7 @@ def test_unreadable_database_is_a_503_to_try_again(client, sql, caplog, table):
         response = client.get(path)
         assert_problem(response, 503)
         assert int(response.headers["Retry-After"]) > 0
-        assert re.search(f'The database cannot be read: .*"?{table}', caplog.text), path
+        assert re.search(f'{re.escape(name)} cannot be read: .*"?{table}', caplog.text), path
     sql(f"ALTER TABLE hidden RENAME TO {table}")
     assert [client.get(path).status_code for path in paths] == [200] * 4
 
