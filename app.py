@@ -77,6 +77,8 @@ def main() -> None:
         print_start_message(server.base_url(settings["HOST"], port))
         warn_of_demo_key(address)
         release_connection()  # These connections may write to the file, and those of requests must not.
+    # SQLite creates its -shm file for this connection, so a disk that fills up later does not stop reads.
+    app.extensions["change_detector"].version()
     server.serve(AccessLog(app), listener, settings["THREADS"], allow_origins=bool(settings["CORS_ORIGINS"]))
 
 

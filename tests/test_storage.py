@@ -507,6 +507,36 @@ def test_import_on_a_full_disk_writes_nothing_and_says_so(service, tmp_path):
     assert service.sql("SELECT count(*) FROM article") == [(1280,)]
 
 
+@pytest.fixture
+def small_disk(tmp_path: Path) -> Iterator[Path]:
+    """A folder with a file system of four megabytes."""
+    folder = tmp_path / "disk"
+    folder.mkdir()
+    mount = ["mount", "-t", "tmpfs", "-o", "size=4m", "tmpfs", str(folder)]
+    if not shutil.which("mount") or subprocess.run(mount, capture_output=True).returncode:
+        pytest.skip("This user may not mount a file system.")
+    yield folder
+    subprocess.run(["umount", "--lazy", str(folder)], check=True)
+
+
+def test_disk_that_fills_up_after_the_start_does_not_stop_reads(app, save, key, database, small_disk):
+    """No request comes before the disk is full."""
+    save(article_json(1))
+    close(app)
+    copy = Path(shutil.copy(database, small_disk))
+    server = Server(copy)
+    try:
+        with pytest.raises(OSError, match="No space left"):
+            (small_disk / "filler").write_bytes(bytes(8_000_000))
+        assert shutil.disk_usage(small_disk).free == 0
+        service = Service(app, server, copy, key)
+        for _ in range(2):
+            assert service.statuses() == [200] * 4
+            assert service.titles() == ["Title 1"]
+    finally:
+        server.stop()
+
+
 SERVE_IN_TWO_PROCESSES = """
 import os
 from wsgiref.simple_server import make_server
