@@ -1,16 +1,20 @@
-"""Upgrading the tables of an earlier version, in one transaction."""
+"""The upgrade of an earlier version's tables, in the caller's transaction."""
 
-from sqlalchemy import Connection, Table, column, insert, inspect, select, table, text
+from sqlalchemy import Column, Connection, Table, column, insert, inspect, select, table, text
 from sqlalchemy.exc import DataError, IntegrityError
 
 from models import TablesVersion, db
 from storage import StorageError
 
-# The last ids that were given to rows, by dialect: SQLite's entry for a table, and PostgreSQL's sequences.
+# Columns that a version of the tables renamed, as in {5: {"article.category": "section"}}, or dropped.
+RENAMED: dict[int, dict[str, str]] = {}
+DROPPED: dict[int, set[str]] = {3: {"article.schema_markup_generated"}}
+
+# SQLite keeps the last id of each AUTOINCREMENT table, PostgreSQL has a sequence for each generated id.
 LAST_IDS = {
-    "sqlite": "SELECT name, seq FROM sqlite_sequence WHERE name IN ('customer', 'api_key')",
-    "postgresql": "SELECT sequencename, last_value FROM pg_sequences WHERE schemaname = current_schema()"
-    " AND last_value > 0 AND sequencename IN ('customer_id_seq', 'api_key_id_seq', 'article_pk_seq')",
+    "sqlite": "SELECT name, seq FROM sqlite_sequence",
+    "postgresql": "SELECT sequencename, last_value FROM pg_sequences"
+    " WHERE schemaname = current_schema() AND last_value > 0",
 }
 SET_LAST_ID = {
     "sqlite": "REPLACE INTO sqlite_sequence (rowid, name, seq)"
@@ -20,37 +24,72 @@ SET_LAST_ID = {
 
 
 def upgrade_tables(connection: Connection, version: int) -> None:
-    """Replace the tables by new ones, as `models` declares them, and copy the rows.
+    """Replace the tables of an earlier version by those in `models`, and copy their rows.
 
-    An upgraded database thus equals a new one. A new column gets its server default. Raises StorageError for a row that
-    the new tables cannot hold.
+    An upgraded database therefore equals a new one. New columns get their server default. Raises StorageError if a
+    column would be lost, or if a row violates the constraints of the new tables.
     """
-    dialect = connection.dialect.name
-    tables = [new for new in db.metadata.sorted_tables if new is not TablesVersion.__table__]
-    if dialect == "postgresql":
-        connection.exec_driver_sql("LOCK TABLE customer, api_key, article")
-    # SQLite's tables of version 2 did not keep their last ids.
-    last_ids = [] if (dialect, version) == ("sqlite", 2) else connection.exec_driver_sql(LAST_IDS[dialect]).all()
+    existing = set(inspect(connection).get_table_names()) - {TablesVersion.__tablename__}
+    tables = [new for new in db.metadata.sorted_tables if new.name in existing]
+    if connection.dialect.name == "postgresql":
+        connection.exec_driver_sql(f"LOCK TABLE {', '.join(new.name for new in tables)}")
+    columns = {new: _columns_to_copy(connection, new, version) for new in tables}
+    last_ids = _read_last_ids(connection, tables, version)
     for new in tables:
         connection.exec_driver_sql(f"CREATE TEMP TABLE old_{new.name} AS SELECT * FROM {new.name}")  # noqa: S608
-    if version == 2:  # It stored what is now generated when an article is read.
+    if version == 2:  # stored the derived markup, which is now generated for each response
         connection.exec_driver_sql("UPDATE old_article SET schema_markup = NULL WHERE schema_markup_generated")
     db.metadata.drop_all(connection)
     db.metadata.create_all(connection)
     for new in tables:
-        _copy_rows(connection, new)
-    for name, last_id in last_ids:
-        # The ids of deleted customers and keys are not used again.
-        connection.execute(text(SET_LAST_ID[dialect]), {"name": name, "last_id": last_id})
+        _copy_rows(connection, new, columns[new])
+    for name, last_id in last_ids.items():
+        connection.execute(text(SET_LAST_ID[connection.dialect.name]), {"name": name, "last_id": last_id})
 
 
-def _copy_rows(connection: Connection, new: Table) -> None:
-    """Copy the rows that an old table held into the new one. Raises StorageError for a row that it cannot hold."""
-    old = f"old_{new.name}"
-    names = [found["name"] for found in inspect(connection).get_columns(old) if found["name"] in new.columns]
+def _columns_to_copy(connection: Connection, new: Table, version: int) -> dict[str, Column[object]]:
+    """Return the new column for each old one that was not dropped. Raises StorageError if there is none."""
+    new_columns = {new_column.name: new_column for new_column in new.columns}
+    found = {}
+    for old in inspect(connection).get_columns(new.name):
+        name = _current_name(new.name, old["name"], version)
+        if name and name not in new_columns:
+            raise StorageError(
+                f"The upgrade would lose the column {old['name']} of {new.name}, which is not part of this version. "
+                "If you added it, move its data to a table of your own, drop the column, and try again."
+            )
+        if name:
+            found[old["name"]] = new_columns[name]
+    return found
+
+
+def _current_name(table_name: str, name: str, version: int) -> str | None:
+    """Return what a column of this version is called now, or None if it has been dropped since."""
+    for later in sorted(RENAMED.keys() | DROPPED.keys()):
+        if later > version:
+            if f"{table_name}.{name}" in DROPPED.get(later, ()):
+                return None
+            name = RENAMED.get(later, {}).get(f"{table_name}.{name}", name)
+    return name
+
+
+def _read_last_ids(connection: Connection, tables: list[Table], version: int) -> dict[str, int]:
+    """Return the last generated ids, by table or sequence, so that ids of deleted rows are not used again."""
+    dialect = connection.dialect.name
+    if (dialect, version) == ("sqlite", 2):  # had no AUTOINCREMENT
+        return {}
+    generated = [(new.name, new.autoincrement_column.name) for new in tables if new.autoincrement_column is not None]
+    own = {f"{name}_{id_column}_seq" if dialect == "postgresql" else name for name, id_column in generated}
+    return {name: last_id for name, last_id in connection.exec_driver_sql(LAST_IDS[dialect]) if name in own}
+
+
+def _copy_rows(connection: Connection, new: Table, columns: dict[str, Column[object]]) -> None:
+    """Copy the rows of the old table to the new one. Raises StorageError if one violates a constraint."""
+    old = table(f"old_{new.name}")
     try:
-        connection.execute(insert(new).from_select(names, select(*map(column, names)).select_from(table(old))))
+        rows = insert(new).from_select(list(columns.values()), select(*map(column, columns)).select_from(old))
+        connection.execute(rows)
     except (IntegrityError, DataError) as error:
         reason = " ".join(str(error.orig).split())
         raise StorageError(f"A row of {new.name} cannot be upgraded ({reason}). Correct it, and try again.") from error
-    connection.exec_driver_sql(f"DROP TABLE {old}")
+    connection.exec_driver_sql(f"DROP TABLE {old.name}")

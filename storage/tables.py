@@ -1,4 +1,4 @@
-"""Creating the tables, and upgrading those of an earlier version."""
+"""Creating and upgrading the tables, and checking whose they are."""
 
 import os
 
@@ -10,32 +10,34 @@ from storage.engine import release_connection, write_options
 from storage.migration import upgrade_tables
 from storage.sqlite import create_file, require_file, set_wal_mode, sqlite_path
 
-# Increase it whenever the tables change. A new column that may not be null needs a server_default.
+# Increase it with every change of the tables. CONTRIBUTING.md lists the steps.
 TABLES_VERSION = 4
-OLDEST_VERSION = 2  # 1.0.0 made tables of this version.
+OLDEST_VERSION = 2  # of 1.0.0
+TABLES_OF_EVERY_VERSION = {"customer", "api_key", "article"}
 
 
 def open_database(*, create: bool = False) -> list[str]:
-    """Open the database for a command: create its tables if there are none, and upgrade those of an earlier version.
+    """Prepare the database for a command: create its tables if there are none, or upgrade those of an earlier version.
 
-    Only with `create` is a database file that does not exist created. Otherwise a running service would reject every
-    key (401) instead of reporting the missing database (503). Returns lines for standard error that say what was
-    created or upgraded. Raises StorageError for a file that is missing or cannot be created, and for tables of another
-    program or of a version that it does not know.
+    A missing database file is created only with `create`. Otherwise a running service would find an empty database and
+    reject every key (401) instead of reporting the missing one (503).
+
+    Returns lines for standard error about what was created or upgraded. Raises StorageError if the file is missing or
+    cannot be created, or if the tables are incomplete, another program's, or of an unsupported version.
     """
-    release_connection()  # It might be of a file that is no longer there.
+    release_connection()  # may be to a file that has been replaced
     lines = []
-    path = sqlite_path(db.engine.url)
+    path, name = sqlite_path(db.engine.url), str(db.engine.url.database)
     if path and create and not os.path.exists(path):
         create_file(path)
         lines.append(f"Created the database {path}.")
     if path:
         require_file(path)
     with db.engine.connect() as connection:
-        version = _read_version(connection)
+        version = _read_version(connection, name)
     if version != TABLES_VERSION:
         with db.engine.execution_options(**write_options("tables")).begin() as connection:
-            lines += migrate(connection, str(db.engine.url.database))
+            lines += migrate(connection, name)
     if path:
         set_wal_mode(path)
     return lines
@@ -47,39 +49,22 @@ def has_tables(connection: Connection) -> bool:
 
 
 def refuse_foreign_tables(connection: Connection) -> None:
-    """Raise StorageError for another program's SQLite file, and for another program's tables of the same names."""
+    """Raise StorageError if the tables are another program's."""
     names = set(inspect(connection).get_table_names())
-    # A SQLite file belongs to one program, and a schema of PostgreSQL may be shared.
+    # A SQLite file belongs to one program, while a PostgreSQL schema may be shared.
     taken = names if connection.dialect.name == "sqlite" else names & db.metadata.tables.keys()
     if taken and not has_tables(connection):
         raise StorageError(f"{connection.engine.url.database} is another program's database. Correct DATABASE_URL.")
 
 
-def _read_version(connection: Connection) -> int | None:
-    """Return the version of the tables, or None if there are none.
-
-    Raises StorageError for a version that this service does not know, and for the tables of another program.
-    """
-    if not has_tables(connection):
-        refuse_foreign_tables(connection)
-        return None
-    version = connection.scalars(select(TablesVersion.number)).one()
-    if not OLDEST_VERSION <= version <= TABLES_VERSION:
-        raise StorageError(
-            f"Another version of this service made the database: its tables are of version {version}, this one knows "
-            f"{OLDEST_VERSION} to {TABLES_VERSION}. Install a version that knows them, or restore a backup."
-        )
-    return version
-
-
 def migrate(connection: Connection, name: str) -> list[str]:
     """Create the tables, or upgrade those of an earlier version, in the connection's transaction.
 
-    Returns a line that says so if tables were upgraded, with the database's `name`. Raises StorageError for a version
-    that cannot be upgraded, and for a row that the new tables cannot hold.
+    Returns a line about an upgrade, if there was one. Messages call the database `name`. Raises StorageError if the
+    tables are incomplete, another program's, or cannot be upgraded.
     """
-    version = _read_version(connection)
-    if version == TABLES_VERSION:  # Another process may have been faster.
+    version = _read_version(connection, name)
+    if version == TABLES_VERSION:  # another process was faster
         return []
     if version:
         upgrade_tables(connection, version)
@@ -87,3 +72,24 @@ def migrate(connection: Connection, name: str) -> list[str]:
         db.metadata.create_all(connection)
     connection.execute(insert(TablesVersion).values(number=TABLES_VERSION))
     return [f"Upgraded the tables of {name} from version {version} to {TABLES_VERSION}."] if version else []
+
+
+def _read_version(connection: Connection, name: str) -> int | None:
+    """Return the version of the tables, or None if there are none.
+
+    Raises StorageError if they are incomplete, of an unsupported version, or another program's.
+    """
+    if not has_tables(connection):
+        refuse_foreign_tables(connection)
+        return None
+    version = connection.scalar(select(TablesVersion.number))
+    if version not in range(OLDEST_VERSION, TABLES_VERSION + 1):
+        raise StorageError(
+            f"The tables of {name} are of version {version}, and this release supports {OLDEST_VERSION} to "
+            f"{TABLES_VERSION}. Install a release that supports them, or restore a backup."
+        )
+    required = db.metadata.tables.keys() if version == TABLES_VERSION else TABLES_OF_EVERY_VERSION
+    if missing := required - set(inspect(connection).get_table_names()):
+        names = ", ".join(sorted(missing))
+        raise StorageError(f"The tables of {name} are incomplete: {names} is missing. Restore an intact backup.")
+    return version
