@@ -19,44 +19,44 @@ from storage.engine import WRITE_LOCK_TIMEOUT_SECONDS, add_listeners, write_opti
 from storage.sqlite import checkpoint, connect_existing, copy_owner, require_file, set_wal_mode, sqlite_path
 from storage.tables import has_tables, migrate, refuse_foreign_tables
 
-LOG_SUFFIXES = "-wal", "-shm", "-journal"  # The files that SQLite keeps beside a database.
+EXISTS = "{} exists already. Choose another name, or move it away."
 
 
 def back_up(target: Path) -> list[str]:
-    """Write a consistent copy of the database to `target`, a new file, which appears only when it is whole.
+    """Write a consistent copy of the database to `target`, a new file, which appears only when complete.
 
-    Returns lines for standard error that say whether the copy was upgraded. Raises StorageError if the file exists, and
-    for a damaged database: a backup can be restored. Raises OSError if the file cannot be written.
+    Returns lines for standard error about an upgrade of the copy. Raises StorageError if the file exists, or if the
+    database is corrupt: every backup can be restored. Raises OSError if the file cannot be written.
     """
     if os.path.lexists(target):
-        raise StorageError(f"{target} exists already. Choose another name, or move it away.")
+        raise StorageError(EXISTS.format(target))
     path = _database_path()
     require_file(path)
     with _checked_copy(path, target) as (copy, lines):
         with open(copy, "rb+") as file:
-            os.fsync(file.fileno())  # VACUUM INTO does not wait for the disk.
-        os.rename(copy, target)
+            os.fsync(file.fileno())  # VACUUM INTO does not wait for the disk
+        _publish(copy, target)
     return lines
 
 
 def restore(backup: Path) -> list[str]:
-    """Put a backup in the database's place: the next request sees it, and none sees a mixture.
+    """Put a backup in the database's place. The next request sees it, and none sees a mixture.
 
-    The backup is copied, checked and upgraded beside the database. Then the copy is written into the database in one
-    transaction. If the database is missing or damaged, the copy takes its place, and the damaged file is kept. If this
-    is killed at any moment, it leaves the old database, the new one, or the kept one.
+    The backup is copied, checked and upgraded beside the database. The copy is then written into the database in one
+    transaction. If the database is missing or corrupt, the copy takes its place instead, and the corrupt file is kept
+    under another name. Killed at any moment, this leaves the old state or the new one.
 
-    Returns lines for standard error that say what was created, kept or upgraded. Raises StorageError if the backup is
-    not a whole database of this service, or is of a newer version; if the database is another program's; and if another
-    program goes on writing it for a minute. Raises OSError if the folder cannot be written.
+    Returns lines for standard error about what was created, kept or upgraded. Raises StorageError if the backup is not
+    a complete, intact database of this service, or is of a newer version; if the database is another program's; and if
+    another program keeps writing to it for a minute. Raises OSError if the folder cannot be written.
     """
     path = os.path.realpath(_database_path())
-    is_whole = _is_whole(path)
-    if is_whole:
+    is_intact = _is_intact(path)
+    if is_intact:
         with db.engine.connect() as connection:
             refuse_foreign_tables(connection)
     with _checked_copy(str(backup), Path(path)) as (copy, lines):
-        if is_whole:
+        if is_intact:
             _overwrite(copy, path)
         else:
             lines += _replace(copy, path)
@@ -72,20 +72,20 @@ def _database_path() -> str:
     return path
 
 
-def _is_whole(path: str) -> bool:
-    """Return whether the database to replace is neither missing nor damaged."""
+def _is_intact(path: str) -> bool:
+    """Return whether a SQLite file exists and passes SQLite's integrity check."""
     if not os.path.exists(path):
         return False
     with closing(connect_existing(path, read_only=True)) as connection:
-        return not _find_damage(connection)
+        return not _integrity_error(connection)
 
 
-def _find_damage(connection: sqlite3.Connection) -> str:
-    """Return what SQLite finds wrong with a database, or nothing. Raises OperationalError if that is unknown."""
+def _integrity_error(connection: sqlite3.Connection) -> str:
+    """Return the first error that SQLite's integrity check finds, or "". Raises OperationalError if it cannot run."""
     try:
         (finding,) = connection.execute("PRAGMA integrity_check(1)").fetchone()
     except sqlite3.OperationalError:
-        raise  # The file may be whole: it is busy, or cannot be opened.
+        raise  # the file may be intact, but is locked or cannot be opened
     except sqlite3.DatabaseError as error:
         finding = str(error)
     return "" if finding == "ok" else finding.splitlines()[-1]
@@ -93,10 +93,10 @@ def _find_damage(connection: sqlite3.Connection) -> str:
 
 @contextmanager
 def _checked_copy(source: str, target: Path) -> Iterator[tuple[str, list[str]]]:
-    """Yield the path of a copy of one state of a database, in a temporary folder beside `target`.
+    """Yield the path of an intact, upgraded copy of a database, in a temporary folder beside `target`.
 
-    It is whole and upgraded, and yielded with a line that says so if its tables were of an earlier version. Raises
-    StorageError if the source is damaged or not a database of this service, and if the folder cannot be written.
+    Also yields lines for standard error about the upgrade. Raises StorageError if the source is corrupt or not a
+    database of this service, or if the folder cannot be written.
     """
     folder = target.resolve().parent
     try:
@@ -106,18 +106,19 @@ def _checked_copy(source: str, target: Path) -> Iterator[tuple[str, list[str]]]:
         raise StorageError(f"{reason} Choose a folder that exists and that you may write.") from error
     with temporary_folder as temporary:
         copy = Path(temporary, "copy.db")
-        copy.touch(0o600)  # SQLite would let everybody read it.
+        copy.touch(0o600)  # SQLite would create it readable for everybody
         with closing(connect_existing(source, read_only=True, isolation_level=None)) as connection:
-            if finding := _find_damage(connection):
-                raise StorageError(f"{source} is not a whole SQLite database ({finding}). Restore an earlier backup.")
-            connection.execute("VACUUM INTO ?", [copy.as_uri()])  # A URI can name bytes that are not UTF-8.
+            if finding := _integrity_error(connection):
+                reason = f"{source} is corrupt or not a SQLite database ({finding})."
+                raise StorageError(f"{reason} Restore an earlier backup.")
+            connection.execute("VACUUM INTO ?", [copy.as_uri()])  # a URI can name bytes that are not UTF-8
         yield str(copy), _upgrade(str(copy), source)
 
 
 def _upgrade(copy: str, source: str) -> list[str]:
-    """Upgrade the copy's tables to this version; return a line that says so if they were of an earlier one.
+    """Upgrade the copy's tables, if necessary; return lines for standard error about it.
 
-    Raises StorageError if it is not a database of this service.
+    Raises StorageError if it is not a complete database of this service.
     """
     engine = create_engine(URL.create("sqlite", database=copy), poolclass=NullPool)
     add_listeners(engine)
@@ -127,8 +128,19 @@ def _upgrade(copy: str, source: str) -> list[str]:
         return migrate(connection, f"the copy of {source}")
 
 
+def _publish(copy: str, target: Path) -> None:
+    """Give the complete copy its name. Raises StorageError or FileExistsError if that has been taken meanwhile."""
+    try:
+        os.link(copy, target)  # unlike a rename, never replaces a file
+    except FileExistsError as error:
+        raise StorageError(EXISTS.format(target)) from error
+    except OSError:  # no hard links in this file system, such as FAT
+        target.touch(0o600, exist_ok=False)
+        os.replace(copy, target)
+
+
 def _overwrite(copy: str, path: str) -> None:
-    """Replace all that the database holds in one transaction, which readers and a crash see as a whole."""
+    """Replace the database's content in one transaction, so that readers and a crash see the old or the new one."""
     deadline = time.monotonic() + WRITE_LOCK_TIMEOUT_SECONDS
 
     def give_up(status: int, _remaining: int, _total: int) -> None:
@@ -141,22 +153,24 @@ def _overwrite(copy: str, path: str) -> None:
 
 
 def _replace(copy: str, path: str) -> list[str]:
-    """Move the copy to the place of a missing or damaged database; return a line that says so.
-
-    The damaged file is kept, with its WAL or journal, which SQLite would otherwise apply to the new file.
-    """
-    set_wal_mode(copy)  # This also waits until the copy is on the disk.
-    if not os.path.exists(path):
-        copy_owner(os.path.dirname(path), copy)
-        for suffix in LOG_SUFFIXES:
-            Path(path + suffix).unlink(missing_ok=True)
-        os.replace(copy, path)
-        return [f"Created the database {path}."]
-    copy_owner(path, copy)
-    shutil.copymode(path, copy)
+    """Move the copy to the place of a missing or corrupt database; return lines for standard error."""
+    set_wal_mode(copy)  # also waits until the copy is on the disk
+    exists = os.path.exists(path)
+    copy_owner(path if exists else os.path.dirname(path), copy)
+    if exists:
+        shutil.copymode(path, copy)
     kept = f"{path}.damaged-{datetime.now(UTC):%Y%m%dT%H%M%S%f}"
-    for suffix in (*LOG_SUFFIXES, ""):
-        with suppress(FileNotFoundError):
-            os.rename(path + suffix, kept + suffix)
+    _set_aside(path, kept)
     os.replace(copy, path)
-    return [f"Kept the damaged database as {kept}."]
+    return [f"Kept the corrupt database as {kept}." if exists else f"Created the database {path}."]
+
+
+def _set_aside(path: str, kept: str) -> None:
+    """Rename what there is of a database, the WAL or journal first: SQLite would apply them to the next file."""
+    Path(f"{path}-shm").unlink(missing_ok=True)  # an index of the WAL, which SQLite rebuilds
+    for suffix in ("-wal", "-journal", ""):
+        with suppress(FileNotFoundError):
+            if os.path.getsize(path + suffix):
+                os.rename(path + suffix, kept + suffix)
+            else:
+                os.remove(path + suffix)

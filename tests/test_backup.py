@@ -56,7 +56,7 @@ OLD = [f"Old {number}" for number in range(10)]
 NEW = sorted(f"New {number}" for number in range(12))
 
 
-def test_backup_is_one_whole_file_and_never_overwrites_one(run, save, sql, client, tmp_path):
+def test_backup_is_one_complete_file_and_never_overwrites_one(run, save, sql, client, tmp_path):
     """Its folder may have any name, but has to exist."""
     save(article_json(1))
     shown(client)
@@ -82,8 +82,25 @@ def test_backup_is_one_whole_file_and_never_overwrites_one(run, save, sql, clien
     assert sql("SELECT title FROM article") == [("In the WAL",)]
 
 
+@pytest.mark.parametrize("has_links", [True, False])
+def test_file_that_appears_during_a_backup_is_not_overwritten(run, save, database, monkeypatch, has_links):
+    """Not even in a file system without hard links, such as FAT."""
+    save(article_json(1))
+    target, earlier = database.with_name("backup.db"), database.with_name("earlier.db")
+    if not has_links:
+        monkeypatch.setattr(os, "link", lambda *_: os.close(-1))  # fails
+    assert run("database", "backup", earlier).exit_code == 0
+    assert run("database", "restore", earlier, "--yes").exit_code == 0
+    monkeypatch.setattr(os, "fsync", lambda _file: target.write_text("Precious"))  # the last step before
+    result = run("database", "backup", target)
+    assert (result.exit_code, result.stderr.count("\n")) == (1, 1)
+    assert str(target) in result.stderr
+    assert target.read_text() == "Precious"
+    assert files_beside(database) == {"backup.db", "earlier.db"}
+
+
 @pytest.mark.parametrize("damage", [halve, overwrite_after_first_page])
-def test_damaged_database_is_not_backed_up(run, save, database, app, damage):
+def test_corrupt_database_is_not_backed_up(run, save, database, app, damage):
     save(*(article_json(number, contentHtml="x" * 3000) for number in range(90)))
     before = files_beside(database)
     damage(database)
@@ -122,7 +139,7 @@ def test_restore_needs_yes_and_warns_of_revoked_keys(run, backup, client):
 
 
 def test_restore_repairs_the_database_in_use(run, backup, app, client, database, sql):
-    """It keeps mode and owner of the file, and the damaged file itself. A lost one gets the owner of its folder."""
+    """It keeps mode and owner of the file, and the corrupt file itself. A lost one gets the owner of its folder."""
     owner = 1234 if os.geteuid() == 0 else os.geteuid()
     os.chown(database.parent, owner, -1)
     for damage in DAMAGES:
@@ -131,7 +148,7 @@ def test_restore_repairs_the_database_in_use(run, backup, app, client, database,
         database.chmod(0o640)
         damage(database)
         assert client.get(LISTS[0]).status_code == 503
-        Path(f"{database}-journal").write_bytes(b"\0")  # SQLite would apply one that is whole to the new file.
+        Path(f"{database}-journal").write_bytes(b"\0")  # SQLite would apply a valid one to the new file.
         damaged = damage not in (remove, truncate) and database.read_bytes()
         result = run("database", "restore", backup, "--yes")
         assert result.exit_code == 0, result.stderr
@@ -142,10 +159,12 @@ def test_restore_repairs_the_database_in_use(run, backup, app, client, database,
         kept = {name for name in files_beside(database) if re.search("damaged-[0-9T]+$", name)}
         assert len(kept) == bool(damaged)
         for name in kept:
-            assert f"Kept the damaged database as {database.parent / name}." in result.stderr
+            assert f"Kept the corrupt database as {database.parent / name}." in result.stderr
             assert (database.parent / name).read_bytes() == damaged
-            for path in database.parent.glob(f"{name}*"):
-                path.unlink()
+        journals = [path.read_bytes() for path in database.parent.glob("*.damaged-*-journal")]
+        assert journals == [b"\0"] * (damage is not truncate)  # which is an empty database, and intact
+        for path in database.parent.glob("*.damaged-*"):
+            path.unlink()
         assert files_beside(database) == {"backup.db"}
 
 
@@ -166,19 +185,24 @@ def test_restore_killed_after_the_move_leaves_all_in_order(run, backup, app, cli
     assert shown(client) == OLD
 
 
-NOT_WHOLE = "is not a whole SQLite database"
+CORRUPT = "is corrupt or not a SQLite database"
 FOREIGN = "is not a database of this service"
 
 
 @pytest.mark.parametrize(
     ("damage", "statement", "reason"),
     [
-        (lambda _backup: b"This is no database. " * 500, "", f"{NOT_WHOLE} (file is not a database)"),
-        (lambda backup: backup[: len(backup) // 2], "", NOT_WHOLE),
-        (lambda backup: backup[:20_000] + random.Random(2).randbytes(20_000) + backup[40_000:], "", NOT_WHOLE),
+        (lambda _backup: b"This is no database. " * 500, "", f"{CORRUPT} (file is not a database)"),
+        (lambda backup: backup[: len(backup) // 2], "", CORRUPT),
+        (lambda backup: backup[:20_000] + random.Random(2).randbytes(20_000) + backup[40_000:], "", CORRUPT),
         (lambda _backup: b"", "", FOREIGN),
         (lambda _backup: b"", "CREATE TABLE bookmark (id INTEGER)", FOREIGN),
         (lambda _backup: b"", "CREATE TABLE article (id INTEGER)", FOREIGN),
+        *(
+            (bytes, f"DROP TABLE {name}", f"incomplete: {name} is missing")
+            for name in ("customer", "api_key", "article")
+        ),
+        (bytes, "DELETE FROM tables_version", "are of version None"),
         (bytes, "UPDATE tables_version SET number = number + 1", "are of version 5"),
     ],
 )
