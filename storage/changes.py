@@ -1,4 +1,4 @@
-"""Change detection: whether anybody has committed to the database since a response was rendered."""
+"""Change detection: whether any process has committed to the database since an earlier request."""
 
 from collections.abc import Hashable
 from typing import Protocol
@@ -10,25 +10,25 @@ from storage.sqlite_changes import SQLiteChangeDetector
 
 
 class ChangeDetector(Protocol):
-    """A detector of commits to a database by any process.
+    """Detects commits to a database by any process.
 
-    A version is read before the data, so that what is stored under it may be newer than the version, but never older.
+    Read the version before the data: what you then store under the version may be newer, but never older.
     """
 
     def version(self) -> Hashable:
-        """Return a value that differs after each commit, or None if it is unknown.
+        """Return a value that changes with every commit, or None if the database is unavailable.
 
-        If another database is there now, the engine connects to that from now on.
+        If the database has been replaced, the engine's next connections are to the new one.
         """
 
     def close(self) -> None:
-        """Close the connections. The next version opens them again."""
+        """Close the detector's connection and the engine's idle ones. The next version reconnects."""
 
 
 def attach_change_detector(engine: Engine) -> ChangeDetector:
-    """Return a detector of changes to the engine's database."""
+    """Return a change detector for the engine's database."""
     if path := sqlite_path(engine.url):
         return SQLiteChangeDetector(engine, path)
-    from storage.postgresql_changes import PostgreSQLChangeDetector  # psycopg is not installed for SQLite.
+    from storage.postgresql_changes import PostgreSQLChangeDetector  # needs psycopg
 
     return PostgreSQLChangeDetector(engine)

@@ -1,4 +1,4 @@
-"""The application's connection to its database, as DATABASE_URL says."""
+"""Setting up the application's database from DATABASE_URL."""
 
 from flask import Flask
 from sqlalchemy.engine import URL, make_url
@@ -13,7 +13,7 @@ DRIVERS = {"sqlite", "sqlite+pysqlite", "postgresql", "postgresql+psycopg"}
 
 
 def init_app(app: Flask) -> None:
-    """Connect `app` to its database, and detect changes to it. Raises SettingsError if DATABASE_URL is not valid."""
+    """Set up the engine and change detection, without connecting. Raises SettingsError if DATABASE_URL is invalid."""
     try:
         url = app.config["SQLALCHEMY_DATABASE_URI"] = parse_database_url(app.config["DATABASE_URL"])
         app.config["SQLALCHEMY_ENGINE_OPTIONS"] = engine_options(url, app.config["THREADS"])
@@ -24,7 +24,7 @@ def init_app(app: Flask) -> None:
             f"DATABASE_URL: the driver for PostgreSQL cannot be used ({reason}). "
             "Run: pip install -r requirements-postgresql.txt"
         ) from error
-    except OSError as error:  # Flask-SQLAlchemy creates the folder of a relative path.
+    except OSError as error:  # Flask-SQLAlchemy creates the folder of a relative path
         raise SettingsError(
             f"DATABASE_URL: the folder {error.filename} cannot be created ({error.strerror}). "
             "Name a file in a folder that exists and that you may write."
@@ -37,14 +37,14 @@ def init_app(app: Flask) -> None:
     with app.app_context():
         add_listeners(db.engine)
         app.extensions["change_detector"] = attach_change_detector(db.engine)
-    app.teardown_appcontext(end_transaction)  # Flask-SQLAlchemy's own, which follows, raises for a lost connection.
+    app.teardown_appcontext(end_transaction)  # before Flask-SQLAlchemy's, which raises for a lost connection
 
 
 def parse_database_url(text: str) -> URL:
-    """Return the URL of a database. Raises ValueError or ArgumentError unless it is a SQLite file or PostgreSQL.
+    """Return a database's URL. Raises ValueError or ArgumentError unless it names a SQLite file or PostgreSQL.
 
-    `postgres://` means PostgreSQL, as in what hosting services give out. A SQLite database in memory is not valid: each
-    command would have another one, which is empty.
+    `postgres://`, which many hosting services use, means PostgreSQL. In-memory SQLite databases are rejected, because
+    every command would start with an empty one.
     """
     url = make_url(text)
     if url.drivername == "postgres":

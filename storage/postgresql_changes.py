@@ -1,11 +1,11 @@
-"""Change detection for a PostgreSQL database: commits by anyone, on a primary or replayed on a standby.
+"""Change detection for PostgreSQL: commits by any client of a primary, or replayed on a standby.
 
-On a primary, whatever changes a table has a transaction id. When it becomes visible, it is removed from the running
-transactions, so that `pg_current_snapshot()` differs and never returns to an earlier value
+On a primary, each transaction that changes a table has an id. When it commits, the id leaves the list of running
+transactions, so `pg_current_snapshot()` changes, and never returns to an earlier value
 (https://www.postgresql.org/docs/current/functions-info.html#FUNCTIONS-INFO-SNAPSHOT).
 
-On a standby the snapshot may stay the same although a transaction has been replayed. There
-`pg_last_wal_replay_lsn()` moves after each replayed record, commits included
+On a standby, the snapshot may stay the same after a transaction has been replayed, but `pg_last_wal_replay_lsn()`
+advances with every replayed record, commits included
 (https://www.postgresql.org/docs/current/functions-admin.html#FUNCTIONS-RECOVERY-CONTROL).
 """
 
@@ -22,27 +22,26 @@ STATE = "SELECT pg_postmaster_start_time(), pg_is_in_recovery(), pg_current_snap
 
 
 class PostgreSQLChangeDetector:
-    """A detector of commits to the database of one PostgreSQL server, on a separate connection.
+    """Detects commits to a database of one PostgreSQL server, on a connection of its own.
 
-    A version is an epoch and the server's state. A new epoch begins when the connection is lost: no connection survives
-    a crash, after which transaction ids may be used again.
+    A version is an epoch together with the server's state. A new epoch begins when the connection is lost, because
+    after a crash, which no connection survives, transaction ids may be used again.
     """
 
     def __init__(self, engine: Engine) -> None:
-        """Detect changes to the engine's database."""
         self._engine = engine
         self._lock = RLock()
         self._connection: psycopg.Connection[Any] | None = None
         self._epoch = 0
-        self._failed_at = 0.0  # It is 0 unless the last attempt to connect failed.
-        event.listen(engine, "do_connect", self._refuse_while_away)
+        self._failed_at = 0.0  # 0 unless the last attempt to connect failed
+        event.listen(engine, "do_connect", self._refuse_while_unavailable)
 
     def version(self) -> tuple[int, str] | None:
-        """Return the database's version, or None if it is unknown."""
+        """Return the database's version, or None while the server is unavailable."""
         called_at = time.monotonic()
         with self._lock:
             if called_at < self._failed_at:
-                return None  # This request has waited for another one's attempt to connect.
+                return None  # another request's attempt has just failed
             try:
                 self._connection = self._connection or self._connect()
                 return self._epoch, str(self._connection.execute(STATE).fetchone())
@@ -51,7 +50,7 @@ class PostgreSQLChangeDetector:
                 return None
 
     def close(self) -> None:
-        """Close all connections. The next version connects again, in a new epoch."""
+        """Close the detector's connection and the engine's idle ones. The next version reconnects in a new epoch."""
         with self._lock:
             if self._connection:
                 self._connection.close()
@@ -70,7 +69,7 @@ class PostgreSQLChangeDetector:
         self._failed_at = 0.0
         return connection
 
-    def _refuse_while_away(self, *_arguments: Any) -> None:
-        """Raise OperationalError instead of connecting, so that a request waits for one attempt, the detector's."""
+    def _refuse_while_unavailable(self, *_arguments: Any) -> None:
+        """Raise OperationalError instead of connecting, so that a request waits only for the detector's attempt."""
         if self._failed_at:
-            raise psycopg.OperationalError("The server is away.")
+            raise psycopg.OperationalError("The server is unavailable.")

@@ -1,4 +1,4 @@
-"""A SQLite file that other programs may write, move or replace while it is open."""
+"""Opening, creating and checkpointing a SQLite file."""
 
 import os
 import sqlite3
@@ -12,12 +12,12 @@ from storage import StorageError
 
 
 def sqlite_path(url: URL) -> str | None:
-    """Return the path of the SQLite file that a database's URL names, or None for another database."""
+    """Return the path of the SQLite file that a URL names, or None if it names another database."""
     return url.database if url.get_backend_name() == "sqlite" else None
 
 
 def create_file(path: str) -> None:
-    """Create an empty database file, its owner's alone. Raises StorageError if its folder cannot be written."""
+    """Create an empty database file with mode 0600. Raises StorageError if its folder cannot be written."""
     folder = os.path.dirname(os.path.realpath(path))
     try:
         Path(path).touch(0o600)
@@ -30,14 +30,14 @@ def create_file(path: str) -> None:
 
 
 def copy_owner(source: str, target: str) -> None:
-    """Change the owner of `target` to that of `source`, if the system has owners and lets this process do so."""
+    """Give `target` the owner of `source`, if the system has owners and this process may change them."""
     owner = os.stat(source)
     with suppress(AttributeError, OSError):
         os.chown(target, owner.st_uid, owner.st_gid)
 
 
 def require_file(path: str) -> None:
-    """Raise StorageError if the database is a file that does not exist."""
+    """Raise StorageError if the database file does not exist."""
     if not os.path.exists(path):
         raise StorageError(
             f"DATABASE_URL names {path}, which does not exist. "
@@ -46,7 +46,7 @@ def require_file(path: str) -> None:
 
 
 def connect_existing(path: str, *, read_only: bool, **options: Any) -> sqlite3.Connection:
-    """Return a connection to a SQLite file, which must exist: a missing one is an error, not an empty database."""
+    """Connect to a SQLite file. A missing file is an error: SQLite would create an empty database by default."""
     uri = f"{Path(path).absolute().as_uri()}?mode={'ro' if read_only else 'rw'}"
     options |= {"uri": True, "check_same_thread": False}
     connection: sqlite3.Connection = sqlite3.connect(uri, **options)
@@ -54,16 +54,16 @@ def connect_existing(path: str, *, read_only: bool, **options: Any) -> sqlite3.C
 
 
 def set_wal_mode(path: str) -> None:
-    """Set WAL mode, in which readers and a writer do not block each other (https://www.sqlite.org/wal.html)."""
+    """Switch to WAL mode, so that readers and a writer do not block each other (https://www.sqlite.org/wal.html)."""
     _run_pragma(path, "journal_mode = WAL")
 
 
 def checkpoint(path: str) -> None:
-    """Move what the WAL holds into the file, so that a plain copy of the file has all of it."""
+    """Move the WAL's content into the database file, so that a plain copy of the file is complete."""
     _run_pragma(path, "wal_checkpoint(TRUNCATE)")
 
 
 def _run_pragma(path: str, pragma: str) -> None:
-    """Run a pragma that changes the file. If the file is busy or not writable, it stays as it is."""
+    """Run a pragma that changes the file, unless the file is busy or not writable."""
     with suppress(sqlite3.Error), closing(connect_existing(path, read_only=False, timeout=1)) as connection:
         connection.execute(f"PRAGMA {pragma}")
