@@ -167,6 +167,12 @@ def test_fresh_debian_serves_behind_nginx_and_is_upgraded(machine):
     assert "apispec" not in machine.run("/opt/articles/.venv/bin/pip list")
     assert (database.parent / "before-upgrade.db").stat().st_mode & 0o777 == 0o600
 
+    import_as_user(machine, article_json(2))
+    machine.run(blocks(section(OPERATE, "Go back"), "sh")[0])
+    wait_for(lambda: is_healthy(service(machine.port)), (machine.root / "var/log/articles").read_text)
+    assert (machine.root / "opt/articles/stale.py").exists()
+    assert json.loads(get(proxy, LISTS[1], x_api_key=key).body)["meta"]["total"] == 1
+
 
 @pytest.fixture(scope="module")
 def prepared(machine):
