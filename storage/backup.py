@@ -129,7 +129,7 @@ def _upgrade(copy: str, source: str) -> list[str]:
 
 
 def _publish(copy: str, target: Path) -> None:
-    """Give the complete copy its name. Raises StorageError or FileExistsError if that has been taken meanwhile."""
+    """Move the complete copy to `target`. Raises StorageError or FileExistsError if that exists by now."""
     try:
         os.link(copy, target)  # unlike a rename, never replaces a file
     except FileExistsError as error:

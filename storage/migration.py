@@ -48,7 +48,7 @@ def upgrade_tables(connection: Connection, version: int) -> None:
 
 
 def _columns_to_copy(connection: Connection, new: Table, version: int) -> dict[str, Column[object]]:
-    """Return the new column for each old one that was not dropped. Raises StorageError if there is none."""
+    """Return the new column for each old one, except dropped ones. Raises StorageError if one would be lost."""
     new_columns = {new_column.name: new_column for new_column in new.columns}
     found = {}
     for old in inspect(connection).get_columns(new.name):

@@ -22,7 +22,7 @@ STATE = "SELECT pg_postmaster_start_time(), pg_is_in_recovery(), pg_current_snap
 
 
 class PostgreSQLChangeDetector:
-    """Detects commits to a database of one PostgreSQL server, on a connection of its own.
+    """Detects commits to a database of one PostgreSQL server, on a separate connection.
 
     A version is an epoch together with the server's state. A new epoch begins when the connection is lost, because
     after a crash, which no connection survives, transaction ids may be used again.

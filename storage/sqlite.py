@@ -30,7 +30,7 @@ def create_file(path: str) -> None:
 
 
 def copy_owner(source: str, target: str) -> None:
-    """Give `target` the owner of `source`, if the system has owners and this process may change them."""
+    """Change the owner of `target` to that of `source`, if the system has owners and this process may change them."""
     owner = os.stat(source)
     with suppress(AttributeError, OSError):
         os.chown(target, owner.st_uid, owner.st_gid)

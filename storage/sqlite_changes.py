@@ -3,7 +3,6 @@
 import os
 import sqlite3
 from threading import RLock
-from typing import NamedTuple
 
 from sqlalchemy import Engine, ExceptionContext, event
 
@@ -13,22 +12,6 @@ BUSY_TIMEOUT_SECONDS = 0.2  # every request waits for this connection
 # Errors of a broken connection or file (https://www.sqlite.org/rescode.html). Others, such as SQLITE_BUSY, leave the
 # connection usable.
 LOST_CONNECTION_CODES = {sqlite3.SQLITE_IOERR, sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_CANTOPEN}
-
-
-class FileIdentity(NamedTuple):
-    """Values that differ between two files, and before and after a change to one file."""
-
-    device: int
-    inode: int
-    size: int
-    mtime_ns: int
-    ctime_ns: int  # changes with the permissions too
-
-
-def read_identity(path: str) -> FileIdentity:
-    """Return the identity of a file. Raises OSError if it does not exist."""
-    file = os.stat(path)
-    return FileIdentity(file.st_dev, file.st_ino, file.st_size, file.st_mtime_ns, file.st_ctime_ns)
 
 
 class SQLiteChangeDetector:
@@ -47,7 +30,7 @@ class SQLiteChangeDetector:
         self._engine, self._path = engine, path
         self._lock = RLock()
         self._connection: sqlite3.Connection | None = None
-        self._identity: FileIdentity | None = None
+        self._identity: tuple[int, ...] = ()
         self._times_opened = 0
         event.listen(engine, "handle_error", self._close_if_lost)
 
@@ -56,7 +39,7 @@ class SQLiteChangeDetector:
         with self._lock:
             try:
                 connection = self._connection
-                if not connection or read_identity(self._path) != self._identity:
+                if not connection or _read_identity(self._path) != self._identity:
                     connection = self._reopen()
                 return self._times_opened, connection.execute("PRAGMA data_version").fetchone()[0]
             except (OSError, sqlite3.Error):
@@ -74,7 +57,7 @@ class SQLiteChangeDetector:
     def _reopen(self) -> sqlite3.Connection:
         """Open the current file. Raises OSError or sqlite3.Error if it cannot be read."""
         # Read before opening: if the file is replaced in between, the next call sees another identity and reopens.
-        self._identity = read_identity(self._path)
+        self._identity = _read_identity(self._path)
         self.close()
         self._times_opened += 1
         self._connection = connect_existing(self._path, read_only=True, timeout=BUSY_TIMEOUT_SECONDS)
@@ -86,3 +69,10 @@ class SQLiteChangeDetector:
         if getattr(context.original_exception, "sqlite_errorcode", 0) & 0xFF in LOST_CONNECTION_CODES:
             context.is_disconnect = True  # SQLAlchemy then discards the failed connection
             self.close()
+
+
+def _read_identity(path: str) -> tuple[int, ...]:
+    """Return values that differ between two files, and before and after a change. Raises OSError without a file."""
+    file = os.stat(path)
+    # The ctime changes with the permissions too.
+    return file.st_dev, file.st_ino, file.st_size, file.st_mtime_ns, file.st_ctime_ns
