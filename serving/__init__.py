@@ -1,1 +1,1 @@
-"""Serving over HTTP: the response cache, waitress, the log."""
+"""Serving over HTTP: waitress and the log."""

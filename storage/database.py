@@ -1,5 +1,8 @@
 """Setting up the application's database from DATABASE_URL."""
 
+import re
+from typing import Any
+
 from flask import Flask
 from sqlalchemy.engine import URL, make_url
 from sqlalchemy.exc import ArgumentError
@@ -30,14 +33,20 @@ def init_app(app: Flask) -> None:
             "Name a file in a folder that exists and that you may write."
         ) from error
     except (ArgumentError, TypeError, ValueError) as error:
+        shown = printable_url(app.config["DATABASE_URL"])
         raise SettingsError(
-            "DATABASE_URL: it must be the URL of a SQLite file, as in sqlite:////path/to/articles.db, "
+            f"DATABASE_URL={shown!r:.100}: it must be the URL of a SQLite file, as in sqlite:////path/to/articles.db, "
             "or of a PostgreSQL database, as in postgresql://user:password@host/articles."
         ) from error
     with app.app_context():
         add_listeners(db.engine)
         app.extensions["change_detector"] = attach_change_detector(db.engine)
     app.teardown_appcontext(end_transaction)  # before Flask-SQLAlchemy's, which raises for a lost connection
+
+
+def printable_url(text: Any) -> str:
+    """Return an invalid URL without the parts that may hold a password."""
+    return re.sub(":.*@", ":***@", str(text).partition("?")[0])
 
 
 def parse_database_url(text: str) -> URL:

@@ -71,6 +71,18 @@ def test_warm_response_equals_the_first_and_sends_no_statement(client, save, sta
 
 
 @pytest.mark.sqlite
+def test_valid_key_is_remembered_and_invalid_ones_are_looked_up_each_time(app, client, statements):
+    assert client.get(SITEMAP).status_code == 200
+    for _ in range(2):
+        statements.clear()
+        assert client_with_key(app, "wrong").get(SITEMAP).status_code == 401
+        assert [statement.split()[0] for statement in statements] == ["BEGIN", "SELECT"]
+    statements.clear()
+    assert client.get(PREVIEW).status_code == 200
+    assert not any("api_key" in statement for statement in statements)
+
+
+@pytest.mark.sqlite
 def test_unknown_parameters_and_order_make_no_second_entry(client, save, is_hit):
     save(article_json(1, title="Café"))
     assert not is_hit(client, FULL + "?q=cafe+1&take=50")

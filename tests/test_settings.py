@@ -157,10 +157,20 @@ BAD_SETTINGS = [
     ({"SITE_URL": "www.example.com"}, ["SITE_URL", "www.example.com", "http or https URL"]),
     ({"TIMEZONE": "Berlin"}, ["TIMEZONE", "'Berlin'", "Europe/Berlin"]),
     *(
-        ({"DATABASE_URL": url}, ["DATABASE_URL", "SQLite file", "sqlite:////path/to/articles.db", "postgresql://"])
+        (
+            {"DATABASE_URL": url},
+            [
+                f"DATABASE_URL='{url.partition(':')[0]}",
+                "SQLite file",
+                "sqlite:////path/to/articles.db",
+                "postgresql://",
+            ],
+        )
         for url in (
             "articles.db",
             "mysql://user:secret@db/x",
+            "mysql://user:sec/ret:secret@@db/x",
+            "mysql:user:secret@db",
             "sqlite+aiosqlite:///articles.db",
             "postgresql+psycopg2://user:secret@db/x",
             "postgresql+psycopg://user:secret@db:port/x",
