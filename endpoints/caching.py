@@ -13,7 +13,9 @@ from datetime import UTC, datetime
 from functools import cached_property, lru_cache, wraps
 from hashlib import sha256
 from threading import Lock
+from typing import Any
 
+import orjson
 from cachetools import LRUCache
 from flask import Flask, Response, current_app, g, request
 from werkzeug.datastructures import Accept
@@ -59,6 +61,12 @@ class Rendered:
             response.status_code = 304
         response.set_etag(matched or etags[0])
         return response
+
+
+def render(content: dict[str, Any], expires_at: datetime | None, links: str = "") -> Rendered:
+    """Return `content` as a JSON document."""
+    body = orjson.dumps(content)
+    return Rendered(bytes(memoryview(body)), expires_at, links)  # a copy: orjson's buffer is up to three times as large
 
 
 @lru_cache(256)

@@ -5,11 +5,10 @@ from datetime import UTC, datetime
 from typing import Any
 from urllib.parse import urlencode
 
-import orjson
 from flask import g, request
 from sqlalchemy import RowMapping
 
-from endpoints.caching import Rendered
+from endpoints.caching import Rendered, render
 from models import db
 from schemas import SORT_COLUMNS, ListQuerySchema
 from storage.queries import count_published, filter_parameters, select_page
@@ -35,7 +34,7 @@ def render_list(columns: tuple[str, ...], dump: Callable[[Sequence[RowMapping]],
         parameters |= {"take": query["take"], "skip": query["skip"]}
         rows = db.session.execute(page, parameters).mappings().all()
     meta = {"total": total, "take": len(rows), "skip": query["skip"]}
-    return Rendered(orjson.dumps({"data": dump(rows), "meta": meta}), next_at, _page_links(query, total))
+    return render({"data": dump(rows), "meta": meta}, next_at, _page_links(query, total))
 
 
 def _page_links(query: dict[str, Any], total: int) -> str:

@@ -2,10 +2,9 @@
 
 from datetime import UTC, datetime
 
-import orjson
 from flask import Blueprint, g
 
-from endpoints.caching import Rendered, cached
+from endpoints.caching import Rendered, cached, render
 from models import db
 from schemas import SitemapEntrySchema
 from storage.queries import NEXT_PUBLICATION, PUBLISHED_SLUGS
@@ -21,4 +20,4 @@ def list_slugs() -> Rendered:
     parameters = {"customer_id": g.customer.id, "now": datetime.now(UTC)}
     rows = db.session.execute(PUBLISHED_SLUGS, parameters).mappings().all()
     next_at = db.session.scalar(NEXT_PUBLICATION, parameters)
-    return Rendered(orjson.dumps({"data": schema.dump(rows)}), next_at)
+    return render({"data": schema.dump(rows)}, next_at)

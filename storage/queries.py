@@ -8,7 +8,7 @@ from datetime import datetime
 from functools import lru_cache
 from typing import Any
 
-from sqlalchemy import ColumnElement, Select, bindparam, case, cast, exists, func, or_, select
+from sqlalchemy import ColumnElement, Select, Text, bindparam, case, cast, exists, func, or_, select
 from sqlalchemy.dialects.postgresql import JSONB
 
 from content.search import search_words
@@ -61,7 +61,7 @@ def matching(names: Iterable[str], dialect: str) -> list[ColumnElement[bool]]:
 def _condition(name: str, dialect: str) -> Any:
     if name == "keyword":
         if dialect == "postgresql":
-            return cast(Article.keywords, JSONB).has_key(bindparam(name))
+            return cast(Article.keywords, JSONB).has_key(bindparam(name, type_=Text))
         keywords: Any = func.json_each(Article.keywords).table_valued("value").columns
         return exists().where(keywords.value == bindparam(name))
     if name in ("slug", "category"):
