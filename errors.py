@@ -51,7 +51,9 @@ def init_app(app: Flask) -> None:
 
 def add_security_headers(response: Response) -> Response:
     """Add the security headers that the response does not have yet."""
-    response.headers.extend((name, value) for name, value in SECURITY_HEADERS if name not in response.headers)
+    for name, value in SECURITY_HEADERS:
+        if name not in response.headers:
+            response.headers.add(name, value)
     return response
 
 

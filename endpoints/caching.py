@@ -140,8 +140,9 @@ def cached(*parameters: str) -> Callable[[Callable[[], Rendered]], Callable[[], 
             version = g.database_version
             if version is None:
                 return view().response()
-            arguments = (request.endpoint, g.customer.id, *map(request.args.get, parameters))
-            key = sha256(repr(arguments).encode()).digest()  # odd values must not fill the memory
+            arguments = request.args.to_dict()
+            parts = request.endpoint, g.customer.id, *map(arguments.get, parameters)
+            key = sha256(repr(parts).encode()).digest()  # odd values must not fill the memory
             rendered = cache.find(key, version)
             if not rendered:
                 stored_at = datetime.now(UTC)
