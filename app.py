@@ -37,7 +37,8 @@ def create_app(config: Mapping[str, Any] | None = None) -> Flask:
     app = Flask(__name__, instance_path=str(FOLDER / "instance"), static_folder=None)
     config = dict(config or {})
     alias = {"DATABASE_URL": config.get("SQLALCHEMY_DATABASE_URI", "")}
-    app.config.update(config | read_settings(load_environment(), alias, config))
+    settings = read_settings(load_environment(), alias, config)  # later sources take precedence
+    app.config.update(config | settings)  # parsed values replace the text in config
     database.init_app(app)
     errors.init_app(app)
     caching.init_app(app)

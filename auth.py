@@ -25,16 +25,17 @@ class ValidKeys:
     """
 
     def __init__(self) -> None:
-        self._seen: tuple[Any, dict[str, Row[int, str, int]]] = (None, {})
+        self._seen: tuple[Any, dict[str, Row[int, str, int]]] = None, {}
 
-    def find_customer(self, hash: str, today: date, version: Hashable) -> Row[int, str, int] | None:
-        """Return what CUSTOMER_BY_KEY selects, or None if the key is not valid."""
-        seen = self._seen
-        if seen[0] != (version, today):
-            seen = self._seen = (version, today), {}
-        if hash not in seen[1] and (customer := find_customer(hash, today)):
-            seen[1][hash] = customer
-        return seen[1].get(hash)
+    def find(self, hash: str, today: date, version: Hashable) -> Row[int, str, int] | None:
+        """Return what `find_customer` does, from memory if possible."""
+        seen_at, customers = self._seen
+        if seen_at != (version, today):
+            customers = {}
+            self._seen = (version, today), customers  # one assignment, so that no thread sees half of it
+        if hash not in customers and (customer := find_customer(hash, today)):
+            customers[hash] = customer
+        return customers.get(hash)
 
 
 def init_app(app: Flask) -> None:
@@ -67,7 +68,7 @@ def check_key() -> None:
     if version is None or not current_app.config["CACHE_MB"]:
         customer = find_customer(hash, today)
     else:
-        customer = current_app.extensions["valid_keys"].find_customer(hash, today, version)
+        customer = current_app.extensions["valid_keys"].find(hash, today, version)
     if not customer:
         raise Unauthorized("The API key in the x-api-key header is not valid.", www_authenticate=CHALLENGE)
     g.customer = customer
@@ -75,5 +76,5 @@ def check_key() -> None:
 
 
 def find_customer(hash: str, today: date) -> Row[int, str, int] | None:
-    """Look a key up in the database."""
+    """Look a key up in the database. Returns what CUSTOMER_BY_KEY selects, or None if the key is not valid."""
     return db.session.execute(CUSTOMER_BY_KEY, {"hash": hash, "today": today}).one_or_none()

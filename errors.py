@@ -77,7 +77,7 @@ def _problem(response: Response, detail: str | None = None, **members: Any) -> R
 
 def _from_http_exception(error: HTTPException) -> ResponseReturnValue:
     if error.response is not None:  # a response that an extension has made
-        return error
+        return error  # an HTTPException is a WSGI application, which Flask accepts
     # The headers of some errors matter: Allow, WWW-Authenticate and Retry-After.
     response = Response(status=error.code, headers=error.get_headers())
     members = {"code": "missing_key"} if isinstance(error, MissingKeyError) else {}
@@ -87,6 +87,7 @@ def _from_http_exception(error: HTTPException) -> ResponseReturnValue:
 
 
 def _from_validation_error(error: ValidationError) -> Response:
+    # Views raise it for query parameters only.
     return _problem(Response(status=400), BAD_PARAMETERS, code="invalid_parameters", errors=error.messages)
 
 

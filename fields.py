@@ -78,7 +78,7 @@ class WholeNumber(fields.Integer):
             digits = re.fullmatch("([+-]?)([0-9]+)", str(value))
             if not digits:
                 raise self.make_error("invalid", input=value)
-            value = digits[1] + (digits[2].lstrip("0") or "0")  # int() accepts at most 4,300 digits
+            value = digits[1] + (digits[2].lstrip("0") or "0")  # int() refuses more than 4,300 digits
         return super()._deserialize(value, attr, data, **kwargs)
 
 

@@ -131,7 +131,7 @@ class ArticleSchema(RowSchema):
     published_at = Timestamp(
         data_key="publishedAt",
         metadata=field_metadata(
-            "Since when it is published, in UTC, to the millisecond.",
+            "Time of publication, in UTC, to the millisecond.",
             "2026-03-01T07:00:00.000Z",
             "pubdate publishdate publishedon date published",
         ),
@@ -141,7 +141,7 @@ class ArticleSchema(RowSchema):
         validate=validate_xml_text,
         metadata=field_metadata("Name of the category, or empty.", "News", "section primarytag"),
     )
-    read_time = Minutes(data_key="readTime", metadata=field_metadata("The time that reading takes, in minutes.", 1))
+    read_time = Minutes(data_key="readTime", metadata=field_metadata("Reading time in minutes.", 1))
     content_html = fields.String(
         data_key="contentHtml",
         required=True,
@@ -196,7 +196,5 @@ class SitemapEntrySchema(RowSchema):
     )
     changed_at = Day(
         data_key="lastmod",
-        metadata=field_metadata(
-            "The day of its last change or of its publication, the later one, in UTC.", "2026-03-02"
-        ),
+        metadata=field_metadata("UTC date of the last update or of the publication, whichever is later.", "2026-03-02"),
     )

@@ -88,7 +88,7 @@ def load_environment() -> dict[str, str]:
     return _read_env_file(ENV_FILE) | environment if get_load_dotenv() else environment
 
 
-@cache  # python-dotenv logs a warning about each line that it cannot parse: once is enough
+@cache  # read once per process, and so each line that python-dotenv cannot parse is warned about once
 def _read_env_file(path: Path) -> dict[str, str]:
     try:
         values = dotenv_values(path)

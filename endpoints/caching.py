@@ -21,6 +21,8 @@ from flask import Flask, Response, current_app, g, request
 from werkzeug.datastructures import Accept
 from werkzeug.http import parse_accept_header
 
+from storage.engine import end_transaction
+
 MIN_GZIP_BYTES = 1400  # a shorter body fits in one packet as it is
 ENTRY_OVERHEAD = 2000  # bytes of memory, besides the bodies
 # The client may store a response, but has to revalidate it each time.
@@ -35,6 +37,7 @@ class Rendered:
     expires_at: datetime | None  # when it changes without a commit
     links: str = ""  # Link header
 
+    # cached_property writes to __dict__, which works in a frozen class
     @cached_property
     def etag(self) -> str:
         return sha256(self.body).hexdigest()[:32]
@@ -43,10 +46,10 @@ class Rendered:
     def gzipped(self) -> bytes:
         return gzip.compress(self.body, 6, mtime=0)
 
-    def response(self) -> Response:
+    def make_response(self) -> Response:
         """Return a response to the current request: plain or compressed, or a 304 if the client has it already.
 
-        Of conditional headers, only If-None-Match is evaluated.
+        `Response.make_conditional` would also evaluate If-Match, and compares one ETag. Here either encoding's matches.
         """
         etags = [self.etag, f"{self.etag}-gzip"]  # Each encoding has its own strong ETag (RFC 9110, 8.8.3).
         response = Response(self.body, headers=HEADERS, content_type="application/json")
@@ -86,12 +89,11 @@ class Entry:
 
     def size(self) -> int:
         """Return the bytes of memory that it takes, with room for the compressed body."""
-        return 2 * len(self.rendered.body) + ENTRY_OVERHEAD
+        return 2 * len(self.rendered.body) + len(self.rendered.links) + ENTRY_OVERHEAD
 
     def is_fresh(self, version: Hashable) -> bool:
-        # stored_at: the clock may have been set back
+        # stored_at: the clock may have been set back since
         expires_at, now = self.rendered.expires_at, datetime.now(UTC)
-        # The clock may have been set back since the entry was stored.
         return self.version == version and self.stored_at <= now and (expires_at is None or now < expires_at)
 
 
@@ -127,6 +129,7 @@ def read_version() -> None:
 
     Every request does so, before it reads anything else, because this also notices a replaced database.
     """
+    end_transaction()  # within an outer application context, it may hold a snapshot older than this version
     g.database_version = current_app.extensions["change_detector"].version()
 
 
@@ -139,7 +142,7 @@ def cached(*parameters: str) -> Callable[[Callable[[], Rendered]], Callable[[], 
             cache: ResponseCache = current_app.extensions["response_cache"]
             version = g.database_version
             if version is None:
-                return view().response()
+                return view().make_response()
             arguments = request.args.to_dict()
             parts = request.endpoint, g.customer.id, *map(arguments.get, parameters)
             key = sha256(repr(parts).encode()).digest()  # odd values must not fill the memory
@@ -148,7 +151,7 @@ def cached(*parameters: str) -> Callable[[Callable[[], Rendered]], Callable[[], 
                 stored_at = datetime.now(UTC)
                 rendered = view()
                 cache.store(key, Entry(rendered, version, stored_at))
-            return rendered.response()
+            return rendered.make_response()
 
         return respond
 

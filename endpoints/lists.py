@@ -20,8 +20,8 @@ PARAMETERS = tuple(field.data_key or name for name, field in query_schema.fields
 def render_list(columns: tuple[str, ...], dump: Callable[[Sequence[RowMapping]], list[Any]]) -> Rendered:
     """Return a page of the customer's published articles: rows of these columns, dumped as JSON.
 
-    All queries run in the session's transaction, so they see the same snapshot. Raises ValidationError for bad
-    parameters.
+    `dump` differs because the full list also generates structured data. Both queries run in the session's transaction,
+    so they see the same snapshot. Raises ValidationError for bad parameters.
     """
     query = query_schema.load(request.args.to_dict())
     filters = filter_parameters(query)

@@ -41,7 +41,8 @@ def init_app(app: Flask) -> None:
     with app.app_context():
         add_listeners(db.engine)
         app.extensions["change_detector"] = attach_change_detector(db.engine)
-    app.teardown_appcontext(end_transaction)  # before Flask-SQLAlchemy's, which raises for a lost connection
+    # Runs before Flask-SQLAlchemy's, which raises for a lost connection: the last one registered is the first to run.
+    app.teardown_appcontext(end_transaction)
 
 
 def printable_url(text: Any) -> str:

@@ -57,9 +57,10 @@ def postgresql_connect_args(url: URL) -> dict[str, Any]:
 
 
 def _connect_sqlite(_dialect: Any, _record: Any, arguments: list[str], options: dict[str, Any]) -> Any:
-    """Open a SQLite file that exists, read-only in a request.
+    """Open a SQLite file that exists: read-only in a request, so that no view can write.
 
-    When the last connection to a file is closed, SQLite deletes the WAL if that connection may write.
+    When the last connection to a file is closed, a read-only one also leaves the WAL alone. Whoever connects outside of
+    a request calls `release_connection` before requests begin, since the pool would hand that connection to them.
     """
     return connect_existing(arguments[0], read_only=has_request_context(), **options)
 

@@ -84,7 +84,10 @@ def _read_last_ids(connection: Connection, tables: list[Table], version: int) ->
 
 
 def _copy_rows(connection: Connection, new: Table, columns: dict[str, Column[object]]) -> None:
-    """Copy the rows of the old table to the new one. Raises StorageError if one violates a constraint."""
+    """Copy the rows of the temporary table to the new one, and drop it.
+
+    Raises StorageError if a row violates a constraint.
+    """
     old = table(f"old_{new.name}")
     try:
         rows = insert(new).from_select(list(columns.values()), select(*map(column, columns)).select_from(old))

@@ -30,12 +30,12 @@ CUSTOMER_BY_KEY = (
 
 # conditions for a customer's published articles; bind `customer_id` and `now`
 _IS_OWN = Article.customer_id == bindparam("customer_id")
-_HAS_STATUS = Article.status == "published"
-PUBLISHED = _IS_OWN, _HAS_STATUS, Article.published_at <= bindparam("now")
+_IS_RELEASED = Article.status == "published"  # published already, or scheduled
+PUBLISHED = _IS_OWN, _IS_RELEASED, Article.published_at <= bindparam("now")
 
 # when the customer's next scheduled article is published
 NEXT_PUBLICATION = select(func.min(Article.published_at)).where(
-    _IS_OWN, _HAS_STATUS, Article.published_at > bindparam("now")
+    _IS_OWN, _IS_RELEASED, Article.published_at > bindparam("now")
 )
 
 # The `slug` and last change (`changed_at`) of published articles. Publication after the last update is a change too.
@@ -66,7 +66,9 @@ def _condition(name: str, dialect: str) -> Any:
         return exists().where(keywords.value == bindparam(name))
     if name in ("slug", "category"):
         return getattr(Article, name) == bindparam(name)
-    return Article.search_text.like(bindparam(name), escape="\\")
+    if name.startswith("word_"):
+        return Article.search_text.like(bindparam(name), escape="\\")
+    raise ValueError(f"There is no condition for {name!r}.")
 
 
 @lru_cache

@@ -49,6 +49,19 @@ def test_header_of_one_response_is_not_in_the_next(app, client, save):
     assert [client.get(PREVIEW).headers.getlist("X-Remaining") for _ in range(2)] == [["a"], ["b"]]
 
 
+@pytest.mark.parametrize("megabytes", [0, 1])
+def test_requests_within_an_outer_application_context_see_commits(save, sql, key, database, megabytes):
+    """Flask does not push another context for them, so the session would live on."""
+    save(article_json(1))
+    with application(database, CACHE_MB=megabytes) as app, app.app_context():
+        client = client_with_key(app, key)
+        assert client.get(PREVIEW).get_json()["data"][0]["title"] == "Title 1"
+        sql("UPDATE article SET title = 'New'")
+        assert client.get(PREVIEW).get_json()["data"][0]["title"] == "New"
+        sql("UPDATE api_key SET revoked_at = '2025-01-01 00:00:00'")
+        assert client.get(PREVIEW).status_code == 401
+
+
 @pytest.mark.sqlite
 def test_two_applications_share_neither_keys_nor_entries(tmp_path):
     """Their databases are alike, so both are at the same version."""

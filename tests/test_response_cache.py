@@ -202,8 +202,17 @@ def test_body_is_compressed_once(client, save):
 
 @pytest.mark.slow
 @pytest.mark.sqlite
-@pytest.mark.parametrize("query", ["take=10&skip={}", "q=none{}"])
-def test_entries_large_and_small_stay_within_cache_mb(save, key, database, query):
+@pytest.mark.parametrize(
+    ("count", "query"),
+    [
+        (60, lambda number: f"take=10&skip={number}"),
+        (1200, lambda number: f"q=none{number}"),
+        # no article, and a Link of 2 KB
+        (1200, lambda number: f"take=100&skip={70 + number % 100}&q=" + "%E3%80%80" * (200 - number // 100)),
+    ],
+    ids=["large", "small", "links"],
+)
+def test_entries_large_and_small_stay_within_cache_mb(save, key, database, count, query):
     """The cache counts what an entry takes besides its body, so CACHE_MB holds for small ones too."""
     save(*(article_json(number, contentHtml="<p>" + "word " * 1600) for number in range(70)))
     with application(database, CACHE_MB=1) as small:
@@ -212,8 +221,8 @@ def test_entries_large_and_small_stay_within_cache_mb(save, key, database, query
             client.get(f"{FULL}?take=1&skip={number}&q=before{number}")
         gc.collect()
         tracemalloc.start()
-        for number in range(60 if "take" in query else 1200):
-            assert client.get(f"{FULL}?{query.format(number)}").status_code == 200
+        for number in range(count):
+            assert client.get(f"{FULL}?{query(number)}").status_code == 200
         gc.collect()
         growth, _ = tracemalloc.get_traced_memory()
         tracemalloc.stop()
