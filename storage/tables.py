@@ -26,21 +26,22 @@ def open_database(*, create: bool = False) -> list[str]:
     cannot be created, or if the tables are incomplete, another program's, or of an unsupported version.
     """
     release_connection()  # may be to a file that has been replaced
-    lines = []
+    created = []
     path, name = sqlite_path(db.engine.url), str(db.engine.url.database)
     if path and create and not os.path.exists(path):
         create_file(path)
-        lines.append(f"Created the database {path}.")
+        created = [f"Created the database {path}."]
     if path:
         require_file(path)
     with db.engine.connect() as connection:
         version = _read_version(connection, name)
+    changed = []
     if version != TABLES_VERSION:
         with db.engine.execution_options(**write_options("tables")).begin() as connection:
-            lines += migrate(connection, name)
+            changed = migrate(connection, name)
     if path:
         set_wal_mode(path)
-    return lines
+    return created or changed
 
 
 def has_tables(connection: Connection) -> bool:
@@ -60,7 +61,7 @@ def refuse_foreign_tables(connection: Connection) -> None:
 def migrate(connection: Connection, name: str) -> list[str]:
     """Create the tables, or upgrade those of an earlier version, in the connection's transaction.
 
-    Returns a line about an upgrade, if there was one. Messages call the database `name`. Raises StorageError if the
+    Returns a line about what was done, if anything. Messages call the database `name`. Raises StorageError if the
     tables are incomplete, another program's, or cannot be upgraded.
     """
     version = _read_version(connection, name)
@@ -68,10 +69,12 @@ def migrate(connection: Connection, name: str) -> list[str]:
         return []
     if version:
         upgrade_tables(connection, version)
+        line = f"Upgraded the tables of {name} from version {version} to {TABLES_VERSION}."
     else:
         db.metadata.create_all(connection)
+        line = f"Created the tables of {name}, which was empty. If it should hold articles, restore a backup."
     connection.execute(insert(TablesVersion).values(number=TABLES_VERSION))
-    return [f"Upgraded the tables of {name} from version {version} to {TABLES_VERSION}."] if version else []
+    return [line]
 
 
 def _read_version(connection: Connection, name: str) -> int | None:

@@ -575,3 +575,15 @@ def test_other_engines_in_the_process_keep_their_writes(app, tmp_path):
         connection.exec_driver_sql("INSERT INTO note VALUES ('kept')")
     engine.dispose()
     assert run_sql(tmp_path / "other.db", "SELECT text FROM note") == [("kept",)]
+
+
+@pytest.mark.sqlite
+def test_command_that_fills_an_empty_file_says_so(database):
+    """It may have been truncated by accident, and every key is rejected from then on."""
+    database.touch()
+    with application(database) as app:
+        first, second = (run_command(app, "keys", "list") for _ in range(2))
+    assert (first.exit_code, second.exit_code) == (0, 0)
+    assert str(database) in first.stderr
+    assert "restore a backup" in first.stderr
+    assert second.stderr == ""
