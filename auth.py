@@ -39,12 +39,12 @@ class ValidKeys:
 
 
 def init_app(app: Flask) -> None:
-    """Let `app` remember valid keys, so that a cached response needs no query."""
+    """Set up the memory of valid keys, so that a cached response needs no query."""
     app.extensions["valid_keys"] = ValidKeys()
 
 
 def hash_key(key: str) -> str:
-    """Return the SHA-256 of a key, in hexadecimal: all that the database stores of it.
+    """Return the SHA-256 of a key, in hexadecimal: the only form in which the database stores it.
 
     A plain hash is enough because generated keys are 256 random bits. Keys are looked up by their hash, so response
     times do not reveal how much of a key was right.

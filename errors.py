@@ -81,7 +81,7 @@ def _from_http_exception(error: HTTPException) -> ResponseReturnValue:
     # The headers of some errors matter: Allow, WWW-Authenticate and Retry-After.
     response = Response(status=error.code, headers=error.get_headers())
     members = {"code": "missing_key"} if isinstance(error, MissingKeyError) else {}
-    # Where PROBLEMS has a detail of its own, it replaces Werkzeug's generic description.
+    # A detail in PROBLEMS replaces Werkzeug's generic description.
     is_default = error.description == type(error).description and error.code in PROBLEMS
     return _problem(response, None if is_default else error.description, **members)
 

@@ -1,8 +1,8 @@
 """HTML as browsers read it: tags, character references and visible text.
 
-Browsers also read what no validator accepts (https://html.spec.whatwg.org/multipage/parsing.html#tag-open-state): an
-unclosed tag or comment extends to the end. The patterns never backtrack, so they take linear time on any input.
-Parsers such as lexbor and html5lib take quadratic time on tags nested 10,000 levels deep.
+Browsers accept invalid HTML too (https://html.spec.whatwg.org/multipage/parsing.html#tag-open-state): an unclosed tag
+or comment extends to the end. The patterns never backtrack, so they take linear time on any input. Parsers such as
+lexbor and html5lib take quadratic time on tags nested 10,000 levels deep.
 """
 
 import re

@@ -45,7 +45,7 @@ def complete_url(url: str, base: str) -> str:
     url = url.strip().replace(" ", "%20")
     try:
         return url if not base or ABSOLUTE_URL.match(url) else urljoin(base, url)
-    except ValueError:  # It is no URL at all.
+    except ValueError:  # not a URL
         return url
 
 

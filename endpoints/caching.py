@@ -31,7 +31,7 @@ HEADERS = [("Cache-Control", "private, no-cache"), ("Vary", "Accept-Encoding, x-
 
 @dataclass(frozen=True)
 class Rendered:
-    """A rendered JSON document. Each response to a request is made from it, with headers of its own."""
+    """A rendered JSON document. Each response made from it gets separate headers."""
 
     body: bytes
     expires_at: datetime | None  # when it changes without a commit
@@ -119,7 +119,7 @@ class ResponseCache:
 
 
 def init_app(app: Flask) -> None:
-    """Give `app` a cache, and read the database's version before each request."""
+    """Set up the cache, and read the database's version before each request."""
     app.extensions["response_cache"] = ResponseCache(app.config["CACHE_MB"] * 1_000_000)
     app.before_request(read_version)
 

@@ -1,4 +1,4 @@
-"""Subclasses of waitress' classes, each of which mends faults that users of waitress 3.0.2 could meet.
+"""Subclasses of waitress' classes, each of which fixes faults that users of waitress 3.0.2 could meet.
 
 Issues and pull requests are those of https://github.com/Pylons/waitress. Once one is released, its override can go.
 """
@@ -42,7 +42,7 @@ class StrictRequestParser(HTTPRequestParser):  # type: ignore[misc]  # waitress 
 
     def parse_header(self, header_plus: bytes) -> None:
         """Parse the start line and the headers. Raises ParsingError."""
-        # Fault: a target in UTF-8, which curl sends as it was typed, is rejected (issue 64).
+        # Fault: a target in UTF-8, which curl sends unencoded, is rejected (issue 64).
         if not header_plus.isascii():
             start_line, end, headers = header_plus.partition(b"\r\n")
             header_plus = quote(start_line, safe=ASCII).encode() + end + headers

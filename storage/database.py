@@ -17,6 +17,15 @@ DRIVERS = {"sqlite", "sqlite+pysqlite", "postgresql", "postgresql+psycopg"}
 
 def init_app(app: Flask) -> None:
     """Set up the engine and change detection, without connecting. Raises SettingsError if DATABASE_URL is invalid."""
+    _create_engine(app)
+    with app.app_context():
+        add_listeners(db.engine)
+        app.extensions["change_detector"] = attach_change_detector(db.engine)
+    # Runs before Flask-SQLAlchemy's, which raises for a lost connection: the last one registered is the first to run.
+    app.teardown_appcontext(end_transaction)
+
+
+def _create_engine(app: Flask) -> None:
     try:
         url = app.config["SQLALCHEMY_DATABASE_URI"] = parse_database_url(app.config["DATABASE_URL"])
         app.config["SQLALCHEMY_ENGINE_OPTIONS"] = engine_options(url, app.config["THREADS"])
@@ -38,11 +47,6 @@ def init_app(app: Flask) -> None:
             f"DATABASE_URL={shown!r:.100}: it must be the URL of a SQLite file, as in sqlite:////path/to/articles.db, "
             "or of a PostgreSQL database, as in postgresql://user:password@host/articles."
         ) from error
-    with app.app_context():
-        add_listeners(db.engine)
-        app.extensions["change_detector"] = attach_change_detector(db.engine)
-    # Runs before Flask-SQLAlchemy's, which raises for a lost connection: the last one registered is the first to run.
-    app.teardown_appcontext(end_transaction)
 
 
 def printable_url(text: Any) -> str:
