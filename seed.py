@@ -19,13 +19,13 @@ from commands.errors import report_errors
 from commands.keys import add_key
 from commands.lookup import DEMO_CUSTOMER, command_transaction, find_customer, find_or_create_customer
 from content.search import fold
-from importing.records import number_records
-from importing.report import ImportReport
-from importing.writer import save_articles
+from converters.records import number_articles
 from models import ApiKey, Article, Customer, db
 from schemas import API_PATH
 from serving.server import base_url
 from settings import load_environment
+from transfer.report import ImportReport
+from transfer.writer import save_articles
 
 MAX_ARTICLES = 100_000
 DRAFTS = 3
@@ -137,7 +137,7 @@ def write_demo(count: int, key: str | None, site: str) -> tuple[str | None, bool
     with command_transaction(create=True):
         customer, is_new = find_or_create_customer(DEMO_CUSTOMER)
         removed = remove_demo_articles(customer.id, after=count)
-        saved = save_articles(customer, number_records("the demo", demo_articles(count, site)), ImportReport())
+        saved = save_articles(customer, number_articles("the demo", demo_articles(count, site)), ImportReport())
         key = demo_key(customer, key)
         # This is printed before the commit: a key that cannot be printed must not become valid.
         click.echo(

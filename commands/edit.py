@@ -10,13 +10,15 @@ from flask import current_app
 from commands import echo, params
 from commands.import_articles import echo_notes
 from commands.lookup import can_ask, customer_transaction, get_articles, get_customer, open_and_report
-from importing.article_files import format_article, own_article
-from importing.export import export_articles
-from importing.front_matter import parse_front_matter
-from importing.report import ImportFailedError, ImportReport
-from importing.writer import save_articles
+from converters.front_matter import parse_front_matter
+from converters.markdown_files import own_article
+from converters.records import Mistake, SourceArticle
 from models import Customer
 from storage.engine import release_connection
+from transfer.article_files import format_article
+from transfer.export import export_articles
+from transfer.report import ImportFailedError, ImportReport
+from transfer.writer import save_articles
 
 CONFLICT = "The article was changed or deleted while the editor was open. To import your text as it is would undo that."
 
@@ -91,16 +93,17 @@ def _import(text: bytes, original: bytes, slug: str, customer: str | None) -> st
     Raises ImportFailedError with a line for each mistake, and click.ClickException if the article is no longer the
     original.
     """
-    report, zone, records = ImportReport(), current_app.config["TIMEZONE"], []
+    report, zone = ImportReport(), current_app.config["TIMEZONE"]
+    articles: list[SourceArticle] = []
     with report.catch("the file"):
-        record = own_article(*parse_front_matter(text), zone)
+        article = own_article("the file", *parse_front_matter(text), zone)
         article_id = parse_front_matter(original)[0]["id"]
-        if record.setdefault("id", article_id) != article_id:
-            report.add("the file", f"Must stay {article_id!r}.", "id")
-        records.append(("the file", record))
+        if article.fields.setdefault("id", article_id) != article_id:
+            report.add(Mistake("the file", f"Must stay {article_id!r}.", "id"))
+        articles.append(article)
     with customer_transaction(customer, writes=True) as owner:
         if _format_current(owner, slug) != original:
             raise click.ClickException(CONFLICT)
-        counts = save_articles(owner, records, report)
+        counts = save_articles(owner, articles, report)
     echo_notes(report)
     return "changed" if counts["changed"] else "unchanged"

@@ -47,7 +47,7 @@ def report_errors() -> Iterator[None]:
         name = printable(str(error.filename or "The output"))
         raise click.ClickException(f"{name} cannot be read or written ({error.strerror}).") from error
     except Exception as error:
-        from importing.report import ImportFailedError  # The service imports no articles, and starts without it.
+        from transfer.report import ImportFailedError  # The service imports no articles, and starts without it.
 
         if isinstance(error, ImportFailedError):  # It has a printable line for each bad article.
             raise click.ClickException(str(error)) from error

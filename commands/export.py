@@ -7,9 +7,9 @@ import click
 
 from commands import count_articles, echo, params
 from commands.lookup import customer_transaction, get_articles
-from importing.article_files import write_folder
-from importing.export import export_articles
-from importing.json_files import dump_line
+from transfer.article_files import write_folder
+from transfer.export import export_articles
+from transfer.json_files import dump_line
 
 
 def new_folder(value: str) -> Path:

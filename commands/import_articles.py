@@ -8,14 +8,14 @@ from flask import current_app
 
 from commands import count_articles, echo, params
 from commands.lookup import get_customer, open_and_report
-from importing.instance import is_filtered
-from importing.records import SourceOptions
-from importing.report import ImportReport
-from importing.sources import open_sources
-from importing.writer import save_articles
+from converters.records import SourceOptions
 from models import db
 from settings import load_environment
 from storage.engine import release_connection, write_transaction
+from transfer.remote import is_filtered
+from transfer.report import ImportReport
+from transfer.sources import open_sources
+from transfer.writer import save_articles
 
 
 @click.command("import")
@@ -54,8 +54,8 @@ def import_articles(
     get_customer(customer, writes=True)
     release_connection()
     report = ImportReport()
-    options = SourceOptions(key, site or current_app.config["SITE_URL"], timezone or current_app.config["TIMEZONE"])
-    with open_sources(sources, options, report) as records, write_transaction():
+    options = SourceOptions(site or current_app.config["SITE_URL"], timezone or current_app.config["TIMEZONE"])
+    with open_sources(sources, options, key, report) as records, write_transaction():
         # Again, because the customer may have been deleted or renamed while the sources were received.
         owner = get_customer(customer, writes=True)
         counts = save_articles(owner, records, report, unpublish_missing=unpublish_missing)
@@ -82,7 +82,8 @@ def _echo_result(report: ImportReport, counts: Counter[str], *, dry_run: bool, u
 
 
 def echo_notes(report: ImportReport) -> None:
-    """Print an import's warnings, and what was lost, each with the number of articles and the first slugs."""
-    for kind, slugs in report.notes.items():
-        names = ", ".join([*slugs[:3], *(["…"] if len(slugs) > 3 else [])])
-        echo(f"{kind} ({count_articles(len(slugs))}: {names})", err=True)
+    """Print what readers may notice, what was dropped and what was ignored, with numbers and the first slugs."""
+    for notes in (report.noticeable, report.dropped, report.ignored):
+        for note, slugs in notes.items():
+            names = ", ".join([*slugs[:3], *(["…"] if len(slugs) > 3 else [])])
+            echo(f"{': '.join(filter(None, note))} ({count_articles(len(slugs))}: {names})", err=True)

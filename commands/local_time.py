@@ -5,8 +5,8 @@ from datetime import UTC, datetime, tzinfo
 import click
 from flask import current_app
 
+from converters.dates import begin_of_day, is_day
 from fields import format_timestamp, truncate_to_milliseconds
-from importing.dates import begin_of_day, is_day
 
 
 def timestamp(text: str) -> datetime:

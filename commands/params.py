@@ -31,8 +31,8 @@ def api_key(value: str) -> str:
 
 def source(value: str) -> str:
     """Parse what an import reads: a file or folder that exists, "-" for standard input, an http(s) URL."""
-    from importing.instance import is_url  # Only an import needs these modules.
-    from importing.sources import READERS, is_source
+    from transfer.remote import is_url  # Only an import needs these modules.
+    from transfer.sources import READERS, is_source
 
     if not is_source(value):
         raise click.BadParameter(f"{value!r} is not a folder, an http(s) URL, - or a file {', '.join(READERS)}.")

@@ -15,16 +15,16 @@ from commands import echo, params
 from commands.keys import add_key
 from commands.lookup import customer_transaction, find_or_create_customer, get_articles
 from commands.programs import find_program, start_program, stop_on_signal
+from converters.records import number_articles
 from fields import format_timestamp
-from importing.export import export_articles
-from importing.json_files import dump_line
-from importing.records import number_records
-from importing.report import ImportReport
-from importing.writer import save_articles
 from schemas import API_PATH
 from serving import server
 from storage.engine import release_connection, write_transaction
 from storage.tables import open_database
+from transfer.export import export_articles
+from transfer.json_files import dump_line
+from transfer.report import ImportReport
+from transfer.writer import save_articles
 
 HOST, KEY = "127.0.0.1", "preview"
 
@@ -53,7 +53,7 @@ def preview(command: tuple[str, ...], only: tuple[str, ...], customer: str | Non
                 with write_transaction():
                     copy, _ = find_or_create_customer(owner)
                     add_key(copy, KEY)
-                    save_articles(copy, number_records("the database", map(orjson.loads, lines)), ImportReport())
+                    save_articles(copy, number_articles("the database", map(orjson.loads, lines)), ImportReport())
                 status = _serve(app, owner, command)
             finally:
                 release_connection()

@@ -17,6 +17,7 @@ from click.testing import Result
 from flask import Flask
 from flask.testing import FlaskClient
 from helpers import POSTGRESQL, Server, Site, client_with_key, create_key, run_command
+from importer import Importer
 
 from settings import SettingsSchema
 
@@ -113,6 +114,13 @@ def run(app: Flask) -> Callable[..., Result]:
 def articles(app: Flask, key: str) -> Callable[..., Result]:
     """Run `flask articles`; there is one customer, Acme."""
     return partial(run_command, app, "articles")
+
+
+@pytest.fixture
+def importer(articles: Callable[..., Result], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Importer:
+    """Import from files in the test's folder; there is one customer, Acme."""
+    monkeypatch.chdir(tmp_path)
+    return Importer(articles, tmp_path)
 
 
 @pytest.fixture

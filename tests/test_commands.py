@@ -354,12 +354,12 @@ def test_only_importing_commands_load_what_an_import_needs(key, database):
 import sys
 from app import create_app
 from serving import server
-loaded = lambda: sorted({name.split(".")[0] for name in sys.modules} & {"importing", "markdown_it", "psycopg", "yaml"})
+loaded = lambda: sorted({name.split(".")[0] for name in sys.modules} & {"transfer", "markdown_it", "psycopg", "yaml"})
 run = create_app().test_cli_runner().invoke
 print(run(args=["keys", "list"]).exit_code, loaded(), run(args=["articles", "export"]).exit_code, loaded())
 """
     result = subprocess.run(**subprocess_args(database, "-c", code), check=True)
-    assert result.stdout.startswith("0 [] 0 ['importing'")
+    assert result.stdout.startswith("0 [] 0 ['transfer'")
 
 
 @pytest.mark.parametrize("encoding", ["latin-1", "utf-8"])

@@ -218,19 +218,15 @@ def test_closed_standard_input_is_reported(key, database):
 def remote():
     """Serve a stand-in for another instance; return its URL.
 
-    It sends the responses of the articles and those of the sitemap in their order, and the last one again.
-    `remote.requests` holds the query and the headers of each request for articles.
+    It sends the pages in their order, and the last one again. `remote.requests` holds the query and the headers of each
+    request.
     """
-    responses = {}
+    responses = []
 
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self):
-            url = urlsplit(self.path)
-            name = url.path.rpartition("/")[2]
-            if name == "articles":
-                remote.requests.append((dict(parse_qsl(url.query)), self.headers))
-            rest = responses[name]
-            status, headers, body = rest.pop(0) if len(rest) > 1 else rest[0]
+            remote.requests.append((dict(parse_qsl(urlsplit(self.path).query)), self.headers))
+            status, headers, body = responses.pop(0) if len(responses) > 1 else responses[0]
             self.send_response(status)
             for header in ({"Content-Length": str(len(body))} | headers).items():
                 self.send_header(*header)
@@ -242,8 +238,8 @@ def remote():
 
     with HTTPServer(("127.0.0.1", 0), Handler) as server:
 
-        def remote(pages, sitemaps=()):
-            responses.update(articles=[*pages], sitemap=[*sitemaps] or [(200, {}, b'{"data": []}')])
+        def remote(pages):
+            responses[:] = pages
             return f"http://127.0.0.1:{server.server_port}{LISTS[0]}"
 
         remote.requests = []
@@ -255,11 +251,6 @@ def remote():
 def page(numbers, total):
     """Return a response of the articles endpoint."""
     return 200, {}, json.dumps({"data": [*map(minimal_json, numbers)], "meta": {"total": total}}).encode()
-
-
-def sitemap(day):
-    """Return a response of the sitemap endpoint."""
-    return 200, {}, json.dumps({"data": [{"url": "slug-1", "lastmod": day}]}).encode()
 
 
 def test_another_instance_is_paged_through_with_its_key(run, remote):
@@ -286,24 +277,21 @@ CHANGED = "The articles changed while they were read. Import them again."
 
 
 @pytest.mark.parametrize(
-    ("pages", "sitemaps", "words"),
+    ("pages", "words"),
     [
-        ([(401, {}, b"{}")], [], "It does not accept the key. Set its key with --key or SOURCE_API_KEY."),
-        ([(503, {}, b"{}")], [], "It responds with 503 Service Unavailable. Check"),
-        ([(301, {"Location": "https://b.example/\x1b[2J"}, b"")], [], "It redirects to https://b.example/"),
-        ([(200, {}, b"<html>")], [], "It cannot be read ("),
-        ([(200, {}, b"[]")], [], "The response is not a list of articles."),
-        ([(200, {}, b'{"data": [], "meta": {"total": "1"}}')], [], "The response is not a list of articles."),
-        ([page(range(100), 150), (200, {"Content-Length": "99"}, b"{")], [], "It cannot be read (IncompleteRead"),
-        ([page(range(100), 150), page([100], 151)], [], CHANGED),
-        ([page(range(100), 150), page([], 150)], [], CHANGED),
-        ([page([1], 1)], [(401, {}, b"{}")], "It does not accept the key"),
-        ([page([1], 1)], [(200, {}, b'{"data": [1]}')], "The sitemap beside it is not one."),
-        ([page([1], 1)], [sitemap("2026-02-01"), sitemap("2026-02-02")], CHANGED),
+        ([(401, {}, b"{}")], "It does not accept the key. Set its key with --key or SOURCE_API_KEY."),
+        ([(503, {}, b"{}")], "It responds with 503 Service Unavailable. Check"),
+        ([(301, {"Location": "https://b.example/\x1b[2J"}, b"")], "It redirects to https://b.example/"),
+        ([(200, {}, b"<html>")], "It cannot be read ("),
+        ([(200, {}, b"[]")], "The response is not a list of articles."),
+        ([(200, {}, b'{"data": [], "meta": {"total": "1"}}')], "The response is not a list of articles."),
+        ([page(range(100), 150), (200, {"Content-Length": "99"}, b"{")], "It cannot be read (IncompleteRead"),
+        ([page(range(100), 150), page([100], 151)], CHANGED),
+        ([page(range(100), 150), page([], 150)], CHANGED),
     ],
 )
-def test_instance_that_is_not_read_to_its_end_is_reported(refused, remote, pages, sitemaps, words):
-    url = remote(pages, sitemaps)
+def test_instance_that_is_not_read_to_its_end_is_reported(refused, remote, pages, words):
+    url = remote(pages)
     (line,) = refused(url, color=True)
     assert line.startswith(f"{url}: ")
     assert words in line

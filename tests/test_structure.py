@@ -16,11 +16,12 @@ LAYERS = [
     {"app"},
     {"commands"},
     {"endpoints", "serving"},
-    {"auth", "importing"},
-    {"storage"},
+    {"auth", "transfer"},
+    {"converters", "storage"},
     {"models"},
     {"errors", "settings"},
-    {"content", "schemas"},
+    {"schemas"},
+    {"content"},
     {"fields"},
 ]
 LEVELS = {package: level for level, packages in enumerate(LAYERS) for package in packages}

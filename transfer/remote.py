@@ -3,18 +3,17 @@
 from collections.abc import Iterator
 from typing import Any
 from urllib.error import HTTPError
-from urllib.parse import parse_qsl, urlencode, urljoin, urlsplit
+from urllib.parse import parse_qsl, urlencode, urlsplit
 from urllib.request import HTTPRedirectHandler, Request, build_opener
 
 import orjson
 
-from importing.records import SourceError
+from converters.records import SourceError
 from schemas import API_PATH
 
 PAGE_SIZE = 100  # A request asks for as many articles.
 TIMEOUT_SECONDS = 60  # The instance may be silent for as long.
 CHECK_URL = "Check that the URL is that of an instance of this service."
-CHANGED = "The articles changed while they were read. Import them again."
 
 
 def is_url(source: str) -> bool:
@@ -28,31 +27,24 @@ def is_filtered(source: str) -> bool:
     return is_url(source) and any(name == "q" for name, _ in parse_qsl(query))
 
 
-def read_instance(source: str, key: str | None) -> Iterator[Any]:
+def read_articles(source: str, key: str | None) -> Iterator[Any]:
     """Yield another instance's articles, the oldest first: what is published meanwhile comes last.
-
-    Their `updatedAt` follows the sitemap, so that a mirror has the same.
 
     Raises:
         SourceError: The instance refuses the request, or the articles changed meanwhile.
         OSError, HTTPException, ValueError: A response does not arrive, or is not JSON.
     """
     url = _articles_url(source)
-    lastmods = _read_sitemap(url, key)
     articles, total = _read_page(url, key, 0)
     count = 0
     while True:
-        for article in articles:
-            day = lastmods.get(str(article.get("slug"))) if isinstance(article, dict) else None
-            yield article | {"updatedAt": f"{day}T00:00:00Z"} if day else article
+        yield from articles
         count += len(articles)
         if count >= total:
-            break
+            return
         articles, new_total = _read_page(url, key, count)
         if new_total != total or not articles:
-            raise SourceError(CHANGED)
-    if _read_sitemap(url, key) != lastmods:
-        raise SourceError(CHANGED)
+            raise SourceError("The articles changed while they were read. Import them again.")
 
 
 def _articles_url(url: str) -> str:
@@ -77,14 +69,6 @@ def _read_page(url: str, key: str | None, skip: int) -> tuple[list[Any], int]:
         case {"data": list(articles), "meta": {"total": int(total)}}:
             return articles, total
     raise SourceError(f"The response is not a list of articles. {CHECK_URL}")
-
-
-def _read_sitemap(url: str, key: str | None) -> dict[str, str]:
-    """Return the day of each slug's last change. Raises SourceError."""
-    match _fetch(urljoin(url, "sitemap"), key):  # It lies beside the articles.
-        case {"data": list(entries)} if all(isinstance(entry, dict) for entry in entries):
-            return {str(entry.get("url")): str(entry.get("lastmod")) for entry in entries}
-    raise SourceError(f"The sitemap beside it is not one. {CHECK_URL}")
 
 
 class _NoRedirects(HTTPRedirectHandler):

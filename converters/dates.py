@@ -10,7 +10,7 @@ TIME = re.compile(r":|\A[\dW.-]{6,10}[T ]\d", re.IGNORECASE)
 DOTTED_DATE = re.compile(r"(\d\d?)\.(\d\d?)\.(\d{4}|\d\d)\b")
 
 
-def fit_date(text: str, zone: tzinfo) -> str:
+def normalize_date(text: str, zone: tzinfo) -> str:
     """Return a date as a timestamp with its zone, and text that is not a date as it is."""
     moment = parse_date(text, zone)
     return moment.isoformat() if moment else text

@@ -1,4 +1,4 @@
-"""Articles of other systems, made to fit the form that an import takes."""
+"""Normalize articles of other systems: from their authors' field names and values to the import form's."""
 
 import re
 from datetime import UTC, datetime, tzinfo
@@ -8,9 +8,9 @@ from urllib.parse import urljoin
 from content.html import decode_references
 from content.search import fold
 from content.urls import change_urls, complete_url
-from importing.dates import fit_date, parse_date
-from importing.front_matter import parse_scalars
-from importing.records import DATES, FIELD_BY_ALIAS, SourceArticle, SourceOptions, plain_name
+from converters.dates import normalize_date, parse_date
+from converters.front_matter import parse_scalars
+from converters.records import DATES, FIELD_BY_ALIAS, SourceArticle, SourceOptions, plain_name
 
 MISSING: tuple[Any, ...] = (None, "", [])
 TRUE, FALSE = ("true", "yes", "on", "1"), ("false", "no", "off", "0")
@@ -22,53 +22,57 @@ TEMPLATE = re.compile(r"\{(?:[%{]|:\s?[.#\w])")
 MAX_TITLE_SLUG = 170  # A number of a post still fits behind as many characters.
 
 
-def fit_article(
-    fields: dict[str, Any], options: SourceOptions, *, date: str = "", slug: str = "", folder: str = ""
+def normalize_article(
+    where: str, fields: dict[str, Any], options: SourceOptions, *, date: str = "", slug: str = "", folder: str = ""
 ) -> SourceArticle:
-    """Return an article of another system in the form that an import takes.
+    """Return an article of another system in the import form.
 
-    `fields` has the source's names; None and "" are missing, and what is no field of the form is left out, which its
-    notes say. `date` and `slug` count if the fields have none. `folder` is that of the article below the site's URL.
+    `fields` has the source's names; None and "" are missing values. `date` and `slug` are used if the fields have none.
+    `folder` is the folder of the article below the site's URL.
     """
-    article = _rename(fields, options.zone)
+    article = SourceArticle(where, {})
+    _rename(article, fields, options.zone)
     if date:
-        article.setdefault("publishedAt", date)
-    for field in article.keys() & DATES:
-        article[field] = fit_date(_text(article[field]), options.zone)
-    if "publishedAt" in article and "publishedAt" not in fields:
-        # In the other systems, a post with a date is published unless a switch makes it a draft.
-        article.setdefault("status", "published")
-    if not {"publishedAt", "status"} & article.keys():
-        article.notes.append("No date: drafts, if they are new")
-    _fit_texts(article)
-    article["slug"] = fit_slug(_text(article.get("slug")) or slug) or slug_from_title(article.get("title", ""))
-    _fit_urls(article, urljoin(f"{options.site.rstrip('/')}/", folder) if options.site else "")
-    article.update(parse_scalars(article))
+        article.fields.setdefault("publishedAt", date)
+    for field in article.fields.keys() & DATES:
+        article.fields[field] = normalize_date(_text(article.fields[field]), options.zone)
+    if "publishedAt" in article.fields and "publishedAt" not in fields:
+        # In other systems, a post with a date is published unless a switch makes it a draft.
+        article.fields.setdefault("status", "published")
+    if not {"publishedAt", "status"} & article.fields.keys():
+        article.note("No date: drafts, if they are new")
+    _normalize_texts(article.fields)
+    given = normalize_slug(_text(article.fields.get("slug")) or slug)
+    article.fields["slug"] = given or slug_from_title(article.fields.get("title", ""))
+    _complete_urls(article, urljoin(f"{options.site.rstrip('/')}/", folder) if options.site else "")
+    article.fields.update(parse_scalars(article.fields))
     return article
 
 
-def _rename(values: dict[str, Any], zone: tzinfo) -> SourceArticle:
-    """Return an article by the import form's names, with its author's names, and notes about what is left out."""
+def _rename(article: SourceArticle, values: dict[str, Any], zone: tzinfo) -> None:
+    """Fill in an article's fields by the import form's names; what is none of them is dropped."""
     fields = {name: value for name, value in values.items() if value not in MISSING or name == "contentHtml"}
-    # The author's names of the fields. Each one that is used is removed, and the rest is left out.
+    # The author's names of the fields. Each one that is used is removed; the rest is dropped.
     unused: dict[str, str] = {}
     for name in fields:
         unused.setdefault(plain_name(name), name)
-    article = SourceArticle({})
-    article.notes = [f"Left out: {name}" for name in fields if name not in unused.values()]
+    for name in fields:
+        if name not in unused.values():
+            article.drop("Left out", name)
     _use_switches(article, fields, unused, zone)
     if "categories" in unused and "category" not in unused:
         article.names["category"] = unused.pop("categories")
         categories = _texts(fields[article.names["category"]])
-        article["category"] = _text(categories)
-        article.notes += ["Left out: categories after the first"] if len(categories) > 1 else []
+        article.fields["category"] = _text(categories)
+        if len(categories) > 1:
+            article.drop("Left out: categories after the first")
     for alias, field in FIELD_BY_ALIAS.items():
         # The aliases of a slug are for hints alone: they hold URLs.
-        if alias in unused and field not in article and (alias == "slug" or field != "slug"):
+        if alias in unused and field not in article.fields and (alias == "slug" or field != "slug"):
             article.names[field] = unused.pop(alias)
-            article[field] = fields[article.names[field]]
-    article.notes += [f"Left out: {name}" for name in unused.values()]
-    return article
+            article.fields[field] = fields[article.names[field]]
+    for name in unused.values():
+        article.drop("Left out", name)
 
 
 def _use_switches(article: SourceArticle, fields: dict[str, Any], unused: dict[str, str], zone: tzinfo) -> None:
@@ -79,29 +83,29 @@ def _use_switches(article: SourceArticle, fields: dict[str, Any], unused: dict[s
     if published.lower() in (*TRUE, *FALSE):  # In Jekyll it is a switch, elsewhere a date.
         unused.pop("published")
     if draft.lower() in TRUE or published.lower() in FALSE:
-        article["status"] = "draft"
+        article.fields["status"] = "draft"
     expires_at = parse_date(expiry, zone)
     if expires_at and expires_at <= datetime.now(UTC):
-        article["status"] = "draft"
+        article.fields["status"] = "draft"
         name = unused.pop("expirydate")
-        article.notes.append(f"Drafts, because their {name} is past")
+        article.note(f"Drafts, because their {name} is past")
 
 
-def _fit_texts(article: SourceArticle) -> None:
-    if "title" in article:
-        article["title"] = fit_title(_text(article["title"]))
-    if "category" in article:
-        article["category"] = _text(article["category"])
-    if "keywords" in article:
-        article["keywords"] = _texts(article["keywords"])
+def _normalize_texts(fields: dict[str, Any]) -> None:
+    if "title" in fields:
+        fields["title"] = normalize_title(_text(fields["title"]))
+    if "category" in fields:
+        fields["category"] = _text(fields["category"])
+    if "keywords" in fields:
+        fields["keywords"] = _texts(fields["keywords"])
 
 
-def fit_title(html: str) -> str:
+def normalize_title(html: str) -> str:
     """Return the text of a title in HTML, on one line."""
     return " ".join(decode_references(TAG.sub("", html)).split())
 
 
-def fit_slug(text: str) -> str:
+def normalize_slug(text: str) -> str:
     """Return text as a slug."""
     return re.sub(r"[\s/?#]+", "-", text.strip(" /"))
 
@@ -112,7 +116,7 @@ def slug_from_title(title: str, number: str = "") -> str:
     return f"{words}-{number}".strip("-")
 
 
-def _fit_urls(article: SourceArticle, base: str) -> None:
+def _complete_urls(article: SourceArticle, base: str) -> None:
     """Complete the URLs in the content and that of the banner."""
     unbuilt: list[str] = []
 
@@ -122,18 +126,18 @@ def _fit_urls(article: SourceArticle, base: str) -> None:
             return url
         return complete_url(url, base)
 
-    banner, html = _text(article.pop("bannerUrl", "")), article.get("contentHtml")
+    banner, html = _text(article.fields.pop("bannerUrl", "")), article.fields.get("contentHtml")
     url = re.sub("^//", "https://", complete("src", banner)) if banner else ""
     if url.startswith(("http://", "https://")):
-        article["bannerUrl"] = url
+        article.fields["bannerUrl"] = url
     elif url:
-        article.notes.append("Left out: banners without a whole URL. Write it, or set --site or SITE_URL")
+        article.drop("Left out: banners without a whole URL. Write it, or set --site or SITE_URL")
     if isinstance(html, str):
-        article["contentHtml"] = change_urls(html, complete)
+        article.fields["contentHtml"] = change_urls(html, complete)
         if SHORTCODE.search(html) or TEMPLATE.search(html):
-            article.notes.append("Shortcodes or templates, which stay as text")
+            article.note("Shortcodes or templates, which stay as text")
     if unbuilt:
-        article.notes.append("Pictures whose path begins with ../, which your site has elsewhere when it is built")
+        article.note("Pictures whose path begins with ../, which your site has elsewhere when it is built")
 
 
 def _text(value: Any) -> str:

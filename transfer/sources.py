@@ -3,7 +3,7 @@
 import os
 import shutil
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from functools import partial
 from http.client import HTTPException
@@ -12,22 +12,22 @@ from pathlib import Path
 from tempfile import TemporaryFile
 from typing import IO
 
-from importing.article_files import SUFFIXES, read_folder
-from importing.instance import is_url, read_instance
-from importing.json_files import dump_line, parse_lines, read_document, read_lines
-from importing.records import MirroredArticle, Records, SourceError, SourceOptions
-from importing.report import ImportReport
-from importing.tables import read_table
-from importing.wordpress import read_wordpress
+from converters.csv_files import read_csv
+from converters.markdown_files import SUFFIXES, read_folder
+from converters.records import Converted, IgnoredItem, Mistake, SourceArticle, SourceError, SourceOptions
+from converters.wordpress import read_wordpress
+from transfer.json_files import dump_line, parse_lines, read_document, read_lines
+from transfer.remote import is_url, read_articles
+from transfer.report import ImportReport
 
-# Yields the articles of a source. Raises SourceError or OSError if it cannot be read.
-Reader = Callable[[str, SourceOptions, ImportReport], Records]
+# Yields the articles of a source. Raises SourceError or OSError if it cannot be read any further.
+Reader = Callable[[str, SourceOptions], Converted]
 # The readers of files, by suffix.
 READERS: Mapping[str, Reader] = {
     ".json": read_document,
     ".jsonl": read_lines,
     ".xml": read_wordpress,
-    ".csv": read_table,
+    ".csv": read_csv,
 } | dict.fromkeys(SUFFIXES, read_folder)
 
 
@@ -37,11 +37,13 @@ def is_source(source: str) -> bool:
 
 
 @contextmanager
-def open_sources(sources: tuple[str, ...], options: SourceOptions, report: ImportReport) -> Iterator[Records]:
-    """Yield an iterator over the articles of all sources. Mistakes in reading go to the report.
+def open_sources(
+    sources: tuple[str, ...], options: SourceOptions, key: str | None, report: ImportReport
+) -> Iterator[Iterable[SourceArticle]]:
+    """Yield an iterator over the articles of all sources. Everything else in them goes to the report.
 
-    Files are read as they come. Standard input and other instances are received to their end first, and a pipe is
-    refused, so that the transaction that follows waits for nobody.
+    Files are read as they come. Standard input and other instances, which `key` opens, are received to their end first,
+    and a pipe is rejected, so that the transaction that follows waits for nobody.
     """
     with ExitStack() as files:
         readers = []
@@ -50,22 +52,21 @@ def open_sources(sources: tuple[str, ...], options: SourceOptions, report: Impor
             with report.catch(name):
                 if source == "-" or is_url(source):
                     file = files.enter_context(TemporaryFile())
-                    _receive(source, options, file)
-                    parse = _read_mirrored if is_url(source) else parse_lines
-                    readers.append((name, partial(parse, name, file, report)))
+                    _receive(source, key, file)
+                    readers.append((name, partial(parse_lines, name, file, matches_slug=is_url(source))))
                 elif os.path.isfile(source) or os.path.isdir(source):
                     read = read_folder if os.path.isdir(source) else READERS[Path(source).suffix.lower()]
-                    readers.append((name, partial(read, source, options, report)))
+                    readers.append((name, partial(read, source, options)))
                 else:
                     raise SourceError("It is not a file or a folder. Use - for a stream of JSON Lines.")
         yield chain.from_iterable(_read(name, reader, report) for name, reader in readers)
 
 
-def _receive(source: str, options: SourceOptions, file: IO[bytes]) -> None:
+def _receive(source: str, key: str | None, file: IO[bytes]) -> None:
     """Write what standard input or another instance sends to a file, as JSON Lines. Raises SourceError."""
     if is_url(source):
         try:
-            file.writelines(map(dump_line, read_instance(source, options.key)))
+            file.writelines(map(dump_line, read_articles(source, key)))
         except (OSError, HTTPException, TypeError, ValueError) as error:
             reason = getattr(error, "reason", error)
             raise SourceError(f"It cannot be read ({reason}). Check that the URL is that of an instance.") from error
@@ -76,11 +77,12 @@ def _receive(source: str, options: SourceOptions, file: IO[bytes]) -> None:
     file.seek(0)
 
 
-def _read_mirrored(name: str, file: IO[bytes], report: ImportReport) -> Records:
-    for place, record in parse_lines(name, file, report):
-        yield place, MirroredArticle(record) if isinstance(record, dict) else record
-
-
-def _read(name: str, reader: Callable[[], Records], report: ImportReport) -> Records:
+def _read(name: str, reader: Callable[[], Converted], report: ImportReport) -> Iterator[SourceArticle]:
     with report.catch(name):
-        yield from reader()
+        for item in reader():
+            if isinstance(item, Mistake):
+                report.add(item)
+            elif isinstance(item, IgnoredItem):
+                report.ignore(item)
+            else:
+                yield item

@@ -8,8 +8,8 @@ from typing import Any, ClassVar
 import orjson
 import yaml
 
+from converters.records import SourceError, decode
 from fields import Minutes, SchemaMarkup, WholeNumber
-from importing.records import SourceError, decode
 from schemas import ArticleImportSchema
 
 IMPORT_FIELDS = {field.data_key or name: field for name, field in ArticleImportSchema().fields.items()}

@@ -1,4 +1,4 @@
-"""What an import reports: why an article is refused, warnings, what was lost, and what changes."""
+"""What an import reports: why an article is rejected, what readers may notice, what was dropped, and what changes."""
 
 import re
 import reprlib
@@ -10,8 +10,18 @@ from typing import Any
 from content.html import ANY_TAG, decode_references
 from content.text import printable
 from content.urls import has_relative_urls
-from importing.dates import DATE_FORMS
-from importing.records import DATES, FIELD_BY_ALIAS, SourceArticle, SourceError, plain_name
+from converters.dates import DATE_FORMS
+from converters.records import (
+    DATES,
+    FIELD_BY_ALIAS,
+    IgnoredItem,
+    Mistake,
+    Note,
+    SourceArticle,
+    SourceError,
+    mistake,
+    plain_name,
+)
 
 MAX_REASONS = 20
 MAX_EXAMPLES = 3
@@ -28,21 +38,27 @@ class ImportFailedError(Exception):
     """An import that wrote nothing. Its message has a line for each mistake."""
 
 
+Slugs = dict[Note, list[str]]
+
+
 class ImportReport:
     """A report about an import, which is printed at its end."""
 
     def __init__(self) -> None:
         self.mistakes = 0
-        # Slugs, by what was lost or looks wrong.
-        self.notes: dict[str, list[str]] = defaultdict(list)
+        # What readers may notice, what was dropped, and what was ignored, each with its slugs or names.
+        self.noticeable: Slugs = defaultdict(list)
+        self.dropped: Slugs = defaultdict(list)
+        self.ignored: Slugs = defaultdict(list)
         # The slugs of the first articles that change, with what changes.
         self.changes: list[tuple[str, list[str]]] = []
         # The lines about the first reasons, by field and reason.
         self._lines: dict[tuple[str, str], list[str]] = {}
 
-    def add(self, where: str, reason: str, field: str = "", value: Any = None) -> None:
-        """Record a mistake in a whole source, in an article or in one of its fields."""
+    def add(self, mistake: Mistake) -> None:
+        """Record a mistake in a source, in an article or in one of its fields."""
         self.mistakes += 1
+        where, reason, field, value = mistake
         if (field, reason) in self._lines or len(self._lines) < MAX_REASONS:
             parts = [where, field] if field else [where]
             shown = reason if value is None else f"{show.repr(value)} {reason[0].lower()}{reason[1:]}"
@@ -50,17 +66,22 @@ class ImportReport:
 
     @contextmanager
     def catch(self, where: str) -> Iterator[None]:
-        """Record that the block could not read a source or a file, or not to its end."""
+        """Record that the block could not read a source, or not to its end."""
         try:
             yield
-        except SourceError as error:
-            self.add(where, str(error))
-        except OSError as error:
-            self.add(where, f"It cannot be read ({error.strerror}).")
+        except (SourceError, OSError) as error:
+            self.add(mistake(where, error))
 
-    def note(self, kind: str, slug: str) -> None:
-        """Record what was lost of an article, or looks wrong with it."""
-        self.notes[kind].append(slug)
+    def ignore(self, item: IgnoredItem) -> None:
+        """Record an item of a source that is not imported."""
+        self.ignored[Note(item.kind)].append(item.name)
+
+    def describe(self, article: SourceArticle, row: dict[str, Any]) -> None:
+        """Record what there is to report about a new or changed article, whose row is given by `Article` column."""
+        for note in (*article.notes, *map(Note, warnings_about(row))):
+            self.noticeable[note].append(row["slug"])
+        for note in article.dropped:
+            self.dropped[note].append(row["slug"])
 
     def raise_if_mistakes(self) -> None:
         """Raise ImportFailedError if there are mistakes. Of equal ones, the first articles are named."""
@@ -75,24 +96,26 @@ class ImportReport:
             raise ImportFailedError("\n".join(map(printable, shown)))
 
 
-def explain(record: Any, messages: dict[str, list[str]]) -> Iterator[tuple[str, str, Any]]:
-    """Yield what is wrong with a record: its author's name of a field, the reason, and the value if it has one."""
+def explain(article: SourceArticle, messages: dict[str, list[str]]) -> Iterator[Mistake]:
+    """Yield the mistakes in an article, given marshmallow's messages by field."""
+    record = article.fields
     if not isinstance(record, dict):
-        yield "", messages["_schema"][0], None
+        yield Mistake(article.where, messages["_schema"][0])
         return
-    names = record.names if isinstance(record, SourceArticle) else {}
+    slug = record.get("slug")
+    where = f"{article.where}, slug {show.repr(slug)}" if slug and isinstance(slug, str) else article.where
     for field, (reason, *_) in sorted(messages.items()):
         value = record.get(field)
         if reason == "Unknown field.":
             known = FIELD_BY_ALIAS.get(plain_name(field))
             reason, value = f"Unknown field: {f'did you mean {known}?' if known else 'leave it out.'}", None
-        elif field in DATES and isinstance(record, SourceArticle):
+        elif field in DATES and article.matches_slug:
             reason = DATE_FORMS
-        yield names.get(field, field), reason, value
+        yield Mistake(where, reason, article.names.get(field, field), value)
 
 
 def warnings_about(article: dict[str, Any]) -> Iterator[str]:
-    """Yield what looks wrong with an article, by `Article` column, that is accepted nevertheless."""
+    """Yield what looks wrong with an article, given by `Article` column, that is accepted nevertheless."""
     title, html = article["title"], article["content_html"]
     if decode_references(title) != title:
         yield "Warning: Titles with HTML entities such as &amp;. Write titles as plain text"

@@ -6,9 +6,16 @@ from typing import IO, Any
 
 import orjson
 
-from importing.ghost import read_posts
-from importing.records import Records, SourceError, SourceOptions, decode, number_records
-from importing.report import ImportReport
+from converters.ghost import read_ghost
+from converters.records import (
+    Converted,
+    Mistake,
+    SourceArticle,
+    SourceError,
+    SourceOptions,
+    decode,
+    number_articles,
+)
 
 
 def dump_line(record: Any) -> bytes:
@@ -16,32 +23,36 @@ def dump_line(record: Any) -> bytes:
     return orjson.dumps(record, option=orjson.OPT_APPEND_NEWLINE)
 
 
-def read_document(source: str, options: SourceOptions, report: ImportReport) -> Records:
+def read_document(source: str, options: SourceOptions) -> Converted:
     """Yield the articles of a JSON document or a Ghost export, which is held in memory. Raises SourceError."""
     document = _parse(Path(source).read_bytes(), "JSON Lines belong in a .jsonl file.")
     match document:
         case {"db": [{"data": {"posts": list()} as tables}, *_]} | {"data": {"posts": list()} as tables}:
-            return read_posts(source, tables, options, report)
+            return read_ghost(source, tables, options)
         case {"data": list(articles)} | list(articles):
-            return number_records(source, articles)
+            return number_articles(source, articles)
         case {"title": _} | {"slug": _}:
-            return number_records(source, [document])
+            return number_articles(source, [document])
     raise SourceError("Must hold an article, an array of articles, or an object whose data is one.")
 
 
-def read_lines(source: str, _options: SourceOptions, report: ImportReport) -> Records:
-    """Yield the articles of a file of JSON Lines (https://jsonlines.org). Raises SourceError."""
+def read_lines(source: str, _options: SourceOptions) -> Converted:
+    """Yield the articles of a file of JSON Lines (https://jsonlines.org)."""
     with open(source, "rb") as file:
-        yield from parse_lines(source, file, report)
+        yield from parse_lines(source, file, matches_slug=False)
 
 
-def parse_lines(name: str, file: IO[bytes], report: ImportReport) -> Records:
-    """Yield the articles of JSON Lines."""
+def parse_lines(name: str, file: IO[bytes], *, matches_slug: bool) -> Converted:
+    """Yield the articles of JSON Lines, and a mistake for each line that is not JSON."""
     for number, line in enumerate(file, start=1):
-        place = f"{name}, line {number}"
-        with report.catch(place):
-            if line.removeprefix(codecs.BOM_UTF8).strip():
-                yield place, _parse(line, "Each line must be an article.", number)
+        where = f"{name}, line {number}"
+        if line.removeprefix(codecs.BOM_UTF8).strip():
+            try:
+                record = _parse(line, "Each line must be an article.", number)
+            except SourceError as error:
+                yield Mistake(where, str(error))
+            else:
+                yield SourceArticle(where, record, matches_slug=matches_slug)
 
 
 def _parse(data: bytes, hint: str, line: int = 1) -> Any:

@@ -4,9 +4,8 @@ import re
 from collections import defaultdict
 from typing import Any
 
-from importing.fitting import fit_article
-from importing.records import Records, SourceError, SourceOptions
-from importing.report import ImportReport
+from converters.normalize import normalize_article
+from converters.records import Converted, IgnoredItem, Mistake, SourceError, SourceOptions
 
 STATUSES = {"published": "published", "scheduled": "published", "draft": "draft"}
 SITE = re.compile("__GHOST_URL__/?")  # The export has it in the place of the site's URL.
@@ -18,28 +17,30 @@ LOST = "canonical_url", "codeinjection_head", "codeinjection_foot"
 LOST_META = "feature_image_alt", "feature_image_caption"
 
 
-def read_posts(source: str, tables: dict[str, Any], options: SourceOptions, report: ImportReport) -> Records:
+def read_ghost(source: str, tables: dict[str, Any], options: SourceOptions) -> Converted:
     """Yield the posts of an export. Raises SourceError if a table is not as Ghost 3 and newer write it."""
     try:
         tags = _read_tags(tables)
         meta = {row["post_id"]: row for row in tables.get("posts_meta", ())}
         authors = {row["post_id"] for row in tables.get("posts_authors", ())}
         for post in tables["posts"]:
-            place = f"{source}, post {post['id']} {post['title']!r}"
+            where = f"{source}, post {post['id']} {post['title']!r}"
             if post["type"] != "post" or post["status"] not in STATUSES:
-                report.note("Left out: pages, and posts that were only sent by email", str(post["slug"]))
+                yield IgnoredItem("Left out: pages, and posts that were only sent by email", str(post["slug"]))
             elif post.get("html") is None and post["status"] != "draft":
-                report.add(place, "The export has no HTML of this post. Export it from Ghost itself, not by its API.")
+                yield Mistake(
+                    where, "The export has no HTML of this post. Export it from Ghost itself, not by its API."
+                )
             else:
                 fields = _read_post(post, meta.get(post["id"], {}), tags[post["id"]], options.site)
-                article = fit_article(fields | {"author": post["id"] in authors or None}, options)
+                article = normalize_article(where, fields | {"author": post["id"] in authors or None}, options)
                 if post["html"] is None:
-                    article.notes.append("No HTML in the export: drafts, which are empty here")
+                    article.note("No HTML in the export: drafts, which are empty here")
                 if post["visibility"] != "public":
-                    article.notes.append("Drafts, because they are for members")
+                    article.note("Drafts, because they are for members")
                 if not options.site and SITE.search(post["html"] or ""):
-                    article.notes.append("Links and pictures that lack your site. Name it with --site or SITE_URL")
-                yield place, article
+                    article.note("Links and pictures that lack your site. Name it with --site or SITE_URL")
+                yield article
     except (AttributeError, LookupError, TypeError) as error:
         raise SourceError(f"Must be an export of Ghost 3 or newer ({error!r}). Export it again.") from error
 

@@ -8,10 +8,9 @@ from urllib.parse import unquote
 from xml.etree.ElementTree import Element, ParseError, TreeBuilder, XMLParser
 
 from content.html import decode_references, visible_words
-from importing.fitting import fit_article, fit_title, slug_from_title
-from importing.paragraphs import add_paragraphs
-from importing.records import Records, SourceError, SourceOptions
-from importing.report import ImportReport
+from converters.normalize import normalize_article, normalize_title, slug_from_title
+from converters.paragraphs import add_paragraphs
+from converters.records import Converted, IgnoredItem, SourceError, SourceOptions
 
 CONTROL_CHARACTERS = bytes({*range(32)} - {*b"\t\n\r"})  # No XML can hold them, but WordPress exports them.
 CHUNK_BYTES = 1 << 16
@@ -47,7 +46,7 @@ class ExportBuilder(TreeBuilder):
         raise SourceError("It declares a document type, as no WordPress export does. Export it again.")
 
 
-def read_wordpress(source: str, options: SourceOptions, report: ImportReport) -> Records:
+def read_wordpress(source: str, options: SourceOptions) -> Converted:
     """Yield the posts of an export, which is held in memory. Raises SourceError or OSError if it cannot be read."""
     channel = _parse(source)
     site = _texts(channel)
@@ -60,12 +59,13 @@ def read_wordpress(source: str, options: SourceOptions, report: ImportReport) ->
     categories = {term["term_id"]: decode_references(term["cat_name"]) for term in terms}
     for item, texts in items:
         if kind := _kind_left_out(texts):
-            report.note(f"Left out: {kind}", texts["post_name"] or texts["title"] or texts["post_id"])
+            yield IgnoredItem(f"Left out: {kind}", texts["post_name"] or texts["title"] or texts["post_id"])
             continue
-        article = fit_article(_read_post(item, texts, site["title"], images, categories), options)
+        where = f"{source}, post {texts['post_id']} {texts['title']!r}"
+        article = normalize_article(where, _read_post(item, texts, site["title"], images, categories), options)
         if _is_closed(texts):
-            article.notes.append("Drafts, because they are private or have a password")
-        yield f"{source}, post {texts['post_id']} {texts['title']!r}", article
+            article.note("Drafts, because they are private or have a password")
+        yield article
 
 
 def _parse(source: str) -> Element:
@@ -112,7 +112,7 @@ def _read_post(item: Element, texts: Texts, site_title: str, images: Texts, name
     parts = [_texts(child) for child in item if len(child)]
     meta = defaultdict(str, {part["meta_key"]: part["meta_value"] for part in parts})
     html_title = texts["title"].strip() or "(no title)"
-    title = fit_title(html_title)
+    title = normalize_title(html_title)
     status = "draft" if _is_closed(texts) else STATUSES[texts["status"]]
     banner = images.get(meta["_thumbnail_id"])
     return {

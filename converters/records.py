@@ -1,0 +1,110 @@
+"""What a converter yields: articles, ignored items and mistakes."""
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from datetime import tzinfo
+from typing import Any, NamedTuple
+
+from schemas import ArticleImportSchema
+
+DATES = {"publishedAt", "createdAt", "updatedAt"}
+# Field by alias, as `plain_name` spells it. A field's own name comes first, then its aliases by precedence.
+FIELD_BY_ALIAS = {
+    alias: field.data_key or name
+    for name, field in ArticleImportSchema().fields.items()
+    for alias in ((field.data_key or name).lower(), *field.metadata.get("aliases", ()))
+}
+
+
+class SourceError(Exception):
+    """A source, or a file of one, that cannot be read any further. The message says why."""
+
+    def __init__(self, reason: str, line: int | None = None) -> None:
+        super().__init__(f"line {line}: {reason}" if line else reason)
+
+
+class SourceOptions(NamedTuple):
+    """What the command's options and the settings say about sources."""
+
+    site: str  # completes relative URLs; may be empty
+    zone: tzinfo  # for dates without one
+
+
+class Note(NamedTuple):
+    """Something to report about an article: a kind, one line of the report, and what of this kind it is."""
+
+    kind: str
+    detail: str = ""
+
+
+@dataclass
+class SourceArticle:
+    """An article of a source, and what the report needs to know about it."""
+
+    where: str  # its file, row or position
+    fields: Any  # by the import form's names; JSON may hold anything
+    names: dict[str, str] = field(default_factory=dict)  # the import form's name -> the author's name
+    notes: list[Note] = field(default_factory=list)  # what readers of the site may notice
+    dropped: list[Note] = field(default_factory=list)  # what has no place in an article here
+    # Is the stored article with the same slug this one, if none has its id?
+    matches_slug: bool = True
+
+    def note(self, kind: str, detail: str = "") -> None:
+        """Add something that readers of the site may notice."""
+        self.notes.append(Note(kind, detail))
+
+    def drop(self, kind: str, detail: str = "") -> None:
+        """Add something that was not used."""
+        self.dropped.append(Note(kind, detail))
+
+
+class IgnoredItem(NamedTuple):
+    """A file, a page or another item of a source that is not imported."""
+
+    kind: str
+    name: str
+
+
+class Mistake(NamedTuple):
+    """Something that the author has to correct before anything is imported."""
+
+    where: str
+    reason: str
+    field: str = ""  # the author's name of it
+    value: Any = None
+
+
+def mistake(where: str, error: SourceError | OSError) -> Mistake:
+    """Return the mistake that a file could not be read, or not to its end."""
+    reason = f"It cannot be read ({error.strerror})." if isinstance(error, OSError) else str(error)
+    return Mistake(where, reason)
+
+
+Converted = Iterable[SourceArticle | IgnoredItem | Mistake]
+
+
+def number_articles(source: str, records: Iterable[Any]) -> Iterable[SourceArticle]:
+    """Return articles of JSON, identified only by their position."""
+    return (
+        SourceArticle(f"{source}, article {number}", record, matches_slug=False)
+        for number, record in enumerate(records, start=1)
+    )
+
+
+def decode(data: bytes, first_line: int = 1) -> str:
+    """Decode UTF-8, with or without a byte order mark. `first_line` is the number of the first line.
+
+    Raises SourceError that names the first byte that is not UTF-8.
+    """
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        *before, line = data[: error.start].split(b"\n")
+        byte = f"byte {len(line) + 1} of line {len(before) + first_line} is not"
+        raise SourceError(f"Must be text in UTF-8: {byte}. Save it in that encoding.") from error
+
+
+def plain_name(name: str) -> str:
+    """Return a field's name as `FIELD_BY_ALIAS` spells it."""
+    return re.sub("[_ -]", "", name.lower())

@@ -1,1 +1,0 @@
-"""From a source to rows of the database."""

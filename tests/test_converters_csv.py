@@ -1,0 +1,30 @@
+"""Import of CSV files."""
+
+import csv
+import io
+
+import pytest
+
+FUTURE = "2099-01-31T09:30:00.000Z"
+
+
+@pytest.mark.parametrize("separator", [",", ";", "\t", "|"])
+def test_tables_of_a_spreadsheet_arrive(importer, separator):
+    """Spreadsheets write a byte order mark, CRLF, line breaks in cells, and empty rows after the last one."""
+    title, html = 'Äpfel, "süß"; sauer', "<p>a;\n\nb,\tc</p>"
+    rows = [
+        ["id", "title", "Slug", "publishedAt", "views", "tags", "contentHtml", "Comment", "tags", "Tags"],
+        ["1", title, "aepfel", "2026-01-31 09:30", "12", "Obst, Süßes", html, "x", "x", "x"],
+        ["2", "Später", "spaeter", FUTURE, "", "", "Text & <\nmehr\r\n\r\nText", "", "", ""],
+        [""] * 10,
+    ]
+    text = io.StringIO()
+    csv.writer(text, delimiter=separator, lineterminator="\r\n").writerows(rows)
+    first_line = "sep=|\r\n" if separator == "|" else ""
+    importer.write({"a.csv": ("\ufeff" + first_line + text.getvalue()).encode()})
+    printed = importer.imports("a.csv").splitlines()
+    assert printed == [f"Left out: {name} (1 article: aepfel)" for name in ("Tags", "Comment", "column 9")]
+    first, second = importer.articles().values()
+    assert (first["id"], first["title"], first["views"]) == ("1", title, 12)
+    assert (first["keywords"], first["contentHtml"]) == (["Obst", "Süßes"], html)
+    assert (second["publishedAt"], second["contentHtml"]) == (FUTURE, "<p>Text &amp; &lt;<br>\nmehr</p>\n<p>Text</p>")

@@ -1,0 +1,80 @@
+"""Import of Ghost exports."""
+
+import json
+import re
+
+from helpers import PROJECT
+from importer import read_data
+
+DATA = PROJECT / "tests/data"
+SITE = "https://blog.example.com"
+
+
+def test_ghost_posts_arrive(importer):
+    printed = importer.imports(DATA / "ghost.json", "--site", SITE)
+    assert sorted(printed.splitlines()) == sorted(
+        [
+            "Left out: pages, and posts that were only sent by email (2 articles: sent, about)",
+            "Left out: codeinjection_head (1 article: kaese)",
+            "Left out: feature_image_alt (1 article: kaese)",
+            "Left out: author (1 article: kaese)",
+            "No HTML in the export: drafts, which are empty here (1 article: untouched)",
+            "Drafts, because they are for members (1 article: paid)",
+        ]
+    )
+    states = {"kaese": "published", "second": "published", "scheduled": "scheduled"}
+    assert importer.states() == states | {"untouched": "draft", "paid": "draft"}
+    articles = importer.articles()
+    expected = {
+        "title": "Käse & Brot",
+        "bannerUrl": f"{SITE}/content/images/2026/01/cheese.jpg",
+        "keywords": ["Food", "News"],
+        "metaTitle": "Cheese",
+        "metaDesc": "About cheese",
+        "publishedAt": "2026-01-31T09:30:00.000Z",
+        "category": "Food",
+        "contentHtml": f'<p><a href="{SITE}/other/">Read</a> <img src="{SITE}/content/images/a.png"></p>',
+    }
+    assert articles["kaese"].items() >= expected.items()
+    other = articles["second"]
+    assert (other["metaDesc"], other["publishedAt"]) == ("In short", "2026-01-31T09:30:00.000Z")
+    ids = {f"63f0b1c2d3e4f5a6b7c8d90{number}" for number in range(1, 6)}
+    assert {article["id"] for article in articles.values()} == ids
+
+
+def test_parts_for_members_of_a_ghost_post_are_left_out(importer):
+    parts = (
+        f'<!--kg-gated-block:begin {who} memberSegment:"status:free" -->{who}<!--kg-gated-block:end-->'
+        for who in ("nonMember:true", "nonMember:false", "")
+    )
+    export = json.loads(read_data("ghost.json"))
+    export["db"][0]["data"]["posts"][1]["html"] = f"<p>a</p>{''.join(parts)}<p>z</p>"
+    importer.write({"ghost.json": json.dumps(export)})
+    assert "Left out: parts for members (1 article: second)\n" in importer.imports("ghost.json", "--site", SITE)
+    assert re.sub("<!--.*?-->", "", importer.only("second")["contentHtml"]) == "<p>a</p>nonMember:true<p>z</p>"
+
+
+GHOST_HTML = """<a href="__GHOST_URL__">Home</a> <a href="__GHOST_URL__/">Home</a>
+<img src="__GHOST_URL__/content/images/a.jpg" srcset="__GHOST_URL__/content/images/size/w600/a.jpg 600w,
+ /content/images/a,b.jpg 1000w" sizes="1px">
+<div style="background: url('__GHOST_URL__/content/media/b.jpg')" data-kg-thumbnail="__GHOST_URL__/c.jpg"></div>
+<video poster="/d.jpg"></video><div style="background: url(&quot;/e.jpg&quot;)"></div>"""
+
+
+def test_every_url_of_a_ghost_site_is_completed(importer):
+    export = json.loads(read_data("ghost.json"))
+    export["db"][0]["data"]["posts"][1]["html"] = GHOST_HTML
+    importer.write({"ghost.json": json.dumps(export)})
+    importer.imports("ghost.json", "--site", SITE)
+    html = importer.only("second")["contentHtml"]
+    expected = GHOST_HTML.replace('"__GHOST_URL__"', f'"{SITE}/"').replace("__GHOST_URL__", SITE)
+    for path in ("/content/images/a,b.jpg", "/d.jpg", "/e.jpg"):
+        expected = re.sub(rf"(?<!com){path}", SITE + path, expected)
+    assert html == expected
+
+
+def test_ghost_articles_with_urls_are_named_without_a_site(importer):
+    importer.write({"ghost.json": read_data("ghost.json").replace("__GHOST_URL__/other/", "__GHOST_URL__")})
+    printed = importer.imports("ghost.json")
+    assert "Links and pictures that lack your site. Name it with --site or SITE_URL (1 article: kaese)\n" in printed
+    assert '<a href="/">Read</a> <img src="/content/images/a.png">' in importer.only("kaese")["contentHtml"]

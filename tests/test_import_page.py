@@ -1,0 +1,67 @@
+"""The page about imports, and values that no import expects."""
+
+import json
+import os
+import re
+
+import pytest
+from helpers import blocks, read_page, run_section, section
+from importer import read_data
+
+from commands import GROUPS
+
+SITE = "https://blog.example.com"
+IMPORT = read_page("docs/import")
+
+
+NO_SLUG = {"posts": [{"id": 1, "title": "A", "type": "page", "slug": None}], "tags": [], "posts_tags": []}
+
+
+def test_odd_values_end_in_no_traceback(importer):
+    odd = ["categories: ','", "categories: [null]", "tags: {a: b}", "image: {a: b}", "image: '/[x'", "title: [[B]]"]
+    odd += ["date: {a: b}", "slug: [x]", "category: []", "description: [x]", "updated: 0001-01-01", "id: {a: b}"]
+    odd += [f"date: 1 Jan 2026 1:{'1' * 30}"]
+    content = "<a href='&#1;//[' src='/\t/['>\n"
+    importer.write({f"{n}.md": f"---\ntitle: A\n{line}\n---\n{content}" for n, line in enumerate(odd)})
+    importer.write({"own.html": "---\ntitle: A\nslug: own\npublishedAt: [x]\n---\n"})
+    importer.write({"list.html": "---\ntitle: A\nslug: [a]\n---\n", "a.csv": f"title,slug,body\n&#{'1' * 5000};,a,x\n"})
+    importer.write({"null.json": json.dumps({"db": [{"data": NO_SLUG}]})})
+    importer.write({b"\xff.csv".decode(errors="surrogateescape"): "title,slug,body\nA,b,x\n"})
+    importer.write({b"\xff.md".decode(errors="surrogateescape"): "---\ntitle: A\n---\n"})
+    for name in sorted(os.listdir()):
+        result = importer.run("import", name, "--site", "https://www.example.com", "--timezone", "Asia/Tokyo")
+        assert result.exception is None or isinstance(result.exception, SystemExit), (name, result.exception)
+
+
+MARKDOWN, TABLE = (blocks(section(IMPORT, title), form)[0] for title, form in (("Markdown", "yaml"), ("Table", "csv")))
+CHEESE = f"{SITE}/content/images/2026/01/cheese.jpg"
+MENU = {"category": "News", "keywords": ["menu", "asparagus"], "publishedAt": "2026-03-01T07:00:00.000Z"}
+SOUP = {"metaDesc": "What we cook in March.", "bannerUrl": "https://www.example.com/images/asparagus.jpg"}
+
+
+@pytest.mark.parametrize(
+    ("title", "file", "content", "slug", "expected"),
+    [
+        ("WordPress", "export.xml", read_data("wordpress.xml"), "old", {"status": "published"}),
+        ("Ghost", "ghost.json", read_data("ghost.json"), "kaese", {"bannerUrl": CHEESE}),
+        ("Markdown", "posts/spring-menu.md", MARKDOWN, "spring-menu", MENU | SOUP),
+        ("Table", "articles.csv", TABLE, "spring-menu", MENU),
+    ],
+)
+def test_commands_of_a_section_import_its_source(app, importer, title, file, content, slug, expected):
+    importer.write({file: content})
+    dry_run, imported = run_section(app, IMPORT, title)
+    assert dry_run.splitlines()[-1] == f"{imported.strip()} (dry run: nothing was written)"
+    assert run_section(app, IMPORT, title)[1].startswith("0 new, 0 changed, ")
+    assert importer.articles()[slug].items() >= expected.items()
+
+
+def test_json_example_is_an_article(importer):
+    importer.write({"first.jsonl": blocks(section(IMPORT, "JSON"), "json")[0]})
+    assert importer.imports("first.jsonl") == ""
+
+
+def test_options_that_the_page_names_exist():
+    commands = [group.get_command(None, name) for group in GROUPS for name in group.list_commands(None)]
+    options = {option for command in commands for param in command.params for option in param.opts}
+    assert set(re.findall(r"`(--[a-z][a-z-]+)", IMPORT)) <= options
