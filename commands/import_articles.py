@@ -6,9 +6,9 @@ from datetime import tzinfo
 import click
 from flask import current_app
 
-from commands import count_articles, echo, params
+from commands import echo, params
 from commands.lookup import get_customer, open_and_report
-from converters.records import SourceOptions
+from converters.records import Note, SourceOptions
 from models import db
 from settings import load_environment
 from storage.engine import release_connection, write_transaction
@@ -16,6 +16,8 @@ from transfer.remote import is_filtered
 from transfer.report import ImportReport
 from transfer.sources import open_sources
 from transfer.writer import save_articles
+
+MAX_SLUGS = 3  # per kind
 
 
 @click.command("import")
@@ -82,8 +84,17 @@ def _echo_result(report: ImportReport, counts: Counter[str], *, dry_run: bool, u
 
 
 def echo_notes(report: ImportReport) -> None:
-    """Print what readers may notice, what was dropped and what was ignored, with numbers and the first slugs."""
+    """Print what readers may notice, what was dropped and what was ignored: a line per kind."""
     for notes in (report.noticeable, report.dropped, report.ignored):
+        lines: dict[str, list[str]] = {}
         for note, slugs in notes.items():
-            names = ", ".join([*slugs[:3], *(["…"] if len(slugs) > 3 else [])])
-            echo(f"{': '.join(filter(None, note))} ({count_articles(len(slugs))}: {names})", err=True)
+            lines.setdefault(note.kind, []).append(f"{note.detail} {_count(note, slugs)}".strip())
+        for kind, details in lines.items():
+            echo(f"{kind}{' ' if details[0].startswith('(') else ': '}{', '.join(details)}", err=True)
+
+
+def _count(note: Note, slugs: list[str]) -> str:
+    """Return how many articles or other items a note is about, and the first slugs or names."""
+    number = f"{len(slugs)} {note.unit}{'' if len(slugs) == 1 else 's'}"
+    names = [*filter(None, slugs[:MAX_SLUGS]), *(["…"] if len(slugs) > MAX_SLUGS and slugs[0] else [])]
+    return f"({number}: {', '.join(names)})" if names else f"({number})"

@@ -5,30 +5,26 @@ from datetime import UTC, datetime, tzinfo
 import click
 from flask import current_app
 
-from converters.dates import begin_of_day, is_day
+from converters.dates import parse_written_date, possible_instants
 from fields import format_timestamp, truncate_to_milliseconds
 
 
 def timestamp(text: str) -> datetime:
-    """Parse a day or a time, of the setting TIMEZONE if it names no zone, as a datetime in UTC, to the millisecond.
+    """Parse a date as a datetime in UTC, to the millisecond. Without a zone it is in that of the setting TIMEZONE.
 
-    Raises click.BadParameter for text that is neither, and for a time that the clock skips or has twice.
+    Raises click.BadParameter for anything else, and for a local time that is nonexistent or ambiguous.
     """
     zone = current_app.config["TIMEZONE"]
     try:
-        local = datetime.fromisoformat(text.upper())  # RFC 3339 allows "t" and "z".
-        # Around a change of the clock, a time means two moments (https://peps.python.org/pep-0495/).
-        zoned = [local] if local.tzinfo else [local.replace(tzinfo=zone, fold=fold) for fold in (0, 1)]
-        moments = [truncate_to_milliseconds(moment.astimezone(UTC)) for moment in zoned]
-    except (ValueError, OverflowError) as error:
-        hint = "Write it as in 2026-01-31, '2026-01-31 09:30' or 2026-01-31T09:30:00Z."
+        instants = possible_instants(parse_written_date(text), zone)
+    except ValueError as error:
+        hint = "Write it as in 2026-01-31, 31.01.2026, '2026-01-31 09:30' or 2026-01-31T09:30:00Z."
         raise click.BadParameter(f"{text!r}: {hint}") from error
-    if is_day(text):
-        return begin_of_day(local, zone).astimezone(UTC)
-    if len(set(moments)) > 1:
-        readings = " or ".join(moment.astimezone(zone).isoformat() for moment in sorted(moments))
-        raise click.BadParameter(f"{text!r}: The clock of {zone} skips or repeats this time. Write {readings}.")
-    return moments[0]
+    if len(instants) > 1:
+        readings = " or ".join(instant.astimezone(zone).isoformat() for instant in instants)
+        reason = f"This time does not exist or is ambiguous in {zone} (daylight saving)."
+        raise click.BadParameter(f"{text!r}: {reason} Write {readings}.")
+    return truncate_to_milliseconds(instants[0])
 
 
 def format_local(moment: datetime, zone: tzinfo) -> str:

@@ -35,7 +35,8 @@ def source(value: str) -> str:
     from transfer.sources import READERS, is_source
 
     if not is_source(value):
-        raise click.BadParameter(f"{value!r} is not a folder, an http(s) URL, - or a file {', '.join(READERS)}.")
+        kinds = f"a folder, an http(s) URL, - or a file {', '.join(READERS)}"
+        raise click.BadParameter(f"{value!r} is not {kinds}. Save a spreadsheet as CSV.")
     return value if value == "-" or is_url(value) else str(click.Path(exists=True)(value))
 
 

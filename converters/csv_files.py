@@ -10,10 +10,11 @@ from typing import IO
 from content.html import ANY_TAG
 from converters.front_matter import Plain
 from converters.normalize import normalize_article
-from converters.paragraphs import add_paragraphs
 from converters.records import FIELD_BY_ALIAS, Converted, Mistake, SourceError, SourceOptions, decode, plain_name
 
 MAX_CELL_LENGTH = 1 << 24  # characters
+EMPTY_LINE = re.compile(r"\n[ \t]*\n")
+HINT = 'In Excel, save as "CSV UTF-8".'
 EXCEL_LINE = re.compile(r"sep=(.)\r?\n")
 
 
@@ -28,29 +29,57 @@ def read_csv(source: str, options: SourceOptions) -> Converted:
             article = normalize_article(where, cells, options)
             html = article.fields.get("contentHtml")
             if html and not ANY_TAG.search(html):
-                article.fields["contentHtml"] = add_paragraphs(escape(html, quote=False))
+                article.fields["contentHtml"] = _paragraphs(html)
             yield article
 
 
 def _read_rows(source: str, file: IO[bytes]) -> Iterator[tuple[str, dict[str, Plain]] | Mistake]:
     """Yield the rows that have a cell that is not empty, counted as a spreadsheet does. Raises SourceError."""
     csv.field_size_limit(MAX_CELL_LENGTH)
-    lines = (decode(line, number) for number, line in enumerate(file, start=1))
+    lines = (_decode(line, number) for number, line in enumerate(file, start=1))
     first_line = next(lines, "")
+    if "\r" in first_line.rstrip("\r\n"):
+        raise SourceError(f"Its lines must end with LF or CR LF, not CR. {HINT}")
     excel = EXCEL_LINE.fullmatch(first_line)
     delimiter = excel[1] if excel else max(",;\t", key=first_line.count)
     rows = csv.reader(lines if excel else chain([first_line], lines), delimiter=delimiter, strict=True)
     try:
-        names = [name.strip() for name in next(rows, [])]
-        header = [name if name not in ("", *names[:n]) else f"column {n + 1}" for n, name in enumerate(names)]
-        if not {"title", "contentHtml"} <= {FIELD_BY_ALIAS.get(plain_name(name)) for name in header}:
-            raise SourceError(f"The header must name title and contentHtml. It names {', '.join(header)}.")
+        header = _read_header(next(rows, []))
         for number, row in enumerate(rows, start=2):
             where = f"{source}, row {number}"
             if len(row) > len(header):
                 reason = f"A row must have no more cells than the header, which has {len(header)}."
                 yield Mistake(where, f'{reason} Put text that holds "{delimiter}" between double quotes.')
             elif any(map(str.strip, row)):
-                yield where, {name: Plain(cell.strip()) for name, cell in zip(header, row, strict=False)}
+                yield where, {name: _read_cell(cell) for name, cell in zip(header, row, strict=False)}
     except csv.Error as error:
-        raise SourceError(f"Must be CSV ({error}).", rows.line_num + bool(excel)) from error
+        raise SourceError(f"Must be CSV ({error}). {HINT}", rows.line_num + bool(excel)) from error
+
+
+def _decode(line: bytes, number: int) -> str:
+    try:
+        return decode(line, number)
+    except SourceError as error:
+        raise SourceError(f"{error} {HINT}") from error
+
+
+def _read_header(cells: list[str]) -> list[str]:
+    """Return the names of the columns; unnamed and repeated ones are named by their position. Raises SourceError."""
+    names = [name.strip() for name in cells]
+    if not any(names):
+        raise SourceError("The first row must name the columns, at least title and contentHtml. It is empty.")
+    header = [name if name not in ("", *names[:n]) else f"column {n + 1}" for n, name in enumerate(names)]
+    if not {"title", "contentHtml"} <= {FIELD_BY_ALIAS.get(plain_name(name)) for name in header}:
+        raise SourceError(f"The header must name title and contentHtml. It names {', '.join(header)}.")
+    return header
+
+
+def _read_cell(text: str) -> Plain:
+    """Return a cell's text, which is empty for the missing values of databases."""
+    return Plain("" if text.strip() in ("NULL", r"\N") else text.strip())
+
+
+def _paragraphs(text: str) -> str:
+    """Return the HTML of a text whose paragraphs have empty lines between them."""
+    paragraphs = filter(None, map(str.strip, EMPTY_LINE.split(escape(text, quote=False).replace("\r\n", "\n"))))
+    return "\n".join("<p>" + paragraph.replace("\n", "<br>\n") + "</p>" for paragraph in paragraphs)

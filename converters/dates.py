@@ -1,58 +1,138 @@
-"""Dates in the forms that other systems and spreadsheets write."""
+"""Dates in the formats that other systems, spreadsheets and people write.
+
+A date is understood completely or not at all: text that is left over makes it invalid.
+"""
 
 import re
-from datetime import UTC, datetime, tzinfo
-from email.utils import parsedate_to_datetime
+from datetime import UTC, date, datetime, time, timedelta, timezone, tzinfo
+from typing import NamedTuple
 
-DATE_FORMS = "Must be a date, as in 2026-03-01 or 2026-03-01 08:00."
-TIME = re.compile(r":|\A[\dW.-]{6,10}[T ]\d", re.IGNORECASE)
-# A spreadsheet writes day, month and year.
-DOTTED_DATE = re.compile(r"(\d\d?)\.(\d\d?)\.(\d{4}|\d\d)\b")
+DATE_FORMS = "Must be a date such as 2026-03-01, 01.03.2026, 2026-03-01 20:00 or 2026-03-01 20:00 +01:00."
+MONTHS = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"]
+WEEKDAYS = ["mon", "tue", "wed", "thu", "fri", "sat", "sun"]
+WEEKDAY = (
+    r"(?:(?P<weekday>mon(?:day)?|tue(?:sday)?|wed(?:nesday)?|thu(?:rsday)?|fri(?:day)?|sat(?:urday)?"
+    r"|sun(?:day)?),? )?"
+)
+MONTH = (
+    r"(?P<name>jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sep(?:t(?:ember)?)?"
+    r"|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?)\.?"
+)
+DAY = r"(?P<day>\d\d?)"
+YEAR = r"(?P<year>\d{4})"
+SHORT_YEAR = r"(?P<year>\d{4}|\d\d)"
+DATES = (
+    rf"{YEAR}-(?P<month>\d\d?)-{DAY}",
+    rf"{YEAR}/(?P<month>\d\d?)/{DAY}",
+    rf"{YEAR}(?P<month>\d\d)(?P<day>\d\d)",
+    rf"{DAY}\. ?(?P<month>\d\d?)\. ?{SHORT_YEAR}",  # spreadsheets
+    rf"{WEEKDAY}{DAY}(?:st|nd|rd|th)?[ -]{MONTH}[ -]{SHORT_YEAR}",  # RFC 2822
+    rf"{WEEKDAY}{MONTH} {DAY}(?:st|nd|rd|th)?,? {YEAR}",  # English, JavaScript
+)
+TIME = (
+    r"(?P<hour>\d\d?)(?::?(?P<minute>(?<=:)\d\d|(?<=\d\d)\d\d)"
+    r"(?::?(?P<second>\d\d)(?:[.,](?P<fraction>\d{1,9}))?)?)? ?(?P<half>[ap]\.?m\.?)?"
+)
+# A numeric offset may follow UTC or GMT and precede the zone's name in parentheses, as in JavaScript's toString.
+ZONE = r"(?P<utc>z|utc|gmt)?(?:(?P<sign>[+-])(?P<hours>\d\d?)(?::?(?P<minutes>\d\d))?(?: \([^()]*\))?)?"
+PATTERNS = [re.compile(rf"{day}(?:(?:t|,? (?:at )?){TIME}(?: ?{ZONE}))?", re.ASCII) for day in DATES]
 
 
-def normalize_date(text: str, zone: tzinfo) -> str:
-    """Return a date as a timestamp with its zone, and text that is not a date as it is."""
-    moment = parse_date(text, zone)
-    return moment.isoformat() if moment else text
+class WrittenDate(NamedTuple):
+    """A date as it was written: without a zone unless one was named."""
+
+    moment: datetime
+    has_time: bool
 
 
-def parse_date(text: str, zone: tzinfo) -> datetime | None:
-    """Return the moment of a date, or None if the text is none.
+def parse_date(text: str, zone: tzinfo) -> datetime:
+    """Parse a date, with or without a time, into an aware datetime in UTC.
 
-    A time without a zone is of `zone`. If the clock has it twice, the first one counts.
+    `zone` applies to times without a UTC offset. An ambiguous local time (end of daylight saving) resolves to the
+    earlier instant. Raises ValueError, whose message says which dates are valid.
     """
-    moment = _parse(text)
-    if moment is None or moment.tzinfo:
-        return moment
-    return begin_of_day(moment, zone) if is_day(text) else moment.replace(tzinfo=zone)
+    written = parse_written_date(text)
+    instants = possible_instants(written, zone)
+    if not written.moment.tzinfo and written.has_time and is_nonexistent(instants[0], written.moment, zone):
+        raise ValueError(f"Does not exist in {zone}, where clocks skip it. Choose another time.")
+    return instants[0]
 
 
-def is_day(text: str) -> bool:
-    """Return whether a date in any form has no time."""
-    return not TIME.search(text)
+def parse_written_date(text: str) -> WrittenDate:
+    """Parse a date, leaving open which instant it means. Raises ValueError."""
+    text = " ".join(text.lower().split())
+    match = next(filter(None, (pattern.fullmatch(text) for pattern in PATTERNS)), None)
+    if not match:
+        raise ValueError(DATE_FORMS)
+    try:
+        day = _day(match)
+        moment = datetime.combine(day, _time(match), _zone(match))
+    except ValueError as error:  # such as 30 February
+        raise ValueError(DATE_FORMS) from error
+    weekday = match.groupdict().get("weekday")
+    if weekday and weekday[:3] != WEEKDAYS[day.weekday()]:
+        raise ValueError(f"Names the wrong day of the week: {DATE_FORMS[0].lower()}{DATE_FORMS[1:]}")
+    return WrittenDate(moment, has_time=match["hour"] is not None)
 
 
-def begin_of_day(midnight: datetime, zone: tzinfo) -> datetime:
+def possible_instants(written: WrittenDate, zone: tzinfo) -> list[datetime]:
+    """Return the instants in UTC that a date may mean, the earlier one first.
+
+    There are two only if the local time is ambiguous or nonexistent (https://peps.python.org/pep-0495/). Raises
+    ValueError for instants outside of the years 1 to 9999.
+    """
+    moment = written.moment
+    if moment.tzinfo:
+        local = [moment]
+    elif written.has_time:
+        local = [moment.replace(tzinfo=zone, fold=fold) for fold in (0, 1)]
+    else:
+        local = [_begin_of_day(moment, zone)]
+    try:
+        return sorted({moment.astimezone(UTC) for moment in local})
+    except OverflowError as error:
+        raise ValueError(DATE_FORMS) from error
+
+
+def is_nonexistent(instant: datetime, local: datetime, zone: tzinfo) -> bool:
+    """Return whether clocks in `zone` never show the local time that `instant` was resolved from."""
+    return instant.astimezone(zone).replace(tzinfo=None) != local
+
+
+def _begin_of_day(midnight: datetime, zone: tzinfo) -> datetime:
     """Return when a day begins in the zone or in UTC, whichever is later.
 
-    At this moment it is the same day in both. Sites show the day of `publishedAt` in UTC.
+    Both then have the same date, and sites show the day of `publishedAt` in UTC.
     """
     return max(midnight.replace(tzinfo=zone), midnight.replace(tzinfo=UTC))
 
 
-def _parse(text: str) -> datetime | None:
-    """Return a date in ISO 8601, RFC 2822, or a form such as 01.03.2026 or Jul 08 2022. None if it is none."""
-    text = DOTTED_DATE.sub(_to_iso, text).replace("-0000", "+0000")  # RFC 2822, 3.3, means UTC by it.
-    try:
-        return datetime.fromisoformat(re.sub(r" (?=[+-]\d|Z)", "", text.replace(" UTC", "Z")))
-    except ValueError:
-        pass
-    try:
-        return parsedate_to_datetime(text if ":" in text else f"{text} 00:00")
-    except (OverflowError, ValueError):
-        return None
+def _day(match: re.Match[str]) -> date:
+    parts = match.groupdict()
+    year = int(match["year"])
+    if len(match["year"]) == 2:
+        if year >= 50:
+            raise ValueError("may be of the 20th century")
+        year += 2000
+    month = MONTHS.index(parts["name"][:3]) + 1 if parts.get("name") else int(match["month"])
+    return date(year, month, int(match["day"]))
 
 
-def _to_iso(date: re.Match[str]) -> str:
-    year = date[3] if len(date[3]) == 4 else f"20{date[3]}"
-    return f"{year}-{date[2]:0>2}-{date[1]:0>2}"
+def _time(match: re.Match[str]) -> time:
+    hour, half = int(match["hour"] or 0), match["half"]
+    if half:
+        if not 1 <= hour <= 12:
+            raise ValueError("not a 12-hour time")
+        hour = hour % 12 + (12 if half.startswith("p") else 0)
+    microsecond = int((match["fraction"] or "0").ljust(6, "0")[:6])
+    return time(hour, int(match["minute"] or 0), int(match["second"] or 0), microsecond)
+
+
+def _zone(match: re.Match[str]) -> tzinfo | None:
+    if not match["sign"]:
+        return UTC if match["utc"] else None
+    hours, minutes = int(match["hours"]), int(match["minutes"] or 0)
+    if match["utc"] == "z" or minutes > 59:
+        raise ValueError("not a UTC offset")
+    offset = timedelta(hours=hours, minutes=minutes)
+    return timezone(offset if match["sign"] == "+" else -offset)

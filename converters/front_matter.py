@@ -16,9 +16,14 @@ IMPORT_FIELDS = {field.data_key or name: field for name, field in ArticleImportS
 JSON_FIELDS = {name for name, field in IMPORT_FIELDS.items() if isinstance(field, WholeNumber | Minutes | SchemaMarkup)}
 MAX_DEPTH = 252  # Structured data may have as many levels within its field.
 MAX_LINE = 2**31 - 1  # No text has as many characters, so that none is folded.
+OPENING_LINE = re.compile(r"(?:---|\+\+\+)[ \t]*(?:\r?\n|\Z)")
 QUOTES_HINT = "Put text that holds ': ' or begins with a special character between double quotes."
 # The first line that equals the opening one ends the front matter, whatever the fields hold.
 FRONT_MATTER = re.compile(r"(---|\+\+\+)[ \t]*\r?\n(.*?)^\1[ \t]*(?:\r?\n|\Z)", re.DOTALL | re.MULTILINE)
+
+
+class NoFrontMatterError(SourceError):
+    """A file that is no article, such as a README."""
 
 
 class Plain(str):
@@ -29,6 +34,16 @@ class TextLoader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore
     """A loader of YAML that leaves every scalar but null as it was written: a title `yes`, `2020-01-01` or `1e22`."""
 
     yaml_implicit_resolvers: ClassVar[dict[str, Any]] = {}
+
+    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
+        """Construct a mapping. Raises SourceError for a key that it has twice: YAML would drop the first value."""
+        seen: set[str] = set()
+        for key, _ in node.value:
+            if isinstance(key, yaml.ScalarNode) and key.value in seen:
+                raise SourceError(f"{key.value!r} appears twice. Remove one of the two.", key.start_mark.line + 2)
+            seen.add(str(key.value))
+        mapping: dict[Any, Any] = super().construct_mapping(node, deep)
+        return mapping
 
 
 TextLoader.add_implicit_resolver("tag:yaml.org,2002:null", re.compile(r"(?:~|null|Null|NULL)?\Z"), None)
@@ -58,7 +73,9 @@ def parse_front_matter(data: bytes) -> tuple[dict[str, Any], str]:
     match = FRONT_MATTER.match(text)
     if not match:
         reason = "An article file must begin with front matter between two lines ---."
-        raise SourceError(f"{reason} Add it, or rename the file to _*.")
+        if OPENING_LINE.match(text):
+            raise SourceError(reason)
+        raise NoFrontMatterError(f"{reason} Add it, or rename the file to _*.")
     fields = _parse_yaml(match[2]) if match[1] == "---" else _parse_toml(match[2])
     if not isinstance(fields, dict):
         raise SourceError("The front matter must hold fields, as in title: Our spring menu")

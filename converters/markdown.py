@@ -1,27 +1,108 @@
 """Markdown, as other systems render it."""
 
+import re
+from collections import Counter
 from unicodedata import category
 
 from markdown_it import MarkdownIt
-from mdit_py_plugins.anchors import anchors_plugin
+from markdown_it.rules_block import StateBlock
+from markdown_it.rules_core import StateCore
+from markdown_it.token import Token
+from mdit_py_plugins.deflist import deflist_plugin
 from mdit_py_plugins.footnote import footnote_plugin
 from mdit_py_plugins.tasklists import tasklists_plugin
+
+KEPT_IN_ID = "Nd", "Pc"  # decimal digits, and connectors such as the underscore
+SCRIPT_URL = re.compile(r"\s*(?:javascript|vbscript|data:(?!image/))", re.IGNORECASE)
+# {#id}, {#id .class} or {.class} at the end of a heading, as Hugo and Pandoc take them
+HEADING_ATTRIBUTES = re.compile(r"\s*\{:?\s*([#.][\w:.-]+(?:\s+[#.][\w:.-]+)*)\s*\}\s*\Z")
+# Jekyll's {% highlight python %} and Hugo's {{< highlight python >}}
+HIGHLIGHT = re.compile(r"""(?:\{%-?|\{\{[<%])\s*highlight\s+["']?([\w+#.-]+)[^}]*\}?\}[ \t]*""")
+END_OF_HIGHLIGHT = re.compile(r"(?:\{%-?\s*endhighlight\s*-?%\}|\{\{[<%]\s*/\s*highlight\s*[>%]\}\})[ \t]*\Z")
+
+
+class Renderer(MarkdownIt):
+    """A renderer that takes the pictures in `data:` URLs that other systems take."""
+
+    def validateLink(self, url: str) -> bool:  # noqa: N802
+        return not SCRIPT_URL.match(url)
+
+    def normalizeLink(self, url: str) -> str:  # noqa: N802
+        # Percent-encoding megabytes of base64 takes seconds.
+        return url if url.startswith("data:") else super().normalizeLink(url)
+
+
+def render_markdown(text: str) -> str:
+    """Return the HTML of CommonMark with GitHub's extensions, heading ids, footnotes and definition lists."""
+    html: str = RENDERER.render(text)
+    return html
+
+
+def _add_heading_ids(state: StateCore) -> None:
+    """Give each heading the id that it names in braces, else a unique one from its text, as GitHub does."""
+    headings = [
+        (token, inline.children or [])
+        for token, inline in zip(state.tokens, state.tokens[1:], strict=False)
+        if token.type == "heading_open"
+    ]
+    for heading, texts in headings:
+        _take_attributes(heading, texts)
+    taken = {heading.attrGet("id") for heading, _ in headings}
+    repeated: Counter[str] = Counter()
+    for heading, texts in headings:
+        if heading.attrGet("id"):
+            continue
+        own_id = id = _heading_id("".join(token.content for token in texts if token.type in ("text", "code_inline")))
+        while id in taken:
+            repeated[own_id] += 1
+            id = f"{own_id}-{repeated[own_id]}"
+        taken.add(id)
+        heading.attrSet("id", id)
+
+
+def _take_attributes(heading: Token, texts: list[Token]) -> None:
+    """Move an id and classes in braces from the end of a heading to its tag."""
+    match = HEADING_ATTRIBUTES.search(texts[-1].content[-200:]) if texts and texts[-1].type == "text" else None
+    if not match:
+        return
+    texts[-1].content = texts[-1].content.removesuffix(match[0])
+    for attribute in match[1].split():
+        if attribute.startswith("#"):
+            heading.attrSet("id", attribute[1:])
+        else:
+            heading.attrJoin("class", attribute[1:])
+
+
+def _highlight(state: StateBlock, start: int, end: int, silent: bool) -> bool:
+    """Parse a highlighted block of Jekyll or Hugo as a fence. Like a fence, it may extend to the end of the text."""
+    first = state.getLines(start, start + 1, state.blkIndent, False)
+    opening = HIGHLIGHT.match(first)
+    if not opening or state.is_code_block(start):
+        return False
+    if silent:
+        return True
+    lines, line = [first[opening.end() :]], start
+    while not (closing := END_OF_HIGHLIGHT.search(lines[-1])) and line + 1 < end:
+        line += 1
+        lines.append(state.getLines(line, line + 1, state.blkIndent, False))
+    if closing:
+        lines[-1] = lines[-1][: closing.start()]
+    token = state.push("fence", "code", 0)
+    token.info, token.map = opening[1], [start, line + 1]
+    token.content = "\n".join(lines).strip("\n") + "\n"
+    state.line = line + 1
+    return True
 
 
 def _heading_id(title: str) -> str:
     """Return the id that GitHub gives a heading: https://github.com/gjtorikian/html-pipeline."""
-    kept = (char for char in title.strip().lower() if char in " -" or category(char)[0] in "LM" or category(char) in ID)
+    title = title.strip().lower()
+    kept = (char for char in title if char in " -" or category(char)[0] in "LM" or category(char) in KEPT_IN_ID)
     return "".join(kept).replace(" ", "-")
 
 
-ID = "Nd", "Pc"  # Decimal digits, and connectors such as the underscore
-RENDERER = MarkdownIt("gfm-like").use(footnote_plugin).use(tasklists_plugin)
-RENDERER.use(anchors_plugin, max_level=6, slug_func=_heading_id)
-# The inline rule finds whole URLs. The core rule takes README.md for one too, and four times as long.
+RENDERER = Renderer("gfm-like").use(deflist_plugin).use(footnote_plugin).use(tasklists_plugin)
+RENDERER.block.ruler.before("fence", "highlight", _highlight, {"alt": ["paragraph", "reference", "blockquote", "list"]})
+RENDERER.core.ruler.push("heading_ids", _add_heading_ids)
+# The inline rule finds URLs with a scheme. The core rule takes README.md for one too, and takes four times as long.
 RENDERER.core.ruler.disable("linkify")
-
-
-def render_markdown(text: str) -> str:
-    """Return the HTML of CommonMark with tables, strikethrough, task lists, footnotes, bare URLs and heading ids."""
-    html: str = RENDERER.render(text)
-    return html

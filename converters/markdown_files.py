@@ -2,17 +2,18 @@
 
 import os
 import re
-from collections.abc import Iterator
 from datetime import tzinfo
+from functools import cached_property
 from pathlib import Path
 from typing import Any
-from urllib.parse import quote, unquote
+from unicodedata import normalize
+from urllib.parse import quote, unquote, urljoin
 
-from content.urls import change_urls
-from converters.dates import normalize_date
-from converters.front_matter import IMPORT_FIELDS, parse_front_matter, parse_scalars
+from content.urls import ABSOLUTE_URL, change_urls
+from converters.dates import parse_date, parse_written_date
+from converters.front_matter import IMPORT_FIELDS, NoFrontMatterError, parse_front_matter, parse_scalars
 from converters.markdown import render_markdown
-from converters.normalize import normalize_article, normalize_slug
+from converters.normalize import is_source_file, normalize_article, normalize_slug
 from converters.records import (
     DATES,
     Converted,
@@ -25,65 +26,53 @@ from converters.records import (
 )
 
 SUFFIXES = (".html", ".md", ".markdown")
-DATED_NAME = re.compile(r"(?:(\d{4}-\d\d-\d\d)-)?(.*)", re.DOTALL)
+PICTURES = [
+    "apng",
+    "avif",
+    "bmp",
+    "gif",
+    "heic",
+    "heif",
+    "ico",
+    "jfif",
+    "jpeg",
+    "jpg",
+    "jxl",
+    "png",
+    "svg",
+    "tif",
+    "tiff",
+    "webp",
+]
+DATED_NAME = re.compile(r"(?:(\d{4}-\d\d?-\d\d?)-)?(.*)", re.DOTALL)
+ELEVENTY_DATA = re.compile(r"(.*?)(?:\.11tydata)?\.(?:json|js|cjs|mjs)")
+# ISO 639-1, followed by a script or region in names such as index.pt-br.md
+LANGUAGES = """
+aa ab ae af ak am an ar as av ay az ba be bg bh bi bm bn bo br bs ca ce ch co cr cs cu cv cy da de dv dz ee el en eo
+es et eu fa ff fi fj fo fr fy ga gd gl gn gu gv ha he hi ho hr ht hu hy hz ia id ie ig ii ik io is it iu ja jv ka kg
+ki kj kk kl km kn ko kr ks ku kv kw ky la lb lg li ln lo lt lu lv mg mh mi mk ml mn mr ms mt my na nb nd ne ng nl nn
+no nr nv ny oc oj om or os pa pi pl ps pt qu rm rn ro ru rw sa sc sd se sg si sk sl sm sn so sq sr ss st su sv sw ta
+te tg th ti tk tl tn to tr ts tt tw ty ug uk ur uz ve vi vo wa wo xh yi yo za zh zu
+"""
+LANGUAGE_NAME = re.compile(rf"(.+)\.(?:{'|'.join(LANGUAGES.split())})(?:[-_][a-z0-9]{{2,8}})*", re.IGNORECASE)
+ELEVENTY = "Data files of Eleventy, which were not applied to their posts"
+NOT_IMPORTED = "Files that were not imported"
 
 
 def read_folder(source: str, options: SourceOptions) -> Converted:
     """Yield the articles of a file, or of the files in a folder and its folders."""
-    root = Path(source) if os.path.isdir(source) else Path(source).parent
-    for path in _find_files(source):
-        if not isinstance(path, Path):
-            yield path
-            continue
-        try:
-            if not path.is_file():  # reading a named pipe would block forever
-                raise SourceError("It is not a file that can be read. Move it elsewhere.")
-            data = path.read_bytes()
-            if data.startswith(b"---js"):  # Eleventy has ---js and ---json
-                yield IgnoredItem("Left out: files with front matter in JavaScript or JSON", path.name)
-            else:
-                yield _read_file(path, data, options, root)
-        except (SourceError, OSError) as error:
-            yield mistake(str(path), error)
-
-
-def _find_files(source: str) -> Iterator[Path | IgnoredItem | Mistake]:
-    """Yield the paths of article files, in the order of their names, and what else there is."""
-    if not os.path.isdir(source):
-        yield Path(source)
-        return
-    unreadable: list[OSError] = []
-    for folder, folders, names in os.walk(source, onerror=unreadable.append):
-        for name in folders:
-            if os.path.islink(os.path.join(folder, name)):
-                yield IgnoredItem("Left out: folders that are links", name)
-        folders[:] = sorted(name for name in folders if not name.startswith("."))
-        for name in sorted(names):
-            if name.lower().endswith(SUFFIXES) and not name.startswith(("_", ".")):
-                yield Path(folder, name)
-            elif name.lower().endswith((*SUFFIXES, ".mdx")):
-                yield IgnoredItem("Left out: files named _* or *.mdx", name)
-    for error in unreadable:
-        yield mistake(error.filename, error)
-
-
-def _read_file(path: Path, data: bytes, options: SourceOptions, root: Path) -> SourceArticle:
-    """Return the article of a file. Raises SourceError."""
-    fields, content = parse_front_matter(data)
-    is_html = path.suffix.lower() == ".html"
-    # An export writes HTML with a title, a slug, and no field that an import does not know. Other files are fitted.
-    if is_html and {"title", "slug"} <= fields.keys() <= IMPORT_FIELDS.keys() and isinstance(fields["slug"], str):
-        return own_article(str(path), fields, content, options.zone)
-    date, slug = _parse_name(path)
-    if "_posts" in path.parts or (date and "layout" in fields):  # Jekyll separates words by spaces.
-        for name in fields.keys() & {"tags", "categories"}:
-            if isinstance(fields[name], str) and "," not in fields[name]:
-                fields[name] = fields[name].split()
-    html = content.removesuffix("\n") if is_html else render_markdown(content)
-    fields["contentHtml"] = _link_files(html, path, root, options.site)
-    folder = path.parent.relative_to(root).as_posix()
-    folder = quote(folder, errors="replace") + "/"
-    return normalize_article(str(path), fields, options, date=date, slug=slug, folder=folder)
+    folder = _Folder(source, options)
+    has_articles = False
+    for path in folder.paths if os.path.isdir(source) else [Path(source)]:
+        item = folder.read(path)
+        has_articles |= not isinstance(item, IgnoredItem)
+        yield item
+    if not os.path.isdir(source) and isinstance(item, IgnoredItem):
+        yield Mistake(source, f"It is not imported: {item.detail}.")
+    elif not has_articles:
+        reason = "It has no article files: .md, .markdown or .html with front matter between two lines ---."
+        yield Mistake(source, f"{reason} Name the folder that has them.")
+    yield from folder.others if os.path.isdir(source) else ()
 
 
 def own_article(where: str, fields: dict[str, Any], content: str, zone: tzinfo) -> SourceArticle:
@@ -91,34 +80,235 @@ def own_article(where: str, fields: dict[str, Any], content: str, zone: tzinfo) 
 
     `fields` and `content` are as `parse_front_matter` returns them; `zone` is for times without one.
     """
-    dates = {
-        name: normalize_date(fields[name], zone) for name in fields.keys() & DATES if isinstance(fields[name], str)
-    }
     html = content.removesuffix("\n")  # the last line feed belongs to the file
-    return SourceArticle(where, parse_scalars(fields) | dates | {"contentHtml": html})
+    article = SourceArticle(where, parse_scalars(fields) | {"contentHtml": html})
+    for name in fields.keys() & DATES:
+        if fields[name] is not None:
+            try:
+                article.fields[name] = parse_date(str(fields[name]), zone).isoformat()
+            except ValueError as error:
+                article.reject(name, str(error), fields[name])
+    return article
+
+
+class _Folder:
+    """The folder of a source, with the files that may be articles and link to each other."""
+
+    def __init__(self, source: str, options: SourceOptions) -> None:
+        self.is_file = not os.path.isdir(source)
+        self.root = Path(source).parent if self.is_file else Path(source)
+        self.options = options
+        self.others: list[IgnoredItem | Mistake] = []  # what else is in the folder
+        self._slugs: dict[Path, str | None] = {}
+
+    @cached_property
+    def paths(self) -> list[Path]:
+        """The files that may be articles, in the order of their names."""
+        unreadable: list[OSError] = []
+        paths = []
+        for folder, folders, names in os.walk(self.root, onerror=unreadable.append):
+            self._choose_folders(folder, folders)
+            if self.is_file:
+                folders.clear()
+            paths += [Path(folder, name) for name in sorted(names) if self._is_article_file(Path(folder, name))]
+        self.others += [mistake(error.filename, error) for error in unreadable]
+        return paths
+
+    @cached_property
+    def files(self) -> dict[str, Path]:
+        """The same files by their absolute paths in NFC: file systems and texts differ in how they compose letters."""
+        return {_nfc(path): path for path in self.paths}
+
+    def _choose_folders(self, folder: str, folders: list[str]) -> None:
+        """Leave those folders in the list that may contain articles."""
+        chosen = []
+        for name in sorted(folders):
+            if os.path.islink(os.path.join(folder, name)):
+                self._ignore(Path(folder, name), "folders that are links", "folder")
+            elif name.startswith("_") and name not in ("_posts", "_drafts"):
+                self._ignore(Path(folder, name), "folders named _*", "folder")
+            elif not name.startswith("."):
+                chosen.append(name)
+        folders[:] = chosen
+
+    def _is_article_file(self, path: Path) -> bool:
+        suffix = path.suffix.lower()
+        if path.name.startswith(".") or suffix[1:] in PICTURES:
+            return False
+        if path.name.startswith("_"):
+            self._ignore(path, "files named _*")
+        elif suffix in SUFFIXES:
+            return True
+        elif self._is_eleventy_data(path):
+            name = path.relative_to(self.root).as_posix()
+            self.others.append(IgnoredItem(ELEVENTY, "", name, "file"))
+        else:
+            self._ignore(path, suffix or "no extension")
+        return False
+
+    def _ignore(self, path: Path, detail: str, unit: str = "file") -> None:
+        self.others.append(self._ignored(path, detail, unit))
+
+    def _ignored(self, path: Path, detail: str, unit: str = "file") -> IgnoredItem:
+        return IgnoredItem(NOT_IMPORTED, path.relative_to(self.root).as_posix(), detail, unit)
+
+    def _is_eleventy_data(self, path: Path) -> bool:
+        """Return whether a file has data for the files of its folder, or for one of them."""
+        match = ELEVENTY_DATA.fullmatch(path.name)
+        if not match or (path.suffix != ".json" and ".11tydata." not in path.name):
+            return False
+        posts = [path.with_name(match[1] + suffix) for suffix in SUFFIXES]
+        return ".11tydata." in path.name or match[1] == path.absolute().parent.name or any(map(Path.is_file, posts))
+
+    def read(self, path: Path) -> SourceArticle | IgnoredItem | Mistake:
+        """Return the article of a file, or why it has none."""
+        try:
+            if not path.is_file():  # reading a named pipe would block forever
+                raise SourceError("It is not a file that can be read. Move it elsewhere.")
+            data = path.read_bytes()
+            if data.startswith(b"---js"):  # Eleventy has ---js and ---json
+                return self._ignored(path, "front matter in JavaScript or JSON")
+            fields, content = parse_front_matter(data)
+            if not fields.get("slug") and _is_translation(path):
+                return self._ignored(path, "translations (to import one, give it a slug)")
+            return self._convert(path, fields, content)
+        except NoFrontMatterError:
+            return self._ignored(path, "no front matter")
+        except (SourceError, OSError) as error:
+            return mistake(str(path), error)
+
+    def _convert(self, path: Path, fields: dict[str, Any], content: str) -> SourceArticle:
+        is_html = path.suffix.lower() == ".html"
+        # An export writes HTML with a title, a slug, and no field that an import does not know.
+        if is_html and {"title", "slug"} <= fields.keys() <= IMPORT_FIELDS.keys() and isinstance(fields["slug"], str):
+            return own_article(str(path), fields, content, self.options.zone)
+        date, slug = _parse_name(path)
+        folders = _folders(path, self.root)
+        _apply_jekyll(folders, fields, is_dated=bool(date))
+        links = _Links(self, path, slug=normalize_slug(str(fields.get("slug") or slug)))
+        html = content.removesuffix("\n") if is_html else render_markdown(content)
+        fields["contentHtml"] = change_urls(html, links.change)
+        article = normalize_article(
+            str(path), fields, self.options, date=date, slug=slug, folder=_url_folder(path, self.root)
+        )
+        if "_drafts" in folders:
+            article.fields["status"] = "draft"
+        links.note(article)
+        return article
+
+    def find(self, path: str) -> Path | None:
+        """Return the article file with a path, in NFC."""
+        return self.files.get(_nfc(Path(path)))
+
+    def slug_of(self, path: Path) -> str | None:
+        """Return the slug of another file's article, or None if it is not imported."""
+        if path not in self._slugs:
+            try:
+                fields, _ = parse_front_matter(path.read_bytes())
+                slug = None if _is_translation(path) else _parse_name(path)[1]
+                self._slugs[path] = normalize_slug(str(fields.get("slug") or slug or "")) or None
+            except (SourceError, OSError):  # not an article, or the report names it when it is read
+                self._slugs[path] = None
+        return self._slugs[path]
+
+
+class _Links:
+    """The links of one file to other files and to pages beside its own."""
+
+    def __init__(self, folder: _Folder, path: Path, slug: str) -> None:
+        self.folder, self.path = folder, path
+        self.site = folder.options.site.rstrip("/")
+        # Pages are folders on the built site, so ../other/ is a page beside this one.
+        page = "" if path.stem == "index" else f"{quote(slug)}/"
+        self.page = f"{self.site}/{_url_folder(path, folder.root)}{page}"
+        self.missing: dict[str, None] = {}
+        self.guessed: dict[str, None] = {}
+
+    def change(self, attribute: str, url: str) -> str:
+        """Return the URL that a link leads to on the site, or the same URL if it is not known."""
+        if attribute != "href" or ABSOLUTE_URL.match(url):
+            return url
+        target, mark, rest = re.fullmatch(r"([^?#]*)([?#]?)(.*)", url, re.DOTALL).groups()  # type: ignore[union-attr]
+        if target.lower().endswith((*SUFFIXES, ".mdx")):
+            slug = self._find_slug(unquote(target))
+            if slug and self.site:
+                return f"{self.site}/{quote(slug)}{mark}{rest}"
+            if not slug and is_source_file(url):
+                self.missing[url] = None
+        elif target.startswith("../") and self.site:
+            file = self._file_beside(target)
+            if not self._find_slug(*(f"{file}{end}{suffix}" for suffix in SUFFIXES for end in ("", "/index"))):
+                self.guessed[url] = None
+            return urljoin(self.page, url)
+        return url
+
+    def _file_beside(self, target: str) -> str:
+        """Return the path of the file, without its extension, whose page is beside this one's."""
+        page = self.path.parent if self.path.stem == "index" else self.path.with_suffix("")
+        return os.path.abspath(page / unquote(target))
+
+    def _find_slug(self, *targets: str) -> str | None:
+        """Return the slug of the first target that is imported.
+
+        A path may be relative to the file, to the imported folder, or to the folder above, as in /blog/first.md.
+        """
+        root = self.folder.root
+        for target in targets:
+            below = target.lstrip("/")
+            for path in (self.path.parent / target, root / below, root.absolute().parent / below):
+                file = self.folder.find(os.path.abspath(path))
+                if file and (slug := self.folder.slug_of(file)):
+                    return slug
+        return None
+
+    def note(self, article: SourceArticle) -> None:
+        for url in self.missing:
+            article.note("Links to files that were not imported, which lead nowhere", url[:80])
+        for url in self.guessed:
+            article.note("Links beginning with ../, completed as if each page were a folder of the site", url[:80])
+
+
+def _nfc(path: Path) -> str:
+    return normalize("NFC", os.path.abspath(path))
+
+
+def _folders(path: Path, root: Path) -> tuple[str, ...]:
+    """Return the names of a file's folders, from the imported folder down."""
+    return (root.absolute().name, *path.parent.relative_to(root).parts)
+
+
+def _apply_jekyll(folders: tuple[str, ...], fields: dict[str, Any], *, is_dated: bool) -> None:
+    """Split Jekyll's lists of words, and take the category from the folder above `_posts`."""
+    if "_posts" in folders or (is_dated and "layout" in fields):
+        for name in fields.keys() & {"tags", "categories"}:
+            if isinstance(fields[name], str) and "," not in fields[name]:
+                fields[name] = fields[name].split()
+    above = folders[1 : folders.index("_posts")] if "_posts" in folders else ()
+    if above and not (fields.get("category") or fields.get("categories")):
+        fields["category"] = above[0]
+
+
+def _url_folder(path: Path, root: Path) -> str:
+    """Return the folder of a file's page below the site's URL, with a slash at its end, or ""."""
+    names = [name for name in path.parent.relative_to(root).parts if name not in ("_posts", "_drafts")]
+    return "".join(f"{quote(name, errors='replace')}/" for name in names)
+
+
+def _is_translation(path: Path) -> bool:
+    """Return whether a file is the translation of the same file without a language in its name."""
+    match = LANGUAGE_NAME.fullmatch(path.stem)
+    return bool(match) and any(path.with_name(match[1] + suffix).is_file() for suffix in SUFFIXES)  # type: ignore[index]
 
 
 def _parse_name(path: Path) -> tuple[str, str]:
     """Return the date and the slug that a file's name has; that of an `index` file is its folder's."""
-    name = path.absolute().parent.name if path.stem == "index" else path.stem
-    date, slug = DATED_NAME.findall(name.encode(errors="replace").decode())[0]
+    language = LANGUAGE_NAME.fullmatch(path.stem)
+    is_index = path.stem == "index" or (language and language[1] == "index")
+    name = path.absolute().parent.name if is_index else path.stem
+    name = normalize("NFC", name.encode(errors="replace").decode())
+    date, slug = DATED_NAME.findall(name)[0]
+    try:
+        parse_written_date(date)
+    except ValueError:  # none, or a number such as 2026-99-99
+        return "", name
     return date, slug
-
-
-def _link_files(html: str, path: Path, root: Path, site: str) -> str:
-    """Return HTML in which links to other article files below `root` lead to the site's URL and their slug."""
-
-    def link(attribute: str, url: str) -> str:
-        target, mark, fragment = url.partition("#")
-        file = Path(os.path.abspath(path.parent / unquote(target)))
-        is_inside = file.is_relative_to(os.path.abspath(root))
-        if attribute != "href" or not (is_inside and target.lower().endswith(SUFFIXES) and os.path.isfile(file)):
-            return url
-        try:
-            fields, _ = parse_front_matter(file.read_bytes())
-        except SourceError:  # The file is no article, or the report names it when it is read.
-            return url
-        slug = normalize_slug(str(fields.get("slug") or _parse_name(file)[1]))
-        return f"{site.rstrip('/')}/{quote(slug)}{mark}{fragment}"
-
-    return change_urls(html, link) if site else html

@@ -1,25 +1,28 @@
-"""Normalize articles of other systems: from their authors' field names and values to the import form's."""
+"""Normalize articles of other systems: from their authors' field names and values to the import form's.
+
+Each value that is used is taken out of what the source has. Whatever remains is reported.
+"""
 
 import re
-from datetime import UTC, datetime, tzinfo
+from datetime import UTC, datetime
 from typing import Any
+from unicodedata import category, combining, normalize
+from unicodedata import name as character_name
 from urllib.parse import urljoin
 
-from content.html import decode_references
-from content.search import fold
 from content.urls import change_urls, complete_url
-from converters.dates import normalize_date, parse_date
-from converters.front_matter import parse_scalars
+from converters.dates import parse_date
+from converters.front_matter import JSON_FIELDS, parse_scalars
+from converters.markup import note_markup
 from converters.records import DATES, FIELD_BY_ALIAS, SourceArticle, SourceOptions, plain_name
 
-MISSING: tuple[Any, ...] = (None, "", [])
-TRUE, FALSE = ("true", "yes", "on", "1"), ("false", "no", "off", "0")
-TAG = re.compile(r"</?[a-zA-Z][^<>]*>")
-# Two patterns, since one that could begin with either bracket takes seven times as long.
-SHORTCODE = re.compile(r"\[(?:/[a-z]|[a-z][\w-]*\s[^\[\]<>]*=|gallery\])")
-# Templates of Jekyll, Hugo and Eleventy, and attributes of kramdown.
-TEMPLATE = re.compile(r"\{(?:[%{]|:\s?[.#\w])")
-MAX_TITLE_SLUG = 170  # A number of a post still fits behind as many characters.
+TRUE, FALSE = ("true", "yes", "on", "y", "1"), ("false", "no", "off", "n", "0")
+SWITCH = "Must be true or false (or yes, no, on, off, y, n, 1, 0)."
+TEXT = "Must be text, not a list or fields of its own."
+IMAGE_KEYS = "src", "url", "feature", "image", "path"
+MAX_TITLE_SLUG = 170  # leaves room for a post's number
+JOINERS = "\u200c\u200d"  # part of the spelling in Persian, Sinhala and others
+DROPPED = "Fields that articles here do not have"
 
 
 def normalize_article(
@@ -27,93 +30,226 @@ def normalize_article(
 ) -> SourceArticle:
     """Return an article of another system in the import form.
 
-    `fields` has the source's names; None and "" are missing values. `date` and `slug` are used if the fields have none.
-    `folder` is the folder of the article below the site's URL.
+    `fields` has the source's names; None, "" and empty lists are missing values. `date` and `slug` are used if the
+    fields have none. `folder` is the folder of the article below the site's URL.
     """
     article = SourceArticle(where, {})
-    _rename(article, fields, options.zone)
+    unused = _Fields(article, fields)
+    _take_status(article, unused, options)
+    _take_categories(article, unused)
+    for field in dict.fromkeys(FIELD_BY_ALIAS.values()):
+        if field not in article.fields:
+            unused.take(field)
+    unused.drop_rest()
     if date:
         article.fields.setdefault("publishedAt", date)
-    for field in article.fields.keys() & DATES:
-        article.fields[field] = normalize_date(_text(article.fields[field]), options.zone)
+    _normalize_values(article, options)
     if "publishedAt" in article.fields and "publishedAt" not in fields:
         # In other systems, a post with a date is published unless a switch makes it a draft.
         article.fields.setdefault("status", "published")
-    if not {"publishedAt", "status"} & article.fields.keys():
-        article.note("No date: drafts, if they are new")
-    _normalize_texts(article.fields)
-    given = normalize_slug(_text(article.fields.get("slug")) or slug)
-    article.fields["slug"] = given or slug_from_title(article.fields.get("title", ""))
+    if not {"publishedAt", "status"} & article.fields.keys() and not article.mistakes:
+        article.note("Without a date, and therefore drafts if they are new")
+    _set_slug(article, slug)
     _complete_urls(article, urljoin(f"{options.site.rstrip('/')}/", folder) if options.site else "")
-    article.fields.update(parse_scalars(article.fields))
+    note_markup(article)
     return article
 
 
-def _rename(article: SourceArticle, values: dict[str, Any], zone: tzinfo) -> None:
-    """Fill in an article's fields by the import form's names; what is none of them is dropped."""
-    fields = {name: value for name, value in values.items() if value not in MISSING or name == "contentHtml"}
-    # The author's names of the fields. Each one that is used is removed; the rest is dropped.
-    unused: dict[str, str] = {}
-    for name in fields:
-        unused.setdefault(plain_name(name), name)
-    for name in fields:
-        if name not in unused.values():
-            article.drop("Left out", name)
-    _use_switches(article, fields, unused, zone)
-    if "categories" in unused and "category" not in unused:
-        article.names["category"] = unused.pop("categories")
-        categories = _texts(fields[article.names["category"]])
-        article.fields["category"] = _text(categories)
-        if len(categories) > 1:
-            article.drop("Left out: categories after the first")
-    for alias, field in FIELD_BY_ALIAS.items():
-        # The aliases of a slug are for hints alone: they hold URLs.
-        if alias in unused and field not in article.fields and (alias == "slug" or field != "slug"):
-            article.names[field] = unused.pop(alias)
-            article.fields[field] = fields[article.names[field]]
-    for name in unused.values():
-        article.drop("Left out", name)
+class _Fields:
+    """The fields of a source that have not been used yet."""
+
+    def __init__(self, article: SourceArticle, fields: dict[str, Any]) -> None:
+        self.article = article
+        self.values: dict[str, tuple[str, Any]] = {}  # by plain name: the author's name, and the value
+        for name, value in fields.items():
+            if value in (None, "", [], {}) and name != "contentHtml":
+                continue
+            if plain_name(name) in self.values:
+                article.drop(DROPPED, name)
+            else:
+                self.values[plain_name(name)] = name, value
+
+    def pop(self, alias: str) -> tuple[str, Any]:
+        """Take a value out; return the author's name of it, and the value, or None."""
+        return self.values.pop(alias, (alias, None))
+
+    def take(self, field: str) -> None:
+        """Give the article one of the import form's fields, if the source has it by any name."""
+        for alias, name in FIELD_BY_ALIAS.items():
+            # The other aliases of a slug are for hints alone: they hold URLs.
+            if name == field and alias in self.values and (field != "slug" or alias == "slug"):
+                self.article.names[field], self.article.fields[field] = self.pop(alias)
+                return
+
+    def drop_rest(self) -> None:
+        for name, _ in self.values.values():
+            self.article.drop(DROPPED, name)
 
 
-def _use_switches(article: SourceArticle, fields: dict[str, Any], unused: dict[str, str], zone: tzinfo) -> None:
-    """Set the status of an article that a switch or Hugo's date of expiry keeps from readers."""
-    switches = "draft", "published", "expirydate"
-    draft, published, expiry = (_text(fields.get(unused.get(name, ""))) for name in switches)
-    unused.pop("draft", None)
-    if published.lower() in (*TRUE, *FALSE):  # In Jekyll it is a switch, elsewhere a date.
-        unused.pop("published")
-    if draft.lower() in TRUE or published.lower() in FALSE:
+def _take_status(article: SourceArticle, unused: _Fields, options: SourceOptions) -> None:
+    """Make an article a draft if a switch, or Hugo's date of expiry, keeps it from readers."""
+    name, draft = unused.pop("draft")
+    is_draft = _read_switch(article, name, draft)
+    name, published = unused.values.get("published", ("", None))
+    # In Jekyll it is a switch, elsewhere a date.
+    if _spells_switch(published):
+        is_draft = _read_switch(article, *unused.pop("published")) is False or is_draft
+    elif published is not None and unused.values.keys() & {"date", "pubdate", "publishdate", "publishedat"}:
+        _read_switch(article, *unused.pop("published"))
+    name, expiry = unused.values.get("expirydate", ("", None))
+    if expiry is not None and _has_passed(article, name, expiry, options):
+        unused.pop("expirydate")
+        is_draft = True
+        article.note("Saved as drafts because they have expired", name)
+    if is_draft:
         article.fields["status"] = "draft"
-    expires_at = parse_date(expiry, zone)
-    if expires_at and expires_at <= datetime.now(UTC):
-        article.fields["status"] = "draft"
-        name = unused.pop("expirydate")
-        article.note(f"Drafts, because their {name} is past")
 
 
-def _normalize_texts(fields: dict[str, Any]) -> None:
-    if "title" in fields:
-        fields["title"] = normalize_title(_text(fields["title"]))
-    if "category" in fields:
-        fields["category"] = _text(fields["category"])
-    if "keywords" in fields:
-        fields["keywords"] = _texts(fields["keywords"])
+def _spells_switch(value: Any) -> bool:
+    return value is not None and str(value).strip().lower() in (*TRUE, *FALSE)
 
 
-def normalize_title(html: str) -> str:
-    """Return the text of a title in HTML, on one line."""
-    return " ".join(decode_references(TAG.sub("", html)).split())
+def _read_switch(article: SourceArticle, name: str, value: Any) -> bool | None:
+    """Return whether a switch is on, or None without a value or with one that is a mistake."""
+    if value is None:
+        return None
+    if not _spells_switch(value):
+        article.names["status"] = name
+        article.reject("status", SWITCH, value)
+        return None
+    return str(value).strip().lower() in TRUE
+
+
+def _has_passed(article: SourceArticle, name: str, value: Any, options: SourceOptions) -> bool:
+    try:
+        return parse_date(str(value), options.zone) <= datetime.now(UTC)
+    except ValueError as error:
+        article.names["expiryDate"] = name
+        article.reject("expiryDate", str(error), value)
+        return False
+
+
+def _take_categories(article: SourceArticle, unused: _Fields) -> None:
+    """Use the first of several categories as the category."""
+    alias = "category" if "category" in unused.values else "categories"
+    if alias not in unused.values or (alias == "category" and not isinstance(unused.values[alias][1], list)):
+        return
+    article.names["category"], value = unused.pop(alias)
+    categories = _read_texts(article, "category", value)
+    if categories:
+        article.fields["category"] = categories[0]
+        for name in categories[1:]:
+            article.drop("Categories after the first", name)
+
+
+def _normalize_values(article: SourceArticle, options: SourceOptions) -> None:
+    """Parse the values of an article's fields. A value that is not understood is a mistake."""
+    for field, value in list(article.fields.items()):
+        if field in DATES:
+            _normalize_date(article, field, value, options)
+        elif field == "keywords":
+            article.fields[field] = _read_texts(article, field, value) or []
+        elif field == "bannerUrl":
+            article.fields[field] = _read_image(article, article.names.get(field, field), value)
+        elif field in JSON_FIELDS:
+            article.fields.update(parse_scalars({field: value}))
+        elif isinstance(value, list | dict):
+            article.reject(field, TEXT, value)
+        else:
+            article.fields[field] = str(value)
+    if "title" in article.fields:
+        article.fields["title"] = re.sub(r"\s*\n\s*", " ", article.fields["title"].strip())
+
+
+def _normalize_date(article: SourceArticle, field: str, value: Any, options: SourceOptions) -> None:
+    try:
+        article.fields[field] = parse_date(str(value), options.zone).isoformat()
+    except ValueError as error:
+        article.reject(field, str(error), value)
+
+
+def _read_texts(article: SourceArticle, field: str, value: Any) -> list[str]:
+    """Return the texts of a list, or of a text with commas."""
+    items = value if isinstance(value, list) else [value] if isinstance(value, dict) else str(value).split(",")
+    if any(isinstance(item, list | dict) for item in items):
+        article.reject(field, "Must be a list of texts, or a text with commas.", value)
+        return []
+    return [text for item in items if item is not None and (text := str(item).strip())]
+
+
+def _read_image(article: SourceArticle, name: str, value: Any) -> str:
+    """Return the URL of an image: a text, the first one of a list, or below a key such as `src`."""
+    if isinstance(value, list):
+        if len(value) > 1:
+            article.drop(DROPPED, f"{name} after the first")
+        return _read_image(article, name, value[0]) if value else ""
+    if not isinstance(value, dict):
+        return "" if value is None else str(value).strip()
+    key = next((key for key in IMAGE_KEYS if value.get(key)), None)
+    for other, rest in value.items():
+        if other != key and rest not in (None, "", [], {}):
+            article.drop(DROPPED, f"{name}.{other}")
+    return _read_image(article, f"{name}.{key}", value[key]) if key else ""
+
+
+def _set_slug(article: SourceArticle, name: str) -> None:
+    """Set the given slug, else the one of the file's name, else one from the title."""
+    title = article.fields.get("title", "")
+    slug = normalize_slug(article.fields.get("slug", "")) or normalize_slug(name) or slug_from_title(title)
+    if slug:
+        article.fields["slug"] = slug
+    elif title and not any(mistake.field == article.names.get("slug", "slug") for mistake in article.mistakes):
+        article.reject("slug", f"The title {title[:80]!r} has no letter or digit to make a slug from. Add a slug.")
 
 
 def normalize_slug(text: str) -> str:
     """Return text as a slug."""
-    return re.sub(r"[\s/?#]+", "-", text.strip(" /"))
+    return normalize("NFC", re.sub(r"[\s/?#]+", "-", text.strip(" /")))
 
 
 def slug_from_title(title: str, number: str = "") -> str:
-    """Return a slug of the title's words and, behind them, the number."""
-    words = "-".join(re.findall(r"\w+", fold(title)))[:MAX_TITLE_SLUG]
-    return f"{words}-{number}".strip("-")
+    """Return a slug of the title's words and, behind them, the number.
+
+    Latin letters lose their accents. Other letters, and the marks that belong to them, stay as they are.
+    """
+    words: list[str] = [""]
+    for character in _without_latin_accents(title.lower()):
+        if category(character)[0] in "LN" or character == "_" or (words[-1] and _extends_word(character)):
+            words[-1] += character
+        elif words[-1]:
+            words.append("")
+    slug = _shorten("-".join(word.strip(JOINERS) for word in words if word))
+    return normalize("NFC", f"{slug}-{number}".strip("-"))
+
+
+def _extends_word(character: str) -> bool:
+    # Variation selectors and enclosing marks belong to emoji.
+    is_emoji = "\ufe00" <= character <= "\ufe0f" or category(character) == "Me"
+    return character in JOINERS or (category(character)[0] == "M" and not is_emoji)
+
+
+def _without_latin_accents(text: str) -> str:
+    """Return decomposed text in which Latin letters have no marks."""
+    kept, base = [], ""
+    for character in normalize("NFD", text):
+        if not combining(character):
+            base = character
+        elif character_name(base, "").startswith("LATIN"):
+            continue
+        kept.append(character)
+    return normalize("NFC", "".join(kept))
+
+
+def _shorten(slug: str) -> str:
+    """Return the beginning of a long slug, which ends after a word if possible and never inside a character."""
+    if len(slug) <= MAX_TITLE_SLUG:
+        return slug
+    end = slug.rfind("-", 0, MAX_TITLE_SLUG + 1)
+    if end < 1:
+        end = MAX_TITLE_SLUG
+        while end > 1 and category(slug[end])[0] == "M":
+            end -= 1
+    return slug[:end]
 
 
 def _complete_urls(article: SourceArticle, base: str) -> None:
@@ -124,32 +260,20 @@ def _complete_urls(article: SourceArticle, base: str) -> None:
         if attribute != "href" and url.startswith("../"):
             unbuilt.append(url)
             return url
-        return complete_url(url, base)
+        return url if attribute == "href" and is_source_file(url) else complete_url(url, base)
 
-    banner, html = _text(article.fields.pop("bannerUrl", "")), article.fields.get("contentHtml")
+    banner, html = article.fields.pop("bannerUrl", ""), article.fields.get("contentHtml")
     url = re.sub("^//", "https://", complete("src", banner)) if banner else ""
     if url.startswith(("http://", "https://")):
         article.fields["bannerUrl"] = url
     elif url:
-        article.drop("Left out: banners without a whole URL. Write it, or set --site or SITE_URL")
+        article.drop("Banners without an absolute URL (write it, or set --site or SITE_URL)", banner[:80])
     if isinstance(html, str):
         article.fields["contentHtml"] = change_urls(html, complete)
-        if SHORTCODE.search(html) or TEMPLATE.search(html):
-            article.note("Shortcodes or templates, which stay as text")
     if unbuilt:
-        article.note("Pictures whose path begins with ../, which your site has elsewhere when it is built")
+        article.note("Pictures whose path begins with ../ and which only your site's build can find")
 
 
-def _text(value: Any) -> str:
-    """Return the first text in a value: of a list, or of what an image or a category has besides its name."""
-    if isinstance(value, dict):
-        value = [value[name] for name in ("src", "url", "image", "path", "name") if name in value]
-    if isinstance(value, list):
-        return _text(value[0]) if value else ""
-    return "" if value is None else str(value)
-
-
-def _texts(value: Any) -> list[str]:
-    """Return the texts of a list, or of a text with commas."""
-    items = value if isinstance(value, list) else _text(value).split(",")
-    return [text for item in items if (text := _text(item).strip())]
+def is_source_file(url: str) -> bool:
+    """Return whether a URL is the relative path of a file that a site is built from, and not of one of its pages."""
+    return bool(re.match(r"(?![a-z][a-z0-9+.-]*:|//)[^?#]*\.(?:mdx?|markdown)(?:[?#]|\Z)", url, re.IGNORECASE))

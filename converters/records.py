@@ -36,6 +36,16 @@ class Note(NamedTuple):
 
     kind: str
     detail: str = ""
+    unit: str = "article"  # what the report counts
+
+
+class Mistake(NamedTuple):
+    """Something that the author has to correct before anything is imported."""
+
+    where: str
+    reason: str
+    field: str = ""  # the author's name of it
+    value: Any = None
 
 
 @dataclass
@@ -47,12 +57,18 @@ class SourceArticle:
     names: dict[str, str] = field(default_factory=dict)  # the import form's name -> the author's name
     notes: list[Note] = field(default_factory=list)  # what readers of the site may notice
     dropped: list[Note] = field(default_factory=list)  # what has no place in an article here
+    mistakes: list[Mistake] = field(default_factory=list)  # what its author has to correct first
     # Is the stored article with the same slug this one, if none has its id?
     matches_slug: bool = True
 
     def note(self, kind: str, detail: str = "") -> None:
         """Add something that readers of the site may notice."""
         self.notes.append(Note(kind, detail))
+
+    def reject(self, field: str, reason: str, value: Any = None) -> None:
+        """Add a mistake in one of the import form's fields, and remove the field's value."""
+        self.fields.pop(field, None)
+        self.mistakes.append(Mistake(self.where, reason, self.names.get(field, field), value))
 
     def drop(self, kind: str, detail: str = "") -> None:
         """Add something that was not used."""
@@ -63,16 +79,9 @@ class IgnoredItem(NamedTuple):
     """A file, a page or another item of a source that is not imported."""
 
     kind: str
-    name: str
-
-
-class Mistake(NamedTuple):
-    """Something that the author has to correct before anything is imported."""
-
-    where: str
-    reason: str
-    field: str = ""  # the author's name of it
-    value: Any = None
+    name: str  # may be empty
+    detail: str = ""
+    unit: str = "article"
 
 
 def mistake(where: str, error: SourceError | OSError) -> Mistake:

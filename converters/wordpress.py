@@ -8,11 +8,12 @@ from urllib.parse import unquote
 from xml.etree.ElementTree import Element, ParseError, TreeBuilder, XMLParser
 
 from content.html import decode_references, visible_words
-from converters.normalize import normalize_article, normalize_title, slug_from_title
+from converters.normalize import normalize_article, slug_from_title
 from converters.paragraphs import add_paragraphs
 from converters.records import Converted, IgnoredItem, SourceError, SourceOptions
 
 CONTROL_CHARACTERS = bytes({*range(32)} - {*b"\t\n\r"})  # No XML can hold them, but WordPress exports them.
+TAG = re.compile(r"</?[a-zA-Z][^<>]*>")
 CHUNK_BYTES = 1 << 16
 STATUSES = {"publish": "published", "future": "published", "draft": "draft", "pending": "draft", "private": "draft"}
 # The block editor writes paragraphs itself, and its settings in comments.
@@ -112,12 +113,12 @@ def _read_post(item: Element, texts: Texts, site_title: str, images: Texts, name
     parts = [_texts(child) for child in item if len(child)]
     meta = defaultdict(str, {part["meta_key"]: part["meta_value"] for part in parts})
     html_title = texts["title"].strip() or "(no title)"
-    title = normalize_title(html_title)
+    title = " ".join(decode_references(TAG.sub("", html_title)).split())
     status = "draft" if _is_closed(texts) else STATUSES[texts["status"]]
     banner = images.get(meta["_thumbnail_id"])
     return {
         "id": f"wordpress-{texts['post_id']}",
-        "title": html_title,
+        "title": title,
         "slug": unquote(texts["post_name"]) or slug_from_title(title, texts["post_id"]),
         "status": status,
         "publishedAt": _utc(texts["post_date_gmt"]) or (texts["post_date"] if status == "published" else ""),

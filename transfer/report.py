@@ -10,9 +10,7 @@ from typing import Any
 from content.html import ANY_TAG, decode_references
 from content.text import printable
 from content.urls import has_relative_urls
-from converters.dates import DATE_FORMS
 from converters.records import (
-    DATES,
     FIELD_BY_ALIAS,
     IgnoredItem,
     Mistake,
@@ -74,7 +72,7 @@ class ImportReport:
 
     def ignore(self, item: IgnoredItem) -> None:
         """Record an item of a source that is not imported."""
-        self.ignored[Note(item.kind)].append(item.name)
+        self.ignored[Note(item.kind, item.detail, item.unit)].append(item.name)
 
     def describe(self, article: SourceArticle, row: dict[str, Any]) -> None:
         """Record what there is to report about a new or changed article, whose row is given by `Article` column."""
@@ -97,20 +95,22 @@ class ImportReport:
 
 
 def explain(article: SourceArticle, messages: dict[str, list[str]]) -> Iterator[Mistake]:
-    """Yield the mistakes in an article, given marshmallow's messages by field."""
+    """Yield the mistakes in an article: those of its converter, and those of marshmallow's messages by field."""
     record = article.fields
     if not isinstance(record, dict):
         yield Mistake(article.where, messages["_schema"][0])
         return
     slug = record.get("slug")
     where = f"{article.where}, slug {show.repr(slug)}" if slug and isinstance(slug, str) else article.where
+    yield from (mistake._replace(where=where) for mistake in article.mistakes)
+    rejected = {mistake.field for mistake in article.mistakes}
     for field, (reason, *_) in sorted(messages.items()):
         value = record.get(field)
+        if article.names.get(field, field) in rejected:
+            continue
         if reason == "Unknown field.":
             known = FIELD_BY_ALIAS.get(plain_name(field))
             reason, value = f"Unknown field: {f'did you mean {known}?' if known else 'leave it out.'}", None
-        elif field in DATES and article.matches_slug:
-            reason = DATE_FORMS
         yield Mistake(where, reason, article.names.get(field, field), value)
 
 

@@ -65,10 +65,14 @@ def _load_articles(articles: Iterable[SourceArticle], report: ImportReport) -> I
     """Yield the valid articles. The mistakes in the others go to the report."""
     schema = ArticleImportSchema()
     for article in articles:
+        given: Row = {}
+        messages: dict[str, list[str]] = {}
         try:
             given = schema.load(article.fields)
         except ValidationError as error:
-            for mistake in explain(article, error.messages_dict):
+            messages = error.messages_dict
+        if messages or article.mistakes:
+            for mistake in explain(article, messages):
                 report.add(mistake)
         else:
             yield Incoming(f"{article.where}, slug {show.repr(given['slug'])}", article, given)
