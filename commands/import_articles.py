@@ -18,6 +18,7 @@ from transfer.sources import open_sources
 from transfer.writer import save_articles
 
 MAX_SLUGS = 3  # per kind
+MAX_DETAILS = 20  # per kind
 
 
 @click.command("import")
@@ -90,6 +91,8 @@ def echo_notes(report: ImportReport) -> None:
         for note, slugs in notes.items():
             lines.setdefault(note.kind, []).append(f"{note.detail} {_count(note, slugs)}".strip())
         for kind, details in lines.items():
+            if len(details) > MAX_DETAILS:
+                details[MAX_DETAILS:] = [f"and {len(details) - MAX_DETAILS} more"]
             echo(f"{kind}{' ' if details[0].startswith('(') else ': '}{', '.join(details)}", err=True)
 
 

@@ -17,6 +17,7 @@ JSON_FIELDS = {name for name, field in IMPORT_FIELDS.items() if isinstance(field
 MAX_DEPTH = 252  # Structured data may have as many levels within its field.
 MAX_LINE = 2**31 - 1  # No text has as many characters, so that none is folded.
 OPENING_LINE = re.compile(r"(?:---|\+\+\+)[ \t]*(?:\r?\n|\Z)")
+LONG_TOML_KEY = re.compile(r"(?:\.[ \t]*[^\s.=]{1,64}[ \t]*){200}")  # tomllib takes quadratic time for these
 QUOTES_HINT = "Put text that holds ': ' or begins with a special character between double quotes."
 # The first line that equals the opening one ends the front matter, whatever the fields hold.
 FRONT_MATTER = re.compile(r"(---|\+\+\+)[ \t]*\r?\n(.*?)^\1[ \t]*(?:\r?\n|\Z)", re.DOTALL | re.MULTILINE)
@@ -128,6 +129,8 @@ def _check_yaml(text: str) -> None:
 
 
 def _parse_toml(text: str) -> Any:
+    if LONG_TOML_KEY.search(text):
+        raise SourceError("The front matter must be TOML without keys of hundreds of parts.")
     try:
         return orjson.loads(orjson.dumps(tomllib.loads(f"\n{text}")))  # This turns dates into text.
     except (ValueError, TypeError, RecursionError) as error:

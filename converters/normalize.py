@@ -83,7 +83,7 @@ class _Fields:
 
     def drop_rest(self) -> None:
         for name, _ in self.values.values():
-            self.article.drop(DROPPED, name)
+            self.article.drop(DROPPED, name[:80])
 
 
 def _take_status(article: SourceArticle, unused: _Fields, options: SourceOptions) -> None:

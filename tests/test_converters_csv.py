@@ -28,3 +28,27 @@ def test_tables_of_a_spreadsheet_arrive(importer, separator):
     assert (first["id"], first["title"], first["views"]) == ("1", title, 12)
     assert (first["keywords"], first["contentHtml"]) == (["Obst", "Süßes"], html)
     assert (second["publishedAt"], second["contentHtml"]) == (FUTURE, "<p>Text &amp; &lt;<br>\nmehr</p>\n<p>Text</p>")
+
+
+@pytest.mark.parametrize("value", ["WAHR", "ja", "x", "#REF!", "2"])
+def test_switch_of_a_row_that_is_not_understood_is_a_mistake(importer, value):
+    importer.write({"a.csv": f"Title;Body;Date;Draft\nA;x;01.03.2026;nein\nB;x;01.03.2026;{value}\n"})
+    lines = importer.run("import", "a.csv").stderr.splitlines()
+    assert [line.partition(" must be")[0] for line in lines[1:]] == [
+        "a.csv, row 2, slug 'a': Draft: 'nein'",
+        f"a.csv, row 3, slug 'b': Draft: '{value}'",
+    ]
+
+
+def test_null_values_of_databases_are_empty(importer):
+    importer.write({"a.csv": "title,body,date,description,draft,tags\nA,x,2026-01-01,NULL,\\N,NULL\n"})
+    assert importer.imports("a.csv") == ""
+    article = importer.only()
+    assert ("metaDesc" in article, article["keywords"], article["status"]) == (False, [], "published")
+
+
+@pytest.mark.parametrize("name", ["a.tsv", "a.xlsx", "a.ods"])
+def test_other_spreadsheets_are_wrong_usage_that_names_csv(importer, name):
+    importer.write({name: "title\tbody\n"})
+    result = importer.run("import", name)
+    assert (result.exit_code, "CSV" in result.stderr) == (2, True)

@@ -1,6 +1,7 @@
 """Import of folders and files of Markdown and HTML."""
 
 import re
+from unicodedata import normalize
 from zoneinfo import ZoneInfo
 
 import pytest
@@ -378,3 +379,284 @@ def test_what_is_lost_is_said_of_new_and_changed_articles(importer):
 def test_wrong_site_or_zone_is_wrong_usage(importer, option):
     importer.write({"a.md": "---\ntitle: A\n---\n"})
     assert importer.run("import", "a.md", *option).exit_code == 2
+
+
+# Values
+
+
+@pytest.mark.parametrize(
+    ("fields", "state"),
+    [
+        ("draft: TRUE", "draft"),
+        ("draft: Yes", "draft"),
+        ("draft: on", "draft"),
+        ("draft: 1", "draft"),
+        ("draft: y", "draft"),
+        ("draft: 'off'", "published"),
+        ("draft: N", "published"),
+        ("draft:", "published"),
+        ("published: no", "draft"),
+        ("published: 0", "draft"),
+        ("published: y", "published"),
+        ("draft: false\nstatus: draft", "draft"),
+        ("draft: true\nstatus: published", "draft"),
+    ],
+)
+def test_switches_of_every_spelling_are_understood(importer, fields, state):
+    importer.write({"a.md": f"---\ntitle: A\ndate: 2026-01-01\n{fields}\n---\n"})
+    importer.imports("a.md")
+    assert importer.states() == {"a": state}
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [
+        ("draft", "falsch"),
+        ("draft", "soon"),
+        ("draft", "[true]"),
+        ("published", "vielleicht"),
+        ("expiryDate", "next year"),
+        ("date", "2026-03-01 08:00 CET"),
+        ("pubDate", "Sun, 01 Mar 2026 08:00:00 +0100 tomorrow"),
+        ("date", "2026-02-29"),
+        ("date", "03/01/2026"),
+        ("date", "Mon, 01 Mar 2026"),
+        ("date", "13:00 PM"),
+        ("date", "2026-03-29 02:30"),  # nonexistent in Berlin
+        ("lastmod", "{a: b}"),
+        ("title", "[a, b]"),
+        ("description", "{a: b}"),
+        ("tags", "{a: b}"),
+        ("categories", "[[a]]"),
+        ("readTime", "4 min"),
+        ("views", "1.000"),
+    ],
+)
+def test_value_that_is_not_understood_is_a_mistake(importer, field, value):
+    title = "" if field == "title" else "title: A\n"
+    importer.write({"a.md": f"---\n{title}created: 2026-01-01\n{field}: {value}\n---\n"})
+    result = importer.run("import", "a.md", "--timezone", "Europe/Berlin")
+    assert result.exit_code == 1
+    (line,) = result.stderr.splitlines()[1:]
+    assert line.startswith(f"a.md, slug 'a': {field}: ")
+    assert importer.states() == {}
+
+
+@pytest.mark.parametrize(
+    ("date", "moment"),
+    [
+        ("December 31, 2025 11:59 PM", "2025-12-31T22:59:00.000Z"),
+        ("31 Dec 2025 12:05 am", "2025-12-30T23:05:00.000Z"),
+        ("Wed Dec 31 2025 23:00:00 GMT-0500 (Eastern Standard Time)", "2026-01-01T04:00:00.000Z"),
+        ("Wednesday, December 31st, 2025 at 8 p.m.", "2025-12-31T19:00:00.000Z"),
+        ("2025/12/31 23:00:00 UTC", "2025-12-31T23:00:00.000Z"),
+        ("2025-1-2", "2025-01-02T00:00:00.000Z"),
+        ("31-Dec-25", "2025-12-31T00:00:00.000Z"),
+        ("20251231T230000Z", "2025-12-31T23:00:00.000Z"),
+        ("2025-10-26 02:30", "2025-10-26T00:30:00.000Z"),  # ambiguous: the first one
+    ],
+)
+def test_dates_are_understood_completely(importer, date, moment):
+    importer.write({"a.md": f'---\ntitle: A\ndate: "{date}"\n---\n'})
+    importer.imports("a.md", "--timezone", "Europe/Berlin")
+    assert importer.only()["publishedAt"] == moment
+
+
+def test_every_field_that_is_not_used_is_named(importer):
+    fields = (
+        "excerpt: E\ndescription: D\ncover: {src: /a.jpg, alt: Alt, credit: ''}\nimages: [/b.jpg]\nnoindex: 1\nempty:"
+    )
+    importer.write({"a.md": f"---\ntitle: A\ndate: 2026-01-01\ncategories: [X, Y, Z]\n{fields}\n---\n"})
+    categories, dropped = importer.imports("a.md", "--site", SITE).splitlines()
+    assert "Y (1 article: a), Z (1 article: a)" in categories
+    assert sorted(re.findall(r"([\w.]+) \(1 article: a\)", dropped)) == ["cover.alt", "excerpt", "images", "noindex"]
+    article = importer.only()
+    assert (article["category"], article["metaDesc"], article["bannerUrl"]) == ("X", "D", f"{SITE}/a.jpg")
+
+
+def test_titles_stay_as_typed(importer):
+    titles = {"a": "Option<T> & Result<T, E>", "b": "Using <b> &lt;tags&gt;", "c": "<Suspense>", "d": "«\xa0Oui\xa0»"}
+    importer.write({f"{name}.md": f'---\ntitle: "{title}"\n---\n' for name, title in titles.items()})
+    importer.imports(*(f"{name}.md" for name in titles))
+    assert {slug: article["title"] for slug, article in importer.articles().items()} == titles
+
+
+# Slugs
+
+
+@pytest.mark.parametrize(
+    ("title", "slug"),
+    [
+        ("ខ្ញុំស្រឡាញ់ ភ្នំពេញ", "ខ្ញុំស្រឡាញ់-ភ្នំពេញ"),
+        ("ශ්\u200dරී ලංකාව", "ශ්\u200dරී-ලංකාව"),
+        ("می\u200cروم به خانه", "می\u200cروم-به-خانه"),
+        ("తెలుగు వంట", "తెలుగు-వంట"),
+        ("שָׁלוֹם עולם", "שָׁלוֹם-עולם"),
+        ("Ελληνικά Ψωμί", "ελληνικά-ψωμί"),
+        ("がぎぐ パン", "がぎぐ-パン"),
+        ("Ёлка и йод", "ёлка-и-йод"),
+        ("Łódź, Žižkov & Straße", "łodz-zizkov-straße"),
+        ("Phở bò", "pho-bo"),
+        ("İstanbul", "istanbul"),
+        ("☕️ Coffee 1️⃣", "coffee-1"),
+        ("한국어 " * 90, "-".join(["한국어"] * 42)),
+    ],
+)
+def test_slug_from_a_title_keeps_the_words_of_every_script(importer, title, slug):
+    importer.write({"a.csv": f"title;body\n{normalize('NFD', title)};x\n"})
+    importer.imports("a.csv")
+    assert list(importer.articles()) == [normalize("NFC", slug)]
+
+
+def test_file_names_and_links_compare_in_nfc(importer):
+    post = "---\ntitle: A\ndate: 2026-01-01\n---\n"
+    importer.write({f"posts/{normalize('NFD', 'größe')}.md": post})
+    importer.write({"posts/b.md": f"{post}[a](gr%C3%B6%C3%9Fe.md) [b]({normalize('NFD', 'größe')}.md)"})
+    assert importer.imports("posts", "--site", SITE) == ""
+    assert importer.articles().keys() == {normalize("NFC", "größe"), "b"}
+    assert re.findall('href="(.*?)"', importer.only("b")["contentHtml"]) == [f"{SITE}/gr%C3%B6%C3%9Fe"] * 2
+
+
+def test_translations_beside_their_original_are_not_imported(importer):
+    post = "---\ntitle: A\ndate: 2026-01-01\n{}\n---\n[de](plain.de.md)"
+    names = ("menu/index.md", "menu/index.de.md", "plain.md", "plain.de.md", "plain.pt-br.md", "node.md", "node.js.md")
+    importer.write({f"posts/{name}": post.format("") for name in (*names, "alone/index.fr.md", "x.en.md")})
+    importer.write({"posts/plain.fr.md": post.format("slug: simple")})
+    report = importer.imports("posts", "--site", SITE)
+    assert "(3 files: plain.de.md, plain.pt-br.md, menu/index.de.md)" in report
+    assert "plain.de.md (7 articles: " in report
+    assert importer.articles().keys() == {"menu", "plain", "node", "node.js", "alone", "x.en", "simple"}
+
+
+# Folders
+
+
+def test_files_of_other_kinds_are_reported_by_extension(importer):
+    post = "---\ntitle: A\ndate: 2026-01-01\n---\n"
+    importer.write(
+        {f"posts/{name}": post for name in ("a.md", "b.qmd", "c.qmd", "d.TXT", "Makefile", "e.pdf", "_f.md")}
+    )
+    importer.write({f"posts/{name}": b"" for name in ("g.png", "h.SVG", ".DS_Store", ".git/i.md", "_layouts/j.html")})
+    importer.write({"posts/README.md": "# Read me"})
+    (line,) = importer.imports("posts").splitlines()
+    for part in (
+        ".qmd (2 files: b.qmd, c.qmd)",
+        ".txt (1 file: d.TXT)",
+        "no extension (1 file: Makefile)",
+        ".pdf (1 file: e.pdf)",
+        "files named _* (1 file: _f.md)",
+        "folders named _* (1 folder: _layouts)",
+        "no front matter (1 file: README.md)",
+    ):
+        assert part in line
+    assert all(name not in line for name in ("png", "SVG", "DS_Store", ".git"))
+    assert importer.articles().keys() == {"a"}
+
+
+def test_data_files_of_eleventy_are_reported_by_name(importer):
+    post = "---\ntitle: A\ndate: 2026-01-01\n---\n"
+    data = ("blog/blog.11tydata.js", "blog/old/old.json", "blog/a.json", "blog/a.11tydata.json")
+    importer.write({"blog/a.md": post, "blog/old/b.md": post, **dict.fromkeys(data, "{}"), "blog/other.json": "{}"})
+    first, second = importer.imports("blog").splitlines()
+    assert all(f"{name.removeprefix('blog/')} (1 file)" in first for name in data)
+    assert ".json (1 file: other.json)" in second
+
+
+def test_folders_of_jekyll_make_drafts_and_categories(importer):
+    post = "---\nlayout: post\ntitle: A\n{}---\n"
+    importer.write(
+        {
+            "site/_posts/2026-1-5-first.md": post.format("categories: one two\n"),
+            "site/recipes/_posts/2026-01-06-soup.md": post.format(""),
+            "site/recipes/_posts/2026-01-07-cake.md": post.format("category: Sweets\n"),
+            "site/_drafts/idea.md": post.format("date: 2026-01-01\ndraft: false\n"),
+            "site/_includes/2026-01-08-part.md": post.format(""),
+        }
+    )
+    importer.imports("site")
+    assert importer.states() == {"first": "published", "soup": "published", "cake": "published", "idea": "draft"}
+    categories = {slug: article["category"] for slug, article in importer.articles().items()}
+    assert categories == {"first": "one", "soup": "recipes", "cake": "Sweets", "idea": ""}
+    assert importer.only("first")["publishedAt"] == "2026-01-05T00:00:00.000Z"
+    importer.write({"_drafts/other.md": post.format("date: 2026-01-01\n")})
+    importer.imports("_drafts/other.md")
+    assert importer.states()["other"] == "draft"
+
+
+def test_links_lead_to_articles_or_are_reported(importer):
+    post = "---\ntitle: A\ndate: 2026-01-01\n---\n"
+    links = (
+        "[1](b.md?x=1#y) [2](/blog/c/index.md) [3](/c/index.md) [4](blog/b.md) [5](nope.md#z) [6](/_d.md) [7](e.mdx)"
+    )
+    pages = "[8](../b/) [9](../c) [10](../tags/news/) [11](https://a.example/f.md)"
+    importer.write({"blog/a.md": f"{post}{links} {pages}", "blog/b.md": post, "blog/c/index.md": post})
+    importer.write({"blog/_d.md": post, "blog/e.mdx": post})
+    report = importer.imports("blog", "--site", f"{SITE}/blog/")
+    for url in ("nope.md#z", "/_d.md", "e.mdx", "../tags/news/"):
+        assert f"{url} (1 article: a)" in report
+    assert "../b/" not in report
+    assert re.findall('href="(.*?)"', importer.only()["contentHtml"]) == [
+        *(f"{SITE}/blog/{path}" for path in ("b?x=1#y", "c", "c", "b")),
+        *("nope.md#z", "/_d.md", "e.mdx"),
+        *(f"{SITE}/blog/{path}" for path in ("b/", "c", "tags/news/")),
+        "https://a.example/f.md",
+    ]
+
+
+# Markdown
+
+
+@pytest.mark.parametrize(
+    ("markdown", "html"),
+    [
+        ("## Prices {#cost}", '<h2 id="cost">Prices</h2>\n'),
+        ("Prices {#cost .wide}\n===", '<h1 id="cost" class="wide">Prices</h1>\n'),
+        ("## Cost\n## Prices {#cost}", '<h2 id="cost-1">Cost</h2>\n<h2 id="cost">Prices</h2>\n'),
+        ("## `{#a}`", '<h2 id="a"><code>{#a}</code></h2>\n'),
+        ("HTTP\n: A protocol\n: Of the web", "<dl>\n<dt>HTTP</dt>\n<dd>A protocol</dd>\n<dd>Of the web</dd>\n</dl>\n"),
+        ("![a](data:image/avif;base64,AA==)", '<p><img src="data:image/avif;base64,AA==" alt="a" /></p>\n'),
+        ("[a](javascript:alert(1))", "<p>[a](javascript:alert(1))</p>\n"),
+        (
+            "Text\n{% highlight c++ linenos %}\n#include <a>\n\n    b * c * d\n{% endhighlight %}\nText",
+            '<p>Text</p>\n<pre><code class="language-c++">#include &lt;a&gt;\n\n'
+            "    b * c * d\n</code></pre>\n<p>Text</p>\n",
+        ),
+        ('{{< highlight go "x=1" >}}\n# a\n{{< /highlight >}}', '<pre><code class="language-go"># a\n</code></pre>\n'),
+        (
+            "```liquid\n{% highlight a %}\n```",
+            '<pre><code class="language-liquid">{% highlight a %}\n</code></pre>\n',
+        ),
+    ],
+)
+def test_markdown_of_other_systems_is_rendered(importer, markdown, html):
+    importer.write({"a.md": f"---\ntitle: A\ndate: 2026-01-01\n---\n{markdown}\n"})
+    importer.imports("a.md")
+    assert importer.only()["contentHtml"] == html
+
+
+def test_component_that_markdown_loses_is_reported(importer):
+    importer.write({"a.md": "---\ntitle: A\ndate: 2026-01-01\n---\nA Vec<String>\n\n<Tabs>\n<p>a</p>\n</Tabs>\n"})
+    (line,) = importer.imports("a.md").splitlines()
+    assert "<String> (1 article: a), <Tabs> (1 article: a)" in line
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "+++\n" + ".".join("a" * 40_000) + " = 1\n+++\n",
+        "---\ntitle: x\n--- x\n" * 100_000,
+        "---\ntitle: A\nlastmod: '" + "2026-01-01 (" * 200_000 + "'\n---\n",
+    ],
+)
+def test_hostile_front_matter_is_one_mistake(importer, text):
+    importer.write({"a.md": text})
+    result = importer.run("import", "a.md")
+    assert (result.exit_code, result.stderr.count("\n")) == (1, 2)
+    assert len(result.stderr) < 1000
+
+
+def test_thousands_of_unused_fields_are_counted(importer):
+    fields = "\n".join(f"field{number}: x" for number in range(3000))
+    importer.write({"a.md": f"---\ntitle: A\ndate: 2026-01-01\n{fields}\n---\n"})
+    (line,) = importer.imports("a.md").splitlines()
+    assert line.endswith("field19 (1 article: a), and 2980 more")
