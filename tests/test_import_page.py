@@ -33,7 +33,7 @@ def test_odd_values_end_in_no_traceback(importer):
         assert result.exception is None or isinstance(result.exception, SystemExit), (name, result.exception)
 
 
-MARKDOWN, TABLE = (blocks(section(IMPORT, title), form)[0] for title, form in (("Markdown", "yaml"), ("Table", "csv")))
+MARKDOWN, TABLE = (blocks(section(IMPORT, title), form)[0] for title, form in (("Markdown", "yaml"), ("CSV", "csv")))
 CHEESE = f"{SITE}/content/images/2026/01/cheese.jpg"
 MENU = {"category": "News", "keywords": ["menu", "asparagus"], "publishedAt": "2026-03-01T07:00:00.000Z"}
 SOUP = {"metaDesc": "What we cook in March.", "bannerUrl": "https://www.example.com/images/asparagus.jpg"}
@@ -45,7 +45,7 @@ SOUP = {"metaDesc": "What we cook in March.", "bannerUrl": "https://www.example.
         ("WordPress", "export.xml", read_data("wordpress.xml"), "old", {"status": "published"}),
         ("Ghost", "ghost.json", read_data("ghost.json"), "kaese", {"bannerUrl": CHEESE}),
         ("Markdown", "posts/spring-menu.md", MARKDOWN, "spring-menu", MENU | SOUP),
-        ("Table", "articles.csv", TABLE, "spring-menu", MENU),
+        ("CSV", "articles.csv", TABLE, "spring-menu", MENU),
     ],
 )
 def test_commands_of_a_section_import_its_source(app, importer, title, file, content, slug, expected):
