@@ -26,24 +26,10 @@ from converters.records import (
 )
 
 SUFFIXES = (".html", ".md", ".markdown")
-PICTURES = [
-    "apng",
-    "avif",
-    "bmp",
-    "gif",
-    "heic",
-    "heif",
-    "ico",
-    "jfif",
-    "jpeg",
-    "jpg",
-    "jxl",
-    "png",
-    "svg",
-    "tif",
-    "tiff",
-    "webp",
-]
+PICTURES = (
+    *(".apng", ".avif", ".bmp", ".gif", ".heic", ".heif", ".ico", ".jfif", ".jpeg", ".jpg"),
+    *(".jxl", ".png", ".svg", ".tif", ".tiff", ".webp"),
+)
 DATED_NAME = re.compile(r"(?:(\d{4}-\d\d?-\d\d?)-)?(.*)", re.DOTALL)
 ELEVENTY_DATA = re.compile(r"(.*?)(?:\.11tydata)?\.(?:json|js|cjs|mjs)")
 # ISO 639-1, followed by a script or region in names such as index.pt-br.md
@@ -63,16 +49,16 @@ def read_folder(source: str, options: SourceOptions) -> Converted:
     """Yield the articles of a file, or of the files in a folder and its folders."""
     folder = _Folder(source, options)
     has_articles = False
-    for path in folder.paths if os.path.isdir(source) else [Path(source)]:
+    for path in [Path(source)] if folder.is_file else folder.paths:
         item = folder.read(path)
         has_articles |= not isinstance(item, IgnoredItem)
         yield item
-    if not os.path.isdir(source) and isinstance(item, IgnoredItem):
-        yield Mistake(source, f"It is not imported: {item.detail}.")
-    elif not has_articles:
-        reason = "It has no article files: .md, .markdown or .html with front matter between two lines ---."
-        yield Mistake(source, f"{reason} Name the folder that has them.")
-    yield from folder.others if os.path.isdir(source) else ()
+    if not folder.is_file:
+        yield from folder.others
+    if not has_articles:
+        found = "It is not imported" if folder.is_file else "It has no article files"
+        reason = f"{found}: an article is a .md, .markdown or .html file with front matter between two lines ---."
+        yield Mistake(source, reason)
 
 
 def own_article(where: str, fields: dict[str, Any], content: str, zone: tzinfo) -> SourceArticle:
@@ -133,7 +119,7 @@ class _Folder:
 
     def _is_article_file(self, path: Path) -> bool:
         suffix = path.suffix.lower()
-        if path.name.startswith(".") or suffix[1:] in PICTURES:
+        if path.name.startswith(".") or suffix in PICTURES:
             return False
         if path.name.startswith("_"):
             self._ignore(path, "files named _*")
@@ -228,11 +214,11 @@ class _Links:
         """Return the URL that a link leads to on the site, or the same URL if it is not known."""
         if attribute != "href" or ABSOLUTE_URL.match(url):
             return url
-        target, mark, rest = re.fullmatch(r"([^?#]*)([?#]?)(.*)", url, re.DOTALL).groups()  # type: ignore[union-attr]
+        target = re.split("[?#]", url, maxsplit=1)[0]
         if target.lower().endswith((*SUFFIXES, ".mdx")):
             slug = self._find_slug(unquote(target))
             if slug and self.site:
-                return f"{self.site}/{quote(slug)}{mark}{rest}"
+                return f"{self.site}/{quote(slug)}{url[len(target) :]}"
             if not slug and is_source_file(url):
                 self.missing[url] = None
         elif target.startswith("../") and self.site:
@@ -297,7 +283,7 @@ def _url_folder(path: Path, root: Path) -> str:
 def _is_translation(path: Path) -> bool:
     """Return whether a file is the translation of the same file without a language in its name."""
     match = LANGUAGE_NAME.fullmatch(path.stem)
-    return bool(match) and any(path.with_name(match[1] + suffix).is_file() for suffix in SUFFIXES)  # type: ignore[index]
+    return match is not None and any(path.with_name(match[1] + suffix).is_file() for suffix in SUFFIXES)
 
 
 def _parse_name(path: Path) -> tuple[str, str]:

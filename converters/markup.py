@@ -23,14 +23,14 @@ FOREIGN = re.compile(r"<(svg|math)(?=[\s>]).*?(?:</\1\s*>|\Z)", re.DOTALL | re.I
 CODE = re.compile(r"<(pre|code)(?=[\s>]).*?(?:</\1\s*>|\Z)", re.DOTALL | re.IGNORECASE)
 TAG_NAME = re.compile(r"<([a-zA-Z][^\s/>]*)")
 # The tags of Liquid, Nunjucks and Hugo with their names, and variables
-TEMPLATE = re.compile(r"\{%-?\s*(?!end)([\w-]+)|\{\{(?:&lt;|<|%)\s*/?\s*([\w.-]+)|(\{\{)")
+TEMPLATE = re.compile(r"\{(?:%-?\s*(?!end)([\w-]+)|\{(?:&lt;|<|%)\s*/?\s*([\w.-]+)|(\{))")
 SHORTCODE = re.compile(r"\[/([a-z][\w-]*)\]|\[([a-z][\w-]*)\s[^\[\]<>]*=|\[(gallery)\]")
-COMMENT = re.compile(r"\{/\*")
+COMMENT = re.compile(r"\{/(?:\*|<em>|<strong>)")  # Markdown takes the asterisks for emphasis
 # Attributes, abbreviations, and Markdown inside of HTML, as kramdown has them; formulas
 OTHER_MARKDOWN = {
     "{: …}": re.compile(r"\{:\s?[.#\w]"),
     "{.class}": re.compile(r"\{[.#][a-zA-Z][^{}]*\}"),
-    "*[abbreviation]: …": re.compile(r"^(?:<p>)?\*\[[^\]\n]+\]:", re.MULTILINE),
+    "*[abbreviation]: …": re.compile(r"\*\[[^\]\n]{1,100}\]:"),
     'markdown="1"': re.compile(r"<[a-zA-Z][^<>]*\smarkdown=", re.IGNORECASE),
     "$$ … $$": re.compile(r"\$\$[^$]+\$\$"),
 }
@@ -56,8 +56,8 @@ def note_markup(article: SourceArticle) -> None:
 
 
 def _templates(html: str) -> Iterator[str]:
-    for tag, shortcode, variable in TEMPLATE.findall(html):
-        yield f"{{% {tag} %}}" if tag else f"{{{{< {shortcode} >}}}}" if shortcode else f"{variable} }}}}"
+    for tag, shortcode, _ in TEMPLATE.findall(html):
+        yield f"{{% {tag} %}}" if tag else f"{{{{< {shortcode} >}}}}" if shortcode else "{{ }}"
 
 
 def _components(html: str) -> Iterator[str]:

@@ -44,15 +44,19 @@ def normalize_article(
     if date:
         article.fields.setdefault("publishedAt", date)
     _normalize_values(article, options)
-    if "publishedAt" in article.fields and "publishedAt" not in fields:
-        # In other systems, a post with a date is published unless a switch makes it a draft.
-        article.fields.setdefault("status", "published")
-    if not {"publishedAt", "status"} & article.fields.keys() and not article.mistakes:
-        article.note("Without a date, and therefore drafts if they are new")
+    _default_status(article, is_own_name="publishedAt" in fields)
     _set_slug(article, slug)
     _complete_urls(article, urljoin(f"{options.site.rstrip('/')}/", folder) if options.site else "")
     note_markup(article)
     return article
+
+
+def _default_status(article: SourceArticle, *, is_own_name: bool) -> None:
+    """Publish an article with a date, as other systems do unless a switch makes it a draft."""
+    if "publishedAt" in article.fields and not is_own_name:
+        article.fields.setdefault("status", "published")
+    if not {"publishedAt", "status"} & article.fields.keys() and not article.mistakes:
+        article.note("Without a date, and therefore drafts if they are new")
 
 
 class _Fields:

@@ -634,6 +634,13 @@ def test_markdown_of_other_systems_is_rendered(importer, markdown, html):
     assert importer.only()["contentHtml"] == html
 
 
+@pytest.mark.parametrize("text", ["## Upgrading {/*upgrading*/}", "{/* a note */}", "Text {/** b **/}"])
+def test_comments_of_mdx_are_reported(importer, text):
+    importer.write({"a.md": f"---\ntitle: A\ndate: 2026-01-01\n---\n{text}\n"})
+    (line,) = importer.imports("a.md").splitlines()
+    assert "{/* … */} (1 article: a)" in line
+
+
 def test_component_that_markdown_loses_is_reported(importer):
     importer.write({"a.md": "---\ntitle: A\ndate: 2026-01-01\n---\nA Vec<String>\n\n<Tabs>\n<p>a</p>\n</Tabs>\n"})
     (line,) = importer.imports("a.md").splitlines()
