@@ -62,6 +62,15 @@ def test_modules_import_only_what_is_below_them():
         assert imported_packages(*ast.walk(tree)) & LEVELS.keys() <= below, path
 
 
+@pytest.mark.parametrize("package", ["content", "converters"])
+def test_text_is_converted_without_database_flask_and_click(package):
+    beyond = {"auth", "click", "endpoints", "flask", "flask_sqlalchemy", "models", "sqlalchemy", "storage", "transfer"}
+    paths = [path for path in modules() if path.startswith(f"{package}/")]
+    assert paths
+    for path in paths:
+        assert not imported_packages(*ast.walk(modules()[path])) & beyond, path
+
+
 def test_no_module_needs_unix_to_be_imported():
     for path, tree in modules().items():
         assert not imported_packages(*tree.body) & UNIX_MODULES, path
