@@ -1,0 +1,117 @@
+"""Paragraphs and line breaks as WordPress adds them to a post of its classic editor (`wpautop`).
+
+WordPress works on text and does not parse HTML: whatever follows a "<" is a tag, the names of blocks are lower case,
+and a blank line always ends a paragraph. Some of its output is invalid, and browsers repair it. Unlike WordPress, this
+module never changes comments or the content of `pre`, `script`, `style` and `textarea`.
+
+Each pattern looks at a character a fixed number of times, so the time is linear in the length of any text.
+"""
+
+import re
+
+BLOCKS = (
+    "address area article aside blockquote caption col colgroup dd details div dl dt fieldset figcaption figure footer "
+    "form h1 h2 h3 h4 h5 h6 header hgroup hr legend li map math menu nav ol p pre PRE section style STYLE summary "
+    "table tbody td tfoot th thead tr ul"
+)
+# Stand-ins for text that must not change, and for a line feed that is not a line break. Neither occurs in HTML.
+KEPT, LINE_FEED = "\0", "\1"
+STAND_INS = re.compile(f"[{KEPT}{LINE_FEED}]")
+WHITESPACE = " \t\n\f\v"  # PHP's \s; a no-break space is text
+SPACE = f"[{WHITESPACE}]"
+# Unclosed elements and comments extend to the end, as in browsers.
+VERBATIM = re.compile(
+    r"<!--.*?(?:-->|\Z)|(<(pre|script|style|textarea)(?=[\s/>])[^>]*>?)(.*?)(</\2\s*>|\Z)", re.DOTALL | re.IGNORECASE
+)
+DRAWING = re.compile(r"<(svg|math)(?=[\s>]).*?(?:</\1>|\Z)", re.DOTALL)
+TAG = re.compile("<[^<>]*>?")
+NAME = rf"</?(?:{'|'.join(BLOCKS.split())})"
+SEPARATED_TAG = re.compile(rf"{NAME}(?=[\s/>{LINE_FEED}])[^<>]*>")
+BLOCK = f"{NAME}[^<>]*>"  # also a tag whose name only begins like a block's, such as picture
+BLOCK_TAG = re.compile(BLOCK)
+ONE_BLOCK = re.compile(f"{SPACE}*({BLOCK}){SPACE}*")
+# A paragraph begins and ends inside of a quotation.
+QUOTE_START, QUOTE_END = re.compile("<blockquote[^<>]*>"), "</blockquote>"
+# The paragraph of a text without tags ends before the end of these blocks.
+TEXT_IN_BLOCK = re.compile(rf"(<p>)?([^<]+)(</(?:address|div|form)>){SPACE}*")
+START_BEFORE_BLOCK, END_AFTER_BLOCK = re.compile(f"<p>{SPACE}*({BLOCK})"), re.compile(f"({BLOCK}){SPACE}*</p>")
+TWO_BREAKS = re.compile(rf"<br{SPACE}*/?>{SPACE}*<br{SPACE}*/?>")
+PARAGRAPH_END = re.compile(rf"\n{SPACE}*\n")
+BREAK = "<br />"
+OTHER_BREAK = re.compile("<br/?>")
+SPACES = re.compile(f"(?:{BREAK})?{SPACE}+")
+BREAK_AFTER_BLOCK = re.compile(f"({BLOCK}){SPACE}*{BREAK}")
+BREAK_BEFORE_BLOCK = re.compile(f"{BREAK}(?={SPACE}*</?(?:d[dlt]|div|li|ol|p|td|th|ul)[^<>]*>)")
+PARAM, SOURCE = "</?(?:param|embed)[^<>]*>", "<(?:source|track)[^<>]*>"
+# Whitespace before the first tags and after the second ones is removed if a text has a third one.
+INNER_TAGS = [
+    ("<option", "</option>", "<option|</option"),
+    (f"</object>|{PARAM}", f"<object[^<>]*>|{PARAM}", "<object"),
+    (rf"[<\[]/(?:audio|video)[>\]]|{SOURCE}", rf"[<\[](?:audio|video)[^<>\[\]]*[>\]]|{SOURCE}", SOURCE),
+    ("<figcaption[^<>]*>", "</figcaption>", "<figcaption"),
+]
+INNER = [
+    (re.compile(rf"(?<!{SPACE}){SPACE}+(?={before})"), re.compile(rf"({after}){SPACE}+"), re.compile(condition))
+    for before, after, condition in INNER_TAGS
+]
+
+
+def autop(text: str) -> str:
+    """Return `text` with a paragraph for each block of lines, and a line break for each line feed within one."""
+    if not text.strip():
+        return ""
+    kept: list[str] = []
+
+    def keep(match: re.Match[str]) -> str:
+        opening, content, closing = (match[1], match[3], match[4]) if match[1] else ("", match[0], "")
+        kept.append(content)
+        return f"{opening}{KEPT}{closing}"
+
+    html = STAND_INS.sub("", f"{text}\n").replace("\r\n", "\n").replace("\r", "\n")
+    html = _separate_blocks(VERBATIM.sub(keep, html))
+    paragraphs = (_add_paragraph(part.strip("\n")) for part in PARAGRAPH_END.split(html) if part)
+    html = "".join(f"{paragraph}\n" for paragraph in paragraphs)
+    html = _add_breaks(END_AFTER_BLOCK.sub(r"\1", START_BEFORE_BLOCK.sub(r"\1", html))).strip()
+    first, *others = html.replace(LINE_FEED, "\n").split(KEPT)
+    return "".join([first, *(part for pair in zip(kept, others, strict=True) for part in pair)])
+
+
+def _separate_blocks(html: str) -> str:
+    """Put blank lines around blocks, and replace line feeds in tags."""
+
+    def separate(tag: re.Match[str]) -> str:
+        before = "" if tag[0].startswith("</") else "\n\n"
+        return before + tag[0] + ("" if before else "\n\n")
+
+    html = SEPARATED_TAG.sub(separate, TWO_BREAKS.sub("\n\n", html))
+    html = TAG.sub(lambda tag: tag[0].replace("\n", LINE_FEED), html)
+    for before, after, condition in INNER:
+        if condition.search(html):
+            html = after.sub(r"\1", before.sub("", html))
+    return html
+
+
+def _add_paragraph(text: str) -> str:
+    """Return a text without blank lines as a paragraph, unless it is a block or a line that begins with a list item."""
+    block = ONE_BLOCK.fullmatch(text)
+    if block or not text.strip(WHITESPACE) or (text.startswith("<li") and "\n" not in text):
+        return block[1] if block else text.strip(WHITESPACE)
+    quote, end = QUOTE_START.match(text), TEXT_IN_BLOCK.fullmatch(text)
+    if end:
+        return f"{end[1] or '<p>'}{end[2]}</p>{end[3]}"
+    html = f"{quote[0]}<p>{text[quote.end() :]}" if quote else f"<p>{text}"
+    return f"{html.removesuffix(QUOTE_END)}</p>{QUOTE_END}" if html.endswith(QUOTE_END) else f"{html}</p>"
+
+
+def _add_breaks(html: str) -> str:
+    """Put a break before each line feed, but not beside blocks, and leave those of drawings alone."""
+
+    def add_break(spaces: re.Match[str]) -> str:
+        if "\n" not in spaces[0] or spaces[0].startswith(BREAK):
+            return spaces[0]
+        return f"{BREAK}\n" + spaces[0].rpartition("\n")[2]
+
+    html = OTHER_BREAK.sub(BREAK, html)
+    html = DRAWING.sub(lambda drawing: drawing[0].replace("\n", LINE_FEED), html)
+    html = BREAK_AFTER_BLOCK.sub(r"\1", SPACES.sub(add_break, html))
+    return BREAK_BEFORE_BLOCK.sub("", html)
