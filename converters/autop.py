@@ -16,12 +16,11 @@ BLOCKS = (
 )
 # Stand-ins for text that must not change, and for a line feed that is not a line break. Neither occurs in HTML.
 KEPT, LINE_FEED = "\0", "\1"
-STAND_INS = re.compile(f"[{KEPT}{LINE_FEED}]")
 WHITESPACE = " \t\n\f\v"  # PHP's \s; a no-break space is text
 SPACE = f"[{WHITESPACE}]"
 # Unclosed elements and comments extend to the end, as in browsers.
 VERBATIM = re.compile(
-    r"<!--.*?(?:-->|\Z)|(<(pre|script|style|textarea)(?=[\s/>])[^>]*>?)(.*?)(</\2\s*>|\Z)", re.DOTALL | re.IGNORECASE
+    r"<(?:!--.*?(?:-->|\Z)|((?i:(pre|script|style|textarea))(?=[\s/>])[^>]*>?)(.*?)(</(?i:\2)\s*>|\Z))", re.DOTALL
 )
 DRAWING = re.compile(r"<(svg|math)(?=[\s>]).*?(?:</\1>|\Z)", re.DOTALL)
 TAG = re.compile("<[^<>]*>?")
@@ -39,7 +38,6 @@ TWO_BREAKS = re.compile(rf"<br{SPACE}*/?>{SPACE}*<br{SPACE}*/?>")
 PARAGRAPH_END = re.compile(rf"\n{SPACE}*\n")
 BREAK = "<br />"
 OTHER_BREAK = re.compile("<br/?>")
-SPACES = re.compile(f"(?:{BREAK})?{SPACE}+")
 BREAK_AFTER_BLOCK = re.compile(f"({BLOCK}){SPACE}*{BREAK}")
 BREAK_BEFORE_BLOCK = re.compile(f"{BREAK}(?={SPACE}*</?(?:d[dlt]|div|li|ol|p|td|th|ul)[^<>]*>)")
 PARAM, SOURCE = "</?(?:param|embed)[^<>]*>", "<(?:source|track)[^<>]*>"
@@ -63,11 +61,10 @@ def autop(text: str) -> str:
     kept: list[str] = []
 
     def keep(match: re.Match[str]) -> str:
-        opening, content, closing = (match[1], match[3], match[4]) if match[1] else ("", match[0], "")
-        kept.append(content)
-        return f"{opening}{KEPT}{closing}"
+        kept.append(match[3] if match[1] else match[0])
+        return f"<{match[1]}{KEPT}{match[4]}" if match[1] else KEPT
 
-    html = STAND_INS.sub("", f"{text}\n").replace("\r\n", "\n").replace("\r", "\n")
+    html = f"{text}\n".replace(KEPT, "").replace(LINE_FEED, "").replace("\r\n", "\n").replace("\r", "\n")
     html = _separate_blocks(VERBATIM.sub(keep, html))
     paragraphs = (_add_paragraph(part.strip("\n")) for part in PARAGRAPH_END.split(html) if part)
     html = "".join(f"{paragraph}\n" for paragraph in paragraphs)
@@ -105,13 +102,13 @@ def _add_paragraph(text: str) -> str:
 
 def _add_breaks(html: str) -> str:
     """Put a break before each line feed, but not beside blocks, and leave those of drawings alone."""
-
-    def add_break(spaces: re.Match[str]) -> str:
-        if "\n" not in spaces[0] or spaces[0].startswith(BREAK):
-            return spaces[0]
-        return f"{BREAK}\n" + spaces[0].rpartition("\n")[2]
-
-    html = OTHER_BREAK.sub(BREAK, html)
-    html = DRAWING.sub(lambda drawing: drawing[0].replace("\n", LINE_FEED), html)
-    html = BREAK_AFTER_BLOCK.sub(r"\1", SPACES.sub(add_break, html))
+    html = DRAWING.sub(lambda drawing: drawing[0].replace("\n", LINE_FEED), OTHER_BREAK.sub(BREAK, html))
+    *lines, last = html.split("\n")
+    ends = [line.rstrip(WHITESPACE) for line in lines]
+    broken = [
+        line if end.endswith(BREAK) else end + BREAK
+        for number, (line, end) in enumerate(zip(lines, ends, strict=True))
+        if end or not number
+    ]
+    html = BREAK_AFTER_BLOCK.sub(r"\1", "\n".join([*broken, last]))
     return BREAK_BEFORE_BLOCK.sub("", html)

@@ -1,159 +1,280 @@
-"""WordPress exports (WXR), as Tools → Export writes them."""
+"""WordPress exports (WXR), as Tools → Export writes them: from their items to articles."""
 
 import re
-from collections import defaultdict
+from collections.abc import Iterable
+from dataclasses import dataclass, field
 from functools import cache
-from typing import Any
-from urllib.parse import unquote
-from xml.etree.ElementTree import Element, ParseError, TreeBuilder, XMLParser
+from urllib.parse import unquote, urljoin
+from xml.etree.ElementTree import Element
 
 from content.html import decode_references, visible_words
+from content.urls import change_urls, complete_url
 from converters.normalize import normalize_article, slug_from_title
-from converters.paragraphs import add_paragraphs
-from converters.records import Converted, IgnoredItem, SourceError, SourceOptions
+from converters.records import Converted, IgnoredItem, SourceArticle, SourceError, SourceOptions, mistake
+from converters.wordpress_content import Rendered, render
+from converters.wordpress_seo import (
+    DESCRIPTIONS,
+    PREFIXES,
+    PRIMARY_CATEGORIES,
+    TITLES,
+    fill_placeholders,
+    unused_values,
+)
+from converters.wordpress_xml import read_elements
 
-CONTROL_CHARACTERS = bytes({*range(32)} - {*b"\t\n\r"})  # No XML can hold them, but WordPress exports them.
-TAG = re.compile(r"</?[a-zA-Z][^<>]*>")
-CHUNK_BYTES = 1 << 16
 STATUSES = {"publish": "published", "future": "published", "draft": "draft", "pending": "draft", "private": "draft"}
-# The block editor writes paragraphs itself, and its settings in comments.
-COMMENT = re.compile(r"<!--(?: /?wp:[^<>]*|more[^<>]*|nextpage)-->\n?")
-# WordPress fills these blocks when it shows the page.
-FILLED_BLOCK = re.compile(r"<!-- wp:([\w/-]+)[^<>]*/-->")
-# In a possessive repetition, Python before 3.11.5 takes what an alternative has matched before it failed
-# (https://github.com/python/cpython/issues/106052). A tag ends before the next "<" and a text before the next caption,
-# so that the time is linear in the length of any text nevertheless.
-ATTRIBUTES = r"""\s(?:[^<>"']|"[^<"]*"|'[^<']*')*>"""
-# A caption's attributes, its picture, and its text, which older versions have as an attribute.
-CAPTION = re.compile(
-    rf"\[caption([^\[\]]*+)\]\s*((?:<a{ATTRIBUTES}\s*)?<img{ATTRIBUTES}(?:\s*</a>)?)"
-    r"((?:[^\[]|\[(?!/?caption))*)\[/caption\]"
-)
-CAPTION_TEXT = re.compile(r"""\scaption=(["'])(.*?)\1""")
-URL = r"""(https?://[^\s<>"\[\]]+)"""
-EMBED = re.compile(
-    rf"\[embed[^\[\]]*+\]\s*([^\s\[\]<>]+)\s*\[/embed\]|^[ \t]*{URL}\s*?$|(?<=<p>)\s*{URL}\s*(?=</p>)", re.MULTILINE
-)
-PLACEHOLDER = re.compile(r"%%([\w-]+)%%|%([a-z_]+)(?:\([^)%]*\))?%")  # Yoast: %%title%%. Rank Math: %title%
-
-Texts = dict[str, str]  # It holds texts by name or by id.
-
-
-class ExportBuilder(TreeBuilder):
-    """A builder of the elements of an export, which has no document type."""
-
-    def doctype(self, *_args: Any) -> None:
-        """Refuse a document type: its entities could grow without bounds, or read other files."""
-        raise SourceError("It declares a document type, as no WordPress export does. Export it again.")
+# What these elements of a post contain is used in another element, or is about the old site's workings.
+INTERNAL = {
+    "attachment_url",
+    "comment_status",
+    "description",
+    "guid",
+    "link",
+    "menu_order",
+    "ping_status",
+    "post_date",
+    "post_id",
+    "post_modified",
+    "post_parent",
+    "post_date_gmt",
+    "post_modified_gmt",
+    "pubDate",
+    "status",
+}
+PICTURES = (".avif", ".bmp", ".gif", ".heic", ".ico", ".jpeg", ".jpg", ".png", ".svg", ".tif", ".tiff", ".webp")
+NAMES = {"creator": "author", "is_sticky": "sticky", "excerpt": "excerpts of posts that have a description"}
+TAG = re.compile(r"</?[a-zA-Z][^<>]*>")
+LEFT_OUT = "Left out"
+BLOCKS = {
+    "block": "Synced patterns that the export lacks. Export All content, and import all files in one command",
+    "footnotes": "Footnotes that the export lacks",
+}
 
 
-def read_wordpress(source: str, options: SourceOptions) -> Converted:
-    """Yield the posts of an export, which is held in memory. Raises SourceError or OSError if it cannot be read."""
-    channel = _parse(source)
-    site = _texts(channel)
-    if not site["base_blog_url"]:
+@dataclass
+class Item:
+    """An item of an export, such as a post. What an article uses is taken out of it."""
+
+    texts: dict[str, str] = field(default_factory=dict)  # by element
+    meta: dict[str, str] = field(default_factory=dict)  # by key
+    terms: dict[str, list[str]] = field(default_factory=dict)  # names by taxonomy
+    has_comments: bool = False
+
+    def take(self, name: str) -> str:
+        """Remove the text of an element and return it, or "" if there is none."""
+        return self.texts.pop(name, "")
+
+    def take_meta(self, *keys: str) -> tuple[str, str]:
+        """Remove the first value that one of the keys has, and return the key and the value, or two empty texts."""
+        key = next((key for key in keys if self.meta.get(key)), "")
+        return key, self.meta.pop(key, "")
+
+
+@dataclass
+class Blog:
+    """What the posts of a blog refer to, from all of its files."""
+
+    url: str = ""
+    title: str = ""
+    images: dict[str, str] = field(default_factory=dict)  # URLs by id
+    categories: dict[str, str] = field(default_factory=dict)  # names by id
+    patterns: dict[str, str] = field(default_factory=dict)  # contents by id
+    unused_patterns: dict[str, str] = field(default_factory=dict)  # titles by id
+
+
+def read_wordpress(sources: Iterable[str], options: SourceOptions) -> Converted:
+    """Yield the posts of exports. Those of one blog are one export, whatever their order.
+
+    Each file is read twice: for what posts refer to, then for the posts.
+    """
+    blogs: dict[str, Blog] = {}
+    readable = []
+    for source in sources:
+        try:
+            readable.append((source, _index(source, blogs)))
+        except (SourceError, OSError) as error:
+            yield mistake(source, error)
+    for source, blog in readable:
+        own_options = options if options.site else options._replace(site=blog.url)
+        for element in read_elements(source):
+            if element.tag == "item":
+                yield from _convert(source, _parse_item(element), blog, own_options)
+            elif term := _described_term(element):
+                yield IgnoredItem(LEFT_OUT, term, "descriptions and parents of categories and tags", "term")
+    for blog in blogs.values():
+        for title in blog.unused_patterns.values():
+            yield IgnoredItem(LEFT_OUT, title, "synced patterns that no post contains", "pattern")
+
+
+def _index(source: str, blogs: dict[str, Blog]) -> Blog:
+    """Add what posts refer to in a file to its blog, and return the blog. Raises SourceError or OSError."""
+    found, link, is_export = Blog(), "", False
+    for element in read_elements(source):
+        name, text = _name(element.tag), (element.text or "").strip()
+        if name == "item":
+            _index_item(element, found)
+        elif name == "category":
+            term = _child_texts(element)
+            found.categories[term.get("term_id", "")] = decode_references(term.get("cat_name", ""))
+        elif name == "title":
+            found.title = decode_references(text)
+        elif name == "link":
+            link = text
+        elif name == "base_blog_url":
+            found.url = text
+        is_export = is_export or name in ("base_blog_url", "wxr_version")
+    if not is_export:
         raise SourceError("Must be a WordPress export (WXR), as Tools → Export writes it.")
-    options = options if options.site else options._replace(site=site["base_blog_url"])
-    items = [(item, _texts(item)) for item in channel.iterfind("item")]
-    images = {texts["post_id"]: texts["attachment_url"] for _, texts in items}
-    terms = map(_texts, channel.iterfind("{*}category"))
-    categories = {term["term_id"]: decode_references(term["cat_name"]) for term in terms}
-    for item, texts in items:
-        if kind := _kind_left_out(texts):
-            yield IgnoredItem(f"Left out: {kind}", texts["post_name"] or texts["title"] or texts["post_id"])
-            continue
-        where = f"{source}, post {texts['post_id']} {texts['title']!r}"
-        article = normalize_article(where, _read_post(item, texts, site["title"], images, categories), options)
-        if _is_closed(texts):
-            article.note("Drafts, because they are private or have a password")
-        yield article
+    found.url = found.url or link
+    blog = blogs.setdefault(found.url.lower().partition("://")[2].removeprefix("www.").rstrip("/"), found)
+    for name in ("images", "categories", "patterns", "unused_patterns"):
+        getattr(blog, name).update(getattr(found, name))
+    return blog
 
 
-def _parse(source: str) -> Element:
-    """Return the channel of an export. Raises SourceError or OSError."""
-    parser = XMLParser(target=ExportBuilder())  # noqa: S314  # It refuses a document type.
-    try:
-        with open(source, "rb") as file:
-            while data := file.read(CHUNK_BYTES):
-                parser.feed(data.translate(None, CONTROL_CHARACTERS))
-        channel: Element | None = parser.close().find("channel")
-    except (ParseError, LookupError, ValueError) as error:  # The last two are for unknown encodings.
-        raise SourceError(f"Must be a WordPress export, in XML ({error}). Export it again.") from error
-    return Element("channel") if channel is None else channel
-
-
-def _kind_left_out(texts: Texts) -> str:
-    """Return which kind of item is not imported, or "" for one that is."""
-    if texts["post_type"] != "post":
-        return f"posts of the type {texts['post_type']}"
-    if texts["status"] not in STATUSES:
-        return f"posts of the status {texts['status']}"
-    is_empty = STATUSES[texts["status"]] == "draft" and not (texts["title"] + texts["content"]).strip()
-    return "drafts without a title and content" if is_empty else ""
-
-
-def _is_closed(texts: Texts) -> bool:
-    return texts["status"] == "private" or bool(texts["post_password"])
+def _index_item(element: Element, blog: Blog) -> None:
+    """Add an attachment's URL or a synced pattern's content to a blog."""
+    if element.findtext("{*}post_type") not in ("attachment", "wp_block"):
+        return
+    texts = _child_texts(element)
+    if texts["post_type"] == "attachment":
+        blog.images[texts.get("post_id", "")] = texts.get("attachment_url") or texts.get("guid", "")
+    elif texts.get("status") == "publish" and not texts.get("post_password"):
+        blog.patterns[texts.get("post_id", "")] = texts.get("content", "")
+        blog.unused_patterns[texts.get("post_id", "")] = texts.get("title", "")
 
 
 @cache
 def _name(tag: str) -> str:
-    """Return an element's name, and for content:encoded and excerpt:encoded the prefix."""
+    """Return an element's name: of content:encoded and excerpt:encoded the prefix, of an unknown namespace both."""
     namespace, _, name = tag.rpartition("}")
-    return namespace.rstrip("/").rpartition("/")[2] if name == "encoded" else name
+    vocabulary = namespace.rstrip("/").rpartition("/")[2]
+    if name == "encoded":
+        return vocabulary
+    return name if not namespace or "/export/" in namespace or "purl.org" in namespace else f"{vocabulary}:{name}"
 
 
-def _texts(element: Element) -> Texts:
-    """Return the texts of the elements that `element` holds by name, with "" for those that it lacks."""
-    return defaultdict(str, {_name(child.tag): child.text or "" for child in element})
+def _child_texts(element: Element) -> dict[str, str]:
+    """Return the texts of the elements that an element contains, by name. Of several, the first one."""
+    texts: dict[str, str] = {}
+    for child in element:
+        texts.setdefault(_name(child.tag), child.text or "")
+    return texts
 
 
-def _read_post(item: Element, texts: Texts, site_title: str, images: Texts, names: Texts) -> dict[str, Any]:
-    """Return the fields of a post, and what is lost of it under names that say so."""
-    parts = [_texts(child) for child in item if len(child)]
-    meta = defaultdict(str, {part["meta_key"]: part["meta_value"] for part in parts})
-    html_title = texts["title"].strip() or "(no title)"
-    title = " ".join(decode_references(TAG.sub("", html_title)).split())
-    status = "draft" if _is_closed(texts) else STATUSES[texts["status"]]
-    banner = images.get(meta["_thumbnail_id"])
-    return {
-        "id": f"wordpress-{texts['post_id']}",
-        "title": title,
-        "slug": unquote(texts["post_name"]) or slug_from_title(title, texts["post_id"]),
-        "status": status,
-        "publishedAt": _utc(texts["post_date_gmt"]) or (texts["post_date"] if status == "published" else ""),
-        "updatedAt": _utc(texts["post_modified_gmt"]),
-        "categories": [*dict.fromkeys([names.get(meta["_yoast_wpseo_primary_category"]), *_terms(item, "category")])],
-        "keywords": _terms(item, "post_tag"),
-        "bannerUrl": banner,
-        "contentHtml": _render(texts["content"]),
-        **_read_seo_texts(meta, title, site_title, texts["excerpt"]),
-        # These are no fields of the form: each that has a value is reported as left out.
-        "author": texts["creator"],
-        "comments": any(part["comment_id"] for part in parts) or None,
-        "featured images that this file lacks (export All content)": (meta["_thumbnail_id"] and not banner) or None,
-        **{f"wp:{name}": True for name in FILLED_BLOCK.findall(texts["content"])},
+def _described_term(element: Element) -> str:
+    """Return the name of a term of the channel that has a description or a parent, else ""."""
+    if len(element) and _name(element.tag) in ("category", "tag", "term"):
+        texts = _child_texts(element)
+        names = "category_description", "tag_description", "term_description", "category_parent", "term_parent"
+        if any(texts.get(name) for name in names):
+            return texts.get("cat_name") or texts.get("tag_name") or texts.get("term_name") or "(no name)"
+    return ""
+
+
+def _parse_item(element: Element) -> Item:
+    item = Item()
+    for child in element:
+        name = _name(child.tag)
+        if name == "category":
+            term = decode_references(child.text or "").strip()
+            item.terms.setdefault(child.get("domain", "category"), []).append(term)
+        elif name == "postmeta":
+            texts = _child_texts(child)
+            item.meta.setdefault(texts.get("meta_key", ""), texts.get("meta_value", ""))
+        elif name == "comment":
+            item.has_comments = True
+        else:
+            item.texts.setdefault(name, child.text or "")
+    return item
+
+
+def _convert(source: str, item: Item, blog: Blog, options: SourceOptions) -> Converted:
+    """Yield a post as an article, and another item as ignored."""
+    kind, status = item.take("post_type"), item.texts.get("status", "")
+    number, title = item.texts.get("post_id", ""), _plain(item.texts.get("title", ""))
+    name = unquote(item.texts.get("post_name", "")) or title or number
+    if kind == "attachment":
+        is_picture = item.texts.get("attachment_url", "").lower().endswith(PICTURES)
+        yield IgnoredItem(f"{'Pictures' if is_picture else 'Other files'} stay at their URLs", "", unit="attachment")
+    elif kind != "post":
+        if number not in blog.patterns:
+            yield IgnoredItem(LEFT_OUT, name, f"posts of the type {kind}" if kind else "items without a type", "item")
+    elif status not in STATUSES:
+        yield IgnoredItem(LEFT_OUT, name, f"posts of the status {status}" if status else "posts without a status")
+    elif STATUSES[status] == "draft" and not title and not item.texts.get("content", "").strip():
+        yield IgnoredItem(LEFT_OUT, name, "drafts without a title and content")
+    else:
+        where = f"{source}, post {number} {title!r}"
+        try:
+            yield _read_post(where, item, blog, options)
+        except SourceError as error:
+            yield mistake(where, error)
+
+
+def _read_post(where: str, item: Item, blog: Blog, options: SourceOptions) -> SourceArticle:
+    """Return a post as an article. Raises SourceError."""
+    rendered = render(item.take("content"), blog.patterns, item.meta.get("footnotes", ""))
+    for pattern in rendered.patterns:
+        blog.unused_patterns.pop(pattern, None)
+    number, title = item.take("post_id"), _plain(item.take("title")) or "(no title)"
+    status, is_closed = STATUSES[item.texts["status"]], bool(item.take("post_password"))
+    is_closed = is_closed or item.texts["status"] == "private"
+    categories = _take_categories(item, blog)
+    fields = {
+        "id": f"wordpress-{number}",
+        "slug": unquote(item.take("post_name")) or slug_from_title(title, number),
+        "status": "draft" if is_closed else status,
+        "publishedAt": _utc(item.take("post_date_gmt")) or (item.take("post_date") if status == "published" else ""),
+        "updatedAt": _utc(item.take("post_modified_gmt")),
+        "category": categories[:1],
+        "keywords": item.terms.pop("post_tag", []),
+        "bannerUrl": blog.images.get(item.meta.get("_thumbnail_id", "")),
     }
+    texts = {"title": title, "sep": "-", "sitename": blog.title, "page": ""}
+    article = normalize_article(where, fields | _take_meta_texts(item, texts), options)
+    # A title is text here, and the content has no templates.
+    article.fields |= {"title": title, "contentHtml": _complete_urls(article, rendered.html, options.site)}
+    if is_closed:
+        article.note("Drafts, because they are private or have a password")
+    if len(categories) > 1:
+        article.drop(LEFT_OUT, "categories after the first")
+    _note_content(article, rendered)
+    _drop_rest(article, item, rendered)
+    return article
 
 
-def _read_seo_texts(meta: Texts, title: str, site_title: str, excerpt: str) -> dict[str, Any]:
-    """Return the title and the description that a person has written for search engines, else the excerpt."""
-    words = {"title": title, "sep": "-", "sitename": decode_references(site_title), "page": ""}
-    meta_title = meta["_yoast_wpseo_title"] or meta["rank_math_title"]
-    description = meta["_yoast_wpseo_metadesc"] or meta["rank_math_description"]
-    filled = {text: _fill_in(text, words) for text in (meta_title, description)}
-    return {
-        "metaTitle": filled[meta_title],
-        "metaDesc": filled[description] or " ".join(visible_words(excerpt)),
-        "texts with placeholders of Yoast or Rank Math": any(text and not filled[text] for text in filled) or None,
-    }
+def _plain(html: str) -> str:
+    """Return the text of a title, which is HTML."""
+    return " ".join(decode_references(TAG.sub("", html)).split())
 
 
-def _fill_in(text: str, words: Texts) -> str:
-    """Return the text of a plugin with its placeholders filled in, or "" if it has another one than `words`."""
-    if any((yoast or rank_math) not in words for yoast, rank_math in PLACEHOLDER.findall(text)):
-        return ""
-    return " ".join(PLACEHOLDER.sub(lambda name: words[name[1] or name[2]], decode_references(text)).split())
+def _take_categories(item: Item, blog: Blog) -> list[str]:
+    """Return the names of a post's categories, the primary one first."""
+    names = item.terms.pop("category", [])
+    for key in PRIMARY_CATEGORIES:
+        primary = blog.categories.get(item.meta.get(key, ""))
+        if primary in names or (primary and not names):
+            del item.meta[key]
+            return list(dict.fromkeys([primary, *names]))
+    return list(dict.fromkeys(names))
+
+
+def _take_meta_texts(item: Item, words: dict[str, str]) -> dict[str, str]:
+    """Return the title and the description that a person has written for search engines, else the excerpt.
+
+    Those with other placeholders than `words` stay in the item.
+    """
+    texts = {}
+    for name, keys in (("metaTitle", TITLES), ("metaDesc", DESCRIPTIONS)):
+        for key in keys:
+            filled = fill_placeholders(key, item.meta.get(key, ""), words)
+            if filled and name not in texts:
+                texts[name] = filled
+                del item.meta[key]
+    if "metaDesc" not in texts:
+        texts["metaDesc"] = " ".join(visible_words(item.take("excerpt")))
+    return texts
 
 
 def _utc(time: str) -> str:
@@ -161,22 +282,52 @@ def _utc(time: str) -> str:
     return f"{time}Z" if time > "0001" else ""
 
 
-def _terms(item: Element, domain: str) -> list[str]:
-    return [decode_references(term.text or "") for term in item.iterfind(f"category[@domain='{domain}']")]
+def _complete_urls(article: SourceArticle, html: str, site: str) -> str:
+    """Return HTML whose URLs contain the site."""
+    base = f"{site.rstrip('/')}/"
+    root = urljoin(base, "/").rstrip("/")
+
+    def complete(attribute: str, url: str) -> str:
+        if url.startswith("/") and not url.startswith("//"):  # most relative URLs; urljoin is slow
+            return root + url.strip().replace(" ", "%20")
+        if attribute != "href" and url.startswith("../"):
+            article.note("Pictures whose path begins with ../, which stay as they are")
+            return url
+        return complete_url(url, base)
+
+    return change_urls(html, complete)
 
 
-def _render(content: str) -> str:
-    """Return the HTML that WordPress shows of a post's content."""
-    html = EMBED.sub(_link, CAPTION.sub(_figure, COMMENT.sub("", content)))
-    return html.strip() if "<!-- wp:" in content else add_paragraphs(html)
+def _note_content(article: SourceArticle, rendered: Rendered) -> None:
+    """Note what looks different here than in WordPress."""
+    if rendered.is_empty and article.fields["status"] == "published":
+        article.note("Published without any content")
+    for block in dict.fromkeys(rendered.dynamic_blocks):
+        if block in BLOCKS:
+            article.note(BLOCKS[block])
+        else:
+            article.note("Missing blocks, which WordPress fills when it shows the page", block)
+    if rendered.overrides_patterns:
+        article.note("Synced patterns that show their own text instead of the post's")
+    for name in rendered.shortcodes:
+        article.note("Shortcodes, which stay as text", f"[{name}]")
 
 
-def _figure(caption: re.Match[str]) -> str:
-    attribute = CAPTION_TEXT.search(caption[1])
-    text = attribute[2] if attribute else caption[3].strip()
-    return f"<figure>{caption[2]}<figcaption>{text}</figcaption></figure>"
-
-
-def _link(embed: re.Match[str]) -> str:
-    url = embed[1] or embed[2] or embed[3]
-    return f'<a href="{url}">{url}</a>'
+def _drop_rest(article: SourceArticle, item: Item, rendered: Rendered) -> None:
+    """Record as dropped what the article has not used of its item."""
+    if rendered.uses_footnotes:
+        del item.meta["footnotes"]
+    if item.meta.get("_thumbnail_id", "0") > "0" and "bannerUrl" not in article.fields:
+        article.drop("Featured images that the export lacks. Export All content, and import all files in one command")
+    if item.has_comments:
+        article.drop(LEFT_OUT, "comments")
+    for name, text in item.texts.items():
+        if name not in INTERNAL and text.strip() not in ("", "0"):
+            article.drop(LEFT_OUT, NAMES.get(name, name))
+    for taxonomy in item.terms:
+        article.drop("Left out of other taxonomies", taxonomy)
+    for name in dict.fromkeys(unused_values(item.meta)):
+        article.drop("Left out of search engines' settings", name)
+    for key, value in item.meta.items():
+        if value.strip() and not key.startswith(("_", *PREFIXES)):
+            article.drop("Left out of custom fields", key)

@@ -22,18 +22,22 @@ from transfer.report import ImportReport
 
 # Yields the articles of a source. Raises SourceError or OSError if it cannot be read any further.
 Reader = Callable[[str, SourceOptions], Converted]
-# The readers of files, by suffix.
+WORDPRESS = ".xml"  # several files are read together
+# The readers of other files, by suffix.
 READERS: Mapping[str, Reader] = {
     ".json": read_document,
     ".jsonl": read_lines,
-    ".xml": read_wordpress,
     ".csv": read_csv,
 } | dict.fromkeys(SUFFIXES, read_folder)
 
 
 def is_source(source: str) -> bool:
     """Return whether an import can read `source`, if it exists."""
-    return source == "-" or is_url(source) or os.path.isdir(source) or Path(source).suffix.lower() in READERS
+    return source == "-" or is_url(source) or os.path.isdir(source) or _suffix(source) in (WORDPRESS, *READERS)
+
+
+def _suffix(source: str) -> str:
+    return Path(source).suffix.lower()
 
 
 @contextmanager
@@ -46,7 +50,8 @@ def open_sources(
     and a pipe is rejected, so that the transaction that follows waits for nobody.
     """
     with ExitStack() as files:
-        readers = []
+        readers: list[tuple[str, Callable[[], Converted]]] = []
+        exports: list[str] = []
         for source in sources:
             name = "standard input" if source == "-" else source
             with report.catch(name):
@@ -54,11 +59,15 @@ def open_sources(
                     file = files.enter_context(TemporaryFile())
                     _receive(source, key, file)
                     readers.append((name, partial(parse_lines, name, file, matches_slug=is_url(source))))
+                elif os.path.isfile(source) and _suffix(source) == WORDPRESS:
+                    exports.append(source)
                 elif os.path.isfile(source) or os.path.isdir(source):
-                    read = read_folder if os.path.isdir(source) else READERS[Path(source).suffix.lower()]
+                    read = read_folder if os.path.isdir(source) else READERS[_suffix(source)]
                     readers.append((name, partial(read, source, options)))
                 else:
                     raise SourceError("It is not a file or a folder. Use - for a stream of JSON Lines.")
+        if exports:
+            readers.append((", ".join(exports), partial(read_wordpress, exports, options)))
         yield chain.from_iterable(_read(name, reader, report) for name, reader in readers)
 
 

@@ -1,0 +1,112 @@
+"""The elements of WordPress exports (WXR), read one at a time, so that memory does not grow with the file."""
+
+import re
+from collections.abc import Iterator
+from typing import IO, Any
+from xml.etree.ElementTree import Element, ParseError, TreeBuilder, XMLParser
+
+from converters.records import SourceError
+
+CHUNK_BYTES = 1 << 16
+# No XML can contain these, but WordPress exports them.
+CONTROL_CHARACTERS = bytes({*range(32)} - {*b"\t\n\r"})
+NOT_CHARACTERS = re.compile(rb"\xef\xbf[\xbe\xbf]|\xed[\xa0-\xbf][\x80-\xbf]|&#(x[0-9a-fA-F]{1,8}|[0-9]{1,9});")
+LONGEST_REFERENCE = len(b"&#123456789;")
+
+
+class ChannelBuilder(TreeBuilder):
+    """A builder that collects the elements of a channel as they end, and forgets them."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.elements: list[Element] = []
+        self._open: list[Element] = []
+
+    def start(self, tag: str, attributes: dict[str, str]) -> Element:
+        """Open an element."""
+        element = super().start(tag, attributes)
+        self._open.append(element)
+        return element
+
+    def end(self, tag: str) -> Element:
+        """Close an element. Above those of a channel are the channel and rss."""
+        element = super().end(tag)
+        self._open.pop()
+        if len(self._open) == 2:
+            self._open[1].clear()
+            self.elements.append(element)
+        return element
+
+    def doctype(self, *_args: Any) -> None:
+        """Reject a document type: its entities could grow without bounds, or read other files."""
+        raise SourceError("It declares a document type, which no WordPress export does. Remove the declaration.")
+
+    def take(self) -> list[Element]:
+        """Return the elements that have ended since the last call."""
+        elements, self.elements = self.elements, []
+        return elements
+
+
+def read_elements(path: str) -> Iterator[Element]:
+    """Yield the elements of an export's channel. Raises SourceError or OSError."""
+    builder = ChannelBuilder()
+    parser = XMLParser(target=builder)  # noqa: S314  # it rejects document types
+    first_line = 0
+    try:
+        with open(path, "rb") as file:
+            first_line, start = _skip_blank_lines(file)
+            for data in _legal_bytes(start, file):
+                parser.feed(data)
+                yield from builder.take()
+    except ParseError as error:
+        raise SourceError(_explain(error, first_line)) from error
+    except (LookupError, ValueError) as error:  # an unknown encoding
+        raise SourceError(f"Must be a WordPress export, in XML ({error}).") from error
+    try:
+        parser.close()
+    except ParseError as error:
+        line, column = error.position
+        reason = f"The export is incomplete: it ends at line {line + first_line}, column {column + 1}."
+        raise SourceError(f"{reason} Export it again, in parts if the server stops early.") from error
+    yield from builder.take()
+
+
+def _skip_blank_lines(file: IO[bytes]) -> tuple[int, bytes]:
+    """Return how many lines precede the first text of a file, and its first bytes. Nothing may precede `<?xml`."""
+    data, lines = b"", 0
+    while not data and (chunk := file.read(CHUNK_BYTES)):
+        data = chunk.removeprefix(b"\xef\xbb\xbf").lstrip()
+        lines += chunk.removesuffix(data).count(b"\n")
+    before, declaration, _ = data.partition(b"<?xml")
+    if before and declaration and b"<rss" not in before:
+        line = lines + before.count(b"\n") + 1
+        raise SourceError(f"Nothing may precede <?xml, which is on line {line}. Remove the text before it.")
+    return lines, data
+
+
+def _legal_bytes(data: bytes, file: IO[bytes]) -> Iterator[bytes]:
+    """Yield a file without the characters that XML forbids. `data` are its first bytes."""
+    while data:
+        chunk = file.read(CHUNK_BYTES)
+        # What may be the beginning of such a character waits for the next bytes.
+        end = (
+            len(data) if not chunk else max(data.rfind(start, -LONGEST_REFERENCE) for start in (b"&", b"\xef", b"\xed"))
+        )
+        end = end if end >= 0 else len(data)
+        yield NOT_CHARACTERS.sub(_keep_character, data[:end].translate(None, CONTROL_CHARACTERS))
+        data = data[end:] + chunk
+
+
+def _keep_character(match: re.Match[bytes]) -> bytes:
+    """Return a character reference if XML has its character (https://www.w3.org/TR/xml/#charsets)."""
+    if not match[1]:
+        return b""
+    code = int(match[1][1:], 16) if match[1].startswith(b"x") else int(match[1])
+    is_legal = code in (9, 10, 13) or 32 <= code < 0xD800 or 0xDFFF < code < 0xFFFE or 0xFFFF < code <= 0x10FFFF
+    return match[0] if is_legal else b""
+
+
+def _explain(error: ParseError, first_line: int) -> str:
+    line, column = error.position
+    reason = str(error).partition(":")[0]
+    return f"Must be XML: line {line + first_line}, column {column + 1}: {reason}. Correct that line in a text editor."
