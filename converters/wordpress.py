@@ -81,6 +81,17 @@ class Blog:
     patterns: dict[str, str] = field(default_factory=dict)  # contents by id
     unused_patterns: dict[str, str] = field(default_factory=dict)  # titles by id
 
+    def add(self, other: "Blog") -> None:
+        """Add what another file of the same blog has. An empty id refers to nothing."""
+        for own, found in (
+            (self.images, other.images),
+            (self.categories, other.categories),
+            (self.patterns, other.patterns),
+            (self.unused_patterns, other.unused_patterns),
+        ):
+            own |= found
+            own.pop("", None)
+
 
 def read_wordpress(sources: Iterable[str], options: SourceOptions) -> Converted:
     """Yield the posts of exports. Those of one blog are one export, whatever their order.
@@ -127,8 +138,7 @@ def _index(source: str, blogs: dict[str, Blog]) -> Blog:
         raise SourceError("Must be a WordPress export (WXR), as Tools → Export writes it.")
     found.url = found.url or link
     blog = blogs.setdefault(found.url.lower().partition("://")[2].removeprefix("www.").rstrip("/"), found)
-    for name in ("images", "categories", "patterns", "unused_patterns"):
-        getattr(blog, name).update(getattr(found, name))
+    blog.add(found)
     return blog
 
 
@@ -178,7 +188,7 @@ def _parse_item(element: Element) -> Item:
         name = _name(child.tag)
         if name == "category":
             term = decode_references(child.text or "").strip()
-            item.terms.setdefault(child.get("domain", "category"), []).append(term)
+            item.terms.setdefault(child.get("domain", ""), []).append(term)
         elif name == "postmeta":
             texts = _child_texts(child)
             item.meta.setdefault(texts.get("meta_key", ""), texts.get("meta_value", ""))
@@ -186,6 +196,10 @@ def _parse_item(element: Element) -> Item:
             item.has_comments = True
         else:
             item.texts.setdefault(name, child.text or "")
+    # Old exports have each category and tag twice, first without saying which it is.
+    unknown = item.terms.pop("", None)
+    if unknown and not item.terms:
+        item.terms["category"] = unknown
     return item
 
 
@@ -222,7 +236,7 @@ def _read_post(where: str, item: Item, blog: Blog, options: SourceOptions) -> So
     is_closed = is_closed or item.texts["status"] == "private"
     categories = _take_categories(item, blog)
     fields = {
-        "id": f"wordpress-{number}",
+        "id": f"wordpress-{number}" if number else "",
         "slug": unquote(item.take("post_name")) or slug_from_title(title, number),
         "status": "draft" if is_closed else status,
         "publishedAt": _utc(item.take("post_date_gmt")) or (item.take("post_date") if status == "published" else ""),

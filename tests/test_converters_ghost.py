@@ -3,6 +3,7 @@
 import json
 import re
 
+import pytest
 from helpers import PROJECT
 from importer import read_data
 
@@ -13,7 +14,8 @@ SITE = "https://blog.example.com"
 def test_ghost_posts_arrive(importer):
     printed = importer.imports(DATA / "ghost.json", "--site", SITE)
     for words in (
-        "pages, and posts that were only sent by email (2 articles: sent, about)",
+        "pages (1 page: about)",
+        "only sent by email (1 article: sent)",
         "codeinjection_head (1 article: kaese)",
         "feature_image_alt (1 article: kaese)",
         "author (1 article: kaese)",
@@ -49,7 +51,7 @@ def test_parts_for_members_of_a_ghost_post_are_left_out(importer):
     export = json.loads(read_data("ghost.json"))
     export["db"][0]["data"]["posts"][1]["html"] = f"<p>a</p>{''.join(parts)}<p>z</p>"
     importer.write({"ghost.json": json.dumps(export)})
-    assert "parts for members (1 article: second)\n" in importer.imports("ghost.json", "--site", SITE)
+    assert "Parts for members were removed (1 article: second)\n" in importer.imports("ghost.json", "--site", SITE)
     assert re.sub("<!--.*?-->", "", importer.only("second")["contentHtml"]) == "<p>a</p>nonMember:true<p>z</p>"
 
 
@@ -77,3 +79,62 @@ def test_ghost_articles_with_urls_are_named_without_a_site(importer):
     printed = importer.imports("ghost.json")
     assert "Links and pictures that lack your site. Name it with --site or SITE_URL (1 article: kaese)\n" in printed
     assert '<a href="/">Read</a> <img src="/content/images/a.png">' in importer.only("kaese")["contentHtml"]
+
+
+def ghost(*posts, **tables):
+    """Return an export of posts, each a dictionary by column."""
+    required = {
+        "type": "post",
+        "status": "published",
+        "published_at": "2026-01-31T09:30:00.000Z",
+        "html": "<p>Text</p>",
+    }
+    rows = [{"id": f"{n:024}", "title": "A", "slug": f"a{n}"} | required | post for n, post in enumerate(posts)]
+    return json.dumps({"db": [{"data": {"posts": rows, "tags": [], "posts_tags": []} | tables}]})
+
+
+def test_every_column_that_is_not_used_is_reported(importer):
+    post = {
+        "featured": 1,
+        "canonical_url": "https://b.example",
+        "custom_excerpt": "Short",
+        "brand_new": "x",
+        "uuid": "u",
+    }
+    meta = {"post_id": f"{0:024}", "meta_description": "About", "og_title": "Social", "twitter_title": None}
+    tags = {"tags": [{"id": "t", "name": "#hidden"}], "posts_tags": [{"post_id": f"{0:024}", "tag_id": "t"}]}
+    importer.write({"ghost.json": ghost(post, posts_meta=[meta], **tags)})
+    printed = importer.imports("ghost.json")
+    for name in ("featured", "canonical_url", "custom_excerpt", "brand_new", "og_title", "tag #hidden"):
+        assert f"{name} (1 article: a0)" in printed
+    assert "uuid" not in printed
+    assert "twitter_title" not in printed
+    assert importer.only("a0")["metaDesc"] == "About"
+
+
+def test_title_is_text(importer):
+    importer.write({"ghost.json": ghost({"title": "Option<T> &amp; <canvas>"})})
+    importer.imports("ghost.json")
+    assert importer.only("a0")["title"] == "Option<T> &amp; <canvas>"
+
+
+@pytest.mark.parametrize(
+    ("export", "words"),
+    [
+        (ghost({}, tags=None), ["ghost.json: ", "tags"]),
+        (ghost({}, posts_tags=[1]), ["ghost.json: ", "posts_tags"]),
+        (json.dumps({"db": [{"data": {"posts": [{"title": "A"}]}}]}), ["ghost.json: ", "tags"]),
+        (json.dumps({"data": {"posts": [1], "tags": [], "posts_tags": []}}), ["ghost.json: ", "posts"]),
+        (json.dumps({"data": {"posts": [{"title": "A"}], "tags": [], "posts_tags": []}}), ["post 1 'A'", "slug"]),
+        (ghost({"status": "archived"}), ["status", "archived"]),
+        (ghost({"slug": None, "title": None}), ["title"]),
+        (ghost({"published_at": "soon"}), ["published_at", "soon"]),
+        (ghost({"html": ["x"]}), ["HTML"]),
+    ],
+)
+def test_trimmed_export_is_one_clear_error(importer, export, words):
+    importer.write({"ghost.json": export})
+    result = importer.run("import", "ghost.json")
+    assert result.exit_code == 1, result.stdout
+    assert isinstance(result.exception, SystemExit)
+    assert all(word in result.stderr for word in words), result.stderr

@@ -117,7 +117,7 @@ DOCTYPE = '<!DOCTYPE rss [<!ENTITY a "aaaaaaaaaa"><!ENTITY b "&a;&a;&a;&a;">]><r
         ("a.xml", '<?xml version="1.0" encoding="Shift_JIS"?><rss/>', ": Must be a WordPress export, in XML ("),
         ("a.xml", '<?xml version="1.0" encoding="unknown"?><rss/>', ": Must be a WordPress export, in XML ("),
         ("a.json", GHOST.replace('"<p>Text</p>"', "null", 1), ", post 63f0b1c2d3e4f5a6b7c8d902 'Second': The export"),
-        ("a.json", '{"db": [{"data": {"posts": [{}]}}]}', ": Must be an export of Ghost 3 or newer ("),
+        ("a.json", '{"db": [{"data": {"posts": [{}]}}]}', ": Must be an export of Ghost 3 or newer: its table tags"),
         ("a.json", '{"db": []}', ": Must hold an article"),
         ("a.csv", "title,body\nÄ".encode("cp1252"), ": Must be text in UTF-8: byte 1 of line 2 is not."),
         ("a.csv", "title\n".encode("utf-16"), ": Must be text in UTF-8: byte 1 of line 1 is not."),
