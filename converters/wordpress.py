@@ -126,7 +126,8 @@ def _index(source: str, blogs: dict[str, Blog]) -> Blog:
             _index_item(element, found)
         elif name == "category":
             term = _child_texts(element)
-            found.categories[term.get("term_id", "")] = decode_references(term.get("cat_name", ""))
+            if term.get("cat_name"):
+                found.categories[term.get("term_id", "")] = decode_references(term["cat_name"])
         elif name == "title":
             found.title = decode_references(text)
         elif name == "link":

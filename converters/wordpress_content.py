@@ -9,7 +9,7 @@ from html import escape
 from converters.autop import VERBATIM, autop
 from converters.records import SourceError
 
-MAX_LENGTH = 1 << 24  # characters of a post with its synced patterns
+MAX_LENGTH = 1 << 22  # characters that patterns add to a post
 MAX_DEPTH = 10  # of patterns in patterns
 # A block's name and attributes. In a comment, WordPress escapes "<" and ">" of the attributes.
 BLOCK = re.compile(r"<!-- wp:([\w/-]+)\s+(?:(\{[^<>]*\})\s+)?/-->")
@@ -86,7 +86,7 @@ def _fill_blocks(
     content: str, patterns: Mapping[str, str], footnotes: str, rendered: Rendered, outer: tuple[str, ...] = ()
 ) -> str:
     """Return content with its synced patterns and footnotes. `rendered` records other blocks that WordPress fills."""
-    length = len(content)
+    length = 0
 
     def fill(block: re.Match[str]) -> str:
         nonlocal length

@@ -1,10 +1,17 @@
 """Import of WordPress exports."""
 
 import re
+import time
+import tracemalloc
+from datetime import UTC
 
 import pytest
 from helpers import PROJECT
 from importer import read_data
+
+from converters.records import SourceOptions
+from converters.wordpress import read_wordpress
+from converters.wordpress_content import render
 
 DATA = PROJECT / "tests/data"
 SITE = "https://blog.example.com"
@@ -184,3 +191,245 @@ def test_wordpress_post_is_the_same_after_its_slug_changed(importer):
             slugs[0]: "wordpress-1",
             slugs[1]: "wordpress-2",
         }
+
+
+def test_everything_that_is_not_used_is_reported(importer):
+    raw = "".join(
+        f'<category domain="{domain}">{name}</category>'
+        for domain, name in (("category", "News"), ("category", "Food"), ("genre", "Poem"), ("mood", "Calm"))
+    )
+    meta = {
+        "rating": "5",
+        "_edit_last": "1",
+        "empty": "",
+        "rank_math_description": "About",
+        "rank_math_robots": 'a:2:{i:0;s:7:"noindex";i:1;s:6:"follow";}',
+        "rank_math_canonical_url": "https://b.example/",
+        "rank_math_seo_score": "80",
+        "_seopress_titles_title": "Title",
+        "_aioseo_keywords": "tea",
+        "_yoast_wpseo_meta-robots-noindex": "0",
+    }
+    post = {"post_name": "a", "is_sticky": "1", "excerpt": "Short", "content": "x", "meta": meta, "raw": raw}
+    post |= {"reading_level": "3"}
+    importer.write({"export.xml": wordpress(post, attachments=(30, 31))})
+    printed = importer.imports("export.xml")
+    names = "genre", "mood", "rating", "noindex", "canonical", "title", "keywords", "sticky", "excerpts of posts that"
+    for name in (*names, "reading_level", "categories after the first"):
+        assert re.search(rf"\b{name}[^(]*\(1 article: a\)", printed), name
+    assert "Pictures stay at their URLs (2 attachments)" in printed
+    assert not re.search("_edit_last|empty|follow|score", printed)
+    assert importer.only()["metaDesc"] == "About"
+
+
+@pytest.mark.parametrize("order", [("1.xml", "2.xml"), ("2.xml", "1.xml")])
+def test_files_of_one_blog_are_one_export_in_any_order(importer, order):
+    post = {"post_name": "a", "content": '<!-- wp:block {"ref":8} /-->'}
+    meta = {"_thumbnail_id": "30", "_yoast_wpseo_primary_category": "7"}
+    pattern = {"post_type": "wp_block", "post_id": 8, "content": "<!-- wp:paragraph --><p>Open.</p>"}
+    first = wordpress(post | {"meta": meta}, attachments=()).replace("<wp:cat_name>Food &amp; Drink</wp:cat_name>", "")
+    second = wordpress(pattern).replace("<wp:base_blog_url>https://", "<wp:base_blog_url>http://www.")
+    importer.write({"1.xml": first, "2.xml": second})
+    importer.imports(*order)
+    article = importer.only()
+    expected = {"bannerUrl": f"{SITE}/30.jpg", "category": "Food & Drink", "contentHtml": "<p>Open.</p>"}
+    assert article.items() >= expected.items()
+
+
+def test_files_of_two_blogs_are_two_exports(importer):
+    meta = {"_thumbnail_id": "30"}
+    other = wordpress({"post_name": "b", "post_id": 5, "meta": meta}, attachments=())
+    importer.write({"1.xml": wordpress({"post_name": "a"}), "2.xml": other.replace(SITE, "https://other.example")})
+    assert "Featured images" in importer.imports("1.xml", "2.xml")
+    assert importer.only("b")["bannerUrl"] == ""
+
+
+def test_mistakes_of_all_files_are_named(importer):
+    importer.write({"1.xml": "<rss>", "2.xml": "<rss/>", "3.xml": wordpress({"post_name": "a b c"})})
+    report = importer.run("import", "1.xml", "2.xml", "3.xml").stderr
+    assert "1.xml: " in report
+    assert "2.xml: " in report
+
+
+def pattern(number, content, **fields):
+    return {"post_type": "wp_block", "post_id": number, "content": content, "title": f"Pattern {number}"} | fields
+
+
+REFERENCE = '<!-- wp:block {{"ref":{}}} /-->'
+PARAGRAPH = "<!-- wp:paragraph -->\n<p>{}</p>\n<!-- /wp:paragraph -->"
+
+
+def test_synced_patterns_are_inserted(importer):
+    posts = [
+        {"post_name": "a", "content": f"{PARAGRAPH.format('One')}\n{REFERENCE.format(7)}"},
+        {"post_name": "draft", "content": REFERENCE.format(10)},
+        {"post_name": "cycle", "content": REFERENCE.format(11)},
+        {"post_name": "own", "content": '<!-- wp:block {"ref":8,"content":{"Title":{"content":"Mine"}}} /-->'},
+        pattern(7, f"{PARAGRAPH.format('Two')}{REFERENCE.format(8)}"),
+        pattern(8, PARAGRAPH.format("Three")),
+        pattern(9, "unused"),
+        pattern(10, "not published", status="draft"),
+        pattern(11, PARAGRAPH.format("Round") + REFERENCE.format(11)),
+    ]
+    importer.write({"export.xml": wordpress(*posts)})
+    printed = importer.imports("export.xml")
+    assert re.findall("<p>(.*?)</p>", importer.only()["contentHtml"]) == ["One", "Two", "Three"]
+    assert re.search(r"Synced patterns that the export lacks[^(]*\(2 articles: draft, cycle\)", printed)
+    assert "Published without any content (1 article: draft)" in printed
+    assert re.search(r"instead of the post's \(1 article: own\)", printed)
+    assert "synced patterns that no post contains (1 pattern: Pattern 9)" in printed
+
+
+def test_patterns_that_multiply_are_a_mistake(importer):
+    patterns = [pattern(n, REFERENCE.format(n + 1) * 20 + "x" * 1000) for n in range(100, 109)]
+    importer.write({"export.xml": wordpress({"post_name": "a", "content": REFERENCE.format(100)}, *patterns)})
+    result = importer.run("import", "export.xml")
+    assert result.exit_code == 1
+    assert "export.xml, post 1 'A': Its synced patterns" in result.stderr
+
+
+def test_footnotes_stand_where_their_block_is(importer):
+    notes = '[{"content":"The &lt;em>second&lt;/em> one","id":"n-1"},{"content":"Last","id":"n-2"}]'
+    content = f"{PARAGRAPH.format('Text')}<!-- wp:footnotes /-->{PARAGRAPH.format('End')}"
+    posts = [
+        {"post_name": "a", "content": content, "meta": {"footnotes": notes}},
+        {"post_name": "broken", "content": content, "meta": {"footnotes": "{"}},
+    ]
+    importer.write({"export.xml": wordpress(*posts, attachments=())})
+    printed = importer.imports("export.xml")
+    html = importer.only()["contentHtml"]
+    assert (
+        '<p>Text</p>\n<ol class="wp-block-footnotes"><li id="n-1">The <em>second</em> one <a href="#n-1-link"' in html
+    )
+    assert re.search(r"<li id=\"n-2\">Last .*</ol><p>End</p>", html)
+    assert "Footnotes that the export lacks (1 article: broken)" in printed
+    assert "footnotes (1 article: broken)" in printed
+    assert "footnotes (1 article: a)" not in printed
+
+
+SHORTCODES = {
+    "[contact-form-7 id='3']": "contact-form-7",
+    "[vimeo 123]": "vimeo",
+    "[spotify=track:1]": "spotify",
+    "[instagram https://www.instagram.com/p/x/]": "instagram",
+    "[table-of-contents]": "table-of-contents",
+    "[su_note]One\n\nTwo[/su_note]": "su_note",
+    "Text [MyTag/] text": "MyTag",
+    "<!-- wp:shortcode -->\n[menu]\n<!-- /wp:shortcode -->": "menu",
+    "[sourcecode language='php']\nif ($a[x] < 1) {\n\n}\n[/sourcecode]": "sourcecode",
+}
+
+
+@pytest.mark.parametrize(("content", "name"), SHORTCODES.items())
+def test_shortcodes_stay_and_are_reported_by_name(importer, content, name):
+    importer.write({"export.xml": wordpress({"post_name": "a", "content": content}, attachments=())})
+    assert importer.imports("export.xml") == f"Shortcodes, which stay as text: [{name}] (1 article: a)\n"
+    assert f"[{name}" in importer.only()["contentHtml"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["[1]", "[… cut]", "[two or three words]", "a[b] = c[d]", "<code>[x]</code>", "<pre>[x]\n\n[y z=1]</pre>", "[]"],
+)
+def test_brackets_that_are_no_shortcodes_are_not_reported(importer, text):
+    importer.write({"export.xml": wordpress({"post_name": "a", "content": text}, attachments=())})
+    assert importer.imports("export.xml") == ""
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "[code]\nif (a) {\n\n  https://a.example/b\n\n}\n[/code]",
+        '[php highlight="1"]\n<?php\n\n$a[b];\n[/php]',
+        "<pre>\nhttps://a.example/b\n\n[caption]<img src='https://a.example/x'>x[/caption]\n</pre>",
+        "<script>\nlet a\n\nlet b\n</script>",
+        "<!-- a\n\nremark -->",
+    ],
+)
+def test_code_stays_as_it_is(importer, code):
+    importer.write({"export.xml": wordpress({"post_name": "a", "content": f"One\n\n{code}\n\nTwo"})})
+    importer.imports("export.xml")
+    assert code in importer.only()["contentHtml"]
+
+
+@pytest.mark.parametrize(
+    ("html", "text"),
+    [
+        ("Option&amp;lt;T&amp;gt; &amp;amp; more", "Option<T> & more"),
+        ("A <b>bold</b><br />claim", "A boldclaim"),
+        ("1 &amp;lt; 2 &amp;#8211; yes", "1 < 2 – yes"),
+    ],
+)
+def test_title_of_wordpress_is_html(importer, html, text):
+    title = html.replace("<", "&lt;").replace(">", "&gt;")
+    export = wordpress({"post_name": "a", "title": "TITLE"})
+    importer.write({"export.xml": export.replace("<![CDATA[TITLE]]>", title)})
+    importer.imports("export.xml")
+    assert importer.only()["title"] == text
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("<?xml", "\n \n<?xml"),
+        ("<?xml", "\ufeff\n<?xml"),
+        ("Menu", "Me\0\x07\x1fnu"),
+        ("Menu", "Me\ufffe\uffffnu"),
+        ("<![CDATA[Menu]]>", "Me&#7;&#xFFFE;nu"),
+    ],
+)
+def test_characters_that_xml_forbids_are_ignored(importer, before, after):
+    export = wordpress({"post_name": "a", "title": "Menu"})
+    importer.write({"export.xml": export.replace(before, after, 1).encode()})
+    importer.imports("export.xml")
+    assert importer.only()["title"] == "Menu"
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "words"),
+    [
+        ("<?xml", "\n\n<b>Warning</b>\n<?xml", "<?xml, which is on line 4"),
+        ("<![CDATA[Menu]]>", "Fish & chips", "line 15, column"),
+        ("<?xml", "\n\n\n<?xml", ""),
+        ("</channel></rss>", "", "incomplete"),
+    ],
+)
+def test_other_mistakes_in_xml_name_the_line(importer, before, after, words):
+    export = wordpress({"post_name": "a", "title": "Menu", "menu_order": "\n&"}).replace(before, after, 1)
+    importer.write({"export.xml": export})
+    result = importer.run("import", "export.xml")
+    assert (result.exit_code == 0) == (not words)
+    assert words in result.stderr
+
+
+def test_characters_between_two_reads_are_whole(tmp_path):
+    """A file is read in pieces of 64 KB, which may end within a character."""
+    for length in range((1 << 16) - 12, (1 << 16) + 4):
+        export = wordpress({"post_name": "a", "title": "TITLE"}, attachments=())
+        head = export.partition("<![CDATA[TITLE")[0]
+        filler = " " * (length - len(head.encode()) - len("<!---->"))
+        text = export.replace("<rss", f"<!--{filler}--><rss").replace("<![CDATA[TITLE]]>", "é\ufffe&#233;&#7;&#x1F600;")
+        (tmp_path / "export.xml").write_bytes(text.encode())
+        (article,) = read_wordpress([str(tmp_path / "export.xml")], SourceOptions("", UTC))
+        assert article.fields["title"] == "éé😀"
+
+
+def test_memory_does_not_grow_with_an_export(tmp_path):
+    posts = [{"post_name": f"a{n}", "content": "x" * 50_000} for n in range(150)]
+    (tmp_path / "export.xml").write_text(wordpress(*posts))
+    tracemalloc.start()
+    try:
+        count = sum(1 for _ in read_wordpress([str(tmp_path / "export.xml")], SourceOptions("", UTC)))
+        assert tracemalloc.get_traced_memory()[1] < 3_000_000
+    finally:
+        tracemalloc.stop()
+    assert count == 151
+
+
+@pytest.mark.parametrize(
+    "unit", ["[code]", "[a", "[caption]", "<!-- wp:a", "<!-- wp:shortcode -->", "<p> ", "[/a]", "\n "]
+)
+def test_time_is_linear_in_the_length_of_a_post(unit):
+    start = time.process_time()
+    render(unit * (200_000 // len(unit)), {}, "")
+    assert time.process_time() - start < 2
