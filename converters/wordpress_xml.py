@@ -14,42 +14,38 @@ NOT_CHARACTERS = re.compile(rb"\xef\xbf[\xbe\xbf]|\xed[\xa0-\xbf][\x80-\xbf]|&#(
 LONGEST_REFERENCE = len(b"&#123456789;")
 
 
-class ChannelBuilder(TreeBuilder):
-    """A builder that collects the elements of a channel as they end, and forgets them."""
+class ExportBuilder(TreeBuilder):
+    """A builder that collects items as they end."""
 
     def __init__(self) -> None:
         super().__init__()
-        self.elements: list[Element] = []
-        self._open: list[Element] = []
-
-    def start(self, tag: str, attributes: dict[str, str]) -> Element:
-        """Open an element."""
-        element = super().start(tag, attributes)
-        self._open.append(element)
-        return element
+        self._items: list[Element] = []
 
     def end(self, tag: str) -> Element:
-        """Close an element. Above those of a channel are the channel and rss."""
+        """Close an element."""
         element = super().end(tag)
-        self._open.pop()
-        if len(self._open) == 2:
-            self._open[1].clear()
-            self.elements.append(element)
+        if tag == "item":
+            self._items.append(element)
         return element
 
     def doctype(self, *_args: Any) -> None:
         """Reject a document type: its entities could grow without bounds, or read other files."""
         raise SourceError("It declares a document type, which no WordPress export does. Remove the declaration.")
 
-    def take(self) -> list[Element]:
-        """Return the elements that have ended since the last call."""
-        elements, self.elements = self.elements, []
-        return elements
+    def take_items(self) -> Iterator[Element]:
+        """Yield the items that have ended since the last call. Each is empty after the next one."""
+        items, self._items = self._items, []
+        for item in items:
+            yield item
+            item.clear()
 
 
 def read_elements(path: str) -> Iterator[Element]:
-    """Yield the elements of an export's channel. Raises SourceError or OSError."""
-    builder = ChannelBuilder()
+    """Yield the items of an export, one at a time, then the other elements of its channel.
+
+    Raises SourceError or OSError.
+    """
+    builder = ExportBuilder()
     parser = XMLParser(target=builder)  # noqa: S314  # it rejects document types
     first_line = 0
     try:
@@ -57,18 +53,18 @@ def read_elements(path: str) -> Iterator[Element]:
             first_line, start = _skip_blank_lines(file)
             for data in _legal_bytes(start, file):
                 parser.feed(data)
-                yield from builder.take()
+                yield from builder.take_items()
     except ParseError as error:
         raise SourceError(_explain(error, first_line)) from error
     except (LookupError, ValueError) as error:  # an unknown encoding
         raise SourceError(f"Must be a WordPress export, in XML ({error}).") from error
     try:
-        parser.close()
+        channel = parser.close().find("channel")
     except ParseError as error:
         line, column = error.position
         reason = f"The export is incomplete: it ends at line {line + first_line}, column {column + 1}."
         raise SourceError(f"{reason} Export it again, in parts if the server stops early.") from error
-    yield from builder.take()
+    yield from (element for element in ([] if channel is None else channel) if element.tag != "item")
 
 
 def _skip_blank_lines(file: IO[bytes]) -> tuple[int, bytes]:
