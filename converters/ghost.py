@@ -7,6 +7,7 @@ from typing import Any
 
 from converters.normalize import DROPPED, normalize_article
 from converters.records import Converted, IgnoredItem, Mistake, SourceArticle, SourceError, SourceOptions
+from converters.site_urls import complete_urls
 
 STATUSES = {"published": "published", "scheduled": "published", "draft": "draft"}
 REQUIRED_TABLES = "posts", "tags", "posts_tags"
@@ -96,11 +97,11 @@ def _convert(
         "bannerUrl": SITE.sub(lambda _: base, str(post.pop("feature_image", None) or "")),
         "metaTitle": meta.pop("meta_title", None) or post.pop("meta_title", None),
         "metaDesc": meta.pop("meta_description", None) or post.pop("meta_description", None) or excerpt,
-        "contentHtml": SITE.sub(lambda _: base, public),
     }
     if fields["metaDesc"] == excerpt:
         post.pop("custom_excerpt", None)
     article = normalize_article(where, fields, options)
+    article.fields["contentHtml"] = complete_urls(article, SITE.sub(lambda _: base, public), options.site)
     _note_content(article, html, visibility, options.site)
     _drop_rest(article, {**post, "author": has_author}, meta)
     for name in tags:

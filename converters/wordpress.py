@@ -4,13 +4,13 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import cache
-from urllib.parse import unquote, urljoin
+from urllib.parse import unquote
 from xml.etree.ElementTree import Element
 
 from content.html import decode_references, visible_words
-from content.urls import change_urls, complete_url
 from converters.normalize import normalize_article, slug_from_title
 from converters.records import Converted, IgnoredItem, SourceArticle, SourceError, SourceOptions, mistake
+from converters.site_urls import complete_urls
 from converters.wordpress_content import Rendered, render
 from converters.wordpress_seo import (
     DESCRIPTIONS,
@@ -249,7 +249,7 @@ def _read_post(where: str, item: Item, blog: Blog, options: SourceOptions) -> So
     texts = {"title": title, "sep": "-", "sitename": blog.title, "page": ""}
     article = normalize_article(where, fields | _take_meta_texts(item, texts), options)
     # A title is text here, and the content has no templates.
-    article.fields |= {"title": title, "contentHtml": _complete_urls(article, rendered.html, options.site)}
+    article.fields |= {"title": title, "contentHtml": complete_urls(article, rendered.html, options.site)}
     if is_closed:
         article.note("Drafts, because they are private or have a password")
     if len(categories) > 1:
@@ -295,22 +295,6 @@ def _take_meta_texts(item: Item, words: dict[str, str]) -> dict[str, str]:
 def _utc(time: str) -> str:
     """Return a time in UTC with its zone, and "" for that of a post that was never published: 0000-00-00 00:00:00."""
     return f"{time}Z" if time > "0001" else ""
-
-
-def _complete_urls(article: SourceArticle, html: str, site: str) -> str:
-    """Return HTML whose URLs contain the site."""
-    base = f"{site.rstrip('/')}/"
-    root = urljoin(base, "/").rstrip("/")
-
-    def complete(attribute: str, url: str) -> str:
-        if url.startswith("/") and not url.startswith("//"):  # most relative URLs; urljoin is slow
-            return root + url.strip().replace(" ", "%20")
-        if attribute != "href" and url.startswith("../"):
-            article.note("Pictures whose path begins with ../, which stay as they are")
-            return url
-        return complete_url(url, base)
-
-    return change_urls(html, complete)
 
 
 def _note_content(article: SourceArticle, rendered: Rendered) -> None:
