@@ -328,7 +328,7 @@ def test_pipelining_clients_that_do_not_read_delay_nobody(site, new_log, large_r
     """
     clients = 100
     site.save(article_json(1))
-    allowed = max(2, sum(seconds_of(site.get, path) for path in [LISTS[0], *["/healthz"] * clients]))
+    allowed = max(10, sum(seconds_of(site.get, path) for path in [LISTS[0], *["/healthz"] * clients]))
     with ExitStack() as stack:
         connections = connect_all(stack, site.server, clients, receive_buffer=4096)
         for connection in connections:
@@ -360,7 +360,7 @@ def test_idle_connections_keep_nobody_out(site, large_request, sent):
         for connection in idle:
             connection.sendall(sent)
         for _ in range(20):
-            assert seconds_of(site.get, "/healthz") < 2
+            assert seconds_of(site.get, "/healthz") < 10
         assert idle[0].recv(1) == b""
         idle[-1].sendall(b"\r\n\r\n" if sent else b"GET /healthz HTTP/1.1\r\n\r\n")
         assert idle[-1].recv(100).startswith(b"HTTP/1.1 ")
