@@ -12,6 +12,7 @@ from converters.site_urls import complete_urls
 STATUSES = {"published": "published", "scheduled": "published", "draft": "draft"}
 REQUIRED_TABLES = "posts", "tags", "posts_tags"
 REQUIRED_COLUMNS = "id", "title", "slug", "status", "published_at"
+KEYS = "id", "post_id", "tag_id", "status"
 SITE = re.compile("__GHOST_URL__/?")  # stands for the site's URL
 # A part of a public post that Ghost shows to members alone.
 MEMBERS_BLOCK = re.compile(
@@ -34,10 +35,11 @@ def read_ghost(source: str, tables: dict[str, Any], options: SourceOptions) -> C
     authors = {row.get("post_id") for row in rows["posts_authors"]}
     for number, post in enumerate(rows["posts"], start=1):
         where = f"{source}, post {post.get('id', number)} {post.get('title', '')!r}"
-        missing = [name for name in REQUIRED_COLUMNS if name not in post]
+        missing = [name for name in REQUIRED_COLUMNS if name not in post or (name == "id" and post[name] is None)]
+        is_email = any(row.get("email_only") for row in (post, meta.get(post.get("id"), {})))
         if post.get("type") == "page" or post.get("page"):
             yield IgnoredItem("Not imported", str(post.get("slug")), "pages", "page")
-        elif post.get("status") == "sent":
+        elif post.get("status") == "sent" or is_email:
             yield IgnoredItem("Not imported", str(post.get("slug")), "posts that were only sent by email")
         elif missing:
             reason = f"The post lacks {', '.join(missing)}. Export all content of Ghost 3 or newer again."
@@ -58,6 +60,9 @@ def _read_table(tables: dict[str, Any], name: str) -> list[Row]:
         raise SourceError(
             f"Must be an export of Ghost 3 or newer: its table {name} is missing or has no rows of columns."
         )
+    for column in KEYS:
+        if not all(isinstance(row.get(column), str | int | None) for row in rows):
+            raise SourceError(f"In the table {name}, the column {column} must be text or a number. Export it again.")
     return rows
 
 
@@ -83,13 +88,14 @@ def _convert(
     base, visibility, html = f"{options.site.rstrip('/')}/", post.pop("visibility", "public"), post.pop("html")
     public = MEMBERS_BLOCK.sub("", html or "")
     excerpt, status = post.get("custom_excerpt"), STATUSES[post.pop("status")]
+    published_at = _utc(post.pop("published_at"))
     visible_tags = [tag for tag in tags if not tag.startswith("#")]
     fields = {
         "id": str(post.pop("id")),
         "title": post.pop("title"),
         "slug": post.pop("slug"),
-        "status": status if visibility == "public" else "draft",
-        "published_at": _utc(post.pop("published_at")),
+        "status": status if visibility == "public" and published_at else "draft",
+        "published_at": published_at,
         "created_at": _utc(post.pop("created_at", None)),
         "updated_at": _utc(post.pop("updated_at", None)),
         "category": visible_tags[:1],
@@ -104,6 +110,8 @@ def _convert(
     article.fields["contentHtml"] = complete_urls(article, SITE.sub(lambda _: base, public), options.site)
     _note_content(article, html, visibility, options.site)
     _drop_rest(article, {**post, "author": has_author}, meta)
+    if status == "published" and not published_at:
+        article.note("Drafts, because they have no date")
     for name in tags:
         if name.startswith("#"):
             article.drop(DROPPED, f"tag {name}")

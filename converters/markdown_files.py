@@ -165,11 +165,12 @@ class _Folder:
 
     def _convert(self, path: Path, fields: dict[str, Any], content: str) -> SourceArticle:
         is_html = path.suffix.lower() == ".html"
+        folders = _folders(path, self.root)
         # An export writes HTML with a title, a slug, and no field that an import does not know.
         if is_html and {"title", "slug"} <= fields.keys() <= IMPORT_FIELDS.keys() and isinstance(fields["slug"], str):
-            return own_article(str(path), fields, content, self.options.zone)
+            article = own_article(str(path), fields, content, self.options.zone)
+            return _as_draft(article) if "_drafts" in folders else article
         date, slug = _parse_name(path)
-        folders = _folders(path, self.root)
         _apply_jekyll(folders, fields, is_dated=bool(date))
         links = _Links(self, path, slug=normalize_slug(str(fields.get("slug") or slug)))
         html = content.removesuffix("\n") if is_html else render_markdown(content)
@@ -177,10 +178,8 @@ class _Folder:
         article = normalize_article(
             str(path), fields, self.options, date=date, slug=slug, folder=_url_folder(path, self.root)
         )
-        if "_drafts" in folders:
-            article.fields["status"] = "draft"
         links.note(article)
-        return article
+        return _as_draft(article) if "_drafts" in folders else article
 
     def find(self, path: str) -> Path | None:
         """Return the article file with a path, in NFC."""
@@ -256,6 +255,11 @@ class _Links:
 
 def _nfc(path: Path) -> str:
     return normalize("NFC", os.path.abspath(path))
+
+
+def _as_draft(article: SourceArticle) -> SourceArticle:
+    article.fields["status"] = "draft"
+    return article
 
 
 def _folders(path: Path, root: Path) -> tuple[str, ...]:

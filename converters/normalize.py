@@ -14,11 +14,18 @@ from content.urls import change_urls, complete_url
 from converters.dates import parse_date
 from converters.front_matter import JSON_FIELDS, parse_scalars
 from converters.markup import note_markup
-from converters.records import DATES, FIELD_BY_ALIAS, SourceArticle, SourceOptions, plain_name
+from converters.records import DATES, FIELD_BY_ALIAS, Mistake, SourceArticle, SourceOptions, plain_name
 
 TRUE, FALSE = ("true", "yes", "on", "y", "1"), ("false", "no", "off", "n", "0")
 SWITCH = "Must be true or false (or yes, no, on, off, y, n, 1, 0)."
 TEXT = "Must be text, not a list or fields of its own."
+EXPIRY_DATES = "expirydate", "unpublishdate"  # Hugo
+# names of what decides whether readers see an article
+PUBLICATION = {
+    "draft",
+    *EXPIRY_DATES,
+    *(a for a, field in FIELD_BY_ALIAS.items() if field in ("publishedAt", "status")),
+}
 IMAGE_KEYS = "src", "url", "feature", "image", "path"
 MAX_TITLE_SLUG = 170  # leaves room for a post's number
 JOINERS = "\u200c\u200d"  # part of the spelling in Persian, Sinhala and others
@@ -69,9 +76,17 @@ class _Fields:
             if value in (None, "", [], {}) and name != "contentHtml":
                 continue
             if plain_name(name) in self.values:
-                article.drop(DROPPED, name)
+                self._repeat(*self.values[plain_name(name)], name, value)
             else:
                 self.values[plain_name(name)] = name, value
+
+    def _repeat(self, first: str, first_value: Any, name: str, value: Any) -> None:
+        """Drop the second spelling of a name, or reject it if it could change who sees the article."""
+        if plain_name(name) not in PUBLICATION:
+            self.article.drop(DROPPED, name)
+        elif value != first_value:
+            reason = f"The same field is also there as {first}. Remove one of them."
+            self.article.mistakes.append(Mistake(self.article.where, reason, name, value))
 
     def pop(self, alias: str) -> tuple[str, Any]:
         """Take a value out; return the author's name of it, and the value, or None."""
@@ -100,11 +115,12 @@ def _take_status(article: SourceArticle, unused: _Fields, options: SourceOptions
         is_draft = _read_switch(article, *unused.pop("published")) is False or is_draft
     elif published is not None and unused.values.keys() & {"date", "pubdate", "publishdate", "publishedat"}:
         _read_switch(article, *unused.pop("published"))
-    name, expiry = unused.values.get("expirydate", ("", None))
-    if expiry is not None and _has_passed(article, name, expiry, options):
-        unused.pop("expirydate")
-        is_draft = True
-        article.note("Saved as drafts because they have expired", name)
+    for alias in EXPIRY_DATES:
+        name, expiry = unused.values.get(alias, ("", None))
+        if expiry is not None and _has_passed(article, name, expiry, options):
+            unused.pop(alias)
+            is_draft = True
+            article.note("Saved as drafts because they have expired", name)
     if is_draft:
         article.fields["status"] = "draft"
 

@@ -235,12 +235,14 @@ def _read_post(where: str, item: Item, blog: Blog, options: SourceOptions) -> So
     number, title = item.take("post_id"), _plain(item.take("title")) or "(no title)"
     status, is_closed = STATUSES[item.texts["status"]], bool(item.take("post_password"))
     is_closed = is_closed or item.texts["status"] == "private"
+    published_at = _utc(item.take("post_date_gmt")) or (item.take("post_date") if status == "published" else "")
+    has_no_date = status == "published" and not published_at
     categories = _take_categories(item, blog)
     fields = {
         "id": f"wordpress-{number}" if number else "",
         "slug": unquote(item.take("post_name")) or slug_from_title(title, number),
-        "status": "draft" if is_closed else status,
-        "publishedAt": _utc(item.take("post_date_gmt")) or (item.take("post_date") if status == "published" else ""),
+        "status": "draft" if is_closed or has_no_date else status,
+        "publishedAt": published_at,
         "updatedAt": _utc(item.take("post_modified_gmt")),
         "category": categories[:1],
         "keywords": item.terms.pop("post_tag", []),
@@ -252,6 +254,8 @@ def _read_post(where: str, item: Item, blog: Blog, options: SourceOptions) -> So
     article.fields |= {"title": title, "contentHtml": complete_urls(article, rendered.html, options.site)}
     if is_closed:
         article.note("Drafts, because they are private or have a password")
+    elif has_no_date:
+        article.note("Drafts, because they have no date")
     if len(categories) > 1:
         article.drop(LEFT_OUT, "categories after the first")
     _note_content(article, rendered)

@@ -138,3 +138,33 @@ def test_trimmed_export_is_one_clear_error(importer, export, words):
     assert result.exit_code == 1, result.stdout
     assert isinstance(result.exception, SystemExit)
     assert all(word in result.stderr for word in words), result.stderr
+
+
+def ghost_export(**columns):
+    """Return the export with the columns of its second post replaced."""
+    export = json.loads(read_data("ghost.json"))
+    export["db"][0]["data"]["posts"][1] |= columns
+    return json.dumps(export)
+
+
+def test_ghost_post_for_email_alone_is_not_imported(importer):
+    importer.write({"ghost.json": ghost_export(status="scheduled", published_at="2999-01-01 00:00:00", email_only=1)})
+    assert "only sent by email (2 articles: " in importer.imports("ghost.json", "--site", SITE)
+    assert "second" not in importer.states()
+
+
+@pytest.mark.parametrize("status", ["scheduled", "published"])
+def test_ghost_post_without_a_date_is_a_draft(importer, status):
+    importer.write({"ghost.json": ghost_export(status=status, published_at=None)})
+    assert "Drafts, because they have no date (1 article: second)" in importer.imports("ghost.json", "--site", SITE)
+    assert importer.states()["second"] == "draft"
+
+
+@pytest.mark.parametrize("columns", [{"id": ["x"]}, {"status": ["published"]}, {"id": None}])
+def test_ghost_column_of_another_type_is_one_error(importer, columns):
+    importer.write({"ghost.json": ghost_export(**columns)})
+    result = importer.run("import", "ghost.json", "--site", SITE)
+    assert result.exit_code == 1
+    assert next(iter(columns)) in result.stderr
+    assert "Traceback" not in result.stderr
+    assert importer.states() == {}

@@ -341,12 +341,13 @@ def test_html_that_browsers_show_is_not_reported(importer, text):
     assert importer.imports("a.html") == ""
 
 
-def test_article_of_hugo_that_has_expired_is_a_draft(importer):
-    post = "---\ntitle: A\ndate: 2026-01-01\nexpiryDate: {}\n---\n"
+@pytest.mark.parametrize("name", ["expiryDate", "unpublishDate"])
+def test_article_of_hugo_that_has_expired_is_a_draft(importer, name):
+    post = f"---\ntitle: A\ndate: 2026-01-01\n{name}: {{}}\n---\n"
     importer.write({"posts/past.md": post.format("2026-02-01"), "posts/later.md": post.format("2999-01-01")})
     drafts, dropped = importer.imports("posts").splitlines()
-    assert "expiryDate (1 article: past)" in drafts
-    assert "expiryDate (1 article: later)" in dropped
+    assert f"{name} (1 article: past)" in drafts
+    assert f"{name} (1 article: later)" in dropped
     assert importer.states() == {"past": "draft", "later": "published"}
 
 
@@ -667,3 +668,21 @@ def test_thousands_of_unused_fields_are_counted(importer):
     importer.write({"a.md": f"---\ntitle: A\ndate: 2026-01-01\n{fields}\n---\n"})
     (line,) = importer.imports("a.md").splitlines()
     assert line.endswith("field19 (1 article: a), and 2980 more")
+
+
+@pytest.mark.parametrize(
+    ("first", "second"), [("Draft: false", "draft: true"), ("Date: 2020-01-01", "date: 2035-01-01")]
+)
+def test_field_in_two_spellings_with_different_values_is_an_error(importer, first, second):
+    importer.write({"a.md": f"---\ntitle: A\npublishDate: 2026-01-01\n{first}\n{second}\n---\n"})
+    result = importer.run("import", "a.md")
+    assert result.exit_code == 1
+    assert f"also there as {first.partition(':')[0]}" in result.stderr
+    assert importer.states() == {}
+
+
+def test_own_article_file_below_drafts_is_a_draft(importer):
+    front_matter = "---\ntitle: A\nslug: a\nstatus: published\npublishedAt: 2026-01-01T00:00:00Z\n---\n"
+    importer.write({"posts/_drafts/a.html": front_matter + "<p>A</p>\n"})
+    importer.imports("posts")
+    assert importer.states() == {"a": "draft"}
