@@ -626,7 +626,7 @@ def test_stop_completes_requests_that_wait_to_be_read(start):
     """A connection that was quiet for less than a second may have sent one. Each response is the connection's last."""
     server = start()
     with ExitStack() as stack:
-        connections = connect_all(stack, server, 100)
+        connections = connect_all(stack, server, 20)
         files = [stack.enter_context(connection.makefile("rb")) for connection in connections]
         for connection, file in zip(connections, files, strict=True):
             connection.sendall(HEALTH)
@@ -634,12 +634,12 @@ def test_stop_completes_requests_that_wait_to_be_read(start):
         server.process.send_signal(signal.SIGSTOP)
         status = Path(f"/proc/{server.process.pid}/status")
         wait_for(lambda: "(stopped)" in status.read_text(), status.read_text)
-        for connection in connections[:50]:
+        for connection in connections[:10]:
             connection.sendall(HEALTH)
         server.process.send_signal(signal.SIGTERM)
         server.process.send_signal(signal.SIGCONT)
         wait_until_closed(server)
-        for connection in connections[50:]:
+        for connection in connections[10:]:
             connection.sendall(HEALTH)
         for file in files:
             code, headers, _ = read_response(file)
