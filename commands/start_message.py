@@ -4,13 +4,14 @@ from datetime import UTC, datetime
 from ipaddress import ip_address
 
 import click
-from sqlalchemy import or_, select
+from sqlalchemy import select
 
 from commands import echo
 from commands.errors import silence_stdout
 from commands.lookup import DEMO_CUSTOMER
 from models import ApiKey, Article, Customer, db
 from settings import __version__
+from storage.queries import VALID_KEY
 
 NAME = "Article Delivery API"
 
@@ -36,12 +37,8 @@ def warn_of_demo_key(address: str) -> None:
     """Warn on stderr if the demo's customer has a valid key and other machines may reach the service's IP address."""
     if ip_address(address).is_loopback:
         return
-    is_valid = (
-        ApiKey.revoked_at.is_(None),
-        or_(ApiKey.expires_on.is_(None), ApiKey.expires_on >= datetime.now(UTC).date()),
-    )
-    keys = select(ApiKey.id).join(Customer).where(Customer.name == DEMO_CUSTOMER, *is_valid)
-    if db.session.scalar(keys.limit(1)):
+    keys = select(ApiKey.id).join(Customer).where(Customer.name == DEMO_CUSTOMER, *VALID_KEY)
+    if db.session.scalar(keys.limit(1), {"today": datetime.now(UTC).date()}):
         echo(
             f"Warning: {DEMO_CUSTOMER} has a valid key, and other machines may reach the service on {address}. "
             "To remove the demo: python seed.py --remove",

@@ -16,16 +16,15 @@ from models import ApiKey, Article, Customer
 
 BATCH_SIZE = 500  # rows in memory at a time
 
+# conditions for a valid key; bind `today`, the UTC date
+VALID_KEY = ApiKey.revoked_at.is_(None), or_(ApiKey.expires_on.is_(None), ApiKey.expires_on >= bindparam("today"))
+
 # The `id` and `name` of the customer whose valid key has this `hash`, and the key's id as `key_id`. Binds `today`, the
 # UTC date, too.
 CUSTOMER_BY_KEY = (
     select(Customer.id, Customer.name, ApiKey.id.label("key_id"))
     .join(ApiKey, ApiKey.customer_id == Customer.id)
-    .where(
-        ApiKey.hash == bindparam("hash"),
-        ApiKey.revoked_at.is_(None),
-        or_(ApiKey.expires_on.is_(None), ApiKey.expires_on >= bindparam("today")),
-    )
+    .where(ApiKey.hash == bindparam("hash"), *VALID_KEY)
 )
 
 # conditions for a customer's published articles; bind `customer_id` and `now`
