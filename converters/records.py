@@ -60,6 +60,9 @@ class SourceArticle:
     mistakes: list[Mistake] = field(default_factory=list)  # what its author has to correct first
     # Is the stored article with the same slug this one, if none has its id?
     matches_slug: bool = True
+    has_own_id: bool = False  # `id` comes from the source system, as in WordPress and Ghost
+    former_id: str = ""  # the id that version 1.2.1 and older gave this article
+    old_urls: list[str] = field(default_factory=list)  # absolute, or paths below the old site
 
     def note(self, kind: str, detail: str = "") -> None:
         """Add something that readers of the site may notice."""
