@@ -3,7 +3,6 @@
 import filecmp
 import os
 import signal
-import subprocess
 import time
 from collections.abc import Callable, Iterator
 from functools import partial
@@ -11,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 import helpers
-import programs
 import pytest
 from click.testing import Result
 from flask import Flask
@@ -24,18 +22,22 @@ from settings import SettingsSchema
 # A shell that runs the tests in the background ignores SIGINT, and so would the commands that tests interrupt.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
-# The tests call `subprocess` as any program does; what it starts is started fast where it makes no difference.
-subprocess.Popen = programs.Popen
-
 # As far from UTC as clocks go, so that a local time in the place of a UTC one is noticed.
 os.environ["TZ"] = "Pacific/Kiritimati"
 time.tzset()
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Leave out, on PostgreSQL, what is about SQLite's files."""
-    if POSTGRESQL:
-        items[:] = [item for item in items if not item.get_closest_marker("sqlite")]
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--slow", action="store_true", help="run the slow tests too")
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Skip slow tests without `--slow`, and tests of SQLite's files on PostgreSQL."""
+    for item in items:
+        if "slow" in item.keywords and not config.getoption("--slow"):
+            item.add_marker(pytest.mark.skip(reason="needs --slow"))
+        if "sqlite" in item.keywords and POSTGRESQL:
+            item.add_marker(pytest.mark.skip(reason="is about SQLite's files"))
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -44,14 +46,6 @@ def default_settings() -> None:
     os.environ["FLASK_SKIP_DOTENV"] = "1"
     for name in (*SettingsSchema().fields, "DEMO_KEY", "SOURCE_API_KEY"):
         os.environ.pop(name, None)
-
-
-@pytest.fixture(scope="session", autouse=True)
-def no_process_outlives_the_tests() -> Iterator[None]:
-    """End what the tests have started and left running, even if this process is killed."""
-    with helpers.end_descendants():
-        yield
-        programs.server.stop()
 
 
 @pytest.fixture(scope="session")

@@ -294,31 +294,6 @@ def subprocess_args(database: Path, *arguments: str, prefix: Iterable[str] = (),
     }
 
 
-END_DESCENDANTS = """
-import os, signal, sys
-from contextlib import suppress
-from pathlib import Path
-sys.stdin.read()  # ends with the process that runs the tests, whatever ends it
-for process in Path("/proc").glob("[0-9]*"):
-    with suppress(OSError):
-        variables = (process / "environ").read_bytes().split(b"\\0")
-        if sys.argv[1].encode() in variables and process.name != str(os.getpid()):
-            os.kill(int(process.name), signal.SIGKILL)
-"""
-
-
-@contextmanager
-def end_descendants() -> Iterator[None]:
-    """Kill the processes that are started in the context, and outlive it or this process.
-
-    Another process does it, which finds them by a variable that they inherit (Linux).
-    """
-    os.environ["TESTED_BY"] = f"{os.getpid()}-{time.time_ns()}"
-    code = [sys.executable, "-c", END_DESCENDANTS, f"TESTED_BY={os.environ['TESTED_BY']}"]
-    with subprocess.Popen(code, stdin=subprocess.PIPE, start_new_session=True):
-        yield
-
-
 def fast_clock(folder: Path, factor: int) -> dict[str, str]:
     """Return the environment of a process whose clocks run faster by a factor, so that long periods can be tested."""
     # Python imports this module when it starts: https://docs.python.org/3/library/site.html#module-sitecustomize

@@ -2,6 +2,7 @@
 
 import ast
 import sys
+from functools import cache
 from importlib.metadata import distributions, packages_distributions
 from pathlib import Path
 
@@ -28,6 +29,7 @@ LEVELS = {package: level for level, packages in enumerate(LAYERS) for package in
 UNIX_MODULES = {"fcntl", "grp", "posix", "pty", "pwd", "resource", "termios", "tty"}
 
 
+@cache
 def modules() -> dict[str, ast.Module]:
     """Return the parsed modules by their path in the project."""
     paths = [*PROJECT.glob("*.py"), *(path for package in LEVELS for path in (PROJECT / package).glob("*.py"))]
