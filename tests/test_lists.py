@@ -1,77 +1,209 @@
-"""Tests of both article lists besides those of test_specification.py: searches, error messages, hostile parameters."""
+"""How a client reads articles: pages, order, search, filters, previews, errors. Read this first to learn the API.
 
-import time
+test_specification.py compares generated requests with the specification.
+"""
 
-from helpers import LISTS, article_json, assert_problem
+import re
+from urllib.parse import urljoin
 
-FULL, PREVIEW = LISTS
+import pytest
+from helpers import PREVIEW_FIELDS, article_json, assert_problem
 
-
-def test_error_says_which_values_a_parameter_may_have(client):
-    problem = assert_problem(client.get(FULL + "?take=x&skip=x&order=x&orderBy=x&slug=%00&q=" + "x" * 201), 400)
-    messages = {name: message for name, (message,) in problem["errors"].items()}
-    assert messages == {
-        "q": "Must be 200 characters or fewer.",
-        "take": "Must be a whole number, 1 to 100.",
-        "skip": "Must be a whole number, 0 to 9007199254740991.",
-        "orderBy": "Must be one of: createdAt, publishedAt, title, views.",
-        "order": "Must be one of: asc, desc.",
-        "slug": "Must not contain a NUL character.",
-    }
+ARTICLES = "/api/public/v1/articles"
+PREVIEWS = "/api/public/v1/articles/preview"
 
 
-def slugs(client, **query):
-    """Return the slugs of a list, and its total."""
-    page = client.get(PREVIEW, query_string=query).get_json()
-    return [article["slug"] for article in page["data"]], page["meta"]["total"]
+def titles(response):
+    return [article["title"] for article in response.get_json()["data"]]
 
 
-def test_article_is_found_by_its_slug(client, save):
-    save(article_json(1, slug="plums"), article_json(2, slug="plums-and-pears"))
-    assert slugs(client, slug="plums") == (["plums"], 1)
-    assert slugs(client, slug="Plums") == ([], 0)
-    assert slugs(client, slug="") == ([], 0)
-
-
-def test_filters_combine(client, save):
+@pytest.fixture
+def teas(save):
+    """Five published articles, the last one published most recently."""
     save(
-        article_json(1, title="Tea", category="News", keywords=["tea", "spring"]),
-        article_json(2, title="Tea", category="News", keywords=["tea"]),
-        article_json(3, title="Cake", category="", keywords=["tea", 'a "b" %']),
-        article_json(4, title="Tea", category="news", keywords=[]),
+        article_json(1, title="Green tea", slug="green-tea", category="Tea", keywords=["tea", "Japan"], views=70),
+        article_json(2, title="Black tea", slug="black-tea", category="Tea", keywords=["tea"], views=90),
+        article_json(3, title="Café au lait", slug="coffee", category="Coffee", keywords=["milk"], views=20),
+        article_json(4, title="Oolong", slug="oolong-tea", category="Tea", keywords=["tea", "Taiwan"], views=50),
+        article_json(5, title="Water", slug="water", category="", keywords=[], views=10),
     )
-    assert slugs(client, category="News") == (["slug-2", "slug-1"], 2)
-    assert slugs(client, category="News", keyword="spring") == (["slug-1"], 1)
-    assert slugs(client, keyword="tea", q="cake") == (["slug-3"], 1)
-    assert slugs(client, keyword='a "b" %') == (["slug-3"], 1)
-    assert slugs(client, category="") == (["slug-3"], 1)
-    assert slugs(client, keyword="te") == ([], 0)
-    assert slugs(client, keyword="tea", take=1, skip=1) == (["slug-2"], 3)
 
 
-def test_filter_is_in_the_links_and_has_its_own_cache_entry(client, save):
-    save(*(article_json(number, category=f"{number % 2}") for number in range(5)))
-    response = client.get(PREVIEW + "?category=0&take=2&tag=x")
-    assert response.headers["Link"] == '<?take=2&category=0&skip=2>; rel="next"'
-    assert client.get(PREVIEW + "?category=1&take=2").get_json()["meta"]["total"] == 2
+# Examples
 
 
-def test_drafts_and_scheduled_articles_are_never_found(client, save):
+def test_request_has_the_key_in_a_header(app, key, teas):
+    response = app.test_client().get("/api/public/v1/articles", headers={"x-api-key": key})
+    assert response.status_code == 200
+    assert response.get_json()["meta"] == {"total": 5, "take": 5, "skip": 0}
+
+
+def test_latest_article_comes_first(client, teas):
+    response = client.get("/api/public/v1/articles")
+    assert titles(response) == ["Water", "Oolong", "Café au lait", "Black tea", "Green tea"]
+
+
+def test_page_has_take_articles_after_skip(client, teas):
+    second_page = client.get("/api/public/v1/articles?take=2&skip=2")
+    assert titles(second_page) == ["Café au lait", "Black tea"]
+    assert second_page.get_json()["meta"] == {"total": 5, "take": 2, "skip": 2}
+
+
+def test_link_header_leads_to_the_neighbouring_pages(client, teas):
+    second_page = client.get("/api/public/v1/articles?take=2&skip=2")
+    assert second_page.headers["Link"] == '<?take=2&skip=4>; rel="next", <?take=2&skip=0>; rel="prev"'
+    assert titles(client.get("/api/public/v1/articles?take=2&skip=4")) == ["Green tea"]
+
+
+def test_page_past_the_last_article_is_empty(client, teas):
+    response = client.get("/api/public/v1/articles?skip=10")
+    assert response.get_json() == {"data": [], "meta": {"total": 5, "take": 0, "skip": 10}}
+
+
+def test_articles_are_ordered_by_a_field(client, teas):
+    response = client.get("/api/public/v1/articles?orderBy=title&order=asc")
+    assert titles(response) == ["Black tea", "Café au lait", "Green tea", "Oolong", "Water"]
+
+
+def test_order_is_descending_by_default(client, teas):
+    most_read = client.get("/api/public/v1/articles?orderBy=views&take=2")
+    assert titles(most_read) == ["Black tea", "Green tea"]
+
+
+def test_search_finds_words_in_title_or_slug(client, teas):
+    response = client.get("/api/public/v1/articles?q=tea")
+    assert titles(response) == ["Oolong", "Black tea", "Green tea"]
+
+
+def test_search_needs_every_word_and_ignores_case_and_accents(client, teas):
+    assert titles(client.get("/api/public/v1/articles?q=LAIT+cafe")) == ["Café au lait"]
+    assert titles(client.get("/api/public/v1/articles?q=cafe+tea")) == []
+
+
+def test_second_page_of_a_search_by_title(client, teas):
+    response = client.get("/api/public/v1/articles?q=tea&orderBy=title&order=asc&take=2&skip=2")
+    assert titles(response) == ["Oolong"]
+    assert response.get_json()["meta"] == {"total": 3, "take": 1, "skip": 2}
+
+
+def test_article_is_found_by_its_exact_slug(client, teas):
+    assert titles(client.get("/api/public/v1/articles?slug=oolong-tea")) == ["Oolong"]
+    assert titles(client.get("/api/public/v1/articles?slug=oolong")) == []
+
+
+def test_category_is_exact_and_may_be_empty(client, teas):
+    assert titles(client.get("/api/public/v1/articles?category=Tea")) == ["Oolong", "Black tea", "Green tea"]
+    assert titles(client.get("/api/public/v1/articles?category=tea")) == []
+    assert titles(client.get("/api/public/v1/articles?category=")) == ["Water"]
+
+
+def test_keyword_is_one_of_the_articles_keywords(client, teas):
+    assert titles(client.get("/api/public/v1/articles?keyword=Japan")) == ["Green tea"]
+    assert titles(client.get("/api/public/v1/articles?keyword=Jap")) == []
+
+
+def test_filters_and_search_combine(client, teas):
+    response = client.get("/api/public/v1/articles?category=Tea&keyword=tea&q=black")
+    assert titles(response) == ["Black tea"]
+    assert response.get_json()["meta"]["total"] == 1
+
+
+def test_preview_leaves_out_id_content_and_metadata(client, teas):
+    full = client.get("/api/public/v1/articles").get_json()["data"]
+    previews = client.get("/api/public/v1/articles/preview").get_json()["data"]
+    assert previews == [{name: article[name] for name in PREVIEW_FIELDS.split()} for article in full]
+
+
+def test_preview_list_takes_the_same_parameters(client, teas):
+    response = client.get("/api/public/v1/articles/preview?q=tea&orderBy=title&take=1&skip=1")
+    assert titles(response) == ["Green tea"]
+
+
+def test_error_is_a_problem_document_that_names_the_parameter(client):
+    response = client.get("/api/public/v1/articles?take=101")
+    assert response.status_code == 400
+    assert response.content_type == "application/problem+json"
+    assert response.get_json()["code"] == "invalid_parameters"
+    assert "1 to 100" in response.get_json()["errors"]["take"][0]
+
+
+def test_all_invalid_parameters_are_reported_at_once(client):
+    response = client.get("/api/public/v1/articles?take=0&skip=-1&order=up&orderBy=size")
+    errors = response.get_json()["errors"]
+    assert list(errors) == ["take", "skip", "orderBy", "order"]
+    assert "asc, desc" in errors["order"][0]
+    assert "createdAt, publishedAt, title, views" in errors["orderBy"][0]
+
+
+def test_unknown_parameters_are_ignored(client, teas):
+    assert client.get("/api/public/v1/articles?utm_source=x&_=1").get_json()["meta"]["total"] == 5
+
+
+def test_drafts_and_scheduled_articles_are_never_shown(client, save):
     save(article_json(1, slug="draft", status="draft"), article_json(2, slug="later", publishedAt="2099-01-01T00:00Z"))
-    assert slugs(client, slug="draft") == slugs(client, slug="later") == slugs(client, keyword="one") == ([], 0)
+    for query in ("", "?slug=draft", "?slug=later", "?q=title", "?keyword=one"):
+        assert titles(client.get(ARTICLES + query)) == []
 
 
-def test_long_number_is_parsed_in_linear_time(client):
-    """A pattern that is tried again from each of the zeros takes a second for one request."""
-    began = time.monotonic()
-    for _ in range(20):
-        assert_problem(client.get(FULL, query_string={"take": "0" * 50_000 + "x"}), 400)
-    assert time.monotonic() - began < 5
-    assert client.get(FULL, query_string={"take": "0" * 50_000 + "7"}).status_code == 200
+# Edges
 
 
-def test_bytes_that_are_not_utf_8_are_no_error(client, save):
+@pytest.mark.parametrize("parameter", ["q", "slug", "category", "keyword"])
+def test_text_has_200_characters_at_most_and_no_nul(client, parameter):
+    for path in (ARTICLES, PREVIEWS):
+        assert client.get(path, query_string={parameter: "x" * 200}).status_code == 200
+        too_long = assert_problem(client.get(path, query_string={parameter: "x" * 201}), 400)
+        assert "200" in too_long["errors"][parameter][0]
+        assert "NUL" in assert_problem(client.get(f"{path}?{parameter}=a%00"), 400)["errors"][parameter][0]
+
+
+@pytest.mark.parametrize("order", ["asc", "desc"])
+@pytest.mark.parametrize("path", [ARTICLES, PREVIEWS + "/"])
+def test_next_leads_through_every_article_once_despite_ties(client, save, path, order):
+    save(*(article_json(number, title=f"Tea & {number % 3}", views=number % 4) for number in range(30)))
+    query = f"{path}?q=tea+%26&utm=x&order={order}&orderBy=views"
+    pages = follow(client, f"{query}&take=7", "next")
+    found = [article["slug"] for page in pages for article in page.get_json()["data"]]
+    by_views = sorted(range(30), key=lambda number: (number % 4, number), reverse=order == "desc")
+    assert found == [f"slug-{number}" for number in by_views]
+    back = follow(client, f"{query}&take=7&skip=28", "prev")
+    assert [page.data for page in back] == [page.data for page in reversed(pages)]
+
+
+def follow(client, path, relation):
+    """Return the pages from `path` on, by the links of this relation."""
+    pages = [client.get(path)]
+    while link := re.search(rf'<([^>]*)>; rel="{relation}"', pages[-1].headers.get("Link", "")):
+        path = urljoin(path, link[1])
+        pages.append(client.get(path))
+    return pages
+
+
+@pytest.mark.parametrize(
+    ("query", "link"),
+    [
+        ("", '<?take=50&skip=50>; rel="next"'),
+        ("?utm=x&q=t%C3%A9+1&q=2", '<?q=t%C3%A9+1&take=50&skip=50>; rel="next"'),
+        ("?category=News&take=%2B5&order=asc", '<?take=5&order=asc&category=News&skip=5>; rel="next"'),
+        ("?skip=7&take=50", '<?take=50&skip=57>; rel="next", <?take=50&skip=0>; rel="prev"'),
+        ("?skip=109", '<?take=50&skip=59>; rel="prev"'),
+        ("?skip=110", None),
+        ("?take=60", None),
+        ("?q=nothing&skip=10", None),
+    ],
+)
+def test_links_have_the_parameters_that_matter(client, save, query, link):
+    save(*(article_json(number, title=f"Té 1 {number}") for number in range(60)))
+    for headers in ({}, {"If-None-Match": "*"}):
+        assert client.get(PREVIEWS + query, headers=headers).headers.get("Link") == link
+
+
+@pytest.mark.parametrize(("digits", "status"), [("7", 200), ("x", 400)])
+def test_number_may_have_many_digits(client, digits, status):
+    assert client.get(ARTICLES, query_string={"take": "0" * 50_000 + digits}).status_code == status
+
+
+@pytest.mark.parametrize(("query", "total"), [("q=%ff%fe", 0), ("q=%ED%A0%80", 0), ("%ff=%00&q", 1)])
+def test_bytes_that_are_not_utf_8_are_no_error(client, save, query, total):
     save(article_json(1))
-    assert client.get(PREVIEW + "?q=%ff%fe").get_json()["meta"]["total"] == 0
-    assert client.get(PREVIEW + "?q=%ED%A0%80").status_code == 200
-    assert client.get(PREVIEW + "?%ff=%00&q").status_code == 200
+    assert client.get(f"{PREVIEWS}?{query}").get_json()["meta"]["total"] == total

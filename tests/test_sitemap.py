@@ -1,0 +1,40 @@
+"""How a client reads the slugs of all published articles for its sitemap.xml."""
+
+import pytest
+from helpers import article_json
+
+SITEMAP = "/api/public/v1/sitemap"
+
+
+def test_sitemap_has_the_slug_and_the_date_of_each_article(client, save):
+    save(article_json(1, slug="tea", publishedAt="2026-01-31T09:30:00Z", updatedAt="2026-02-07T10:00:00Z"))
+    assert client.get("/api/public/v1/sitemap").get_json() == {"data": [{"url": "tea", "lastmod": "2026-02-07"}]}
+
+
+@pytest.mark.parametrize(
+    ("published", "updated", "lastmod"),
+    [
+        ("2026-01-31T09:30:00Z", "2026-02-07T10:00:00Z", "2026-02-07"),
+        ("2026-01-31T09:30:00Z", "2025-12-24T10:00:00Z", "2026-01-31"),
+        ("2026-01-31T23:30:00-05:00", "2025-12-24T10:00:00Z", "2026-02-01"),
+    ],
+    ids=["updated later", "published later", "in UTC"],
+)
+def test_lastmod_is_the_later_of_update_and_publication(client, save, published, updated, lastmod):
+    save(article_json(1, publishedAt=published, updatedAt=updated))
+    assert client.get(SITEMAP).get_json()["data"][0]["lastmod"] == lastmod
+
+
+def test_entries_are_ordered_by_slug(client, save):
+    save(*(article_json(number, slug=slug) for number, slug in enumerate(["tea", "coffee", "water", "Tea"])))
+    assert [entry["url"] for entry in client.get(SITEMAP).get_json()["data"]] == ["Tea", "coffee", "tea", "water"]
+
+
+def test_sitemap_has_more_than_a_page_of_entries_and_no_parameters(client, save):
+    save(*(article_json(number) for number in range(120)))
+    assert len(client.get(SITEMAP + "?take=5&q=x&skip=abc").get_json()["data"]) == 120
+
+
+def test_sitemap_leaves_out_drafts_and_scheduled_articles(client, save):
+    save(article_json(1, status="draft"), article_json(2, publishedAt="2099-01-01T00:00Z"), article_json(3))
+    assert [entry["url"] for entry in client.get(SITEMAP).get_json()["data"]] == ["slug-3"]
