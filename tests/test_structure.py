@@ -97,12 +97,6 @@ def test_all_that_pip_installs_is_pinned(name):
             assert {canonicalize_name(requirement.name) for requirement in needed} <= pinned.keys(), package.name
 
 
-def test_files_of_database_tests_exist():
-    names = (PROJECT / ".ci/database-tests.txt").read_text().split()
-    assert "tests/test_specification.py" in names
-    assert [name for name in names if not (PROJECT / name).is_file()] == []
-
-
 def is_installed(requirement: Requirement) -> bool:
     """Return whether pip installs what a package requires, on this Python and system and without extras."""
     return not requirement.marker or requirement.marker.evaluate({"extra": ""})
