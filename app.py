@@ -1,4 +1,4 @@
-"""The application. `python app.py` serves it."""
+"""The application factory, and `python app.py`, which serves the API with waitress."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -19,7 +19,7 @@ from settings import FOLDER, __version__, load_environment, read_settings
 from storage import database
 from storage.engine import release_connection
 
-# the endpoints that need a key, by their path below API_PATH
+# endpoints that require a key; paths are relative to API_PATH
 ENDPOINTS = {
     "/articles": articles.blueprint,
     "/articles/preview": previews.blueprint,
@@ -28,12 +28,12 @@ ENDPOINTS = {
 
 
 def create_app(config: Mapping[str, Any] | None = None) -> Flask:
-    """Return the application. Settings in `config` replace those of the environment and of `.env`.
+    """Create the Flask application.
 
-    They are text or values. SQLALCHEMY_DATABASE_URI counts as DATABASE_URL, and other names are Flask's. Raises
-    SettingsError, with a line that says what to do, if a setting is not valid.
+    Settings in `config`, as text or as parsed values, override the environment and `.env`. SQLALCHEMY_DATABASE_URI is
+    an alias for DATABASE_URL; any other name is passed to Flask. Raises SettingsError if a setting is invalid.
     """
-    # Flask's own guess at the folder depends on whether this module is run or imported.
+    # Flask's default depends on whether this module is run or imported.
     app = Flask(__name__, instance_path=str(FOLDER / "instance"), static_folder=None)
     config = dict(config or {})
     alias = {"DATABASE_URL": config.get("SQLALCHEMY_DATABASE_URI", "")}
@@ -50,9 +50,9 @@ def create_app(config: Mapping[str, Any] | None = None) -> Flask:
 
 
 def _register_endpoints(app: Flask) -> None:
-    """Register the endpoints. Those of the API are in a blueprint that checks the key."""
+    """Register all blueprints, with those of the API behind the key check."""
     app.url_map.strict_slashes = False
-    app.url_map.merge_slashes = False  # The redirect to a path with fewer slashes would be an HTML page.
+    app.url_map.merge_slashes = False  # would redirect "//" with an HTML page
     api = Blueprint("api", __name__, url_prefix=API_PATH)
     api.before_request(auth.check_key)
     for path, blueprint in ENDPOINTS.items():
@@ -65,8 +65,8 @@ def _register_endpoints(app: Flask) -> None:
 @click.version_option(__version__, message=f"{NAME} %(version)s")
 @report_errors()
 def main() -> None:
-    """Serve the API at the HOST and PORT of the settings."""
-    from serving import server  # The commands need no server, and start without it.
+    """Serve the API on the configured HOST and PORT."""
+    from serving import server  # slow to import, and not needed by the commands
 
     app = create_app()
     settings = app.config
@@ -77,8 +77,8 @@ def main() -> None:
         address, port, *_ = listener.getsockname()
         print_start_message(server.base_url(settings["HOST"], port))
         warn_of_demo_key(address)
-        release_connection()  # These connections may write to the file, and those of requests must not.
-    # SQLite creates its -shm file for this connection, so a disk that fills up later does not stop reads.
+        release_connection()  # opened outside a request, so writable: requests must not reuse it
+    # Makes SQLite create its -shm file now, so that reads keep working if the disk fills up later.
     app.extensions["change_detector"].version()
     server.serve(AccessLog(app), listener, settings["THREADS"], allow_origins=bool(settings["CORS_ORIGINS"]))
 

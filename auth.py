@@ -1,4 +1,4 @@
-"""API keys: how they are stored, and the check before each request that needs one."""
+"""API keys: hashing, lookup, and authentication of requests."""
 
 from collections.abc import Hashable
 from datetime import UTC, date, datetime
@@ -19,45 +19,46 @@ CHALLENGE = WWWAuthenticate("ApiKey", {"header": "x-api-key"})
 
 
 class ValidKeys:
-    """The valid keys that one application has seen, at one version of the database and on one day (UTC).
+    """A cache of valid keys for one application. It is emptied when the database changes, and at midnight UTC.
 
-    Invalid keys are not remembered: random ones could fill the memory.
+    Invalid keys are not cached, since random ones would fill up memory.
     """
 
     def __init__(self) -> None:
         self._seen: tuple[Any, dict[str, Row[int, str, int]]] = None, {}
 
     def find(self, hash: str, today: date, version: Hashable) -> Row[int, str, int] | None:
-        """Return what `find_customer` does, from memory if possible."""
+        """Return the result of `find_customer`, cached if possible."""
         seen_at, customers = self._seen
         if seen_at != (version, today):
             customers = {}
-            self._seen = (version, today), customers  # one assignment, so that no thread sees half of it
+            self._seen = (version, today), customers  # a single assignment, so it is atomic for other threads
         if hash not in customers and (customer := find_customer(hash, today)):
             customers[hash] = customer
         return customers.get(hash)
 
 
 def init_app(app: Flask) -> None:
-    """Set up the memory of valid keys, so that a cached response needs no query."""
+    """Set up the cache of valid keys, which lets a cached response be served without a query."""
     app.extensions["valid_keys"] = ValidKeys()
 
 
 def hash_key(key: str) -> str:
-    """Return the SHA-256 of a key, in hexadecimal: the only form in which the database stores it.
+    """Return the SHA-256 of a key as hexadecimal digits. The database stores nothing else of the key but its prefix.
 
-    A plain hash is enough because generated keys are 256 random bits. Keys are looked up by their hash, so response
-    times do not reveal how much of a key was right.
+    Generated keys are 256 random bits, so a fast, unsalted hash is enough. Looking keys up by their hash also avoids
+    timing attacks: response times do not depend on how much of a guessed key is correct.
     """
     return sha256(key.encode()).hexdigest()
 
 
 def check_key() -> None:
-    """Find the customer of a request's API key. Sets `g.customer` and, for the access log, REMOTE_USER.
+    """Authenticate the request. Sets `g.customer` and, for the access log, REMOTE_USER.
 
-    OPTIONS needs no key: its response only lists methods, and endpoints.cors responds to preflight requests.
+    OPTIONS requires no key: its response only lists methods, and preflight requests are handled by endpoints.cors.
 
-    Raises Unauthorized (401), identical for unknown, revoked and expired keys, so a caller cannot tell them apart.
+    Raises Unauthorized (401). The response is identical for unknown, revoked and expired keys, so that a caller cannot
+    distinguish them.
     """
     if request.method == "OPTIONS":
         return
@@ -76,5 +77,5 @@ def check_key() -> None:
 
 
 def find_customer(hash: str, today: date) -> Row[int, str, int] | None:
-    """Look a key up in the database. Returns what CUSTOMER_BY_KEY selects, or None if the key is not valid."""
+    """Look up a key by its hash. Returns a row of CUSTOMER_BY_KEY, or None if the key is not valid."""
     return db.session.execute(CUSTOMER_BY_KEY, {"hash": hash, "today": today}).one_or_none()

@@ -1,4 +1,4 @@
-"""Problem details (RFC 9457) for every HTTP error."""
+"""HTTP errors as problem details (RFC 9457)."""
 
 from typing import Any
 
@@ -11,37 +11,36 @@ from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 from werkzeug.exceptions import HTTPException, Unauthorized
 from werkzeug.http import HTTP_STATUS_CODES
 
-# Browsers must not guess the content type, run the response or show it in another page:
+# against content sniffing, script execution and framing:
 # https://cheatsheetseries.owasp.org/cheatsheets/REST_Security_Cheat_Sheet.html#security-headers
 SECURITY_HEADERS = [
     ("X-Content-Type-Options", "nosniff"),
     ("Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'"),
 ]
 TITLES = HTTP_STATUS_CODES | {413: "Content Too Large"}  # RFC 9110, 15.5.14
-BAD_PARAMETERS = "Some parameters are not valid; errors names them."
-# The code and the default detail of each status. 400 and 401 have a second code each: invalid_parameters, missing_key.
+# status -> code, default detail. 400 and 401 each have a second code: invalid_parameters and missing_key.
 PROBLEMS = {
     400: ("bad_request", "The request is malformed."),
     401: ("invalid_key", "The API key is not valid."),
     404: (
         "not_found",
-        "Nothing is here. The endpoints are /api/public/v1/articles, /api/public/v1/articles/preview, "
+        "There is nothing at this path. The endpoints are /api/public/v1/articles, /api/public/v1/articles/preview, "
         "/api/public/v1/sitemap and /healthz.",
     ),
-    405: ("method_not_allowed", "This service only reads: use GET, HEAD or OPTIONS."),
-    413: ("body_too_large", "The request's body is too large: 64 KB is the limit, and no request needs a body."),
-    431: ("headers_too_large", "The request's headers are too large: 16 KB is the limit."),
-    500: ("internal_error", "The service failed to respond. Its log says why."),
-    503: ("unavailable", "The articles cannot be read at the moment. Try again in a few seconds."),
+    405: ("method_not_allowed", "This API is read-only. Use GET, HEAD or OPTIONS."),
+    413: ("body_too_large", "The request body exceeds 64 KB. Send none: no endpoint reads it."),
+    431: ("headers_too_large", "The request headers exceed 16 KB. Send fewer or shorter ones."),
+    500: ("internal_error", "An internal error occurred. The log of the service has the details."),
+    503: ("unavailable", "The articles are temporarily unavailable. Try again in a few seconds."),
 }
 
 
 class MissingKeyError(Unauthorized):
-    """A request that needs an API key has none."""
+    """The request lacks an API key."""
 
 
 def init_app(app: Flask) -> None:
-    """Render every error of `app` as problem details, and add the security headers to every response."""
+    """Return every error as problem details, and add security headers to every response."""
     app.register_error_handler(HTTPException, _from_http_exception)
     app.register_error_handler(ValidationError, _from_validation_error)
     app.register_error_handler(DBAPIError, _from_database_error)
@@ -50,7 +49,7 @@ def init_app(app: Flask) -> None:
 
 
 def add_security_headers(response: Response) -> Response:
-    """Add the security headers that the response does not have yet."""
+    """Add the security headers that the view has not set itself."""
     for name, value in SECURITY_HEADERS:
         if name not in response.headers:
             response.headers.add(name, value)
@@ -58,9 +57,9 @@ def add_security_headers(response: Response) -> Response:
 
 
 def render_problem(status: int, detail: str | None = None, **members: Any) -> bytes:
-    """Return a problem document as JSON; `detail` replaces the status's default.
+    """Return problem details as JSON. `detail` defaults to the text for the status.
 
-    The code of a status that is not in PROBLEMS, such as an extension's 429, is its phrase: `too_many_requests`.
+    The code for a status that is not in PROBLEMS, such as an extension's 429, is its phrase: `too_many_requests`.
     """
     title = TITLES.get(status, "Unknown Error")
     code, default_detail = PROBLEMS.get(status) or (title.lower().replace("'", "").replace(" ", "_"), title)
@@ -76,23 +75,25 @@ def _problem(response: Response, detail: str | None = None, **members: Any) -> R
 
 
 def _from_http_exception(error: HTTPException) -> ResponseReturnValue:
-    if error.response is not None:  # a response that an extension has made
-        return error  # an HTTPException is a WSGI application, which Flask accepts
-    # The headers of some errors matter: Allow, WWW-Authenticate and Retry-After.
+    if error.response is not None:  # from an extension
+        return error  # an HTTPException is a WSGI application, so Flask accepts it as a response
+    # keep headers such as Allow, WWW-Authenticate and Retry-After
     response = Response(status=error.code, headers=error.get_headers())
     members = {"code": "missing_key"} if isinstance(error, MissingKeyError) else {}
-    # A detail in PROBLEMS replaces Werkzeug's generic description.
+    # PROBLEMS replaces Werkzeug's generic descriptions, but not custom ones
     is_default = error.description == type(error).description and error.code in PROBLEMS
     return _problem(response, None if is_default else error.description, **members)
 
 
 def _from_validation_error(error: ValidationError) -> Response:
-    # Views raise it for query parameters only.
-    return _problem(Response(status=400), BAD_PARAMETERS, code="invalid_parameters", errors=error.messages)
+    # Views only validate query parameters.
+    errors = error.messages_dict
+    detail = f"Invalid query parameters: {', '.join(errors)}. See errors for the accepted values."
+    return _problem(Response(status=400), detail, code="invalid_parameters", errors=errors)
 
 
 def _from_database_error(error: DBAPIError | PoolTimeoutError) -> Response:
-    # The query of a URL may hold a password too.
+    # the query string may contain a password too
     database = current_app.extensions["sqlalchemy"].engine.url.set(query={}).render_as_string(hide_password=True)
     current_app.logger.error("The database %s cannot be read: %s", database, getattr(error, "orig", repr(error)))
     return _problem(Response(status=503, headers={"Retry-After": "5"}))

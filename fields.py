@@ -1,7 +1,7 @@
-"""marshmallow fields and validators for the values of requests, responses, imports and settings.
+"""marshmallow fields and validators for requests, responses, imports and settings.
 
-Stored JSON stays text from the database to the response, where `orjson.Fragment` inserts it unparsed. SQLite accepts
-JSON that Python's parsers refuse (lone surrogates, deep nesting), and one such row must not turn a list into a 500.
+JSON from the database is never parsed: `orjson.Fragment` inserts its text into the response. SQLite accepts JSON that
+Python's parsers reject (lone surrogates, deep nesting), and one such row must not turn a list into a 500.
 """
 
 import re
@@ -17,9 +17,9 @@ from marshmallow import ValidationError, fields, validate
 MAX_READ_TIME = 1_000_000  # minutes
 # https://html.spec.whatwg.org/multipage/scripting.html#restrictions-for-contents-of-script-elements
 SCRIPT_BREAKOUT = re.compile("<(?=/script|!--)", re.IGNORECASE | re.ASCII)
-# a NUL character in JSON text, which PostgreSQL's jsonb rejects
+# an escaped NUL character in JSON, which PostgreSQL's jsonb rejects
 NUL_ESCAPE = re.compile(r"(?<!\\)(?:\\\\)*\\u0000")
-# characters that XML, and therefore a feed or a sitemap, cannot contain: https://www.w3.org/TR/xml/#charsets
+# characters not allowed in XML, and therefore in feeds and sitemaps: https://www.w3.org/TR/xml/#charsets
 NOT_XML = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]")
 
 
@@ -42,13 +42,13 @@ class Keywords(JsonText):
 
 
 class SchemaMarkup(JsonText):
-    """A schema.org graph in JSON-LD, which sites inject into their pages."""
+    """A schema.org graph (JSON-LD), which sites inject into a script element."""
 
     def _deserialize(self, value: Any, attr: str | None, data: Any, **kwargs: Any) -> str:
         if not (
             isinstance(value, dict) and isinstance(value.get("@context"), str) and isinstance(value.get("@graph"), list)
         ):
-            raise ValidationError("Must be an object with @context, a string, and @graph, an array.")
+            raise ValidationError("Must be an object with a string @context and an array @graph.")
         text = dump_json(value)
         if SCRIPT_BREAKOUT.search(text):
             raise ValidationError("Must not contain </script or <!--, which would break out of a script element.")
@@ -58,15 +58,15 @@ class SchemaMarkup(JsonText):
 
 
 def dump_json(value: Any) -> str:
-    """Return `value` as JSON text. Raises ValidationError if it is nested more deeply than orjson allows."""
+    """Return `value` as JSON text. Raises ValidationError if it is nested too deeply for orjson."""
     try:
         return orjson.dumps(value).decode()
     except orjson.JSONEncodeError as error:
-        raise ValidationError("Is nested too deeply.") from error
+        raise ValidationError("Is nested too deeply. Flatten it.") from error
 
 
 class WholeNumber(fields.Integer):
-    """An integer within a range: ASCII digits with an optional sign or, if `strict`, a JSON number."""
+    """An integer within a range: ASCII digits with an optional sign or, with `strict=True`, a JSON number."""
 
     def __init__(self, minimum: int, maximum: int, **kwargs: Any) -> None:
         error = f"Must be a whole number, {minimum} to {maximum}."
@@ -78,24 +78,24 @@ class WholeNumber(fields.Integer):
             digits = re.fullmatch("([+-]?)([0-9]+)", str(value))
             if not digits:
                 raise self.make_error("invalid", input=value)
-            value = digits[1] + (digits[2].lstrip("0") or "0")  # int() refuses more than 4,300 digits
+            value = digits[1] + (digits[2].lstrip("0") or "0")  # int() rejects more than 4,300 digits
         return super()._deserialize(value, attr, data, **kwargs)
 
 
 class Minutes(fields.Float):
-    """A number of minutes, shown without a fraction if it is whole."""
+    """A number of minutes. Integral values are dumped as 4, not 4.0."""
 
     def _serialize(self, value: float | None, attr: str | None, obj: Any, **kwargs: Any) -> float | None:
         return int(value) if value is not None and value.is_integer() else value
 
     def _deserialize(self, value: Any, attr: str | None, data: Any, **kwargs: Any) -> float:
         if type(value) not in (int, float) or not 0 <= value < MAX_READ_TIME:
-            raise ValidationError(f"Must be a number of minutes, at least 0 and below {MAX_READ_TIME}.")
+            raise ValidationError(f"Must be a number of minutes from 0 to less than {MAX_READ_TIME}.")
         return float(value)
 
 
 class Timestamp(fields.DateTime):
-    """An aware datetime in UTC, to the millisecond."""
+    """An aware datetime in UTC, with millisecond precision."""
 
     def _serialize(self, value: datetime | None, attr: str | None, obj: Any, **kwargs: Any) -> str | None:
         return format_timestamp(value) if value else None
@@ -105,12 +105,12 @@ class Timestamp(fields.DateTime):
 
 
 def format_timestamp(moment: datetime) -> str:
-    """Return an aware datetime in UTC in the format of JavaScript's `toISOString`: 2026-01-31T09:30:00.000Z."""
+    """Format a datetime in UTC like JavaScript's `toISOString`: 2026-01-31T09:30:00.000Z."""
     return moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
 def parse_timestamp(text: Any) -> datetime:
-    """Parse an ISO 8601 timestamp with a UTC offset into a datetime in UTC, to the millisecond.
+    """Parse an ISO 8601 timestamp that has a UTC offset. Returns a datetime in UTC, truncated to milliseconds.
 
     Raises ValidationError.
     """
@@ -118,58 +118,57 @@ def parse_timestamp(text: Any) -> datetime:
         moment = datetime.fromisoformat(text.upper())  # RFC 3339 allows "t" and "z"
         if moment.tzinfo:
             return truncate_to_milliseconds(moment.astimezone(UTC))
-    except (AttributeError, ValueError, OverflowError):  # overflow: conversion to UTC in the first and last years
+    except (AttributeError, ValueError, OverflowError):  # OverflowError: in UTC, the year would be 0 or 10000
         pass
-    raise ValidationError("Must be a timestamp with its zone, as in 2026-01-31T09:30:00Z.")
+    raise ValidationError("Must be a timestamp with a time zone, such as 2026-01-31T09:30:00Z.")
 
 
 def truncate_to_milliseconds(moment: datetime) -> datetime:
-    """Return the datetime without its microseconds below a millisecond."""
     return moment.replace(microsecond=moment.microsecond // 1000 * 1000)
 
 
 class Day(fields.Date):
-    """The date of an aware datetime in UTC, YYYY-MM-DD."""
+    """The date (YYYY-MM-DD) of a datetime in UTC."""
 
     def _serialize(self, value: datetime, attr: str | None, obj: Any, **kwargs: Any) -> str:  # type: ignore[override]
         return value.date().isoformat()
 
 
 def one_of(choices: Iterable[str]) -> validate.OneOf:
-    """Return a validator that allows exactly `choices`, and lists them in its error."""
+    """Return a validator that lists the allowed values in its error."""
     return validate.OneOf(tuple(choices), error="Must be one of: {choices}.")
 
 
 def validate_no_nul(value: str) -> None:
-    """Reject text with a NUL character: PostgreSQL cannot store it, and SQLite's functions stop at it."""
+    """Reject text with a NUL character, which PostgreSQL cannot store and at which SQLite's functions stop."""
     if "\0" in value:
         raise ValidationError("Must not contain a NUL character.")
 
 
 def validate_xml_text(value: str) -> None:
-    """Reject text with a character that XML cannot contain."""
+    """Reject text with characters that XML does not allow."""
     if NOT_XML.search(value):
-        raise ValidationError("Must not contain control characters, which break feeds. Remove them.")
+        raise ValidationError("Must not contain control characters, because they break feeds.")
 
 
 def validate_http_url(value: str) -> None:
     """Reject text that is neither empty nor an absolute http(s) URL."""
     if " " in value.strip():
-        raise ValidationError("Contains a space. Write %20.")
+        raise ValidationError("Must not contain spaces. Write %20 instead.")
     try:
         url = urlsplit(value)
         is_valid = url.scheme in ("http", "https") and url.hostname and url.port != 0
-    except ValueError:  # not a URL, or the port is not a number
+    except ValueError:  # malformed host or port
         is_valid = False
     if value and (not is_valid or re.search(r"[\s\x00-\x1f\x7f]", value)):
-        raise ValidationError("Must be an http or https URL, or empty.")
+        raise ValidationError("Must be an absolute http or https URL, or empty.")
 
 
 def parse_time_zone(name: str) -> tzinfo:
-    """Return the time zone with an IANA name. UTC needs no time zone data on the machine. Raises ValidationError."""
+    """Return the time zone with this IANA name. UTC works without time zone data. Raises ValidationError."""
     if name == "UTC":
         return UTC
     try:
         return ZoneInfo(name)
     except (KeyError, OSError, ValueError) as error:
-        raise ValidationError("Must be the name of a time zone, such as Europe/Berlin.") from error
+        raise ValidationError("Must be the IANA name of a time zone, such as Europe/Berlin.") from error

@@ -1,7 +1,7 @@
-"""The tables: customers, their API keys and articles.
+"""The tables: customers, their API keys, and articles.
 
-CHECK constraints reject what another tool could write and no response could represent. SQLite stores any type in any
-column, and timestamps as text in the format of its datetime().
+CHECK constraints keep out values that another tool might write but the API could not represent. They matter most on
+SQLite, which accepts any type in any column and stores timestamps as text, in the format of its datetime() function.
 """
 
 from datetime import UTC, date, datetime
@@ -25,16 +25,16 @@ from fields import truncate_to_milliseconds
 
 
 class Base(DeclarativeBase):
-    """The declarative base that `db.Model` is made of."""
+    """The declarative base for `db.Model`."""
 
 
 db = SQLAlchemy(model_class=Base)
 
 
 class UtcDateTime(TypeDecorator[datetime]):
-    """An aware datetime in Python, UTC to the millisecond in the database.
+    """An aware datetime, stored in UTC with millisecond precision.
 
-    The API shows milliseconds. With more digits stored, articles would be ordered by something that nobody sees.
+    The API returns milliseconds. If more digits were stored, they would affect the sort order invisibly.
     """
 
     impl = DateTime(timezone=True)
@@ -49,22 +49,22 @@ class UtcDateTime(TypeDecorator[datetime]):
         return value.replace(tzinfo=UTC) if value.tzinfo is None else value.astimezone(UTC)
 
 
-# Ordered by code point, as SQLite does. PostgreSQL's default order depends on its locale.
+# sorts by code point, like SQLite; PostgreSQL's default depends on the locale
 BinaryText = Text(collation="C").with_variant(Text(), "sqlite")
 
 
 def publication_state(status: str, published_at: datetime | None, now: datetime) -> str:
-    """Return "draft", "scheduled" or "published", given two columns of an article."""
+    """Return "draft", "scheduled" or "published" for an article with this status and publication time."""
     return "scheduled" if status == "published" and published_at and published_at > now else status
 
 
 def sqlite_check(condition: str) -> CheckConstraint:
-    """Return a CHECK for SQLite alone."""
+    """Return a CHECK constraint for SQLite only."""
     return CheckConstraint(condition).ddl_if(dialect="sqlite")
 
 
 def postgresql_check(condition: str) -> CheckConstraint:
-    """Return a CHECK for PostgreSQL alone."""
+    """Return a CHECK constraint for PostgreSQL only."""
     return CheckConstraint(condition).ddl_if(dialect="postgresql")
 
 
@@ -73,7 +73,7 @@ def is_text(column: str) -> CheckConstraint:
 
 
 def is_json(column: str, kind: str) -> tuple[CheckConstraint, CheckConstraint]:
-    """Return the CHECKs of a column that holds JSON of a kind, "array" or "object"."""
+    """Return the CHECK constraints for a JSON column; `kind` is "array" or "object"."""
     return (
         sqlite_check(f"{column} IS NULL OR json_valid({column}) AND json_type({column}) = '{kind}'"),
         postgresql_check(f"jsonb_typeof({column}::jsonb) = '{kind}'"),
@@ -81,7 +81,7 @@ def is_json(column: str, kind: str) -> tuple[CheckConstraint, CheckConstraint]:
 
 
 def is_timestamp(column: str) -> tuple[CheckConstraint, CheckConstraint]:
-    # "+0 days" normalizes: 30 February becomes 2 March, and so differs from what is stored
+    # "+0 days" normalizes invalid dates: 30 February becomes 2 March, which no longer equals the stored text
     is_second = f"substr({column}, 1, 19) IS datetime({column}, '+0 days')"
     return (
         sqlite_check(f"{is_second} AND substr({column}, 20) NOT GLOB '*[^.0-9]*'"),
@@ -90,7 +90,7 @@ def is_timestamp(column: str) -> tuple[CheckConstraint, CheckConstraint]:
 
 
 class TablesVersion(db.Model):
-    """One row: the version of the service's tables."""
+    """The version of the tables, in a single row."""
 
     number: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
 
@@ -107,7 +107,7 @@ class Customer(db.Model):
 
 
 class ApiKey(db.Model):
-    """An API key, of which only the SHA-256 and the first characters are stored."""
+    """An API key. Only its SHA-256 and its first characters are stored."""
 
     id: Mapped[int] = mapped_column(primary_key=True)
     customer_id: Mapped[int]
@@ -131,9 +131,9 @@ class ApiKey(db.Model):
 
 
 def covering_index(name: str, *columns: str) -> tuple[Index, Index]:
-    """Return the index of a list in one order, which covers all columns that the list filters by.
+    """Return a covering index for one sort order: it contains every column that the lists filter on.
 
-    PostgreSQL limits the size of an index row, so there the text that a search reads is not part of it.
+    On PostgreSQL it lacks the search text, because the size of an index row is limited there.
     """
     filtered = "customer_id", "status", *columns
     return (
@@ -143,9 +143,9 @@ def covering_index(name: str, *columns: str) -> tuple[Index, Index]:
 
 
 class Article(db.Model):
-    """An article. Its id and slug are unique within the customer; indexes refer to rows by `pk`.
+    """An article. `id` and `slug` are unique per customer; `pk` is internal, and SQLite's rowid.
 
-    The long texts come last, so that reading the short columns of a row does not touch their pages.
+    Long texts come last, so that reading a row's short columns does not touch its overflow pages.
     """
 
     pk: Mapped[int] = mapped_column(primary_key=True)
@@ -167,7 +167,7 @@ class Article(db.Model):
     meta_desc: Mapped[str] = mapped_column(Text)
     read_time: Mapped[float] = mapped_column(Float)  # minutes
     content_html: Mapped[str] = mapped_column(Text)
-    # JSON object; NULL: generated by content.structured_data
+    # JSON object; NULL if content.structured_data generates it
     schema_markup: Mapped[str | None] = mapped_column(Text)
 
     __table_args__ = (

@@ -1,4 +1,4 @@
-"""marshmallow schemas: the query string, the full article, its preview, the sitemap entry, and the import form."""
+"""marshmallow schemas for query parameters, articles, previews, sitemap entries and imports."""
 
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -18,17 +18,16 @@ from fields import (
     validate_xml_text,
 )
 
-API_PATH = "/api/public/v1"  # prefix of the endpoints that need a key
-MAX_TEXT_LENGTH = 200  # characters of a search or a filter
+API_PATH = "/api/public/v1"  # prefix of the endpoints that require a key
+MAX_TEXT_LENGTH = 200  # characters, for q and the filters
 
-# sort field of the API -> Article column
+# value of orderBy -> Article column
 SORT_COLUMNS = {
     "createdAt": "created_at",
     "publishedAt": "published_at",
     "title": "folded_title",
     "views": "views",
 }
-
 
 SEARCH_TEXT: list[Callable[[str], Any]] = [
     validate.Length(max=MAX_TEXT_LENGTH, error="Must be {max} characters or fewer."),
@@ -37,7 +36,7 @@ SEARCH_TEXT: list[Callable[[str], Any]] = [
 
 
 class ListQuerySchema(Schema):
-    """The query string of both lists. Unknown parameters are ignored."""
+    """The query parameters of both lists. Unknown parameters are ignored."""
 
     class Meta:
         unknown = EXCLUDE
@@ -47,37 +46,40 @@ class ListQuerySchema(Schema):
     skip = WholeNumber(0, 2**53 - 1, load_default=0)  # JSON's largest safe integer
     order_by = fields.String(data_key="orderBy", load_default="publishedAt", validate=one_of(SORT_COLUMNS))
     order = fields.String(load_default="desc", validate=one_of(("asc", "desc")))
-    # additions to the specification
+    # not in the specification
     slug = fields.String(validate=SEARCH_TEXT)
     category = fields.String(validate=SEARCH_TEXT)
     keyword = fields.String(validate=SEARCH_TEXT)
 
 
 def field_metadata(description: str, example: Any, aliases: str = "", **limits: Any) -> dict[str, Any]:
-    """Return a field's metadata: description, example and JSON Schema limits for /openapi.json, and its other names."""
+    """Return metadata for a field: what /openapi.json says about it, and its `aliases` in other systems' files.
+
+    `limits` are JSON Schema keywords. Aliases are separated by spaces, in lower case and without punctuation.
+    """
     return {"openapi": {"description": description, "examples": [example], **limits}, "aliases": aliases.split()}
 
 
 class RowSchema(Schema):
-    """A schema that dumps database rows, as mappings by `Article` column."""
+    """A schema that dumps database rows, given as mappings by `Article` column."""
 
     def get_attribute(self, obj: Mapping[str, Any], attr: str, default: Any) -> Any:
-        return obj[attr]  # marshmallow's own also tries attributes and dotted names, and takes twice as long
+        return obj[attr]  # twice as fast as marshmallow's, which also tries attributes and dotted names
 
 
 SLUG_LIMITS: dict[str, Any] = {"minLength": 1, "maxLength": 200, "pattern": r"^[^\s/?#]+$"}
 
 
 class ArticleSchema(RowSchema):
-    """The full article. A field is declared here and as a column of `models.Article`; the rest follows from these."""
+    """The full article. Each field is declared here and as a column of `models.Article`; the rest is derived."""
 
     id = fields.String(
         validate=[
-            validate.Regexp(r"\S{1,64}\Z", error="Must have 1 to 64 characters and no whitespace."),
+            validate.Regexp(r"\S{1,64}\Z", error="Must be 1 to 64 characters without whitespace."),
             validate_no_nul,
         ],
         metadata=field_metadata(
-            "Unique among your articles. It stays when the slug changes.",
+            "Unique among your articles. Does not change when the slug does.",
             "0b9f3c51-5d0a-4f5e-9f6b-3d1c6e0f8a21",
             minLength=1,
             maxLength=64,
@@ -87,16 +89,16 @@ class ArticleSchema(RowSchema):
     title = fields.String(
         required=True,
         validate=validate_xml_text,
-        metadata=field_metadata("The article's title, as text: escape it in HTML.", "Our spring menu", "name headline"),
+        metadata=field_metadata("Title, as plain text. Escape it in HTML.", "Our spring menu", "name headline"),
     )
     slug = fields.String(
         required=True,
         validate=[
-            validate.Regexp(r"[^\s/?#]{1,200}\Z", error="Must have 1 to 200 characters, and no whitespace, /, ? or #."),
+            validate.Regexp(r"[^\s/?#]{1,200}\Z", error="Must be 1 to 200 characters without whitespace, /, ? or #."),
             validate_xml_text,
         ],
         metadata=field_metadata(
-            "For the article's URL on your site, in which you percent-encode it. Unique among your articles.",
+            "Unique among your articles. Use it, percent-encoded, in the article's URL on your site.",
             "spring-menu",
             "url permalink path",
             **SLUG_LIMITS,
@@ -107,31 +109,31 @@ class ArticleSchema(RowSchema):
         load_default="",
         validate=validate_http_url,
         metadata=field_metadata(
-            "The http or https URL of the banner image, or empty.",
+            "URL of the banner image (http or https), or an empty string.",
             "https://www.example.com/spring.jpg",
             "image imageurl heroimage hero featureimage featuredimage cover banner images",
         ),
     )
     keywords = Keywords(
         load_default="[]",
-        metadata=field_metadata("What the article is about; may be empty.", ["menu", "spring"], "tags labels"),
+        metadata=field_metadata("Keywords of the article. May be empty.", ["menu", "spring"], "tags labels"),
     )
     meta_title = fields.String(
         data_key="metaTitle",
         validate=validate_xml_text,
-        metadata=field_metadata("For your page's title element.", "Our spring menu", "seotitle"),
+        metadata=field_metadata("For the page's `title` element.", "Our spring menu", "seotitle"),
     )
     meta_desc = fields.String(
         data_key="metaDesc",
         validate=validate_xml_text,
         metadata=field_metadata(
-            "For your page's meta description.", "Asparagus is back.", "metadescription description excerpt summary"
+            "For the page's meta description.", "Asparagus is back.", "metadescription description excerpt summary"
         ),
     )
     published_at = Timestamp(
         data_key="publishedAt",
         metadata=field_metadata(
-            "Time of publication, in UTC, to the millisecond.",
+            "Time of publication in UTC, with milliseconds.",
             "2026-03-01T07:00:00.000Z",
             "pubdate publishdate publishedon date published",
         ),
@@ -139,7 +141,7 @@ class ArticleSchema(RowSchema):
     category = fields.String(
         load_default="",
         validate=validate_xml_text,
-        metadata=field_metadata("Name of the category, or empty.", "News", "section primarytag"),
+        metadata=field_metadata("Name of the category, or an empty string.", "News", "section primarytag"),
     )
     read_time = Minutes(data_key="readTime", metadata=field_metadata("Reading time in minutes.", 1))
     content_html = fields.String(
@@ -147,30 +149,29 @@ class ArticleSchema(RowSchema):
         required=True,
         validate=validate_no_nul,
         metadata=field_metadata(
-            "The body, in HTML, as it was imported.", "<p>Asparagus is back.</p>", "html body content text"
+            "Body of the article as HTML. It is not sanitized.", "<p>Asparagus is back.</p>", "html body content text"
         ),
     )
     schema_markup = SchemaMarkup(
         data_key="schemaMarkup",
         metadata=field_metadata(
-            "Structured data of schema.org in JSON-LD, for a script element of your page.",
+            "schema.org structured data (JSON-LD) for a `script` element in your page.",
             {"@context": "https://schema.org", "@graph": [{"@type": "BlogPosting"}]},
         ),
     )
 
 
 class ArticlePreviewSchema(ArticleSchema):
-    """The preview: seven fields of the full article, in the order of the specification."""
+    """An article without its content: seven fields, in the specification's order."""
 
     class Meta:
         fields = ("title", "slug", "banner_url", "published_at", "read_time", "category", "keywords")
 
 
 class ArticleImportSchema(ArticleSchema):
-    """The import form: the full article, and fields that no endpoint shows.
+    """An article to import: the full article, plus fields that no endpoint returns.
 
-    Loads an article as a dictionary by `Article` column. Missing and null fields are missing from it, unless they have
-    a default.
+    Loads a dictionary by `Article` column, without missing and null fields unless they have a default.
     """
 
     status = fields.String(validate=one_of(("published", "draft")), metadata={"aliases": ["state"]})
@@ -189,12 +190,12 @@ class ArticleImportSchema(ArticleSchema):
 
 
 class SitemapEntrySchema(RowSchema):
-    """A slug and the day of its last change."""
+    """A published slug and the date of its last change."""
 
     slug = fields.String(
-        data_key="url", metadata=field_metadata("An article's slug, not a full URL.", "spring-menu", **SLUG_LIMITS)
+        data_key="url", metadata=field_metadata("The article's slug, not a full URL.", "spring-menu", **SLUG_LIMITS)
     )
     changed_at = Day(
         data_key="lastmod",
-        metadata=field_metadata("UTC date of the last update or of the publication, whichever is later.", "2026-03-02"),
+        metadata=field_metadata("UTC date of publication or of the last update, whichever is later.", "2026-03-02"),
     )

@@ -1,4 +1,4 @@
-"""Demo data: a small magazine about running a website from articles. `python seed.py` writes it."""
+"""`python seed.py`: demo data, a small magazine about running a website from articles."""
 
 import re
 import shlex
@@ -31,20 +31,18 @@ MAX_ARTICLES = 100_000
 DRAFTS = 3
 FIRST_PUBLICATION = datetime(2023, 10, 2, tzinfo=UTC)
 DAYS = 3 * 365
-# The fractions of its multiples spread evenly, however many there are.
-GOLDEN_RATIO = (5**0.5 - 1) / 2
-SCHEDULED_FOR = "2050-01-01T09:00:00Z"  # It is fixed, so that the same run again changes nothing.
+GOLDEN_RATIO = (5**0.5 - 1) / 2  # fractional parts of its multiples are evenly distributed, for any count
+SCHEDULED_FOR = "2050-01-01T09:00:00Z"  # fixed, so that running the script again changes nothing
 
 TEXTS = Path(__file__).parent / "demo"
 
 
 def demo_articles(count: int, site: str) -> Iterator[dict[str, Any]]:
-    """Yield `count` published articles, then the drafts and the scheduled one, in the import form.
+    """Yield `count` published articles, then the drafts and the scheduled one, as `ArticleImportSchema` loads them.
 
-    The first ones are the guides and the articles in other languages. The others retell a guide as the story of a small
-    business in a town. The numbers of guides, businesses and towns have no common divisor, so that counting through all
-    three at once repeats no combination. An article is the same whatever `count` is. `site` is the URL of the service,
-    which serves the banners.
+    The guides and the articles in other languages come first. All others retell a guide as the story of a small
+    business in some town. The numbers of guides, businesses and towns are coprime, so no combination repeats. An
+    article does not depend on `count`. `site` is the base URL of the service, which serves the banners.
     """
     guides = _read("guides/*.toml")
     plain = guides + _read("world/*.toml")
@@ -69,7 +67,7 @@ def _read(pattern: str) -> list[dict[str, Any]]:
 
 
 def _retell(guide: dict[str, Any], trade: dict[str, Any], place: str) -> dict[str, Any]:
-    """Return a guide's text as the story of a small business."""
+    """Turn a guide into the story of a small business."""
     title = guide["story"].format(trade=trade["name"], place=place)
     parts = trade["opening"].format(place=place), guide["body"], trade["practice"].format(place=place)
     return {
@@ -81,7 +79,7 @@ def _retell(guide: dict[str, Any], trade: dict[str, Any], place: str) -> dict[st
 
 
 def _slug(title: str) -> str:
-    """Return a slug for a title, without what is in brackets: a town's name in its own script."""
+    """Return a slug for a title. Parentheses, which hold a town's name in its own script, are dropped."""
     return "-".join(re.findall(r"\w+", re.sub(r"\(.*?\)", "", fold(title))))
 
 
@@ -104,42 +102,43 @@ def _article(id: str, number: int, text: dict[str, Any], site: str) -> dict[str,
 
 
 def remove_demo_articles(customer_id: int, after: int) -> int:
-    """Delete the published demo articles after number `after`, and return their number."""
+    """Delete the published demo articles numbered above `after`. Returns how many there were."""
     later = Article.id.regexp_match("^demo-[0-9]{6}$"), Article.id > f"demo-{after:06}"
     statement = delete(Article).where(Article.customer_id == customer_id, *later)
     return db.session.connection().execute(statement).rowcount
 
 
 def remove_demo() -> str:
-    """Delete the customer Demo, its articles and its keys; return a line that says how many."""
+    """Delete the demo customer with its articles and keys. Returns a summary to print."""
     with command_transaction():
         customer = find_customer(DEMO_CUSTOMER)
         if customer:
             return remove_customer(customer)
-    return f"There is no customer {DEMO_CUSTOMER}: nothing to delete."
+    return f"Nothing to delete: there is no customer {DEMO_CUSTOMER}."
 
 
 def demo_key(customer: Customer, key: str | None) -> str | None:
-    """Return `key`, which is added if it is new, or a random key if the customer has none, or None."""
+    """Return `key`, added if it is new. Without `key`, return a random one for a customer without keys, else None."""
     if not key:
         key_count = db.session.scalar(select(func.count()).where(ApiKey.customer_id == customer.id))
         return None if key_count else add_key(customer)[0]
-    known = db.session.scalar(select(ApiKey).filter_by(hash=hash_key(key)))
-    if known and (known.customer_id != customer.id or known.revoked_at or known.expires_on):
-        raise click.BadParameter("this key is taken, revoked or may expire. Choose another.", param_hint="--key")
-    if not known:
+    existing = db.session.scalar(select(ApiKey).filter_by(hash=hash_key(key)))
+    if existing and (existing.customer_id != customer.id or existing.revoked_at or existing.expires_on):
+        reason = "This key belongs to another customer, is revoked, or has an expiry date. Choose another."
+        raise click.BadParameter(reason, param_hint="--key")
+    if not existing:
         add_key(customer, key)
     return key
 
 
 def write_demo(count: int, key: str | None, site: str) -> tuple[str | None, bool]:
-    """Write the demo, and print how much changed; return its key if it is known, and whether the customer is new."""
+    """Write the demo and print a summary. Returns the key, if it can be shown, and whether the customer is new."""
     with command_transaction(create=True):
         customer, is_new = find_or_create_customer(DEMO_CUSTOMER)
         removed = remove_demo_articles(customer.id, after=count)
         saved = save_articles(customer, number_articles("the demo", demo_articles(count, site)), ImportReport())
         key = demo_key(customer, key)
-        # This is printed before the commit: a key that cannot be printed must not become valid.
+        # Print before the commit, so that no key becomes valid without having been shown.
         click.echo(
             f"{DEMO_CUSTOMER} has {count} published articles, {DRAFTS} drafts and 1 scheduled article "
             f"({saved['new']} new, {saved['changed']} changed, {saved['unchanged']} unchanged, {removed} removed)."
@@ -147,24 +146,24 @@ def write_demo(count: int, key: str | None, site: str) -> tuple[str | None, bool
         if key:
             click.echo(f"Key: {key}")
         else:
-            click.echo(f"Its keys are not shown again. To create another: flask keys create {DEMO_CUSTOMER}")
+            click.echo(f"Keys are shown only once. To create another: flask keys create {DEMO_CUSTOMER}")
     return key, is_new
 
 
 @click.command()
-@click.option("--articles", type=click.IntRange(0, MAX_ARTICLES), default=120, help="Published ones (default 120).")
+@click.option("--articles", type=click.IntRange(0, MAX_ARTICLES), default=120, help="Published articles (default 120).")
 @click.option(
     "--key",
     type=params.api_key,
     default=lambda: load_environment().get("DEMO_KEY"),
-    help="A key for the demo (or DEMO_KEY). The first run creates a random one.",
+    help="API key for the demo, or set DEMO_KEY. By default, the first run creates a random one.",
 )
-@click.option("--remove", is_flag=True, help="Delete the customer Demo, its articles and its keys.")
+@click.option("--remove", is_flag=True, help="Delete the customer Demo with its articles and keys.")
 @report_errors()
 def main(articles: int, key: str | None, remove: bool) -> None:
-    """Fill the customer Demo with articles, drafts and a scheduled article. The same run again changes nothing."""
+    """Create the customer Demo with articles, drafts and a scheduled article. Running it again changes nothing."""
     app = create_app()
-    site = base_url(app.config["HOST"], app.config["PORT"] or 8000)  # 0 will be another port each time
+    site = base_url(app.config["HOST"], app.config["PORT"] or 8000)  # 0 is a different port each time
     with app.app_context():
         if remove:
             echo(remove_demo())

@@ -10,7 +10,10 @@ META_DESC_LENGTH = 155  # characters; search engines truncate at about this leng
 
 
 def fill_derived_fields(article: dict[str, Any]) -> dict[str, Any]:
-    """Return an article, by `Article` column, with a reading time, meta title and meta description if it lacks them."""
+    """Fill in the reading time, meta title and meta description that an article lacks.
+
+    Takes and returns a dictionary by `Article` column.
+    """
     if {"read_time", "meta_title", "meta_desc"} <= article.keys():
         return article
     words = visible_words(article["content_html"])
@@ -23,7 +26,7 @@ def fill_derived_fields(article: dict[str, Any]) -> dict[str, Any]:
 
 
 def truncate_at_word(words: list[str], length: int) -> str:
-    """Return at most `length` characters of a text, truncated after a word if possible, with "…" at the end."""
+    """Join words to a text of at most `length` characters, truncated after a word if possible and ending in "…"."""
     text = " ".join(words[: length + 1])
     if len(text) <= length:
         return text

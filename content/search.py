@@ -4,10 +4,10 @@ import unicodedata
 
 
 def fold(text: str) -> str:
-    """Return `text` without case and accents, in any script.
+    """Remove case and accents, in any script.
 
-    Compatibility decomposition (NFKD, https://www.unicode.org/reports/tr15/), without characters of a non-zero
-    combining class, case-folded.
+    Decomposes to NFKD (https://www.unicode.org/reports/tr15/), drops characters with a non-zero combining class, and
+    case-folds the rest.
     """
     if text.isascii():
         return text.lower()
@@ -16,12 +16,12 @@ def fold(text: str) -> str:
 
 
 def search_columns(title: str, slug: str) -> dict[str, str]:
-    """Return the `Article` columns that search and title order use."""
+    """Return the values of the `Article` columns that are used for search and for sorting by title."""
     folded_title = fold(title)
     return {"folded_title": folded_title, "search_text": f"{folded_title}\n{fold(slug)}"}
 
 
 def search_words(q: str) -> list[str]:
-    """Return the folded words of a search, each of which must occur in an article's `search_text`."""
+    """Split a search into its distinct folded words. An article matches if its `search_text` contains all of them."""
     words = dict.fromkeys(map(fold, q.split()))
     return [word for word in words if word.strip()]  # a lone accent folds to a space

@@ -1,4 +1,4 @@
-"""Structured data (schema.org JSON-LD). Only custom markup is stored; the rest is generated when an article is read."""
+"""Structured data (schema.org JSON-LD). Only custom markup is stored; the default is generated on reading."""
 
 import math
 from collections.abc import Mapping
@@ -11,11 +11,11 @@ from fields import SCRIPT_BREAKOUT, dump_json, format_timestamp
 
 
 def generate_schema_markup(article: Mapping[Any, Any], publisher: str) -> str:
-    """Return the JSON-LD graph of an article, given by `Article` column, as JSON text.
+    """Return JSON-LD for an article, given by `Article` column, as JSON text.
 
-    A BlogPosting with the properties that search engines document:
-    https://developers.google.com/search/docs/appearance/structured-data/article. A "<" that could end a page's script
-    element is followed by a space.
+    The graph is a BlogPosting with the properties that Google documents:
+    https://developers.google.com/search/docs/appearance/structured-data/article. A space is inserted after any "<" that
+    could end the surrounding script element.
     """
     organization = {"@type": "Organization", "name": publisher}
     updated_at, published_at = article["updated_at"], article["published_at"]
@@ -39,7 +39,7 @@ def generate_schema_markup(article: Mapping[Any, Any], publisher: str) -> str:
 
 
 def custom_schema_markup(article: Mapping[Any, Any], publisher: str) -> str | None:
-    """Return the structured data that an article holds, or None if it equals what would be generated."""
+    """Return an article's stored structured data, or None if it equals the generated default."""
     if article["schema_markup"] is None:
         return None
     stored = canonical_json(article["schema_markup"])
@@ -47,15 +47,15 @@ def custom_schema_markup(article: Mapping[Any, Any], publisher: str) -> str | No
 
 
 def canonical_json(text: str) -> str:
-    """Return JSON text as `dump_json` writes it, so that equal values are equal text."""
+    """Reformat JSON text like `dump_json`, so that equal values have equal text."""
     try:
         return dump_json(orjson.loads(text))
-    except (ValueError, ValidationError):  # lone surrogates or deep nesting, which SQLite accepts
+    except (ValueError, ValidationError):  # SQLite accepts lone surrogates and deep nesting
         return text.replace("\r", " ").replace("\n", " ")
 
 
 def canonical_row(row: Mapping[Any, Any], publisher: str) -> dict[str, Any]:
-    """Return a row of the article table as this service would have written it, whatever tool did."""
+    """Return a row of the article table in the form this service writes, even if another tool wrote it."""
     return {
         **row,
         "keywords": canonical_json(row["keywords"]),

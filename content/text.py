@@ -1,6 +1,6 @@
-"""Text that other people wrote, made safe to show."""
+"""Making untrusted text safe for terminals and logs."""
 
 
 def printable(text: str) -> str:
-    """Return `text` on one line, with each character that a terminal could act on replaced by a space."""
+    """Replace line breaks, control characters and other unprintable characters with spaces."""
     return "".join(character if character.isprintable() else " " for character in text)

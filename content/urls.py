@@ -1,4 +1,4 @@
-"""The URLs in HTML: of links, pictures, their sizes, posters and styles."""
+"""URLs in HTML attributes: links, pictures, srcset, posters and inline styles."""
 
 import re
 from collections.abc import Callable
@@ -7,11 +7,11 @@ from urllib.parse import urljoin
 
 from content.html import REST_OF_TAG
 
-# Each pattern looks at a character a fixed number of times, so that the time is linear in the length of any text.
+# Possessive quantifiers keep these patterns linear on any input.
 OPENING_TAG = re.compile(rf"<[a-zA-Z]{REST_OF_TAG}")
 ATTRIBUTE = re.compile(r"""(?<=[\s"'/])([\w:-]++)(\s*+=\s*+)("[^"]*+"|'[^']*+'|[^\s"'>]++)""")
 WHOLE_VALUE = re.compile("()(.+)()", re.DOTALL)
-# By attribute: the text before a URL in its value, the URL, and the text behind it.
+# attribute -> pattern for its URLs; the groups are the text before a URL, the URL, and the text after it
 URLS = {
     "href": WHOLE_VALUE,
     "src": WHOLE_VALUE,
@@ -19,12 +19,12 @@ URLS = {
     "srcset": re.compile(r"()([^\s,]\S*(?<!,))([^,]*,?)"),
     "style": re.compile(r"""(\burl\(\s*+(?:["']|&quot;|&#0?39;)?)([^"'()&\s]+)()"""),
 }
-# An empty URL, a fragment and a template stay as they are too.
+# also matches empty URLs, fragments and templates, which are left alone
 ABSOLUTE_URL = re.compile(r"[a-z][a-z0-9+.-]*:|//|#|\{|\Z", re.IGNORECASE)
 
 
 def change_urls(html: str, change: Callable[[str, str], str]) -> str:
-    """Return HTML in which `change` has replaced each URL. It gets the attribute's name and the URL."""
+    """Replace each URL in `html` with the result of `change(attribute, url)`."""
     return OPENING_TAG.sub(lambda tag: ATTRIBUTE.sub(partial(_change_attribute, change), tag[0]), html)
 
 
@@ -39,8 +39,8 @@ def _change_attribute(change: Callable[[str, str], str], attribute: re.Match[str
 
 
 def complete_url(url: str, base: str) -> str:
-    """Return a URL that is relative to `base` as a whole one. Without a base it stays relative."""
-    if "{{" in url or "{%" in url:  # A template stays as it is.
+    """Resolve a relative URL against `base`. It stays relative if `base` is empty. Templates are left alone."""
+    if "{{" in url or "{%" in url:
         return url
     url = url.strip().replace(" ", "%20")
     try:
@@ -50,6 +50,6 @@ def complete_url(url: str, base: str) -> str:
 
 
 def has_relative_urls(html: str) -> bool:
-    """Return whether a link or a picture has a URL that is not a whole one."""
+    """Return whether any URL in `html` is relative."""
     marked = change_urls(html, lambda _attribute, url: url if ABSOLUTE_URL.match(url.strip()) else f"/{url}")
     return marked != html

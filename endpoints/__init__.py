@@ -1,1 +1,1 @@
-"""The endpoints, one blueprint each."""
+"""One blueprint per endpoint, the response cache, and CORS."""

@@ -1,9 +1,9 @@
-"""The response cache of the three endpoints that need a key.
+"""The response cache of the three API endpoints.
 
-It sits around their views: hooks run for every request, and the key has been checked before an entry is looked up by
-endpoint, customer and the parameters that the endpoint knows. An entry is fresh while the database is at the version
-that was read before the entry's data (so the data may be newer, but never older), and until the next scheduled article
-is due.
+It wraps their views, so Flask's hooks, including the key check, run for every request. Entries are keyed by endpoint,
+customer and the parameters that the endpoint supports. An entry stays fresh until the database changes or the next
+scheduled article is due. The version of the database is read before the data, so an entry may be newer than its
+version, but never older.
 """
 
 import gzip
@@ -23,21 +23,21 @@ from werkzeug.http import parse_accept_header
 
 from storage.engine import end_transaction
 
-MIN_GZIP_BYTES = 1400  # a shorter body fits in one packet as it is
-ENTRY_OVERHEAD = 2000  # bytes of memory, besides the bodies
-# The client may store a response, but has to revalidate it each time.
+MIN_GZIP_BYTES = 1400  # anything shorter fits in one packet uncompressed
+ENTRY_OVERHEAD = 2000  # bytes of memory, in addition to the bodies
+# clients may store a response, but must revalidate it before each use
 HEADERS = [("Cache-Control", "private, no-cache"), ("Vary", "Accept-Encoding, x-api-key")]
 
 
 @dataclass(frozen=True)
 class Rendered:
-    """A rendered JSON document. Each response made from it gets separate headers."""
+    """A rendered JSON document, from which any number of responses can be made."""
 
     body: bytes
-    expires_at: datetime | None  # when it changes without a commit
+    expires_at: datetime | None  # when the document changes even without a commit
     links: str = ""  # Link header
 
-    # cached_property writes to __dict__, which works in a frozen class
+    # cached_property works in a frozen dataclass, since it writes to __dict__
     @cached_property
     def etag(self) -> str:
         return sha256(self.body).hexdigest()[:32]
@@ -47,11 +47,12 @@ class Rendered:
         return gzip.compress(self.body, 6, mtime=0)
 
     def make_response(self) -> Response:
-        """Return a response to the current request: plain or compressed, or a 304 if the client has it already.
+        """Return a response to the current request: plain, gzipped, or a 304 if the client's copy is current.
 
-        `Response.make_conditional` would also evaluate If-Match, and compares one ETag. Here either encoding's matches.
+        `Response.make_conditional` is not used because it compares only one ETag, whereas here the ETag of either
+        encoding matches, and because it also evaluates If-Match.
         """
-        etags = [self.etag, f"{self.etag}-gzip"]  # Each encoding has its own strong ETag (RFC 9110, 8.8.3).
+        etags = [self.etag, f"{self.etag}-gzip"]  # a strong ETag per encoding (RFC 9110, 8.8.3)
         response = Response(self.body, headers=HEADERS, content_type="application/json")
         if len(self.body) > MIN_GZIP_BYTES and accepts_gzip(request.headers.get("Accept-Encoding", "")):
             etags.reverse()
@@ -67,74 +68,77 @@ class Rendered:
 
 
 def render(content: dict[str, Any], expires_at: datetime | None, links: str = "") -> Rendered:
-    """Return `content` as a JSON document."""
+    """Render `content` as JSON."""
     body = orjson.dumps(content)
-    return Rendered(bytes(memoryview(body)), expires_at, links)  # a copy: orjson's buffer is up to three times as large
+    return Rendered(bytes(memoryview(body)), expires_at, links)  # copied: orjson's buffer may be three times as large
 
 
 @lru_cache(256)
 def accepts_gzip(header: str) -> bool:
-    """Return whether an Accept-Encoding header allows gzip, and does not prefer plain bytes (RFC 9110, 12.5.3)."""
-    accepted = parse_accept_header(header.lower().replace("x-gzip", "gzip"), Accept)  # its old name: 8.4.1.3
+    """Return whether an Accept-Encoding header allows gzip and does not prefer identity (RFC 9110, 12.5.3)."""
+    accepted = parse_accept_header(header.lower().replace("x-gzip", "gzip"), Accept)  # an alias (RFC 9110, 8.4.1.3)
     return accepted.quality("gzip") > 0 and accepted.quality("gzip") >= dict(accepted).get("identity", 0)
 
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """A rendered document, and the conditions under which it may be served again."""
+    """A cached document and the conditions for serving it again."""
 
     rendered: Rendered
     version: Hashable
     stored_at: datetime
 
     def size(self) -> int:
-        """Return the bytes of memory that it takes, with room for the compressed body."""
+        """Return the entry's memory use in bytes. The compressed body may be added later, so it is included."""
         return 2 * len(self.rendered.body) + len(self.rendered.links) + ENTRY_OVERHEAD
 
     def is_fresh(self, version: Hashable) -> bool:
-        # stored_at: the clock may have been set back since
+        # the clock may have been set back since stored_at
         expires_at, now = self.rendered.expires_at, datetime.now(UTC)
         return self.version == version and self.stored_at <= now and (expires_at is None or now < expires_at)
 
 
 class ResponseCache:
-    """Entries of one application, the least recently used of which are evicted."""
+    """A least-recently-used cache for one application."""
 
     def __init__(self, capacity: int) -> None:
-        """Create a cache of this many bytes."""
+        """Create a cache that holds at most `capacity` bytes."""
         self._entries: LRUCache[bytes, Entry] = LRUCache(capacity, Entry.size)
         self._lock = Lock()
 
     def find(self, key: bytes, version: Hashable) -> Rendered | None:
-        """Return the document of a fresh entry, or None."""
+        """Return the document of the entry if it is fresh, else None."""
         with self._lock:
             entry = self._entries.get(key)
         return entry.rendered if entry and entry.is_fresh(version) else None
 
     def store(self, key: bytes, entry: Entry) -> None:
-        """Store an entry, unless it is larger than the cache."""
+        """Store an entry, unless it exceeds the capacity."""
         if entry.size() <= self._entries.maxsize:
             with self._lock:
                 self._entries[key] = entry
 
 
 def init_app(app: Flask) -> None:
-    """Set up the cache, and read the database's version before each request."""
+    """Create the cache, and read the version of the database before each request."""
     app.extensions["response_cache"] = ResponseCache(app.config["CACHE_MB"] * 1_000_000)
     app.before_request(read_version)
 
 
 def read_version() -> None:
-    """Set `g.database_version`, which is None while it is unknown.
+    """Set `g.database_version`, which is None while the database is unavailable.
 
-    Every request does so, before it reads anything else, because this also notices a replaced database.
+    Runs before anything else is read, and for every request, because it also detects a replaced database file.
     """
-    end_transaction()  # within an outer application context, it may hold a snapshot older than this version
+    end_transaction()  # in an outer application context, the session may hold an older snapshot
     g.database_version = current_app.extensions["change_detector"].version()
 
 
 def cached(*parameters: str) -> Callable[[Callable[[], Rendered]], Callable[[], Response]]:
-    """Decorate a view that returns a `Rendered` document, which depends on the customer and these parameters alone."""
+    """Cache a view that returns a `Rendered` document.
+
+    Besides the database, the document may depend only on the customer and these query parameters.
+    """
 
     def decorate(view: Callable[[], Rendered]) -> Callable[[], Response]:
         @wraps(view)
@@ -145,7 +149,7 @@ def cached(*parameters: str) -> Callable[[Callable[[], Rendered]], Callable[[], 
                 return view().make_response()
             arguments = request.args.to_dict()
             parts = request.endpoint, g.customer.id, *map(arguments.get, parameters)
-            key = sha256(repr(parts).encode()).digest()  # odd values must not fill the memory
+            key = sha256(repr(parts).encode()).digest()  # hashed, so that long values do not take up memory
             rendered = cache.find(key, version)
             if not rendered:
                 stored_at = datetime.now(UTC)

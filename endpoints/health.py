@@ -1,4 +1,4 @@
-"""GET /healthz: whether the articles can be read."""
+"""GET /healthz: health check for monitors and containers."""
 
 from flask import Blueprint, Response
 from sqlalchemy import select
@@ -10,7 +10,7 @@ blueprint = Blueprint("health", __name__)
 
 @blueprint.get("/healthz")
 def check_health() -> Response:
-    """Return 200 if the database can be read. If not, the error handler returns 503."""
+    """Return 200 if every table can be read. Otherwise the error handler returns a 503."""
     for column in (Article.pk, ApiKey.id, Customer.id):
         db.session.scalar(select(column).limit(1))
     return Response('{"status": "ok"}', headers={"Cache-Control": "no-store"}, mimetype="application/json")

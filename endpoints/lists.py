@@ -1,4 +1,4 @@
-"""What the two lists share. They differ in the schema that renders an article."""
+"""Code shared by both lists, which differ only in the schema for an article."""
 
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
@@ -18,10 +18,10 @@ PARAMETERS = tuple(field.data_key or name for name, field in query_schema.fields
 
 
 def render_list(columns: tuple[str, ...], dump: Callable[[Sequence[RowMapping]], list[Any]]) -> Rendered:
-    """Return a page of the customer's published articles: rows of these columns, dumped as JSON.
+    """Return a page of the customer's published articles.
 
-    `dump` differs because the full list also generates structured data. Both queries run in the session's transaction,
-    so they see the same snapshot. Raises ValidationError for bad parameters.
+    `dump` turns rows with these `columns` into JSON objects. Both queries run in one transaction, so the total and the
+    page come from the same snapshot. Raises ValidationError for invalid query parameters.
     """
     query = query_schema.load(request.args.to_dict())
     filters = filter_parameters(query)
@@ -38,14 +38,13 @@ def render_list(columns: tuple[str, ...], dump: Callable[[Sequence[RowMapping]],
 
 
 def _page_links(query: dict[str, Any], total: int) -> str:
-    """Return the Link header (RFC 8288) for the next and the previous page, or an empty string.
+    """Return a Link header (RFC 8288) with the next and previous page, or "" if there are none.
 
-    The references are relative to the request, so they hold behind any proxy. They repeat the request's known
-    parameters.
+    Links are relative to the request, so they work behind any proxy. They repeat the request's supported parameters.
     """
     skip, take = query["skip"], query["take"]
     offsets = {"next": skip + take} if skip + take < total else {}
-    if total and 0 < skip < total + take:  # only the first page past the end has a previous one
+    if total and 0 < skip < total + take:  # past the end, only the first page links back
         offsets["prev"] = max(0, skip - take)
     arguments = request.args.to_dict() | {"take": take}
     parameters = urlencode({name: arguments[name] for name in PARAMETERS if name in arguments and name != "skip"})

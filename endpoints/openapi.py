@@ -1,4 +1,4 @@
-"""GET /openapi.json: the API's description (https://spec.openapis.org/oas/v3.1.1)."""
+"""GET /openapi.json: the OpenAPI description (https://spec.openapis.org/oas/v3.1.1)."""
 
 from pathlib import Path
 from typing import Any
@@ -14,7 +14,7 @@ from settings import __version__
 
 blueprint = Blueprint("openapi", __name__)
 
-# everything but the version, and the schemas with their examples
+# everything except the version and what the marshmallow schemas describe
 DOCUMENT = Path(__file__).with_suffix(".json")
 SCHEMAS: dict[str, Schema] = {
     f"{API_PATH}/articles": ArticleSchema(),
@@ -25,7 +25,7 @@ SCHEMAS: dict[str, Schema] = {
 STRING: dict[str, Any] = {"type": "string"}
 ARRAY: dict[str, Any] = {"type": "array"}
 LINKED_DATA = {"@context": STRING, "@graph": ARRAY | {"items": {}}}
-# the JSON Schema of what a field class, or a subclass of it, dumps
+# field class -> JSON Schema of its output; also applies to subclasses
 JSON_TYPES: dict[type, dict[str, Any]] = {
     fields.String: STRING,
     Timestamp: STRING | {"format": "date-time"},
@@ -37,29 +37,28 @@ JSON_TYPES: dict[type, dict[str, Any]] = {
 
 
 def describe_field(field: fields.Field[Any]) -> dict[str, Any]:
-    """Return the JSON Schema of a field. Raises TypeError if its class or its metadata does not describe it."""
+    """Return the JSON Schema of a field. Raises TypeError if its class is not in JSON_TYPES or it has no metadata."""
     json_type = next((JSON_TYPES[base] for base in type(field).__mro__ if base in JSON_TYPES), None)
     metadata: dict[str, Any] = field.metadata.get("openapi", {})
     if not json_type or not metadata:
         raise TypeError(
             f"/openapi.json cannot describe the field {field.name}: add {type(field).__name__} to JSON_TYPES "
-            "in endpoints/openapi.py, and the metadata of field_metadata() to the field."
+            "in endpoints/openapi.py, and give the field metadata from field_metadata()."
         )
     return json_type | metadata
 
 
 def keys(schema: Schema) -> dict[str, fields.Field[Any]]:
-    """Return a schema's fields by the keys that it dumps."""
+    """Return a schema's fields by their JSON names."""
     return {field.data_key or name: field for name, field in schema.fields.items()}
 
 
 def example(schema: Schema) -> dict[str, Any]:
-    """Return an example of what a schema dumps."""
+    """Return an example of a schema's output."""
     return {key: field.metadata["openapi"]["examples"][0] for key, field in keys(schema).items()}
 
 
 def _build_description() -> bytes:
-    """Return the description as JSON. Raises TypeError for a field that it cannot describe."""
     document = orjson.loads(DOCUMENT.read_bytes())
     document["info"]["version"] = __version__
     for path, schema in SCHEMAS.items():
@@ -71,12 +70,12 @@ def _build_description() -> bytes:
     return orjson.dumps(document)
 
 
-DESCRIPTION = _build_description()  # at start, so that a field it cannot describe is noticed then
+DESCRIPTION = _build_description()  # built on import, so that a field without a description fails early
 
 
 @blueprint.get("/openapi.json")
 def show_description() -> BaseResponse:
-    """Return the description. It needs no key."""
+    """Return the description. No key is required."""
     response = Response(DESCRIPTION, content_type="application/json", headers={"Cache-Control": "no-cache"})
     response.add_etag()
     return response.make_conditional(request)

@@ -1,4 +1,4 @@
-"""GET /sitemap: every published slug with the day of its last change."""
+"""GET /sitemap: every published slug with the date of its last change."""
 
 from datetime import UTC, datetime
 
@@ -16,7 +16,7 @@ schema = SitemapEntrySchema(many=True)
 @blueprint.get("")
 @cached()
 def list_slugs() -> Rendered:
-    """Return every published slug with the day of its last change."""
+    """Return every published slug with the date of its last change."""
     parameters = {"customer_id": g.customer.id, "now": datetime.now(UTC)}
     rows = db.session.execute(PUBLISHED_SLUGS, parameters).mappings().all()
     next_at = db.session.scalar(NEXT_PUBLICATION, parameters)
