@@ -1,5 +1,5 @@
-"""Access to the database."""
+"""Everything that knows the database: connections, queries, change detection, migration, backup."""
 
 
 class StorageError(Exception):
-    """A database that cannot be used. The message says why and what to do, in one or two lines."""
+    """The database cannot be used. The message is for users: it gives the reason and a remedy in one or two lines."""

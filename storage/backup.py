@@ -1,4 +1,4 @@
-"""Backup and restore of a SQLite database while the service runs (https://www.sqlite.org/backup.html)."""
+"""Online backup and restore of the SQLite database (https://www.sqlite.org/backup.html)."""
 
 import os
 import shutil
@@ -23,10 +23,10 @@ EXISTS = "{} exists already. Choose another name, or move it away."
 
 
 def back_up(target: Path) -> list[str]:
-    """Write a consistent copy of the database to `target`, a new file, which appears only when complete.
+    """Write a consistent copy of the database to the new file `target`, which appears only once it is complete.
 
-    Returns lines for standard error about an upgrade of the copy. Raises StorageError if the file exists, or if the
-    database is corrupt: every backup can be restored. Raises OSError if the file cannot be written.
+    Returns messages about an upgrade of the copy. Raises StorageError if the file exists, or if the database is corrupt
+    and the backup could therefore not be restored. Raises OSError if the file cannot be written.
     """
     if os.path.lexists(target):
         raise StorageError(EXISTS.format(target))
@@ -34,21 +34,21 @@ def back_up(target: Path) -> list[str]:
     require_file(path)
     with _checked_copy(path, target) as (copy, lines):
         with open(copy, "rb+") as file:
-            os.fsync(file.fileno())  # VACUUM INTO does not wait for the disk
+            os.fsync(file.fileno())  # VACUUM INTO does not sync
         _publish(copy, target)
     return lines
 
 
 def restore(backup: Path) -> list[str]:
-    """Put a backup in the database's place. The next request sees it, and none sees a mixture.
+    """Restore a backup atomically while the service runs. The next request sees the restored data.
 
-    The backup is copied, checked and upgraded beside the database. The copy is then written into the database in one
-    transaction. If the database is missing or corrupt, the copy takes its place instead, and the corrupt file is kept
-    under another name. Killed at any moment, this leaves the old state or the new one.
+    The backup is copied, checked and upgraded next to the database, and the copy is then written into the database in
+    one transaction. If the database is missing or corrupt, the copy is moved to its path instead, and a corrupt file is
+    renamed. If the process is killed, the database has either its old or its new content.
 
-    Returns lines for standard error about what was created, kept or upgraded. Raises StorageError if the backup is not
-    a complete, intact database of this service, or is of a newer version; if the database is another program's; and if
-    another program keeps writing to it for a minute. Raises OSError if the folder cannot be written.
+    Returns messages about files that were created or renamed, and about an upgrade. Raises StorageError if the backup
+    is not a complete, intact database of this service, or comes from a newer version; if the database belongs to
+    another program; or if another program keeps it locked for a minute. Raises OSError if the folder is not writable.
     """
     path = os.path.realpath(_database_path())
     is_intact = _is_intact(path)
@@ -68,7 +68,7 @@ def restore(backup: Path) -> list[str]:
 def _database_path() -> str:
     path = sqlite_path(db.engine.url)
     if not path:
-        raise StorageError("This command is for SQLite files. On PostgreSQL use pg_dump and pg_restore.")
+        raise StorageError("This command only works with SQLite. For PostgreSQL, use pg_dump and pg_restore.")
     return path
 
 
@@ -81,11 +81,11 @@ def _is_intact(path: str) -> bool:
 
 
 def _integrity_error(connection: sqlite3.Connection) -> str:
-    """Return the first error that SQLite's integrity check finds, or "". Raises OperationalError if it cannot run."""
+    """Return the first error found by SQLite's integrity check, or "". Raises OperationalError if it cannot run."""
     try:
         (finding,) = connection.execute("PRAGMA integrity_check(1)").fetchone()
     except sqlite3.OperationalError:
-        raise  # the file may be intact, but is locked or cannot be opened
+        raise  # locked or not readable, but not necessarily corrupt
     except sqlite3.DatabaseError as error:
         finding = str(error)
     return "" if finding == "ok" else finding.splitlines()[-1]
@@ -93,59 +93,59 @@ def _integrity_error(connection: sqlite3.Connection) -> str:
 
 @contextmanager
 def _checked_copy(source: str, target: Path) -> Iterator[tuple[str, list[str]]]:
-    """Yield the path of an intact, upgraded copy of a database, in a temporary folder beside `target`.
+    """Copy a database to a temporary folder next to `target`, check its integrity, and upgrade it.
 
-    Also yields lines for standard error about the upgrade. Raises StorageError if the source is corrupt or not a
-    database of this service, or if the folder cannot be written.
+    Yields the copy's path, and messages about the upgrade. Raises StorageError if the source is corrupt or not a
+    database of this service, or if the folder is not writable.
     """
     folder = target.resolve().parent
     try:
         temporary_folder = TemporaryDirectory(".tmp", f".{target.name}-", folder, ignore_cleanup_errors=True)
     except OSError as error:
-        reason = f"{folder} cannot be written ({error.strerror})."
-        raise StorageError(f"{reason} Choose a folder that exists and that you may write.") from error
+        reason = f"Cannot write to the folder {folder} ({error.strerror})."
+        raise StorageError(f"{reason} Choose an existing, writable folder.") from error
     with temporary_folder as temporary:
         copy = Path(temporary, "copy.db")
-        copy.touch(0o600)  # SQLite would create it readable for everybody
+        copy.touch(0o600)  # SQLite would create a world-readable file
         with closing(connect_existing(source, read_only=True, isolation_level=None)) as connection:
             if finding := _integrity_error(connection):
                 reason = f"{source} is corrupt or not a SQLite database ({finding})."
                 raise StorageError(f"{reason} Restore an earlier backup.")
-            connection.execute("VACUUM INTO ?", [copy.as_uri()])  # a URI can name bytes that are not UTF-8
+            connection.execute("VACUUM INTO ?", [copy.as_uri()])  # a URI works even if the path is not valid UTF-8
         yield str(copy), _upgrade(str(copy), source)
 
 
 def _upgrade(copy: str, source: str) -> list[str]:
-    """Upgrade the copy's tables, if necessary; return lines for standard error about it.
+    """Upgrade the copy's tables if necessary. Returns messages about it.
 
-    Raises StorageError if it is not a complete database of this service.
+    Raises StorageError if the copy is not a complete database of this service.
     """
     engine = create_engine(URL.create("sqlite", database=copy), poolclass=NullPool)
     add_listeners(engine)
     with engine.execution_options(**write_options("tables")).begin() as connection:
         if not has_tables(connection):
-            raise StorageError(f"{source} is not a database of this service. Check its path.")
+            raise StorageError(f"{source} is not a database of this service. Check the path.")
         return migrate(connection, f"the copy of {source}")
 
 
 def _publish(copy: str, target: Path) -> None:
-    """Move the complete copy to `target`. Raises StorageError or FileExistsError if that exists by now."""
+    """Move the finished copy to `target`. Raises StorageError or FileExistsError if that has been created meanwhile."""
     try:
-        os.link(copy, target)  # unlike a rename, never replaces a file
+        os.link(copy, target)  # unlike a rename, never overwrites a file
     except FileExistsError as error:
         raise StorageError(EXISTS.format(target)) from error
-    except OSError:  # no hard links in this file system, such as FAT
+    except OSError:  # file systems without hard links, such as FAT
         target.touch(0o600, exist_ok=False)
         os.replace(copy, target)
 
 
 def _overwrite(copy: str, path: str) -> None:
-    """Replace the database's content in one transaction, so that readers and a crash see the old or the new one."""
+    """Replace the database's content in one transaction."""
     deadline = time.monotonic() + WRITE_LOCK_TIMEOUT_SECONDS
 
     def give_up(status: int, _remaining: int, _total: int) -> None:
         if status in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED) and time.monotonic() > deadline:
-            raise StorageError("Another program has been writing to the database for a minute. Try again.")
+            raise StorageError("The database has been locked by another program for a minute. Try again later.")
 
     writer = connect_existing(path, read_only=False, timeout=0.1)
     with closing(sqlite3.connect(copy)) as reader, closing(writer):
@@ -153,8 +153,8 @@ def _overwrite(copy: str, path: str) -> None:
 
 
 def _replace(copy: str, path: str) -> list[str]:
-    """Move the copy to the place of a missing or corrupt database; return lines for standard error."""
-    set_wal_mode(copy)  # also waits until the copy is on the disk
+    """Replace a missing or corrupt database file with the copy. Returns messages about it."""
+    set_wal_mode(copy)  # also syncs the copy to disk
     exists = os.path.exists(path)
     copy_owner(path if exists else os.path.dirname(path), copy)
     if exists:
@@ -166,8 +166,8 @@ def _replace(copy: str, path: str) -> list[str]:
 
 
 def _set_aside(path: str, kept: str) -> None:
-    """Rename what there is of a database, the WAL or journal first: SQLite would apply them to the next file."""
-    Path(f"{path}-shm").unlink(missing_ok=True)  # an index of the WAL, which SQLite rebuilds
+    """Rename a database's files, WAL or journal first, since SQLite would apply these to the new database."""
+    Path(f"{path}-shm").unlink(missing_ok=True)  # index of the WAL; SQLite rebuilds it
     for suffix in ("-wal", "-journal", ""):
         with suppress(FileNotFoundError):
             if os.path.getsize(path + suffix):

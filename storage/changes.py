@@ -1,4 +1,4 @@
-"""Change detection: whether any process has committed to the database since an earlier request."""
+"""Detect commits to the database by any process, so that cached data can be invalidated."""
 
 from collections.abc import Hashable
 from typing import Protocol
@@ -12,23 +12,23 @@ from storage.sqlite_changes import SQLiteChangeDetector
 class ChangeDetector(Protocol):
     """Detects commits to a database by any process.
 
-    Read the version before the data: what you then store under the version may be newer, but never older.
+    To cache data, read the version first. The data may then be newer than its version, but never older.
     """
 
     def version(self) -> Hashable:
-        """Return a value that changes with every commit, or None if the database is unavailable.
+        """Return a value that changes with every commit, or None while the database is unavailable.
 
-        If the database has been replaced, the engine's next connections are to the new one.
+        If the database file has been replaced, the engine's connections are renewed too.
         """
 
     def close(self) -> None:
-        """Close the detector's connection and the engine's idle ones. The next version reconnects."""
+        """Close the detector's connection and the engine's idle ones. The next call to `version` reconnects."""
 
 
 def attach_change_detector(engine: Engine) -> ChangeDetector:
-    """Return a change detector for the engine's database."""
+    """Create the change detector for an engine."""
     if path := sqlite_path(engine.url):
         return SQLiteChangeDetector(engine, path)
-    from storage.postgresql_changes import PostgreSQLChangeDetector  # needs psycopg
+    from storage.postgresql_changes import PostgreSQLChangeDetector  # requires psycopg
 
     return PostgreSQLChangeDetector(engine)

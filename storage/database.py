@@ -1,4 +1,4 @@
-"""Setting up the application's database from DATABASE_URL."""
+"""Set up the application's database from DATABASE_URL."""
 
 import re
 from typing import Any
@@ -16,12 +16,12 @@ DRIVERS = {"sqlite", "sqlite+pysqlite", "postgresql", "postgresql+psycopg"}
 
 
 def init_app(app: Flask) -> None:
-    """Set up the engine and change detection, without connecting. Raises SettingsError if DATABASE_URL is invalid."""
+    """Create the engine and the change detector, without connecting yet. Raises SettingsError for DATABASE_URL."""
     _create_engine(app)
     with app.app_context():
         add_listeners(db.engine)
         app.extensions["change_detector"] = attach_change_detector(db.engine)
-    # Runs before Flask-SQLAlchemy's, which raises for a lost connection: the last one registered is the first to run.
+    # Flask-SQLAlchemy's teardown raises if the connection has been lost. Ours is registered later, so it runs first.
     app.teardown_appcontext(end_transaction)
 
 
@@ -33,32 +33,32 @@ def _create_engine(app: Flask) -> None:
     except ImportError as error:
         reason = str(error).partition("\n")[0]
         raise SettingsError(
-            f"DATABASE_URL: the driver for PostgreSQL cannot be used ({reason}). "
+            f"DATABASE_URL: the PostgreSQL driver cannot be loaded ({reason}). "
             "Run: pip install -r requirements-postgresql.txt"
         ) from error
     except OSError as error:  # Flask-SQLAlchemy creates the folder of a relative path
         raise SettingsError(
-            f"DATABASE_URL: the folder {error.filename} cannot be created ({error.strerror}). "
-            "Name a file in a folder that exists and that you may write."
+            f"DATABASE_URL: cannot create the folder {error.filename} ({error.strerror}). "
+            "Choose a file in an existing, writable folder."
         ) from error
     except (ArgumentError, TypeError, ValueError) as error:
         shown = printable_url(app.config["DATABASE_URL"])
         raise SettingsError(
-            f"DATABASE_URL={shown!r:.100}: it must be the URL of a SQLite file, as in sqlite:////path/to/articles.db, "
-            "or of a PostgreSQL database, as in postgresql://user:password@host/articles."
+            f"DATABASE_URL={shown!r:.100}: Must be the URL of a SQLite file, such as sqlite:////path/to/articles.db, "
+            "or of a PostgreSQL database, such as postgresql://user:password@host/articles."
         ) from error
 
 
 def printable_url(text: Any) -> str:
-    """Return an invalid URL without the parts that may hold a password."""
+    """Return an invalid URL without the parts that may contain a password."""
     return re.sub(":.*@", ":***@", str(text).partition("?")[0])
 
 
 def parse_database_url(text: str) -> URL:
-    """Return a database's URL. Raises ValueError or ArgumentError unless it names a SQLite file or PostgreSQL.
+    """Parse the URL of a SQLite file or of a PostgreSQL database. Raises ValueError or ArgumentError for any other.
 
-    `postgres://`, which many hosting services use, means PostgreSQL. In-memory SQLite databases are rejected, because
-    every command would start with an empty one.
+    `postgres://`, which many hosting services use, is accepted for PostgreSQL. In-memory SQLite databases are rejected
+    because every command would start with an empty one.
     """
     url = make_url(text)
     if url.drivername == "postgres":

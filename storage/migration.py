@@ -1,4 +1,4 @@
-"""The upgrade of an earlier version's tables, in the caller's transaction."""
+"""Upgrade tables created by an earlier version, in the caller's transaction."""
 
 from sqlalchemy import Column, Connection, Table, column, insert, inspect, select, table, text
 from sqlalchemy.exc import DataError, IntegrityError
@@ -6,11 +6,11 @@ from sqlalchemy.exc import DataError, IntegrityError
 from models import TablesVersion, db
 from storage import StorageError
 
-# Columns that a version of the tables renamed, as in {5: {"article.category": "section"}}, or dropped.
+# columns renamed or dropped, by the version of the tables that did it: {5: {"article.category": "section"}}
 RENAMED: dict[int, dict[str, str]] = {}
 DROPPED: dict[int, set[str]] = {3: {"article.schema_markup_generated"}}
 
-# SQLite keeps the last id of each AUTOINCREMENT table, PostgreSQL has a sequence for each generated id.
+# SQLite records the last id of each AUTOINCREMENT table; PostgreSQL uses a sequence per generated id.
 LAST_IDS = {
     "sqlite": "SELECT name, seq FROM sqlite_sequence",
     "postgresql": "SELECT sequencename, last_value FROM pg_sequences"
@@ -24,10 +24,10 @@ SET_LAST_ID = {
 
 
 def upgrade_tables(connection: Connection, version: int) -> None:
-    """Replace the tables of an earlier version by those in `models`, and copy their rows.
+    """Recreate the tables as defined in `models`, and copy their rows. New columns get their server default.
 
-    An upgraded database therefore equals a new one. New columns get their server default. Raises StorageError if a
-    column would be lost, or if a row violates the constraints of the new tables.
+    Afterwards, the database has exactly the same tables as a new one. Raises StorageError if a column would be lost, or
+    if a row violates the new constraints.
     """
     existing = set(inspect(connection).get_table_names()) - {TablesVersion.__tablename__}
     tables = [new for new in db.metadata.sorted_tables if new.name in existing]
@@ -37,7 +37,7 @@ def upgrade_tables(connection: Connection, version: int) -> None:
     last_ids = _read_last_ids(connection, tables, version)
     for new in tables:
         connection.exec_driver_sql(f"CREATE TEMP TABLE old_{new.name} AS SELECT * FROM {new.name}")  # noqa: S608
-    if version == 2:  # stored the derived markup, which is now generated for each response
+    if version == 2:  # it stored generated markup, which is no longer stored
         connection.exec_driver_sql("UPDATE old_article SET schema_markup = NULL WHERE schema_markup_generated")
     db.metadata.drop_all(connection)
     db.metadata.create_all(connection)
@@ -48,14 +48,14 @@ def upgrade_tables(connection: Connection, version: int) -> None:
 
 
 def _columns_to_copy(connection: Connection, new: Table, version: int) -> dict[str, Column[object]]:
-    """Return the new column for each old one, except dropped ones. Raises StorageError if one would be lost."""
+    """Map each old column, except dropped ones, to its new column. Raises StorageError if one would be lost."""
     new_columns = {new_column.name: new_column for new_column in new.columns}
     found = {}
     for old in inspect(connection).get_columns(new.name):
         name = _current_name(new.name, old["name"], version)
         if name and name not in new_columns:
             raise StorageError(
-                f"The upgrade would lose the column {old['name']} of {new.name}, which is not part of this version. "
+                f"The upgrade would lose the column {old['name']} of {new.name}, which this version does not have. "
                 "If you added it, move its data to a table of your own, drop the column, and try again."
             )
         if name:
@@ -64,7 +64,7 @@ def _columns_to_copy(connection: Connection, new: Table, version: int) -> dict[s
 
 
 def _current_name(table_name: str, name: str, version: int) -> str | None:
-    """Return what a column of this version is called now, or None if it has been dropped since."""
+    """Return the current name of a column of an earlier version, or None if it has been dropped since."""
     for later in sorted(RENAMED.keys() | DROPPED.keys()):
         if later > version:
             if f"{table_name}.{name}" in DROPPED.get(later, ()):
@@ -74,9 +74,9 @@ def _current_name(table_name: str, name: str, version: int) -> str | None:
 
 
 def _read_last_ids(connection: Connection, tables: list[Table], version: int) -> dict[str, int]:
-    """Return the last generated ids, by table or sequence, so that ids of deleted rows are not used again."""
+    """Return the last generated id per table or sequence, so that ids of deleted rows are never reused."""
     dialect = connection.dialect.name
-    if (dialect, version) == ("sqlite", 2):  # had no AUTOINCREMENT
+    if (dialect, version) == ("sqlite", 2):  # before AUTOINCREMENT
         return {}
     generated = [(new.name, new.autoincrement_column.name) for new in tables if new.autoincrement_column is not None]
     own = {f"{name}_{id_column}_seq" if dialect == "postgresql" else name for name, id_column in generated}
@@ -84,7 +84,7 @@ def _read_last_ids(connection: Connection, tables: list[Table], version: int) ->
 
 
 def _copy_rows(connection: Connection, new: Table, columns: dict[str, Column[object]]) -> None:
-    """Copy the rows of the temporary table to the new one, and drop it.
+    """Copy rows from the temporary table to the new one, then drop the temporary table.
 
     Raises StorageError if a row violates a constraint.
     """
@@ -94,5 +94,5 @@ def _copy_rows(connection: Connection, new: Table, columns: dict[str, Column[obj
         connection.execute(rows)
     except (IntegrityError, DataError) as error:
         reason = " ".join(str(error.orig).split())
-        raise StorageError(f"A row of {new.name} cannot be upgraded ({reason}). Correct it, and try again.") from error
+        raise StorageError(f"Cannot upgrade a row of {new.name} ({reason}). Correct it and try again.") from error
     connection.exec_driver_sql(f"DROP TABLE {old.name}")

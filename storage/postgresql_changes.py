@@ -1,11 +1,11 @@
-"""Change detection for PostgreSQL: commits by any client of a primary, or replayed on a standby.
+"""Change detection for PostgreSQL: commits by any client of a primary, or commits replayed on a standby.
 
-On a primary, each transaction that changes a table has an id. When it commits, the id leaves the list of running
-transactions, so `pg_current_snapshot()` changes, and never returns to an earlier value
+On a primary, every transaction that modifies a table has an id. A commit removes that id from the list of transactions
+in progress, so `pg_current_snapshot()` changes and never returns to an earlier value
 (https://www.postgresql.org/docs/current/functions-info.html#FUNCTIONS-INFO-SNAPSHOT).
 
-On a standby, the snapshot may stay the same after a transaction has been replayed, but `pg_last_wal_replay_lsn()`
-advances with every replayed record, commits included
+On a standby, replaying a transaction may leave the snapshot unchanged, but `pg_last_wal_replay_lsn()` advances with
+every replayed WAL record, including commits
 (https://www.postgresql.org/docs/current/functions-admin.html#FUNCTIONS-RECOVERY-CONTROL).
 """
 
@@ -22,10 +22,10 @@ STATE = "SELECT pg_postmaster_start_time(), pg_is_in_recovery(), pg_current_snap
 
 
 class PostgreSQLChangeDetector:
-    """Detects commits to a database of one PostgreSQL server, on a separate connection.
+    """Detects commits to a database on one PostgreSQL server, over a dedicated connection.
 
-    A version is an epoch together with the server's state. A new epoch begins when the connection is lost, because
-    after a crash, which no connection survives, transaction ids may be used again.
+    A version consists of an epoch and the server's snapshot. A lost connection starts a new epoch, since the server may
+    have crashed, and transaction ids can be reused after a crash.
     """
 
     def __init__(self, engine: Engine) -> None:
@@ -41,7 +41,7 @@ class PostgreSQLChangeDetector:
         called_at = time.monotonic()
         with self._lock:
             if called_at < self._failed_at:
-                return None  # another request's attempt has just failed
+                return None  # while we waited for the lock, another request failed to connect
             try:
                 self._connection = self._connection or self._connect()
                 return self._epoch, str(self._connection.execute(STATE).fetchone())
@@ -50,7 +50,7 @@ class PostgreSQLChangeDetector:
                 return None
 
     def close(self) -> None:
-        """Close the detector's connection and the engine's idle ones. The next version reconnects in a new epoch."""
+        """Close the detector's connection and the engine's idle ones, and start a new epoch."""
         with self._lock:
             if self._connection:
                 self._connection.close()
@@ -70,6 +70,6 @@ class PostgreSQLChangeDetector:
         return connection
 
     def _refuse_while_unavailable(self, *_arguments: Any) -> None:
-        """Raise OperationalError instead of connecting, so that a request waits only for the detector's attempt."""
+        """Fail fast, so that a request does not time out twice: once here, and once in the detector."""
         if self._failed_at:
             raise psycopg.OperationalError("The server is unavailable.")

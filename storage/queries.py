@@ -1,6 +1,6 @@
-"""The queries of the endpoints and of some commands.
+"""Queries used by the endpoints and by some commands.
 
-Statements are built once and executed with parameters: SQLAlchemy takes longer to build one than SQLite to run it.
+Statements are built once and executed with bound parameters, since building one takes longer than running it.
 """
 
 from collections.abc import Iterable, Mapping
@@ -16,36 +16,35 @@ from models import ApiKey, Article, Customer
 
 BATCH_SIZE = 500  # rows in memory at a time
 
-# conditions for a valid key; bind `today`, the UTC date
+# conditions for a valid key; they bind `today`, the UTC date
 VALID_KEY = ApiKey.revoked_at.is_(None), or_(ApiKey.expires_on.is_(None), ApiKey.expires_on >= bindparam("today"))
 
-# The `id` and `name` of the customer whose valid key has this `hash`, and the key's id as `key_id`. Binds `today`, the
-# UTC date, too.
+# `id` and `name` of a key's customer, and the key's id as `key_id`; binds `hash` and `today`, the UTC date
 CUSTOMER_BY_KEY = (
     select(Customer.id, Customer.name, ApiKey.id.label("key_id"))
     .join(ApiKey, ApiKey.customer_id == Customer.id)
     .where(ApiKey.hash == bindparam("hash"), *VALID_KEY)
 )
 
-# conditions for a customer's published articles; bind `customer_id` and `now`
+# conditions for a customer's published articles; they bind `customer_id` and `now`
 _IS_OWN = Article.customer_id == bindparam("customer_id")
-_IS_RELEASED = Article.status == "published"  # published already, or scheduled
+_IS_RELEASED = Article.status == "published"  # includes scheduled articles
 PUBLISHED = _IS_OWN, _IS_RELEASED, Article.published_at <= bindparam("now")
 
-# when the customer's next scheduled article is published
+# time at which the customer's next scheduled article is due
 NEXT_PUBLICATION = select(func.min(Article.published_at)).where(
     _IS_OWN, _IS_RELEASED, Article.published_at > bindparam("now")
 )
 
-# The `slug` and last change (`changed_at`) of published articles. Publication after the last update is a change too.
+# `slug` and `changed_at` of published articles; publication counts as a change
 _changed_at = case((Article.updated_at > Article.published_at, Article.updated_at), else_=Article.published_at)
 PUBLISHED_SLUGS = select(Article.slug, _changed_at.label("changed_at")).where(*PUBLISHED).order_by(Article.slug)
 
 
 def filter_parameters(query: Mapping[str, str]) -> dict[str, str]:
-    """Return what the conditions of `matching` bind for the parameters `q`, `slug`, `category` and `keyword`.
+    """Return the parameters to bind to the conditions of `matching`, given `q`, `slug`, `category` and `keyword`.
 
-    Each word of `q` becomes a LIKE pattern that matches it literally.
+    Each word of `q` becomes a LIKE pattern in which wildcards are escaped.
     """
     escape = str.maketrans({"\\": "\\\\", "%": "\\%", "_": "\\_"})
     words = {f"word_{i}": f"%{word.translate(escape)}%" for i, word in enumerate(search_words(query.get("q", "")))}
@@ -53,7 +52,7 @@ def filter_parameters(query: Mapping[str, str]) -> dict[str, str]:
 
 
 def matching(names: Iterable[str], dialect: str) -> list[ColumnElement[bool]]:
-    """Return the conditions that bind the `filter_parameters` of these names."""
+    """Return one condition per name, where the names are the keys of `filter_parameters`."""
     return [_condition(name, dialect) for name in names]
 
 
@@ -67,12 +66,12 @@ def _condition(name: str, dialect: str) -> Any:
         return getattr(Article, name) == bindparam(name)
     if name.startswith("word_"):
         return Article.search_text.like(bindparam(name), escape="\\")
-    raise ValueError(f"There is no condition for {name!r}.")
+    raise ValueError(f"no condition for {name!r}")
 
 
 @lru_cache
 def count_published(names: tuple[str, ...], dialect: str) -> Select[int, datetime | None]:
-    """Select the number of published articles that match, and when the next scheduled one is published."""
+    """Select the number of matching published articles, and the time at which the next scheduled article is due."""
     return (
         select(func.count(), NEXT_PUBLICATION.scalar_subquery())
         .select_from(Article)
@@ -84,10 +83,10 @@ def count_published(names: tuple[str, ...], dialect: str) -> Select[int, datetim
 def select_page(
     columns: tuple[str, ...], order_by: str, order: str, names: tuple[str, ...], dialect: str
 ) -> Select[Any]:
-    """Select `columns` of one page of the published articles that match. Binds `take` and `skip` too.
+    """Select one page of the matching published articles. Also binds `take` and `skip`.
 
-    `order` is "asc" or "desc"; ties are broken by id, in the same direction. The subquery finds the page in an index.
-    Without it, SQLite sorts whole articles in every order but publishedAt, which takes up to a second for 10,000.
+    `order` is "asc" or "desc". Ties are broken by id in the same direction. The subquery finds the page using only a
+    covering index. Without it, SQLite would sort entire rows for most orders: up to a second for 10,000 articles.
     """
     sort_columns: list[Any] = [getattr(Article, order_by), Article.id]
     ordering = [column.desc() for column in sort_columns] if order == "desc" else sort_columns

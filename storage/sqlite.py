@@ -1,4 +1,4 @@
-"""Opening, creating and checkpointing a SQLite file."""
+"""Opening, creating and checkpointing SQLite files."""
 
 import os
 import sqlite3
@@ -12,25 +12,25 @@ from storage import StorageError
 
 
 def sqlite_path(url: URL) -> str | None:
-    """Return the path of the SQLite file that a URL names, or None if it names another database."""
+    """Return the path of the SQLite file, or None if the URL is for another database."""
     return url.database if url.get_backend_name() == "sqlite" else None
 
 
 def create_file(path: str) -> None:
-    """Create an empty database file with mode 0600. Raises StorageError if its folder cannot be written."""
+    """Create an empty database file with mode 0600. Raises StorageError if the folder is missing or not writable."""
     folder = os.path.dirname(os.path.realpath(path))
     try:
         Path(path).touch(0o600)
     except OSError as error:
         raise StorageError(
-            f"The database {os.path.basename(path)} cannot be created in the folder {folder} ({error.strerror}). "
-            "Set DATABASE_URL to a file in a folder that exists and that you may write."
+            f"Cannot create the database {os.path.basename(path)} in the folder {folder} ({error.strerror}). "
+            "Set DATABASE_URL to a file in an existing, writable folder."
         ) from error
     copy_owner(folder, path)
 
 
 def copy_owner(source: str, target: str) -> None:
-    """Change the owner of `target` to that of `source`, if the system has owners and this process may change them."""
+    """Give `target` the same owner as `source`, if the platform and the process's privileges allow it."""
     owner = os.stat(source)
     with suppress(AttributeError, OSError):
         os.chown(target, owner.st_uid, owner.st_gid)
@@ -40,13 +40,13 @@ def require_file(path: str) -> None:
     """Raise StorageError if the database file does not exist."""
     if not os.path.exists(path):
         raise StorageError(
-            f"DATABASE_URL names {path}, which does not exist. "
-            "Correct it, or create a database, with a customer and a key: flask keys create CUSTOMER"
+            f"The database {path} does not exist. "
+            "Check DATABASE_URL, or create the database together with a key: flask keys create CUSTOMER"
         )
 
 
 def connect_existing(path: str, *, read_only: bool, **options: Any) -> sqlite3.Connection:
-    """Connect to a SQLite file. A missing file is an error: SQLite would create an empty database by default."""
+    """Connect to a SQLite file. By default, SQLite would create a missing file; here it is an error."""
     uri = f"{Path(path).absolute().as_uri()}?mode={'ro' if read_only else 'rw'}"
     options |= {"uri": True, "check_same_thread": False}
     connection: sqlite3.Connection = sqlite3.connect(uri, **options)
@@ -54,16 +54,16 @@ def connect_existing(path: str, *, read_only: bool, **options: Any) -> sqlite3.C
 
 
 def set_wal_mode(path: str) -> None:
-    """Switch to WAL mode, so that readers and a writer do not block each other (https://www.sqlite.org/wal.html)."""
+    """Switch to WAL mode, in which readers and writers do not block each other (https://www.sqlite.org/wal.html)."""
     _run_pragma(path, "journal_mode = WAL")
 
 
 def checkpoint(path: str) -> None:
-    """Move the WAL's content into the database file, so that a plain copy of the file is complete."""
+    """Write the WAL's content to the database file, so that a plain copy of that file is complete."""
     _run_pragma(path, "wal_checkpoint(TRUNCATE)")
 
 
 def _run_pragma(path: str, pragma: str) -> None:
-    """Run a pragma that changes the file, unless the file is busy or not writable."""
+    """Run a pragma that writes to the file. Does nothing if the file is busy or not writable."""
     with suppress(sqlite3.Error), closing(connect_existing(path, read_only=False, timeout=1)) as connection:
         connection.execute(f"PRAGMA {pragma}")

@@ -1,4 +1,4 @@
-"""Change detection for a SQLite file that other processes may write or replace."""
+"""Change detection for a SQLite file, which other processes may write to or replace."""
 
 import os
 import sqlite3
@@ -8,22 +8,20 @@ from sqlalchemy import Engine, ExceptionContext, event
 
 from storage.sqlite import connect_existing
 
-BUSY_TIMEOUT_SECONDS = 0.2  # every request waits for this connection
-# Errors of a broken connection or file (https://www.sqlite.org/rescode.html). Others, such as SQLITE_BUSY, leave the
-# connection usable.
+BUSY_TIMEOUT_SECONDS = 0.2  # every request goes through this connection
+# After these errors, the connection is unusable (https://www.sqlite.org/rescode.html); after SQLITE_BUSY, it is not.
 LOST_CONNECTION_CODES = {sqlite3.SQLITE_IOERR, sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_CANTOPEN}
 
 
 class SQLiteChangeDetector:
-    """Detects commits to a SQLite file by any process, and another file in its place.
+    """Detects commits to a SQLite file by any process, and replacement of the file.
 
-    A version is the number of times the file has been opened, which never repeats, together with SQLite's
-    `data_version`, which changes with every commit but starts again with each connection
-    (https://www.sqlite.org/pragma.html#pragma_data_version).
+    The version combines a reopen counter with SQLite's `data_version`, which changes with every commit, but is only
+    meaningful within one connection (https://www.sqlite.org/pragma.html#pragma_data_version).
 
-    Commits go to the WAL. If the file itself has changed, it may have been replaced, and SQLite connections would go on
-    reading the old file or their cached pages. So the detector reopens its own connection and the engine's. That also
-    happens after a checkpoint, which is harmless.
+    Commits normally only touch the WAL. If the database file itself changes, it may have been replaced, and open
+    connections would keep serving the old file and their cached pages. We therefore reopen our own connection and the
+    engine's pool. A checkpoint changes the file too, in which case reopening is unnecessary but harmless.
     """
 
     def __init__(self, engine: Engine, path: str) -> None:
@@ -47,7 +45,7 @@ class SQLiteChangeDetector:
                 return None
 
     def close(self) -> None:
-        """Close the detector's connection and the engine's idle ones. The next version reopens the file."""
+        """Close the detector's connection and the engine's idle ones. The next call to `version` reopens the file."""
         with self._lock:
             if self._connection:
                 self._connection.close()
@@ -56,7 +54,7 @@ class SQLiteChangeDetector:
 
     def _reopen(self) -> sqlite3.Connection:
         """Open the current file. Raises OSError or sqlite3.Error if it cannot be read."""
-        # Read before opening: if the file is replaced in between, the next call sees another identity and reopens.
+        # Read before opening: if the file is replaced in between, the next call notices and reopens it.
         self._identity = _read_identity(self._path)
         self.close()
         self._times_opened += 1
@@ -64,15 +62,15 @@ class SQLiteChangeDetector:
         return self._connection
 
     def _close_if_lost(self, context: ExceptionContext) -> None:
-        """Reopen the file after an error that means a broken connection or file."""
-        # Python has the extended result code. Its low byte is the primary one.
+        """Close all connections after an error that makes them unusable."""
+        # Python provides the extended result code, whose low byte is the primary one.
         if getattr(context.original_exception, "sqlite_errorcode", 0) & 0xFF in LOST_CONNECTION_CODES:
-            context.is_disconnect = True  # SQLAlchemy then discards the failed connection
+            context.is_disconnect = True  # makes SQLAlchemy discard the failed connection
             self.close()
 
 
 def _read_identity(path: str) -> tuple[int, ...]:
-    """Return values that differ between two files, and before and after a change. Raises OSError without a file."""
+    """Return values that change when the file is modified or replaced. Raises OSError if the file is missing."""
     file = os.stat(path)
-    # The ctime changes with the permissions too.
+    # ctime also changes with the permissions
     return file.st_dev, file.st_ino, file.st_size, file.st_mtime_ns, file.st_ctime_ns

@@ -1,4 +1,4 @@
-"""Creating and upgrading the tables, and checking whose they are."""
+"""Create or upgrade the tables, and check that they belong to this service."""
 
 import os
 
@@ -10,22 +10,22 @@ from storage.engine import release_connection, write_options
 from storage.migration import upgrade_tables
 from storage.sqlite import create_file, require_file, set_wal_mode, sqlite_path
 
-# Increase it with every change of the tables. CONTRIBUTING.md lists the steps.
+# Increment with every change to the tables. CONTRIBUTING.md lists the steps.
 TABLES_VERSION = 4
-OLDEST_VERSION = 2  # of 1.0.0
+OLDEST_VERSION = 2  # release 1.0.0
 TABLES_OF_EVERY_VERSION = {"customer", "api_key", "article"}
 
 
 def open_database(*, create: bool = False) -> list[str]:
-    """Prepare the database for a command: create its tables if there are none, or upgrade those of an earlier version.
+    """Prepare the database for use: create its tables if there are none, or upgrade them if they are outdated.
 
-    A missing database file is created only with `create`. Otherwise a running service would find an empty database and
-    reject every key (401) instead of reporting the missing one (503).
+    A missing file is only created if `create` is true. If every command did so, a running service would find an empty
+    database and reject all keys (401) instead of reporting that its database is missing (503).
 
-    Returns lines for standard error about what was created or upgraded. Raises StorageError if the file is missing or
-    cannot be created, or if the tables are incomplete, another program's, or of an unsupported version.
+    Returns messages about what was created or upgraded. Raises StorageError if the file is missing or cannot be
+    created, or if the tables are incomplete, of an unsupported version, or belong to another program.
     """
-    release_connection()  # may be to a file that has been replaced
+    release_connection()  # the file may have been replaced
     created = []
     path, name = sqlite_path(db.engine.url), str(db.engine.url.database)
     if path and create and not os.path.exists(path):
@@ -45,34 +45,34 @@ def open_database(*, create: bool = False) -> list[str]:
 
 
 def has_tables(connection: Connection) -> bool:
-    """Return whether the database has this service's tables, of any version."""
+    """Return whether the database has this service's tables, in any version."""
     return inspect(connection).has_table(TablesVersion.__tablename__)
 
 
 def refuse_foreign_tables(connection: Connection) -> None:
-    """Raise StorageError if the tables are another program's."""
+    """Raise StorageError if the tables belong to another program."""
     names = set(inspect(connection).get_table_names())
-    # A SQLite file belongs to one program, while a PostgreSQL schema may be shared.
+    # A SQLite file belongs to a single program, whereas a PostgreSQL schema may be shared.
     taken = names if connection.dialect.name == "sqlite" else names & db.metadata.tables.keys()
     if taken and not has_tables(connection):
         raise StorageError(f"{connection.engine.url.database} is another program's database. Correct DATABASE_URL.")
 
 
 def migrate(connection: Connection, name: str) -> list[str]:
-    """Create the tables, or upgrade those of an earlier version, in the connection's transaction.
+    """Create or upgrade the tables in the connection's transaction. Messages refer to the database as `name`.
 
-    Returns a line about what was done, if anything. Messages call the database `name`. Raises StorageError if the
-    tables are incomplete, another program's, or cannot be upgraded.
+    Returns a message about what was done, if anything. Raises StorageError if the tables are incomplete, belong to
+    another program, or cannot be upgraded.
     """
     version = _read_version(connection, name)
-    if version == TABLES_VERSION:  # another process was faster
+    if version == TABLES_VERSION:  # another process has upgraded them meanwhile
         return []
     if version:
         upgrade_tables(connection, version)
         line = f"Upgraded the tables of {name} from version {version} to {TABLES_VERSION}."
     else:
         db.metadata.create_all(connection)
-        line = f"Created the tables of {name}, which was empty. If it should hold articles, restore a backup."
+        line = f"Created the tables of {name}, which was empty. If it should contain articles, restore a backup."
     connection.execute(insert(TablesVersion).values(number=TABLES_VERSION))
     return [line]
 
@@ -80,7 +80,7 @@ def migrate(connection: Connection, name: str) -> list[str]:
 def _read_version(connection: Connection, name: str) -> int | None:
     """Return the version of the tables, or None if there are none.
 
-    Raises StorageError if they are incomplete, of an unsupported version, or another program's.
+    Raises StorageError if they are incomplete, of an unsupported version, or belong to another program.
     """
     if not has_tables(connection):
         refuse_foreign_tables(connection)
@@ -88,8 +88,8 @@ def _read_version(connection: Connection, name: str) -> int | None:
     version = connection.scalar(select(TablesVersion.number))
     if version not in range(OLDEST_VERSION, TABLES_VERSION + 1):
         raise StorageError(
-            f"The tables of {name} are of version {version}, and this release supports {OLDEST_VERSION} to "
-            f"{TABLES_VERSION}. Install a release that supports them, or restore a backup."
+            f"The tables of {name} have version {version}, but this release only supports versions {OLDEST_VERSION} to "
+            f"{TABLES_VERSION}. Install a matching release, or restore a backup."
         )
     required = db.metadata.tables.keys() if version == TABLES_VERSION else TABLES_OF_EVERY_VERSION
     if missing := required - set(inspect(connection).get_table_names()):

@@ -117,7 +117,7 @@ def test_only_commands_that_create_keys_create_a_database_file(new_app, database
     for command in ("keys list", "articles list", "articles publish a", f"database backup {database}.b"):
         result = run(*command.split())
         assert (result.exit_code, result.stdout) == (1, "")
-        assert f"DATABASE_URL names {database}, which does not exist." in result.stderr
+        assert f"{database} does not exist. Check DATABASE_URL" in result.stderr
     assert list(database.parent.iterdir()) == []
     assert f"Created the database {database}.\n" in run("keys", "create", "Acme").stderr
     os.truncate(database, 0)  # an empty file becomes a database

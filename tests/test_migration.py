@@ -193,7 +193,7 @@ def test_backup_of_an_earlier_version_is_upgraded(older, run, client, database, 
 @pytest.mark.parametrize(
     ("script", "reason"),
     [
-        ("UPDATE tables_version SET number = 1", "are of version 1, and this release supports 2 to 4"),
+        ("UPDATE tables_version SET number = 1", "version 1, but this release only supports versions 2 to 4"),
         ("DROP TABLE tables_version", "is another program's database"),
     ],
 )
@@ -218,7 +218,7 @@ def test_article_that_cannot_be_upgraded_changes_nothing(older, sql, assignment)
     for _ in range(2):
         result = run_command(app, "articles", "list")
         assert (result.exit_code, result.stdout) == (1, "")
-        message = r"Error: A row of article cannot be upgraded \((.+)\). Correct it, and try again.\n"
+        message = r"Error: Cannot upgrade a row of article \((.+)\). Correct it and try again.\n"
         assert re.search(f"{assignment.split()[0]}|json", re.fullmatch(message, result.stderr)[1])
     assert sql("SELECT number FROM tables_version") == [(2,)]
 

@@ -401,7 +401,7 @@ FOREIGN = "{} is another program's database. Correct DATABASE_URL.\n"
 @pytest.mark.parametrize(
     ("make_unusable", "message"),
     [
-        (make_newer, "The tables of {} are of version 5"),
+        (make_newer, "The tables of {} have version 5"),
         (make_foreign, FOREIGN),
         (partial(make_foreign, mode="WAL"), FOREIGN),
         (write_text, "The database cannot be used (file is not a database)."),
