@@ -15,7 +15,7 @@ from wsgiref.types import StartResponse, WSGIApplication, WSGIEnvironment
 from content.text import printable
 
 MAX_PATH_LENGTH = 200
-MAX_WAITING_LINES = 10_000
+MAX_QUEUED_LINES = 10_000  # drops the oldest if stderr is not being read
 WRITE_INTERVAL_SECONDS = 0.1
 
 access_log = logging.getLogger("access")
@@ -31,9 +31,9 @@ class StderrHandler(logging.Handler):
     def __init__(self, file: int) -> None:
         super().__init__()
         self._file = file
-        self._waiting: deque[bytes] = deque(maxlen=MAX_WAITING_LINES)
+        self._queue: deque[bytes] = deque(maxlen=MAX_QUEUED_LINES)
         self._stopping = Event()
-        self._thread = Thread(target=self._write_waiting, daemon=True)
+        self._thread = Thread(target=self._write_queued, daemon=True)
         self._thread.start()
 
     def emit(self, record: logging.LogRecord) -> None:
@@ -45,7 +45,7 @@ class StderrHandler(logging.Handler):
             moment = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(record.created))
             for line in self.format(record).splitlines():
                 shown = line if line.isprintable() else printable(line)
-                self._waiting.append(f"{moment} {record.levelname} {shown}\n".encode(errors="replace"))
+                self._queue.append(f"{moment} {record.levelname} {shown}\n".encode(errors="replace"))
         except Exception:
             self.handleError(record)
 
@@ -55,11 +55,11 @@ class StderrHandler(logging.Handler):
         self._thread.join(timeout=1)
         super().close()
 
-    def _write_waiting(self) -> None:
+    def _write_queued(self) -> None:
         is_last_time = False
         while not is_last_time:
             is_last_time = self._stopping.wait(WRITE_INTERVAL_SECONDS)
-            lines = [self._waiting.popleft() for _ in range(len(self._waiting))]
+            lines = [self._queue.popleft() for _ in range(len(self._queue))]
             with suppress(OSError):  # the service outlives a full disk and a closed pipe
                 # Not sys.stderr.write: its lock, held by a blocked write, would abort the interpreter at exit.
                 os.write(self._file, b"".join(lines))

@@ -159,18 +159,18 @@ def _replace(copy: str, path: str) -> list[str]:
     copy_owner(path if exists else os.path.dirname(path), copy)
     if exists:
         shutil.copymode(path, copy)
-    kept = f"{path}.damaged-{datetime.now(UTC):%Y%m%dT%H%M%S%f}"
-    _set_aside(path, kept)
+    moved_to = f"{path}.damaged-{datetime.now(UTC):%Y%m%dT%H%M%S%f}"
+    _set_aside(path, moved_to)
     os.replace(copy, path)
-    return [f"Kept the corrupt database as {kept}." if exists else f"Created the database {path}."]
+    return [f"Kept the corrupt database as {moved_to}." if exists else f"Created the database {path}."]
 
 
-def _set_aside(path: str, kept: str) -> None:
+def _set_aside(path: str, moved_to: str) -> None:
     """Rename a database's files, WAL or journal first, since SQLite would apply these to the new database."""
     Path(f"{path}-shm").unlink(missing_ok=True)  # index of the WAL; SQLite rebuilds it
     for suffix in ("-wal", "-journal", ""):
         with suppress(FileNotFoundError):
             if os.path.getsize(path + suffix):
-                os.rename(path + suffix, kept + suffix)
+                os.rename(path + suffix, moved_to + suffix)
             else:
                 os.remove(path + suffix)

@@ -18,7 +18,7 @@ from sqlalchemy import Engine, event
 
 from storage.engine import postgresql_connect_args
 
-STATE = "SELECT pg_postmaster_start_time(), pg_is_in_recovery(), pg_current_snapshot(), pg_last_wal_replay_lsn()"
+SNAPSHOT = "SELECT pg_postmaster_start_time(), pg_is_in_recovery(), pg_current_snapshot(), pg_last_wal_replay_lsn()"
 
 
 class PostgreSQLChangeDetector:
@@ -44,7 +44,7 @@ class PostgreSQLChangeDetector:
                 return None  # while we waited for the lock, another request failed to connect
             try:
                 self._connection = self._connection or self._connect()
-                return self._epoch, str(self._connection.execute(STATE).fetchone())
+                return self._epoch, str(self._connection.execute(SNAPSHOT).fetchone())
             except psycopg.Error:
                 self.close()
                 return None

@@ -443,7 +443,7 @@ def test_last_requests_are_in_the_log_after_a_stop(start):
 
 
 def test_log_drops_its_oldest_lines_if_nobody_reads_it(monkeypatch):
-    monkeypatch.setattr(log, "MAX_WAITING_LINES", 100)
+    monkeypatch.setattr(log, "MAX_QUEUED_LINES", 100)
     reader, writer = os.pipe()
     handler = StderrHandler(writer)
     for number in range(5000):
@@ -461,7 +461,7 @@ def test_log_goes_on_once_the_disk_has_room_again(tmp_path):
     with open("/dev/full", "wb", buffering=0) as disk, (tmp_path / "log").open("wb") as file:
         handler = StderrHandler(disk.fileno())
         handler.emit(logging.makeLogRecord({"msg": "lost"}))
-        wait_for(lambda: not handler._waiting, lambda: "It does not write.")
+        wait_for(lambda: not handler._queue, lambda: "It does not write.")
         time.sleep(0.05)
         os.dup2(file.fileno(), disk.fileno())
         handler.emit(logging.makeLogRecord({"msg": "written"}))
