@@ -1,1 +1,1 @@
-"""Serving over HTTP: waitress and the log."""
+"""Serving over HTTP with waitress, and logging."""

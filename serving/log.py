@@ -1,4 +1,4 @@
-"""The log on standard error: one line per request, and whatever else the service logs."""
+"""Logging to standard error, including an access log with one line per request."""
 
 import logging
 import os
@@ -22,10 +22,10 @@ access_log = logging.getLogger("access")
 
 
 class StderrHandler(logging.Handler):
-    """A logging handler that writes in a thread, so that no request waits for a full pipe or a slow disk.
+    """A logging handler that writes in a background thread, so that a full pipe or a slow disk never blocks requests.
 
-    While nobody reads the log, the newest lines are kept and the oldest dropped. `logging.handlers.QueueListener` is
-    not used because its `stop` waits for a blocked write forever, and fails if the queue is full.
+    `logging.handlers.QueueListener` is not used because its `stop` waits forever if a write blocks, and fails if the
+    queue is full.
     """
 
     def __init__(self, file: int) -> None:
@@ -37,9 +37,9 @@ class StderrHandler(logging.Handler):
         self._thread.start()
 
     def emit(self, record: logging.LogRecord) -> None:
-        """Queue the record, each of its lines with the time in UTC and the level.
+        """Queue the record's lines, each prefixed with the UTC time and the level.
 
-        A message may quote what clients sent or other tools stored, so control characters are replaced.
+        Messages may contain untrusted text, so control characters are replaced.
         """
         try:
             moment = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(record.created))
@@ -50,7 +50,7 @@ class StderrHandler(logging.Handler):
             self.handleError(record)
 
     def close(self) -> None:
-        """Write the lines that are waiting, for a second at most."""
+        """Write the queued lines, but give up after one second."""
         self._stopping.set()
         self._thread.join(timeout=1)
         super().close()
@@ -60,16 +60,16 @@ class StderrHandler(logging.Handler):
         while not is_last_time:
             is_last_time = self._stopping.wait(WRITE_INTERVAL_SECONDS)
             lines = [self._queue.popleft() for _ in range(len(self._queue))]
-            with suppress(OSError):  # the service outlives a full disk and a closed pipe
-                # Not sys.stderr.write: its lock, held by a blocked write, would abort the interpreter at exit.
+            with suppress(OSError):  # a full disk or a closed pipe must not stop the service
+                # sys.stderr.write would hold a lock while it blocks, which aborts the interpreter at exit.
                 os.write(self._file, b"".join(lines))
 
 
 class AccessLog:
-    """WSGI middleware that logs method, path, status, bytes, milliseconds and REMOTE_USER of each request.
+    """WSGI middleware that logs the method, path, status, bytes, milliseconds and REMOTE_USER of each request.
 
-    REMOTE_USER is the customer and the key's id, as in "My Site/3", or "-" without a valid key. Headers and the query
-    string are not logged because they could hold a key.
+    REMOTE_USER is the customer and key id, such as "My Site/3", or "-" without a valid key. Headers and query strings
+    are not logged because they may contain a key.
     """
 
     def __init__(self, app: WSGIApplication) -> None:
@@ -85,7 +85,7 @@ class AccessLog:
             return start_response(start_status, headers, *exc_info)
 
         body = self._app(environ, start)
-        # Percent-encoding may make a path three times as long, so it is cut twice.
+        # Truncated twice, since percent-encoding may triple the length.
         path = quote(environ["PATH_INFO"][:MAX_PATH_LENGTH], encoding="latin-1")[:MAX_PATH_LENGTH]
         milliseconds = (time.perf_counter() - began) * 1000
         user = environ.get("REMOTE_USER", "-")
@@ -95,9 +95,9 @@ class AccessLog:
 
 
 def log_to_stderr(level: str) -> None:
-    """Log to standard error from this level on; requests are logged at info."""
-    if not sys.stderr:  # Python sets it to None if it was closed before the service started
+    """Log messages of at least this level to standard error. Requests are logged at the level info."""
+    if not sys.stderr:  # None if it was already closed when Python started
         logging.basicConfig(handlers=[logging.NullHandler()])
         return
     logging.basicConfig(level=level.upper(), handlers=[StderrHandler(sys.stderr.fileno())], format="%(message)s")
-    logging.getLogger("waitress").setLevel(logging.ERROR)  # it warns of each request that waits for a thread
+    logging.getLogger("waitress").setLevel(logging.ERROR)  # it warns about every request that waits for a thread

@@ -1,4 +1,4 @@
-"""Serving with waitress: its settings, listening, and a graceful stop."""
+"""Serving with waitress: settings, listening socket, and graceful shutdown."""
 
 import signal
 import socket
@@ -12,40 +12,39 @@ from serving.waitress_fixes import MAX_CONNECTIONS, ApiServer
 from settings import SettingsError
 
 SETTINGS = {
-    "connection_limit": MAX_CONNECTIONS + 100,  # new connections wait only if no older one can be closed
-    "channel_timeout": 60,  # seconds without activity
-    "max_request_header_size": 16 * 1024,  # a search of 200 characters takes 2.4 KB at most
-    "max_request_body_size": 64 * 1024,  # bodies are read, but never used
-    "outbuf_overflow": 64 * 1024,  # longer unread responses go to a temporary file
-    "outbuf_high_watermark": 1 << 40,  # no worker thread waits for a slow client: see ApiServer.add_task
+    "connection_limit": MAX_CONNECTIONS + 100,  # headroom: connections beyond MAX_CONNECTIONS are closed once idle
+    "channel_timeout": 60,  # seconds of inactivity
+    "max_request_header_size": 16 * 1024,  # a search for 200 characters needs at most 2.4 KB
+    "max_request_body_size": 64 * 1024,  # bodies are read but ignored
+    "outbuf_overflow": 64 * 1024,  # beyond this, unsent responses go to a temporary file
+    "outbuf_high_watermark": 1 << 40,  # worker threads never wait for slow clients: see ApiServer.add_task
     "ident": None,
-    "log_socket_errors": False,  # clients may go away at any time
+    "log_socket_errors": False,  # clients disconnect all the time
 }
 
 
 def base_url(host: str, port: int) -> str:
-    """Return the URL at which a client on this machine reaches a service that listens on `host` and `port`."""
+    """Return the URL for reaching a service on `host` and `port` from this machine."""
     local = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)  # noqa: S104
     return f"http://[{local}]:{port}" if ":" in local else f"http://{local}:{port}"
 
 
 def listen(host: str, port: int) -> socket.socket:
-    """Return the listening socket, on IPv4 if the host name has several addresses. Raises SettingsError."""
+    """Open a listening socket, preferring IPv4 if the host name has several addresses. Raises SettingsError."""
     try:
         family, *_, address = min(socket.getaddrinfo(host, port, type=socket.SOCK_STREAM))  # IPv4 sorts first
         return socket.create_server(address, family=family)
     except (OSError, UnicodeError) as error:
-        # Python adds "(while attempting to bind on address …)".
+        # create_server appends "(while attempting to bind on address …)"
         reason = str(getattr(error, "strerror", "Invalid host name")).partition(" (while")[0]
         advice = "Set PORT to a free port, or HOST to an address of this machine."
         raise SettingsError(f"Cannot listen on HOST {host[:50]}, PORT {port}: {reason}. {advice}") from error
 
 
 def serve(app: WSGIApplication, listener: socket.socket, threads: int, *, allow_origins: bool = False) -> None:
-    """Serve `app` until SIGTERM or Ctrl+C, then finish the requests in flight.
+    """Serve `app` until SIGTERM or Ctrl+C, then finish requests in flight. A second signal kills the process.
 
-    A second signal ends the process at once. With `allow_origins`, web pages may read the errors of requests that never
-    reach the application.
+    If `allow_origins` is true, errors for requests that never reach the application get CORS headers too.
     """
     server = ApiServer(app, listener, threads=threads, allow_origins=allow_origins, **SETTINGS)
 
@@ -61,7 +60,7 @@ def serve(app: WSGIApplication, listener: socket.socket, threads: int, *, allow_
 
 @contextmanager
 def serve_in_thread(app: WSGIApplication, listener: socket.socket, threads: int) -> Iterator[None]:
-    """Serve `app` in a thread while the context lasts, then finish the requests in flight."""
+    """Serve `app` in a background thread. On exit, finish requests in flight."""
     server = ApiServer(app, listener, threads=threads, allow_origins=False, **SETTINGS)
     loop = Thread(target=server.run, daemon=True)
     loop.start()

@@ -1,6 +1,6 @@
-"""Subclasses of waitress' classes, each of which fixes faults that users of waitress 3.0.2 could meet.
+"""Subclasses that work around faults in waitress 3.0.2.
 
-Issues and pull requests are those of https://github.com/Pylons/waitress. Once one is released, its override can go.
+Issues and pull requests refer to https://github.com/Pylons/waitress. Remove an override once its fix is released.
 """
 
 import logging
@@ -21,16 +21,17 @@ from waitress.task import ErrorTask, WSGITask
 
 from errors import SECURITY_HEADERS, TITLES, render_problem
 
-DRAIN_SECONDS = 8  # container runtimes kill a service that has not ended 10 seconds after SIGTERM
-IDLE_SECONDS = 1  # a connection that has been quiet for longer is waiting for its client
-# Windows' select() takes 512 sockets. A process may often open 1,024 files: a connection may need a temporary file too.
+DRAIN_SECONDS = 8  # container runtimes send SIGKILL 10 seconds after SIGTERM
+IDLE_SECONDS = 1  # a connection without activity for longer than this may be closed
+# Windows' select() supports 512 sockets. Elsewhere, a process can often open only 1,024 files, and each connection may
+# need a temporary file as well.
 MAX_CONNECTIONS = 400
-MAX_PIPELINED_BYTES = 4_000_000  # a client with this many unread bytes gets no further responses
+MAX_PIPELINED_BYTES = 4_000_000  # with more unsent bytes than this, no further pipelined requests are processed
 MIN_SHARED_BYTES = 32_768
 
 START_LINE = re.compile(rb"[^ ]+ (/|\*|(?i:https?)://)[!-~]* HTTP/1\.[0-9]\r\n")
 TRANSFER_ENCODING = re.compile(rb"^transfer-encoding:(.*?)\r\n(?![ \t])", re.IGNORECASE | re.MULTILINE | re.DOTALL)
-# RFC 9110, 7.2, and RFC 3986, 3.2.2; it may be empty
+# RFC 9110, 7.2, and RFC 3986, 3.2.2; may be empty
 HOST = re.compile(r"(\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._~!$&'()*+;=%-]*)(:[0-9]*)?")
 ASCII = bytes(range(128)).decode()
 
@@ -38,29 +39,30 @@ access_log = logging.getLogger("access")
 
 
 class StrictRequestParser(HTTPRequestParser):  # type: ignore[misc]  # waitress has no types
-    """A parser that rejects what RFC 9112 forbids, because a proxy in front might read it as a different request."""
+    """A parser that rejects malformed requests, which a proxy might interpret differently (request smuggling)."""
 
     def parse_header(self, header_plus: bytes) -> None:
         """Parse the start line and the headers. Raises ParsingError."""
-        # Fault: a target in UTF-8, which curl sends unencoded, is rejected (issue 64).
+        # Fault: raw UTF-8 in the request target, as curl sends it, is rejected (issue 64).
         if not header_plus.isascii():
             start_line, end, headers = header_plus.partition(b"\r\n")
             header_plus = quote(start_line, safe=ASCII).encode() + end + headers
         # Fault: malformed start lines are accepted (RFC 9112, 3).
         if not START_LINE.match(header_plus):
-            raise ParsingError("Send a method, a path and HTTP/1.1 in the first line.")
+            raise ParsingError("The request line is malformed. Send a method, a path and HTTP/1.1.")
         codings = [value.strip(b" \t").lower() for value in TRANSFER_ENCODING.findall(header_plus)]
         try:
             super().parse_header(header_plus)
         except (ValueError, TransferEncodingNotImplemented) as error:  # ValueError: "http://["
-            raise ParsingError("The request's head cannot be read.") from error
+            raise ParsingError("The request target or Transfer-Encoding is malformed.") from error
         finally:
-            # Fault: after "100 Continue", the next request is read as this one's body and gets this one's API key, even
-            # if this one has no body or was rejected (RFC 9110, 10.1.1). No request needs a body, so none is asked for.
+            # Fault: after "100 Continue", the next request on the connection is parsed as this request's body and gets
+            # its API key, even if this request has no body or was rejected (RFC 9110, 10.1.1). No endpoint needs a
+            # body, so we never ask for one.
             self.expect_continue = False
-        # Fault: bodies whose end is ambiguous are accepted (RFC 9112, 6.1; issues 464 and 465).
+        # Fault: ambiguous body lengths are accepted (RFC 9112, 6.1; issues 464 and 465).
         if codings and (codings != [b"chunked"] or self.version != "1.1" or "CONTENT_LENGTH" in self.headers):
-            raise ParsingError("Send Transfer-Encoding as chunked, once, in HTTP/1.1 and without Content-Length.")
+            raise ParsingError("Transfer-Encoding must be chunked, in HTTP/1.1 and without Content-Length.")
         # Fault: a missing, repeated (joined by ", ") or invalid Host is accepted (RFC 9112, 3.2; issue 462).
         host = self.headers.get("HOST", "" if self.version == "1.0" else None)
         if host is None or not HOST.fullmatch(host):
@@ -71,18 +73,19 @@ class ApiTask(WSGITask):  # type: ignore[misc]
     """A task that sends the application's response."""
 
     def start(self) -> None:
-        """Start. While the server stops, each response is the last one of its connection.
+        """Start the response. During shutdown, it is the last one on its connection.
 
-        Fault: waitress announces no end, so clients would send requests that get lost (RFC 9112, 9.6).
+        Fault: waitress does not send "Connection: close", so clients send requests that get lost (RFC 9112, 9.6).
         """
         super().start()
         if self.channel.server.is_stopping:
             super().set_close_on_finish()
 
     def set_close_on_finish(self) -> None:
-        """Close the connection after this response, except after a 304 if the client keeps the connection.
+        """Close the connection after this response, unless it is a 304 on a persistent connection.
 
-        Fault: waitress closes it after each 304, which has no Content-Length (RFC 9112, 6.3; pull request 502).
+        Fault: waitress closes the connection after every 304, which has no Content-Length (RFC 9112, 6.3; pull request
+        502).
         """
         keeps_connection = self.version == "1.1" and self.request.headers.get("CONNECTION", "").lower() != "close"
         if not (self.status.startswith("304") and keeps_connection):
@@ -90,19 +93,19 @@ class ApiTask(WSGITask):  # type: ignore[misc]
 
 
 class ProblemTask(ErrorTask):  # type: ignore[misc]
-    """A task that responds to a request that waitress rejects.
+    """A task that sends the response to a request that waitress has rejected.
 
-    Fault: waitress' own response is text that names the server, without the API's format, code and headers.
+    Fault: waitress sends plain text that names the server, instead of the API's error format and headers.
     """
 
     def execute(self) -> None:
-        """Send problem details. The log shows no method and path, since the request may not have been parsed."""
+        """Send problem details. The request may not have been parsed, so method and path are not logged."""
         error = self.request.error
         body = render_problem(error.code, error.body if error.code == 400 else None)
         self.status = f"{error.code} {TITLES[error.code]}"
         self.response_headers += [("Content-Type", "application/problem+json"), ("Cache-Control", "no-store")]
         self.response_headers += SECURITY_HEADERS
-        if self.channel.server.allow_origins:  # all of them, since the Origin may not have been parsed
+        if self.channel.server.allow_origins:  # any, because the Origin header may not have been parsed
             self.response_headers.append(("Access-Control-Allow-Origin", "*"))
         self.content_length = len(body)
         self.set_close_on_finish()
@@ -111,26 +114,26 @@ class ProblemTask(ErrorTask):  # type: ignore[misc]
 
 
 class ApiChannel(HTTPChannel):  # type: ignore[misc]
-    """A connection."""
+    """A client connection."""
 
     parser_class, task_class, error_task_class = StrictRequestParser, ApiTask, ProblemTask
 
     def writable(self) -> bool:
-        """Return whether the event loop has something to send or a connection to close.
+        """Return whether the event loop has data to send or a connection to close.
 
-        Fault: waitress' loop spins while a worker thread sends, and takes the interpreter from it (no issue yet). A
-        page of 400 KB takes 1.1 to 1.4 times the CPU time.
+        Fault: waitress' event loop spins while a worker thread is sending, and competes with it for the GIL (no issue
+        yet). A page of 400 KB then takes 1.1 to 1.4 times the CPU time.
         """
         return not self.requests and bool(super().writable())
 
     def write_soon(self, data: Any) -> int:
         """Queue bytes for the client.
 
-        Fault: waitress copies a body for each connection, in memory or in a temporary file, so 100 slow readers of a
-        page of 20 MB take 2 GB. A page of 400 KB takes 2.6 times the CPU time.
+        Fault: waitress copies the body for each connection, to memory or to a temporary file, so 100 slow clients of a
+        20 MB response take 2 GB. A page of 400 KB takes 2.6 times the CPU time.
         """
         if isinstance(data, bytes) and len(data) >= MIN_SHARED_BYTES:
-            data = ReadOnlyFileBasedBuffer(BytesIO(data))  # BytesIO shares the bytes until it is written to
+            data = ReadOnlyFileBasedBuffer(BytesIO(data))  # BytesIO shares the bytes (copy on write)
             data.prepare()
         written: int = super().write_soon(data)
         return written
@@ -143,38 +146,39 @@ class ApiServer(TcpWSGIServer):  # type: ignore[misc]
     is_stopping = False
 
     def __init__(self, app: WSGIApplication, listener: socket.socket, *, allow_origins: bool, **settings: Any) -> None:
-        """Create the server on a socket that listens already.
+        """Create the server on a listening socket.
 
-        With `allow_origins`, web pages may read the errors of requests that never reach the application.
+        If `allow_origins` is true, errors for requests that never reach the application get CORS headers too.
         """
         self.allow_origins = allow_origins
-        self.sockets: dict[int, Any] = {}  # what the event loop polls, by file descriptor
+        self.sockets: dict[int, Any] = {}  # polled by the event loop; keys are file descriptors
         super().__init__(app, self.sockets, _sock=listener, bind_socket=False, **settings)
 
     def run(self) -> None:
-        """Serve until `stop` is called, then finish the requests in flight, for `DRAIN_SECONDS` at most.
+        """Serve until `stop` is called, then finish requests in flight within `DRAIN_SECONDS`.
 
         Fault: waitress drops requests in flight (issue 198).
         """
         while not self.is_stopping:
             wasyncore.loop(timeout=1, use_poll=True, map=self.sockets, count=1)
             self.close_idle_connections()
-        wasyncore.dispatcher.close(self)  # the server's own close() would also close what wakes the loop
+        wasyncore.dispatcher.close(self)  # unlike the server's close(), keeps the trigger that wakes the loop
         deadline = time.monotonic() + DRAIN_SECONDS
         while self.active_channels and time.monotonic() < deadline:
             wasyncore.loop(timeout=0.1, use_poll=True, map=self.sockets, count=1)
             self.close_idle_connections()
 
     def stop(self) -> None:
-        """End the event loop, from any thread or signal handler."""
+        """Begin the shutdown. May be called from any thread or signal handler."""
         self.is_stopping = True
         self.pull_trigger()  # wakes the loop
 
     def add_task(self, channel: ApiChannel) -> None:
         """Queue a connection's next request for a worker thread.
 
-        Fault: a client that pipelines requests and does not read blocks a worker thread (no issue yet). Here, its
-        connection closes once the client has read what was written; it can repeat the other requests (RFC 9112, 9.3.2).
+        Fault: a client that pipelines requests without reading the responses blocks a worker thread (no issue yet).
+        Here, its connection is closed once it has read what is buffered. It may retry the remaining requests (RFC 9112,
+        9.3.2).
         """
         if channel.total_outbufs_len <= MAX_PIPELINED_BYTES:
             super().add_task(channel)
@@ -183,10 +187,10 @@ class ApiServer(TcpWSGIServer):  # type: ignore[misc]
             channel.close_when_flushed = True
 
     def close_idle_connections(self) -> None:
-        """Close connections without activity, the idlest beyond `MAX_CONNECTIONS`, and at a stop all that are done.
+        """Close connections that timed out, the idlest ones beyond `MAX_CONNECTIONS` and, on stop, all that are idle.
 
-        Faults: waitress waits for a client that does not read before it closes the connection (issue 418), and accepts
-        nobody while there are `connection_limit` connections.
+        Faults: waitress never times out clients that stop reading (issue 418), and accepts no new connections once it
+        has `connection_limit` of them.
         """
         now = time.time()
         channels = self.active_channels.values()
