@@ -1,24 +1,33 @@
 """`flask articles import`: bring articles from files, standard input or another instance."""
 
+import os
 from collections import Counter
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 from datetime import tzinfo
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 from flask import current_app
 
 from commands import echo, params
 from commands.lookup import get_customer, open_and_report
-from converters.records import Note, SourceOptions
+from commands.progress import patient_write_transaction, show_progress
 from models import db
 from settings import load_environment
-from storage.engine import release_connection, write_transaction
-from transfer.remote import is_filtered
-from transfer.report import ImportReport
-from transfer.sources import open_sources
-from transfer.writer import save_articles
+from storage.engine import release_connection
 
-MAX_SLUGS = 3  # per kind
-MAX_DETAILS = 20  # per kind
+if TYPE_CHECKING:
+    from converters.records import SourceOptions
+    from transfer.report import ImportReport
+
+
+def new_file(value: str) -> Path:
+    """Parse the path of a file that does not exist yet."""
+    if os.path.lexists(value):
+        raise click.BadParameter(f"{value!r} exists already. Choose another name, or move it away.")
+    return Path(value)
 
 
 @click.command("import")
@@ -28,76 +37,137 @@ MAX_DETAILS = 20  # per kind
     "--key",
     type=params.api_key,
     default=lambda: load_environment().get("SOURCE_API_KEY"),
-    help="The other instance's key (or SOURCE_API_KEY).",
+    help="Key of the other instance (or SOURCE_API_KEY).",
 )
-@click.option("--site", type=params.site, help="Your site's URL, for pictures and links without one (or SITE_URL).")
-@click.option("--timezone", type=params.timezone, help="Of dates without one: Europe/Berlin (or TIMEZONE).")
-@click.option("--dry-run", is_flag=True, help="Say what would change, and write nothing.")
-@click.option("--unpublish-missing", is_flag=True, help="Turn published articles that no source has into drafts.")
+@click.option(
+    "--site", type=params.site, help="URL of your site, to complete relative links and pictures (or SITE_URL)."
+)
+@click.option(
+    "--timezone",
+    type=params.timezone,
+    help="Time zone for dates that don't name one, such as Europe/Berlin (or TIMEZONE).",
+)
+@click.option("--dry-run", is_flag=True, help="Show what would change without writing anything.")
+@click.option("--skip-invalid", is_flag=True, help="Import the valid articles even if others have mistakes.")
+@click.option("--unpublish-missing", is_flag=True, help="Turn published articles that no source contains into drafts.")
+@click.option("--redirects", metavar="FILE", type=new_file, help="Write old URLs and slugs to FILE, a new CSV file.")
 def import_articles(
     sources: tuple[str, ...],
     customer: str | None,
     key: str | None,
     site: str | None,
     timezone: tzinfo | None,
-    dry_run: bool,
-    unpublish_missing: bool,
+    redirects: Path | None,
+    **flags: bool,
 ) -> None:
     """Import articles: all of them or, if anything is wrong, none.
 
     SOURCE is a WordPress export (.xml), a Ghost export (.json), a folder or a file of Markdown or HTML with front
-    matter (.md, .html), a table (.csv), a .json file (an array, an object whose "data" is one, or one article), a
+    matter (.md, .html), a CSV file (.csv), a .json file (an array, an object whose "data" is one, or one article), a
     .jsonl file (JSON Lines), - for JSON Lines on standard input, or the http(s) URL of another instance.
     """
+    from converters.records import SourceOptions
+    from transfer.report import ImportReport
+
+    _check_usage(sources, key, flags)
+    options = SourceOptions(site or current_app.config["SITE_URL"], timezone or current_app.config["TIMEZONE"])
+    report = ImportReport(has_site=bool(options.site))
+    counts = _import(sources, customer, key, options, report, redirects, flags)
+    _echo_result(report, counts, flags)
+
+
+def _check_usage(sources: tuple[str, ...], key: str | None, flags: dict[str, bool]) -> None:
+    """Raise click.UsageError or ClickException if these sources and options do not go together."""
+    from transfer.remote import hosts, is_filtered
+
     if sources.count("-") > 1:
         raise click.UsageError("Standard input can be read only once.")
-    if unpublish_missing and any(map(is_filtered, sources)):
+    if key and len(hosts(sources)) > 1:
+        names = ", ".join(sorted(hosts(sources)))
+        raise click.UsageError(f"The key would be sent to several hosts: {names}. Import from one at a time.")
+    if flags["unpublish_missing"] and flags["skip_invalid"]:
+        raise click.UsageError("--unpublish-missing needs every article: leave out --skip-invalid.")
+    if flags["unpublish_missing"] and any(map(is_filtered, sources)):
         raise click.ClickException("With --unpublish-missing, a URL must ask for all articles. Remove q from the URL.")
+
+
+def _import(
+    sources: tuple[str, ...],
+    customer: str | None,
+    key: str | None,
+    options: "SourceOptions",
+    report: "ImportReport",
+    redirects: Path | None,
+    flags: dict[str, bool],
+) -> Counter[str]:
+    """Import in one transaction, which is committed unless it is a dry run, and return the writer's counts."""
+    from transfer.redirects import create_redirects
+    from transfer.sources import open_sources
+    from transfer.writer import save_articles
+
     open_and_report()
     get_customer(customer, writes=True)
     release_connection()
-    report = ImportReport()
-    options = SourceOptions(site or current_app.config["SITE_URL"], timezone or current_app.config["TIMEZONE"])
-    with open_sources(sources, options, key, report) as records, write_transaction():
+    with ExitStack() as stack, _report_interrupt():
+        file = stack.enter_context(create_redirects(redirects)) if redirects and not flags["dry_run"] else None
+        records = stack.enter_context(open_sources(sources, options, key, report, show_progress))
+        articles = stack.enter_context(show_progress(records, "Importing articles"))
+        stack.enter_context(patient_write_transaction())
         # Again, because the customer may have been deleted or renamed while the sources were received.
         owner = get_customer(customer, writes=True)
-        counts = save_articles(owner, records, report, unpublish_missing=unpublish_missing)
-        if dry_run:
+        modes = {name: flags[name] for name in ("skip_invalid", "unpublish_missing")}
+        counts = save_articles(owner, articles, report, redirects=file, **modes)
+        if file:
+            file.flush()
+        if flags["dry_run"]:
             db.session.rollback()
-    _echo_result(report, counts, dry_run=dry_run, unpublish_missing=unpublish_missing)
+    return counts
 
 
-def _echo_result(report: ImportReport, counts: Counter[str], *, dry_run: bool, unpublish_missing: bool) -> None:
-    """Print what an import has to say, and its summary. A nightly one without a change prints the summary alone."""
+@contextmanager
+def _report_interrupt() -> Iterator[None]:
+    """Say after Ctrl+C that nothing was written, which is true until the transaction is committed."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        click.echo("\nInterrupted: nothing was written.", err=True)
+        raise click.exceptions.Exit(1) from None
+
+
+def _echo_result(report: "ImportReport", counts: Counter[str], flags: dict[str, bool]) -> None:
+    """Print an import's report and summary. A nightly one without a change prints the summary alone."""
     written = counts["new"] + counts["changed"] + counts["unpublished"]
     # An import without an article says what it left out.
     if written or not counts["unchanged"]:
         echo_notes(report)
-    if dry_run:
-        for slug, fields in report.changes:
-            echo(f"{slug}: {', '.join(fields)}")
-        if rest := written - len(report.changes):
-            echo(f"… and {rest} more")
-    names = "new", "changed", "unchanged", *(["unpublished"] if unpublish_missing else [])
-    summary = ", ".join(f"{counts[name]} {name}" for name in names)
+    if report.invalid:
+        echo("Skipped because they are invalid:", err=True)
+        for line in report.mistake_lines():
+            echo(line, err=True)
+    _echo_changes(report, counts, dry_run=flags["dry_run"])
+    names = ["new", "changed", "unchanged", *(["unpublished"] if flags["unpublish_missing"] else [])]
+    summary = [
+        *(f"{counts[name]} {name}" for name in names),
+        *([f"{report.invalid} invalid"] if report.invalid else []),
+    ]
     states = ", ".join(f"{counts[state]} {state}" for state in ("published", "scheduled", "draft") if counts[state])
-    echo(summary + (f" (new: {states})" if states else "") + (" (dry run: nothing was written)" if dry_run else ""))
+    dry_run = " (dry run: nothing was written)" if flags["dry_run"] else ""
+    echo(", ".join(summary) + (f" (new: {states})" if states else "") + dry_run)
 
 
-def echo_notes(report: ImportReport) -> None:
+def _echo_changes(report: "ImportReport", counts: Counter[str], *, dry_run: bool) -> None:
+    """Name the first changed articles and their fields, and in a dry run the new articles as well."""
+    from transfer.report import MAX_CHANGES
+
+    total = counts["changed"] + counts["unpublished"] + (counts["new"] if dry_run else 0)
+    changes = [(slug, fields) for slug, fields in report.changes if fields or dry_run][:MAX_CHANGES]
+    for slug, fields in changes:
+        echo(f"{slug}: {', '.join(fields) or 'new'}")
+    if rest := total - len(changes):
+        echo(f"… and {rest} more")
+
+
+def echo_notes(report: "ImportReport") -> None:
     """Print what readers may notice, what was dropped and what was ignored: a line per kind."""
-    for notes in (report.noticeable, report.dropped, report.ignored):
-        lines: dict[str, list[str]] = {}
-        for note, slugs in notes.items():
-            lines.setdefault(note.kind, []).append(f"{note.detail} {_count(note, slugs)}".strip())
-        for kind, details in lines.items():
-            if len(details) > MAX_DETAILS:
-                details[MAX_DETAILS:] = [f"and {len(details) - MAX_DETAILS} more"]
-            echo(f"{kind}{' ' if details[0].startswith('(') else ': '}{', '.join(details)}", err=True)
-
-
-def _count(note: Note, slugs: list[str]) -> str:
-    """Return how many articles or other items a note is about, and the first slugs or names."""
-    number = f"{len(slugs)} {note.unit}{'' if len(slugs) == 1 else 's'}"
-    names = [*filter(None, slugs[:MAX_SLUGS]), *(["…"] if len(slugs) > MAX_SLUGS and slugs[0] else [])]
-    return f"({number}: {', '.join(names)})" if names else f"({number})"
+    for line in report.lines():
+        echo(line, err=True)

@@ -97,7 +97,8 @@ def test_slug_that_a_file_gives_up_is_free_for_a_later_one(articles, tmp_path):
     write_files(tmp_path / "posts", rest | {"a.html": text.format("old", "wanted")})
     assert articles("import", tmp_path / "posts").exit_code == 0
     write_files(tmp_path / "posts", {"a.html": text.format("old", "renamed"), "c.html": text.format("new", "wanted")})
-    assert articles("import", tmp_path / "posts").stdout == "1 new, 1 changed, 600 unchanged (new: 1 draft)\n"
+    summary = "1 new, 1 changed, 600 unchanged (new: 1 draft)"
+    assert articles("import", tmp_path / "posts").stdout == f"renamed: slug\n{summary}\n"
     write_files(tmp_path / "posts", {"a.html": text.format("next", "wanted"), "c.html": text.format("new", "moved")})
     report = articles("import", tmp_path / "posts").stderr
     assert "posts/c.html, slug 'moved'" in report

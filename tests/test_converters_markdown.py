@@ -43,21 +43,21 @@ FOURTH_POST = {
 @pytest.mark.parametrize(
     ("folder", "expected", "printed"),
     [
-        ("astro", {"first-post": FIRST_POST}, [".mdx (1 file: using-mdx.mdx)"]),
+        ("astro", {"first-post": FIRST_POST}, [".mdx (1)"]),
         (
             "hugo",
             {"my-first-post": {"status": "draft"}, "post-3": POST_3 | {"status": "published"}},
-            ["files named _* (1 file: _index.md)"],
+            ["files named _* (1)"],
         ),
         (
             "jekyll",
             {"welcome-to-jekyll": WELCOME},
-            ["update (1 article: welcome-to-jekyll)", "layout (1 article: welcome-to-jekyll)"],
+            ["update (1)", "layout (1)"],
         ),
         (
             "eleventy",
             {"fourthpost": FOURTH_POST},
-            ["front matter in JavaScript or JSON (1 file: fifthpost.md)"],
+            ["front matter in JavaScript or JSON (1)"],
         ),
     ],
 )
@@ -73,7 +73,7 @@ def test_posts_of_a_starter_arrive(importer, folder, expected, printed):
 def test_folder_that_is_a_link_is_left_out_and_said(importer, tmp_path):
     importer.write({"posts/tea.md": "---\ntitle: Tea\n---\nGreen"})
     (tmp_path / "posts" / "others").symlink_to(DATA / "hugo")
-    assert "folders that are links (1 folder: others)" in importer.imports(tmp_path / "posts")
+    assert "folders that are links (1)" in importer.imports(tmp_path / "posts")
     assert importer.articles().keys() == {"tea"}
 
 
@@ -84,7 +84,7 @@ def test_what_is_left_out_is_said_if_articles_become_drafts(importer, tmp_path):
     (tmp_path / "posts" / "others").rename("others")
     (tmp_path / "posts" / "others").symlink_to(tmp_path / "others")
     result = importer.run("import", "posts", "--unpublish-missing")
-    assert "folders that are links (1 folder: others)" in result.stderr
+    assert "folders that are links (1)" in result.stderr
     assert importer.states() == {"tea": "published", "oat": "draft"}
 
 
@@ -161,7 +161,7 @@ def test_dates_of_every_form_take_the_zone_that_is_named(importer, date, moment)
 
 def test_file_without_a_date_is_a_draft_or_keeps_what_it_has(importer):
     importer.write({"2026-01-01-named.md": "---\ntitle: A\n---\n", "none.md": "---\ntitle: B\n---\n"})
-    assert "drafts if they are new (1 article: none)\n" in importer.imports(".")
+    assert "drafts if they are new (1): none\n" in importer.imports(".")
     assert importer.states() == {"none": "draft", "named": "published"}
     assert importer.articles()["named"]["publishedAt"] == "2026-01-01T00:00:00.000Z"
     importer.run("publish", "none")
@@ -188,10 +188,10 @@ def test_slug_is_made_from_the_title_if_there_is_no_file_name(importer):
 def test_article_is_found_by_its_id_or_by_its_slug(app, importer):
     save_articles(app, {"id": "mine", "slug": "menu", "title": "Old", "contentHtml": "", "status": "published"})
     importer.write({"menu.md": "---\nid: theirs\ntitle: New\ndate: 2026-01-01\n---\n"})
-    assert importer.run("import", "menu.md").stdout.startswith("0 new, 1 changed")
+    assert importer.run("import", "menu.md").stdout.endswith("0 new, 1 changed, 0 unchanged\n")
     assert importer.articles()["menu"]["id"] == "mine"
     importer.write({"other.md": "---\nid: mine\ntitle: New\ndate: 2026-01-01\n---\n"})
-    assert importer.run("import", "other.md").stdout.startswith("0 new, 1 changed")
+    assert importer.run("import", "other.md").stdout.endswith("0 new, 1 changed, 0 unchanged\n")
     assert list(importer.articles()) == ["other"]
 
 
@@ -220,8 +220,8 @@ image: /banner 1.jpg
 def test_relative_urls_are_completed_with_the_site_or_warned_of(importer):
     importer.write({"posts/2026/a.md": RELATIVE})
     printed = importer.imports("posts")
-    assert "--site or SITE_URL): /banner 1.jpg (1 article: a)\n" in printed
-    assert "Warning: Pictures or links whose URL is relative. Write whole URLs, or name your" in printed
+    assert "--site or SITE_URL): /banner 1.jpg (1): a\n" in printed
+    assert "relative" in printed
     assert importer.articles()["a"]["bannerUrl"] == ""
     assert importer.imports("posts", "--site", "https://www.example.com/blog") == ""
     article = importer.articles()["a"]
@@ -281,8 +281,8 @@ def test_links_to_files_of_the_folder_lead_to_their_articles(importer):
     importer.write({"posts/other/2026-01-02-b.md": post.format(""), "posts/c d.markdown": post.format("slug: see")})
     importer.write({"out.md": post.format("")})
     printed = importer.imports("posts", "--site", "https://www.example.com/blog/")
-    lines = [line for line in printed.splitlines() if "(1 article: a)" in line]
-    for line, words in zip(lines, ("../", "none.md", "--site", "../../assets/x.jpg"), strict=True):
+    lines = [line for line in printed.splitlines() if "(1)" in line]
+    for line, words in zip(lines, ("../", "none.md", "../../assets/x.jpg"), strict=True):
         assert words in line
     assert re.findall('(?:href|src)="(.*?)"', importer.only()["contentHtml"]) == [
         "https://www.example.com/blog/b#part-one",
@@ -323,7 +323,7 @@ LINK = """<a href="{{ '/b c' | relative_url }}">b</a>"""
 def test_markup_of_other_systems_stays_and_is_reported_by_name(importer, text, name):
     importer.write({"a.html": f"---\ntitle: A\ndate: 2026-01-01\n---\n{text}\n"})
     (line,) = importer.imports("a.html", "--site", SITE).splitlines()
-    assert line.endswith(f": {name} (1 article: a)")
+    assert line.endswith(f": {name} (1): a")
     assert importer.only()["contentHtml"] == text
 
 
@@ -346,8 +346,8 @@ def test_article_of_hugo_that_has_expired_is_a_draft(importer, name):
     post = f"---\ntitle: A\ndate: 2026-01-01\n{name}: {{}}\n---\n"
     importer.write({"posts/past.md": post.format("2026-02-01"), "posts/later.md": post.format("2999-01-01")})
     drafts, dropped = importer.imports("posts").splitlines()
-    assert f"{name} (1 article: past)" in drafts
-    assert f"{name} (1 article: later)" in dropped
+    assert f"{name} (1)" in drafts
+    assert f"{name} (1)" in dropped
     assert importer.states() == {"past": "draft", "later": "published"}
 
 
@@ -361,11 +361,11 @@ def test_site_and_zone_of_the_settings_are_the_defaults(app, importer, monkeypat
 
 def test_what_is_lost_is_said_of_new_and_changed_articles(importer):
     importer.write({f"a/post-{n}.md": f"---\ntitle: {n}\ndate: 2026-01-01\nauthor: A\n---\n" for n in range(5)})
-    assert importer.imports("a").endswith(": author (5 articles: post-0, post-1, post-2, …)\n")
+    assert importer.imports("a").endswith(": author (5): post-0, post-1, post-2, …\n")
     importer.write({"a/post-3.md": "---\ntitle: New\ndate: 2026-01-01\nauthor: A\n---\n"})
     result = importer.run("import", "a")
-    assert result.stdout == "0 new, 1 changed, 4 unchanged\n"
-    assert result.stderr.endswith(": author (1 article: post-3)\n")
+    assert result.stdout.endswith("\n0 new, 1 changed, 4 unchanged\n")
+    assert result.stderr.endswith(": author (1): post-3\n")
 
 
 @pytest.mark.parametrize(
@@ -469,8 +469,8 @@ def test_every_field_that_is_not_used_is_named(importer):
     )
     importer.write({"a.md": f"---\ntitle: A\ndate: 2026-01-01\ncategories: [X, Y, Z]\n{fields}\n---\n"})
     categories, dropped = importer.imports("a.md", "--site", SITE).splitlines()
-    assert "Y (1 article: a), Z (1 article: a)" in categories
-    assert sorted(re.findall(r"([\w.]+) \(1 article: a\)", dropped)) == ["cover.alt", "excerpt", "images", "noindex"]
+    assert "Y (1), Z (1)" in categories
+    assert sorted(re.findall(r"([\w.]+) \(1\)", dropped)) == ["cover.alt", "excerpt", "images", "noindex"]
     article = importer.only()
     assert (article["category"], article["metaDesc"], article["bannerUrl"]) == ("X", "D", f"{SITE}/a.jpg")
 
@@ -524,8 +524,8 @@ def test_translations_beside_their_original_are_not_imported(importer):
     importer.write({f"posts/{name}": post.format("") for name in (*names, "alone/index.fr.md", "x.en.md")})
     importer.write({"posts/plain.fr.md": post.format("slug: simple")})
     report = importer.imports("posts", "--site", SITE)
-    assert "(3 files: plain.de.md, plain.pt-br.md, menu/index.de.md)" in report
-    assert "plain.de.md (7 articles: " in report
+    assert "(3)" in report
+    assert "plain.de.md (7)" in report
     assert importer.articles().keys() == {"menu", "plain", "node", "node.js", "alone", "x.en", "simple"}
 
 
@@ -541,13 +541,13 @@ def test_files_of_other_kinds_are_reported_by_extension(importer):
     importer.write({"posts/README.md": "# Read me"})
     (line,) = importer.imports("posts").splitlines()
     for part in (
-        ".qmd (2 files: b.qmd, c.qmd)",
-        ".txt (1 file: d.TXT)",
-        "no extension (1 file: Makefile)",
-        ".pdf (1 file: e.pdf)",
-        "files named _* (1 file: _f.md)",
-        "folders named _* (1 folder: _layouts)",
-        "no front matter (1 file: README.md)",
+        ".qmd (2)",
+        ".txt (1)",
+        "no extension (1)",
+        ".pdf (1)",
+        "files named _* (1)",
+        "folders named _* (1)",
+        "no front matter (1)",
     ):
         assert part in line
     assert all(name not in line for name in ("png", "SVG", "DS_Store", ".git"))
@@ -559,8 +559,8 @@ def test_data_files_of_eleventy_are_reported_by_name(importer):
     data = ("blog/blog.11tydata.js", "blog/old/old.json", "blog/a.json", "blog/a.11tydata.json")
     importer.write({"blog/a.md": post, "blog/old/b.md": post, **dict.fromkeys(data, "{}"), "blog/other.json": "{}"})
     first, second = importer.imports("blog").splitlines()
-    assert all(f"{name.removeprefix('blog/')} (1 file)" in first for name in data)
-    assert ".json (1 file: other.json)" in second
+    assert all(f"{name.removeprefix('blog/')} (1)" in first for name in data)
+    assert ".json (1)" in second
 
 
 def test_folders_of_jekyll_make_drafts_and_categories(importer):
@@ -594,7 +594,7 @@ def test_links_lead_to_articles_or_are_reported(importer):
     importer.write({"blog/_d.md": post, "blog/e.mdx": post})
     report = importer.imports("blog", "--site", f"{SITE}/blog/")
     for url in ("nope.md#z", "/_d.md", "e.mdx", "../tags/news/"):
-        assert f"{url} (1 article: a)" in report
+        assert f"{url} (1)" in report
     assert "../b/" not in report
     assert re.findall('href="(.*?)"', importer.only()["contentHtml"]) == [
         *(f"{SITE}/blog/{path}" for path in ("b?x=1#y", "c", "c", "b")),
@@ -639,13 +639,13 @@ def test_markdown_of_other_systems_is_rendered(importer, markdown, html):
 def test_comments_of_mdx_are_reported(importer, text):
     importer.write({"a.md": f"---\ntitle: A\ndate: 2026-01-01\n---\n{text}\n"})
     (line,) = importer.imports("a.md").splitlines()
-    assert "{/* … */} (1 article: a)" in line
+    assert "{/* … */} (1)" in line
 
 
 def test_component_that_markdown_loses_is_reported(importer):
     importer.write({"a.md": "---\ntitle: A\ndate: 2026-01-01\n---\nA Vec<String>\n\n<Tabs>\n<p>a</p>\n</Tabs>\n"})
     (line,) = importer.imports("a.md").splitlines()
-    assert "<String> (1 article: a), <Tabs> (1 article: a)" in line
+    assert "<String> (1), <Tabs> (1)" in line
 
 
 @pytest.mark.parametrize(
@@ -667,7 +667,8 @@ def test_thousands_of_unused_fields_are_counted(importer):
     fields = "\n".join(f"field{number}: x" for number in range(3000))
     importer.write({"a.md": f"---\ntitle: A\ndate: 2026-01-01\n{fields}\n---\n"})
     (line,) = importer.imports("a.md").splitlines()
-    assert line.endswith("field19 (1 article: a), and 2980 more")
+    assert re.search(r"field9 \(1\).*, and 29\d\d more: a", line)
+    assert len(line) <= 300
 
 
 @pytest.mark.parametrize(

@@ -21,15 +21,15 @@ def test_wordpress_posts_arrive(importer):
     printed = importer.imports(DATA / "wordpress.xml", "--timezone", "Europe/Berlin")
     assert len(printed.splitlines()) < 12
     for words in (
-        "page (1 item: about-us)",
-        "trash (1 article: gone__trashed)",
+        "page (1)",
+        "trash (1)",
         "Pictures stay at their URLs (1 attachment)",
-        "author (8 articles: smørrebrød, classic, scheduled, …)",
-        "comments (1 article: smørrebrød)",
-        "latest-posts (1 article: smørrebrød)",
-        "description (1 article: classic)",  # has a placeholder that only WordPress can fill in
-        "[gallery] (1 article: classic)",
-        "Drafts, because they are private or have a password (2 articles: for-friends, private)",
+        "author (8)",
+        "comments (1)",
+        "latest-posts (1)",
+        "description (1)",  # has a placeholder that only WordPress can fill in
+        "[gallery] (1)",
+        "Drafts, because they are private or have a password (2)",
     ):
         assert words in printed
     drafts = ["never-published-20", "for-friends", "private", "pending"]
@@ -152,7 +152,7 @@ def test_untitled_drafts_of_wordpress_stop_nothing(importer):
     draft = {"status": "draft", "title": "", "post_name": ""}
     drafts = [draft | {"content": "One"}, draft | {"content": "Two"}, draft, draft | {"title": "Menu"}]
     importer.write({"export.xml": wordpress({"post_name": "menu"}, *drafts)})
-    assert "Left out: drafts without a title and content (1 article: 4)\n" in importer.imports("export.xml")
+    assert "Left out: drafts without a title and content (1): 4\n" in importer.imports("export.xml")
     states = dict.fromkeys(("no-title-2", "no-title-3", "menu-5"), "draft")
     assert importer.states() == states | {"menu": "published"}
     assert importer.only("no-title-2")["title"] == "(no title)"
@@ -165,7 +165,7 @@ def test_what_the_export_lacks_is_reported(importer):
     importer.write({"export.xml": wordpress(post)})
     printed = importer.imports("export.xml")
     for words in ("Featured images", "latest-posts", "Synced patterns", "Footnotes", "settings: description"):
-        assert re.search(rf"{words}[^(]*\(1 article: a\)", printed), words
+        assert re.search(rf"{words}[^(]*\(1\)", printed), words
     assert importer.only()["contentHtml"] == "<p>x</p>"
 
 
@@ -186,7 +186,7 @@ def test_placeholders_and_primary_category_of_yoast_count(importer):
 def test_wordpress_post_is_the_same_after_its_slug_changed(importer):
     for slugs, printed in ((["menu", "b"], "2 new"), (["menu-2025", "menu"], "0 new, 2 changed")):
         importer.write({"export.xml": wordpress(*({"post_name": slug, "title": slug} for slug in slugs))})
-        assert importer.run("import", "export.xml").stdout.startswith(printed)
+        assert printed in importer.run("import", "export.xml").stdout
         assert {slug: article["id"] for slug, article in importer.articles().items()} == {
             slugs[0]: "wordpress-1",
             slugs[1]: "wordpress-2",
@@ -216,7 +216,7 @@ def test_everything_that_is_not_used_is_reported(importer):
     printed = importer.imports("export.xml")
     names = "genre", "mood", "rating", "noindex", "canonical", "title", "keywords", "sticky", "excerpts of posts that"
     for name in (*names, "reading_level", "categories after the first"):
-        assert re.search(rf"\b{name}[^(]*\(1 article: a\)", printed), name
+        assert re.search(rf"\b{name}[^(]*\(1\)", printed), name
     assert "Pictures stay at their URLs (2 attachments)" in printed
     assert not re.search("_edit_last|empty|follow|score", printed)
     assert importer.only()["metaDesc"] == "About"
@@ -274,10 +274,10 @@ def test_synced_patterns_are_inserted(importer):
     importer.write({"export.xml": wordpress(*posts)})
     printed = importer.imports("export.xml")
     assert re.findall("<p>(.*?)</p>", importer.only()["contentHtml"]) == ["One", "Two", "Three"]
-    assert re.search(r"Synced patterns that the export lacks[^(]*\(2 articles: draft, cycle\)", printed)
-    assert "Published without any content (1 article: draft)" in printed
-    assert re.search(r"instead of the post's \(1 article: own\)", printed)
-    assert "synced patterns that no post contains (1 pattern: Pattern 9)" in printed
+    assert re.search(r"Synced patterns that the export lacks[^(]*\(2\)", printed)
+    assert "Published without any content (1)" in printed
+    assert re.search(r"instead of the post's \(1\)", printed)
+    assert "synced patterns that no post contains (1)" in printed
 
 
 def test_patterns_that_multiply_are_a_mistake(importer):
@@ -302,9 +302,8 @@ def test_footnotes_stand_where_their_block_is(importer):
         '<p>Text</p>\n<ol class="wp-block-footnotes"><li id="n-1">The <em>second</em> one <a href="#n-1-link"' in html
     )
     assert re.search(r"<li id=\"n-2\">Last .*</ol><p>End</p>", html)
-    assert "Footnotes that the export lacks (1 article: broken)" in printed
-    assert "footnotes (1 article: broken)" in printed
-    assert "footnotes (1 article: a)" not in printed
+    assert "Footnotes that the export lacks (1)" in printed
+    assert "footnotes (1): broken" in printed
 
 
 SHORTCODES = {
@@ -323,7 +322,7 @@ SHORTCODES = {
 @pytest.mark.parametrize(("content", "name"), SHORTCODES.items())
 def test_shortcodes_stay_and_are_reported_by_name(importer, content, name):
     importer.write({"export.xml": wordpress({"post_name": "a", "content": content}, attachments=())})
-    assert importer.imports("export.xml") == f"Shortcodes, which stay as text: [{name}] (1 article: a)\n"
+    assert importer.imports("export.xml") == f"Shortcodes, which stay as text: [{name}] (1): a\n"
     assert f"[{name}" in importer.only()["contentHtml"]
 
 

@@ -208,7 +208,7 @@ def test_text_that_is_not_imported_is_kept(edit, articles, save, sql, tmp_path, 
     text = kept_text(result, tmp_path)
     assert stored(sql) == before
     (tmp_path / "article.html").write_text(text.replace("bannerUrl: x", "bannerUrl: "))
-    assert articles("import", tmp_path / "article.html").stdout == "0 new, 1 changed, 0 unchanged\n"
+    assert articles("import", tmp_path / "article.html").stdout.endswith("0 new, 1 changed, 0 unchanged\n")
     assert sql("SELECT title FROM article") == [("My precious words",)]
 
 
@@ -307,7 +307,7 @@ def test_unpublish_missing_makes_drafts_of_what_no_source_has(app, articles, sav
     summary = "0 new, 0 changed, 1 unchanged, 1 unpublished"
     dry = import_articles(app, article_json(1), options=(*options, "--dry-run"))
     assert dry.stdout.splitlines() == ["slug-2: status", f"{summary} (dry run: nothing was written)"]
-    assert import_articles(app, article_json(1), options=options).stdout == f"{summary}\n"
+    assert import_articles(app, article_json(1), options=options).stdout.splitlines() == ["slug-2: status", summary]
     states = "SELECT article.id, status FROM article JOIN customer ON customer.id = customer_id WHERE name = 'Acme'"
     rows = dict(sql(states))
     assert rows == {"id-0001": "published", "id-0002": "draft", "id-0003": "published", "id-0004": "draft"}
@@ -361,14 +361,14 @@ def test_mirror_equals_its_source_over_three_nights(app, articles, client, site)
     (record,) = exported(source("export", "slug-2", *owner))
     with travel("2026-03-02T23:59:00Z"):
         site.save(record | {"slug": "renamed"}, article_json(3, title="Edited", updatedAt=None))
-    assert articles("import", *command).stdout == "0 new, 2 changed, 2 unchanged, 1 unpublished\n"
+    assert articles("import", *command).stdout.endswith("\n0 new, 2 changed, 2 unchanged, 1 unpublished\n")
     assert_equal()
     source("publish", "slug-1", *owner)
     source("delete", "slug-4", "--yes", *owner)
     with travel("2026-03-02T23:59:30Z"):  # the same day again
         site.save(article_json(3, title="Edited again", updatedAt=None))
     with travel("2026-03-05T00:05:00Z"):
-        assert articles("import", *command).stdout == "0 new, 2 changed, 2 unchanged, 1 unpublished\n"
+        assert articles("import", *command).stdout.endswith("\n0 new, 2 changed, 2 unchanged, 1 unpublished\n")
     assert_equal()
 
 

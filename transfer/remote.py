@@ -1,6 +1,7 @@
 """Reading all published articles of another instance of this service."""
 
-from collections.abc import Iterator
+import re
+from collections.abc import Iterable, Iterator
 from typing import Any
 from urllib.error import HTTPError
 from urllib.parse import parse_qsl, urlencode, urlsplit
@@ -11,14 +12,19 @@ import orjson
 from converters.records import SourceError
 from schemas import API_PATH
 
-PAGE_SIZE = 100  # A request asks for as many articles.
-TIMEOUT_SECONDS = 60  # The instance may be silent for as long.
+PAGE_SIZE = 100  # articles per request
+TIMEOUT_SECONDS = 60  # without a byte from the instance
 CHECK_URL = "Check that the URL is that of an instance of this service."
 
 
 def is_url(source: str) -> bool:
     """Return whether `source` is another instance's URL."""
     return source.lower().startswith(("http://", "https://"))
+
+
+def hosts(sources: Iterable[str]) -> set[str]:
+    """Return the hosts, with their ports, of the URLs among the sources."""
+    return {re.split("[/?#]", source)[2].lower() for source in sources if is_url(source)}
 
 
 def is_filtered(source: str) -> bool:
@@ -63,7 +69,7 @@ def _read_page(url: str, key: str | None, skip: int) -> tuple[list[Any], int]:
     """
     parts = urlsplit(url)
     page = {"take": PAGE_SIZE, "skip": skip, "orderBy": "publishedAt", "order": "asc"}
-    # The first of repeated parameters counts.
+    # of repeated parameters, the first one is used
     query = urlencode(dict(reversed(parse_qsl(parts.query))) | page)
     match _fetch(parts._replace(query=query).geturl(), key):
         case {"data": list(articles), "meta": {"total": int(total)}}:

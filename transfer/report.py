@@ -1,10 +1,11 @@
-"""What an import reports: why an article is rejected, what readers may notice, what was dropped, and what changes."""
+"""What an import reports: why articles are invalid, what readers may notice, what was dropped, and what changes."""
 
 import re
 import reprlib
 from collections import defaultdict
 from collections.abc import Iterator
 from contextlib import contextmanager
+from itertools import accumulate, chain
 from typing import Any
 
 from content.html import ANY_TAG, decode_references
@@ -21,9 +22,12 @@ from converters.records import (
     plain_name,
 )
 
+MAX_CHANGES = 20  # articles whose changes are shown
 MAX_REASONS = 20
 MAX_EXAMPLES = 3
-MAX_LINE_LENGTH = 500  # It counts characters.
+MAX_MISTAKE_LENGTH = 500  # characters
+MAX_LINE_LENGTH = 300  # characters
+MAX_NAME_LENGTH = 50  # characters
 MARKDOWN = re.compile(r"^(?:#{1,6} |[*-] |> |```)|\]\(\S|\*\*\w", re.MULTILINE)
 # UTF-8 that was read as Latin-1 or as Windows-1252, but for what a text may hold by chance, such as a quote after "Ã".
 WRONG_ENCODING = re.compile("Ã[\x80-\x9f¡-ª¬-º¼-¿„Ÿœ‰˜Š]|â[€\x80]|\N{REPLACEMENT CHARACTER}")
@@ -36,31 +40,45 @@ class ImportFailedError(Exception):
     """An import that wrote nothing. Its message has a line for each mistake."""
 
 
-Slugs = dict[Note, list[str]]
+Names = dict[Note, list[str]]  # slugs or names of files
 
 
 class ImportReport:
     """A report about an import, which is printed at its end."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, has_site: bool = False) -> None:
+        """`has_site` says whether converters complete relative URLs with a site."""
+        self.has_site = has_site
         self.mistakes = 0
-        # What readers may notice, what was dropped, and what was ignored, each with its slugs or names.
-        self.noticeable: Slugs = defaultdict(list)
-        self.dropped: Slugs = defaultdict(list)
-        self.ignored: Slugs = defaultdict(list)
-        # The slugs of the first articles that change, with what changes.
+        self.invalid = 0  # articles
+        self.is_incomplete = False  # a source could not be read to its end
+        # What readers may notice, what was dropped, and what was ignored.
+        self.noticeable: Names = defaultdict(list)
+        self.dropped: Names = defaultdict(list)
+        self.ignored: Names = defaultdict(list)
+        # The first new and the first changed articles, in one order: slugs, with the fields that change.
         self.changes: list[tuple[str, list[str]]] = []
         # The lines about the first reasons, by field and reason.
         self._lines: dict[tuple[str, str], list[str]] = {}
 
     def add(self, mistake: Mistake) -> None:
-        """Record a mistake in a source, in an article or in one of its fields."""
+        """Record a mistake that stops the import, such as a source that cannot be read to its end."""
+        self.is_incomplete = True
+        self._add(mistake)
+
+    def reject(self, *mistakes: Mistake) -> None:
+        """Record the mistakes in an article, which is invalid."""
+        self.invalid += 1
+        for each in mistakes:
+            self._add(each)
+
+    def _add(self, mistake: Mistake) -> None:
         self.mistakes += 1
         where, reason, field, value = mistake
         if (field, reason) in self._lines or len(self._lines) < MAX_REASONS:
             parts = [where, field] if field else [where]
             shown = reason if value is None else f"{show.repr(value)} {reason[0].lower()}{reason[1:]}"
-            self._lines.setdefault((field, reason), []).append(": ".join([*parts, shown])[:MAX_LINE_LENGTH])
+            self._lines.setdefault((field, reason), []).append(": ".join([*parts, shown])[:MAX_MISTAKE_LENGTH])
 
     @contextmanager
     def catch(self, where: str) -> Iterator[None]:
@@ -76,22 +94,70 @@ class ImportReport:
 
     def describe(self, article: SourceArticle, row: dict[str, Any]) -> None:
         """Record what there is to report about a new or changed article, whose row is given by `Article` column."""
-        for note in (*article.notes, *map(Note, warnings_about(row))):
+        notes = [*article.notes, *map(Note, warnings_about(row))]
+        if has_relative_urls(row["content_html"]):
+            notes += self._note_relative_urls(article)
+        for note in dict.fromkeys(notes):
             self.noticeable[note].append(row["slug"])
-        for note in article.dropped:
+        for note in dict.fromkeys(article.dropped):
             self.dropped[note].append(row["slug"])
 
-    def raise_if_mistakes(self) -> None:
-        """Raise ImportFailedError if there are mistakes. Of equal ones, the first articles are named."""
-        shown = ["Nothing was written. What is wrong:"]
+    def _note_relative_urls(self, article: SourceArticle) -> list[Note]:
+        """Return what to do about relative URLs. With a site, converters report those that they cannot complete."""
+        is_converted = bool(article.names)
+        if is_converted and self.has_site:
+            return []
+        hint = "Write absolute URLs" + (", or name your site with --site" if is_converted else "")
+        return [Note(f"Pictures or links whose URLs are relative. {hint}")]
+
+    def note_change(self, slug: str, fields: list[str]) -> None:
+        """Record that an article is new, or that these fields change."""
+        if sum(bool(fields) == bool(other) for _, other in self.changes) < MAX_CHANGES:
+            self.changes.append((slug, fields))
+
+    def lines(self) -> Iterator[str]:
+        """Yield a line per kind of what readers may notice, then of what was dropped, then of what was ignored."""
+        for notes in (self.noticeable, self.dropped, self.ignored):
+            kinds: dict[str, Names] = {}
+            for note, names in notes.items():
+                kinds.setdefault(note.kind, {})[note] = names
+            for kind, details in kinds.items():
+                yield _summarize(kind, details)
+
+    def mistake_lines(self) -> list[str]:
+        """Return a line for each mistake. Of equal ones, the first articles are named."""
+        shown = []
         for lines in self._lines.values():
             shown += lines[:MAX_EXAMPLES]
             if len(lines) > MAX_EXAMPLES:
                 shown.append(f"… and {len(lines) - MAX_EXAMPLES} more with this mistake.")
         if rest := self.mistakes - sum(map(len, self._lines.values())):
             shown.append(f"… and {rest} more.")
-        if self.mistakes:
-            raise ImportFailedError("\n".join(map(printable, shown)))
+        return shown
+
+    def raise_if_mistakes(self, *, except_invalid: bool = False) -> None:
+        """Raise ImportFailedError if there are mistakes, or only if some are not in articles."""
+        if self.is_incomplete or (self.mistakes and not except_invalid):
+            lines = ["Nothing was written. What is wrong:", *self.mistake_lines()]
+            raise ImportFailedError("\n".join(map(printable, lines)))
+
+
+def _summarize(kind: str, notes: Names) -> str:
+    """Return a line about the notes of one kind: `Shortcodes: gallery (2), toc (1): first, second, third, …`."""
+    counts = [f"{note.detail} ({len(names)})" if note.detail else _count(note, names) for note, names in notes.items()]
+    examples = list(dict.fromkeys(filter(None, chain.from_iterable(notes.values()))))
+    names = [name if len(name) <= MAX_NAME_LENGTH else f"{name[:MAX_NAME_LENGTH]}…" for name in examples[:MAX_EXAMPLES]]
+    end = f": {', '.join([*names, '…'] if len(examples) > MAX_EXAMPLES else names)}" if names else ""
+    room = MAX_LINE_LENGTH - len(f"{kind}: , and {len(counts)} more{end}")
+    fitting = max(1, sum(length <= room for length in accumulate(len(count) + 2 for count in counts)))
+    rest = [f"and {len(counts) - fitting} more"] if len(counts) > fitting else []
+    return f"{kind}{' ' if counts[0].startswith('(') else ': '}{', '.join([*counts[:fitting], *rest])}{end}"
+
+
+def _count(note: Note, names: list[str]) -> str:
+    """Return how many articles a note is about: `(3)`, or how many other items: `(37 attachments)`."""
+    unit = "" if note.unit == "article" else f" {note.unit}{'' if len(names) == 1 else 's'}"
+    return f"({len(names)}{unit})"
 
 
 def explain(article: SourceArticle, messages: dict[str, list[str]]) -> Iterator[Mistake]:
@@ -118,10 +184,8 @@ def warnings_about(article: dict[str, Any]) -> Iterator[str]:
     """Yield what looks wrong with an article, given by `Article` column, that is accepted nevertheless."""
     title, html = article["title"], article["content_html"]
     if decode_references(title) != title:
-        yield "Warning: Titles with HTML entities such as &amp;. Write titles as plain text"
-    if has_relative_urls(html):
-        yield "Warning: Pictures or links whose URL is relative. Write whole URLs, or name your site with --site"
+        yield "Titles with HTML entities such as &amp;, which visitors see as text. Write titles as plain text"
     if MARKDOWN.search(html) and not ANY_TAG.search(html):
-        yield "Warning: Content that looks like Markdown. Write HTML, or import a .md file"
+        yield "Content that looks like Markdown, which visitors see as text. Write HTML, or import a .md file"
     if WRONG_ENCODING.search(title) or WRONG_ENCODING.search(html):
-        yield "Warning: Text that was read in a wrong encoding, such as Ã¼ for ü. Save the source in UTF-8"
+        yield "Text that was read in a wrong encoding, such as Ã¼ for ü. Save the source in UTF-8"

@@ -4,61 +4,61 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime
 from itertools import islice
-from typing import Any, NamedTuple
-from uuid import uuid4
 
 from marshmallow import ValidationError
 from sqlalchemy import insert, select, update
 
-from content.derived import fill_derived_fields
-from content.search import search_columns
-from content.structured_data import canonical_row, custom_schema_markup
-from converters.records import Mistake, SourceArticle
+from content.structured_data import canonical_row
+from converters.records import Mistake, Note, SourceArticle
 from fields import truncate_to_milliseconds
 from models import Article, Customer, db, publication_state
-from schemas import ArticleImportSchema, ArticleSchema
+from schemas import ArticleImportSchema
 from storage.queries import BATCH_SIZE, PUBLISHED
+from transfer.identity import Incoming, StoredArticles, has_same_origin, is_replaced, slug_conflict
+from transfer.redirects import Redirects
 from transfer.report import ImportReport, explain, show
+from transfer.rows import Row, RowBuilder, has_same_content
 
-MAX_CHANGES_SHOWN = 20  # articles that a dry run names
 FIELD_NAMES = {name: field.data_key or name for name, field in ArticleImportSchema().fields.items()}
-# An article keeps these unless an import gives them.
-PRESERVED_COLUMNS = "id", "status", "created_at", "published_at", "views"
-# A change of these moves `updated_at`.
-CONTENT_COLUMNS = set(ArticleSchema().fields) - set(PRESERVED_COLUMNS)
-
-# An article by `Article` column.
-Row = dict[str, Any]
-
-
-class Incoming(NamedTuple):
-    """A valid article of a source."""
-
-    where: str  # with its slug
-    article: SourceArticle
-    given: Row  # the columns that it gives
+REPLACED = Note("Replaced articles that came from another source")
 
 
 def save_articles(
-    customer: Customer, articles: Iterable[SourceArticle], report: ImportReport, *, unpublish_missing: bool = False
+    customer: Customer,
+    articles: Iterable[SourceArticle],
+    report: ImportReport,
+    *,
+    unpublish_missing: bool = False,
+    skip_invalid: bool = False,
+    redirects: Redirects | None = None,
 ) -> Counter[str]:
     """Write an import's articles in the session's transaction, which the caller begins and ends.
 
     They are held in memory a batch at a time. With `unpublish_missing`, the sources decide what is published: the
     customer's other published articles become drafts, and a draft with a date and without a status is published again.
+    With `skip_invalid`, the valid articles are written even if others are invalid. `redirects` receives the old URLs of
+    the valid ones.
 
     Returns how many are "new", "changed", "unchanged" and "unpublished", and how many of the new ones are "published",
     "scheduled" and "draft". Raises ImportFailedError if there are mistakes, after which nothing must be committed.
     """
-    writer = ArticleWriter(customer, report, publish_dated=unpublish_missing)
-    valid = _load_articles(articles, report)
-    while batch := list(islice(valid, BATCH_SIZE)):
+    writer = ArticleWriter(customer, report, publish_dated=unpublish_missing, swap_slugs=not skip_invalid)
+    writer.redirects = redirects
+    for batch in _batches(_load_articles(articles, report)):
         writer.write(batch)
+    for batch in _batches(writer.deferred):
+        writer.write_deferred(batch)
     writer.set_pending_slugs()
     if unpublish_missing:
         writer.unpublish_missing()
-    report.raise_if_mistakes()
+    report.raise_if_mistakes(except_invalid=skip_invalid and any(writer.counts.values()))
     return writer.counts
+
+
+def _batches(articles: Iterable[Incoming]) -> Iterator[list[Incoming]]:
+    iterator = iter(articles)
+    while batch := list(islice(iterator, BATCH_SIZE)):
+        yield batch
 
 
 def _load_articles(articles: Iterable[SourceArticle], report: ImportReport) -> Iterator[Incoming]:
@@ -72,8 +72,7 @@ def _load_articles(articles: Iterable[SourceArticle], report: ImportReport) -> I
         except ValidationError as error:
             messages = error.messages_dict
         if messages or article.mistakes:
-            for mistake in explain(article, messages):
-                report.add(mistake)
+            report.reject(*explain(article, messages))
         else:
             yield Incoming(f"{article.where}, slug {show.repr(given['slug'])}", article, given)
 
@@ -81,169 +80,142 @@ def _load_articles(articles: Iterable[SourceArticle], report: ImportReport) -> I
 class ArticleWriter:
     """One import of articles of one customer."""
 
-    def __init__(self, customer: Customer, report: ImportReport, *, publish_dated: bool) -> None:
+    redirects: Redirects | None = None
+
+    def __init__(self, customer: Customer, report: ImportReport, *, publish_dated: bool, swap_slugs: bool) -> None:
         self.customer_id, self.publisher = customer.id, customer.name
-        self.report, self.publish_dated = report, publish_dated
+        self.report, self.swap_slugs = report, swap_slugs
         self.now = truncate_to_milliseconds(datetime.now(UTC))
+        self.rows = RowBuilder(customer.id, customer.name, self.now, publish_dated)
         self.counts: Counter[str] = Counter()
         # Where the articles so far came from, by id and by slug.
         self.seen: dict[str, dict[str, str]] = {"id": {}, "slug": {}}
-        # Articles whose slug another article still has.
-        self.pending: list[tuple[str, Row]] = []
+        # Articles of WordPress or Ghost that are new unless they are stored under another id.
+        self.deferred: list[Incoming] = []
+        # Articles whose slug another article still has, and their ids.
+        self.pending: list[tuple[Incoming, str]] = []
+        # The rows of a batch.
+        self.new: list[Row] = []
+        self.changed: list[Row] = []
 
     def write(self, batch: list[Incoming]) -> None:
-        """Write the new and the changed articles of a batch."""
-        by_id, by_slug = self._load_existing([incoming.given for incoming in batch])
-        new, changed = [], []
-        for where, article, given in batch:
-            holder = by_slug.get(given["slug"])
-            stored = self._find_stored(article, by_id.get(given.get("id", "")), holder, has_id="id" in given)
-            row = self._complete(given, stored)
-            if self._appears_twice(where, row):
+        """Write the new and the changed articles of a batch.
+
+        Whose slug an article of WordPress or Ghost takes, if its id is unknown, turns out at the end of the import:
+        the holder may get another slug from the same export.
+        """
+        stored = self._load_stored(batch)
+        for incoming in batch:
+            if self._appears_twice(incoming.where, incoming.keys):
                 continue
-            if stored and all(stored[name] == value for name, value in row.items()):
-                self.counts["unchanged"] += 1
-                continue
-            if not stored:
-                self.counts[publication_state(row["status"], row["published_at"], self.now)] += 1
-            self._report(article, row, stored)
-            if holder and holder["id"] != row["id"]:
-                row = self._park_slug(where, row)
-            if stored:
-                changed.append({"pk": stored["pk"], **row})
+            same = stored.find(incoming)
+            if not same and incoming.has_own_id and stored.holder(incoming):
+                self.deferred.append(incoming)
             else:
-                new.append(row)
-        self._write_rows(new, changed)
+                self._add(incoming, same, stored)
+        self._write_rows()
 
-    def _write_rows(self, new: list[Row], changed: list[Row]) -> None:
-        """Write the rows of new and changed articles, and count them."""
-        if new:
-            db.session.execute(insert(Article), new)
-        if changed:
-            db.session.execute(update(Article), changed)
-        self.counts.update(new=len(new), changed=len(changed))
+    def write_deferred(self, batch: list[Incoming]) -> None:
+        """Write articles of WordPress or Ghost whose ids are unknown.
 
-    def _report(self, article: SourceArticle, row: Row, stored: Row | None) -> None:
-        """Record what the import's report says of a new or a changed article."""
-        self.report.describe(article, row)
-        if len(self.report.changes) < MAX_CHANGES_SHOWN:
-            changes = ["new"]
-            if stored:
-                names = [name for column, name in FIELD_NAMES.items() if stored[column] != row[column]]
-                content = [name for name in names if name != "updatedAt"]  # it follows them
-                changes = content or names or ["search"]
-            self.report.changes.append((row["slug"], changes))
+        If the slug's holder has the same origin, the author has deleted the post and written it again.
+        """
+        stored = self._load_stored(batch)
+        for incoming in batch:
+            holder = stored.holder(incoming)
+            if not holder or has_same_origin(incoming, holder):
+                self._add(incoming, holder, stored)
+            elif has_same_content(self.rows.complete(incoming.given, holder), holder):
+                self._count_unchanged(incoming, holder)
+            else:
+                self.report.reject(slug_conflict(incoming, holder))
+        self._write_rows()
 
-    def _load_existing(self, articles: list[Row]) -> tuple[dict[str, Row], dict[str, Row]]:
-        """Return the rows that have any of the articles' ids and slugs, by id and by slug."""
+    def _load_stored(self, batch: list[Incoming]) -> StoredArticles:
+        """Return the stored articles that have any of the ids and slugs of a batch."""
         pks = select(Article.pk).where(Article.customer_id == self.customer_id)
-        same_ids = pks.where(Article.id.in_([article["id"] for article in articles if "id" in article]))
-        same_slugs = pks.where(Article.slug.in_([article["slug"] for article in articles]))
+        same_ids = pks.where(Article.id.in_([incoming.given["id"] for incoming in batch if "id" in incoming.given]))
+        same_slugs = pks.where(Article.slug.in_([incoming.slug for incoming in batch]))
         # A union: with "or" SQLite would read each of the customer's articles.
         same = select(Article.__table__).where(Article.pk.in_(same_ids.union(same_slugs)))
-        rows = [canonical_row(row, self.publisher) for row in db.session.execute(same).mappings()]
-        return {row["id"]: row for row in rows}, {row["slug"]: row for row in rows}
+        return StoredArticles(canonical_row(row, self.publisher) for row in db.session.execute(same).mappings())
 
-    def _find_stored(
-        self, article: SourceArticle, same_id: Row | None, same_slug: Row | None, *, has_id: bool
-    ) -> Row | None:
-        """Return the stored row of an article: the one with its id or, where that identifies it, with its slug."""
-        if same_id:
-            return same_id
-        # Native JSON carries our own ids, so an unknown id means a new article.
-        if same_slug and (article.matches_slug or not has_id) and same_slug["id"] not in self.seen["id"]:
-            return same_slug
-        return None
-
-    def _appears_twice(self, where: str, row: Row) -> bool:
+    def _appears_twice(self, where: str, keys: dict[str, str]) -> bool:
         """Return whether the import has had an article with this id or slug, which is then a mistake."""
-        for field, seen in self.seen.items():
-            if row[field] in seen:
-                reason = f"The article with the {field} {row[field]!r} appears twice in this import"
+        for field, value in keys.items():
+            if value in self.seen[field]:
+                reason = f"The article with the {field} {value!r} appears twice in this import"
                 hint = f"Remove one, or change its {field}."
-                self.report.add(Mistake(where, f"{reason}, also in {seen[row[field]]}. {hint}"))
+                self.report.reject(Mistake(where, f"{reason}, also in {self.seen[field][value]}. {hint}"))
                 return True
-            seen[row[field]] = where
+        for field, value in keys.items():
+            self.seen[field][value] = where
         return False
 
-    def _complete(self, given: Row, stored: Row | None) -> Row:
-        """Return all columns of an article but its `pk`: what is preserved, then given, then derived."""
-        row = self._preserved(stored) if stored else self._new_article_defaults(given)
-        row |= self._given(given, stored)
-        if row["status"] == "published" and not row["published_at"]:
-            row["published_at"] = self.now
-        row = fill_derived_fields(row | search_columns(row["title"], row["slug"]))
-        row["schema_markup"] = self._custom_markup(row, stored)
-        row["updated_at"] = self._updated_at(row, stored)
-        return row | {"customer_id": self.customer_id}
+    def _add(self, incoming: Incoming, same: Row | None, stored: StoredArticles) -> None:
+        """Add an article to the new, the changed or the unchanged ones. `same` is what is stored of it."""
+        if same and same["id"] != incoming.given.get("id") and self._appears_twice(incoming.where, {"id": same["id"]}):
+            return
+        row, holder = self.rows.complete(incoming.given, same), stored.holder(incoming)
+        if same and all(same[name] == value for name, value in row.items()):
+            self._count_unchanged(incoming, same)
+            return
+        if holder and holder["id"] != row["id"]:
+            if not self.swap_slugs:
+                self.report.reject(slug_conflict(incoming, holder))
+                return
+            self.pending.append((incoming, row["id"]))
+            row["slug"] = f" {row['id']}"  # until `set_pending_slugs`; no real slug has a space
+        self._accept(incoming, row["id"])
+        self._note(incoming, row, same)
+        if same:
+            self.changed.append({"pk": same["pk"], **row})
+            stored.release_slug(same)
+        else:
+            self.new.append(row)
 
-    def _preserved(self, stored: Row) -> Row:
-        """Return the columns of a stored article that an import need not give."""
-        return {name: stored[name] for name in PRESERVED_COLUMNS}
+    def _count_unchanged(self, incoming: Incoming, stored: Row) -> None:
+        self.counts["unchanged"] += 1
+        self._accept(incoming, stored["id"])
 
-    def _new_article_defaults(self, given: Row) -> Row:
-        """Return the columns of a new article that an import need not give."""
-        published_at = given.get("published_at")
-        return {
-            "id": str(uuid4()),
-            "status": "published" if published_at else "draft",
-            "created_at": published_at if published_at and published_at < self.now else self.now,
-            "published_at": published_at,
-            "views": 0,
-        }
+    def _accept(self, incoming: Incoming, article_id: str) -> None:
+        """Record that an article is stored, or will be."""
+        self.seen["id"].setdefault(article_id, incoming.where)
+        if self.redirects:
+            self.redirects.add(incoming.article.old_urls, incoming.slug)
 
-    def _given(self, given: Row, stored: Row | None) -> Row:
-        """Return the columns that the import gives. A stored article keeps its id."""
-        row = given | ({"id": stored["id"]} if stored else {})
-        if self.publish_dated and "published_at" in given:
-            row.setdefault("status", "published")
-        return row
-
-    def _custom_markup(self, row: Row, stored: Row | None) -> str | None:
-        """Return the structured data that was given, or None if it is the generated one, which follows later changes.
-
-        An export holds what was generated with the `updatedAt` that it has itself, or that is still stored.
-        """
-        markup: str | None = row.get("schema_markup")
-        if markup is None:
-            return None
-        times = filter(None, (row.get("updated_at"), stored and stored["updated_at"]))
-        generated = (custom_schema_markup(row | {"updated_at": time}, self.publisher) is None for time in times)
-        return None if any(generated) else markup
-
-    def _updated_at(self, row: Row, stored: Row | None) -> datetime:
-        """Return when the article was last changed.
-
-        A given time that is not later than the stored one is left over from an export.
-        """
-        given: datetime | None = row.get("updated_at")
+    def _note(self, incoming: Incoming, row: Row, stored: Row | None) -> None:
+        """Report a new or a changed article."""
+        self.report.describe(incoming.article, row | {"slug": incoming.slug})
         if not stored:
-            return given or self.now
-        before: datetime = stored["updated_at"]
-        if given and given > before:
-            return given
-        return before if all(row[name] == stored[name] for name in CONTENT_COLUMNS) else self.now
+            self.counts[publication_state(row["status"], row["published_at"], self.now)] += 1
+            self.report.note_change(incoming.slug, [])
+            return
+        if is_replaced(incoming, stored):
+            self.report.noticeable[REPLACED].append(incoming.slug)
+        names = [name for column, name in FIELD_NAMES.items() if stored[column] != row[column]]
+        content = [name for name in names if name != "updatedAt"]  # it follows them
+        self.report.note_change(incoming.slug, content or names or ["search"])
 
-    def _park_slug(self, where: str, row: Row) -> Row:
-        """Return the row with a unique placeholder for its slug, which another article has until it is written too.
-
-        `set_pending_slugs` sets the real one at the end of the import.
-        """
-        self.pending.append((where, row))
-        return row | {"slug": f" {row['id']}"}  # no slug has a space
+    def _write_rows(self) -> None:
+        """Write the batch: changes in their order, because one may free a slug for the next, then new articles."""
+        if self.changed:
+            db.session.execute(update(Article), self.changed)
+        if self.new:
+            db.session.execute(insert(Article), self.new)
+        self.counts.update(new=len(self.new), changed=len(self.changed))
+        self.new, self.changed = [], []
 
     def set_pending_slugs(self) -> None:
         """Set the slugs that other articles of the import have given up."""
         is_of_customer = Article.customer_id == self.customer_id
-        for where, row in self.pending:
-            holder = db.session.scalar(select(Article.id).where(is_of_customer, Article.slug == row["slug"]))
-            if holder:
-                reason = f"The article with the id {holder!r} already has this slug."
-                hint = "Choose another slug. To replace that article, use its id or none."
-                self.report.add(Mistake(where, f"{reason} {hint}", "slug"))
+        for incoming, article_id in self.pending:
+            holders = select(Article.id, Article.title).where(is_of_customer, Article.slug == incoming.slug)
+            if holder := db.session.execute(holders).mappings().first():
+                self.report.reject(slug_conflict(incoming, holder))
             else:
-                statement = update(Article).where(is_of_customer, Article.id == row["id"])
-                db.session.execute(statement.values(slug=row["slug"]))
+                statement = update(Article).where(is_of_customer, Article.id == article_id)
+                db.session.execute(statement.values(slug=incoming.slug))
 
     def unpublish_missing(self) -> None:
         """Turn the customer's published articles that this import has not brought into drafts.
@@ -258,6 +230,6 @@ class ArticleWriter:
         missing = [row for row in db.session.execute(published, parameters) if row.id not in self.seen["id"]]
         if missing:
             db.session.execute(update(Article), [{"pk": row.pk, "status": "draft"} for row in missing])
-        room = MAX_CHANGES_SHOWN - len(self.report.changes)
-        self.report.changes += [(row.slug, ["status"]) for row in missing[:room]]
+        for row in missing:
+            self.report.note_change(row.slug, ["status"])
         self.counts["unpublished"] = len(missing)

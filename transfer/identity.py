@@ -1,0 +1,100 @@
+"""Which stored article an imported one is."""
+
+import re
+from collections.abc import Iterable
+from typing import Any, NamedTuple
+
+from converters.records import Mistake, SourceArticle
+from transfer.rows import Row
+
+OWN_ID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")  # a UUID, as the import generates it
+GHOST_ID = re.compile(r"[0-9a-f]{24}")
+
+
+class Incoming(NamedTuple):
+    """A valid article of a source."""
+
+    where: str  # with its slug
+    article: SourceArticle
+    given: Row  # the columns that it gives
+
+    @property
+    def slug(self) -> str:
+        """The article's slug, which every import gives."""
+        slug: str = self.given["slug"]
+        return slug
+
+    @property
+    def keys(self) -> dict[str, str]:
+        """The article's slug and, if it has one, its id, by their names."""
+        return {name: self.given[name] for name in ("id", "slug") if name in self.given}
+
+    @property
+    def has_own_id(self) -> bool:
+        """Whether the article has an id of WordPress or Ghost."""
+        return self.article.has_own_id and "id" in self.given
+
+
+class StoredArticles:
+    """The stored articles that have any of the ids and slugs of a batch."""
+
+    def __init__(self, rows: Iterable[Row]) -> None:
+        rows = list(rows)
+        self._by_id = {row["id"]: row for row in rows}
+        self._by_slug = {row["slug"]: row for row in rows}
+
+    def find(self, incoming: Incoming) -> Row | None:
+        """Return the stored article that an imported one certainly is, or None."""
+        if same_id := self._by_id.get(incoming.given.get("id", "")):
+            return same_id
+        holder = self.holder(incoming)
+        if not holder:
+            return None
+        if incoming.has_own_id:
+            return holder if _is_former(incoming, holder) else None
+        # Native JSON carries our own ids, so an unknown id means a new article.
+        return holder if incoming.article.matches_slug or "id" not in incoming.given else None
+
+    def holder(self, incoming: Incoming) -> Row | None:
+        """Return the stored article that has the slug of an imported one."""
+        return self._by_slug.get(incoming.slug)
+
+    def release_slug(self, stored: Row) -> None:
+        """Forget the slug of an article that has another one from now on."""
+        self._by_slug.pop(stored["slug"], None)
+
+
+def _is_former(incoming: Incoming, stored: Row) -> bool:
+    """Return whether version 1.2.1 stored this article, under a number that posts of several blogs have."""
+    has_former_id: bool = stored["id"] == incoming.article.former_id
+    has_same_date: bool = stored["published_at"] == incoming.given.get("published_at")
+    return has_former_id and has_same_date
+
+
+def has_same_origin(incoming: Incoming, stored: Row) -> bool:
+    """Return whether a stored article comes from the same WordPress blog, or from Ghost like the imported one."""
+    return origin(incoming.given["id"]) == origin(stored["id"]) != ""
+
+
+def origin(article_id: str) -> str:
+    """Return the system that an id comes from: a WordPress blog, Ghost, or "" for all others."""
+    if article_id.startswith("wordpress-"):
+        return article_id.rpartition("-")[0]  # "wordpress" for ids of version 1.2.1, which lack the blog
+    return "ghost" if GHOST_ID.fullmatch(article_id) else ""
+
+
+def is_replaced(incoming: Incoming, stored: Row) -> bool:
+    """Return whether an import changes an article that another source may have brought."""
+    known_ids = incoming.given.get("id"), incoming.article.former_id
+    is_foreign = stored["id"] not in known_ids and not OWN_ID.fullmatch(stored["id"])
+    return incoming.article.matches_slug and is_foreign
+
+
+def slug_conflict(incoming: Incoming, holder: Any) -> Mistake:
+    """Return the mistake that another stored article, of which `holder` has the id and title, has the slug."""
+    if incoming.has_own_id:
+        hint = "Rename or delete the stored one (flask articles delete), or import for another --customer."
+    else:
+        hint = "Choose another slug. To replace that article, use its id or none."
+    reason = f"Has this slug already, and is another article. {hint}"
+    return Mistake(incoming.where, reason, "slug", f"{holder['title']} ({holder['id']})")

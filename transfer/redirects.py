@@ -1,0 +1,45 @@
+"""Old URLs of imported articles, as a CSV file from which an owner makes redirects."""
+
+import csv
+import os
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import IO
+
+
+class Redirects:
+    """A CSV file of old URLs and slugs that is being written."""
+
+    def __init__(self, file: IO[str]) -> None:
+        self._file = file
+        self._writer = csv.writer(file, lineterminator="\n")
+        self._writer.writerow(("old_url", "slug"))
+
+    def add(self, old_urls: Iterable[str], slug: str) -> None:
+        """Write a row for each of an article's old URLs."""
+        self._writer.writerows((url, slug) for url in old_urls)
+
+    def flush(self) -> None:
+        """Write what is buffered, so that a full disk is noticed in time. Raises OSError."""
+        self._file.flush()
+
+
+@contextmanager
+def create_redirects(target: Path) -> Iterator[Redirects]:
+    """Yield redirects that become the file `target` if the block succeeds. It must not exist. Raises OSError."""
+    try:
+        folder = TemporaryDirectory(".tmp", f".{target.name}-", target.resolve().parent, ignore_cleanup_errors=True)
+    except OSError as error:
+        raise OSError(error.errno, error.strerror, str(target)) from error  # not the temporary name
+    with folder as temporary:
+        path = Path(temporary, target.name)
+        with open(path, "x", encoding="utf-8", newline="") as file:
+            yield Redirects(file)
+        try:
+            os.link(path, target)  # unlike a rename, never replaces a file
+        except FileExistsError:
+            raise
+        except OSError:  # no hard links in this file system, such as FAT
+            os.replace(path, target)
