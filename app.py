@@ -10,12 +10,12 @@ import auth
 import commands
 import errors
 from commands.errors import report_errors
-from commands.lookup import open_and_report
-from commands.start_message import NAME, print_start_message, warn_of_demo_key
+from commands.start_message import print_start_message, warn_of_demo_key
+from commands.transactions import open_and_report
 from endpoints import articles, caching, cors, health, openapi, page, previews, sitemap
 from schemas import API_PATH
 from serving.log import AccessLog, log_to_stderr
-from settings import FOLDER, __version__, load_environment, read_settings
+from settings import FOLDER, NAME, __version__, load_environment, read_settings
 from storage import database
 from storage.engine import release_connection
 
@@ -72,7 +72,7 @@ def main() -> None:
     settings = app.config
     log_to_stderr(settings["LOG_LEVEL"])
     listener = server.listen(settings["HOST"], settings["PORT"])
-    with app.app_context():
+    with app.app_context(), report_errors():
         open_and_report(create=True)
         address, port, *_ = listener.getsockname()
         print_start_message(server.base_url(settings["HOST"], port))

@@ -13,11 +13,13 @@ from sqlalchemy import delete, func, select
 
 from app import create_app
 from auth import hash_key
-from commands import echo, params
-from commands.customers import remove_customer
+from commands import params
+from commands.customers import find_customer, find_or_create_customer, remove_customer
 from commands.errors import report_errors
 from commands.keys import add_key
-from commands.lookup import DEMO_CUSTOMER, command_transaction, find_customer, find_or_create_customer
+from commands.lookup import DEMO_CUSTOMER
+from commands.terminal import echo
+from commands.transactions import command_transaction
 from content.search import fold
 from converters.records import number_articles
 from models import ApiKey, Article, Customer, db
@@ -164,7 +166,7 @@ def main(articles: int, key: str | None, remove: bool) -> None:
     """Create the customer Demo with articles, drafts and a scheduled article. Running it again changes nothing."""
     app = create_app()
     site = base_url(app.config["HOST"], app.config["PORT"] or 8000)  # 0 is a different port each time
-    with app.app_context():
+    with app.app_context(), report_errors():
         if remove:
             echo(remove_demo())
             return

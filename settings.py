@@ -1,5 +1,6 @@
-"""The settings, from environment variables and the file `.env`; and the service's version."""
+"""The settings, from environment variables and the file `.env`; and the service's name and version."""
 
+import logging
 import os
 import re
 from collections.abc import Iterable, Mapping
@@ -9,12 +10,13 @@ from pathlib import Path
 from typing import Any
 
 import click
-from dotenv import dotenv_values
+from dotenv import dotenv_values, find_dotenv
 from flask.helpers import get_load_dotenv
 from marshmallow import EXCLUDE, Schema, ValidationError, fields
 
 from fields import WholeNumber, one_of, parse_time_zone, validate_http_url
 
+NAME = "Article Delivery API"
 __version__ = "1.2.1"
 
 FOLDER = Path(__file__).resolve().parent
@@ -56,6 +58,7 @@ class SettingsSchema(Schema):
     CACHE_MB = WholeNumber(0, 100_000, load_default=64)
     CORS_ORIGINS = OriginList(load_default=())
     SITE_URL = fields.String(load_default="", validate=validate_http_url)
+    CUSTOMER = fields.String(load_default="")
     TIMEZONE = TimeZone(load_default=UTC)
     LOG_LEVEL = fields.String(load_default="info", validate=one_of(("debug", "info", "warning", "error")))
 
@@ -88,8 +91,10 @@ def load_environment() -> dict[str, str]:
     return _read_env_file(ENV_FILE) | environment if get_load_dotenv() else environment
 
 
-@cache  # read once per process, and so each line that python-dotenv cannot parse is warned about once
+@cache  # read once per process, so that python-dotenv warns once about a line that it cannot parse
 def _read_env_file(path: Path) -> dict[str, str]:
+    if os.environ.get("FLASK_RUN_FROM_CLI") and find_dotenv(usecwd=True) == str(path):
+        logging.getLogger("dotenv").setLevel(logging.ERROR)  # `flask` has read the same file, and printed its warnings
     try:
         values = dotenv_values(path)
     except (OSError, UnicodeDecodeError) as error:

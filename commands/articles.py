@@ -1,7 +1,7 @@
 """`flask articles`: list, publish, unpublish and delete articles."""
 
 from collections import Counter
-from datetime import UTC, datetime
+from datetime import UTC, datetime, tzinfo
 from typing import Any
 
 import click
@@ -9,9 +9,12 @@ import orjson
 from flask import current_app
 from sqlalchemy import Row, delete, select, update
 
-from commands import count_articles, echo, params
-from commands.local_time import format_local, timestamp
-from commands.lookup import confirm, customer_transaction, get_articles
+from commands import params
+from commands.groups import articles
+from commands.local_time import format_both, format_local, parse_local_time
+from commands.lookup import get_articles
+from commands.terminal import confirm, count_articles, echo
+from commands.transactions import customer_transaction
 from content.search import search_columns
 from fields import format_timestamp
 from models import Article, db, publication_state
@@ -20,18 +23,24 @@ from storage.queries import filter_parameters, matching
 STATES = "published", "scheduled", "draft"
 
 
-@click.command("list")
-@click.option("--state", type=click.Choice(STATES), help="Only those in this state.")
-@click.option("--search", type=params.text, default="", metavar="WORDS", help="With all the words in title or slug.")
+@articles.command("list")
+@click.option("--state", type=click.Choice(STATES), help="Only articles in this state.")
+@click.option(
+    "--search",
+    type=params.text,
+    default="",
+    metavar="WORDS",
+    help="Only articles with all these words in title or slug.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print JSON Lines.")
 @params.customer_option
 def list_articles(state: str | None, search: str, as_json: bool, customer: str | None) -> None:
-    """Print a line for each article, drafts first.
+    """Print a line for each article, drafts first, then the latest.
 
-    A line has state, publication in UTC, slug and title; the latest article comes first. The last line, on standard
-    error, says how many of each state are listed.
+    A line has the state, the time of publication in TIMEZONE (in UTC with --json), the slug and the title. The last
+    line, on standard error, counts the articles in each state.
     """
-    now, counts = datetime.now(UTC), Counter[str]()
+    now, zone, counts = datetime.now(UTC), current_app.config["TIMEZONE"], Counter[str]()
     with customer_transaction(customer, writes=False) as owner:
         rows = select(Article.status, Article.published_at, Article.slug, Article.title)
         words = filter_parameters({"q": search})
@@ -41,68 +50,75 @@ def list_articles(state: str | None, search: str, as_json: bool, customer: str |
             row_state = publication_state(row.status, row.published_at, now)
             if state in (None, row_state):
                 counts[row_state] += 1
-                moment = format_timestamp(row.published_at) if row.published_at else None
-                record = {"state": row_state, "publishedAt": moment, "slug": row.slug, "title": row.title}
-                if as_json:
-                    click.echo(orjson.dumps(record))
-                else:
-                    echo(*(value or "-" for value in record.values()))
-    echo(", ".join(f"{counts[name]} {name}" for name in STATES), err=True)
+                _print_article(row, row_state, None if as_json else zone)
+    times = "" if as_json or zone is UTC else f" (times in {zone})"
+    echo(", ".join(f"{counts[name]} {name}" for name in STATES) + times, err=True)
 
 
-@click.command()
+def _print_article(row: Any, state: str, zone: tzinfo | None) -> None:
+    """Print a line for a person, with local time or, without a `zone`, a line of JSON."""
+    if zone:
+        echo(state, format_local(row.published_at, zone) if row.published_at else "-", row.slug, row.title)
+    else:
+        moment = format_timestamp(row.published_at) if row.published_at else None
+        record = {"state": state, "publishedAt": moment, "slug": row.slug, "title": row.title}
+        click.echo(orjson.dumps(record))
+
+
+@articles.command()
 @click.argument("slugs", metavar="SLUG...", nargs=-1, required=True, type=params.text)
-@click.option("--at", type=timestamp, help='When, as in 2030-01-31 or "2030-01-31 09:30".')
+@click.option("--at", metavar="TIMESTAMP", help='When, as in 2030-01-31 or "2030-01-31 09:30".')
 @params.customer_option
-def publish(slugs: tuple[str, ...], at: datetime | None, customer: str | None) -> None:
-    """Publish articles, now or at a time.
+def publish(slugs: tuple[str, ...], at: str | None, customer: str | None) -> None:
+    """Publish articles, now or at a given time.
 
-    Without --at, an article keeps the date of an earlier publication. All of them or, if one does not exist, none. A
-    time without a zone is of the setting TIMEZONE.
+    Without --at, an article keeps the date of an earlier publication. A time without a UTC offset is in TIMEZONE. If
+    one of the articles does not exist, none is changed.
     """
     now, zone, lines = datetime.now(UTC), current_app.config["TIMEZONE"], []
+    given = None if at is None else parse_local_time(at, zone)
     with customer_transaction(customer, writes=True) as owner:
         for article in get_articles(owner, slugs):
             earlier = article.published_at
-            moment = at or (earlier if earlier and earlier <= now else now)
+            moment = given or (earlier if earlier and earlier <= now else now)
             _update(article, status="published", published_at=moment)
             state = "published since" if moment <= now else "scheduled for"
-            replaced = f" (replaces {format_local(earlier, zone)})" if earlier not in (None, moment) else ""
-            lines.append(f"{article.slug}: {state} {format_local(moment, zone)}{replaced}")
+            replaced = f" (replaces {format_both(earlier, zone)})" if earlier not in (None, moment) else ""
+            lines.append(f"{article.slug}: {state} {format_both(moment, zone)}{replaced}")
     for line in lines:
         echo(line)
 
 
-@click.command()
+@articles.command()
 @click.argument("slugs", metavar="SLUG...", nargs=-1, required=True, type=params.text)
 @params.customer_option
 def unpublish(slugs: tuple[str, ...], customer: str | None) -> None:
     """Turn articles into drafts.
 
-    All of them or, if one does not exist, none. They keep their dates, for when they are published again.
+    They keep their dates for when they are published again. If one of the articles does not exist, none is changed.
     """
     with customer_transaction(customer, writes=True) as owner:
-        articles = get_articles(owner, slugs)
-        for article in articles:
+        found = get_articles(owner, slugs)
+        for article in found:
             _update(article, status="draft")
-    for article in articles:
+    for article in found:
         echo(f"{article.slug}: draft")
 
 
 def _update(article: Row[Any], **values: Any) -> None:
-    """Write these columns alone, and those of search again: another tool may have changed title or slug."""
+    """Write these columns and, because another tool may have changed title or slug, those of search."""
     values |= search_columns(article.title, article.slug)
     db.session.execute(update(Article).where(Article.pk == article.pk).values(values))
 
 
-@click.command("delete")
+@articles.command("delete")
 @click.argument("slugs", metavar="SLUG...", nargs=-1, required=True, type=params.text)
 @params.customer_option
-@click.option("--yes", is_flag=True, help="Do not ask.")
+@click.option("--yes", is_flag=True, help="Do not ask for confirmation.")
 def delete_articles(slugs: tuple[str, ...], customer: str | None, yes: bool) -> None:
-    """Delete articles for good: all of them or none."""
+    """Delete articles permanently. If one of them does not exist, none is deleted."""
     count = count_articles(len(set(slugs)))
-    confirm(f"This deletes {count} for good.", yes)
+    confirm(f"This permanently deletes {count}.", yes)
     with customer_transaction(customer, writes=True) as owner:
         pks = [article.pk for article in get_articles(owner, slugs)]
         db.session.execute(delete(Article).where(Article.pk.in_(pks)))

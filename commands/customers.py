@@ -3,17 +3,16 @@
 import click
 from sqlalchemy import delete, func, select
 
-from commands import echo, params
-from commands.lookup import check_customer_name, confirm, customer_transaction, open_and_report
+from commands import params
+from commands.groups import customers
+from commands.terminal import confirm, echo
+from commands.transactions import customer_transaction, open_and_report
 from models import ApiKey, Article, Customer, db
 
 
-@click.command("list")
+@customers.command("list")
 def list_customers() -> None:
-    """Print a line for each customer.
-
-    A line has the name, the number of articles and the number of keys.
-    """
+    """Print a line for each customer: name, number of articles, number of keys."""
     open_and_report()
     columns = Article.customer_id, ApiKey.customer_id
     counts = (select(func.count()).where(column == Customer.id).scalar_subquery() for column in columns)
@@ -21,26 +20,23 @@ def list_customers() -> None:
         echo(*row)
 
 
-@click.command()
+@customers.command()
 @click.argument("old", type=params.customer_name)
 @click.argument("new", type=params.customer_name)
 def rename(old: str, new: str) -> None:
-    """Rename the customer OLD to NEW.
-
-    The structured data that is generated for its articles follows.
-    """
+    """Rename the customer OLD to NEW, in the structured data of its articles too."""
     with customer_transaction(old, writes=True) as customer:
         check_customer_name(new, renamed=customer)
         customer.name = new
     echo(f"Renamed {old} to {new}.")
 
 
-@click.command("delete")
+@customers.command("delete")
 @click.argument("name", type=params.customer_name)
-@click.option("--yes", is_flag=True, help="Do not ask.")
+@click.option("--yes", is_flag=True, help="Do not ask for confirmation.")
 def delete_customer(name: str, yes: bool) -> None:
     """Delete the customer NAME with its articles and keys."""
-    confirm(f"This deletes {name}, its articles and its keys for good.", yes)
+    confirm(f"This permanently deletes {name}, its articles and its keys.", yes)
     with customer_transaction(name, writes=True) as customer:
         removed = remove_customer(customer)
     echo(removed)
@@ -53,3 +49,34 @@ def remove_customer(customer: Customer) -> str:
     keys = connection.execute(delete(ApiKey).where(ApiKey.customer_id == customer.id)).rowcount
     db.session.delete(customer)
     return f"Deleted {customer.name} (articles: {articles}, keys: {keys})."
+
+
+def find_customer(name: str) -> Customer | None:
+    """Return the customer of this name, or None."""
+    return db.session.scalar(select(Customer).filter_by(name=name))
+
+
+def find_or_create_customer(name: str) -> tuple[Customer, bool]:
+    """Return the customer of this name, and whether it is new: created in the session's transaction.
+
+    The caller announces a new one once it is committed. Raises click.ClickException if the new name is too similar to
+    another customer's.
+    """
+    if customer := find_customer(name):
+        return customer, False
+    check_customer_name(name)
+    customer = Customer(name=name)
+    db.session.add(customer)
+    db.session.flush()
+    return customer, True
+
+
+def check_customer_name(name: str, renamed: Customer | None = None) -> None:
+    """Raise click.ClickException if a customer other than `renamed` has this name, ignoring case and whitespace."""
+    for customer in db.session.scalars(select(Customer)):
+        if customer is not renamed and _without_case_and_spaces(customer.name) == _without_case_and_spaces(name):
+            raise click.ClickException(f"There is already a customer {customer.name!r}. Use that name, or rename it.")
+
+
+def _without_case_and_spaces(name: str) -> str:
+    return "".join(name.split()).casefold()

@@ -1,36 +1,44 @@
-"""`flask database`: backup and restore."""
+"""`flask database`: back up and restore the database."""
 
 from pathlib import Path
 
 import click
 
-from commands import echo
-from commands.lookup import confirm
-from storage.backup import back_up
-from storage.backup import restore as restore_backup
+from commands.errors import Interrupted
+from commands.groups import database
+from commands.terminal import confirm, echo
+from commands.transactions import report_wait
 
 
-@click.command()
+@database.command()
 @click.argument("file", type=click.Path(path_type=Path))
 def backup(file: Path) -> None:
-    """Write a copy of the database to FILE, a new file.
+    """Write a consistent copy of the database to FILE, which must not exist.
 
-    The service may run meanwhile.
+    The service can keep running.
     """
+    from storage.backup import back_up
+
     for line in back_up(file):
         echo(line, err=True)
     echo(f"Backed up to {file}.", err=True)
 
 
-@click.command()
+@database.command()
 @click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
-@click.option("--yes", is_flag=True, help="Do not ask.")
+@click.option("--yes", is_flag=True, help="Do not ask for confirmation.")
 def restore(file: Path, yes: bool) -> None:
-    """Put the backup FILE in the database's place.
+    """Replace the database's content with the backup FILE.
 
-    The service may run meanwhile.
+    The service can keep running.
     """
+    from storage.backup import restore as restore_backup
+
     confirm("This replaces all articles and keys.", yes)
-    for line in restore_backup(file):
+    try:
+        lines = restore_backup(file, report_wait)
+    except KeyboardInterrupt as error:
+        raise Interrupted("the database is either unchanged or completely restored.") from error
+    for line in lines:
         echo(line, err=True)
     echo(f"Restored from {file}. Keys that were revoked since the backup are valid again: revoke them.", err=True)

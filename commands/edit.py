@@ -7,40 +7,35 @@ from tempfile import NamedTemporaryFile
 import click
 from flask import current_app
 
-from commands import echo, params
-from commands.import_articles import echo_notes
-from commands.lookup import can_ask, customer_transaction, get_articles, get_customer, open_and_report
-from converters.front_matter import parse_front_matter
-from converters.markdown_files import own_article
-from converters.records import Mistake, SourceArticle
+from commands import params
+from commands.groups import articles
+from commands.lookup import get_articles, get_customer
+from commands.terminal import can_ask, echo
+from commands.transactions import customer_transaction, open_and_report
 from models import Customer
 from storage.engine import release_connection
-from transfer.article_files import format_article
-from transfer.export import export_articles
-from transfer.report import ImportFailedError, ImportReport
-from transfer.writer import save_articles
 
-CONFLICT = "The article was changed or deleted while the editor was open. To import your text as it is would undo that."
+CONFLICT = "The article was changed or deleted while the editor was open. Importing your text as it is would undo that."
 
 
-@click.command()
+@articles.command()
 @click.argument("slug", type=params.text)
 @params.customer_option
 def edit(slug: str, customer: str | None) -> None:
-    """Open the article SLUG in $EDITOR, and import what was saved.
+    """Open the article SLUG in $EDITOR, and import what you save.
 
-    The file has the article's fields in YAML, and then its HTML. After a mistake the editor can be opened again. A time
-    without a zone is of the setting TIMEZONE.
+    The file has the article's fields in YAML, then its HTML. If there is a mistake, you can open the editor again. A
+    time without a UTC offset is in TIMEZONE.
     """
     open_and_report()
     owner = get_customer(customer, writes=True)
-    get_articles(owner, (slug,))  # It raises if there is no such article.
+    get_articles(owner, (slug,))  # raises if there is no such article
     original = _format_current(owner, slug)
     release_connection()
     with NamedTemporaryFile(prefix="article-", suffix=".html", delete=False) as temporary:
         temporary.write(original)
     file = Path(temporary.name)
-    is_kept = True  # After a signal too: it does not end the editor, which may still save.
+    is_kept = True  # after a signal too, because the editor survives it and may still save
     try:
         result = _edit_until_valid(file, original, slug, customer)
         is_kept = False
@@ -58,23 +53,28 @@ def edit(slug: str, customer: str | None) -> None:
 
 
 def _read(file: Path) -> bytes:
-    """Return what the file holds: nothing if the editor has removed it."""
+    """Return the file's content, or nothing if the editor has removed it."""
     return file.read_bytes() if file.is_file() else b""
 
 
 def _format_current(owner: Customer, slug: str) -> bytes:
     """Return the article as a file, which is empty if there is no such article."""
+    from transfer.article_files import format_article
+    from transfer.export import export_articles
+
     return b"".join(map(format_article, export_articles(owner, (slug,), all_fields=False)))
 
 
 def _edit_until_valid(file: Path, original: bytes, slug: str, customer: str | None) -> str:
-    """Open the file in the editor until what is saved can be imported; return what became of the article.
+    """Open the file in the editor until it can be imported; return "changed" or "unchanged".
 
-    A file that was emptied or removed changes nothing. Raises click.ClickException if the editor cannot be used or the
-    article is no longer the original, and click.Abort if nobody corrects a mistake.
+    An empty or removed file changes nothing. Raises click.ClickException if the editor fails or the article has
+    changed meanwhile, and click.Abort if the user gives up.
     """
+    from transfer.report import ImportFailedError
+
     while True:
-        click.edit(filename=str(file))
+        _open_editor(file)
         text = _read(file)
         if text in (original, b""):
             return "unchanged"
@@ -87,23 +87,41 @@ def _edit_until_valid(file: Path, original: bytes, slug: str, customer: str | No
         click.confirm("Open the editor again?", default=True, abort=True, err=True)
 
 
-def _import(text: bytes, original: bytes, slug: str, customer: str | None) -> str:
-    """Import the text in the article's place; return "changed" or "unchanged".
+def _open_editor(file: Path) -> None:
+    """Open the file in the editor and wait until it is closed. Raises click.ClickException if that fails."""
+    try:
+        click.edit(filename=str(file))
+    except click.ClickException as error:
+        reason = error.message
+        if isinstance(error.__cause__, OSError):
+            name = error.__cause__.filename
+            reason = f"The editor {name!r} cannot be started ({error.__cause__.strerror})."
+        raise click.ClickException(f"{reason} Set EDITOR to the editor's command.") from error
 
-    Raises ImportFailedError with a line for each mistake, and click.ClickException if the article is no longer the
-    original.
+
+def _import(text: bytes, original: bytes, slug: str, customer: str | None) -> str:
+    """Replace the article with the text; return "changed" or "unchanged".
+
+    Raises ImportFailedError with a line for each mistake, and click.ClickException if the article has changed since.
     """
+    from commands.import_articles import echo_notes
+    from converters.front_matter import parse_front_matter
+    from converters.markdown_files import own_article
+    from converters.records import Mistake, SourceArticle
+    from transfer.report import ImportReport
+    from transfer.writer import save_articles
+
     report, zone = ImportReport(), current_app.config["TIMEZONE"]
-    articles: list[SourceArticle] = []
+    edited: list[SourceArticle] = []
     with report.catch("the file"):
         article = own_article("the file", *parse_front_matter(text), zone)
         article_id = parse_front_matter(original)[0]["id"]
         if article.fields.setdefault("id", article_id) != article_id:
             report.add(Mistake("the file", f"Must stay {article_id!r}.", "id"))
-        articles.append(article)
+        edited.append(article)
     with customer_transaction(customer, writes=True) as owner:
         if _format_current(owner, slug) != original:
             raise click.ClickException(CONFLICT)
-        counts = save_articles(owner, articles, report)
+        counts = save_articles(owner, edited, report)
     echo_notes(report)
     return "changed" if counts["changed"] else "unchanged"

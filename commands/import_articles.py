@@ -2,8 +2,7 @@
 
 import os
 from collections import Counter
-from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack
 from datetime import tzinfo
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -11,9 +10,12 @@ from typing import TYPE_CHECKING
 import click
 from flask import current_app
 
-from commands import echo, params
-from commands.lookup import get_customer, open_and_report
-from commands.progress import patient_write_transaction, show_progress
+from commands import params
+from commands.groups import articles
+from commands.lookup import get_customer
+from commands.progress import show_progress
+from commands.terminal import echo
+from commands.transactions import open_and_report, waiting_write_transaction
 from models import db
 from settings import load_environment
 from storage.engine import release_connection
@@ -30,7 +32,7 @@ def new_file(value: str) -> Path:
     return Path(value)
 
 
-@click.command("import")
+@articles.command("import")
 @click.argument("sources", metavar="SOURCE...", nargs=-1, required=True, type=params.source)
 @params.customer_option
 @click.option(
@@ -108,30 +110,20 @@ def _import(
     open_and_report()
     get_customer(customer, writes=True)
     release_connection()
-    with ExitStack() as stack, _report_interrupt():
+    with ExitStack() as stack:
         file = stack.enter_context(create_redirects(redirects)) if redirects and not flags["dry_run"] else None
         records = stack.enter_context(open_sources(sources, options, key, report, show_progress))
-        articles = stack.enter_context(show_progress(records, "Importing articles"))
-        stack.enter_context(patient_write_transaction())
+        counted = stack.enter_context(show_progress(records, "Importing articles"))
+        stack.enter_context(waiting_write_transaction())
         # Again, because the customer may have been deleted or renamed while the sources were received.
         owner = get_customer(customer, writes=True)
         modes = {name: flags[name] for name in ("skip_invalid", "unpublish_missing")}
-        counts = save_articles(owner, articles, report, redirects=file, **modes)
+        counts = save_articles(owner, counted, report, redirects=file, **modes)
         if file:
             file.flush()
         if flags["dry_run"]:
             db.session.rollback()
     return counts
-
-
-@contextmanager
-def _report_interrupt() -> Iterator[None]:
-    """Say after Ctrl+C that nothing was written, which is true until the transaction is committed."""
-    try:
-        yield
-    except KeyboardInterrupt:
-        click.echo("\nInterrupted: nothing was written.", err=True)
-        raise click.exceptions.Exit(1) from None
 
 
 def _echo_result(report: "ImportReport", counts: Counter[str], flags: dict[str, bool]) -> None:

@@ -7,38 +7,38 @@ import click
 from sqlalchemy import select
 
 from auth import hash_key
-from commands import echo, params
-from commands.lookup import command_transaction, find_or_create_customer, open_and_report
+from commands import params
+from commands.customers import find_or_create_customer
+from commands.groups import keys
+from commands.terminal import echo
+from commands.transactions import command_transaction, open_and_report
 from models import ApiKey, Customer, db
 
 
-@click.command()
+@keys.command()
 @click.argument("customer", type=params.customer_name)
-@click.option("--expires", type=click.DateTime(["%Y-%m-%d"]), help="The last day, in UTC, on which the key is valid.")
+@click.option("--expires", type=click.DateTime(["%Y-%m-%d"]), help="The last day on which the key is valid (UTC).")
 def create(customer: str, expires: datetime | None) -> None:
-    """Create a key for CUSTOMER, who is created too if new.
+    """Create a key for CUSTOMER, who is created too if necessary.
 
-    Only the key goes to standard output. It is shown this once and cannot be read again.
+    Standard output gets the key and nothing else. It cannot be shown again.
     """
     last_day = expires.date() if expires else None
     if last_day and last_day < datetime.now(UTC).date():
-        raise click.BadParameter(f"{last_day} is past.", param_hint="--expires")
+        raise click.BadParameter(f"{last_day} is in the past.", param_hint="--expires")
     with command_transaction(create=True):
         owner, is_new = find_or_create_customer(customer)
         key, record = add_key(owner, expires_on=last_day)
         key_id = record.id
-        click.echo(key)  # It is printed before the commit: a key that cannot be printed must not become valid.
+        click.echo(key)  # before the commit, because a key that cannot be printed must not become valid
     if is_new:
         echo(f"New customer: {customer}", err=True)
     echo(f"Key {key_id} of {customer}. Keep it safe: it is not shown again.", err=True)
 
 
-@click.command("list")
+@keys.command("list")
 def list_keys() -> None:
-    """Print a line for each key.
-
-    A line has id, customer, first characters, created, expires and state.
-    """
+    """Print a line for each key: id, customer, first characters, created, expires, state."""
     open_and_report()
     today = datetime.now(UTC).date()
     for key, customer in db.session.execute(select(ApiKey, Customer.name).join(Customer).order_by(ApiKey.id)):
@@ -47,18 +47,17 @@ def list_keys() -> None:
         echo(key.id, customer, f"{key.prefix}…", key.created_at.date(), key.expires_on or "never", state)
 
 
-@click.command()
+@keys.command()
 @click.argument("key_id", metavar="ID", type=int)
 def revoke(key_id: int) -> None:
-    """Refuse the key with this ID from the next request on.
-
-    "flask keys list" shows the ids.
-    """
+    """Reject the key with this ID from the next request on ("flask keys list" shows the ids)."""
     with command_transaction():
-        key = db.session.get(ApiKey, key_id) if 0 < key_id < 2**31 else None  # No database has another id.
+        key = (
+            db.session.get(ApiKey, key_id) if 0 < key_id < 2**31 else None
+        )  # other numbers overflow PostgreSQL's integer
         if not key:
             raise click.ClickException(f'There is no key {key_id}. "flask keys list" shows the existing ones.')
-        state = f"was revoked already, on {key.revoked_at:%Y-%m-%d}" if key.revoked_at else "is revoked"
+        state = f"was already revoked on {key.revoked_at:%Y-%m-%d}" if key.revoked_at else "is revoked"
         key.revoked_at = key.revoked_at or datetime.now(UTC)
     echo(f"Key {key_id} {state}.", err=True)
 
@@ -69,7 +68,7 @@ def add_key(customer: Customer, key: str | None = None, expires_on: date | None 
     record = ApiKey(
         customer_id=customer.id,
         hash=hash_key(key),
-        prefix=key[: min(6, len(key) // 4)],  # A key that the user chose may be short.
+        prefix=key[: min(6, len(key) // 4)],  # the user's own key may be short
         created_at=datetime.now(UTC),
         expires_on=expires_on,
     )

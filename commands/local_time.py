@@ -1,33 +1,37 @@
-"""Times as a person writes and reads them: of the site's time zone."""
+"""Times as a person writes and reads them: in the site's time zone."""
 
 from datetime import UTC, datetime, tzinfo
 
 import click
-from flask import current_app
 
-from converters.dates import parse_written_date, possible_instants
 from fields import format_timestamp, truncate_to_milliseconds
 
 
-def timestamp(text: str) -> datetime:
-    """Parse a date as a datetime in UTC, to the millisecond. Without a zone it is in that of the setting TIMEZONE.
+def parse_local_time(text: str, zone: tzinfo) -> datetime:
+    """Parse the value of --at, in `zone` unless it has a UTC offset, into a datetime in UTC, to the millisecond.
 
-    Raises click.BadParameter for anything else, and for a local time that is nonexistent or ambiguous.
+    Accepts the formats that imports accept. Raises click.BadParameter for anything else, and for a nonexistent or
+    ambiguous local time.
     """
-    zone = current_app.config["TIMEZONE"]
+    from converters.dates import parse_written_date, possible_instants  # compiles patterns that few commands need
+
     try:
         instants = possible_instants(parse_written_date(text), zone)
     except ValueError as error:
-        hint = "Write it as in 2026-01-31, 31.01.2026, '2026-01-31 09:30' or 2026-01-31T09:30:00Z."
-        raise click.BadParameter(f"{text!r}: {hint}") from error
+        raise click.BadParameter(f"{text!r}: {error}", param_hint="--at") from error
     if len(instants) > 1:
         readings = " or ".join(instant.astimezone(zone).isoformat() for instant in instants)
         reason = f"This time does not exist or is ambiguous in {zone} (daylight saving)."
-        raise click.BadParameter(f"{text!r}: {reason} Write {readings}.")
+        raise click.BadParameter(f"{text!r}: {reason} Write {readings}.", param_hint="--at")
     return truncate_to_milliseconds(instants[0])
 
 
 def format_local(moment: datetime, zone: tzinfo) -> str:
-    """Return an aware datetime in UTC as a time of `zone`, to the minute, and as a timestamp in UTC."""
-    in_utc = format_timestamp(moment)
-    return in_utc if zone is UTC else f"{moment.astimezone(zone):%Y-%m-%d %H:%M} {zone}, {in_utc}"
+    """Return a datetime in UTC as a local time, to the minute; with `zone` UTC, as the API's timestamp."""
+    return format_timestamp(moment) if zone is UTC else f"{moment.astimezone(zone):%Y-%m-%d %H:%M}"
+
+
+def format_both(moment: datetime, zone: tzinfo) -> str:
+    """Return a datetime in UTC as a local time with the zone's name, followed by the API's timestamp."""
+    timestamp = format_timestamp(moment)
+    return timestamp if zone is UTC else f"{format_local(moment, zone)} {zone}, {timestamp}"

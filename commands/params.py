@@ -1,4 +1,4 @@
-"""Parameter types of the commands, and the option that several share."""
+"""Parameter types of the commands, and the option that they share."""
 
 import os
 from datetime import tzinfo
@@ -10,7 +10,7 @@ from fields import parse_time_zone, validate_http_url
 
 
 def customer_name(value: str) -> str:
-    """Parse a customer's name: one line, without white space around it."""
+    """Parse a customer's name: one line, without surrounding whitespace."""
     value = value.strip()
     if not 1 <= len(value) <= 100 or not value.isprintable():
         raise click.BadParameter("A customer's name has 1 to 100 printable characters.")
@@ -31,7 +31,7 @@ def api_key(value: str) -> str:
 
 def source(value: str) -> str:
     """Parse what an import reads: a file or folder that exists, "-" for standard input, an http(s) URL."""
-    from transfer.remote import is_url  # Only an import needs these modules.
+    from transfer.remote import is_url  # slow to import
     from transfer.sources import READERS, is_source
 
     if not is_source(value):
@@ -44,7 +44,7 @@ def site(value: str) -> str:
     """Parse the URL of a site."""
     try:
         validate_http_url(value)
-        value.encode()  # Bytes that are not UTF-8 cannot be stored.
+        value.encode()  # bytes that are not UTF-8 cannot be stored
     except (UnicodeError, ValidationError) as error:
         raise click.BadParameter(f"{value!r}: {error}") from error
     return value
@@ -58,4 +58,8 @@ def timezone(value: str) -> tzinfo:
         raise click.BadParameter(f"{value!r}: {error}") from error
 
 
-customer_option = click.option("--customer", type=customer_name, help="Whose articles: needed if there are several.")
+customer_option = click.option(
+    "--customer",
+    type=customer_name,
+    help="Customer whose articles to use. Required if there is more than one customer and CUSTOMER is not set.",
+)

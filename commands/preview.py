@@ -1,4 +1,4 @@
-"""`flask articles preview`: show what readers would see, before they do, in a temporary instance."""
+"""`flask articles preview`: show unpublished articles as readers will see them, on a temporary server."""
 
 import os
 import signal
@@ -11,36 +11,40 @@ import click
 import orjson
 from flask import Flask
 
-from commands import echo, params
+from commands import params
+from commands.customers import find_or_create_customer
+from commands.groups import articles
 from commands.keys import add_key
-from commands.lookup import customer_transaction, find_or_create_customer, get_articles
+from commands.lookup import get_articles
 from commands.programs import find_program, start_program, stop_on_signal
-from converters.records import number_articles
+from commands.terminal import echo
+from commands.transactions import customer_transaction
 from fields import format_timestamp
 from schemas import API_PATH
-from serving import server
 from storage.engine import release_connection, write_transaction
 from storage.tables import open_database
-from transfer.export import export_articles
-from transfer.json_files import dump_line
-from transfer.report import ImportReport
-from transfer.writer import save_articles
 
 HOST, KEY = "127.0.0.1", "preview"
 
 
-@click.command(context_settings={"allow_interspersed_args": False})
+@articles.command(context_settings={"allow_interspersed_args": False})
 @click.argument("command", metavar="[-- COMMAND...]", nargs=-1, type=click.UNPROCESSED)
-@click.option("--only", metavar="SLUG", multiple=True, type=params.text, help="Publish this one alone.")
+@click.option(
+    "--only",
+    metavar="SLUG",
+    multiple=True,
+    type=params.text,
+    help="Show only this unpublished article as published (repeatable).",
+)
 @params.customer_option
 def preview(command: tuple[str, ...], only: tuple[str, ...], customer: str | None) -> None:
     """Show drafts as readers will see them.
 
-    A temporary instance serves a copy of all articles on this machine, with the drafts and the scheduled ones published
-    as of now (or some, with --only for each), until Ctrl+C. COMMAND, such as the build of a site, gets its URL and key
-    in the variables ARTICLES_URL and ARTICLES_KEY, and the instance ends with it.
+    A temporary server on this machine serves a copy of all articles, with drafts and scheduled ones as if published
+    now, until you press Ctrl+C. COMMAND, such as the build of a site, finds its URL and key in the variables
+    ARTICLES_URL and ARTICLES_KEY. The preview stops when COMMAND does, and returns its exit status.
     """
-    from app import create_app  # The application imports the list of commands.
+    from app import create_app  # which imports this module
 
     if command:
         find_program(command[0])
@@ -49,11 +53,7 @@ def preview(command: tuple[str, ...], only: tuple[str, ...], customer: str | Non
         app = create_app({"DATABASE_URL": f"sqlite:///{folder}/articles.db"})
         with app.app_context():
             try:
-                open_database(create=True)
-                with write_transaction():
-                    copy, _ = find_or_create_customer(owner)
-                    add_key(copy, KEY)
-                    save_articles(copy, number_articles("the database", map(orjson.loads, lines)), ImportReport())
+                _fill(owner, lines)
                 status = _serve(app, owner, command)
             finally:
                 release_connection()
@@ -62,10 +62,13 @@ def preview(command: tuple[str, ...], only: tuple[str, ...], customer: str | Non
 
 
 def _read_articles(customer: str | None, only: tuple[str, ...]) -> tuple[str, list[bytes]]:
-    """Return the customer's name and its articles as lines of JSON, those to preview as published now."""
+    """Return the customer's name and its articles as lines of JSON, with those to preview as if published now."""
+    from transfer.export import export_articles
+    from transfer.json_files import dump_line
+
     now, lines = format_timestamp(datetime.now(UTC)), []
     with customer_transaction(customer, writes=False) as owner:
-        get_articles(owner, only)  # It raises if one does not exist.
+        get_articles(owner, only)  # raises if one does not exist
         for article in export_articles(owner, all_fields=False):
             is_published = article["status"] == "published" and article["publishedAt"] <= now
             if not is_published and (not only or article["slug"] in only):
@@ -74,8 +77,23 @@ def _read_articles(customer: str | None, only: tuple[str, ...]) -> tuple[str, li
         return owner.name, lines
 
 
+def _fill(customer: str, lines: list[bytes]) -> None:
+    """Write the articles, and a key, to the preview's own database."""
+    from converters.records import number_articles
+    from transfer.report import ImportReport
+    from transfer.writer import save_articles
+
+    open_database(create=True)
+    with write_transaction():
+        owner, _ = find_or_create_customer(customer)
+        add_key(owner, KEY)
+        save_articles(owner, number_articles("the database", map(orjson.loads, lines)), ImportReport())
+
+
 def _serve(app: Flask, customer: str, command: tuple[str, ...]) -> int:
-    """Serve until the command has ended, or else until Ctrl+C or SIGTERM, and return the exit status."""
+    """Serve until the command ends or, without one, until Ctrl+C or SIGTERM; return the exit status."""
+    from serving import server
+
     listener = server.listen(HOST, 0)
     url = server.base_url(HOST, listener.getsockname()[1])
     with server.serve_in_thread(app, listener, app.config["THREADS"]):
@@ -90,9 +108,9 @@ def _serve(app: Flask, customer: str, command: tuple[str, ...]) -> int:
 
 
 def _run(command: tuple[str, ...], url: str) -> int:
-    """Run a command that finds the instance in its environment, and return its exit status, as a shell would.
+    """Run a command that finds the server in its environment; return its exit status, as a shell would.
 
-    A terminal sends Ctrl+C to the command too, and SIGTERM goes on to it.
+    SIGTERM is passed on to the command. The terminal itself sends it Ctrl+C.
     """
     environment = os.environ | {"ARTICLES_URL": f"{url}{API_PATH}", "ARTICLES_KEY": KEY}
     with start_program(command, env=environment) as process:

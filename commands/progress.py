@@ -1,16 +1,12 @@
-"""What a command prints on stderr when it works or waits for more than two seconds."""
+"""What a command prints on stderr when it works for more than two seconds."""
 
 import sys
 import time
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, contextmanager
-from threading import Timer
 from typing import TypeVar
 
 import click
-
-from commands import echo
-from storage.engine import write_transaction
 
 DELAY_SECONDS = 2
 T = TypeVar("T")
@@ -42,18 +38,3 @@ def _count(items: Iterator[T], label: str, length: int | None, stack: ExitStack)
     stack.enter_context(bar)
     bar.update(count)
     yield from bar
-
-
-@contextmanager
-def patient_write_transaction() -> Iterator[None]:
-    """Run a write transaction, and say so if it has to wait for another writer."""
-    waiting = "Another program is writing to the database. Waiting for it to finish…"
-    timer = Timer(DELAY_SECONDS, echo, [waiting], {"err": True})
-    timer.daemon = True
-    timer.start()
-    with ExitStack() as stack:
-        try:
-            stack.enter_context(write_transaction())
-        finally:
-            timer.cancel()
-        yield

@@ -6,14 +6,12 @@ from ipaddress import ip_address
 import click
 from sqlalchemy import select
 
-from commands import echo
 from commands.errors import silence_stdout
 from commands.lookup import DEMO_CUSTOMER
+from commands.terminal import echo
 from models import ApiKey, Article, Customer, db
-from settings import __version__
+from settings import NAME, __version__
 from storage.queries import VALID_KEY
-
-NAME = "Article Delivery API"
 
 
 def print_start_message(url: str) -> None:
@@ -29,7 +27,7 @@ def print_start_message(url: str) -> None:
         lines.append("There is no article yet. To write demo articles: python seed.py")
     try:
         click.echo("\n".join(lines))
-    except OSError:  # A full disk is no reason not to serve.
+    except OSError:  # a full disk must not stop the service
         silence_stdout()
 
 

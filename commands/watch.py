@@ -1,4 +1,4 @@
-"""`flask articles watch`: run a command after what the API shows has changed."""
+"""`flask articles watch`: run a command whenever the published articles have changed."""
 
 import subprocess
 import time
@@ -12,29 +12,30 @@ from flask import current_app
 from sqlalchemy import select
 from sqlalchemy.exc import DBAPIError
 
-from commands import echo, params
+from commands import params
 from commands.errors import database_reason
+from commands.groups import articles
 from commands.lookup import get_customer
 from commands.programs import ProgramError, find_program, start_program, stop_on_signal
+from commands.terminal import echo
 from models import Article, Customer, db
 from schemas import ArticleSchema
 from storage import StorageError
 from storage.engine import release_connection
 from storage.queries import BATCH_SIZE, NEXT_PUBLICATION, PUBLISHED
 
-# Between two looks at the database, which with a read take less than a second.
-LOOK_SECONDS = 0.9
-MAX_SETTLE_SECONDS = 10  # The command waits this long after the first change while there are further ones.
+POLL_SECONDS = 0.9
+MAX_SETTLE_SECONDS = 10  # from the first change, while others follow
 MIN_RETRY_SECONDS, MAX_RETRY_SECONDS = 10, 300
 
-# The columns on which responses and their order depend, without the views, which change all the time.
+# the columns on which responses and their order depend, except for the views, which change all the time
 COLUMNS = [getattr(Article, name) for name in (*ArticleSchema().fields, "created_at", "updated_at")]
 
 
-class PublishedState:
-    """A digest of a customer's published articles, which is read again when they may have changed."""
+class PublishedArticles:
+    """A digest of a customer's published articles, which is computed again when they may have changed."""
 
-    is_away = False
+    unavailable = False
     _customer_id = 0
     _version: Any = None
     _expires_at: datetime | None = None
@@ -43,84 +44,106 @@ class PublishedState:
     def __init__(self, customer: str | None) -> None:
         self.customer = customer
 
-    def refresh(self) -> bool:
-        """Read the digest if anything was committed, or the next scheduled article is due; return whether it differs.
+    def poll(self) -> bool:
+        """Wait a moment, then `refresh`."""
+        time.sleep(POLL_SECONDS)
+        return self.refresh()
 
-        While the database is away, the digest stays as it was. Raises click.ClickException if there is no such
-        customer.
+    def refresh(self) -> bool:
+        """Compute the digest if necessary, and return whether it has changed, as it does the first time.
+
+        While the database is unavailable, it does not. Raises click.ClickException if there is no such customer.
         """
         version, now, before = current_app.extensions["change_detector"].version(), datetime.now(UTC), self._digest
         if version and version == self._version and not (self._expires_at and self._expires_at <= now):
-            return False
+            return False  # nothing was committed, and no scheduled article is due
         try:
             self._read(now)
-            self._version, self.is_away = version, False
+            self._version, self.unavailable = version, False
         except (DBAPIError, StorageError, OSError) as error:
-            if not self.is_away:
-                echo(f"Waiting: {database_reason(error)}", err=True)
-            self._version, self.is_away = None, True
+            if not self.unavailable:
+                echo(f"Waiting for the database: {database_reason(error)}", err=True)
+            self._version, self.unavailable = None, True
         finally:
             release_connection()
         return self._digest != before
 
     def _read(self, now: datetime) -> None:
-        """Read the digest. A customer that was renamed keeps its id."""
+        """Compute the digest. A customer that has been renamed is found by its id."""
         customer = db.session.get(Customer, self._customer_id) or get_customer(self.customer, writes=False)
         parameters = {"customer_id": customer.id, "now": now}
         self._expires_at = db.session.scalar(NEXT_PUBLICATION, parameters)
-        digest = sha256(customer.name.encode())  # The name is in structured data.
+        digest = sha256(customer.name.encode())  # structured data contains the name
         rows = select(*COLUMNS).where(*PUBLISHED).order_by(Article.id)
         for row in db.session.execute(rows, parameters, execution_options={"yield_per": BATCH_SIZE}):
             digest.update(repr(tuple(row)).encode())
         self._customer_id, self.customer, self._digest = customer.id, customer.name, digest.digest()
 
 
-@click.command(context_settings={"allow_interspersed_args": False})
+@articles.command(context_settings={"allow_interspersed_args": False})
 @click.argument("command", metavar="-- COMMAND...", nargs=-1, required=True, type=click.UNPROCESSED)
-@click.option("--now", is_flag=True, help="Run COMMAND once at the start too.")
+@click.option("--now", is_flag=True, help="Also run COMMAND once at the start.")
 @params.customer_option
 def watch(command: tuple[str, ...], now: bool, customer: str | None) -> None:
     """Run COMMAND when published articles change.
 
-    COMMAND runs after what the API shows has changed, also when a scheduled article is published, and reads the new
-    state. It runs once things have been quiet for a second, or after ten.
+    COMMAND runs after each change in what the API shows, including the publication of a scheduled article: a second
+    after the last of several changes, but at most ten seconds after the first. If it fails, it is retried.
     """
     find_program(command[0])
-    stop, state = stop_on_signal(), PublishedState(customer)
-    while not state.refresh():
-        time.sleep(LOOK_SECONDS)
-        if stop.is_set():
-            return
-    echo(f"Watching the articles of {state.customer} (Ctrl+C stops)", err=True)
-    _run_after_changes(command, state, stop, is_pending=now)
-
-
-def _run_after_changes(command: tuple[str, ...], state: PublishedState, stop: Event, *, is_pending: bool) -> None:
-    """Run the command after each change that is seen, also after one while it runs, until `stop` and its end.
-
-    A change that is taken back while the command runs counts too.
-    """
-    process: subprocess.Popen[bytes] | None = None
-    settle_deadline, retry_at, retry_seconds = 0.0, 0.0, MIN_RETRY_SECONDS
-    while not stop.is_set():
-        time.sleep(LOOK_SECONDS)
-        has_changed, now = state.refresh(), time.monotonic()
-        if has_changed and not is_pending:
-            is_pending, settle_deadline = True, now + MAX_SETTLE_SECONDS
+    stop, published = stop_on_signal(), PublishedArticles(customer)
+    if not (published.refresh() or _wait_for_change(published, stop)):
+        return
+    echo(f"Watching the articles of {published.customer} (Ctrl+C stops)", err=True)
+    is_due = now or _wait_for_change(published, stop)
+    retry_seconds = MIN_RETRY_SECONDS
+    while is_due and not stop.is_set():
+        _wait_until_settled(published, stop)
         try:
-            is_due = now >= retry_at and (not has_changed or now >= settle_deadline)
-            if not process and is_pending and is_due and not state.is_away:
-                # A terminal sends Ctrl+C to the whole group of `watch`, and the command is to end its work.
-                process = start_program(command, stdin=subprocess.DEVNULL, process_group=0)
-                is_pending = False
-            elif process and process.poll() is not None:
-                status, process = process.returncode, None
-                if status:
-                    raise ProgramError(f"{command[0]} failed with exit status {status}.")
-                retry_seconds = MIN_RETRY_SECONDS
+            is_due = _run(command, published, stop) or _wait_for_change(published, stop)
+            retry_seconds = MIN_RETRY_SECONDS
         except ProgramError as error:
             echo(f"{error.message} Next attempt in {retry_seconds} seconds.", err=True)
-            is_pending, retry_at = True, now + retry_seconds
+            _wait(retry_seconds, stop)
             retry_seconds = min(2 * retry_seconds, MAX_RETRY_SECONDS)
-    if process:
-        process.wait()
+
+
+def _wait_for_change(published: PublishedArticles, stop: Event) -> bool:
+    """Return True after a change, or False after a signal."""
+    while not stop.is_set():
+        if published.poll():
+            return True
+    return False
+
+
+def _wait_until_settled(published: PublishedArticles, stop: Event) -> None:
+    """Wait until nothing has changed for a moment, or for too long, and the database is available."""
+    deadline = time.monotonic() + MAX_SETTLE_SECONDS
+    while not stop.is_set():
+        has_changed = published.poll()
+        if not published.unavailable and (not has_changed or time.monotonic() >= deadline):
+            return
+
+
+def _wait(seconds: float, stop: Event) -> None:
+    """Wait that long, or until a signal."""
+    deadline = time.monotonic() + seconds
+    while not stop.is_set() and time.monotonic() < deadline:
+        time.sleep(POLL_SECONDS)
+
+
+def _run(command: tuple[str, ...], published: PublishedArticles, stop: Event) -> bool:
+    """Run the command, and return whether articles changed meanwhile.
+
+    After a signal it is not started, but it may finish. Raises ProgramError if it cannot be started or fails.
+    """
+    if stop.is_set():
+        return False
+    has_changed = False
+    # In a process group of its own, the command does not get the terminal's Ctrl+C, and can finish its work.
+    with start_program(command, stdin=subprocess.DEVNULL, process_group=0) as process:
+        while process.poll() is None and not stop.is_set():
+            has_changed = published.poll() or has_changed  # even if the change is undone before the command ends
+    if process.returncode and not stop.is_set():
+        raise ProgramError(f"{command[0]} failed with exit status {process.returncode}.")
+    return has_changed

@@ -4,7 +4,7 @@ import os
 import shutil
 import sqlite3
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
@@ -15,7 +15,7 @@ from sqlalchemy.pool import NullPool
 
 from models import db
 from storage import StorageError
-from storage.engine import WRITE_LOCK_TIMEOUT_SECONDS, add_listeners, write_options
+from storage.engine import WAIT_REPORT_SECONDS, WRITE_LOCK_TIMEOUT_SECONDS, add_listeners, write_options
 from storage.sqlite import checkpoint, connect_existing, copy_owner, require_file, set_wal_mode, sqlite_path
 from storage.tables import has_tables, migrate, refuse_foreign_tables
 
@@ -39,25 +39,28 @@ def back_up(target: Path) -> list[str]:
     return lines
 
 
-def restore(backup: Path) -> list[str]:
+def restore(backup: Path, on_wait: Callable[[], None]) -> list[str]:
     """Restore a backup atomically while the service runs. The next request sees the restored data.
 
     The backup is copied, checked and upgraded next to the database, and the copy is then written into the database in
     one transaction. If the database is missing or corrupt, the copy is moved to its path instead, and a corrupt file is
     renamed. If the process is killed, the database has either its old or its new content.
 
-    Returns messages about files that were created or renamed, and about an upgrade. Raises StorageError if the backup
-    is not a complete, intact database of this service, or comes from a newer version; if the database belongs to
-    another program; or if another program keeps it locked for a minute. Raises OSError if the folder is not writable.
+    Calls `on_wait` if another program keeps the database locked for two seconds. Returns messages about files that were
+    created or renamed, and about an upgrade. Raises StorageError if the backup is not a complete, intact database of
+    this service, comes from a newer version, or is the database itself; if the database belongs to another program; or
+    if another program keeps it locked for a minute. Raises OSError if the folder is not writable.
     """
     path = os.path.realpath(_database_path())
+    if os.path.exists(path) and os.path.samefile(backup, path):
+        raise StorageError(f"{backup} is the database that is in use. Name a backup of it.")
     is_intact = _is_intact(path)
     if is_intact:
         with db.engine.connect() as connection:
             refuse_foreign_tables(connection)
     with _checked_copy(str(backup), Path(path)) as (copy, lines):
         if is_intact:
-            _overwrite(copy, path)
+            _overwrite(copy, path, on_wait)
         else:
             lines += _replace(copy, path)
     set_wal_mode(path)
@@ -139,17 +142,23 @@ def _publish(copy: str, target: Path) -> None:
         os.replace(copy, target)
 
 
-def _overwrite(copy: str, path: str) -> None:
+def _overwrite(copy: str, path: str, on_wait: Callable[[], None]) -> None:
     """Replace the database's content in one transaction."""
-    deadline = time.monotonic() + WRITE_LOCK_TIMEOUT_SECONDS
+    began, waits = time.monotonic(), False
 
-    def give_up(status: int, _remaining: int, _total: int) -> None:
-        if status in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED) and time.monotonic() > deadline:
-            raise StorageError("The database has been locked by another program for a minute. Try again later.")
+    def wait(status: int, _remaining: int, _total: int) -> None:
+        nonlocal waits
+        if status in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
+            seconds = time.monotonic() - began
+            if seconds > WRITE_LOCK_TIMEOUT_SECONDS:
+                raise StorageError("The database has been locked by another program for a minute. Try again later.")
+            if seconds > WAIT_REPORT_SECONDS and not waits:
+                waits = True
+                on_wait()
 
     writer = connect_existing(path, read_only=False, timeout=0.1)
     with closing(sqlite3.connect(copy)) as reader, closing(writer):
-        reader.backup(writer, pages=1000, progress=give_up)
+        reader.backup(writer, pages=1000, progress=wait)
 
 
 def _replace(copy: str, path: str) -> list[str]:

@@ -44,8 +44,9 @@ def _create_engine(app: Flask) -> None:
     except (ArgumentError, TypeError, ValueError) as error:
         shown = printable_url(app.config["DATABASE_URL"])
         raise SettingsError(
-            f"DATABASE_URL={shown!r:.100}: Must be the URL of a SQLite file, such as sqlite:////path/to/articles.db, "
-            "or of a PostgreSQL database, such as postgresql://user:password@host/articles."
+            f"DATABASE_URL={shown!r:.100}: Must be the URL of a SQLite file without options, such as "
+            "sqlite:////path/to/articles.db, or of a PostgreSQL database, such as "
+            "postgresql://user:password@host/articles."
         ) from error
 
 
@@ -65,6 +66,9 @@ def parse_database_url(text: str) -> URL:
         url = url.set(drivername="postgresql")
     if url.drivername not in DRIVERS:
         raise ValueError("not a supported database")
-    if url.get_backend_name() == "sqlite" and (not url.database or url.database.startswith((":memory:", "file:"))):
-        raise ValueError("not a file")
+    if url.get_backend_name() == "sqlite":
+        if not url.database or url.database.startswith((":memory:", "file:")):
+            raise ValueError("not a file")
+        if url.query:  # SQLAlchemy ignores most options, such as mode=ro, with a warning
+            raise ValueError("options")
     return url

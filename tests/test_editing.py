@@ -172,6 +172,8 @@ def test_edit_without_a_change_changes_nothing(edit, articles, save, sql, tmp_pa
     monkeypatch.setenv("VISUAL", "no-such-editor")
     result = articles("edit", "slug-1")
     assert (result.exit_code, "no-such-editor" in result.stderr, "kept" in result.stderr) == (1, True, False)
+    assert "Set EDITOR" in result.stderr
+    assert "Errno" not in result.stderr
     assert (stored(sql), list(tmp_path.glob("article-*"))) == (before, [])
 
 
@@ -243,7 +245,7 @@ def test_edit_of_what_changed_meanwhile_is_refused(app, edit, save, sql, tmp_pat
 
     result, opened = edit("slug-1", change, answers="y")
     assert (result.stdout, len(opened)) == ("", 1)
-    assert "To import your text as it is would undo that." in result.stderr
+    assert "changed or deleted" in result.stderr
     assert "title: Mine\n" in kept_text(result, tmp_path)
     assert ("Mine",) not in sql("SELECT title FROM article")
 

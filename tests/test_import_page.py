@@ -8,7 +8,7 @@ import pytest
 from helpers import blocks, read_page, run_section, section
 from importer import read_data
 
-from commands import GROUPS
+from commands.groups import GROUPS
 
 SITE = "https://blog.example.com"
 IMPORT = read_page("docs/import")
@@ -62,6 +62,6 @@ def test_json_example_is_an_article(importer):
 
 
 def test_options_that_the_page_names_exist():
-    commands = [group.get_command(None, name) for group in GROUPS for name in group.list_commands(None)]
+    commands = [command for group in GROUPS for command in group.commands.values()]
     options = {option for command in commands for param in command.params for option in param.opts}
     assert set(re.findall(r"`(--[a-z][a-z-]+)", IMPORT)) <= options

@@ -40,6 +40,7 @@ def test_variables_that_are_empty_or_missing_have_defaults():
         "CACHE_MB": 64,
         "CORS_ORIGINS": (),
         "SITE_URL": "",
+        "CUSTOMER": "",
         "TIMEZONE": UTC,
         "LOG_LEVEL": "info",
     }
@@ -141,6 +142,8 @@ def test_every_program_reads_env_file_from_anywhere(database, tmp_path):
     assert (result.returncode, created) == (0, f"Created the database {tmp_path}/own.db.")
     assert "line 1" in warning
     assert ":9000/" in result.stdout
+    (result,) = run_all([program("-m flask keys list") | {"cwd": copy}])
+    assert result.stderr.count("line 1") == 1
     create = "-m flask keys create Acme"
     (tmp_path / ".env").write_text(f"DATABASE_URL=sqlite:///{tmp_path}/other.db\nPORT=1")
     set_one = program(create, DATABASE_URL=f"sqlite:///{tmp_path}/set.db", PORT="1")
@@ -178,6 +181,7 @@ BAD_SETTINGS = [
             "sqlite:///:memory:",
             "sqlite:///file:x?mode=memory&uri=true",
             "sqlite:///articles.db?timeout=secret",
+            "sqlite:///articles.db?mode=ro",
         )
     ),
     *(({"CACHE_MB": value}, ["CACHE_MB", repr(value)]) for value in ("x", -1, 1.5, None)),

@@ -149,17 +149,17 @@ def test_stop_waits_for_the_command_and_exits_with_0(key, database, watch, tmp_p
 def test_database_that_is_away_or_empty_is_waited_for(app, key, save, database, watch, tmp_path):
     save(article_json(1))
     away = database.rename(tmp_path / "away.db")
-    watched = watch(database, *append(tmp_path, "print('x', file=file)"), words="Waiting: ")
+    watched = watch(database, *append(tmp_path, "print('x', file=file)"), words="Waiting")
     away.rename(database)
     watched.wait_for_log("Watching the articles of Acme")
     assert watched.runs() == []
     database.rename(away)
-    watched.wait_for_log("Waiting: ", 2)
+    watched.wait_for_log("Waiting", 2)
     away.rename(database)
     save(article_json(2))
     assert watched.wait_for_runs(1) == ["x"]
     os.truncate(database, 0)
-    watched.wait_for_log("Waiting: ", 3)
+    watched.wait_for_log("Waiting", 3)
     assert database.stat().st_size == 0  # with new tables, the service would refuse every key
 
 

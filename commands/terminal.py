@@ -1,0 +1,31 @@
+"""Printing to a terminal, and asking the person who sits at it."""
+
+import sys
+from typing import Any
+
+import click
+
+from content.text import printable
+
+
+def echo(*cells: Any, err: bool = False) -> None:
+    """Print a line of tab-separated cells. Control characters in them become spaces."""
+    click.echo("\t".join(printable(str(cell)) for cell in cells), err=err)
+
+
+def count_articles(number: int) -> str:
+    """Return a number of articles in words: 1 article, 2 articles."""
+    return f"{number} {'article' if number == 1 else 'articles'}"
+
+
+def can_ask() -> bool:
+    """Return whether there is a person at a terminal."""
+    return bool(sys.stdin and sys.stdin.isatty())
+
+
+def confirm(warning: str, yes: bool) -> None:
+    """Ask on a terminal whether to go on, unless `yes`. Raises click.UsageError if nobody can be asked."""
+    if not yes:
+        if not can_ask():
+            raise click.UsageError(f"{warning} Add --yes to confirm.")
+        click.confirm(f"{warning} Continue?", abort=True, err=True)
