@@ -404,7 +404,7 @@ FOREIGN = "{} is another program's database. Correct DATABASE_URL.\n"
         (make_newer, "The tables of {} have version 5"),
         (make_foreign, FOREIGN),
         (partial(make_foreign, mode="WAL"), FOREIGN),
-        (write_text, "The database cannot be used (file is not a database)."),
+        (write_text, "The database {} cannot be used (file is not a database)."),
     ],
 )
 def test_unusable_database_is_refused_and_left_alone(app, run, client, save, database, make_unusable, message):
