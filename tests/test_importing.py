@@ -250,6 +250,33 @@ def test_updated_at_stays_if_the_content_does(counts, save, exported):
         assert change.items() <= article.items()
 
 
+@pytest.mark.parametrize(
+    ("published_at", "expected"), [(iso(PAST), iso(PAST)), ("2999-01-01T00:00:00.000Z", iso(NOW)), (None, iso(NOW))]
+)
+def test_new_article_was_last_updated_when_it_was_published(counts, exported, published_at, expected):
+    with travel(NOW, tick=False):
+        counts(article_json(1, publishedAt=published_at, status=None, updatedAt=None))
+    assert values(exported, "updatedAt") == [expected]
+
+
+@pytest.mark.parametrize(
+    ("stored", "given", "title", "expected"),
+    [
+        ("2062-01-01T00:00:00.000Z", "2025-04-01T00:00:00.000Z", "Title 1", "2025-04-01T00:00:00.000Z"),
+        ("2062-01-01T00:00:00.000Z", None, "Title 1", "2062-01-01T00:00:00.000Z"),
+        ("2062-01-01T00:00:00.000Z", "2025-04-01T00:00:00.000Z", "New", iso(NOW)),
+        (iso(PAST), "2025-02-01T00:00:00.000Z", "Title 1", iso(PAST)),
+        (iso(PAST), "2025-02-01T00:00:00.000Z", "New", iso(NOW)),
+        (iso(PAST), "2025-04-01T00:00:00.000Z", "New", "2025-04-01T00:00:00.000Z"),
+    ],
+)
+def test_earlier_updated_at_only_corrects_a_future_one(counts, exported, stored, given, title, expected):
+    with travel(NOW, tick=False):
+        counts(article_json(1, updatedAt=stored))
+        counts(article_json(1, updatedAt=given, title=title))
+    assert values(exported, "updatedAt") == [expected]
+
+
 def test_edited_export_moves_updated_at_once(counts, save, exported):
     save(article_json(1))
     edited = article_json(1, title="New")  # with the time of the article before the edit
@@ -432,6 +459,48 @@ def test_error_report_is_short_and_without_control_characters(app, key):
     assert all(len(line) <= 500 for line in result.stderr.splitlines())
 
 
+# The valid part
+
+
+def test_valid_articles_are_imported_without_invalid_ones(app, key, exported):
+    articles = [minimal_json(1), minimal_json(2, title=7, views=-1), minimal_json(3, slug="slug-1")]
+    articles += [minimal_json(1, slug="again"), {}, minimal_json(4)]
+    result = import_articles(app, *articles, options=["--skip-invalid"])
+    assert (result.exit_code, result.stdout.splitlines()[-1]) == (
+        0,
+        "2 new, 0 changed, 0 unchanged, 4 invalid (new: 2 published)",
+    )
+    assert [line in result.stderr for line in ("line 1", "line 2, slug 'slug-2': title", "line 3", "line 4")] == [
+        True
+    ] * 4
+    assert values(exported, "slug") == ["slug-1", "slug-4"]
+
+
+def test_slug_that_another_article_holds_makes_one_invalid(app, save, exported):
+    save(*(minimal_json(number) for number in range(1, 6)))
+    swapped = [minimal_json(1, slug="slug-2"), minimal_json(2, slug="slug-1")]
+    moved = [minimal_json(3, slug="free"), minimal_json(4, slug="slug-3"), minimal_json(9, slug="slug-4")]
+    result = import_articles(app, *swapped, *moved, options=["--skip-invalid"])
+    assert result.stdout.splitlines()[-1].startswith("1 new, 2 changed, 0 unchanged, 2 invalid")
+    assert values(exported, "slug") == ["slug-1", "slug-2", "free", "slug-3", "slug-5", "slug-4"]
+
+
+@pytest.mark.parametrize(
+    ("given", "options", "exit_code"),
+    [
+        ([{}], [], 1),
+        ([], [], 0),
+        ([minimal_json(1)], ["--unpublish-missing"], 2),
+        ([{}, minimal_json(1)], ["x.csv"], 1),
+    ],
+)
+def test_nothing_valid_or_an_unreadable_source_writes_nothing(app, key, exported, tmp_path, given, options, exit_code):
+    (tmp_path / "x.csv").write_text('title,body\nA,"x')
+    options = [tmp_path / option if option == "x.csv" else option for option in options]
+    assert import_articles(app, *given, options=["--skip-invalid", *options]).exit_code == exit_code
+    assert exported() == {}
+
+
 # Transactions
 
 
@@ -464,6 +533,15 @@ def test_dry_run_says_which_fields_of_which_articles_change(app, save, sql):
     assert only_search.stdout.startswith("slug-1: search\n")
 
 
+def test_import_names_the_articles_that_it_changes(app, save):
+    save(*(minimal_json(number) for number in range(25)))
+    changed = [minimal_json(number, category="News") for number in range(25)]
+    lines = import_articles(app, *map(minimal_json, range(30, 60)), *changed).stdout.splitlines()
+    assert lines[:20] == [f"slug-{number}: category" for number in range(20)]
+    assert lines[20] == "… and 5 more"
+    assert len(lines) == 22
+
+
 @pytest.mark.slow
 @pytest.mark.sqlite
 def test_readers_see_an_import_at_its_end_or_not_at_all(save, client, sql, database, tmp_path):
@@ -477,7 +555,7 @@ def test_readers_see_an_import_at_its_end_or_not_at_all(save, client, sql, datab
         return response["meta"]["total"], {article["title"] for article in response["data"]}
 
     complete = "19980 new, 20 changed, 0 unchanged (new: 19980 published)"
-    for is_interrupted, status, printed in ((True, 1, "Aborted!"), (False, 0, complete)):
+    for is_interrupted, status, printed in ((True, 1, "Interrupted: nothing was written."), (False, 0, complete)):
         sql("PRAGMA wal_checkpoint(TRUNCATE)")
         with subprocess.Popen(**command) as process:
             wait_for(lambda: wal.exists() and wal.stat().st_size > 500_000, lambda: "nothing is written")
@@ -485,6 +563,6 @@ def test_readers_see_an_import_at_its_end_or_not_at_all(save, client, sql, datab
                 assert titles(100 - number) == (20, {f"Title {number}" for number in range(20)})
             if is_interrupted:
                 process.send_signal(signal.SIGINT)
-            assert "".join(process.communicate(timeout=60)).strip() == printed
+            assert "".join(process.communicate(timeout=60)).splitlines()[-1] == printed
         assert process.returncode == status
     assert titles(100) == (20_000, {"New"})

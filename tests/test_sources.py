@@ -168,6 +168,26 @@ def test_folder_without_articles_is_a_mistake(refused, tmp_path, files):
     assert ".md, .markdown or .html" in line
 
 
+def test_invalid_files_of_a_folder_can_be_skipped(run, tmp_path):
+    broken = {"a/1.md": "---\ntitle: x\n", "a/2.md": "---\ntitle: [\n---\n", "4.md": "---\ntitle: x\n"}
+    write_files(tmp_path, broken | {"a/3.md": "---\ntitle: A\n---\n", "b.csv": "title,body\nB,x\nC,x,y\n"})
+    result = run("a", "4.md", "b.csv", "--skip-invalid")
+    assert result.stdout == "2 new, 0 changed, 0 unchanged, 4 invalid (new: 2 draft)\n"
+    assert all(place in result.stderr for place in ("a/1.md", "a/2.md", "4.md", "b.csv, row 3"))
+    write_files(tmp_path, {"broken.xml": "<rss>"})
+    assert run("a", "broken.xml", "--skip-invalid").exit_code == 1
+
+
+def test_relative_urls_are_reported_with_what_helps(run, tmp_path):
+    """A site completes the URLs of converters, but not those in JSON."""
+    article = minimal_json(1, contentHtml='<a href="/about">x</a>')
+    write_files(tmp_path, {"a.json": json.dumps(article), "b.csv": 'slug,title,body\nb,B,"<a href=""/about"">x</a>"\n'})
+    assert "--site" not in run("a.json", "--dry-run").stderr
+    assert "relative" in run("a.json", "--dry-run", "--site", "https://www.example.com").stderr
+    assert "--site" in run("b.csv", "--dry-run").stderr
+    assert "relative" not in run("b.csv", "--dry-run", "--site", "https://www.example.com").stderr
+
+
 def test_all_mistakes_of_all_files_are_named_in_one_run(refused, tmp_path):
     write_files(
         tmp_path, {"a/1.md": "---\ntitle: x\n", "a/2.md": "---\ntitle: [\n---\n", "a/3.md": "---\ntitle: A\n---\n"}
@@ -288,6 +308,15 @@ def test_source_key_can_come_from_the_environment(run, remote):
     assert invalid.exit_code == 2
     assert "two" not in invalid.stderr
     assert len(remote.requests) == 3
+
+
+@pytest.mark.parametrize("other", ["https://other.example/", "http://127.0.0.1:1/", "http://127.0.0.1:1?a"])
+def test_key_is_sent_to_one_host_only(run, remote, other):
+    url = remote([page([], 0)])
+    for options, env in ((["--key", "secret"], {}), ([], {"SOURCE_API_KEY": "secret"})):
+        assert run(url, other, *options, env=env).exit_code == 2
+    assert remote.requests == []
+    assert run(url, url.upper().replace(LISTS[0].upper(), LISTS[0]), "--key", "secret").exit_code == 0
 
 
 CHANGED = "The articles changed while they were read. Import them again."

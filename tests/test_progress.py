@@ -1,0 +1,25 @@
+"""Progress on a terminal."""
+
+import io
+
+import pytest
+
+from commands import progress
+
+
+class Terminal(io.StringIO):
+    def isatty(self):
+        return True
+
+
+@pytest.mark.parametrize(
+    ("stderr", "delay", "is_shown"), [(Terminal(), 0, True), (Terminal(), 60, False), (io.StringIO(), 0, False)]
+)
+def test_long_work_shows_a_running_count_on_a_terminal_only(monkeypatch, stderr, delay, is_shown):
+    monkeypatch.setattr("sys.stderr", stderr)
+    monkeypatch.setattr(progress, "DELAY_SECONDS", delay)
+    with progress.show_progress(range(30), "Importing") as items:
+        assert list(items) == list(range(30))
+    printed = stderr.getvalue()
+    assert ("Importing" in printed, " 30" in printed) == (is_shown, is_shown)
+    assert printed == "" or printed.endswith("\n")
