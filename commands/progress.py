@@ -34,7 +34,7 @@ def _count(items: Iterator[T], label: str, length: int | None, stack: ExitStack)
     else:
         return
     hidden = not sys.stderr.isatty()
-    bar = click.progressbar(items, length, label, hidden=hidden, show_pos=True, file=sys.stderr)
+    bar = click.progressbar(items, length, label, hidden=hidden, show_pos=True, update_min_steps=20, file=sys.stderr)
     stack.enter_context(bar)
     bar.update(count)
     yield from bar
