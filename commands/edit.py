@@ -92,11 +92,11 @@ def _open_editor(file: Path) -> None:
     try:
         click.edit(filename=str(file))
     except click.ClickException as error:
-        reason = error.message
-        if isinstance(error.__cause__, OSError):
-            name = error.__cause__.filename
-            reason = f"The editor {name!r} cannot be started ({error.__cause__.strerror})."
-        raise click.ClickException(f"{reason} Set EDITOR to the editor's command.") from error
+        cause = error.__cause__
+        reason = (
+            f"{cause.filename!r} cannot be started: {cause.strerror}" if isinstance(cause, OSError) else error.message
+        )
+        raise click.ClickException(f"{reason}. Set EDITOR to your editor's command.") from error
 
 
 def _import(text: bytes, original: bytes, slug: str, customer: str | None) -> str:

@@ -24,12 +24,12 @@ def new_folder(value: str) -> Path:
 @click.argument("slugs", metavar="[SLUG...]", nargs=-1, type=params.text)
 @params.customer_option
 @click.option("--all-fields", is_flag=True, help="Include values that an import would derive.")
-@click.option("--folder", type=new_folder, help="Write one file per article into this new or empty folder.")
+@click.option("--folder", metavar="DIR", type=new_folder, help="Write one file per article into a new or empty folder.")
 def export(slugs: tuple[str, ...], customer: str | None, all_fields: bool, folder: Path | None) -> None:
-    """Print articles as JSON Lines, which "flask articles import" accepts.
+    """Print articles as JSON Lines, or write them to files.
 
-    Exports all articles, including drafts and scheduled ones, or those that you name. With --folder, writes them as
-    files that you can edit or keep in Git: fields in YAML, then the HTML.
+    Exports all articles, including drafts and scheduled ones, or those that you name, in the form that "flask articles
+    import" reads. With --folder, each article becomes a file to edit or keep in Git: fields in YAML, then the HTML.
     """
     from transfer.article_files import write_folder
     from transfer.export import export_articles

@@ -13,15 +13,17 @@ def parse_local_time(text: str, zone: tzinfo) -> datetime:
     Accepts the formats that imports accept. Raises click.BadParameter for anything else, and for a nonexistent or
     ambiguous local time.
     """
-    from converters.dates import parse_written_date, possible_instants  # compiles patterns that few commands need
+    from converters.dates import is_nonexistent, parse_written_date, possible_instants  # compiles many patterns
 
     try:
-        instants = possible_instants(parse_written_date(text), zone)
+        written = parse_written_date(text)
+        instants = possible_instants(written, zone)
     except ValueError as error:
         raise click.BadParameter(f"{text!r}: {error}", param_hint="--at") from error
     if len(instants) > 1:
         readings = " or ".join(instant.astimezone(zone).isoformat() for instant in instants)
-        reason = f"This time does not exist or is ambiguous in {zone} (daylight saving)."
+        is_skipped = is_nonexistent(instants[0], written.moment, zone)
+        reason = f"{'Does not exist' if is_skipped else 'Is ambiguous'} in {zone} (daylight saving)."
         raise click.BadParameter(f"{text!r}: {reason} Write {readings}.", param_hint="--at")
     return truncate_to_milliseconds(instants[0])
 

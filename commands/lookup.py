@@ -22,27 +22,25 @@ def get_customer(name: str | None, *, writes: bool) -> Customer:
     A command that writes to the demo must name it, so that nobody's own articles end up there. Raises
     click.ClickException.
     """
-    name = name or current_app.config["CUSTOMER"]
+    setting = current_app.config["CUSTOMER"]
     customers = {customer.name: customer for customer in db.session.scalars(select(Customer).order_by(Customer.name))}
-    if name in customers:
-        return customers[name]
-    if not name and len(customers) == 1 and not (writes and DEMO_CUSTOMER in customers):
+    if (chosen := name or setting) in customers:
+        return customers[chosen]
+    if not chosen and len(customers) == 1 and not (writes and DEMO_CUSTOMER in customers):
         return next(iter(customers.values()))
-    raise click.ClickException(printable(" ".join(_explain(name, list(customers)))))
+    problem = f"There is no customer {chosen!r}{'' if name else ' (the setting CUSTOMER)'}."
+    if not chosen:
+        problem = "Name the customer with --customer, or in the setting CUSTOMER."
+    raise click.ClickException(printable(f"{problem} {_suggest(chosen, list(customers))}"))
 
 
-def _explain(name: str, existing: list[str]) -> Iterable[str]:
-    """Yield sentences about a customer's name that is unknown or, if it is empty, missing."""
-    if name:
-        yield f"There is no customer {name!r}."
-        if closest := find_closest(name, existing):
-            yield f"Did you mean {closest}?"
-    else:
-        yield "Name the customer with --customer, or in the setting CUSTOMER."
-    if existing:
-        more = f" and {len(existing) - MAX_NAMES} more" if len(existing) > MAX_NAMES else ""
-        yield f"Existing customers: {', '.join(map(shlex.quote, existing[:MAX_NAMES]))}{more}."
-    yield f"To create {'it' if name else 'one'}, with a key: flask keys create {shlex.quote(name or 'CUSTOMER')}"
+def _suggest(name: str, existing: list[str]) -> str:
+    """Return what to do about a customer's name that is unknown or, if it is empty, missing."""
+    more = f" and {len(existing) - MAX_NAMES} more" if len(existing) > MAX_NAMES else ""
+    names = f"Existing customers: {', '.join(map(shlex.quote, existing[:MAX_NAMES]))}{more}." if existing else ""
+    if closest := find_closest(name, existing):
+        return f"Did you mean {closest!r}? {names}"
+    return f"{names} To create a customer, with a key: flask keys create {shlex.quote(name or 'CUSTOMER')}".strip()
 
 
 def get_articles(customer: Customer, slugs: tuple[str, ...]) -> list[Any]:

@@ -60,6 +60,7 @@ def timezone(value: str) -> tzinfo:
 
 customer_option = click.option(
     "--customer",
+    metavar="NAME",
     type=customer_name,
     help="Customer whose articles to use. Required if there is more than one customer and CUSTOMER is not set.",
 )

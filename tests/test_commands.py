@@ -157,7 +157,7 @@ REFUSED = [
     ),
     (
         1,
-        "There is no customer 'my sites'. Did you mean My Site? Existing customers: Acme, 'My Site'.",
+        "There is no customer 'my sites'. Did you mean 'My Site'? Existing customers: Acme, 'My Site'.",
         [["customers", "rename", "my sites", "New"], ["customers", "delete", "my sites", "--yes"]],
     ),
 ]

@@ -112,6 +112,6 @@ def test_unknown_customer_gets_the_closest_name_and_twenty_others(app, monkeypat
     create_key(app, "Bistro")
     monkeypatch.setitem(app.config, "CUSTOMER", "BISTR0")
     error = run_command(app, "articles", "publish", "slug-1").stderr
-    assert "Did you mean Bistro?" in error
+    assert "(the setting CUSTOMER). Did you mean 'Bistro'?" in error
     assert error.count("'Customer ") == 19
     assert "6 more" in error
