@@ -1,7 +1,8 @@
-"""The changes that a soak makes to a database, one after another, and the responses that are right meanwhile.
+"""Changes that the soak test makes to a database, and the responses that are correct during each of them.
 
-The articles of every state of the database carry its number, and each state has its own number of published articles,
-so that a response tells which state it shows. One more article is scheduled for `SCHEDULED_FOR`.
+Every article carries the number of the revision that it belongs to, and consecutive revisions differ in how many
+articles are published, so a response shows which revision it was made from. One more article is scheduled for
+`SCHEDULED_FOR`.
 """
 
 import json
@@ -26,20 +27,20 @@ from benchmarks.servers import run_flask, start_flask
 
 SCHEDULED_FOR = "2090-01-01T00:00:00Z"
 ARTICLES = 50
-STATE = re.compile(rb'"(?:slug|url)":"state-(\d+)-')
+REVISION = re.compile(rb'"(?:slug|url)":"revision-(\d+)-')
 PUBLISHER = re.compile(rb'"publisher":\{"@type":"Organization","name":"([^"]+)"')
 MOVABLE_CLOCK = """\
 import datetime, os, sys, time
-def century():  # in seconds, while the clock is ahead by that much
+def century():  # in seconds; 0 while the clock is not ahead
     return os.path.exists(__file__ + ".ahead") * 100 * 365 * 86_400
 class MovedDatetime(datetime.datetime):
-    combine = datetime.datetime.combine  # The JSON library takes no subclass.
+    combine = datetime.datetime.combine  # orjson does not accept subclasses
     @classmethod
     def now(cls, tz=None):
         return super().now(tz) + datetime.timedelta(seconds=century())
 datetime.datetime = MovedDatetime
 clock = time.time
-def moved_time():  # For the server, all connections would have been idle for a century.
+def moved_time():  # not for the server, which would time out all connections
     is_server = sys._getframe(1).f_globals["__name__"].startswith(("waitress", "serving.waitress_fixes"))
     return clock() + (0 if is_server else century())
 time.time = moved_time
@@ -47,38 +48,38 @@ time.time = moved_time
 
 
 class Expectation(NamedTuple):
-    """What the service shows of one state of the database and of the clock."""
+    """What the service returns for one revision of the database, given its clock."""
 
-    state: int
-    customer: str  # Structured data names it as the publisher.
-    key: str  # No other key is valid.
-    is_later: bool = False  # The clock of the service is past SCHEDULED_FOR.
-    is_broken: bool = False  # The database may be unreadable.
+    revision: int
+    customer: str  # the publisher in structured data
+    key: str  # the only valid key
+    is_later: bool = False  # the service's clock is past SCHEDULED_FOR
+    is_broken: bool = False  # the database may be unreadable
 
     def allows(self, key: str, response: Response) -> bool:
-        """Return whether the response to a request with the key is right."""
+        """Return whether `response` is correct for a request with this key."""
         if response.status != 200:
             return {401: key != self.key, 503: self.is_broken}.get(response.status, False)
-        if key != self.key or set(map(int, STATE.findall(response.body))) != {self.state}:
+        if key != self.key or set(map(int, REVISION.findall(response.body))) != {self.revision}:
             return False
         page = json.loads(response.body)
         total = page["meta"]["total"] if "meta" in page else len(page["data"])
-        is_complete = total == count_published(self.state) + self.is_later
+        is_complete = total == count_published(self.revision) + self.is_later
         return is_complete and set(PUBLISHER.findall(response.body)) <= {self.customer.encode()}
 
 
-def count_published(state: int) -> int:
-    """Return how many articles of a state are published, besides the scheduled one."""
-    return 40 + state % 7
+def count_published(revision: int) -> int:
+    """Return the number of published articles in a revision, not counting the scheduled one."""
+    return 40 + revision % 7
 
 
-def state_lines(state: int) -> list[str]:
-    """Return the articles of a state as lines of JSON Lines."""
+def revision_lines(revision: int) -> list[str]:
+    """Return the articles of a revision as JSON Lines."""
     articles = [
         article_json(number)
         | {
-            "slug": f"state-{state}-{number}",
-            "status": "draft" if count_published(state) <= number < ARTICLES else "published",
+            "slug": f"revision-{revision}-{number}",
+            "status": "draft" if count_published(revision) <= number < ARTICLES else "published",
             "publishedAt": SCHEDULED_FOR if number == ARTICLES else "2026-01-31T09:30:00Z",
             "views": number,
         }
@@ -88,26 +89,25 @@ def state_lines(state: int) -> list[str]:
 
 
 class Changes:
-    """A database, and changes to it that are possible on either engine; `history` is what responses may show."""
+    """A database and the changes to it that work on either engine. `history` lists what responses may show."""
 
     def __init__(self, folder: Path, url: str) -> None:
         self.folder, self.url = folder, url
         self.rng = random.Random(5)
-        self.made: list[str] = []  # It holds the names of the changes.
+        self.made: list[str] = []  # names of the changes
         (folder / "sitecustomize.py").write_text(MOVABLE_CLOCK)
         self.clock_is_ahead = folder / "sitecustomize.py.ahead"
         key = run_flask(url, "keys", "create", "Soak")
-        run_flask(url, "articles", "import", "-", stdin="".join(state_lines(0)))
+        run_flask(url, "articles", "import", "-", stdin="".join(revision_lines(0)))
         self.all_keys = {key}
         self.history = [Expectation(0, "Soak", key)]
-        # The index of the expectation that holds, or held before the change that is being made.
-        self.settled = 0
+        self.settled = 0  # index in history of the last expectation before any change in progress
         self.numbers = count(1)
         self.planned: list[Callable[[], None]] = []
 
     @property
     def current(self) -> Expectation:
-        """What responses show once the current change is made."""
+        """What responses show once the change in progress is complete."""
         return self.history[-1]
 
     def kinds(self) -> list[Callable[[], None]]:
@@ -115,14 +115,14 @@ class Changes:
         return [self.change_by_sql, self.replace_key, self.rename_customer, self.move_clock]
 
     def apply_next(self) -> None:
-        """Make the next change. Each one has its turn, in random order, before the first one comes again."""
+        """Make the next change. All kinds take turns, in an order that is shuffled for each round."""
         if not self.planned:
-            kinds = [*self.kinds(), self.import_state, self.import_state, self.change_by_sql]
+            kinds = [*self.kinds(), self.import_revision, self.import_revision, self.change_by_sql]
             self.planned = self.rng.sample(kinds, len(kinds))
         self.apply(self.planned.pop())
 
     def apply(self, change: Callable[[], None]) -> None:
-        """Make a change, and count it."""
+        """Make a change and record its name."""
         change()
         self.made.append(change.__name__.replace("_", " "))
 
@@ -131,23 +131,23 @@ class Changes:
         raise NotImplementedError
 
     def check_integrity(self) -> None:
-        """Check that the database is whole. Raises click.ClickException."""
+        """Check that the database is intact. Raises click.ClickException."""
         raise NotImplementedError
 
     @contextmanager
     def transition(self, *expectations: Expectation) -> Iterator[None]:
-        """Expect in the block what was expected before or one of the expectations, and afterwards the last of them."""
+        """Within the block, allow the previous expectation or any of these; afterwards, only the last one."""
         self.history += expectations
         yield
         self.settled = len(self.history) - 1
 
-    def import_state(self) -> None:
-        """Import the next state, half of the time after another change while the import waits for standard input.
+    def import_revision(self) -> None:
+        """Import the next revision, which is sometimes preceded by another change while the import waits for stdin.
 
-        Kill half of the imports: these have written all or nothing.
+        Half of the imports are killed, and must have written everything or nothing.
         """
-        state = next(self.numbers)
-        first, *others = state_lines(state)
+        revision = next(self.numbers)
+        first, *others = revision_lines(revision)
         with start_flask(self.url, "articles", "import", "-") as process:
             assert process.stdin
             process.stdin.write(first)
@@ -156,34 +156,34 @@ class Changes:
                 sleep(self.rng.choice((0, 1)))
                 self.apply(self.rng.choice(self.kinds()))
             before = self.current
-            with self.transition(before._replace(state=state)):
+            with self.transition(before._replace(revision=revision)):
                 with suppress(subprocess.TimeoutExpired):
                     _, errors = process.communicate("".join(others), self.rng.choice((60, self.rng.uniform(0.1, 0.9))))
                 process.kill()
                 status = process.wait()
-                # An import that began while there was no database to open is refused.
+                # An import fails if the other change replaced its database.
                 if status > 0 and not is_late:
                     raise click.ClickException(errors)
-                if status > 0 or (status < 0 and self.stored_state() != state):
+                if status > 0 or (status < 0 and self.stored_revision() != revision):
                     self.history.append(before)
 
-    def stored_state(self) -> int:
-        """Return the number of the state that the database holds."""
+    def stored_revision(self) -> int:
+        """Return the number of the revision in the database."""
         ((slug,),) = self.run_sql("SELECT slug FROM article WHERE views = 0")
         return int(slug.split("-")[1])
 
     def change_by_sql(self) -> None:
-        """Change all articles, as another tool would, many times in a row: responses are rendered meanwhile."""
+        """Change all articles, as another tool would, many times in a row while responses are being rendered."""
         for _ in range(50):
-            state = next(self.numbers)
-            with self.transition(self.current._replace(state=state)):
+            revision = next(self.numbers)
+            with self.transition(self.current._replace(revision=revision)):
                 self.run_sql(
-                    f"UPDATE article SET slug = 'state-{state}-' || views, status = CASE WHEN views < "
-                    f"{count_published(state)} OR views = {ARTICLES} THEN 'published' ELSE 'draft' END"
+                    f"UPDATE article SET slug = 'revision-{revision}-' || views, status = CASE WHEN views < "
+                    f"{count_published(revision)} OR views = {ARTICLES} THEN 'published' ELSE 'draft' END"
                 )
 
     def replace_key(self) -> None:
-        """Create a key, then revoke the old one."""
+        """Create a new key, then revoke the old one."""
         (number,) = re.findall(r"^(\d+)\t.*\tactive$", run_flask(self.url, "keys", "list"), re.MULTILINE)
         new = run_flask(self.url, "keys", "create", self.current.customer)
         self.all_keys.add(new)
@@ -191,13 +191,13 @@ class Changes:
             run_flask(self.url, "keys", "revoke", number)
 
     def rename_customer(self) -> None:
-        """Rename the customer, whom the structured data of all articles names."""
+        """Rename the customer, which changes the structured data of all articles."""
         old, new = self.current.customer, f"Soak {next(self.numbers)}"
         with self.transition(self.current._replace(customer=new)):
             run_flask(self.url, "customers", "rename", old, new)
 
     def move_clock(self) -> None:
-        """Move the service's clock past the time of the scheduled article, or back."""
+        """Move the service's clock past the scheduled publication, or back."""
         is_later = not self.current.is_later
         with self.transition(self.current._replace(is_later=is_later)):
             if is_later:
@@ -207,7 +207,7 @@ class Changes:
 
 
 class SQLiteChanges(Changes):
-    """Changes to a SQLite file behind a symbolic link: it is damaged, removed, replaced and restored."""
+    """Changes to a SQLite file behind a symbolic link, which is also corrupted, removed, replaced and restored."""
 
     def __init__(self, folder: Path) -> None:
         self.database, self.backup = folder / "articles.db", folder / "backup.db"
@@ -225,18 +225,18 @@ class SQLiteChanges(Changes):
             return connection.execute(statement).fetchall()
 
     def check_integrity(self) -> None:
-        """Check that SQLite finds nothing wrong with the database."""
+        """Run SQLite's integrity check."""
         check(self.run_sql("PRAGMA integrity_check") == [("ok",)], "The integrity check failed.")
 
     def back_up(self) -> None:
-        """Copy the database, and remember what responses may show once it is restored."""
+        """Back up the database, and record what responses show once the backup is restored."""
         self.backup.unlink(missing_ok=True)
         run_flask(self.url, "database", "backup", str(self.backup))
         self.backed_up = self.current
 
     def damage_and_restore(self) -> None:
-        """Damage the database for a moment, or leave it intact, and put the backup in its place."""
-        self.run_sql("PRAGMA wal_checkpoint(TRUNCATE)")  # SQLite would apply recent changes to the backup.
+        """Corrupt the database, or leave it intact, then restore the backup."""
+        self.run_sql("PRAGMA wal_checkpoint(TRUNCATE)")  # SQLite would apply a leftover WAL to the backup
         restored = self.backed_up._replace(is_later=self.current.is_later)
         with self.transition(self.current._replace(is_broken=True), restored):
             self.damage()
@@ -256,7 +256,7 @@ class SQLiteChanges(Changes):
         self.rng.choice(damages)()
 
     def restore(self) -> None:
-        """Restore the backup by the command, or move a copy to the place of the file or of the symbolic link."""
+        """Restore the backup with the command, or by replacing the file or the symbolic link."""
         copy = shutil.copyfile(self.backup, self.folder / f"{next(self.numbers)}.db")
         ways: list[Callable[[], object]] = [
             lambda: run_flask(self.url, "database", "restore", str(copy), "--yes"),
@@ -266,7 +266,7 @@ class SQLiteChanges(Changes):
         self.rng.choice(ways)()
 
     def switch_link(self, file: Path) -> None:
-        """Switch the symbolic link to another file."""
+        """Point the symbolic link to another file."""
         link = self.folder / "link"
         link.symlink_to(file)
         os.replace(link, self.database)

@@ -1,4 +1,4 @@
-"""Articles for the benchmarks, and databases that hold them, filled by the service's own commands."""
+"""Articles for the benchmarks, and databases filled with them using the service's own commands."""
 
 from collections.abc import Iterable
 from datetime import datetime, timedelta
@@ -17,7 +17,7 @@ DERIVED = ("metaTitle", "metaDesc", "readTime", "schemaMarkup")
 
 
 def article_json(number: int) -> dict[str, Any]:
-    """Return an article of 8 KB with all fields that an import accepts, but for what the service derives."""
+    """Return an 8 KB article with every field that an import accepts, except those that the service derives."""
     moment = datetime(2024, 1, 1) + timedelta(minutes=number * 7919 % 1_000_000)
     article = example(ArticleSchema()) | {
         "id": f"article-{number:06}",
@@ -37,9 +37,9 @@ def write_json_lines(path: Path, articles: Iterable[dict[str, Any]]) -> None:
 
 
 def fill_database(url: str, source: Path, project: Path = PROJECT) -> str:
-    """Create a customer in the database at the URL, import articles from `source`, and return the customer's API key.
+    """Create a customer, import articles from `source`, and return the customer's API key.
 
-    `project` is the checkout whose commands do it.
+    `url` is the database, and `project` the checkout whose commands are used.
     """
     key = run_flask(url, "keys", "create", CUSTOMER, project=project)
     run_flask(url, "articles", "import", str(source), project=project)

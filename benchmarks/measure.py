@@ -1,8 +1,7 @@
-"""Requests, and how many of them per second wrk gets responses to.
+"""Measure requests per second with wrk (https://github.com/wg/wrk), using one thread and 8 connections.
 
-wrk (https://github.com/wg/wrk) sends requests over 8 connections and uses one thread. A client in Python is slower than
-the service and would hide what the service does. The servers that are compared take turns, in rounds, so that a machine
-that slows down slows down all of them.
+A Python client would be slower than the service, and would become the bottleneck. The servers take turns in rounds, so
+that a slowdown of the machine affects all of them.
 """
 
 import http.client
@@ -23,7 +22,7 @@ PACKAGES = ("Flask", "Werkzeug", "SQLAlchemy", "marshmallow", "waitress")
 
 
 class Response(NamedTuple):
-    """A response, read to its end."""
+    """A complete response."""
 
     status: int
     headers: http.client.HTTPMessage
@@ -42,7 +41,7 @@ class Request(NamedTuple):
         return http.client.HTTPConnection("127.0.0.1", self.server.port, timeout=60)
 
     def send(self, connection: http.client.HTTPConnection | None = None) -> Response:
-        """Send the request once, on the connection or on its own one, and return the response."""
+        """Send the request, on a new connection by default, and return the response."""
         if connection is None:
             with closing(self.connect()) as connection:
                 return self.send(connection)
@@ -51,7 +50,7 @@ class Request(NamedTuple):
         return Response(response.status, response.headers, response.read())
 
     def measure_rate(self, seconds: int) -> float:
-        """Return the requests per second of wrk. Raises click.ClickException if a request fails."""
+        """Return wrk's requests per second. Raises click.ClickException if a request fails."""
         url = f"http://127.0.0.1:{self.server.port}{self.path}"
         headers = [argument for name, value in self.headers.items() for argument in ("-H", f"{name}: {value}")]
         output = run_wrk("-t1", "-c8", f"-d{seconds}s", "--timeout", "10s", *headers, url)
@@ -61,17 +60,17 @@ class Request(NamedTuple):
 
 
 class Table:
-    """A printed table that compares servers: how many requests per second they respond to, and the ratios."""
+    """A printed table that compares the requests per second of several servers."""
 
     def __init__(self, rounds: int, seconds: int) -> None:
-        """Print the heads of the columns."""
+        """Print the table's header."""
         self.rounds, self.seconds = rounds, seconds
         click.echo(f"\n{'':43}{'requests/s':>10}  ratio of the first to it: median (min to max)")
 
     def compare(self, title: str, contestants: Mapping[str, Request]) -> None:
-        """Time the contestants in turns; print their median rates, and the ratios of the first one to the others.
+        """Measure the contestants in turns. Print their median rates, and the ratios of the first one to the others.
 
-        The ratios are those of two rates of the same round.
+        Each ratio compares two rates from the same round.
         """
         rounds = [[request.measure_rate(self.seconds) for request in contestants.values()] for _ in range(self.rounds)]
         for name, rates in zip(contestants, zip(*rounds, strict=True), strict=True):
@@ -81,17 +80,17 @@ class Table:
 
 
 def check(condition: bool, fault: str) -> None:
-    """Raise click.ClickException unless the condition is true: what is wrong must not be measured."""
+    """Raise click.ClickException unless the condition is true."""
     if not condition:
         raise click.ClickException(fault)
 
 
 def run_wrk(*arguments: str) -> str:
-    """Return the output of wrk, which has to be installed."""
+    """Return the output of wrk, which must be installed."""
     return subprocess.run(["wrk", *arguments], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True).stdout
 
 
 def print_versions() -> None:
-    """Print the versions of the programs and packages that the figures depend on."""
+    """Print the versions of the programs and packages that affect the results."""
     click.echo(f"Python {platform.python_version()}, {run_wrk('-v').split(' [')[0]}")
     click.echo(", ".join(f"{name} {version(name)}" for name in PACKAGES))

@@ -1,4 +1,4 @@
-"""PostgreSQL servers that may be restarted and promoted, and the changes that a soak makes to a database on them."""
+"""PostgreSQL servers that can be restarted and promoted, and the changes that the soak test makes on them."""
 
 import os
 import shutil
@@ -16,18 +16,18 @@ import psycopg
 from benchmarks.changes import Changes
 from benchmarks.servers import free_port
 
-DATABASE = "articles"  # It belongs to the soak.
+DATABASE = "articles"
 
 
 class PostgreSQLServer:
-    """A running server, or a hot standby of another one, in a folder of its own."""
+    """A temporary server, or a hot standby of another one."""
 
     def __init__(self, primary: "PostgreSQLServer | None" = None, port: int = 0) -> None:
-        """Create it, and start it on the port, or on a free one."""
+        """Create the server and start it. `port` 0 means any free port."""
         self.tools = Path(os.environ.get("POSTGRESQL_TOOLS") or max(Path("/usr/lib/postgresql").glob("*/bin")))
         self.folder, self.port = Path(mkdtemp()), port or free_port()
         self.as_postgres = []
-        if os.geteuid() == 0:  # PostgreSQL refuses to run as the superuser.
+        if os.geteuid() == 0:  # PostgreSQL refuses to run as root
             self.as_postgres = ["setpriv", "--reuid=postgres", "--regid=postgres", "--clear-groups"]
             shutil.chown(self.folder, "postgres", "postgres")
         data = self.folder / "data"
@@ -41,7 +41,7 @@ class PostgreSQLServer:
         self.start()
 
     def url(self, database: str = "postgres") -> str:
-        """Return a URL of one of its databases."""
+        """Return the URL of one of the server's databases."""
         return f"postgresql://postgres@127.0.0.1:{self.port}/{database}"
 
     def run(self, tool: str, *arguments: Any) -> None:
@@ -52,45 +52,45 @@ class PostgreSQLServer:
             raise click.ClickException(f"{tool} failed: {result.stderr}")
 
     def start(self) -> None:
-        """Start it, and wait until it is ready."""
+        """Start the server and wait until it is ready."""
         self.run("pg_ctl", "start", "-D", self.folder / "data", "-l", self.folder / "log")
 
     def stop(self, mode: str = "immediate") -> None:
-        """Stop it: at once, as in a crash, or in order if `mode` is "fast"."""
+        """Stop the server, by default as in a crash. With the mode "fast", shut it down cleanly."""
         self.run("pg_ctl", "stop", "-D", self.folder / "data", "-m", mode)
 
     def promote(self) -> None:
-        """Make a standby a primary."""
+        """Promote a standby to primary."""
         self.run("pg_ctl", "promote", "-D", self.folder / "data")
 
     def execute(self, statement: str, *parameters: Any, database: str = "postgres") -> list[Any]:
-        """Run a statement in a transaction of its own, and return its rows."""
+        """Run a statement in autocommit mode, and return its rows."""
         with psycopg.connect(self.url(database), autocommit=True, connect_timeout=5) as connection:
             cursor = connection.execute(statement, parameters)
             return cursor.fetchall() if cursor.description else []
 
     def wait_for_replay(self, primary: "PostgreSQLServer") -> None:
-        """Wait until it has replayed what the primary has committed. Raises click.ClickException after 20 seconds."""
+        """Wait until the standby has replayed all commits. Raises click.ClickException after about 20 seconds."""
         ((position,),) = primary.execute("SELECT pg_current_wal_flush_lsn()")
         with psycopg.connect(self.url(), autocommit=True) as connection:
             for _ in range(20_000):
                 if connection.execute("SELECT pg_last_wal_replay_lsn() >= %s", [position]).fetchone() == (True,):
                     return
                 sleep(0.001)
-        raise click.ClickException("The standby does not follow.")
+        raise click.ClickException("The standby has not caught up with the primary.")
 
     def close(self) -> None:
-        """Stop it if it runs, and remove its folder."""
+        """Stop the server if it is running, and delete its files."""
         if (self.folder / "data/postmaster.pid").exists():
             self.stop()
         shutil.rmtree(self.folder)
 
 
 class PostgreSQLChanges(Changes):
-    """A primary and its standby, which take turns, and the changes that are made to them."""
+    """Changes to a database on a primary with a standby, including failover."""
 
     def __init__(self, folder: Path, stack: ExitStack) -> None:
-        """Run both servers until the stack is closed."""
+        """Start both servers. They run until the stack is closed."""
         self.primary = PostgreSQLServer()
         stack.callback(lambda: self.primary.close())
         self.primary.execute(f"CREATE DATABASE {DATABASE}")
@@ -104,9 +104,9 @@ class PostgreSQLChanges(Changes):
         return [*super().kinds(), self.restart, self.terminate_connections, self.promote]
 
     def run_sql(self, statement: str) -> list[Any]:
-        """Run a statement on the database once no other writer is at work, and return its rows."""
+        """Lock out other writers, run a statement, and return its rows."""
         with psycopg.connect(self.primary.url(DATABASE)) as connection:
-            # A killed import may go on.
+            # The server may still be running a statement of a killed import.
             connection.execute("LOCK TABLE article IN SHARE ROW EXCLUSIVE MODE")
             cursor = connection.execute(statement.encode())
             return cursor.fetchall() if cursor.description else []
@@ -116,7 +116,7 @@ class PostgreSQLChanges(Changes):
         self.primary.run("pg_dump", "-d", self.primary.url(DATABASE), "-f", "/dev/null")
 
     def restart(self) -> None:
-        """Restart the primary, in order or as after a crash."""
+        """Restart the primary, after a clean shutdown or a crash."""
         with self.transition(self.current._replace(is_broken=True), self.current):
             self.primary.stop(self.rng.choice(("fast", "immediate")))
             sleep(self.rng.choice((0, 1)))
@@ -129,7 +129,7 @@ class PostgreSQLChanges(Changes):
             self.primary.execute(terminate, DATABASE)
 
     def promote(self) -> None:
-        """Replace the primary by its standby, and make a new standby in its place."""
+        """Fail over to the standby, and replace the old primary with a new standby."""
         lost = self.primary
         with self.transition(self.current._replace(is_broken=True), self.current):
             self.standby.wait_for_replay(lost)

@@ -1,11 +1,11 @@
-"""What the service is compared with. Each is served by waitress with its defaults, on the port that PORT names.
+"""Reference servers for the benchmarks. Each runs on waitress with default settings, on the port given by PORT.
 
     PORT=8001 python -m benchmarks.references wsgi|flask|straightforward FOLDER
 
-`wsgi` and `flask` respond with the bytes of a file in FOLDER, named as the path: a WSGI function, and a view that does
-nothing else. `straightforward` serves the articles of FOLDER's database in the way that the tutorials of the libraries
-teach: ORM entities, a count query, marshmallow's fields, `dump(many=True)`, `jsonify`, and the key looked up in the
-database for every request.
+`wsgi` (a bare WSGI function) and `flask` (a bare Flask view) return the content of the file in FOLDER that is named
+like the path. `straightforward` serves the articles from the database in FOLDER the way the libraries' tutorials teach
+it: ORM entities, a count query, marshmallow's own fields, `dump(many=True)`, `jsonify`, and a query for the key of
+every request.
 """
 
 import json
@@ -30,13 +30,13 @@ from schemas import ArticlePreviewSchema, ArticleSchema
 
 
 class Json(fields.Field[Any]):
-    """JSON text, parsed."""
+    """A field that parses JSON text."""
 
     def _serialize(self, value: str | None, attr: str | None, obj: Any, **kwargs: Any) -> Any:
         return json.loads(value or "")
 
 
-# marshmallow's fields, by the type of a field of the service.
+# field class of the service -> marshmallow's equivalent
 PLAIN_FIELDS: dict[type, Any] = {
     Keywords: Json,
     SchemaMarkup: Json,
@@ -45,11 +45,11 @@ PLAIN_FIELDS: dict[type, Any] = {
 }
 
 
-def plain(form: Schema) -> Schema:
-    """Return a form as marshmallow's own fields render it."""
+def plain(schema: Schema) -> Schema:
+    """Return the schema with marshmallow's own fields instead of the service's."""
     own_fields = {
         name: PLAIN_FIELDS.get(type(field), fields.String)(data_key=field.data_key)
-        for name, field in form.fields.items()
+        for name, field in schema.fields.items()
     }
     return Schema.from_dict(own_fields)()
 
@@ -81,7 +81,7 @@ def straightforward(folder: Path) -> Flask:
 
 
 def bare_flask(bodies: dict[str, bytes]) -> Flask:
-    """Return an application whose views respond with the bytes of their paths."""
+    """Return an application with one view per path, which returns the path's body."""
     app = Flask(__name__)
     for path, body in bodies.items():
         app.add_url_rule(path, path[1:], partial(Response, body, mimetype="application/json"))
@@ -89,14 +89,14 @@ def bare_flask(bodies: dict[str, bytes]) -> Flask:
 
 
 def bare_wsgi(bodies: dict[str, bytes], environ: dict[str, Any], start_response: Callable[..., Any]) -> Iterable[bytes]:
-    """Respond with the bytes of the path."""
+    """Return the path's body."""
     body = bodies[environ["PATH_INFO"]]
     start_response("200 OK", [("Content-Type", "application/json"), ("Content-Length", str(len(body)))])
     return [body]
 
 
 def create(kind: str, folder: Path) -> Callable[..., Iterable[bytes]]:
-    """Return a reference as a WSGI application."""
+    """Return the reference server as a WSGI application."""
     if kind == "straightforward":
         return straightforward(folder)
     bodies = {f"/{file.stem}": file.read_bytes() for file in folder.glob("*.json")}

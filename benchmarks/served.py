@@ -1,15 +1,14 @@
-"""Time the service, as a user runs it, next to other servers that respond with the same bytes.
+"""Compare the throughput of the service with reference servers that return the same content.
 
     python -m benchmarks.served [--articles 10000] [--rounds 5] [--seconds 2] [--baseline FOLDER] [--postgresql URL]
 
-Everything is a separate process on this machine: the service (`python app.py`) with its defaults and with
-`CACHE_MB=0`, and the servers of `benchmarks.references`: W (`wsgi`), F (`flask`) and N (`straightforward`). Every
-response is checked before it is timed. The servers run on one core and wrk on another.
+Each contestant is a separate process on this machine: the service (`python app.py`) with default settings and with
+`CACHE_MB=0`, and the servers in `benchmarks.references`: W (`wsgi`), F (`flask`) and N (`straightforward`). Every
+response is verified before it is timed. The servers share one core, and wrk uses another.
 
-`--baseline` compares with another version of the service: the checkout in FOLDER runs beside the service, with the same
-interpreter, on a database with the same articles. `--postgresql` compares the set-ups of docs/postgresql.md: an
-instance on the PostgreSQL server at URL, in a database that is created and dropped, and two of them behind nginx. Then
-every process runs on any core.
+`--baseline` adds the version of the service in FOLDER, with the same interpreter and the same articles. `--postgresql`
+adds the setups from docs/postgresql.md: one instance that uses a temporary database on the PostgreSQL server at URL,
+and two such instances behind nginx. In that case, processes are not pinned to cores.
 """
 
 import gzip
@@ -31,10 +30,10 @@ PAGES = {"full": f"{API}/articles", "preview": f"{API}/articles/preview", "sitem
 
 
 class Contestants:
-    """Servers of the same articles: a request to each of them by its name, without a path."""
+    """Servers of the same articles. Each dictionary maps a server's name to a request to it, without a path."""
 
     def __init__(self, folder: Path, count: int, stack: ExitStack, core: int | None) -> None:
-        """Servers run on the core, or on any, until the stack is closed."""
+        """Write `count` articles to import. Servers run until the stack is closed, pinned to `core` if it is given."""
         self.folder, self.stack, self.core = folder, stack, core
         self.source = folder / "articles.jsonl"
         write_json_lines(self.source, map(article_json, range(count)))
@@ -42,12 +41,12 @@ class Contestants:
         self.bare, self.straightforward = dict[str, Request](), dict[str, Request]()
 
     def run(self, headers: Mapping[str, str], *arguments: str, project: Path = PROJECT, **environment: str) -> Request:
-        """Run a program of a checkout; return a request to it."""
+        """Run a server from a checkout, and return a request to it."""
         server = run_server(*arguments, project=project, core=self.core, **environment)
         return Request(self.stack.enter_context(server), "", headers)
 
     def add_service(self, name: str, url: str, project: Path = PROJECT) -> None:
-        """Run the service of a checkout on a new database, with and without its cache."""
+        """Run a checkout's service on a new database, with and without its cache."""
         headers = {"x-api-key": fill_database(url, self.source, project)}
         self.cached[name] = self.run(headers, "app.py", project=project, DATABASE_URL=url)
         self.uncached[name] = self.run(headers, "app.py", project=project, DATABASE_URL=url, CACHE_MB="0")
@@ -67,7 +66,7 @@ class Contestants:
         self.cached["nginx, two instances"] = first._replace(server=proxy)
 
     def add_references(self) -> None:
-        """Run the references, which serve what the service does."""
+        """Run the reference servers, which return the same content as the service."""
         bodies = {page: self.cached["service"]._replace(path=path).send().body for page, path in PAGES.items()}
         for page, body in (bodies | {"small": b"x" * 2000}).items():
             (self.folder / f"{page}.json").write_bytes(body)
@@ -81,21 +80,21 @@ class Contestants:
 
 
 def store_structured_data(database: Path, page: bytes) -> None:
-    """Store the structured data of a page's articles, which the straightforward reference does not generate."""
+    """Store the structured data of a page's articles, because the straightforward server does not generate it."""
     rows = [(orjson.dumps(article["schemaMarkup"]).decode(), article["id"]) for article in orjson.loads(page)["data"]]
     with closing(sqlite3.connect(database)) as connection, connection:
         connection.executemany("UPDATE article SET schema_markup = ? WHERE id = ?", rows)
 
 
 def to_path(requests: Mapping[str, Request], path: str, **headers: str) -> dict[str, Request]:
-    """Return the requests with this path and these further headers."""
+    """Return the requests with this path and additional headers."""
     return {
         name: request._replace(path=path, headers={**request.headers, **headers}) for name, request in requests.items()
     }
 
 
 def compare_page(table: Table, contestants: Contestants, page: str, path: str) -> None:
-    """Compare the contestants' responses with one of the service's pages."""
+    """Verify and measure all contestants on one of the service's pages."""
     plain = {} if page == "sitemap" else to_path(contestants.straightforward, path)
     cached = to_path(contestants.cached, path) | to_path(contestants.bare, f"/{page}") | plain
     uncached = to_path(contestants.uncached, path) | plain
@@ -115,7 +114,7 @@ def compare_page(table: Table, contestants: Contestants, page: str, path: str) -
 
 
 def compare_queries(table: Table, request: Request, count: int) -> None:
-    """Compare the first page with others that take the database longer."""
+    """Compare the first page with queries that are harder for the database."""
     queries = {
         "first page": "",
         "last page": f"?skip={count - 50}",
@@ -128,7 +127,7 @@ def compare_queries(table: Table, request: Request, count: int) -> None:
 
 
 def pin_client() -> int:
-    """Pin this process, and the wrk that it runs, to the last core; return the first one, for the servers."""
+    """Pin this process, and thereby wrk, to the last core. Returns the first core, for the servers."""
     cores = sorted(os.sched_getaffinity(0))
     os.sched_setaffinity(0, cores[-1:])
     return cores[0]
@@ -136,16 +135,16 @@ def pin_client() -> int:
 
 @click.command()
 @click.option("--articles", "count", default=10_000, show_default=True, help="Articles of 8 KB.")
-@click.option("--rounds", default=5, show_default=True, help="Turns of each contestant of a comparison.")
-@click.option("--seconds", default=2, show_default=True, help="Seconds of each turn.")
+@click.option("--rounds", default=5, show_default=True, help="Measurements per contestant.")
+@click.option("--seconds", default=2, show_default=True, help="Seconds per measurement.")
 @click.option(
     "--baseline",
     type=click.Path(exists=True, file_okay=False, resolve_path=True, path_type=Path),
-    help="Folder of another checkout of this project, to compare with.",
+    help="Folder of another checkout to compare with.",
 )
-@click.option("--postgresql", metavar="URL", help="A PostgreSQL server, to compare two set-ups.")
+@click.option("--postgresql", metavar="URL", help="PostgreSQL server, to compare two more setups.")
 def main(count: int, rounds: int, seconds: int, baseline: Path | None, postgresql: str | None) -> None:
-    """Compare the service with the references, with itself without its cache, and with other set-ups of it."""
+    """Compare the service, with and without its cache, with the reference servers and other setups."""
     print_versions()
     with TemporaryDirectory() as name, ExitStack() as stack:
         folder = Path(name)

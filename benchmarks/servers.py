@@ -1,4 +1,4 @@
-"""Processes: the service and its commands, any other program that listens on a port, and nginx in front of them."""
+"""Run servers in separate processes: the service and its commands, reference servers, and nginx."""
 
 import os
 import socket
@@ -16,19 +16,19 @@ PROJECT = Path(__file__).parent.parent
 
 
 class Server(NamedTuple):
-    """A running server, and the port that it listens on."""
+    """A running server and its port."""
 
     port: int
     process: subprocess.Popen[bytes]
 
     def resident_megabytes(self) -> float:
-        """Return the memory that the process holds."""
+        """Return the resident set size of the process in megabytes."""
         status = Path(f"/proc/{self.process.pid}/status").read_text()
         return int(status.partition("VmRSS:")[2].split()[0]) / 1024
 
 
 def start_flask(url: str, *arguments: str, project: Path = PROJECT) -> subprocess.Popen[str]:
-    """Start one of the service's commands, of the checkout `project`, on the database at the URL."""
+    """Start one of the service's commands on the database `url`, using the checkout `project`."""
     return subprocess.Popen(
         [sys.executable, "-m", "flask", *arguments],
         cwd=project,
@@ -41,7 +41,7 @@ def start_flask(url: str, *arguments: str, project: Path = PROJECT) -> subproces
 
 
 def run_flask(url: str, *arguments: str, project: Path = PROJECT, stdin: str = "") -> str:
-    """Run one of the service's commands, and return what it prints. Raises click.ClickException if it fails."""
+    """Run one of the service's commands and return its output. Raises click.ClickException if it fails."""
     with start_flask(url, *arguments, project=project) as process:
         output, errors = process.communicate(stdin)
     if process.returncode:
@@ -50,14 +50,14 @@ def run_flask(url: str, *arguments: str, project: Path = PROJECT, stdin: str = "
 
 
 def free_port() -> int:
-    """Return a port of this machine that nothing listens on."""
+    """Return a free port on this machine."""
     with closing(socket.create_server(("127.0.0.1", 0))) as listener:
         return int(listener.getsockname()[1])
 
 
 @contextmanager
 def listening(process: subprocess.Popen[bytes], port: int) -> Iterator[Server]:
-    """Wait until the process listens on the port, and end it when the block ends. Raises click.ClickException."""
+    """Wait until the process listens on the port. On exit, terminate it. Raises click.ClickException if it fails."""
     try:
         while process.poll() is None:
             with suppress(OSError):
@@ -65,7 +65,7 @@ def listening(process: subprocess.Popen[bytes], port: int) -> Iterator[Server]:
                 break
             sleep(0.05)
         else:
-            raise click.ClickException(f"The server does not start: {process.args!r}")
+            raise click.ClickException(f"The server did not start: {process.args!r}")
         yield Server(port, process)
     finally:
         process.terminate()
@@ -76,7 +76,7 @@ def listening(process: subprocess.Popen[bytes], port: int) -> Iterator[Server]:
 def run_server(
     *arguments: str, project: Path = PROJECT, core: int | None = None, **environment: str
 ) -> Iterator[Server]:
-    """Run a Python program of a checkout of this project, on the port that PORT names, until the block ends."""
+    """Run a Python server from a checkout of this project, on a free port that is passed to it as PORT."""
     port = free_port()
     pin = [] if core is None else ["taskset", "-c", str(core)]
     process = subprocess.Popen(
@@ -92,9 +92,9 @@ def run_server(
 
 @contextmanager
 def nginx(folder: Path, *instances: int) -> Iterator[Server]:
-    """Run nginx with the site of docs/operate.md, in front of the instances on these ports, until the block ends.
+    """Run nginx, configured as in docs/operate.md, in front of the instances on these ports.
 
-    Its cache and other files are in `folder`.
+    Its cache and other files are written to `folder`.
     """
     port = free_port()
     site = (PROJECT / "docs/operate.md").read_text().partition("```nginx\n")[2].partition("```")[0]
