@@ -1,4 +1,4 @@
-# The service as a container image: docs/servers.md
+# Container image of the service; see docs/servers.md
 ARG BASE=python:3.13-slim
 FROM ${BASE}
 
@@ -11,7 +11,7 @@ RUN python3 -m venv /opt/venv \
     && pip uninstall --quiet --yes pip
 
 COPY . .
-# The code is root's. The user writes to the volume alone, so its folder is the user's before it becomes a volume.
+# The code belongs to root. The unprivileged user can only write to the volume, whose ownership must be set before VOLUME.
 RUN python -m compileall -q . \
     && useradd --uid 10001 --no-create-home articles \
     && install --directory --owner=articles --group=articles --mode=700 /data

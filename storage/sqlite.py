@@ -40,8 +40,7 @@ def require_file(path: str) -> None:
     """Raise StorageError if the database file does not exist."""
     if not os.path.exists(path):
         raise StorageError(
-            f"The database {path} does not exist. "
-            "Check DATABASE_URL, or create the database together with a key: flask keys create CUSTOMER"
+            f"The database {path} does not exist. Check DATABASE_URL, or create it: flask keys create CUSTOMER"
         )
 
 

@@ -1,17 +1,17 @@
-// The page is also the reference client of the API: its requests and its paging are those that the documentation describes.
+// This page doubles as a reference client: it uses the API exactly as the documentation describes.
 
-const API = new URL("api/public/v1/", document.baseURI); // relative: the service may be below a path
-const TAKE = 12; // cards on a page
+const API = new URL("api/public/v1/", document.baseURI); // relative, since the service may be mounted below a path
+const TAKE = 12; // cards per page
 const element = (id) => document.getElementById(id);
 const storedKey = {
   get: () => sessionStorage.getItem("key") ?? "",
   set: (value) => sessionStorage.setItem("key", value),
   remove: () => sessionStorage.removeItem("key"),
 };
-let pendingRequests = new AbortController(); // aborts the requests of the view that is loading
-let skip = 0; // of the page of articles that is loading
-let shownSkip = 0; // of the page of articles that is shown
-let shownView = ""; // the id of the view's element
+let pendingRequests = new AbortController(); // for the requests of the view being loaded
+let skip = 0; // offset of the page being loaded
+let shownSkip = 0; // offset of the page on display
+let shownView = ""; // id of the view's element
 let shownRequest = { path: "articles/preview", query: {} };
 
 class ApiError extends Error {
@@ -47,7 +47,7 @@ function createElement(name, properties = {}, ...children) {
 
 const formatDate = (timestamp) => new Date(timestamp).toLocaleDateString("en", { dateStyle: "medium" });
 
-/** Return the banner's image, if there is one. An image that cannot be loaded leaves no empty box. */
+/** Return the banner image in an array, or an empty array. An image that fails to load removes itself. */
 function createBanner(src, properties = {}) {
   return src ? [createElement("img", { alt: "", onerror: ({ target }) => target.remove(), ...properties, src })] : [];
 }
@@ -65,19 +65,19 @@ async function showArticles() {
   if (!query.q) delete query.q;
   const { data, meta } = await fetchJson("articles/preview", query);
   if (!data.length && skip) {
-    skip = 0; // articles were unpublished since the last page
+    skip = 0; // articles have been unpublished since the previous page was loaded
     return showArticles();
   }
   shownRequest = { path: "articles/preview", query };
   shownSkip = skip;
   element("cards").replaceChildren(...data.map(createCard));
   const end = meta.skip + meta.take;
-  element("range").textContent = meta.total ? `${meta.skip + 1} to ${end} of ${meta.total}` : "No article matches.";
+  element("range").textContent = meta.total ? `${meta.skip + 1} to ${end} of ${meta.total}` : "No matching articles.";
   element("previous").disabled = meta.skip === 0;
   element("next").disabled = end >= meta.total;
 }
 
-/** Return the article with this slug, and the request that finds it. */
+/** Return the article with this slug and the request used to find it. */
 async function fetchArticle(slug) {
   const request = { path: "articles", query: { slug } };
   const isPossible = [...slug].length <= 200 && !slug.includes("\0");
@@ -86,7 +86,7 @@ async function fetchArticle(slug) {
   return { article: data[0], request };
 }
 
-/** Return HTML without `target` attributes, so that its links follow the target of the frame's base element. */
+/** Remove `target` attributes, so that links use the target of the frame's base element. */
 function removeTargets(html) {
   if (!/target/i.test(html)) return html;
   const { body } = new DOMParser().parseFromString(`<!doctype html><body>${html}`, "text/html");
@@ -102,7 +102,7 @@ async function showArticle(slug) {
   element("banner").replaceChildren(...createBanner(bannerUrl));
   const styles = document.querySelector("link[rel=stylesheet]").href;
   const head = `<!doctype html><meta charset="utf-8"><base target="_blank"><link rel="stylesheet" href="${styles}">`;
-  const frame = element("content").cloneNode(); // changing the old frame would add a step to the history
+  const frame = element("content").cloneNode(); // navigating the existing frame would add a history entry
   frame.srcdoc = `${head}<body class="content" dir="auto">${removeTargets(contentHtml)}`;
   element("content").replaceWith(frame);
   const rows = Object.entries({ ...fields, bannerUrl }).flatMap(([name, value]) => [
@@ -117,13 +117,13 @@ const escapeXml = (text) => text.replace(/[&<>"']/g, (character) => `&#${charact
 
 async function showSitemap() {
   URL.revokeObjectURL(element("download").href);
-  element("download").removeAttribute("href"); // the file of an earlier URL must not be downloaded while this one's loads
+  element("download").removeAttribute("href"); // prevents downloading the previous file while this one loads
   const { data } = await fetchJson("sitemap");
   shownRequest = { path: "sitemap", query: {} };
   const isValid = element("site").checkValidity();
   element("download").hidden = !isValid;
   if (!isValid) {
-    element("xml").textContent = "Enter the full URL, for example https://www.example.com/articles/";
+    element("xml").textContent = "Enter an absolute URL, such as https://www.example.com/articles/";
     return;
   }
   const base = new URL(element("site").value).href;
@@ -138,7 +138,7 @@ async function showSitemap() {
   element("download").href = URL.createObjectURL(new Blob([xml], { type: "application/xml" }));
 }
 
-/** Return code that sends the view's request with this key. */
+/** Return sample code that sends the current view's request with this key. */
 function codeSample(language, apiKey) {
   const url = requestUrl(shownRequest);
   const [quotedUrl, quotedKey] = [JSON.stringify(url), JSON.stringify(apiKey)];
@@ -195,9 +195,9 @@ function showKeyForm() {
   element("key").focus();
 }
 
-/** Show an error above the view if it is already shown, otherwise in its place. An article is always replaced. */
+/** Show an error: above the view if that is already on display, otherwise instead of it. Articles are always replaced. */
 function showError(name, { status, message }) {
-  element("error-message").textContent = status ? message : "The server cannot be reached.";
+  element("error-message").textContent = status ? message : "The server is unreachable.";
   element("error").hidden = false;
   element("retry").hidden = status === 401 || (status === 404 && name === "article");
   element("error").scrollIntoView({ block: "nearest" });
@@ -218,7 +218,7 @@ function decodeSlug(text) {
   }
 }
 
-/** Load and show the view that the URL names, and abort the requests of an earlier one. */
+/** Load and show the view in the URL's fragment. Aborts pending requests. */
 async function show({ focus = false } = {}) {
   pendingRequests.abort();
   pendingRequests = new AbortController();
@@ -251,11 +251,11 @@ element("key-form").addEventListener("submit", (event) => {
 element("forget").addEventListener("click", () => {
   storedKey.remove();
   history.replaceState(null, "", location.pathname);
-  location.reload(); // removes everything that the key has shown
+  location.reload(); // clears everything loaded with the key
 });
 element("query").addEventListener("input", () => {
   skip = 0;
-  shownSkip = -TAKE; // the page that is shown belongs to another query: "Next" means the first page of this one
+  shownSkip = -TAKE; // until the new results load, "Next" leads to their first page
   show();
 });
 element("query").addEventListener("submit", (event) => event.preventDefault());
@@ -272,15 +272,15 @@ element("copy").addEventListener("click", async () => {
     await navigator.clipboard.writeText(text);
     element("copied").textContent = "Copied.";
   } catch {
-    if (request !== shownRequest) return; // another view was shown in the meantime
-    // The clipboard needs https or localhost, and the user's permission.
+    if (request !== shownRequest) return; // the user has moved on to another view
+    // The clipboard requires a secure context (https or localhost) and the user's permission.
     element("snippet").textContent = text;
     getSelection().selectAllChildren(element("snippet"));
-    element("copied").textContent = "Selected: press Ctrl+C or ⌘C to copy.";
+    element("copied").textContent = "Code selected. Press Ctrl+C or ⌘C to copy it.";
   }
 });
 document.querySelector(".skip").addEventListener("click", (event) => {
-  event.preventDefault(); // the URL's fragment names the view
+  event.preventDefault(); // the fragment is used for the view
   element("main").focus();
 });
 addEventListener("hashchange", () => {
