@@ -44,7 +44,7 @@ def init_app(app: Flask) -> None:
 
 
 def hash_key(key: str) -> str:
-    """Return the SHA-256 of a key as hexadecimal digits. The database stores nothing else of the key but its prefix.
+    """Return the SHA-256 of a key as hexadecimal digits. Only this and the first characters of keys are stored.
 
     Generated keys are 256 random bits, so a fast, unsalted hash is enough. Looking keys up by their hash also avoids
     timing attacks: response times do not depend on how much of a guessed key is correct.

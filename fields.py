@@ -1,6 +1,6 @@
 """marshmallow fields and validators for requests, responses, imports and settings.
 
-JSON from the database is never parsed: `orjson.Fragment` inserts its text into the response. SQLite accepts JSON that
+Stored JSON is inserted into responses as text, with `orjson.Fragment`, instead of being parsed. SQLite accepts JSON that
 Python's parsers reject (lone surrogates, deep nesting), and one such row must not turn a list into a 500.
 """
 

@@ -131,7 +131,7 @@ class ApiKey(db.Model):
 
 
 def covering_index(name: str, *columns: str) -> tuple[Index, Index]:
-    """Return a covering index for one sort order: it contains every column that the lists filter on.
+    """Return a covering index for one sort order. It contains every column needed for paging and for searching.
 
     On PostgreSQL it lacks the search text, because the size of an index row is limited there.
     """

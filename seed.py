@@ -40,7 +40,7 @@ TEXTS = Path(__file__).parent / "demo"
 
 
 def demo_articles(count: int, site: str) -> Iterator[dict[str, Any]]:
-    """Yield `count` published articles, then the drafts and the scheduled one, as `ArticleImportSchema` loads them.
+    """Yield `count` published articles, then the drafts and the scheduled one, as input for `ArticleImportSchema`.
 
     The guides and the articles in other languages come first. All others retell a guide as the story of a small
     business in some town. The numbers of guides, businesses and towns are coprime, so no combination repeats. An

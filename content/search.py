@@ -22,6 +22,6 @@ def search_columns(title: str, slug: str) -> dict[str, str]:
 
 
 def search_words(q: str) -> list[str]:
-    """Split a search into its distinct folded words. An article matches if its `search_text` contains all of them."""
+    """Split a search into its distinct folded words. An article matches if its `search_text` contains every word."""
     words = dict.fromkeys(map(fold, q.split()))
     return [word for word in words if word.strip()]  # a lone accent folds to a space

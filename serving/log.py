@@ -15,7 +15,7 @@ from wsgiref.types import StartResponse, WSGIApplication, WSGIEnvironment
 from content.text import printable
 
 MAX_PATH_LENGTH = 200
-MAX_QUEUED_LINES = 10_000  # drops the oldest if stderr is not being read
+MAX_QUEUED_LINES = 10_000  # drop the oldest if stderr is not being read
 WRITE_INTERVAL_SECONDS = 0.1
 
 access_log = logging.getLogger("access")

@@ -189,8 +189,8 @@ class ApiServer(TcpWSGIServer):  # type: ignore[misc]
     def close_idle_connections(self) -> None:
         """Close connections that timed out, the idlest ones beyond `MAX_CONNECTIONS` and, on stop, all that are idle.
 
-        Faults: waitress never times out clients that stop reading (issue 418), and accepts no new connections once it
-        has `connection_limit` of them.
+        Faults: waitress never times out clients that stop reading (issue 418), and accepts no new connections beyond
+        `connection_limit`.
         """
         now = time.time()
         channels = self.active_channels.values()

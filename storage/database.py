@@ -16,7 +16,7 @@ DRIVERS = {"sqlite", "sqlite+pysqlite", "postgresql", "postgresql+psycopg"}
 
 
 def init_app(app: Flask) -> None:
-    """Create the engine and the change detector, without connecting yet. Raises SettingsError for DATABASE_URL."""
+    """Create the engine and change detector without connecting. Raises SettingsError if DATABASE_URL is invalid."""
     _create_engine(app)
     with app.app_context():
         add_listeners(db.engine)

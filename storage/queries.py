@@ -85,8 +85,8 @@ def select_page(
 ) -> Select[Any]:
     """Select one page of the matching published articles. Also binds `take` and `skip`.
 
-    `order` is "asc" or "desc". Ties are broken by id in the same direction. The subquery finds the page using only a
-    covering index. Without it, SQLite would sort entire rows for most orders: up to a second for 10,000 articles.
+    `order` is "asc" or "desc". Ties are broken by id in the same direction. The subquery finds the page in an index.
+    Without it, SQLite would sort entire rows for most orders, which takes up to a second for 10,000 articles.
     """
     sort_columns: list[Any] = [getattr(Article, order_by), Article.id]
     ordering = [column.desc() for column in sort_columns] if order == "desc" else sort_columns

@@ -30,7 +30,7 @@ def create_file(path: str) -> None:
 
 
 def copy_owner(source: str, target: str) -> None:
-    """Give `target` the same owner as `source`, if the platform and the process's privileges allow it."""
+    """Copy the owner of `source` to `target`, if the platform and the process's privileges allow it."""
     owner = os.stat(source)
     with suppress(AttributeError, OSError):
         os.chown(target, owner.st_uid, owner.st_gid)

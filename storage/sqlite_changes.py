@@ -9,7 +9,7 @@ from sqlalchemy import Engine, ExceptionContext, event
 from storage.sqlite import connect_existing
 
 BUSY_TIMEOUT_SECONDS = 0.2  # every request goes through this connection
-# After these errors, the connection is unusable (https://www.sqlite.org/rescode.html); after SQLITE_BUSY, it is not.
+# These errors make a connection unusable (https://www.sqlite.org/rescode.html). Others, such as SQLITE_BUSY, do not.
 LOST_CONNECTION_CODES = {sqlite3.SQLITE_IOERR, sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_CANTOPEN}
 
 
