@@ -1,7 +1,7 @@
 """marshmallow fields and validators for requests, responses, imports and settings.
 
-Stored JSON is inserted into responses as text, with `orjson.Fragment`, instead of being parsed. SQLite accepts JSON that
-Python's parsers reject (lone surrogates, deep nesting), and one such row must not turn a list into a 500.
+Stored JSON is inserted into responses as text, with `orjson.Fragment`, instead of being parsed. SQLite accepts JSON
+that Python's parsers reject (lone surrogates, deep nesting), and one such row must not turn a list into a 500.
 """
 
 import re

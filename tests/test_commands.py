@@ -5,7 +5,6 @@ import os
 import re
 import signal
 import subprocess
-import time
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from hashlib import sha256
