@@ -13,6 +13,7 @@ from storage.changes import attach_change_detector
 from storage.engine import add_listeners, end_transaction, engine_options
 
 DRIVERS = {"sqlite", "sqlite+pysqlite", "postgresql", "postgresql+psycopg"}
+DRIVER_OPTIONS = {"cached_statements", "timeout"}  # of sqlite3.connect, in the URL of a SQLite file
 
 
 def init_app(app: Flask) -> None:
@@ -44,7 +45,7 @@ def _create_engine(app: Flask) -> None:
     except (ArgumentError, TypeError, ValueError) as error:
         shown = printable_url(app.config["DATABASE_URL"])
         raise SettingsError(
-            f"DATABASE_URL={shown!r:.100}: Must be the URL of a SQLite file without options, such as "
+            f"DATABASE_URL={shown!r:.100}: Must be the URL of a SQLite file, such as "
             "sqlite:////path/to/articles.db, or of a PostgreSQL database, such as "
             "postgresql://user:password@host/articles."
         ) from error
@@ -69,6 +70,6 @@ def parse_database_url(text: str) -> URL:
     if url.get_backend_name() == "sqlite":
         if not url.database or url.database.startswith((":memory:", "file:")):
             raise ValueError("not a file")
-        if url.query:  # SQLAlchemy ignores most options, such as mode=ro, with a warning
-            raise ValueError("options")
+        if url.query.keys() - DRIVER_OPTIONS:  # such as mode=ro, which has no effect here
+            raise ValueError("unsupported options")
     return url

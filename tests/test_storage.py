@@ -251,7 +251,7 @@ def test_locked_database_is_a_503_until_it_is_released(own_service, run, save, d
         paths = (*ENDPOINTS, "/healthz")
         responses = side_by_side(lambda path: get(service.server, path, x_api_key=service.key), paths)
         assert [response.status for response in responses] == [503] * 4
-        assert "Another program writes to it: try again." in run("database", "backup", f"{database}.backup").stderr
+        assert "is locked" in run("database", "backup", f"{database}.backup").stderr
     assert service.titles() == ["Title 1"]
 
 
@@ -376,7 +376,7 @@ def test_command_that_may_not_write_says_so_in_one_line(app, key, database, read
     )
     assert (listing.returncode, listing.stderr) == (0, "")
     assert refused.returncode == 1
-    assert "be allowed to" in refused.stderr
+    assert "permission" in refused.stderr
     assert refused.stderr.count("\n") == 1
 
 
@@ -504,7 +504,7 @@ def test_import_on_a_full_disk_writes_nothing_and_says_so(service, tmp_path):
     assert service.sql("PRAGMA integrity_check") == [("ok",)]
     result = run_command(service.app, "articles", "import", path)
     close(service.app)
-    assert result.stdout == "1230 new, 30 changed, 0 unchanged (new: 1230 published)\n"
+    assert result.stdout.endswith("1230 new, 30 changed, 0 unchanged (new: 1230 published)\n")
     assert len(service.titles()) == 100
     assert service.sql("SELECT count(*) FROM article") == [(1280,)]
 
