@@ -19,6 +19,7 @@ from commands.transactions import open_and_report, waiting_write_transaction
 from models import db
 from settings import load_environment
 from storage.engine import release_connection
+from storage.files import EXISTS
 
 if TYPE_CHECKING:
     from converters.records import SourceOptions
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
 def new_file(value: str) -> Path:
     """Parse the path of a file that does not exist yet."""
     if os.path.lexists(value):
-        raise click.BadParameter(f"{value!r} exists already. Choose another name, or move it away.")
+        raise click.BadParameter(EXISTS.format(repr(value)))
     return Path(value)
 
 

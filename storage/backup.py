@@ -16,10 +16,9 @@ from sqlalchemy.pool import NullPool
 from models import db
 from storage import StorageError
 from storage.engine import WAIT_REPORT_SECONDS, WRITE_LOCK_TIMEOUT_SECONDS, add_listeners, write_options
+from storage.files import EXISTS, move_to_new_file
 from storage.sqlite import checkpoint, connect_existing, copy_owner, require_file, set_wal_mode, sqlite_path
 from storage.tables import has_tables, migrate, refuse_foreign_tables
-
-EXISTS = "{} exists already. Choose another name, or move it away."
 
 
 def back_up(target: Path) -> list[str]:
@@ -35,7 +34,10 @@ def back_up(target: Path) -> list[str]:
     with _checked_copy(path, target) as (copy, lines):
         with open(copy, "rb+") as file:
             os.fsync(file.fileno())  # VACUUM INTO does not sync
-        _publish(copy, target)
+        try:
+            move_to_new_file(copy, target)
+        except FileExistsError as error:
+            raise StorageError(EXISTS.format(target)) from error
     return lines
 
 
@@ -129,17 +131,6 @@ def _upgrade(copy: str, source: str) -> list[str]:
         if not has_tables(connection):
             raise StorageError(f"{source} is not a database of this service. Check the path.")
         return migrate(connection, f"the copy of {source}")
-
-
-def _publish(copy: str, target: Path) -> None:
-    """Move the finished copy to `target`. Raises StorageError or FileExistsError if that has been created meanwhile."""
-    try:
-        os.link(copy, target)  # unlike a rename, never overwrites a file
-    except FileExistsError as error:
-        raise StorageError(EXISTS.format(target)) from error
-    except OSError:  # file systems without hard links, such as FAT
-        target.touch(0o600, exist_ok=False)
-        os.replace(copy, target)
 
 
 def _overwrite(copy: str, path: str, on_wait: Callable[[], None]) -> None:

@@ -1,12 +1,13 @@
 """Old URLs of imported articles, as a CSV file from which an owner makes redirects."""
 
 import csv
-import os
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import IO
+
+from storage.files import move_to_new_file
 
 
 class Redirects:
@@ -37,9 +38,4 @@ def create_redirects(target: Path) -> Iterator[Redirects]:
         path = Path(temporary, target.name)
         with open(path, "x", encoding="utf-8", newline="") as file:
             yield Redirects(file)
-        try:
-            os.link(path, target)  # unlike a rename, never replaces a file
-        except FileExistsError:
-            raise
-        except OSError:  # no hard links in this file system, such as FAT
-            os.replace(path, target)
+        move_to_new_file(path, target)

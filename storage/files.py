@@ -1,0 +1,20 @@
+"""Files that a command creates for the user."""
+
+import os
+from pathlib import Path
+
+EXISTS = "{} exists already. Choose another name, or move it away."
+
+
+def move_to_new_file(path: str | Path, target: Path) -> None:
+    """Move a finished file to `target`, in the same folder's file system.
+
+    Raises FileExistsError if the target exists, even if it has been created only now.
+    """
+    try:
+        os.link(path, target)  # unlike a rename, never overwrites a file
+    except FileExistsError:
+        raise
+    except OSError:  # file systems without hard links, such as FAT
+        target.touch(0o600, exist_ok=False)
+        os.replace(path, target)
