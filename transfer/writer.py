@@ -42,8 +42,9 @@ def save_articles(
     Returns how many are "new", "changed", "unchanged" and "unpublished", and how many of the new ones are "published",
     "scheduled" and "draft". Raises ImportFailedError if there are mistakes, after which nothing must be committed.
     """
-    writer = ArticleWriter(customer, report, publish_dated=unpublish_missing, swap_slugs=not skip_invalid)
-    writer.redirects = redirects
+    now = truncate_to_milliseconds(datetime.now(UTC))
+    rows = RowBuilder(customer.id, customer.name, now, publish_dated=unpublish_missing)
+    writer = ArticleWriter(rows, report, redirects, swap_slugs=not skip_invalid)
     for batch in _batches(_load_articles(articles, report)):
         writer.write(batch)
     for batch in _batches(writer.deferred):
@@ -80,13 +81,10 @@ def _load_articles(articles: Iterable[SourceArticle], report: ImportReport) -> I
 class ArticleWriter:
     """One import of articles of one customer."""
 
-    redirects: Redirects | None = None
-
-    def __init__(self, customer: Customer, report: ImportReport, *, publish_dated: bool, swap_slugs: bool) -> None:
-        self.customer_id, self.publisher = customer.id, customer.name
-        self.report, self.swap_slugs = report, swap_slugs
-        self.now = truncate_to_milliseconds(datetime.now(UTC))
-        self.rows = RowBuilder(customer.id, customer.name, self.now, publish_dated)
+    def __init__(
+        self, rows: RowBuilder, report: ImportReport, redirects: Redirects | None, *, swap_slugs: bool
+    ) -> None:
+        self.rows, self.report, self.redirects, self.swap_slugs = rows, report, redirects, swap_slugs
         self.counts: Counter[str] = Counter()
         # Where the articles so far came from, by id and by slug.
         self.seen: dict[str, dict[str, str]] = {"id": {}, "slug": {}}
@@ -133,12 +131,12 @@ class ArticleWriter:
 
     def _load_stored(self, batch: list[Incoming]) -> StoredArticles:
         """Return the stored articles that have any of the ids and slugs of a batch."""
-        pks = select(Article.pk).where(Article.customer_id == self.customer_id)
+        pks = select(Article.pk).where(Article.customer_id == self.rows.customer_id)
         same_ids = pks.where(Article.id.in_([incoming.given["id"] for incoming in batch if "id" in incoming.given]))
         same_slugs = pks.where(Article.slug.in_([incoming.slug for incoming in batch]))
         # A union: with "or" SQLite would read each of the customer's articles.
         same = select(Article.__table__).where(Article.pk.in_(same_ids.union(same_slugs)))
-        return StoredArticles(canonical_row(row, self.publisher) for row in db.session.execute(same).mappings())
+        return StoredArticles(canonical_row(row, self.rows.publisher) for row in db.session.execute(same).mappings())
 
     def _appears_twice(self, where: str, keys: dict[str, str]) -> bool:
         """Return whether the import has had an article with this id or slug, which is then a mistake."""
@@ -188,7 +186,7 @@ class ArticleWriter:
         """Report a new or a changed article."""
         self.report.describe(incoming.article, row | {"slug": incoming.slug})
         if not stored:
-            self.counts[publication_state(row["status"], row["published_at"], self.now)] += 1
+            self.counts[publication_state(row["status"], row["published_at"], self.rows.now)] += 1
             self.report.note_change(incoming.slug, [])
             return
         if is_replaced(incoming, stored):
@@ -208,7 +206,7 @@ class ArticleWriter:
 
     def set_pending_slugs(self) -> None:
         """Set the slugs that other articles of the import have given up."""
-        is_of_customer = Article.customer_id == self.customer_id
+        is_of_customer = Article.customer_id == self.rows.customer_id
         for incoming, article_id in self.pending:
             holders = select(Article.id, Article.title).where(is_of_customer, Article.slug == incoming.slug)
             if holder := db.session.execute(holders).mappings().first():
@@ -226,7 +224,7 @@ class ArticleWriter:
             reason = "They contain no articles, so the import would unpublish everything. Check them."
             self.report.add(Mistake("the sources", reason))
         published = select(Article.pk, Article.id, Article.slug).where(*PUBLISHED).order_by(Article.id)
-        parameters = {"customer_id": self.customer_id, "now": self.now}
+        parameters = {"customer_id": self.rows.customer_id, "now": self.rows.now}
         missing = [row for row in db.session.execute(published, parameters) if row.id not in self.seen["id"]]
         if missing:
             db.session.execute(update(Article), [{"pk": row.pk, "status": "draft"} for row in missing])
