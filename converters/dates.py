@@ -53,7 +53,7 @@ def parse_date(text: str, zone: tzinfo) -> datetime:
     """
     written = parse_written_date(text)
     instants = possible_instants(written, zone)
-    if not written.moment.tzinfo and written.has_time and is_nonexistent(instants[0], written.moment, zone):
+    if len(instants) > 1 and is_nonexistent(instants[0], written.moment, zone):
         raise ValueError(f"Does not exist in {zone}, where clocks skip it. Choose another time.")
     return instants[0]
 
