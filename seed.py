@@ -161,7 +161,6 @@ def write_demo(count: int, key: str | None, site: str) -> tuple[str | None, bool
     help="API key for the demo, or set DEMO_KEY. By default, the first run creates a random one.",
 )
 @click.option("--remove", is_flag=True, help="Delete the customer Demo with its articles and keys.")
-@report_errors()
 def main(articles: int, key: str | None, remove: bool) -> None:
     """Create the customer Demo with articles, drafts and a scheduled article. Running it again changes nothing."""
     app = create_app()
@@ -171,10 +170,10 @@ def main(articles: int, key: str | None, remove: bool) -> None:
             echo(remove_demo())
             return
         key, is_new = write_demo(articles, key, site)
-    if is_new:
-        click.echo(f"New customer: {DEMO_CUSTOMER}", err=True)
-    header = shlex.quote(f"x-api-key: {key or 'YOUR_KEY'}")
-    click.echo(f'Start the service (python app.py), then:\n  curl -H {header} "{site}{API_PATH}/articles?take=2"')
+        if is_new:
+            click.echo(f"New customer: {DEMO_CUSTOMER}", err=True)
+        header = shlex.quote(f"x-api-key: {key or 'YOUR_KEY'}")
+        click.echo(f'Start the service (python app.py), then:\n  curl -H {header} "{site}{API_PATH}/articles?take=2"')
 
 
 if __name__ == "__main__":
