@@ -284,4 +284,4 @@ def test_command_on_a_standby_names_the_server_to_write_to(database):
         standby.wait_for_replay(primary)
         refused = subprocess.run(**subprocess_args(database, *command, DATABASE_URL=standby.url("articles")))
     assert (refused.returncode, refused.stderr.count("\n")) == (1, 1)
-    assert "DATABASE_URL must name the server that this standby follows" in refused.stderr
+    assert "set DATABASE_URL to the server that this standby follows" in refused.stderr
