@@ -63,7 +63,6 @@ def _register_endpoints(app: Flask) -> None:
 
 @click.command()
 @click.version_option(__version__, message=f"{NAME} %(version)s")
-@report_errors()
 def main() -> None:
     """Serve the API on the configured HOST and PORT."""
     from serving import server  # slow to import, and not needed by the commands
@@ -71,8 +70,8 @@ def main() -> None:
     app = create_app()
     settings = app.config
     log_to_stderr(settings["LOG_LEVEL"])
-    listener = server.listen(settings["HOST"], settings["PORT"])
     with app.app_context(), report_errors():
+        listener = server.listen(settings["HOST"], settings["PORT"])
         open_and_report(create=True)
         address, port, *_ = listener.getsockname()
         print_start_message(server.base_url(settings["HOST"], port))

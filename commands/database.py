@@ -6,6 +6,7 @@ import click
 
 from commands.errors import Interrupted
 from commands.groups import database
+from commands.progress import report_if_slow
 from commands.terminal import confirm, echo
 from commands.transactions import report_wait
 
@@ -19,7 +20,9 @@ def backup(file: Path) -> None:
     """
     from storage.backup import back_up
 
-    for line in back_up(file):
+    with report_if_slow("Checking and copying the database…"):
+        lines = back_up(file)
+    for line in lines:
         echo(line, err=True)
     echo(f"Backed up to {file}.", err=True)
 

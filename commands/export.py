@@ -8,6 +8,7 @@ import click
 from commands import params
 from commands.groups import articles
 from commands.lookup import get_articles
+from commands.progress import show_progress
 from commands.terminal import count_articles, echo
 from commands.transactions import customer_transaction
 
@@ -28,8 +29,8 @@ def new_folder(value: str) -> Path:
 def export(slugs: tuple[str, ...], customer: str | None, all_fields: bool, folder: Path | None) -> None:
     """Print articles as JSON Lines, or write them to files.
 
-    Exports all articles, including drafts and scheduled ones, or those that you name, in the form that "flask articles
-    import" reads. With --folder, each article becomes a file to edit or keep in Git: fields in YAML, then the HTML.
+    Exports the named articles or, by default, all of them, drafts and scheduled ones included. "flask articles import"
+    reads either format. With --folder, each article becomes a file to edit or keep in Git: YAML fields, then HTML.
     """
     from transfer.article_files import write_folder
     from transfer.export import export_articles
@@ -39,7 +40,9 @@ def export(slugs: tuple[str, ...], customer: str | None, all_fields: bool, folde
         get_articles(owner, slugs)  # raises if one does not exist
         records = export_articles(owner, slugs, all_fields=all_fields)
         if folder:
-            echo(f"Wrote {count_articles(write_folder(folder, records))} to {folder}.", err=True)
+            with show_progress(records, "Writing articles") as counted:
+                count = write_folder(folder, counted)
+            echo(f"Wrote {count_articles(count)} to {folder}.", err=True)
             return
         for record in records:
             click.echo(dump_line(record), nl=False)

@@ -2,6 +2,7 @@
 
 import os
 from collections import Counter
+from collections.abc import Iterable
 from contextlib import ExitStack
 from datetime import tzinfo
 from pathlib import Path
@@ -22,7 +23,8 @@ from storage.engine import release_connection
 from storage.files import EXISTS
 
 if TYPE_CHECKING:
-    from converters.records import SourceOptions
+    from converters.records import SourceArticle, SourceOptions
+    from transfer.redirects import Redirects
     from transfer.report import ImportReport
 
 
@@ -103,10 +105,9 @@ def _import(
     redirects: Path | None,
     flags: dict[str, bool],
 ) -> Counter[str]:
-    """Import in one transaction, which is committed unless it is a dry run, and return the writer's counts."""
+    """Read the sources and write their articles; return the writer's counts."""
     from transfer.redirects import create_redirects
     from transfer.sources import open_sources
-    from transfer.writer import save_articles
 
     open_and_report()
     get_customer(customer, writes=True)
@@ -115,13 +116,25 @@ def _import(
         file = stack.enter_context(create_redirects(redirects)) if redirects and not flags["dry_run"] else None
         records = stack.enter_context(open_sources(sources, options, key, report, show_progress))
         counted = stack.enter_context(show_progress(records, "Importing articles"))
-        stack.enter_context(waiting_write_transaction())
-        # Again, because the customer may have been deleted or renamed while the sources were received.
-        owner = get_customer(customer, writes=True)
+        return _write(counted, customer, report, file, flags)
+
+
+def _write(
+    records: "Iterable[SourceArticle]",
+    customer: str | None,
+    report: "ImportReport",
+    redirects: "Redirects | None",
+    flags: dict[str, bool],
+) -> Counter[str]:
+    """Write the articles in one transaction, and return the writer's counts."""
+    from transfer.writer import save_articles
+
+    with waiting_write_transaction():
+        owner = get_customer(customer, writes=True)  # again: it may have been renamed while the sources were read
         modes = {name: flags[name] for name in ("skip_invalid", "unpublish_missing")}
-        counts = save_articles(owner, counted, report, redirects=file, **modes)
-        if file:
-            file.flush()
+        counts = save_articles(owner, records, report, redirects=redirects, **modes)
+        if redirects:
+            redirects.flush()
         if flags["dry_run"]:
             db.session.rollback()
     return counts

@@ -32,10 +32,10 @@ def api_key(value: str) -> str:
 def source(value: str) -> str:
     """Parse what an import reads: a file or folder that exists, "-" for standard input, an http(s) URL."""
     from transfer.remote import is_url  # slow to import
-    from transfer.sources import READERS, is_source
+    from transfer.sources import READERS, WORDPRESS, is_source
 
     if not is_source(value):
-        kinds = f"a folder, an http(s) URL, - or a file {', '.join(READERS)}"
+        kinds = f"a folder, an http(s) URL, - or a file {', '.join((WORDPRESS, *READERS))}"
         raise click.BadParameter(f"{value!r} is not {kinds}. Save a spreadsheet as CSV.")
     return value if value == "-" or is_url(value) else str(click.Path(exists=True)(value))
 

@@ -1,12 +1,15 @@
-"""What a command prints on stderr when it works for more than two seconds."""
+"""Progress of long-running commands, on stderr."""
 
 import sys
 import time
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, contextmanager
+from threading import Timer
 from typing import TypeVar
 
 import click
+
+from commands.terminal import echo
 
 DELAY_SECONDS = 2
 T = TypeVar("T")
@@ -14,7 +17,7 @@ T = TypeVar("T")
 
 @contextmanager
 def show_progress(items: Iterable[T], label: str, length: int | None = None) -> Iterator[Iterator[T]]:
-    """Yield an iterator over `items`, which counts them on a terminal if they take long.
+    """Yield an iterator over `items` that counts them on a terminal if they take more than two seconds.
 
     `length` is the number of items, if it is known.
     """
@@ -38,3 +41,15 @@ def _count(items: Iterator[T], label: str, length: int | None, stack: ExitStack)
     stack.enter_context(bar)
     bar.update(count)
     yield from bar
+
+
+@contextmanager
+def report_if_slow(message: str) -> Iterator[None]:
+    """Print `message` on a terminal if the block takes more than two seconds."""
+    timer = Timer(DELAY_SECONDS, echo, [message], {"err": True})
+    if sys.stderr.isatty():
+        timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()

@@ -55,7 +55,7 @@ def restore(backup: Path, on_wait: Callable[[], None]) -> list[str]:
     """
     path = os.path.realpath(_database_path())
     if os.path.exists(path) and os.path.samefile(backup, path):
-        raise StorageError(f"{backup} is the database that is in use. Name a backup of it.")
+        raise StorageError(f"{backup} is the database itself. Name a backup file.")
     is_intact = _is_intact(path)
     if is_intact:
         with db.engine.connect() as connection:

@@ -1,6 +1,7 @@
 """Progress on a terminal."""
 
 import io
+import time
 
 import pytest
 
@@ -23,3 +24,12 @@ def test_long_work_shows_a_running_count_on_a_terminal_only(monkeypatch, stderr,
     printed = stderr.getvalue()
     assert ("Importing" in printed, " 30" in printed) == (is_shown, is_shown)
     assert printed == "" or printed.endswith("\n")
+
+
+@pytest.mark.parametrize(("stderr", "is_shown"), [(Terminal(), True), (io.StringIO(), False)])
+def test_slow_work_without_steps_says_what_it_does(monkeypatch, stderr, is_shown):
+    monkeypatch.setattr("sys.stderr", stderr)
+    monkeypatch.setattr(progress, "DELAY_SECONDS", 0)
+    with progress.report_if_slow("Copying"):
+        time.sleep(0.1)
+    assert ("Copying" in stderr.getvalue()) == is_shown
