@@ -35,9 +35,9 @@ STATES = "published", "scheduled", "draft"
 @click.option("--json", "as_json", is_flag=True, help="Print JSON Lines.")
 @params.customer_option
 def list_articles(state: str | None, search: str, as_json: bool, customer: str | None) -> None:
-    """Print a line for each article, drafts first, then the latest.
+    """Print one line per article: drafts first, then the latest.
 
-    A line has the state, the time of publication in TIMEZONE (in UTC with --json), the slug and the title. The last
+    Each line has the state, the time of publication in TIMEZONE (with --json in UTC), the slug and the title. The last
     line, on standard error, counts the articles in each state.
     """
     now, zone, counts = datetime.now(UTC), current_app.config["TIMEZONE"], Counter[str]()
@@ -56,7 +56,7 @@ def list_articles(state: str | None, search: str, as_json: bool, customer: str |
 
 
 def _print_article(row: Any, state: str, zone: tzinfo | None) -> None:
-    """Print a line for a person, with local time or, without a `zone`, a line of JSON."""
+    """Print a line with local time or, without a `zone`, a line of JSON."""
     if zone:
         echo(state, format_local(row.published_at, zone) if row.published_at else "-", row.slug, row.title)
     else:
@@ -72,8 +72,8 @@ def _print_article(row: Any, state: str, zone: tzinfo | None) -> None:
 def publish(slugs: tuple[str, ...], at: str | None, customer: str | None) -> None:
     """Publish articles, now or at a given time.
 
-    Without --at, an article keeps the date of an earlier publication. A time without a UTC offset is in TIMEZONE. If
-    one of the articles does not exist, none is changed.
+    Without --at, an article that was published before keeps its date. Times without a UTC offset are in TIMEZONE. If
+    an article does not exist, nothing changes.
     """
     now, zone, lines = datetime.now(UTC), current_app.config["TIMEZONE"], []
     given = None if at is None else parse_local_time(at, zone)
@@ -95,7 +95,7 @@ def publish(slugs: tuple[str, ...], at: str | None, customer: str | None) -> Non
 def unpublish(slugs: tuple[str, ...], customer: str | None) -> None:
     """Turn articles into drafts.
 
-    They keep their dates for when they are published again. If one of the articles does not exist, none is changed.
+    They keep their dates for when they are published again. If an article does not exist, nothing changes.
     """
     with customer_transaction(customer, writes=True) as owner:
         found = get_articles(owner, slugs)
@@ -106,7 +106,7 @@ def unpublish(slugs: tuple[str, ...], customer: str | None) -> None:
 
 
 def _update(article: Row[Any], **values: Any) -> None:
-    """Write these columns and, because another tool may have changed title or slug, those of search."""
+    """Update columns, along with the search columns in case another tool changed the title or slug."""
     values |= search_columns(article.title, article.slug)
     db.session.execute(update(Article).where(Article.pk == article.pk).values(values))
 
@@ -116,7 +116,7 @@ def _update(article: Row[Any], **values: Any) -> None:
 @params.customer_option
 @click.option("--yes", is_flag=True, help="Do not ask for confirmation.")
 def delete_articles(slugs: tuple[str, ...], customer: str | None, yes: bool) -> None:
-    """Delete articles permanently. If one of them does not exist, none is deleted."""
+    """Delete articles permanently. If one does not exist, none is deleted."""
     count = count_articles(len(set(slugs)))
     confirm(f"This permanently deletes {count}.", yes)
     with customer_transaction(customer, writes=True) as owner:

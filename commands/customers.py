@@ -12,7 +12,7 @@ from models import ApiKey, Article, Customer, db
 
 @customers.command("list")
 def list_customers() -> None:
-    """Print a line for each customer: name, number of articles, number of keys."""
+    """Print one line per customer: name, number of articles, number of keys."""
     open_and_report()
     columns = Article.customer_id, ApiKey.customer_id
     counts = (select(func.count()).where(column == Customer.id).scalar_subquery() for column in columns)
@@ -24,7 +24,7 @@ def list_customers() -> None:
 @click.argument("old", type=params.customer_name)
 @click.argument("new", type=params.customer_name)
 def rename(old: str, new: str) -> None:
-    """Rename the customer OLD to NEW, in the structured data of its articles too."""
+    """Rename the customer OLD to NEW, also in the structured data of its articles."""
     with customer_transaction(old, writes=True) as customer:
         check_customer_name(new, renamed=customer)
         customer.name = new
@@ -43,7 +43,7 @@ def delete_customer(name: str, yes: bool) -> None:
 
 
 def remove_customer(customer: Customer) -> str:
-    """Delete the customer, its articles and its keys in the session's transaction; return a line that says how many."""
+    """Delete the customer with its articles and keys in the session's transaction. Return a summary to print."""
     connection = db.session.connection()
     articles = connection.execute(delete(Article).where(Article.customer_id == customer.id)).rowcount
     keys = connection.execute(delete(ApiKey).where(ApiKey.customer_id == customer.id)).rowcount
@@ -52,15 +52,15 @@ def remove_customer(customer: Customer) -> str:
 
 
 def find_customer(name: str) -> Customer | None:
-    """Return the customer of this name, or None."""
+    """Return the customer with this name, or None."""
     return db.session.scalar(select(Customer).filter_by(name=name))
 
 
 def find_or_create_customer(name: str) -> tuple[Customer, bool]:
-    """Return the customer of this name, and whether it is new: created in the session's transaction.
+    """Return the customer with this name, created if necessary in the session's transaction, and whether it is new.
 
-    The caller announces a new one once it is committed. Raises click.ClickException if the new name is too similar to
-    another customer's.
+    The caller reports a new customer after the commit. Raises click.ClickException if the name differs from another
+    customer's only in case or whitespace.
     """
     if customer := find_customer(name):
         return customer, False

@@ -22,10 +22,10 @@ CONFLICT = "The article was changed or deleted while the editor was open. Import
 @click.argument("slug", type=params.text)
 @params.customer_option
 def edit(slug: str, customer: str | None) -> None:
-    """Open the article SLUG in $EDITOR, and import what you save.
+    """Edit the article SLUG in $EDITOR.
 
-    The file has the article's fields in YAML, then its HTML. If there is a mistake, you can open the editor again. A
-    time without a UTC offset is in TIMEZONE.
+    The file has the article's fields in YAML, then its HTML. What you save is imported; if it has a mistake, you can
+    open the editor again. Times without a UTC offset are in TIMEZONE.
     """
     open_and_report()
     owner = get_customer(customer, writes=True)
@@ -35,7 +35,7 @@ def edit(slug: str, customer: str | None) -> None:
     with NamedTemporaryFile(prefix="article-", suffix=".html", delete=False) as temporary:
         temporary.write(original)
     file = Path(temporary.name)
-    is_kept = True  # after a signal too, because the editor survives it and may still save
+    is_kept = True  # after a signal too: the editor survives it and may still save
     try:
         result = _edit_until_valid(file, original, slug, customer)
         is_kept = False
@@ -46,19 +46,19 @@ def edit(slug: str, customer: str | None) -> None:
         if is_kept:
             name = ["--customer", customer] if customer else []
             command = shlex.join(["flask", "articles", "import", str(file), *name])
-            click.echo(f"Your text is kept in {file}. To import it: {command}", err=True)
+            click.echo(f"Your text was saved in {file}. To import it: {command}", err=True)
         else:
             file.unlink(missing_ok=True)
     echo(f"{slug}: {result}")
 
 
 def _read(file: Path) -> bytes:
-    """Return the file's content, or nothing if the editor has removed it."""
+    """Return the file's content, or b"" if the editor removed it."""
     return file.read_bytes() if file.is_file() else b""
 
 
 def _format_current(owner: Customer, slug: str) -> bytes:
-    """Return the article as a file, which is empty if there is no such article."""
+    """Return the article as a file, or b"" if it does not exist."""
     from transfer.article_files import format_article
     from transfer.export import export_articles
 
@@ -66,9 +66,9 @@ def _format_current(owner: Customer, slug: str) -> bytes:
 
 
 def _edit_until_valid(file: Path, original: bytes, slug: str, customer: str | None) -> str:
-    """Open the file in the editor until it can be imported; return "changed" or "unchanged".
+    """Open the editor until the file can be imported. Return "changed" or "unchanged".
 
-    An empty or removed file changes nothing. Raises click.ClickException if the editor fails or the article has
+    An empty or removed file changes nothing. Raises click.ClickException if the editor fails or the article was
     changed meanwhile, and click.Abort if the user gives up.
     """
     from transfer.report import ImportFailedError
@@ -88,7 +88,7 @@ def _edit_until_valid(file: Path, original: bytes, slug: str, customer: str | No
 
 
 def _open_editor(file: Path) -> None:
-    """Open the file in the editor and wait until it is closed. Raises click.ClickException if that fails."""
+    """Open the file in the editor, and wait until it is closed. Raises click.ClickException if the editor fails."""
     try:
         click.edit(filename=str(file))
     except click.ClickException as error:
@@ -100,9 +100,9 @@ def _open_editor(file: Path) -> None:
 
 
 def _import(text: bytes, original: bytes, slug: str, customer: str | None) -> str:
-    """Replace the article with the text; return "changed" or "unchanged".
+    """Replace the article with the text. Return "changed" or "unchanged".
 
-    Raises ImportFailedError with a line for each mistake, and click.ClickException if the article has changed since.
+    Raises ImportFailedError for mistakes, and click.ClickException if the article was changed since it was read.
     """
     from commands.import_articles import echo_notes
     from converters.front_matter import parse_front_matter

@@ -1,4 +1,4 @@
-"""How every program reports errors: in one line, with exit status 1."""
+"""Error reporting of all programs: one line, exit status 1."""
 
 import os
 import sqlite3
@@ -14,7 +14,7 @@ from content.text import printable
 from models import db
 from storage import StorageError
 
-# advice, by words in the driver's message
+# by words in the driver's message
 DATABASE_ERROR_HINTS = {
     "locked": "Another program is writing to it. Try again in a moment.",
     "cannot execute": "Nothing was written: set DATABASE_URL to the server that this standby follows.",
@@ -27,18 +27,18 @@ DATABASE_ERROR_HINTS = {
 
 
 class Interrupted(click.ClickException):
-    """Ctrl+C. The message says what was written."""
+    """Ctrl+C was pressed. The message says whether anything was written."""
 
     def show(self, file: Any = None) -> None:
-        """Print the message below the line on which the terminal shows ^C."""
+        """Print the message on a new line, below the terminal's ^C."""
         click.echo(f"\nInterrupted: {self.message}", err=True)
 
 
 @contextmanager
 def report_errors() -> Iterator[None]:
-    """Turn errors of the database, of an import and of the output, and Ctrl+C, into click's, which print one line.
+    """Convert database, import and output errors, and Ctrl+C, to click exceptions, which print a short message.
 
-    A message may quote what another tool wrote into the database, so control characters become spaces.
+    Control characters in messages become spaces, because a message may quote what another tool stored.
     """
     try:
         yield
@@ -50,30 +50,30 @@ def report_errors() -> Iterator[None]:
         reason = database_reason(error)
         hint = next((hint for words, hint in DATABASE_ERROR_HINTS.items() if words in reason), "Nothing was written.")
         raise click.ClickException(f"{_database_name()} cannot be used ({reason}). {hint}") from error
-    except BrokenPipeError:  # the reader, such as "head", has ended; click exits quietly
+    except BrokenPipeError:  # the reader, such as `head`, has exited; click does so quietly
         raise
     except OSError as error:
         silence_stdout()
         name = printable(str(error.filename or "The output"))
         raise click.ClickException(f"{name} cannot be read or written ({error.strerror}).") from error
     except Exception as error:
-        from transfer.report import ImportFailedError  # only imports raise it, and most commands start without them
+        from transfer.report import ImportFailedError  # slow to import, and only imports raise it
 
-        if isinstance(error, ImportFailedError):  # has a printable line for each mistake
+        if isinstance(error, ImportFailedError):  # already printable, one line per mistake
             raise click.ClickException(str(error)) from error
         raise
 
 
 def database_reason(error: Exception) -> str:
-    """Return the first line of the message of the database's driver, or of another error."""
+    """Return the first line of an error's message, or of its driver's."""
     return printable(str(getattr(error, "orig", error)).partition("\n")[0])
 
 
 def _database_name() -> str:
-    """Return how to call the database in a message: with its path, or its name on PostgreSQL."""
+    """Return the database's name for messages, with its path on SQLite."""
     return f"The database {db.engine.url.database}" if has_app_context() else "The database"
 
 
 def silence_stdout() -> None:
-    """Redirect stdout to the null device, so that the interpreter's flush at exit cannot fail again."""
+    """Redirect stdout to the null device, so that flushing it at exit cannot fail again."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), 1)

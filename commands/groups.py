@@ -1,4 +1,7 @@
-"""The groups of the `flask` commands. A command imports what only it needs when it runs, so that all start fast."""
+"""The groups of the `flask` commands.
+
+Commands import slow modules when they run, so that all of them start fast.
+"""
 
 import signal
 import sys
@@ -13,14 +16,14 @@ from storage.engine import release_connection
 
 
 class CommandGroup(AppGroup):
-    """A group whose commands report errors in one line, clean up on signals, and leave no connection open."""
+    """A group whose commands report errors, clean up on signals, and release their connection."""
 
     def invoke(self, ctx: click.Context) -> Any:
-        """Run a command of the group in the application's context."""
+        """Run a command in the application context."""
         _exit_on_signals()
         for stream in (sys.stdout, sys.stderr):
             if isinstance(stream, TextIOWrapper):
-                stream.reconfigure(errors="replace")  # not every terminal can show every title
+                stream.reconfigure(errors="replace")  # not every terminal can print every title
         with ctx.ensure_object(ScriptInfo).load_app().app_context(), report_errors():
             try:
                 return super().invoke(ctx)
@@ -29,7 +32,7 @@ class CommandGroup(AppGroup):
 
 
 def _exit_on_signals() -> None:
-    """Let SIGTERM and SIGHUP exit the interpreter, which removes temporary files, instead of killing it."""
+    """Exit normally on SIGTERM and SIGHUP, so that temporary files are removed."""
     for name in ("SIGTERM", "SIGHUP"):
         number = getattr(signal, name, None)  # Windows has no SIGHUP
         if number and signal.getsignal(number) == signal.SIG_DFL:  # nohup ignores SIGHUP

@@ -1,4 +1,4 @@
-"""`flask articles import`: bring articles from files, standard input or another instance."""
+"""`flask articles import`: import articles from files, standard input or another instance."""
 
 import os
 from collections import Counter
@@ -44,9 +44,7 @@ def new_file(value: str) -> Path:
     default=lambda: load_environment().get("SOURCE_API_KEY"),
     help="Key of the other instance (or SOURCE_API_KEY).",
 )
-@click.option(
-    "--site", type=params.site, help="URL of your site, to complete relative links and pictures (or SITE_URL)."
-)
+@click.option("--site", type=params.site, help="URL of your site, for relative links and pictures (or SITE_URL).")
 @click.option(
     "--timezone",
     type=params.timezone,
@@ -91,9 +89,9 @@ def _check_usage(sources: tuple[str, ...], key: str | None, flags: dict[str, boo
         names = ", ".join(sorted(hosts(sources)))
         raise click.UsageError(f"The key would be sent to several hosts: {names}. Import from one at a time.")
     if flags["unpublish_missing"] and flags["skip_invalid"]:
-        raise click.UsageError("--unpublish-missing needs every article: leave out --skip-invalid.")
+        raise click.UsageError("--unpublish-missing needs every article, so it cannot be combined with --skip-invalid.")
     if flags["unpublish_missing"] and any(map(is_filtered, sources)):
-        raise click.ClickException("With --unpublish-missing, a URL must ask for all articles. Remove q from the URL.")
+        raise click.ClickException("--unpublish-missing needs all articles. Remove q from the URL.")
 
 
 def _import(
@@ -141,9 +139,8 @@ def _write(
 
 
 def _echo_result(report: "ImportReport", counts: Counter[str], flags: dict[str, bool]) -> None:
-    """Print an import's report and summary. A nightly one without a change prints the summary alone."""
+    """Print the report and summary. If nothing changed, as in most nightly imports, print only the summary."""
     written = counts["new"] + counts["changed"] + counts["unpublished"]
-    # An import without an article says what it left out.
     if written or not counts["unchanged"]:
         echo_notes(report)
     if report.invalid:
@@ -162,7 +159,7 @@ def _echo_result(report: "ImportReport", counts: Counter[str], flags: dict[str, 
 
 
 def _echo_changes(report: "ImportReport", counts: Counter[str], *, dry_run: bool) -> None:
-    """Name the first changed articles and their fields, and in a dry run the new articles as well."""
+    """Name the first changed articles and their fields, and in a dry run the new articles too."""
     from transfer.report import MAX_CHANGES
 
     total = counts["changed"] + counts["unpublished"] + (counts["new"] if dry_run else 0)
@@ -174,6 +171,6 @@ def _echo_changes(report: "ImportReport", counts: Counter[str], *, dry_run: bool
 
 
 def echo_notes(report: "ImportReport") -> None:
-    """Print what readers may notice, what was dropped and what was ignored: a line per kind."""
+    """Print one line per kind of what readers may notice, what was dropped and what was ignored."""
     for line in report.lines():
         echo(line, err=True)

@@ -17,11 +17,11 @@ from models import ApiKey, Customer, db
 
 @keys.command()
 @click.argument("customer", type=params.customer_name)
-@click.option("--expires", type=click.DateTime(["%Y-%m-%d"]), help="The last day on which the key is valid (UTC).")
+@click.option("--expires", type=click.DateTime(["%Y-%m-%d"]), help="Last day on which the key is valid (UTC).")
 def create(customer: str, expires: datetime | None) -> None:
-    """Create a key for CUSTOMER, who is created too if necessary.
+    """Create a key for CUSTOMER, and CUSTOMER if necessary.
 
-    Standard output gets the key and nothing else. It cannot be shown again.
+    Only the key goes to standard output. It cannot be shown again.
     """
     last_day = expires.date() if expires else None
     if last_day and last_day < datetime.now(UTC).date():
@@ -30,7 +30,7 @@ def create(customer: str, expires: datetime | None) -> None:
         owner, is_new = find_or_create_customer(customer)
         key, record = add_key(owner, expires_on=last_day)
         key_id = record.id
-        click.echo(key)  # before the commit, because a key that cannot be printed must not become valid
+        click.echo(key)  # before the commit: a key that cannot be printed must not become valid
     if is_new:
         echo(f"New customer: {customer}", err=True)
     echo(f"Key {key_id} of {customer}. Keep it safe: it is not shown again.", err=True)
@@ -38,7 +38,7 @@ def create(customer: str, expires: datetime | None) -> None:
 
 @keys.command("list")
 def list_keys() -> None:
-    """Print a line for each key: id, customer, first characters, created, expires, state."""
+    """Print one line per key: id, customer, first characters, created, expires, state."""
     open_and_report()
     today = datetime.now(UTC).date()
     for key, customer in db.session.execute(select(ApiKey, Customer.name).join(Customer).order_by(ApiKey.id)):
@@ -50,11 +50,10 @@ def list_keys() -> None:
 @keys.command()
 @click.argument("key_id", metavar="ID", type=int)
 def revoke(key_id: int) -> None:
-    """Reject the key with this ID from the next request on ("flask keys list" shows the ids)."""
+    """Revoke the key with this ID, with immediate effect. "flask keys list" shows the ids."""
     with command_transaction():
-        key = (
-            db.session.get(ApiKey, key_id) if 0 < key_id < 2**31 else None
-        )  # other numbers overflow PostgreSQL's integer
+        is_possible = 0 < key_id < 2**31  # PostgreSQL's integer
+        key = db.session.get(ApiKey, key_id) if is_possible else None
         if not key:
             raise click.ClickException(f'There is no key {key_id}. "flask keys list" shows the existing ones.')
         state = f"was already revoked on {key.revoked_at:%Y-%m-%d}" if key.revoked_at else "is revoked"
@@ -63,12 +62,12 @@ def revoke(key_id: int) -> None:
 
 
 def add_key(customer: Customer, key: str | None = None, expires_on: date | None = None) -> tuple[str, ApiKey]:
-    """Add `key`, or a new random one, to the customer in the session's transaction; return it and its record."""
+    """Add `key`, by default a random one, to the customer in the session's transaction. Return it and its record."""
     key = key or secrets.token_urlsafe(32)
     record = ApiKey(
         customer_id=customer.id,
         hash=hash_key(key),
-        prefix=key[: min(6, len(key) // 4)],  # the user's own key may be short
+        prefix=key[: min(6, len(key) // 4)],  # a key chosen by the user may be short
         created_at=datetime.now(UTC),
         expires_on=expires_on,
     )

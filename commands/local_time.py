@@ -1,4 +1,4 @@
-"""Times as a person writes and reads them: in the site's time zone."""
+"""Times in the site's time zone, as people write and read them."""
 
 from datetime import UTC, datetime, tzinfo
 
@@ -8,10 +8,10 @@ from fields import format_timestamp, truncate_to_milliseconds
 
 
 def parse_local_time(text: str, zone: tzinfo) -> datetime:
-    """Parse the value of --at, in `zone` unless it has a UTC offset, into a datetime in UTC, to the millisecond.
+    """Parse the value of --at into a datetime in UTC, rounded down to milliseconds.
 
-    Accepts the formats that imports accept. Raises click.BadParameter for anything else, and for a nonexistent or
-    ambiguous local time.
+    Accepts the same formats as imports. A time without a UTC offset is in `zone`. Raises click.BadParameter for
+    anything else, and for a nonexistent or ambiguous local time.
     """
     from converters.dates import is_nonexistent, parse_written_date, possible_instants  # compiles many patterns
 

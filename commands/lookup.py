@@ -1,4 +1,4 @@
-"""Looking up the customer and the articles that a user names."""
+"""Look up the customer and the articles that a user names."""
 
 import shlex
 from collections.abc import Iterable
@@ -17,10 +17,9 @@ MAX_NAMES = 20
 
 
 def get_customer(name: str | None, *, writes: bool) -> Customer:
-    """Return the customer of this name, else of the setting CUSTOMER, else the only one.
+    """Return the customer with this name, by default that of the setting CUSTOMER, or the only one.
 
-    A command that writes to the demo must name it, so that nobody's own articles end up there. Raises
-    click.ClickException.
+    The demo must be named to be changed, so that own articles do not end up there. Raises click.ClickException.
     """
     setting = current_app.config["CUSTOMER"]
     customers = {customer.name: customer for customer in db.session.scalars(select(Customer).order_by(Customer.name))}
@@ -35,7 +34,7 @@ def get_customer(name: str | None, *, writes: bool) -> Customer:
 
 
 def _suggest(name: str, existing: list[str]) -> str:
-    """Return what to do about a customer's name that is unknown or, if it is empty, missing."""
+    """Return advice about an unknown name or, if it is empty, a missing one."""
     more = f" and {len(existing) - MAX_NAMES} more" if len(existing) > MAX_NAMES else ""
     names = f"Existing customers: {', '.join(map(shlex.quote, existing[:MAX_NAMES]))}{more}." if existing else ""
     if closest := find_closest(name, existing):
@@ -44,9 +43,9 @@ def _suggest(name: str, existing: list[str]) -> str:
 
 
 def get_articles(customer: Customer, slugs: tuple[str, ...]) -> list[Any]:
-    """Return the customer's articles with these slugs, in their order: pk, slug, title and published_at.
+    """Return pk, slug, title and published_at of the customer's articles with these slugs, in their order.
 
-    Raises click.ClickException, with the closest slug that exists, if there is no such article.
+    Raises click.ClickException, suggesting the closest existing slug, if one does not exist.
     """
     rows = select(Article.pk, Article.slug, Article.title, Article.published_at)
     named = rows.where(Article.customer_id == customer.id, Article.slug.in_(slugs))
@@ -61,7 +60,7 @@ def get_articles(customer: Customer, slugs: tuple[str, ...]) -> list[Any]:
 
 
 def find_closest(name: str, existing: Iterable[str]) -> str | None:
-    """Return the existing name that is most similar, ignoring case, or None."""
+    """Return the most similar existing name, ignoring case, or None."""
     by_folded_name = {candidate.casefold(): candidate for candidate in existing}
     matches = get_close_matches(name.casefold(), by_folded_name, n=1)
     return by_folded_name[matches[0]] if matches else None

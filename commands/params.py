@@ -1,4 +1,4 @@
-"""Parameter types of the commands, and the option that they share."""
+"""Parameter types of the commands, and their shared option."""
 
 import os
 from datetime import tzinfo
@@ -18,19 +18,19 @@ def customer_name(value: str) -> str:
 
 
 def text(value: str) -> str:
-    """Parse a slug, or words to search for. Bytes that are not UTF-8 become U+FFFD, as they do in the API's `q`."""
+    """Parse a slug or search words. Bytes that are not UTF-8 become U+FFFD, as in the API's `q`."""
     return os.fsencode(value).decode(errors="replace")
 
 
 def api_key(value: str) -> str:
-    """Parse an API key, as an HTTP header can carry it."""
+    """Parse an API key that an HTTP header can carry."""
     if not (1 <= len(value) <= 200 and value.isascii() and value.isprintable() and " " not in value):
-        raise click.BadParameter("a key has 1 to 200 ASCII characters, no spaces.")
+        raise click.BadParameter("A key has 1 to 200 ASCII characters and no spaces.")
     return value
 
 
 def source(value: str) -> str:
-    """Parse what an import reads: a file or folder that exists, "-" for standard input, an http(s) URL."""
+    """Parse a source of an import: an existing file or folder, "-" for standard input, or an http(s) URL."""
     from transfer.remote import is_url  # slow to import
     from transfer.sources import READERS, WORDPRESS, is_source
 

@@ -1,4 +1,4 @@
-"""`flask articles preview`: show unpublished articles as readers will see them, on a temporary server."""
+"""`flask articles preview`: a temporary server that shows drafts as published."""
 
 import os
 import signal
@@ -40,8 +40,8 @@ HOST, KEY = "127.0.0.1", "preview"
 def preview(command: tuple[str, ...], only: tuple[str, ...], customer: str | None) -> None:
     """Show drafts as readers will see them.
 
-    A temporary server on this machine serves a copy of all articles, with drafts and scheduled ones as if published
-    now, until you press Ctrl+C. COMMAND, such as the build of a site, finds its URL and key in the variables
+    Until you press Ctrl+C, a temporary server on this machine serves a copy of all articles, with drafts and scheduled
+    articles as if published now. COMMAND, such as the build of a site, gets the server's URL and key in the variables
     ARTICLES_URL and ARTICLES_KEY. The preview stops when COMMAND does, and returns its exit status.
     """
     from app import create_app  # which imports this module
@@ -62,7 +62,7 @@ def preview(command: tuple[str, ...], only: tuple[str, ...], customer: str | Non
 
 
 def _read_articles(customer: str | None, only: tuple[str, ...]) -> tuple[str, list[bytes]]:
-    """Return the customer's name and its articles as lines of JSON, with those to preview as if published now."""
+    """Return the customer's name, and its articles as JSON Lines in which previewed ones are published now."""
     from transfer.export import export_articles
     from transfer.json_files import dump_line
 
@@ -78,7 +78,7 @@ def _read_articles(customer: str | None, only: tuple[str, ...]) -> tuple[str, li
 
 
 def _fill(customer: str, lines: list[bytes]) -> None:
-    """Write the articles, and a key, to the preview's own database."""
+    """Write the articles and a key to the preview's database."""
     from converters.records import number_articles
     from transfer.report import ImportReport
     from transfer.writer import save_articles
@@ -91,7 +91,7 @@ def _fill(customer: str, lines: list[bytes]) -> None:
 
 
 def _serve(app: Flask, customer: str, command: tuple[str, ...]) -> int:
-    """Serve until the command ends or, without one, until Ctrl+C or SIGTERM; return the exit status."""
+    """Serve until the command ends or, without one, until Ctrl+C or SIGTERM. Return the exit status."""
     from serving import server
 
     listener = server.listen(HOST, 0)
@@ -108,9 +108,9 @@ def _serve(app: Flask, customer: str, command: tuple[str, ...]) -> int:
 
 
 def _run(command: tuple[str, ...], url: str) -> int:
-    """Run a command that finds the server in its environment; return its exit status, as a shell would.
+    """Run the command with the server's URL and key in its environment. Return its exit status, as a shell would.
 
-    SIGTERM is passed on to the command. The terminal itself sends it Ctrl+C.
+    SIGTERM is passed on to the command, which receives Ctrl+C from the terminal itself.
     """
     environment = os.environ | {"ARTICLES_URL": f"{url}{API_PATH}", "ARTICLES_KEY": KEY}
     with start_program(command, env=environment) as process:

@@ -1,4 +1,4 @@
-"""Running the programs that users name after a command, without a shell; and being stopped like one."""
+"""Run the programs that `watch` and `preview` take as arguments, without a shell."""
 
 import shutil
 import signal
@@ -10,15 +10,15 @@ import click
 
 
 class ProgramError(click.ClickException):
-    """A program that does not exist or cannot be started. Shells exit with this status too."""
+    """A program that does not exist, cannot be started or fails."""
 
-    exit_code = 127
+    exit_code = 127  # as in a shell
 
 
 def stop_on_signal() -> Event:
     """Return an event that Ctrl+C and SIGTERM set.
 
-    Poll it: to wait for it could deadlock with the signal handler.
+    Poll it. Waiting for it could deadlock with the signal handler.
     """
     stop = Event()
     for number in (signal.SIGINT, signal.SIGTERM):
@@ -27,15 +27,15 @@ def stop_on_signal() -> Event:
 
 
 def find_program(name: str) -> str:
-    """Return the path of a program; on Windows, also npm.cmd for npm. Raises ProgramError."""
+    """Return the path of a program, such as npm.cmd for npm on Windows. Raises ProgramError."""
     path = shutil.which(name)
     if not path:
-        raise ProgramError(f"There is no executable program {name!r}. Check its name, or give its path.")
+        raise ProgramError(f"There is no program {name!r}. Check its name, or write its path.")
     return path
 
 
 def start_program(command: tuple[str, ...], **options: Any) -> subprocess.Popen[bytes]:
-    """Start a program with its arguments; the options are those of `subprocess.Popen`. Raises ProgramError."""
+    """Start a program with its arguments. `options` go to `subprocess.Popen`. Raises ProgramError."""
     try:
         return subprocess.Popen([find_program(command[0]), *command[1:]], **options)  # noqa: S603
     except OSError as error:

@@ -1,4 +1,4 @@
-"""What `python app.py` prints when it starts."""
+"""Messages that `python app.py` prints at the start."""
 
 from datetime import UTC, datetime
 from ipaddress import ip_address
@@ -15,16 +15,16 @@ from storage.queries import VALID_KEY
 
 
 def print_start_message(url: str) -> None:
-    """Print the URLs of the service and of its database, and how to create a key and articles if there are none.
+    """Print the URL of the service and the database and, if there are none, how to create a key and articles.
 
-    The database's URL is printed without its password and its query, which may hold a password too.
+    Passwords in the database's URL and its query are not printed.
     """
     database = db.engine.url.set(query={}).render_as_string(hide_password=True)
     lines = [f"{NAME} {__version__}: serving on {url} (Ctrl+C stops)", f"Database: {database}"]
     if not db.session.scalar(select(ApiKey.id).limit(1)):
-        lines.append("There is no API key yet. To create one: flask keys create CUSTOMER")
+        lines.append("There is no API key yet. Create one: flask keys create CUSTOMER")
     if not db.session.scalar(select(Article.pk).limit(1)):
-        lines.append("There is no article yet. To write demo articles: python seed.py")
+        lines.append("There are no articles yet. For a demo: python seed.py")
     try:
         click.echo("\n".join(lines))
     except OSError:  # a full disk must not stop the service
@@ -32,13 +32,13 @@ def print_start_message(url: str) -> None:
 
 
 def warn_of_demo_key(address: str) -> None:
-    """Warn on stderr if the demo's customer has a valid key and other machines may reach the service's IP address."""
+    """Warn on stderr if the demo has a valid key and `address` is reachable from other machines."""
     if ip_address(address).is_loopback:
         return
     keys = select(ApiKey.id).join(Customer).where(Customer.name == DEMO_CUSTOMER, *VALID_KEY)
     if db.session.scalar(keys.limit(1), {"today": datetime.now(UTC).date()}):
         echo(
-            f"Warning: {DEMO_CUSTOMER} has a valid key, and other machines may reach the service on {address}. "
-            "To remove the demo: python seed.py --remove",
+            f"Warning: the customer {DEMO_CUSTOMER} has a valid key, and other machines can reach {address}. "
+            "Remove the demo: python seed.py --remove",
             err=True,
         )

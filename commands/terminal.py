@@ -1,4 +1,4 @@
-"""Printing to a terminal, and asking the person who sits at it."""
+"""Terminal output and prompts."""
 
 import sys
 from typing import Any
@@ -14,7 +14,7 @@ def echo(*cells: Any, err: bool = False) -> None:
 
 
 def count_articles(number: int) -> str:
-    """Return a number of articles in words: 1 article, 2 articles."""
+    """Return "1 article", "2 articles" and so on."""
     return f"{number} {'article' if number == 1 else 'articles'}"
 
 
@@ -24,7 +24,7 @@ def can_ask() -> bool:
 
 
 def confirm(warning: str, yes: bool) -> None:
-    """Ask on a terminal whether to go on, unless `yes`. Raises click.UsageError if nobody can be asked."""
+    """Ask for confirmation, unless `yes`. Raises click.UsageError if standard input is not a terminal."""
     if not yes:
         if not can_ask():
             raise click.UsageError(f"{warning} Add --yes to confirm.")

@@ -1,4 +1,4 @@
-"""Opening the database for a command, and its transactions."""
+"""Database access of commands: opening the database, and transactions."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
@@ -13,14 +13,14 @@ from storage.tables import open_database
 
 
 def open_and_report(*, create: bool = False) -> None:
-    """Open the database, and print on standard error what was created or upgraded."""
+    """Open the database, and report on stderr whether it was created or upgraded."""
     for line in open_database(create=create):
         echo(line, err=True)
 
 
 @contextmanager
 def command_transaction(*, create: bool = False) -> Iterator[None]:
-    """Open the database and a transaction that writes, which is committed when the block ends."""
+    """Open the database and run the block in a write transaction."""
     open_and_report(create=create)
     with waiting_write_transaction():
         yield
@@ -28,7 +28,7 @@ def command_transaction(*, create: bool = False) -> Iterator[None]:
 
 @contextmanager
 def waiting_write_transaction() -> Iterator[None]:
-    """Run a write transaction. If another writer delays it, say so; if the user interrupts it, say what was written."""
+    """Run a write transaction, and report a long wait for another writer. Ctrl+C raises Interrupted."""
     is_complete = False
     timer = Timer(WAIT_REPORT_SECONDS, report_wait)
     timer.start()
@@ -44,15 +44,15 @@ def waiting_write_transaction() -> Iterator[None]:
 
 
 def report_wait() -> None:
-    """Print that a command waits for another writer."""
+    """Report on stderr that another writer has the lock."""
     echo("Waiting for another program that is writing to the database (Ctrl+C stops)", err=True)
 
 
 @contextmanager
 def customer_transaction(customer: str | None, *, writes: bool) -> Iterator[Customer]:
-    """Open the database and a transaction, and yield the customer that `get_customer` finds.
+    """Open the database, and yield the customer in a transaction (see `get_customer`).
 
-    No connection is left open, so the command may wait for a person or another program afterwards.
+    The connection is released afterwards, so the command may then wait for a person or another program.
     """
     open_and_report()
     try:

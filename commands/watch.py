@@ -1,4 +1,4 @@
-"""`flask articles watch`: run a command whenever the published articles have changed."""
+"""`flask articles watch`: run a command whenever published articles change."""
 
 import subprocess
 import time
@@ -28,12 +28,12 @@ POLL_SECONDS = 0.9
 MAX_SETTLE_SECONDS = 10  # from the first change, while others follow
 MIN_RETRY_SECONDS, MAX_RETRY_SECONDS = 10, 300
 
-# the columns on which responses and their order depend, except for the views, which change all the time
+# everything that responses and their order depend on, except for the views, which change all the time
 COLUMNS = [getattr(Article, name) for name in (*ArticleSchema().fields, "created_at", "updated_at")]
 
 
 class PublishedArticles:
-    """A digest of a customer's published articles, which is computed again when they may have changed."""
+    """A digest of a customer's published articles, recomputed when they may have changed."""
 
     unavailable = False
     _customer_id = 0
@@ -50,9 +50,9 @@ class PublishedArticles:
         return self.refresh()
 
     def refresh(self) -> bool:
-        """Compute the digest if necessary, and return whether it has changed, as it does the first time.
+        """Recompute the digest if necessary, and return whether it changed, as it does the first time.
 
-        While the database is unavailable, it does not. Raises click.ClickException if there is no such customer.
+        It stays the same while the database is unavailable. Raises click.ClickException if the customer is unknown.
         """
         version, now, before = current_app.extensions["change_detector"].version(), datetime.now(UTC), self._digest
         if version and version == self._version and not (self._expires_at and self._expires_at <= now):
@@ -69,7 +69,7 @@ class PublishedArticles:
         return self._digest != before
 
     def _read(self, now: datetime) -> None:
-        """Compute the digest. A customer that has been renamed is found by its id."""
+        """Compute the digest. The customer's id is remembered, in case of a rename."""
         customer = db.session.get(Customer, self._customer_id) or get_customer(self.customer, writes=False)
         parameters = {"customer_id": customer.id, "now": now}
         self._expires_at = db.session.scalar(NEXT_PUBLICATION, parameters)
@@ -87,8 +87,8 @@ class PublishedArticles:
 def watch(command: tuple[str, ...], now: bool, customer: str | None) -> None:
     """Run COMMAND when published articles change.
 
-    COMMAND runs after each change in what the API shows, including the publication of a scheduled article: a second
-    after the last of several changes, but at most ten seconds after the first. If it fails, it is retried.
+    COMMAND runs whenever the API's content changes, including when a scheduled article becomes due: one second after
+    the last of several changes, and at most ten seconds after the first. A COMMAND that fails is retried.
     """
     find_program(command[0])
     stop, published = stop_on_signal(), PublishedArticles(customer)
@@ -117,7 +117,7 @@ def _wait_for_change(published: PublishedArticles, stop: Event) -> bool:
 
 
 def _wait_until_settled(published: PublishedArticles, stop: Event) -> None:
-    """Wait until nothing has changed for a moment, or for too long, and the database is available."""
+    """Wait until the database is available and changes have stopped, or have gone on for too long."""
     deadline = time.monotonic() + MAX_SETTLE_SECONDS
     while not stop.is_set():
         has_changed = published.poll()
@@ -126,7 +126,7 @@ def _wait_until_settled(published: PublishedArticles, stop: Event) -> None:
 
 
 def _wait(seconds: float, stop: Event) -> None:
-    """Wait that long, or until a signal."""
+    """Sleep, but stop early after a signal."""
     deadline = time.monotonic() + seconds
     while not stop.is_set() and time.monotonic() < deadline:
         time.sleep(POLL_SECONDS)
@@ -135,12 +135,12 @@ def _wait(seconds: float, stop: Event) -> None:
 def _run(command: tuple[str, ...], published: PublishedArticles, stop: Event) -> bool:
     """Run the command, and return whether articles changed meanwhile.
 
-    After a signal it is not started, but it may finish. Raises ProgramError if it cannot be started or fails.
+    A signal lets a running command finish, but starts none. Raises ProgramError if it cannot be started or fails.
     """
     if stop.is_set():
         return False
     has_changed = False
-    # In a process group of its own, the command does not get the terminal's Ctrl+C, and can finish its work.
+    # a separate process group, so that the terminal's Ctrl+C does not interrupt the command
     with start_program(command, stdin=subprocess.DEVNULL, process_group=0) as process:
         while process.poll() is None and not stop.is_set():
             has_changed = published.poll() or has_changed  # even if the change is undone before the command ends

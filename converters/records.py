@@ -89,7 +89,7 @@ class IgnoredItem(NamedTuple):
 
 def mistake(where: str, error: SourceError | OSError) -> Mistake:
     """Return the mistake that a file could not be read, or not to its end."""
-    reason = f"It cannot be read ({error.strerror})." if isinstance(error, OSError) else str(error)
+    reason = f"Cannot be read ({error.strerror})." if isinstance(error, OSError) else str(error)
     return Mistake(where, reason)
 
 

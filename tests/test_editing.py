@@ -143,7 +143,7 @@ def kept_text(result, tmp_path):
     (file,) = tmp_path.glob("article-*")
     assert file.stat().st_mode & 0o777 == 0o600
     assert result.exit_code == 1
-    assert f"Your text is kept in {file}. To import it: flask articles import {file}\n" in result.stderr
+    assert f"Your text was saved in {file}. To import it: flask articles import {file}\n" in result.stderr
     return file.read_text()
 
 
@@ -205,7 +205,7 @@ def test_text_that_is_not_imported_is_kept(edit, articles, save, sql, tmp_path, 
     mistake = replace(("Title 1", "My precious words"), ("bannerUrl: ", "bannerUrl: x"))
     result, opened = edit("slug-1", mistake, answers=answers)
     assert (result.stdout, len(opened)) == ("", 1)
-    assert 0 <= result.stderr.index("bannerUrl: ") < result.stderr.index("Your text is kept")
+    assert 0 <= result.stderr.index("bannerUrl: ") < result.stderr.index("Your text was saved")
     assert ("Open the editor again?" in result.stderr) == bool(answers)
     text = kept_text(result, tmp_path)
     assert stored(sql) == before
@@ -280,7 +280,7 @@ def test_what_is_saved_after_a_signal_or_crash_is_kept(save, key, database, sql,
     result = subprocess.run(**args, timeout=30)
     assert (result.returncode, result.stdout) == (status, "")
     (file,) = folder.iterdir()
-    assert f"Your text is kept in {file}." in result.stderr
+    assert f"Your text was saved in {file}." in result.stderr
     wait_for(lambda: "title: Mine\n" in file.read_text(), file.read_text)
     assert sql("SELECT title FROM article") == [("Title 1",)]
 

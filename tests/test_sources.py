@@ -210,11 +210,11 @@ def test_what_is_not_a_file_that_ends_is_refused(refused):
     for name in ("b.jsonl", "c.json"):
         Path(name).symlink_to("/proc/self/mem")
     assert refused("a", "pipe.csv", "b.jsonl", "c.json") == [
-        "pipe.csv: It is not a file or a folder. Use - for a stream of JSON Lines.",
+        "pipe.csv: Not a file or a folder. To read JSON Lines from a pipe, use -.",
         "a/loop.md: It is not a file that can be read. Move it elsewhere.",
         "a/pipe.md: It is not a file that can be read. Move it elsewhere.",
-        "b.jsonl: It cannot be read (Input/output error).",
-        "c.json: It cannot be read (Input/output error).",
+        "b.jsonl: Cannot be read (Input/output error).",
+        "c.json: Cannot be read (Input/output error).",
     ]
 
 
@@ -228,7 +228,7 @@ def test_folder_that_cannot_be_read_is_a_mistake(refused, tmp_path, monkeypatch)
         return scandir(path)
 
     monkeypatch.setattr(os, "scandir", refuse)
-    assert refused("a") == ["a/closed: It cannot be read (Permission denied)."]
+    assert refused("a") == ["a/closed: Cannot be read (Permission denied)."]
 
 
 def test_arguments_that_are_no_sources_are_wrong_usage(run, tmp_path):
@@ -245,7 +245,7 @@ def test_closed_standard_input_is_reported(key, database):
     close_stdin = ["sh", "-c", 'exec "$@" <&-', "sh"]
     result = subprocess.run(**subprocess_args(database, "-m", "flask", "articles", "import", "-", prefix=close_stdin))
     assert result.returncode == 1
-    assert result.stderr == "Error: Nothing was written. What is wrong:\nstandard input: It is closed.\n"
+    assert result.stderr == "Error: Nothing was written. What is wrong:\nstandard input: Standard input is closed.\n"
 
 
 # Another instance
@@ -325,13 +325,13 @@ CHANGED = "The articles changed while they were read. Import them again."
 @pytest.mark.parametrize(
     ("pages", "words"),
     [
-        ([(401, {}, b"{}")], "It does not accept the key. Set its key with --key or SOURCE_API_KEY."),
-        ([(503, {}, b"{}")], "It responds with 503 Service Unavailable. Check"),
-        ([(301, {"Location": "https://b.example/\x1b[2J"}, b"")], "It redirects to https://b.example/"),
-        ([(200, {}, b"<html>")], "It cannot be read ("),
+        ([(401, {}, b"{}")], "The key was rejected"),
+        ([(503, {}, b"{}")], "Responds with 503 Service Unavailable. Check"),
+        ([(301, {"Location": "https://b.example/\x1b[2J"}, b"")], "Redirects to https://b.example/"),
+        ([(200, {}, b"<html>")], "Cannot be read ("),
         ([(200, {}, b"[]")], "The response is not a list of articles."),
         ([(200, {}, b'{"data": [], "meta": {"total": "1"}}')], "The response is not a list of articles."),
-        ([page(range(100), 150), (200, {"Content-Length": "99"}, b"{")], "It cannot be read (IncompleteRead"),
+        ([page(range(100), 150), (200, {"Content-Length": "99"}, b"{")], "Cannot be read (IncompleteRead"),
         ([page(range(100), 150), page([100], 151)], CHANGED),
         ([page(range(100), 150), page([], 150)], CHANGED),
     ],
@@ -350,17 +350,17 @@ def test_url_that_cannot_be_reached_is_reported(refused):
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
     (line,) = refused(f"http://127.0.0.1:{port}/")
-    assert "It cannot be read ([Errno 111] Connection refused)" in line
+    assert "Cannot be read ([Errno 111] Connection refused)" in line
     for url in ("http://", "http://[::1", "http://a b/", f"http://127.0.0.1:{port}{LISTS[0]}?x=.jsonl"):
         (line,) = refused(url)
-        assert line.startswith(f"{url}: It cannot be read ("), url
+        assert line.startswith(f"{url}: Cannot be read ("), url
 
 
 def test_articles_endpoint_of_an_instance_is_found(run, refused, site):
     site.save(article_json(1))
     base = f"http://{site.server.host}:{site.server.port}"
-    assert "does not accept the key" in refused(base, "--key", "wrong")[0]
-    assert "It responds with 404" in refused(f"{base}/blog", "--key", site.key)[0]
+    assert "key was rejected" in refused(base, "--key", "wrong")[0]
+    assert "Responds with 404" in refused(f"{base}/blog", "--key", site.key)[0]
     for number, path in enumerate(("", "/", "/api/public/v1", "/api/public/v1/articles/", "/api/public/v1/sitemap")):
         result = run(base + path, "--key", site.key)
         assert result.stdout.startswith("0 new, 0 changed, 1" if number else "1 new, 0 changed, 0"), path

@@ -12,14 +12,14 @@ import orjson
 from converters.front_matter import dump_front_matter
 
 MAX_NAME_BYTES = 255
-# A file name on Linux, macOS and Windows, except those of devices and of articles whose slug is none.
+# names that are valid on Linux, macOS and Windows, except device names and our fallback for other slugs
 FILE_NAME = re.compile(
     r"""(?!(?:con|prn|aux|nul|(?:com|lpt)\d)(?:\.|\Z)|article-[0-9a-f]{64}\Z)[^\W_][^<>:"/\\|?*]*""", re.IGNORECASE
 )
 
 
 def write_folder(folder: Path, records: Iterable[dict[str, Any]]) -> int:
-    """Write exported articles to files in a folder, which is created, and return their number. Raises OSError."""
+    """Write exported articles to files in a folder, creating it if necessary; return their number. Raises OSError."""
     folder.mkdir(parents=True, exist_ok=True)
     used: set[str] = set()
     for record in records:
@@ -28,7 +28,7 @@ def write_folder(folder: Path, records: Iterable[dict[str, Any]]) -> int:
 
 
 def _file_name(id: str, slug: str, used: set[str]) -> str:
-    """Return a name for an article's file that differs from those in `used` on every file system, and add it."""
+    """Return a file name that differs from all names in `used` on every file system, and add it to them."""
     name = f"{slug}.html"
     key = normalize("NFD", name.casefold())
     is_short = max(len(name.encode()), len(key.encode())) <= MAX_NAME_BYTES

@@ -1,4 +1,4 @@
-"""Which stored article an imported one is."""
+"""Match imported articles with stored ones."""
 
 import re
 from collections.abc import Iterable
@@ -12,31 +12,31 @@ GHOST_ID = re.compile(r"[0-9a-f]{24}")
 
 
 class Incoming(NamedTuple):
-    """A valid article of a source."""
+    """A valid article from a source."""
 
-    where: str  # with its slug
+    where: str  # source, position and slug
     article: SourceArticle
-    given: Row  # the columns that it gives
+    given: Row  # columns that the source gives
 
     @property
     def slug(self) -> str:
-        """The article's slug, which every import gives."""
+        """The article's slug."""
         slug: str = self.given["slug"]
         return slug
 
     @property
     def keys(self) -> dict[str, str]:
-        """The article's slug and, if it has one, its id, by their names."""
+        """The article's slug and, if given, its id, by field."""
         return {name: self.given[name] for name in ("id", "slug") if name in self.given}
 
     @property
     def has_own_id(self) -> bool:
-        """Whether the article has an id of WordPress or Ghost."""
+        """Whether the article has an id from WordPress or Ghost."""
         return self.article.has_own_id and "id" in self.given
 
 
 class StoredArticles:
-    """The stored articles that have any of the ids and slugs of a batch."""
+    """The stored articles that share an id or a slug with a batch."""
 
     def __init__(self, rows: Iterable[Row]) -> None:
         rows = list(rows)
@@ -44,7 +44,7 @@ class StoredArticles:
         self._by_slug = {row["slug"]: row for row in rows}
 
     def find(self, incoming: Incoming) -> Row | None:
-        """Return the stored article that an imported one certainly is, or None."""
+        """Return the stored version of an imported article, or None."""
         if same_id := self._by_id.get(incoming.given.get("id", "")):
             return same_id
         holder = self.holder(incoming)
@@ -56,45 +56,45 @@ class StoredArticles:
         return holder if incoming.article.matches_slug or "id" not in incoming.given else None
 
     def holder(self, incoming: Incoming) -> Row | None:
-        """Return the stored article that has the slug of an imported one."""
+        """Return the stored article that has the imported article's slug, or None."""
         return self._by_slug.get(incoming.slug)
 
     def release_slug(self, stored: Row) -> None:
-        """Forget the slug of an article that has another one from now on."""
+        """Forget the slug of an article that is getting another one."""
         self._by_slug.pop(stored["slug"], None)
 
 
 def _is_former(incoming: Incoming, stored: Row) -> bool:
-    """Return whether version 1.2.1 stored this article, under a number that posts of several blogs have."""
+    """Return whether this is an article that version 1.2.1 stored under an id without the blog."""
     has_former_id: bool = stored["id"] == incoming.article.former_id
     has_same_date: bool = stored["published_at"] == incoming.given.get("published_at")
     return has_former_id and has_same_date
 
 
 def has_same_origin(incoming: Incoming, stored: Row) -> bool:
-    """Return whether a stored article comes from the same WordPress blog, or from Ghost like the imported one."""
+    """Return whether both articles come from the same WordPress blog, or both from Ghost."""
     return origin(incoming.given["id"]) == origin(stored["id"]) != ""
 
 
 def origin(article_id: str) -> str:
-    """Return the system that an id comes from: a WordPress blog, Ghost, or "" for all others."""
+    """Return the origin that an id shows: a WordPress blog, Ghost, or "" for anything else."""
     if article_id.startswith("wordpress-"):
         return article_id.rpartition("-")[0]  # "wordpress" for ids of version 1.2.1, which lack the blog
     return "ghost" if GHOST_ID.fullmatch(article_id) else ""
 
 
 def is_replaced(incoming: Incoming, stored: Row) -> bool:
-    """Return whether an import changes an article that another source may have brought."""
+    """Return whether an import is about to change an article that may come from another source."""
     known_ids = incoming.given.get("id"), incoming.article.former_id
     is_foreign = stored["id"] not in known_ids and not OWN_ID.fullmatch(stored["id"])
     return incoming.article.matches_slug and is_foreign
 
 
 def slug_conflict(incoming: Incoming, holder: Any) -> Mistake:
-    """Return the mistake that another stored article, of which `holder` has the id and title, has the slug."""
+    """Return the mistake that another stored article has the slug. `holder` has its id and title."""
     if incoming.has_own_id:
         hint = "Rename or delete the stored one (flask articles delete), or import for another --customer."
     else:
         hint = "Choose another slug. To replace that article, use its id or none."
-    reason = f"Has this slug already, and is another article. {hint}"
+    reason = f"Is another article that already has this slug. {hint}"
     return Mistake(incoming.where, reason, "slug", f"{holder['title']} ({holder['id']})")

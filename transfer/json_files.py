@@ -1,4 +1,4 @@
-"""JSON and JSON Lines: the strict forms of articles, in which `export` writes them."""
+"""JSON and JSON Lines, which imports read strictly and `export` writes."""
 
 import codecs
 from pathlib import Path
@@ -24,7 +24,7 @@ def dump_line(record: Any) -> bytes:
 
 
 def read_document(source: str, options: SourceOptions) -> Converted:
-    """Yield the articles of a JSON document or a Ghost export, which is held in memory. Raises SourceError."""
+    """Return the articles of a JSON document or a Ghost export, which is read into memory. Raises SourceError."""
     document = _parse(Path(source).read_bytes(), "JSON Lines belong in a .jsonl file.")
     match document:
         case {"db": [{"data": {"posts": list()} as tables}, *_]} | {"data": {"posts": list()} as tables}:
@@ -43,7 +43,7 @@ def read_lines(source: str, _options: SourceOptions) -> Converted:
 
 
 def parse_lines(name: str, file: IO[bytes], *, matches_slug: bool) -> Converted:
-    """Yield the articles of JSON Lines, and a mistake for each line that is not JSON."""
+    """Yield the articles of JSON Lines, and a mistake for each line that is not valid JSON."""
     for number, line in enumerate(file, start=1):
         where = f"{name}, line {number}"
         if line.removeprefix(codecs.BOM_UTF8).strip():
@@ -56,10 +56,10 @@ def parse_lines(name: str, file: IO[bytes], *, matches_slug: bool) -> Converted:
 
 
 def _parse(data: bytes, hint: str, line: int = 1) -> Any:
-    """Return what JSON holds. Raises SourceError."""
+    """Parse JSON. Raises SourceError."""
     try:
         return orjson.loads(data.removeprefix(codecs.BOM_UTF8))
     except orjson.JSONDecodeError as error:
-        decode(data, line)  # It raises a clearer error if the bytes are not UTF-8.
+        decode(data, line)  # raises a clearer error if the bytes are not UTF-8
         where = f"line {error.lineno + line - 1} column {error.colno}"
         raise SourceError(f"Must be JSON ({error.msg}: {where}). {hint}") from error

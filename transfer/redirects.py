@@ -1,4 +1,4 @@
-"""Old URLs of imported articles, as a CSV file from which an owner makes redirects."""
+"""Old URLs of imported articles, as a CSV file to make redirects from."""
 
 import csv
 from collections.abc import Iterable, Iterator
@@ -11,7 +11,7 @@ from storage.files import move_to_new_file
 
 
 class Redirects:
-    """A CSV file of old URLs and slugs that is being written."""
+    """A CSV file of old URLs and slugs, open for writing."""
 
     def __init__(self, file: IO[str]) -> None:
         self._file = file
@@ -19,21 +19,21 @@ class Redirects:
         self._writer.writerow(("old_url", "slug"))
 
     def add(self, old_urls: Iterable[str], slug: str) -> None:
-        """Write a row for each of an article's old URLs."""
+        """Write one row per old URL of an article."""
         self._writer.writerows((url, slug) for url in old_urls)
 
     def flush(self) -> None:
-        """Write what is buffered, so that a full disk is noticed in time. Raises OSError."""
+        """Flush the file, so that a full disk is noticed before the commit. Raises OSError."""
         self._file.flush()
 
 
 @contextmanager
 def create_redirects(target: Path) -> Iterator[Redirects]:
-    """Yield redirects that become the file `target` if the block succeeds. It must not exist. Raises OSError."""
+    """Yield redirects, which become the new file `target` if the block succeeds. Raises OSError."""
     try:
         folder = TemporaryDirectory(".tmp", f".{target.name}-", target.resolve().parent, ignore_cleanup_errors=True)
     except OSError as error:
-        raise OSError(error.errno, error.strerror, str(target)) from error  # not the temporary name
+        raise OSError(error.errno, error.strerror, str(target)) from error  # not the temporary folder's name
     with folder as temporary:
         path = Path(temporary, target.name)
         with open(path, "x", encoding="utf-8", newline="") as file:

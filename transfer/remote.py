@@ -1,4 +1,4 @@
-"""Reading all published articles of another instance of this service."""
+"""Read all published articles of another instance of this service."""
 
 import re
 from collections.abc import Iterable, Iterator
@@ -14,7 +14,7 @@ from schemas import API_PATH
 
 PAGE_SIZE = 100  # articles per request
 TIMEOUT_SECONDS = 60  # without a byte from the instance
-CHECK_URL = "Check that the URL is that of an instance of this service."
+CHECK_URL = "Check that the URL belongs to an instance of this service."
 
 
 def is_url(source: str) -> bool:
@@ -28,17 +28,17 @@ def hosts(sources: Iterable[str]) -> set[str]:
 
 
 def is_filtered(source: str) -> bool:
-    """Return whether `source` is a URL that asks for some of the articles only."""
+    """Return whether `source` is a URL that asks for only some of the articles."""
     query = source.partition("#")[0].partition("?")[2]
     return is_url(source) and any(name == "q" for name, _ in parse_qsl(query))
 
 
 def read_articles(source: str, key: str | None) -> Iterator[Any]:
-    """Yield another instance's articles, the oldest first: what is published meanwhile comes last.
+    """Yield another instance's articles, oldest first, so that articles published meanwhile come last.
 
     Raises:
-        SourceError: The instance refuses the request, or the articles changed meanwhile.
-        OSError, HTTPException, ValueError: A response does not arrive, or is not JSON.
+        SourceError: The instance rejected the request, or its articles changed between two pages.
+        OSError, HTTPException, ValueError: A request failed, or the response is not JSON.
     """
     url = _articles_url(source)
     articles, total = _read_page(url, key, 0)
@@ -54,7 +54,7 @@ def read_articles(source: str, key: str | None) -> Iterator[Any]:
 
 
 def _articles_url(url: str) -> str:
-    """Return the URL of an instance's articles: the URL itself, or below that of the instance."""
+    """Return the URL of an instance's articles endpoint, given that or the instance's base URL."""
     parts = urlsplit(url)
     path = parts.path.rstrip("/")
     if not path.endswith("/articles"):
@@ -63,13 +63,10 @@ def _articles_url(url: str) -> str:
 
 
 def _read_page(url: str, key: str | None, skip: int) -> tuple[list[Any], int]:
-    """Return the articles after the first `skip` ones, as many as a page has, and how many there are in all.
-
-    Raises SourceError.
-    """
+    """Return the page of articles after the first `skip` ones, and the total number. Raises SourceError."""
     parts = urlsplit(url)
     page = {"take": PAGE_SIZE, "skip": skip, "orderBy": "publishedAt", "order": "asc"}
-    # of repeated parameters, the first one is used
+    # the first value of a repeated parameter wins, as in the API
     query = urlencode(dict(reversed(parse_qsl(parts.query))) | page)
     match _fetch(parts._replace(query=query).geturl(), key):
         case {"data": list(articles), "meta": {"total": int(total)}}:
@@ -78,14 +75,14 @@ def _read_page(url: str, key: str | None, skip: int) -> tuple[list[Any], int]:
 
 
 class _NoRedirects(HTTPRedirectHandler):
-    """A handler that treats a redirect as an error: following it could send the key to another host."""
+    """A handler that treats redirects as errors: following one could send the key to another host."""
 
     def redirect_request(self, *_args: Any) -> None:
         return None
 
 
 def _fetch(url: str, key: str | None) -> Any:
-    """Return the JSON that another instance responds with. Raises SourceError if its status is an error."""
+    """Request a URL and return the parsed JSON. Raises SourceError for an error status."""
     headers = {"Accept": "application/json", "User-Agent": "article-delivery-api"}
     headers |= {"x-api-key": key} if key else {}
     try:
@@ -94,7 +91,7 @@ def _fetch(url: str, key: str | None) -> Any:
     except HTTPError as error:
         error.close()
         if error.code == 401:
-            raise SourceError("It does not accept the key. Set its key with --key or SOURCE_API_KEY.") from error
+            raise SourceError("The key was rejected. Set that instance's key with --key or SOURCE_API_KEY.") from error
         if "Location" in error.headers:
-            raise SourceError(f"It redirects to {error.headers['Location']}. Use that URL.") from error
-        raise SourceError(f"It responds with {error.code} {error.reason}. {CHECK_URL}") from error
+            raise SourceError(f"Redirects to {error.headers['Location']}. Use that URL.") from error
+        raise SourceError(f"Responds with {error.code} {error.reason}. {CHECK_URL}") from error

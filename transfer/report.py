@@ -1,4 +1,4 @@
-"""What an import reports: why articles are invalid, what readers may notice, what was dropped, and what changes."""
+"""The report of an import: mistakes, what readers may notice, what was dropped and ignored, and what changed."""
 
 import re
 import reprlib
@@ -29,7 +29,7 @@ MAX_MISTAKE_LENGTH = 500  # characters
 MAX_LINE_LENGTH = 300  # characters
 MAX_NAME_LENGTH = 50  # characters
 MARKDOWN = re.compile(r"^(?:#{1,6} |[*-] |> |```)|\]\(\S|\*\*\w", re.MULTILINE)
-# UTF-8 that was read as Latin-1 or as Windows-1252, but for what a text may hold by chance, such as a quote after "Ã".
+# UTF-8 decoded as Latin-1 or Windows-1252, without sequences that also occur in real text, such as a quote after "Ã"
 WRONG_ENCODING = re.compile("Ã[\x80-\x9f¡-ª¬-º¼-¿„Ÿœ‰˜Š]|â[€\x80]|\N{REPLACEMENT CHARACTER}")
 
 show = reprlib.Repr()
@@ -37,14 +37,14 @@ show.maxstring, show.fillvalue = 80, "…"
 
 
 class ImportFailedError(Exception):
-    """An import that wrote nothing. Its message has a line for each mistake."""
+    """An import that wrote nothing. The message has one line per mistake."""
 
 
 Names = dict[Note, list[str]]  # slugs or names of files
 
 
 class ImportReport:
-    """A report about an import, which is printed at its end."""
+    """The report of one import, printed at its end."""
 
     def __init__(self, *, has_site: bool = False) -> None:
         """`has_site` says whether converters complete relative URLs with a site."""
@@ -52,13 +52,13 @@ class ImportReport:
         self.mistakes = 0
         self.invalid = 0  # articles
         self.is_incomplete = False  # a source could not be read to its end
-        # What readers may notice, what was dropped, and what was ignored.
+        # slugs or file names by note
         self.noticeable: Names = defaultdict(list)
         self.dropped: Names = defaultdict(list)
         self.ignored: Names = defaultdict(list)
-        # The first new and the first changed articles, in one order: slugs, with the fields that change.
+        # the first new and the first changed articles: slugs, with the changed fields
         self.changes: list[tuple[str, list[str]]] = []
-        # The lines about the first reasons, by field and reason.
+        # lines by field and reason
         self._lines: dict[tuple[str, str], list[str]] = {}
 
     def add(self, mistake: Mistake) -> None:
@@ -67,7 +67,7 @@ class ImportReport:
         self._add(mistake)
 
     def reject(self, *mistakes: Mistake) -> None:
-        """Record the mistakes in an article, which is invalid."""
+        """Record an invalid article, with its mistakes."""
         self.invalid += 1
         for each in mistakes:
             self._add(each)
@@ -82,7 +82,7 @@ class ImportReport:
 
     @contextmanager
     def catch(self, where: str) -> Iterator[None]:
-        """Record that the block could not read a source, or not to its end."""
+        """Record errors of the block, which reads a source."""
         try:
             yield
         except (SourceError, OSError) as error:
@@ -93,7 +93,7 @@ class ImportReport:
         self.ignored[Note(item.kind, item.detail, item.unit)].append(item.name)
 
     def describe(self, article: SourceArticle, row: dict[str, Any]) -> None:
-        """Record what there is to report about a new or changed article, whose row is given by `Article` column."""
+        """Record what there is to report about a new or changed article and its row."""
         notes = [*article.notes, *map(Note, warnings_about(row))]
         if has_relative_urls(row["content_html"]):
             notes += self._note_relative_urls(article)
@@ -103,7 +103,7 @@ class ImportReport:
             self.dropped[note].append(row["slug"])
 
     def _note_relative_urls(self, article: SourceArticle) -> list[Note]:
-        """Return what to do about relative URLs. With a site, converters report those that they cannot complete."""
+        """Return what to do about relative URLs. If the site is known, converters report those they cannot complete."""
         is_converted = bool(article.names)
         if is_converted and self.has_site:
             return []
@@ -111,12 +111,12 @@ class ImportReport:
         return [Note(f"Pictures or links whose URLs are relative. {hint}")]
 
     def note_change(self, slug: str, fields: list[str]) -> None:
-        """Record that an article is new, or that these fields change."""
+        """Record the changed fields of an article, or none for a new one."""
         if sum(bool(fields) == bool(other) for _, other in self.changes) < MAX_CHANGES:
             self.changes.append((slug, fields))
 
     def lines(self) -> Iterator[str]:
-        """Yield a line per kind of what readers may notice, then of what was dropped, then of what was ignored."""
+        """Yield one line per kind: what readers may notice, what was dropped, what was ignored."""
         for notes in (self.noticeable, self.dropped, self.ignored):
             kinds: dict[str, Names] = {}
             for note, names in notes.items():
@@ -125,7 +125,7 @@ class ImportReport:
                 yield _summarize(kind, details)
 
     def mistake_lines(self) -> list[str]:
-        """Return a line for each mistake. Of equal ones, the first articles are named."""
+        """Return one line per mistake. A mistake that repeats is shown for the first articles only."""
         shown = []
         for lines in self._lines.values():
             shown += lines[:MAX_EXAMPLES]
@@ -136,14 +136,14 @@ class ImportReport:
         return shown
 
     def raise_if_mistakes(self, *, except_invalid: bool = False) -> None:
-        """Raise ImportFailedError if there are mistakes, or only if some are not in articles."""
+        """Raise ImportFailedError if there are mistakes or, with `except_invalid`, if a source could not be read."""
         if self.is_incomplete or (self.mistakes and not except_invalid):
             lines = ["Nothing was written. What is wrong:", *self.mistake_lines()]
             raise ImportFailedError("\n".join(map(printable, lines)))
 
 
 def _summarize(kind: str, notes: Names) -> str:
-    """Return a line about the notes of one kind: `Shortcodes: gallery (2), toc (1): first, second, third, …`."""
+    """Return the line for one kind of notes, such as `Shortcodes: gallery (2), toc (1): first, second, third, …`."""
     counts = [f"{note.detail} ({len(names)})" if note.detail else _count(note, names) for note, names in notes.items()]
     examples = list(dict.fromkeys(filter(None, chain.from_iterable(notes.values()))))
     names = [name if len(name) <= MAX_NAME_LENGTH else f"{name[:MAX_NAME_LENGTH]}…" for name in examples[:MAX_EXAMPLES]]
@@ -155,13 +155,13 @@ def _summarize(kind: str, notes: Names) -> str:
 
 
 def _count(note: Note, names: list[str]) -> str:
-    """Return how many articles a note is about: `(3)`, or how many other items: `(37 attachments)`."""
+    """Return the count of a note: `(3)` for articles, `(37 attachments)` for anything else."""
     unit = "" if note.unit == "article" else f" {note.unit}{'' if len(names) == 1 else 's'}"
     return f"({len(names)}{unit})"
 
 
 def explain(article: SourceArticle, messages: dict[str, list[str]]) -> Iterator[Mistake]:
-    """Yield the mistakes in an article: those of its converter, and those of marshmallow's messages by field."""
+    """Yield the mistakes in an article, found by its converter or by marshmallow (`messages`, by field)."""
     record = article.fields
     if not isinstance(record, dict):
         yield Mistake(article.where, messages["_schema"][0])
@@ -181,7 +181,7 @@ def explain(article: SourceArticle, messages: dict[str, list[str]]) -> Iterator[
 
 
 def warnings_about(article: dict[str, Any]) -> Iterator[str]:
-    """Yield what looks wrong with an article, given by `Article` column, that is accepted nevertheless."""
+    """Yield warnings about an accepted article, given as a row."""
     title, html = article["title"], article["content_html"]
     if decode_references(title) != title:
         yield "Titles with HTML entities such as &amp;, which visitors see as text. Write titles as plain text"

@@ -1,4 +1,4 @@
-"""Complete rows of articles: from what an import gives and what is stored."""
+"""Build complete article rows from what an import gives and what is stored."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -10,23 +10,23 @@ from content.search import search_columns
 from content.structured_data import custom_schema_markup
 from schemas import ArticleSchema
 
-# An article by `Article` column.
+# an article's values by column
 Row = dict[str, Any]
 
-# An article keeps these unless an import gives them.
+# kept unless the import gives them
 PRESERVED_COLUMNS = "id", "status", "created_at", "published_at", "views"
-# A change of these moves `updated_at`.
+# a change in any of these moves `updated_at`
 CONTENT_COLUMNS = set(ArticleSchema().fields) - set(PRESERVED_COLUMNS)
 
 
 def has_same_content(row: Row, stored: Row) -> bool:
-    """Return whether two rows show readers the same."""
+    """Return whether readers see the same in both rows."""
     return all(row[name] == stored[name] for name in CONTENT_COLUMNS)
 
 
 @dataclass
 class RowBuilder:
-    """Completes the rows of one import of articles of one customer."""
+    """Builder of the rows of one import for one customer."""
 
     customer_id: int
     publisher: str  # the customer's name
@@ -34,7 +34,7 @@ class RowBuilder:
     publish_dated: bool  # whether a date without a status means that the article is published
 
     def complete(self, given: Row, stored: Row | None) -> Row:
-        """Return all columns of an article but its `pk`: what is preserved, then given, then derived."""
+        """Return all columns of an article but its `pk`: preserved, then given, then derived values."""
         row = self._preserved(stored) if stored else self._new_article_defaults(given)
         row |= self._given(given, stored)
         if row["status"] == "published" and not row["published_at"]:
@@ -45,11 +45,11 @@ class RowBuilder:
         return row | {"customer_id": self.customer_id}
 
     def _preserved(self, stored: Row) -> Row:
-        """Return the columns of a stored article that an import need not give."""
+        """Return the stored values that an import preserves unless it gives its own."""
         return {name: stored[name] for name in PRESERVED_COLUMNS}
 
     def _new_article_defaults(self, given: Row) -> Row:
-        """Return the columns of a new article that an import need not give."""
+        """Return the defaults of a new article for the values that an import would preserve."""
         published_at = given.get("published_at")
         return {
             "id": str(uuid4()),
@@ -67,9 +67,9 @@ class RowBuilder:
         return row
 
     def _custom_markup(self, row: Row, stored: Row | None) -> str | None:
-        """Return the structured data that was given, or None if it is the generated one, which follows later changes.
+        """Return the given structured data, or None if it equals the generated one, which follows later changes.
 
-        An export holds what was generated with the `updatedAt` that it has itself, or that is still stored.
+        An exported article may carry markup that was generated from its own `updatedAt` or from the stored one.
         """
         markup: str | None = row.get("schema_markup")
         if markup is None:
@@ -81,8 +81,8 @@ class RowBuilder:
     def _updated_at(self, row: Row, stored: Row | None) -> datetime:
         """Return when the article was last changed.
 
-        With new content, a given time that is not later than the stored one is left over from an export. With the
-        same content, an earlier one corrects a stored time in the future.
+        If the content changed, a given time that is not later than the stored one is a leftover of an export. If it did
+        not, an earlier time may only correct a stored one in the future.
         """
         given: datetime | None = row.get("updated_at")
         if not stored:
@@ -95,5 +95,5 @@ class RowBuilder:
         return given if given and before > self.now else before
 
     def _publication_or_now(self, published_at: datetime | None) -> datetime:
-        """Return the time of the publication, or of the import if that is not in the past."""
+        """Return the publication time if it is in the past, otherwise the time of the import."""
         return published_at if published_at and published_at < self.now else self.now

@@ -1,4 +1,4 @@
-"""The sources of an import: for each kind, the function that reads it."""
+"""The sources of an import, and the function that reads each kind."""
 
 import os
 import sys
@@ -15,13 +15,13 @@ from converters.markdown_files import SUFFIXES, read_folder
 from converters.records import Converted, IgnoredItem, SourceArticle, SourceError, SourceOptions
 from converters.wordpress import read_wordpress
 from transfer.json_files import dump_line, parse_lines, read_document, read_lines
-from transfer.remote import is_url, read_articles
+from transfer.remote import CHECK_URL, is_url, read_articles
 from transfer.report import ImportReport
 
-# Yields the articles of a source. Raises SourceError or OSError if it cannot be read any further.
+# yields what a source contains; raises SourceError or OSError if it cannot be read any further
 Reader = Callable[[str, SourceOptions], Converted]
 WORDPRESS = ".xml"  # several files are read together
-# The readers of other files, by suffix.
+# by suffix
 READERS: Mapping[str, Reader] = {
     ".json": read_document,
     ".jsonl": read_lines,
@@ -38,7 +38,7 @@ def _suffix(source: str) -> str:
     return Path(source).suffix.lower()
 
 
-# Shows the progress of a long iteration: takes what is iterated over and a label.
+# takes an iterable and a label
 ShowProgress = Callable[[Iterable[bytes], str], AbstractContextManager[Iterable[bytes]]]
 
 
@@ -50,10 +50,10 @@ def open_sources(
     report: ImportReport,
     show_progress: ShowProgress,
 ) -> Iterator[Iterable[SourceArticle]]:
-    """Yield an iterator over the articles of all sources. Everything else in them goes to the report.
+    """Yield an iterator over the articles of all sources. Ignored items and mistakes go to the report.
 
-    Files are read as they come. Standard input and other instances, which `key` opens, are received to their end first,
-    and a pipe is rejected, so that the transaction that follows waits for nobody.
+    Files are read lazily. Standard input and other instances (opened with `key`) are read completely first, and named
+    pipes are rejected, so that no transaction has to wait for them.
     """
     with ExitStack() as files:
         readers: list[tuple[tuple[str, ...], Callable[[], Converted]]] = []
@@ -73,7 +73,7 @@ def open_sources(
                     read = read_folder if os.path.isdir(source) else READERS[_suffix(source)]
                     readers.append(((name,), partial(read, source, options)))
                 else:
-                    raise SourceError("It is not a file or a folder. Use - for a stream of JSON Lines.")
+                    raise SourceError("Not a file or a folder. To read JSON Lines from a pipe, use -.")
         if exports:
             readers.append((tuple(exports), partial(read_wordpress, exports, options)))
         yield chain.from_iterable(_read(names, reader, report) for names, reader in readers)
@@ -85,18 +85,18 @@ def _remote_lines(url: str, key: str | None) -> Iterator[bytes]:
         yield from map(dump_line, read_articles(url, key))
     except (OSError, HTTPException, TypeError, ValueError) as error:
         reason = getattr(error, "reason", error)
-        raise SourceError(f"It cannot be read ({reason}). Check that the URL is that of an instance.") from error
+        raise SourceError(f"Cannot be read ({reason}). {CHECK_URL}") from error
 
 
 def _input_lines() -> Iterable[bytes]:
     """Return the lines of standard input. Raises SourceError."""
     if not sys.stdin:
-        raise SourceError("It is closed.")
+        raise SourceError("Standard input is closed.")
     return sys.stdin.buffer
 
 
 def _read(names: tuple[str, ...], reader: Callable[[], Converted], report: ImportReport) -> Iterator[SourceArticle]:
-    """Yield the articles of sources that are read together."""
+    """Yield the articles of one or more sources that are read together."""
     with report.catch(", ".join(names)):
         for item in reader():
             if isinstance(item, IgnoredItem):
@@ -104,6 +104,6 @@ def _read(names: tuple[str, ...], reader: Callable[[], Converted], report: Impor
             elif isinstance(item, SourceArticle):
                 yield item
             elif item.where in names and _suffix(item.where) not in SUFFIXES:
-                report.add(item)  # about all of a source, which is more than an article
+                report.add(item)  # concerns the entire source
             else:
                 report.reject(item)

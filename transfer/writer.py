@@ -1,4 +1,4 @@
-"""Writing articles: those that are new or differ from what the database has."""
+"""Write imported articles that are new or differ from the stored ones."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
@@ -34,13 +34,12 @@ def save_articles(
 ) -> Counter[str]:
     """Write an import's articles in the session's transaction, which the caller begins and ends.
 
-    They are held in memory a batch at a time. With `unpublish_missing`, the sources decide what is published: the
-    customer's other published articles become drafts, and a draft with a date and without a status is published again.
-    With `skip_invalid`, the valid articles are written even if others are invalid. `redirects` receives the old URLs of
-    the valid ones.
+    Only one batch is in memory at a time. With `unpublish_missing`, the sources decide what is published: the
+    customer's other published articles become drafts, and a draft that arrives with a date but no status is published
+    again. With `skip_invalid`, valid articles are written even if others are not. Their old URLs go to `redirects`.
 
-    Returns how many are "new", "changed", "unchanged" and "unpublished", and how many of the new ones are "published",
-    "scheduled" and "draft". Raises ImportFailedError if there are mistakes, after which nothing must be committed.
+    Returns the number of articles that are "new", "changed", "unchanged" and "unpublished", and of new ones by state
+    ("published", "scheduled", "draft"). Raises ImportFailedError if there are mistakes; the caller must then roll back.
     """
     now = truncate_to_milliseconds(datetime.now(UTC))
     rows = RowBuilder(customer.id, customer.name, now, publish_dated=unpublish_missing)
@@ -63,7 +62,7 @@ def _batches(articles: Iterable[Incoming]) -> Iterator[list[Incoming]]:
 
 
 def _load_articles(articles: Iterable[SourceArticle], report: ImportReport) -> Iterator[Incoming]:
-    """Yield the valid articles. The mistakes in the others go to the report."""
+    """Yield the valid articles, and report the mistakes in the others."""
     schema = ArticleImportSchema()
     for article in articles:
         given: Row = {}
@@ -79,28 +78,28 @@ def _load_articles(articles: Iterable[SourceArticle], report: ImportReport) -> I
 
 
 class ArticleWriter:
-    """One import of articles of one customer."""
+    """An import of one customer's articles."""
 
     def __init__(
         self, rows: RowBuilder, report: ImportReport, redirects: Redirects | None, *, swap_slugs: bool
     ) -> None:
         self.rows, self.report, self.redirects, self.swap_slugs = rows, report, redirects, swap_slugs
         self.counts: Counter[str] = Counter()
-        # Where the articles so far came from, by id and by slug.
+        # where each article was found, by id and by slug
         self.seen: dict[str, dict[str, str]] = {"id": {}, "slug": {}}
-        # Articles of WordPress or Ghost that are new unless they are stored under another id.
+        # WordPress or Ghost articles whose slug a stored article with another id holds
         self.deferred: list[Incoming] = []
-        # Articles whose slug another article still has, and their ids.
+        # articles waiting for their slug to become free, with their ids
         self.pending: list[tuple[Incoming, str]] = []
-        # The rows of a batch.
+        # rows of the current batch
         self.new: list[Row] = []
         self.changed: list[Row] = []
 
     def write(self, batch: list[Incoming]) -> None:
-        """Write the new and the changed articles of a batch.
+        """Write the new and changed articles of a batch.
 
-        Whose slug an article of WordPress or Ghost takes, if its id is unknown, turns out at the end of the import:
-        the holder may get another slug from the same export.
+        A WordPress or Ghost article with an unknown id may find its slug taken. Such articles are deferred, because the
+        same export may give the current holder another slug later on.
         """
         stored = self._load_stored(batch)
         for incoming in batch:
@@ -114,9 +113,9 @@ class ArticleWriter:
         self._write_rows()
 
     def write_deferred(self, batch: list[Incoming]) -> None:
-        """Write articles of WordPress or Ghost whose ids are unknown.
+        """Write WordPress and Ghost articles whose slug was taken.
 
-        If the slug's holder has the same origin, the author has deleted the post and written it again.
+        If it still is, by an article of the same origin, the author deleted that post and wrote a new one.
         """
         stored = self._load_stored(batch)
         for incoming in batch:
@@ -134,12 +133,12 @@ class ArticleWriter:
         pks = select(Article.pk).where(Article.customer_id == self.rows.customer_id)
         same_ids = pks.where(Article.id.in_([incoming.given["id"] for incoming in batch if "id" in incoming.given]))
         same_slugs = pks.where(Article.slug.in_([incoming.slug for incoming in batch]))
-        # A union: with "or" SQLite would read each of the customer's articles.
+        # a union, because SQLite would scan all of the customer's articles for "or"
         same = select(Article.__table__).where(Article.pk.in_(same_ids.union(same_slugs)))
         return StoredArticles(canonical_row(row, self.rows.publisher) for row in db.session.execute(same).mappings())
 
     def _appears_twice(self, where: str, keys: dict[str, str]) -> bool:
-        """Return whether the import has had an article with this id or slug, which is then a mistake."""
+        """Return whether an earlier article of the import has this id or slug, and report it as a mistake if so."""
         for field, value in keys.items():
             if value in self.seen[field]:
                 reason = f"The article with the {field} {value!r} appears twice in this import"
@@ -151,7 +150,7 @@ class ArticleWriter:
         return False
 
     def _add(self, incoming: Incoming, same: Row | None, stored: StoredArticles) -> None:
-        """Add an article to the new, the changed or the unchanged ones. `same` is what is stored of it."""
+        """Add an article to the new, changed or unchanged ones. `same` is its stored row, if there is one."""
         if same and same["id"] != incoming.given.get("id") and self._appears_twice(incoming.where, {"id": same["id"]}):
             return
         row, holder = self.rows.complete(incoming.given, same), stored.holder(incoming)
@@ -163,7 +162,7 @@ class ArticleWriter:
                 self.report.reject(slug_conflict(incoming, holder))
                 return
             self.pending.append((incoming, row["id"]))
-            row["slug"] = f" {row['id']}"  # until `set_pending_slugs`; no real slug has a space
+            row["slug"] = f" {row['id']}"  # placeholder until `set_pending_slugs`; real slugs have no spaces
         self._accept(incoming, row["id"])
         self._note(incoming, row, same)
         if same:
@@ -177,13 +176,13 @@ class ArticleWriter:
         self._accept(incoming, stored["id"])
 
     def _accept(self, incoming: Incoming, article_id: str) -> None:
-        """Record that an article is stored, or will be."""
+        """Record that an article is, or will be, stored."""
         self.seen["id"].setdefault(article_id, incoming.where)
         if self.redirects:
             self.redirects.add(incoming.article.old_urls, incoming.slug)
 
     def _note(self, incoming: Incoming, row: Row, stored: Row | None) -> None:
-        """Report a new or a changed article."""
+        """Report a new or changed article."""
         self.report.describe(incoming.article, row | {"slug": incoming.slug})
         if not stored:
             self.counts[publication_state(row["status"], row["published_at"], self.rows.now)] += 1
@@ -192,11 +191,11 @@ class ArticleWriter:
         if is_replaced(incoming, stored):
             self.report.noticeable[REPLACED].append(incoming.slug)
         names = [name for column, name in FIELD_NAMES.items() if stored[column] != row[column]]
-        content = [name for name in names if name != "updatedAt"]  # it follows them
+        content = [name for name in names if name != "updatedAt"]  # moves with any other field
         self.report.note_change(incoming.slug, content or names or ["search"])
 
     def _write_rows(self) -> None:
-        """Write the batch: changes in their order, because one may free a slug for the next, then new articles."""
+        """Write the batch: changed articles in order, since one may free a slug for the next, then the new ones."""
         if self.changed:
             db.session.execute(update(Article), self.changed)
         if self.new:
@@ -205,7 +204,7 @@ class ArticleWriter:
         self.new, self.changed = [], []
 
     def set_pending_slugs(self) -> None:
-        """Set the slugs that other articles of the import have given up."""
+        """Set the slugs that were still taken when their articles were written."""
         is_of_customer = Article.customer_id == self.rows.customer_id
         for incoming, article_id in self.pending:
             holders = select(Article.id, Article.title).where(is_of_customer, Article.slug == incoming.slug)
@@ -216,9 +215,9 @@ class ArticleWriter:
                 db.session.execute(statement.values(slug=incoming.slug))
 
     def unpublish_missing(self) -> None:
-        """Turn the customer's published articles that this import has not brought into drafts.
+        """Turn the customer's published articles that the sources lack into drafts.
 
-        An import without articles is a mistake: the sources may be empty because of a fault.
+        Sources without any article are a mistake, probably a failed export.
         """
         if not self.seen["id"] and not self.report.mistakes:
             reason = "They contain no articles, so the import would unpublish everything. Check them."
