@@ -138,7 +138,7 @@ REFUSED = [
     (2, "'ID'", [["keys", "revoke", "x"]]),
     (1, "Error: There is no customer 'Nobody'", [["articles", "watch", "--customer", "Nobody", "--", "true"]]),
     (2, "Usage: ", [["articles", "watch"]]),
-    (127, "no executable program 'no-such-program'", [["articles", "watch", "--", "no-such-program", "--flag"]]),
+    (127, "no program 'no-such-program'", [["articles", "watch", "--", "no-such-program", "--flag"]]),
     (
         1,
         "Error: Acme has no article with the slug ",

@@ -129,7 +129,7 @@ def test_only_publishes_the_named_ones_for_the_command(site):
     [
         (["sh", "-c", "exit 3"], 3, ""),
         (["sh", "-c", "kill -9 $$"], 137, ""),
-        (["no-such-program"], 127, "Error: There is no executable program 'no-such-program'."),
+        (["no-such-program"], 127, "Error: There is no program 'no-such-program'."),
         (["{}/empty"], 127, "empty' cannot be started (Exec format error).\n"),
     ],
 )
