@@ -108,6 +108,8 @@ def _convert(
         post.pop("custom_excerpt", None)
     article = normalize_article(where, fields, options)
     article.fields["contentHtml"] = complete_urls(article, SITE.sub(lambda _: base, public), options.site)
+    article.has_own_id = True
+    article.old_urls = [f"{base}{article.fields['slug']}/"] if article.fields.get("slug") else []
     _note_content(article, html, visibility, options.site)
     _drop_rest(article, {**post, "author": has_author}, meta)
     if status == "published" and not published_at:

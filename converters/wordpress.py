@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import cache
+from hashlib import sha256
 from urllib.parse import unquote
 from xml.etree.ElementTree import Element
 
@@ -29,7 +30,6 @@ INTERNAL = {
     "comment_status",
     "description",
     "guid",
-    "link",
     "menu_order",
     "ping_status",
     "post_date",
@@ -44,6 +44,7 @@ INTERNAL = {
 PICTURES = (".avif", ".bmp", ".gif", ".heic", ".ico", ".jpeg", ".jpg", ".png", ".svg", ".tif", ".tiff", ".webp")
 NAMES = {"creator": "author", "is_sticky": "sticky", "excerpt": "excerpts of posts that have a description"}
 TAG = re.compile(r"</?[a-zA-Z][^<>]*>")
+MAX_BLOG_LENGTH = 43  # characters of the blog in an id of 64, before a number of up to 10 digits
 LEFT_OUT = "Left out"
 BLOCKS = {
     "block": "Synced patterns that the export lacks. Export All content, and import all files in one command",
@@ -75,6 +76,7 @@ class Blog:
     """What the posts of a blog refer to, from all of its files."""
 
     url: str = ""
+    name: str = ""  # in ids
     title: str = ""
     images: dict[str, str] = field(default_factory=dict)  # URLs by id
     categories: dict[str, str] = field(default_factory=dict)  # names by id
@@ -138,9 +140,19 @@ def _index(source: str, blogs: dict[str, Blog]) -> Blog:
     if not is_export:
         raise SourceError("Must be a WordPress export (WXR), as Tools → Export writes it.")
     found.url = found.url or link
-    blog = blogs.setdefault(found.url.lower().partition("://")[2].removeprefix("www.").rstrip("/"), found)
+    found.name = _blog_name(found.url)
+    blog = blogs.setdefault(found.name, found)
     blog.add(found)
     return blog
+
+
+def _blog_name(url: str) -> str:
+    """Return a blog's URL as its articles' ids contain it. A long one ends with a hash."""
+    name = re.sub("^(?:https?:)?//(?:www[.])?", "", url.lower()).strip("/").replace("/", "-")
+    if len(name) <= MAX_BLOG_LENGTH:
+        return name
+    digest = sha256(name.encode()).hexdigest()[:8]
+    return f"{name[: MAX_BLOG_LENGTH - 9]}-{digest}"
 
 
 def _index_item(element: Element, blog: Blog) -> None:
@@ -233,13 +245,14 @@ def _read_post(where: str, item: Item, blog: Blog, options: SourceOptions) -> So
     for pattern in rendered.patterns:
         blog.unused_patterns.pop(pattern, None)
     number, title = item.take("post_id"), _plain(item.take("title")) or "(no title)"
+    link = item.take("link").strip()
     status, is_closed = STATUSES[item.texts["status"]], bool(item.take("post_password"))
     is_closed = is_closed or item.texts["status"] == "private"
     published_at = _utc(item.take("post_date_gmt")) or (item.take("post_date") if status == "published" else "")
     has_no_date = status == "published" and not published_at
     categories = _take_categories(item, blog)
     fields = {
-        "id": f"wordpress-{number}" if number else "",
+        "id": f"wordpress-{blog.name}-{number}" if blog.name and number else "",
         "slug": unquote(item.take("post_name")) or slug_from_title(title, number),
         "status": "draft" if is_closed or has_no_date else status,
         "publishedAt": published_at,
@@ -250,6 +263,9 @@ def _read_post(where: str, item: Item, blog: Blog, options: SourceOptions) -> So
     }
     texts = {"title": title, "sep": "-", "sitename": blog.title, "page": ""}
     article = normalize_article(where, fields | _take_meta_texts(item, texts), options)
+    # Every WordPress numbers its posts from 1, and version 1.2.1 had ids without the blog.
+    article.has_own_id, article.former_id = True, f"wordpress-{number}"
+    article.old_urls = [link] if link else []
     # A title is text here, and the content has no templates.
     article.fields |= {"title": title, "contentHtml": complete_urls(article, rendered.html, options.site)}
     if is_closed:

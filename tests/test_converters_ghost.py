@@ -4,7 +4,7 @@ import json
 import re
 
 import pytest
-from helpers import PROJECT
+from helpers import PROJECT, minimal_json
 from importer import read_data
 
 DATA = PROJECT / "tests/data"
@@ -110,6 +110,21 @@ def test_every_column_that_is_not_used_is_reported(importer):
     assert "uuid" not in printed
     assert "twitter_title" not in printed
     assert importer.only("a0")["metaDesc"] == "About"
+
+
+@pytest.mark.parametrize(("site", "url"), [(SITE, f"{SITE}/a0/"), (f"{SITE}/blog/", f"{SITE}/blog/a0/"), ("", "/a0/")])
+def test_redirects_lead_from_the_posts_of_the_site(importer, site, url):
+    importer.write({"ghost.json": ghost({})})
+    importer.run("import", "ghost.json", "--redirects", "new.csv", *(["--site", site] if site else []))
+    assert (importer.folder / "new.csv").read_text().splitlines()[1:] == [f"{url},a0"]
+
+
+def test_post_never_replaces_an_article_of_another_origin(importer, save):
+    save(minimal_json(1, id="wordpress-1", slug="a0"))
+    importer.write({"ghost.json": ghost({})})
+    result = importer.run("import", "ghost.json")
+    assert (result.exit_code, "wordpress-1" in result.stderr) == (1, True)
+    assert importer.only("a0")["id"] == "wordpress-1"
 
 
 def test_title_is_text(importer):

@@ -6,7 +6,7 @@ import tracemalloc
 from datetime import UTC
 
 import pytest
-from helpers import PROJECT
+from helpers import PROJECT, minimal_json
 from importer import read_data
 
 from converters.records import SourceOptions
@@ -188,9 +188,97 @@ def test_wordpress_post_is_the_same_after_its_slug_changed(importer):
         importer.write({"export.xml": wordpress(*({"post_name": slug, "title": slug} for slug in slugs))})
         assert printed in importer.run("import", "export.xml").stdout
         assert {slug: article["id"] for slug, article in importer.articles().items()} == {
-            slugs[0]: "wordpress-1",
-            slugs[1]: "wordpress-2",
+            slugs[0]: "wordpress-blog.example.com-1",
+            slugs[1]: "wordpress-blog.example.com-2",
         }
+
+
+def blog(url, *posts, slug="hello-world"):
+    """Return the export of a blog with post 1 and these others, whose titles name the blog."""
+    first = {"post_name": slug, "title": f"Hello {url}", "link": f"{url}/{slug}/"}
+    posts = [{"title": f"Post of {url}"} | post for post in posts]
+    return wordpress(first, *posts).replace("<wp:link>", "<link>").replace("</wp:link>", "</link>").replace(SITE, url)
+
+
+POEMS, NEWS = "https://poems.example", "https://news.example/blog/"
+
+
+@pytest.mark.parametrize("together", [True, False])
+def test_second_blog_with_the_same_numbers_leaves_the_first_alone(importer, together):
+    importer.write({"1.xml": blog(POEMS), "2.xml": blog(NEWS, {"post_name": "news"}, slug="hello")})
+    for files in [["1.xml", "2.xml"]] if together else [["1.xml"], ["2.xml"]]:
+        importer.imports(*files)
+    assert {slug: (article["id"], article["title"]) for slug, article in importer.articles().items()} == {
+        "hello-world": ("wordpress-poems.example-1", f"Hello {POEMS}"),
+        "hello": ("wordpress-news.example-blog-1", f"Hello {NEWS}"),
+        "news": ("wordpress-news.example-blog-2", f"Post of {NEWS}"),
+    }
+
+
+@pytest.mark.parametrize("together", [True, False])
+def test_slug_that_the_first_blog_has_is_a_mistake(importer, together):
+    importer.write({"1.xml": blog(POEMS, {"post_name": "poem"}), "2.xml": blog(NEWS)})
+    if not together:
+        importer.imports("1.xml")
+    result = importer.run("import", *(["1.xml"] if together else []), "2.xml")
+    assert result.exit_code == 1
+    assert "2.xml, post 1 " in result.stderr
+    assert "'hello-world'" in result.stderr
+    assert set(importer.articles()) == (set() if together else {"hello-world", "poem"})
+
+
+def test_articles_that_1_2_1_stored_keep_their_ids(importer, save):
+    rows = [("wordpress-1", "hello-world", "2026-01-31T09:30:00Z"), ("wordpress-2", "poem", "2026-01-30T09:30:00Z")]
+    save(*(minimal_json(1, id=id, slug=slug, title="Old", publishedAt=date) for id, slug, date in rows))
+    importer.write({"1.xml": blog(POEMS), "2.xml": blog(NEWS, slug="hello")})
+    importer.imports("1.xml")
+    importer.imports("2.xml")
+    assert {slug: (article["id"], article["title"]) for slug, article in importer.articles().items()} == {
+        "hello-world": ("wordpress-1", f"Hello {POEMS}"),
+        "poem": ("wordpress-2", "Old"),
+        "hello": ("wordpress-news.example-blog-1", f"Hello {NEWS}"),
+    }
+    importer.write({"2.xml": blog(NEWS, {"post_name": "poem"}, slug="hello")})
+    result = importer.run("import", "2.xml")
+    assert (result.exit_code, "wordpress-2" in result.stderr) == (1, True)
+
+
+@pytest.mark.parametrize(
+    ("url", "name"),
+    [
+        ("https://www.Blog.example/", "blog.example"),
+        ("http://example.com:8080/a/b", "example.com:8080-a-b"),
+        ("example.com/", "example.com"),
+        ("https://bücher.example", "bücher.example"),
+    ],
+)
+def test_ids_name_the_blog(importer, url, name):
+    importer.write({"export.xml": blog(url, slug="a")})
+    importer.imports("export.xml", "--site", "https://new.example")
+    assert importer.only()["id"] == f"wordpress-{name}-1"
+
+
+def test_long_blogs_have_short_ids_that_differ(importer):
+    urls = [f"https://{'long' * 20}.example/{n}" for n in range(2)]
+    importer.write({f"{n}.xml": blog(url, {"post_name": f"b{n}"}, slug=f"a{n}") for n, url in enumerate(urls)})
+    importer.imports("0.xml", "1.xml")
+    ids = {slug: article["id"] for slug, article in importer.articles().items()}
+    assert len(set(ids.values())) == 4
+    assert max(map(len, ids.values())) <= 64
+    assert ids["a0"].removesuffix("-1") == ids["b0"].removesuffix("-2")
+
+
+def test_export_without_the_blog_has_no_ids(importer):
+    importer.write({"export.xml": re.sub(".*(<link>|base_blog_url).*", "", wordpress({"post_name": "a"}))})
+    importer.imports("export.xml")
+    assert not importer.only()["id"].startswith("wordpress")
+
+
+def test_redirects_lead_from_the_posts_links(importer):
+    importer.write({"export.xml": blog(POEMS, {"post_name": "poem", "link": f"{POEMS}/2026/poem/"})})
+    importer.run("import", "export.xml", "--redirects", "new.csv", "--site", "https://new.example")
+    rows = (importer.folder / "new.csv").read_text().splitlines()
+    assert rows[1:] == [f"{POEMS}/hello-world/,hello-world", f"{POEMS}/2026/poem/,poem"]
 
 
 def test_everything_that_is_not_used_is_reported(importer):
