@@ -2,64 +2,60 @@
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from converters.normalize import DROPPED, normalize_article
-from converters.records import Converted, IgnoredItem, Mistake, SourceArticle, SourceError, SourceOptions
-from converters.site_urls import complete_urls
+from converters.records import Converted, IgnoredItem, Mistake, Note, SourceArticle, SourceError, SourceOptions
+from converters.rendered_html import complete_urls, is_empty
 
 STATUSES = {"published": "published", "scheduled": "published", "draft": "draft"}
 REQUIRED_TABLES = "posts", "tags", "posts_tags"
+OTHER_TABLES = "posts_meta", "posts_authors"
 REQUIRED_COLUMNS = "id", "title", "slug", "status", "published_at"
 KEYS = "id", "post_id", "tag_id", "status"
 SITE = re.compile("__GHOST_URL__/?")  # stands for the site's URL
-# A part of a public post that Ghost shows to members alone.
+# A part of a public post that Ghost shows only to members
 MEMBERS_BLOCK = re.compile(
     r"<!--\s*kg-gated-block:begin(?![^<>]*nonMember:true)[^<>]*>.*?(?:<!--\s*kg-gated-block:end\s*-->|\Z)", re.DOTALL
 )
-# columns that hold the content in another form, or that only Ghost itself needs
+# Columns with another representation of the content, or that only Ghost itself needs
 INTERNAL = {
     *("amp", "author_id", "comment_id", "created_by", "email_recipient_filter", "email_segment", "id", "language"),
     *("lexical", "locale", "mobiledoc", "newsletter_id", "plaintext", "post_id", "published_by", "sort_order"),
     *("tiers", "type", "updated_by", "uuid", "show_title_and_feature_image", "email_count", "email_only"),
 }
 Row = dict[str, Any]
+EMPTY: tuple[Any, ...] = None, "", 0, False, [], {}, "none"
 
 
-def read_ghost(source: str, tables: dict[str, Any], options: SourceOptions) -> Converted:
-    """Yield the posts of an export. Raises SourceError if its tables are not as Ghost 3 and newer write them."""
-    rows = {name: _read_table(tables, name) for name in (*REQUIRED_TABLES, "posts_meta", "posts_authors")}
+def read_ghost(source: str, export: Any, options: SourceOptions) -> Converted:
+    """Yield the posts of an export, an entry of `db`. Raises SourceError if its tables are not those of Ghost 3."""
+    tables = export.get("data") if isinstance(export, dict) else None
+    if not isinstance(tables, dict):
+        raise SourceError("Each entry of db must have tables in its data. Export all content of Ghost again.")
+    rows = {name: _read_table(tables, name) for name in (*REQUIRED_TABLES, *OTHER_TABLES)}
     tags = _read_tags(rows["tags"], rows["posts_tags"])
     meta = {row.get("post_id"): row for row in rows["posts_meta"]}
     authors = {row.get("post_id") for row in rows["posts_authors"]}
-    for number, post in enumerate(rows["posts"], start=1):
-        where = f"{source}, post {post.get('id', number)} {post.get('title', '')!r}"
-        missing = [name for name in REQUIRED_COLUMNS if name not in post or (name == "id" and post[name] is None)]
-        is_email = any(row.get("email_only") for row in (post, meta.get(post.get("id"), {})))
-        if post.get("type") == "page" or post.get("page"):
-            yield IgnoredItem("Not imported", str(post.get("slug")), "pages", "page")
-        elif post.get("status") == "sent" or is_email:
-            yield IgnoredItem("Not imported", str(post.get("slug")), "posts that were only sent by email")
-        elif missing:
-            reason = f"The post lacks {', '.join(missing)}. Export all content of Ghost 3 or newer again."
-            yield Mistake(where, reason)
-        elif post["status"] not in STATUSES:
-            yield Mistake(where, "Must be published, scheduled, draft or sent.", "status", post["status"])
-        elif not isinstance(post.get("html"), str) and (post.get("html") or post["status"] != "draft"):
-            yield Mistake(where, "The export has no HTML of this post. Export it from Ghost itself, not by its API.")
+    for number, row in enumerate(rows["posts"], start=1):
+        where = f"{source}, post {row.get('id', number)} {row.get('title', '')!r}"
+        id = row.get("id")
+        post = _add_meta(row, meta.get(id, {})) | {"author": id in authors}
+        if kind := _ignored_kind(post):
+            yield IgnoredItem("Not imported", str(post.get("slug")), kind)
+        elif mistake := _find_mistake(where, post):
+            yield mistake
         else:
-            has_author = post["id"] in authors
-            yield _convert(where, dict(post), dict(meta.get(post["id"], {})), tags[post["id"]], has_author, options)
+            yield _convert(where, post, tags[id], options)
 
 
 def _read_table(tables: dict[str, Any], name: str) -> list[Row]:
     """Return the rows of a table. Raises SourceError if a required one is missing, or if they are not rows."""
     rows = tables.get(name, None if name in REQUIRED_TABLES else [])
     if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
-        raise SourceError(
-            f"Must be an export of Ghost 3 or newer: its table {name} is missing or has no rows of columns."
-        )
+        reason = f"its table {name} is missing or has no rows of columns"
+        raise SourceError(f"Must be an export of Ghost 3 or newer: {reason}. Export all content again.")
     for column in KEYS:
         if not all(isinstance(row.get(column), str | int | None) for row in rows):
             raise SourceError(f"In the table {name}, the column {column} must be text or a number. Export it again.")
@@ -81,66 +77,99 @@ def _sort_order(link: Row) -> float:
     return order if isinstance(order, int | float) else 0
 
 
-def _convert(
-    where: str, post: Row, meta: Row, tags: list[str], has_author: bool, options: SourceOptions
-) -> SourceArticle:
-    """Return a post as an article. What it uses is taken out of the post and its `meta`."""
-    base, visibility, html = f"{options.site.rstrip('/')}/", post.pop("visibility", "public"), post.pop("html")
-    public = MEMBERS_BLOCK.sub("", html or "")
-    excerpt, status = post.get("custom_excerpt"), STATUSES[post.pop("status")]
-    published_at = _utc(post.pop("published_at"))
-    visible_tags = [tag for tag in tags if not tag.startswith("#")]
-    fields = {
-        "id": str(post.pop("id")),
-        "title": post.pop("title"),
-        "slug": post.pop("slug"),
-        "status": status if visibility == "public" and published_at else "draft",
-        "published_at": published_at,
-        "created_at": _utc(post.pop("created_at", None)),
-        "updated_at": _utc(post.pop("updated_at", None)),
-        "category": visible_tags[:1],
-        "keywords": visible_tags,
-        "bannerUrl": SITE.sub(lambda _: base, str(post.pop("feature_image", None) or "")),
-        "metaTitle": meta.pop("meta_title", None) or post.pop("meta_title", None),
-        "metaDesc": meta.pop("meta_description", None) or post.pop("meta_description", None) or excerpt,
-    }
-    if fields["metaDesc"] == excerpt:
-        post.pop("custom_excerpt", None)
-    article = normalize_article(where, fields, options)
-    article.fields["contentHtml"] = complete_urls(article, SITE.sub(lambda _: base, public), options.site)
+def _add_meta(post: Row, meta: Row) -> Row:
+    """Return a post with the columns of its metadata, which is a table of its own in Ghost 3 and newer."""
+    return post | {name: value for name, value in meta.items() if name not in KEYS and not post.get(name)}
+
+
+def _ignored_kind(post: Row) -> str:
+    """Return what a post is that is not imported, or ""."""
+    if post.get("type") == "page" or post.get("page"):
+        return "pages"
+    return "posts that were only sent by email" if post.get("status") == "sent" or post.get("email_only") else ""
+
+
+def _find_mistake(where: str, post: Row) -> Mistake | None:
+    """Return what makes it impossible to import a post, or None."""
+    missing = [name for name in REQUIRED_COLUMNS if name not in post or (name == "id" and post[name] is None)]
+    if missing:
+        return Mistake(where, f"The post lacks {', '.join(missing)}. Export all content of Ghost 3 or newer again.")
+    if post["status"] not in STATUSES:
+        return Mistake(where, "Must be published, scheduled, draft or sent.", "status", post["status"])
+    html = post.get("html")
+    if not isinstance(html, str) and (html or post["status"] != "draft"):
+        return Mistake(where, "The export has no HTML of this post. Export it from Ghost itself, not by its API.")
+    return None
+
+
+def _convert(where: str, post: Row, tags: list[str], options: SourceOptions) -> SourceArticle:
+    """Return a post as an article. Whatever the article does not use of it is reported."""
+    base, html = f"{options.site.rstrip('/')}/", post.pop("html", None)
+    public_html = MEMBERS_BLOCK.sub("", html or "")
+    draft_reason = _take_draft_reason(post)
+    article = normalize_article(where, _take_fields(post, tags, base), options)
+    article.fields["contentHtml"] = complete_urls(article, SITE.sub(lambda _: base, public_html), options.site)
     article.has_own_id = True
-    article.old_urls = [f"{base}{article.fields['slug']}/"] if article.fields.get("slug") else []
-    _note_content(article, html, visibility, options.site)
-    _drop_rest(article, {**post, "author": has_author}, meta)
-    if status == "published" and not published_at:
-        article.note("Drafts, because they have no date")
-    for name in tags:
-        if name.startswith("#"):
-            article.drop(DROPPED, f"tag {name}")
-    if public != (html or ""):
-        article.note("Parts for members were removed")
+    article.old_urls = [f"{base}{article.fields['slug']}/"] if "slug" in article.fields else []
+    if draft_reason:
+        article.fields["status"] = "draft"
+        article.notes.append(draft_reason)
+    _note_differences(article, html, public_html, options.site)
+    for name in (*(f"tag {tag}" for tag in tags if tag.startswith("#")), *_unused_columns(post)):
+        article.drop(DROPPED, name)
     return article
 
 
-def _note_content(article: SourceArticle, html: str | None, visibility: str, site: str) -> None:
-    """Note what readers see differently."""
-    if html is None:
-        article.note("No HTML in the export: drafts, which are empty here")
+def _take_draft_reason(post: Row) -> Note | None:
+    """Return why a post becomes a draft, or None. A post without visibility is public."""
+    value = post.pop("visibility", None)
+    visibility = "public" if value in (None, "") else str(value).strip().lower()
     if visibility != "public":
-        article.note("Drafts, because they are for members", "" if visibility in ("members", "paid") else visibility)
-    if not site and SITE.search(html or ""):
-        article.note("Links and pictures that lack your site. Name it with --site or SITE_URL")
+        return Note("Saved as drafts because not everyone may read them", visibility[:50])
+    if post["status"] != "draft" and not post["published_at"]:
+        return Note("Saved as drafts because they have no date")
+    return None
 
 
-def _drop_rest(article: SourceArticle, *rows: Row) -> None:
-    """Record as dropped what remains of a post with a value."""
-    for row in rows:
-        for name, value in row.items():
-            if name not in INTERNAL and value not in (None, "", 0, False, [], {}, "none"):
-                article.drop(DROPPED, name)
+def _take_fields(post: Row, tags: list[str], base: str) -> Row:
+    """Return an article's fields other than its content. They remain to be normalized."""
+    public_tags = [tag for tag in tags if not tag.startswith("#")]
+    return {
+        "id": str(post.pop("id")),
+        "title": post.pop("title"),
+        "slug": post.pop("slug"),
+        "status": STATUSES[post.pop("status")],
+        "published_at": _utc(post.pop("published_at")),
+        "created_at": _utc(post.pop("created_at", None)),
+        "updated_at": _utc(post.pop("updated_at", None)),
+        "category": public_tags[:1],
+        "keywords": public_tags,
+        "bannerUrl": SITE.sub(lambda _: base, str(post.pop("feature_image", None) or "")),
+        "metaTitle": post.pop("meta_title", None),
+        "metaDesc": post.pop("meta_description", None) or post.pop("custom_excerpt", None),
+    }
 
 
 def _utc(time: Any) -> str:
     """Return a time with its zone, which exports of Ghost on SQLite lack."""
     text = str(time or "")
     return f"{text}Z" if re.fullmatch(r"\d{4}-\d\d-\d\d[T ][\d:.]+", text) else text
+
+
+def _note_differences(article: SourceArticle, html: str | None, public_html: str, site: str) -> None:
+    """Note what readers will miss or see differently."""
+    if html is None:
+        article.note("Drafts that are empty because the export has no HTML of them")
+    elif is_empty(public_html) and article.fields["status"] == "published":
+        article.note("Published without any content")
+    if public_html != (html or ""):
+        article.note("Parts for members were removed")
+    if not site and SITE.search(public_html):
+        article.note("Links and pictures that lack your site. Name it with --site or SITE_URL")
+
+
+def _unused_columns(post: Row) -> Iterator[str]:
+    """Yield the columns of a post that still have a value."""
+    for name, value in post.items():
+        if name not in INTERNAL and value not in EMPTY:
+            yield name

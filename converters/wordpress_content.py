@@ -2,12 +2,15 @@
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from html import escape
+from typing import Any
 
 from converters.autop import VERBATIM, autop
-from converters.records import SourceError
+from converters.records import Note, SourceError
+from converters.wordpress_items import Pattern
+from converters.wordpress_shortcodes import NAME, find_code, find_shortcodes, unescape_shortcodes
 
 MAX_LENGTH = 1 << 22  # characters that patterns add to a post
 MAX_DEPTH = 10  # of patterns in patterns
@@ -20,118 +23,122 @@ BLOCK_COMMENT = re.compile(r"<!--(?: /?wp:[^<>]*|more[^<>]*|nextpage)-->\n?")
 # (https://github.com/python/cpython/issues/106052). A tag ends before the next "<" and a text before the next caption,
 # so that the time is linear in the length of any text nevertheless.
 ATTRIBUTES = r"""\s(?:[^<>"']|"[^<"]*"|'[^<']*')*>"""
-# A caption's attributes, its picture, and its text, which older versions have as an attribute.
+# A caption's attributes, its picture, and its text, which older versions have as an attribute
 CAPTION = re.compile(
     rf"\[caption(?<!\[\[caption)([^\[\]]*+)\]\s*((?:<a{ATTRIBUTES}\s*)?<img{ATTRIBUTES}(?:\s*</a>)?)"
     r"((?:[^\[]|\[(?!/?caption))*)\[/caption\]"
 )
 CAPTION_TEXT = re.compile(r"""\scaption=(["'])(.*?)\1""")
 URL = r"""(https?://[^\s<>"\[\]]+)"""
-EMBED = re.compile(r"\[embed[^\[\]]*+\]\s*([^\s\[\]<>]+)\s*\[/embed\]")
+EMBED = re.compile(r"\[embed(?<!\[\[embed)[^\[\]]*+\]\s*([^\s\[\]<>]+)\s*\[/embed\]")
 # a URL alone on a line, or in a paragraph
 LONE_URLS = re.compile(rf"(\n[ \t]*){URL}(?=[ \t\r]*\n)"), re.compile(rf"(<p>\s*){URL}(?=\s*</p>)")
-# A word in brackets that no letter or bracket precedes, and its attributes
-SHORTCODE = re.compile(r"\[(?<![\w\[]\[)/?([a-zA-Z][\w-]*)([^\[\]]*)\]")
-INLINE_CODE = re.compile(r"<code(?=[\s>]).*?(?:</code>|\Z)", re.DOTALL)
-# Shortcodes whose content is code, not text: WordPress' plugins for it use such names, or a language as an attribute.
-CODE_NAME = re.compile(
-    r".*code.*|crayon|pre|cci?(?:[be]?_\w+)?|highlight|prism|raw|html|latex|math|mermaid|as3?|actionscript3|applescript|"
-    r"bash|shell|c|cpp|csharp|css|clojure|coldfusion|delphi|diff|erlang|fsharp|go|groovy|haskell|java|javafx|javascript|"
-    r"js|jscript|json|kotlin|matlab|objc|perl|php|plain|powershell|ps|python|py|r|ruby|rust|scala|sql|swift|text|"
-    r"typescript|vb|vbnet|xml|yaml",
-    re.IGNORECASE,
-)
-LANGUAGE = re.compile(r"\slanguage\s*=")
-CLOSING = re.compile(r"\[/([a-zA-Z][\w-]*)\]")
+OPENING = re.compile(rf"\[{NAME}")
 KEPT = re.compile("<!--\2([0-9]+)-->")  # stands for text that nothing may change; XML has no such character
-MEDIA = re.compile(r"<(?:img|video|audio|iframe|svg|object|embed|picture|canvas|input|hr)(?=[\s/>])")
-TEXT = re.compile(r">(?:\s|&nbsp;)*(?!&nbsp;)[^\s<]")
+SHORTCODES = "Shortcodes that visitors will see as text"
+BLOCKS = "Blocks that are missing because WordPress fills them on each visit"
+PATTERNS = "Synced patterns that the export lacks. Export All content, and import all files in one command"
+HIDDEN_PATTERNS = "Synced patterns that are missing because they are not published"
+OVERRIDES = "Synced patterns that show their own text instead of the post's"
+FOOTNOTES = "Footnotes that the export lacks"
 
 
 @dataclass
-class Rendered:
-    """The HTML of a post, and what WordPress would add to it."""
+class Content:
+    """A post's content as HTML, and what the import has to know about it."""
 
     html: str = ""
-    dynamic_blocks: list[str] = field(default_factory=list)
-    shortcodes: list[str] = field(default_factory=list)
-    patterns: set[str] = field(default_factory=set)  # ids of the patterns that it contains
+    notes: list[Note] = field(default_factory=list)  # what readers will miss or see differently
+    patterns: set[str] = field(default_factory=set)  # ids of the synced patterns in it
     uses_footnotes: bool = False
-    overrides_patterns: bool = False
-
-    @property
-    def is_empty(self) -> bool:
-        """Whether visitors see nothing."""
-        return not TEXT.search(f">{self.html}") and not MEDIA.search(self.html)
 
 
-def render(content: str, patterns: Mapping[str, str], footnotes: str) -> Rendered:
-    """Return a post's content as HTML. `patterns` has the texts of synced patterns by id, `footnotes` is JSON.
+def render(text: str, patterns: Mapping[str, Pattern], footnotes: str) -> Content:
+    """Return a post's content as HTML. `patterns` are those of its blog by id, and `footnotes` is JSON.
 
     Raises SourceError if the patterns contain each other without an end.
     """
-    rendered = Rendered()
-    html = _fill_blocks(content, patterns, footnotes, rendered)
-    html = SHORTCODE_BLOCK.sub(lambda block: autop(block[1]), html)
+    content = Content()
+    html = _Blocks(content, patterns, footnotes).fill(text)
+    shortcodes: list[str] = []
+
+    def render_shortcodes(block: re.Match[str]) -> str:
+        shortcodes.extend(OPENING.findall(block[1]))
+        return autop(block[1])
+
+    html = SHORTCODE_BLOCK.sub(render_shortcodes, html)
     kept: list[str] = []
     html = _keep_code(BLOCK_COMMENT.sub("", html), kept)
     html = _link_embeds(CAPTION.sub(_figure, html))
-    html = html.strip() if "<!-- wp:" in content else autop(html)
-    rendered.shortcodes = list(dict.fromkeys(_find_shortcodes(html)))
-    rendered.html = KEPT.sub(lambda number: kept[int(number[1])], html)
-    return rendered
+    html = html.strip() if "<!-- wp:" in text else autop(html)
+    content.notes += [Note(SHORTCODES, name) for name in [*shortcodes, *find_shortcodes(html)]]
+    content.html = KEPT.sub(lambda number: kept[int(number[1])], unescape_shortcodes(html))
+    return content
 
 
-def _fill_blocks(
-    content: str, patterns: Mapping[str, str], footnotes: str, rendered: Rendered, outer: tuple[str, ...] = ()
-) -> str:
-    """Return content with its synced patterns and footnotes. `rendered` records other blocks that WordPress fills."""
-    length = 0
+class _Blocks:
+    """The blocks of a post that WordPress fills when it shows the page."""
 
-    def fill(block: re.Match[str]) -> str:
-        nonlocal length
-        name, text = block[1].removeprefix("core/"), None
+    def __init__(self, content: Content, patterns: Mapping[str, Pattern], footnotes: str) -> None:
+        self.content, self.patterns, self.footnotes = content, patterns, footnotes
+        self.length = 0  # characters that were inserted
+
+    def fill(self, text: str, outer: tuple[str, ...] = ()) -> str:
+        """Return text with its synced patterns and footnotes. `outer` are the ids of the patterns around it."""
+        return BLOCK.sub(lambda block: self._fill_block(block, outer), text)
+
+    def _fill_block(self, block: re.Match[str], outer: tuple[str, ...]) -> str:
+        name = block[1].removeprefix("core/")
         if name == "block":
-            attributes = _parse_object(block[2])
-            reference = str(attributes.get("ref"))
-            if reference in patterns and reference not in outer and len(outer) < MAX_DEPTH:
-                rendered.patterns.add(reference)
-                rendered.overrides_patterns |= bool(attributes.get("content"))
-                text = _fill_blocks(patterns[reference], patterns, "", rendered, (*outer, reference))
+            html = self._insert_pattern(_parse_object(block[2]), outer)
         elif name == "footnotes":
-            text = _list_footnotes(footnotes)
-            rendered.uses_footnotes |= text is not None
-        if text is None:
-            rendered.dynamic_blocks.append(name)
+            html = self._list_footnotes()
+        else:
+            self.content.notes.append(Note(BLOCKS, name))
             return ""
-        length += len(text)
-        if length > MAX_LENGTH:
+        self.length += len(html)
+        if self.length > MAX_LENGTH:
             raise SourceError("Its synced patterns contain each other too often.")
-        return text
+        return html
 
-    return BLOCK.sub(fill, content)
+    def _insert_pattern(self, attributes: dict[str, Any], outer: tuple[str, ...]) -> str:
+        id = str(attributes.get("ref"))
+        pattern = self.patterns.get(id)
+        if not pattern or id in outer or len(outer) >= MAX_DEPTH:
+            self.content.notes.append(Note(PATTERNS))
+            return ""
+        if not pattern.is_public:
+            self.content.notes.append(Note(HIDDEN_PATTERNS, pattern.title))
+            return ""
+        self.content.patterns.add(id)
+        if attributes.get("content"):
+            self.content.notes.append(Note(OVERRIDES))
+        return self.fill(pattern.content, (*outer, id))
+
+    def _list_footnotes(self) -> str:
+        """Return the post's footnotes as WordPress' block shows them."""
+        try:
+            notes = [(str(note["id"]), str(note["content"])) for note in json.loads(self.footnotes)]
+        except (KeyError, RecursionError, TypeError, ValueError):
+            notes = []
+        if not notes:
+            self.content.notes.append(Note(FOOTNOTES))
+            return ""
+        self.content.uses_footnotes = True
+        items = (
+            f'<li id="{escape(id)}">{text} <a href="#{escape(id)}-link" '
+            f'aria-label="Jump to footnote reference {number}">↩︎</a></li>'
+            for number, (id, text) in enumerate(notes, start=1)
+        )
+        return f'<ol class="wp-block-footnotes">{"".join(items)}</ol>'
 
 
-def _parse_object(text: str | None) -> dict[str, object]:
+def _parse_object(text: str | None) -> dict[str, Any]:
     try:
         value = json.loads(text or "{}")
     except (ValueError, RecursionError):
         return {}
     return value if isinstance(value, dict) else {}
-
-
-def _list_footnotes(text: str) -> str | None:
-    """Return a post's footnotes as WordPress' block shows them, or None if there are none."""
-    try:
-        notes = [(str(note["id"]), str(note["content"])) for note in json.loads(text)]
-    except (KeyError, RecursionError, TypeError, ValueError):
-        return None
-    items = (
-        f'<li id="{escape(id)}">{content} <a href="#{escape(id)}-link" '
-        f'aria-label="Jump to footnote reference {number}">↩︎</a></li>'
-        for number, (id, content) in enumerate(notes, start=1)
-    )
-    return f'<ol class="wp-block-footnotes">{"".join(items)}</ol>' if notes else ""
 
 
 def _keep_code(html: str, kept: list[str]) -> str:
@@ -142,37 +149,16 @@ def _keep_code(html: str, kept: list[str]) -> str:
         return f"<!--\2{len(kept) - 1}-->"
 
     def keep_content(match: re.Match[str]) -> str:
-        return f"<{match[1]}{keep(match[3])}{match[4]}" if match[1] else keep(match[0])
+        if not match[1]:
+            return keep(match[0])
+        text = unescape_shortcodes(match[3]) if match[2].lower() == "pre" else match[3]
+        return f"<{match[1]}{keep(text)}{match[4]}"
 
     parts, end = [], 0
-    for start, stop in _find_code(html):
+    for start, stop in find_code(html):
         parts += [VERBATIM.sub(keep_content, html[end:start]), keep(html[start:stop])]
         end = stop
     return "".join([*parts, VERBATIM.sub(keep_content, html[end:])])
-
-
-def _find_code(html: str) -> Iterator[tuple[int, int]]:
-    """Yield where the content of a shortcode for code starts and ends."""
-    last = {match[1]: match.start() for match in CLOSING.finditer(html)}
-    position = 0
-    while opening := SHORTCODE.search(html, position):
-        position = opening.end()
-        is_code = CODE_NAME.fullmatch(opening[1]) or LANGUAGE.search(opening[2])
-        if is_code and last.get(opening[1], -1) >= position:
-            position = html.index(f"[/{opening[1]}]", position)
-            yield opening.end(), position
-
-
-def _find_shortcodes(html: str) -> Iterator[str]:
-    """Yield the names of shortcodes outside of code. Several words in brackets without a value are prose."""
-    for shortcode in SHORTCODE.finditer(INLINE_CODE.sub("", html)) if "[" in html else ():
-        name, attributes = shortcode.groups()
-        if not attributes or attributes[0] in "=/" or (attributes[0].isspace() and _are_attributes(attributes)):
-            yield name
-
-
-def _are_attributes(text: str) -> bool:
-    return len(text.split(None, 2)) < 2 or any(character in text for character in '=/"')
 
 
 def _figure(caption: re.Match[str]) -> str:

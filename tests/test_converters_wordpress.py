@@ -21,15 +21,15 @@ def test_wordpress_posts_arrive(importer):
     printed = importer.imports(DATA / "wordpress.xml", "--timezone", "Europe/Berlin")
     assert len(printed.splitlines()) < 12
     for words in (
-        "page (1)",
+        "pages (1)",
         "trash (1)",
-        "Pictures stay at their URLs (1 attachment)",
+        "(1 attachment)",
         "author (8)",
         "comments (1)",
         "latest-posts (1)",
         "description (1)",  # has a placeholder that only WordPress can fill in
-        "[gallery] (1)",
-        "Drafts, because they are private or have a password (2)",
+        "gallery (1)",
+        "password-protected (2)",
     ):
         assert words in printed
     drafts = ["never-published-20", "for-friends", "private", "pending"]
@@ -152,7 +152,7 @@ def test_untitled_drafts_of_wordpress_stop_nothing(importer):
     draft = {"status": "draft", "title": "", "post_name": ""}
     drafts = [draft | {"content": "One"}, draft | {"content": "Two"}, draft, draft | {"title": "Menu"}]
     importer.write({"export.xml": wordpress({"post_name": "menu"}, *drafts)})
-    assert "Left out: drafts without a title and content (1): 4\n" in importer.imports("export.xml")
+    assert "drafts without a title and content (1): 4\n" in importer.imports("export.xml")
     states = dict.fromkeys(("no-title-2", "no-title-3", "menu-5"), "draft")
     assert importer.states() == states | {"menu": "published"}
     assert importer.only("no-title-2")["title"] == "(no title)"
@@ -164,7 +164,7 @@ def test_what_the_export_lacks_is_reported(importer):
     post = {"post_name": "a", "content": blocks + "<!-- wp:footnotes /-->", "meta": meta}
     importer.write({"export.xml": wordpress(post)})
     printed = importer.imports("export.xml")
-    for words in ("Featured images", "latest-posts", "Synced patterns", "Footnotes", "settings: description"):
+    for words in ("Featured images", "latest-posts", "Synced patterns", "Footnotes", "SEO.*: description"):
         assert re.search(rf"{words}[^(]*\(1\)", printed), words
     assert importer.only()["contentHtml"] == "<p>x</p>"
 
@@ -303,9 +303,9 @@ def test_everything_that_is_not_used_is_reported(importer):
     importer.write({"export.xml": wordpress(post, attachments=(30, 31))})
     printed = importer.imports("export.xml")
     names = "genre", "mood", "rating", "noindex", "canonical", "title", "keywords", "sticky", "excerpts of posts that"
-    for name in (*names, "reading_level", "categories after the first"):
+    for name in (*names, "reading_level", "first category"):
         assert re.search(rf"\b{name}[^(]*\(1\)", printed), name
-    assert "Pictures stay at their URLs (2 attachments)" in printed
+    assert "(2 attachments)" in printed
     assert not re.search("_edit_last|empty|follow|score", printed)
     assert importer.only()["metaDesc"] == "About"
 
@@ -362,7 +362,9 @@ def test_synced_patterns_are_inserted(importer):
     importer.write({"export.xml": wordpress(*posts)})
     printed = importer.imports("export.xml")
     assert re.findall("<p>(.*?)</p>", importer.only()["contentHtml"]) == ["One", "Two", "Three"]
-    assert re.search(r"Synced patterns that the export lacks[^(]*\(2\)", printed)
+    assert re.search(r"Synced patterns that the export lacks[^(]*\(1\): cycle", printed)
+    assert re.search(r"not published: Pattern 10 \(1\): draft", printed)
+    assert "not published</p>" not in importer.only("draft")["contentHtml"]
     assert "Published without any content (1)" in printed
     assert re.search(r"instead of the post's \(1\)", printed)
     assert "synced patterns that no post contains (1)" in printed
@@ -410,7 +412,7 @@ SHORTCODES = {
 @pytest.mark.parametrize(("content", "name"), SHORTCODES.items())
 def test_shortcodes_stay_and_are_reported_by_name(importer, content, name):
     importer.write({"export.xml": wordpress({"post_name": "a", "content": content}, attachments=())})
-    assert importer.imports("export.xml") == f"Shortcodes, which stay as text: [{name}] (1): a\n"
+    assert re.fullmatch(rf"Shortcodes .*: {name} \(1\): a\n", importer.imports("export.xml"))
     assert f"[{name}" in importer.only()["contentHtml"]
 
 

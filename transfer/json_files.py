@@ -1,6 +1,7 @@
 """JSON and JSON Lines, which imports read strictly and `export` writes."""
 
 import codecs
+from itertools import chain
 from pathlib import Path
 from typing import IO, Any
 
@@ -27,8 +28,10 @@ def read_document(source: str, options: SourceOptions) -> Converted:
     """Return the articles of a JSON document or a Ghost export, which is read into memory. Raises SourceError."""
     document = _parse(Path(source).read_bytes(), "JSON Lines belong in a .jsonl file.")
     match document:
-        case {"db": [{"data": {"posts": list()} as tables}, *_]} | {"data": {"posts": list()} as tables}:
-            return read_ghost(source, tables, options)
+        case {"db": [{"data": {"posts": list()}}, *_] as exports}:
+            return chain.from_iterable(read_ghost(source, export, options) for export in exports)
+        case {"data": {"posts": list()}}:
+            return read_ghost(source, document, options)
         case {"data": list(articles)} | list(articles):
             return number_articles(source, articles)
         case {"title": _} | {"slug": _}:

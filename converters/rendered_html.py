@@ -1,9 +1,18 @@
-"""The URLs in HTML that another system has rendered: no Markdown, no templates, no links to files."""
+"""HTML that another system has rendered: its URLs, and whether it shows anything."""
 
+import re
 from urllib.parse import urljoin
 
 from content.urls import change_urls, complete_url
 from converters.records import SourceArticle
+
+MEDIA = re.compile(r"<(?:img|video|audio|iframe|svg|object|embed|picture|canvas|input|hr)(?=[\s/>])", re.IGNORECASE)
+TEXT = re.compile(r">(?:\s|&nbsp;)*(?!&nbsp;)[^\s<]")
+
+
+def is_empty(html: str) -> bool:
+    """Return whether visitors see nothing."""
+    return not TEXT.search(f">{html}") and not MEDIA.search(html)
 
 
 def complete_urls(article: SourceArticle, html: str, site: str) -> str:

@@ -1,0 +1,172 @@
+"""The items of WordPress exports, and what the posts of a blog refer to."""
+
+import re
+from dataclasses import dataclass, field
+from functools import lru_cache
+from hashlib import sha256
+from typing import NamedTuple
+from xml.etree.ElementTree import Element
+
+from content.html import decode_references
+from converters.records import SourceError
+from converters.wordpress_xml import read_elements
+
+MAX_BLOG_LENGTH = 43  # characters; with "wordpress-" and a post's number, an id has at most 64
+TERM_DETAILS = ("category_description", "tag_description", "term_description", "category_parent", "term_parent")
+
+
+@dataclass
+class Item:
+    """An item of an export, such as a post. Whatever an article uses is taken out of it."""
+
+    texts: dict[str, str] = field(default_factory=dict)  # by element
+    meta: dict[str, str] = field(default_factory=dict)  # by key
+    terms: dict[str, list[str]] = field(default_factory=dict)  # names by taxonomy
+
+    def take(self, name: str) -> str:
+        """Remove the text of an element and return it, or "" if there is none."""
+        return self.texts.pop(name, "").strip()
+
+
+class Pattern(NamedTuple):
+    """A synced pattern, also called a reusable block."""
+
+    title: str
+    content: str
+    is_public: bool
+
+
+@dataclass
+class Blog:
+    """What the posts of a blog refer to, from all of its files."""
+
+    url: str = ""
+    title: str = ""
+    images: dict[str, str] = field(default_factory=dict)  # URLs by id
+    categories: dict[str, str] = field(default_factory=dict)  # names by id
+    patterns: dict[str, Pattern] = field(default_factory=dict)  # by id
+    used_patterns: set[str] = field(default_factory=set)  # ids
+
+    @property
+    def name(self) -> str:
+        """The blog's URL as ids contain it: without the scheme and "www.". A long one ends with a hash."""
+        name = re.sub(r"^(?:https?:)?//(?:www\.)?", "", self.url.lower()).strip("/").replace("/", "-")
+        if len(name) <= MAX_BLOG_LENGTH:
+            return name
+        digest = sha256(name.encode()).hexdigest()[:8]
+        return f"{name[: MAX_BLOG_LENGTH - 9]}-{digest}"
+
+    def add(self, other: "Blog") -> None:
+        """Add what another file of the same blog contains."""
+        self.images |= other.images
+        self.categories |= other.categories
+        self.patterns |= other.patterns
+
+    def unused_patterns(self) -> list[str]:
+        """Return the titles of the public patterns that no post contains."""
+        unused = self.patterns.keys() - self.used_patterns
+        return [pattern.title for id, pattern in self.patterns.items() if id in unused and pattern.is_public]
+
+
+def index_file(source: str, blogs: dict[str, Blog]) -> Blog:
+    """Add what posts refer to in a file to its blog, by name, and return the blog. Raises SourceError or OSError."""
+    found, link, is_export = Blog(), "", False
+    for element in read_elements(source):
+        name, text = element_name(element), (element.text or "").strip()
+        if name == "item":
+            _index_item(element, found)
+        elif name == "category":
+            _index_category(element, found)
+        elif name == "title":
+            found.title = decode_references(text)
+        elif name == "link":
+            link = text
+        elif name == "base_blog_url":
+            found.url = text
+        is_export = is_export or name in ("base_blog_url", "wxr_version")
+    if not is_export:
+        raise SourceError("Must be a WordPress export (WXR), as Tools → Export writes it.")
+    found.url = found.url or link
+    blog = blogs.setdefault(found.name, found)
+    blog.add(found)
+    return blog
+
+
+def _index_category(element: Element, blog: Blog) -> None:
+    """Add a category to a blog."""
+    texts = child_texts(element)
+    if texts.get("term_id") and texts.get("cat_name"):
+        blog.categories[texts["term_id"]] = decode_references(texts["cat_name"])
+
+
+def _index_item(element: Element, blog: Blog) -> None:
+    """Add an attachment or a synced pattern to a blog."""
+    if element.findtext("{*}post_type") not in ("attachment", "wp_block"):
+        return
+    texts = child_texts(element)
+    id = texts.get("post_id")
+    if not id:
+        return
+    if texts["post_type"] == "attachment":
+        blog.images[id] = texts.get("attachment_url") or texts.get("guid", "")
+    else:
+        is_public = texts.get("status") == "publish" and not texts.get("post_password")
+        blog.patterns[id] = Pattern(texts.get("title", ""), texts.get("content", ""), is_public)
+
+
+def parse_item(element: Element) -> Item:
+    """Return an item of an export."""
+    item = Item()
+    for child in element:
+        name = element_name(child)
+        if name == "category":
+            term = decode_references(child.text or "").strip()
+            item.terms.setdefault(child.get("domain", ""), []).append(term)
+        elif name == "postmeta":
+            texts = child_texts(child)
+            item.meta.setdefault(texts.get("meta_key", ""), texts.get("meta_value", ""))
+        elif name == "comment":
+            item.texts[name] = "yes"
+        else:
+            item.texts.setdefault(name, child.text or "")
+    # Old exports repeat each category and tag, first without its taxonomy, and call tags "tag".
+    unknown = item.terms.pop("", None)
+    if unknown and not item.terms:
+        item.terms["category"] = unknown
+    return item
+
+
+def described_term(element: Element) -> str:
+    """Return the name of a category, tag or term that has a description or a parent, otherwise ""."""
+    if len(element) == 0 or element_name(element) not in ("category", "tag", "term"):
+        return ""
+    texts = child_texts(element)
+    if not any(texts.get(name) for name in TERM_DETAILS):
+        return ""
+    return texts.get("cat_name") or texts.get("tag_name") or texts.get("term_name") or "(no name)"
+
+
+def child_texts(element: Element) -> dict[str, str]:
+    """Return the texts of an element's children by name. The first of several counts."""
+    texts: dict[str, str] = {}
+    for child in element:
+        texts.setdefault(element_name(child), child.text or "")
+    return texts
+
+
+def element_name(element: Element) -> str:
+    """Return the name of an element without its namespace: `post_id` for `wp:post_id`."""
+    return _local_name(element.tag)
+
+
+@lru_cache(256)
+def _local_name(tag: str) -> str:
+    """Return a tag's name, but the vocabulary's for `content:encoded` and `excerpt:encoded`.
+
+    Names of plugins' own namespaces keep their prefix.
+    """
+    namespace, _, name = tag.rpartition("}")
+    vocabulary = namespace.rstrip("/").rpartition("/")[2]
+    if name == "encoded":
+        return vocabulary
+    return name if not namespace or "/export/" in namespace or "purl.org" in namespace else f"{vocabulary}:{name}"

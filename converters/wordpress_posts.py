@@ -1,0 +1,137 @@
+"""Posts of WordPress as articles. Whatever a post has and its article does not use is reported."""
+
+import re
+from typing import Any
+from urllib.parse import unquote
+
+from content.html import decode_references, visible_words
+from converters.normalize import normalize_article, slug_from_title
+from converters.records import SourceArticle, SourceOptions
+from converters.rendered_html import complete_urls, is_empty
+from converters.wordpress_content import render
+from converters.wordpress_items import Blog, Item
+from converters.wordpress_seo import PREFIXES, PRIMARY_CATEGORIES, take_texts, unused_settings
+
+STATUSES = {"publish": "published", "future": "published", "draft": "draft", "pending": "draft", "private": "draft"}
+NO_TITLE = "(no title)"
+TAG = re.compile(r"</?[a-zA-Z][^<>]*>")
+# Elements that are used, repeat others, or concern only the old site
+INTERNAL = {
+    *("attachment_url", "comment_status", "description", "guid", "menu_order", "ping_status", "post_date"),
+    *("post_date_gmt", "post_modified", "post_modified_gmt", "post_parent", "post_password", "post_type", "pubDate"),
+    "status",
+}
+NAMES = {
+    "comment": "comments",
+    "creator": "author",
+    "excerpt": "excerpts of posts that have a description",
+    "is_sticky": "sticky",
+}
+
+
+def convert_post(where: str, item: Item, blog: Blog, options: SourceOptions) -> SourceArticle:
+    """Return a post as an article, and take out of the item what the article uses. Raises SourceError."""
+    content = render(item.take("content"), blog.patterns, item.meta.get("footnotes", ""))
+    blog.used_patterns |= content.patterns
+    if content.uses_footnotes:
+        del item.meta["footnotes"]
+    title, number, link = plain_title(item.take("title")) or NO_TITLE, item.take("post_id"), item.take("link")
+    article = normalize_article(where, _take_fields(item, blog, title, number), options)
+    # A title is text here, and WordPress' content has no templates.
+    article.fields |= {"title": title, "contentHtml": complete_urls(article, content.html, options.site)}
+    # Every WordPress counts from 1, and version 1.2.1 had ids without the blog.
+    article.has_own_id, article.former_id = True, f"wordpress-{number}"
+    article.old_urls = [link] if link else []
+    _note_differences(article, item)
+    article.notes += content.notes
+    _drop_rest(article, item)
+    return article
+
+
+def plain_title(html: str) -> str:
+    """Return the text of a title, which is HTML."""
+    return " ".join(decode_references(TAG.sub("", html)).split())
+
+
+def _take_fields(item: Item, blog: Blog, title: str, number: str) -> dict[str, Any]:
+    """Return an article's fields other than its content. They remain to be normalized."""
+    words = {"title": title, "sep": "-", "sitename": blog.title, "page": ""}
+    texts = take_texts(item.meta, words)
+    if "metaDesc" not in texts:
+        texts["metaDesc"] = " ".join(visible_words(item.take("excerpt")))
+    return texts | {
+        "id": f"wordpress-{blog.name}-{number}" if blog.name and number else "",
+        "slug": unquote(item.take("post_name")) or slug_from_title(title, number),
+        "status": "draft" if _draft_reason(item) else STATUSES[item.texts["status"]],
+        "publishedAt": _published_at(item),
+        "updatedAt": _utc(item, "post_modified_gmt"),
+        "category": _take_category(item, blog),
+        "keywords": item.terms.pop("post_tag", []) + item.terms.pop("tag", []),
+        "bannerUrl": blog.images.get(item.meta.get("_thumbnail_id", "")),
+    }
+
+
+def _take_category(item: Item, blog: Blog) -> str:
+    """Return the name of a post's primary category, as an SEO plugin has it, or of its first one."""
+    names = item.terms.get("category", [])
+    category = names[0] if names else ""
+    for key in PRIMARY_CATEGORIES:
+        primary = blog.categories.get(item.meta.get(key, ""))
+        if primary in names or (primary and not names):
+            del item.meta[key]
+            category = primary
+            break
+    item.terms["category"] = [name for name in names if name != category]
+    return category
+
+
+def _draft_reason(item: Item) -> str:
+    """Return why a post becomes a draft although WordPress has published it, or ""."""
+    status = item.texts["status"]
+    if status == "private" or (STATUSES[status] == "published" and item.texts.get("post_password")):
+        return "they are private or password-protected"
+    return "they have no date" if STATUSES[status] == "published" and not _published_at(item) else ""
+
+
+def _published_at(item: Item) -> str:
+    """Return when a post was published, or "". Its local time is used only if the time in UTC is missing."""
+    is_published = STATUSES[item.texts["status"]] == "published"
+    return _utc(item, "post_date_gmt") or (_date(item, "post_date") if is_published else "")
+
+
+def _utc(item: Item, name: str) -> str:
+    """Return a time in UTC with its zone, or "" if there is none."""
+    date = _date(item, name)
+    return f"{date}Z" if date else ""
+
+
+def _date(item: Item, name: str) -> str:
+    """Return a date, or "" for that of a post that was never published: 0000-00-00 00:00:00."""
+    date = item.texts.get(name, "").strip()
+    return date if date > "0001" else ""
+
+
+def _note_differences(article: SourceArticle, item: Item) -> None:
+    """Note why an article is a draft, and what its readers will miss."""
+    if reason := _draft_reason(item):
+        article.note(f"Saved as drafts because {reason}")
+    if is_empty(article.fields["contentHtml"]) and article.fields["status"] == "published":
+        article.note("Published without any content")
+    if item.meta.get("_thumbnail_id", "0") > "0" and "bannerUrl" not in article.fields:
+        article.note("Featured images that the export lacks. Export All content, and import all files in one command")
+
+
+def _drop_rest(article: SourceArticle, item: Item) -> None:
+    """Record what the article has not used of its item."""
+    for name, text in item.texts.items():
+        if name not in INTERNAL and text.strip() not in ("", "0"):
+            article.drop("Dropped", NAMES.get(name, name))
+    if item.terms.pop("category", []):
+        article.drop("Only the first category was kept")
+    for taxonomy in item.terms:
+        article.drop("Other taxonomies were dropped", taxonomy)
+    for name in dict.fromkeys(unused_settings(item.meta)):
+        article.drop("SEO settings were dropped", name)
+    for key, value in item.meta.items():
+        if value.strip() and not key.startswith(("_", *PREFIXES)):
+            article.drop("Custom fields were dropped", key)

@@ -1,0 +1,89 @@
+"""Shortcodes in posts of WordPress (https://codex.wordpress.org/Shortcode_API).
+
+The export does not say which shortcodes a site has. A word in brackets is taken for one if it looks like one.
+"""
+
+import re
+from collections.abc import Iterator
+
+NAME = r"([a-zA-Z][\w-]*+)"
+# An opening shortcode and its attributes, unless a letter or another bracket precedes it, as in `a[b]`
+SHORTCODE = re.compile(rf"\[(?<![\w\[]\[){NAME}([^\[\]]*+)\]")
+CLOSING = re.compile(rf"\[/{NAME}\]")
+ESCAPED = re.compile(rf"\[(\[{NAME}([^\[\]]*+)\])\]")
+ESCAPED_START, ESCAPED_END = re.compile(rf"\[(\[{NAME}[^\[\]]*+\])(?!\])"), re.compile(rf"(\[/{NAME}\])\]")
+TAG = re.compile("<[^<>]*>")
+INLINE_CODE = re.compile(r"<code(?=[\s>]).*?(?:</code>|\Z)", re.DOTALL)
+# name="value" or name=value; whitespace around "=" occurs in prose
+ATTRIBUTE = re.compile(r"""\s[\w-]+(?:=|\s*=\s*["'])""")
+URL = re.compile(r"\s*https?://\S+\s*")
+# Shortcodes of WordPress, of wordpress.com and of widespread plugins that are also written without attributes.
+# Names with an underscore need not be listed.
+KNOWN_NAMES = """
+accordion ad addtoany adrotate ads adsense alert amp-recipe archiveorg archives audio bandcamp bbp-forum-index box
+breadcrumb breadcrumbs button calendar caption carousel catlist child-pages code column columns contact contact-form
+contact-form-7 countdown crayon dailymotion display-posts divider download downloads dropcap easyrecipe embed embeddoc
+envira-gallery event events ez-toc facebook faq flickr fluentform follow foogallery footnotes form formidable forms
+fusebox gallery gdoc getty gist google-map google-maps googleapps googlemaps gravatar gravityform gravityforms gview
+html icon iframe inline-tweet instagram jetpack-related-posts kickstarter latex latexpage layerslider leaflet-map
+list-pages login lwptoc mailchimp mailpoet map masterslider math medium member members menu metaslider mixcloud
+mpprecipe newsletter nextgen ngg nggallery optin pdf pdf-embedder photo-gallery pinterest playlist podcast poll
+polldaddy popup portfolio posts presentation pricing product products pullquote purchase-link quiz raw recent-posts
+recipe register related related-posts reviews row scribd search searchform sharethis sharing show-testimonials sitemap
+slider slideshare slideshow smartslider3 social soliloquy soundcloud sourcecode spacer spoiler spotify subpages
+subscribe tab table table-of-contents tablepress tabs tasty-recipe ted testimonial testimonials tiktok toc TOC toggle
+tooltip tumblr tweet twitter upcomingevents user-registration video videopress vimeo vine widget wpforms wpgmza
+wprm-recipe wpvideo yarpp youtube zrdn-recipe
+"""
+KNOWN = frozenset(KNOWN_NAMES.split())
+# Shortcodes whose content is code: plugins call them so, or after the language.
+CODE_NAME = re.compile(
+    r".*code.*|crayon|pre|cci?(?:[be]?_\w+)?|highlight|prism|raw|html|latex|math|mermaid|as3?|actionscript3|applescript|"
+    r"bash|shell|c|cpp|csharp|css|clojure|coldfusion|delphi|diff|erlang|fsharp|go|groovy|haskell|java|javafx|javascript|"
+    r"js|jscript|json|kotlin|matlab|objc|perl|php|plain|powershell|ps|python|py|r|ruby|rust|scala|sql|swift|text|"
+    r"typescript|vb|vbnet|xml|yaml",
+    re.IGNORECASE,
+)
+LANGUAGE = re.compile(r"\slanguage\s*=")
+
+
+def find_shortcodes(html: str) -> list[str]:
+    """Return the names of the shortcodes outside of code."""
+    if "[" not in html:
+        return []
+    text = INLINE_CODE.sub("", html)
+    closed = set(CLOSING.findall(text))
+    return [name for name, rest in SHORTCODE.findall(text) if name in closed or _is_shortcode(name, rest)]
+
+
+def _is_shortcode(name: str, rest: str) -> bool:
+    """Return whether a word in brackets, with what follows it there, looks like an opening shortcode."""
+    attributes = TAG.sub("", rest)
+    if attributes.endswith("/") or ATTRIBUTE.search(attributes) or URL.fullmatch(attributes.removeprefix("=")):
+        return True
+    # Several words are prose, such as [video of the evening].
+    is_short = not rest or rest[0] == "=" or (rest[0].isspace() and len(rest.split(None, 2)) < 2)
+    return is_short and (name in KNOWN or "_" in name)
+
+
+def unescape_shortcodes(html: str) -> str:
+    """Return HTML with `[gallery]` for `[[gallery]]`, which is how authors write about shortcodes."""
+    if "[[" not in html:
+        return html
+    html = ESCAPED.sub(lambda match: match[1] if _is_shortcode(match[2], match[3]) else match[0], html)
+    names = {match[2] for match in ESCAPED_START.finditer(html)} & {match[2] for match in ESCAPED_END.finditer(html)}
+    for pattern in ESCAPED_START, ESCAPED_END:
+        html = pattern.sub(lambda match: match[1] if match[2] in names else match[0], html)
+    return html
+
+
+def find_code(html: str) -> Iterator[tuple[int, int]]:
+    """Yield where the content of each shortcode for code starts and ends."""
+    last = {match[1]: match.start() for match in CLOSING.finditer(html)}
+    position = 0
+    while opening := SHORTCODE.search(html, position):
+        position = opening.end()
+        is_code = CODE_NAME.fullmatch(opening[1]) or LANGUAGE.search(opening[2])
+        if is_code and last.get(opening[1], -1) >= position:
+            position = html.index(f"[/{opening[1]}]", position)
+            yield opening.end(), position
