@@ -23,6 +23,9 @@ ANY_TAG = re.compile(rf"<[a-zA-Z/!?]{REST_OF_TAG}")
 # Eight digits suffice to decode a decimal reference, or to tell that it is out of range.
 REFERENCE = re.compile(r"&#0*([0-9]{1,8})[0-9]*")
 
+MEDIA = re.compile(r"<(?:img|video|audio|iframe|svg|object|embed|picture|canvas|input|hr)(?=[\s/>])", re.IGNORECASE)
+TEXT = re.compile(r">(?:\s|&nbsp;)*(?!&nbsp;)[^\s<]")
+
 
 def visible_words(html: str) -> list[str]:
     """Return the words of the rendered text."""
@@ -33,3 +36,8 @@ def visible_words(html: str) -> list[str]:
 def decode_references(text: str) -> str:
     """Decode HTML character references."""
     return unescape(REFERENCE.sub(r"&#\1", text))  # int(), which unescape calls, rejects thousands of digits
+
+
+def is_empty(html: str) -> bool:
+    """Return whether HTML shows neither text nor media."""
+    return not TEXT.search(f">{html}") and not MEDIA.search(html)

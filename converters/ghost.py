@@ -5,9 +5,11 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from converters.normalize import DROPPED, normalize_article
+from content.html import is_empty
+from converters.normalize import normalize_article
 from converters.records import Converted, IgnoredItem, Mistake, Note, SourceArticle, SourceError, SourceOptions
-from converters.rendered_html import complete_urls, is_empty
+from converters.site_urls import complete_urls
+from converters.unused_fields import DROPPED
 
 STATUSES = {"published": "published", "scheduled": "published", "draft": "draft"}
 REQUIRED_TABLES = "posts", "tags", "posts_tags"

@@ -13,7 +13,7 @@ from content.urls import ABSOLUTE_URL, change_urls
 from converters.dates import parse_date, parse_written_date
 from converters.front_matter import IMPORT_FIELDS, NoFrontMatterError, parse_front_matter, parse_scalars
 from converters.markdown import render_markdown
-from converters.normalize import is_source_file, normalize_article, normalize_slug
+from converters.normalize import normalize_article
 from converters.records import (
     DATES,
     Converted,
@@ -24,6 +24,8 @@ from converters.records import (
     SourceOptions,
     mistake,
 )
+from converters.site_urls import is_source_file
+from converters.slugs import normalize_slug
 
 SUFFIXES = (".html", ".md", ".markdown")
 PICTURES = (

@@ -119,4 +119,4 @@ def decode(data: bytes, first_line: int = 1) -> str:
 
 def plain_name(name: str) -> str:
     """Return a field's name as `FIELD_BY_ALIAS` spells it."""
-    return re.sub("[_ -]", "", name.lower())
+    return re.sub(r"[\W_]", "", name.lower())

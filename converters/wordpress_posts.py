@@ -4,10 +4,11 @@ import re
 from typing import Any
 from urllib.parse import unquote
 
-from content.html import decode_references, visible_words
-from converters.normalize import normalize_article, slug_from_title
+from content.html import decode_references, is_empty, visible_words
+from converters.normalize import normalize_article
 from converters.records import SourceArticle, SourceOptions
-from converters.rendered_html import complete_urls, is_empty
+from converters.site_urls import complete_urls
+from converters.slugs import slug_from_title
 from converters.wordpress_content import render
 from converters.wordpress_items import Blog, Item
 from converters.wordpress_seo import PREFIXES, PRIMARY_CATEGORIES, take_texts, unused_settings

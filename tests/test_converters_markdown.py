@@ -161,7 +161,7 @@ def test_dates_of_every_form_take_the_zone_that_is_named(importer, date, moment)
 
 def test_file_without_a_date_is_a_draft_or_keeps_what_it_has(importer):
     importer.write({"2026-01-01-named.md": "---\ntitle: A\n---\n", "none.md": "---\ntitle: B\n---\n"})
-    assert "drafts if they are new (1): none\n" in importer.imports(".")
+    assert "saved as drafts (1): none\n" in importer.imports(".")
     assert importer.states() == {"none": "draft", "named": "published"}
     assert importer.articles()["named"]["publishedAt"] == "2026-01-01T00:00:00.000Z"
     importer.run("publish", "none")
@@ -480,6 +480,35 @@ def test_titles_stay_as_typed(importer):
     importer.write({f"{name}.md": f'---\ntitle: "{title}"\n---\n' for name, title in titles.items()})
     importer.imports(*(f"{name}.md" for name in titles))
     assert {slug: article["title"] for slug, article in importer.articles().items()} == titles
+
+
+# Old URLs
+
+
+def test_old_urls_of_front_matter_are_written_as_redirects(importer, tmp_path):
+    post = "---\ntitle: A\ndate: 2026-01-01\n{}\n---\n"
+    importer.write(
+        {
+            "posts/a.md": post.format("permalink: /2026/a.html\nredirect_from: https://old.example/?p=7"),
+            "posts/b.md": post.format("url: /blog/b/\naliases: [/x y/, older, /blog/b]"),
+            "posts/2026/c.md": post.format("aliases:\n- older/\nredirect_from: [/1, /1]"),
+            "posts/d.md": post.format("permalink: /:year/:title/\nurl: {a: b}\naliases: ['{{ x }}']"),
+        }
+    )
+    options = "posts", "--site", f"{SITE}/blog"
+    (printed,) = importer.run("import", *options, "--dry-run").stderr.splitlines()[:1]
+    assert all(f"{name} (" in printed for name in ("permalink", "redirect_from", "aliases"))
+    result = importer.run("import", *options, "--redirects", tmp_path / "redirects.csv")
+    assert "permalink (1), url (1), aliases (1): d\n" in result.stderr
+    assert (tmp_path / "redirects.csv").read_text().splitlines() == [
+        "old_url,slug",
+        "/2026/a.html,a",
+        "https://old.example/?p=7,a",
+        "/x%20y/,b",
+        "/blog/older,b",
+        "/blog/2026/older/,c",
+        "/1,c",
+    ]
 
 
 # Slugs

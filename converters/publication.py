@@ -1,0 +1,124 @@
+"""Whether and when readers see an article: its status, switches such as `draft`, and dates.
+
+Nothing is published too early: a value that is not understood is a mistake, and a field that hides an article makes it
+a draft.
+"""
+
+from datetime import UTC, datetime
+from typing import Any
+
+from converters.dates import parse_date
+from converters.records import FIELD_BY_ALIAS, Mistake, SourceArticle, SourceOptions
+from converters.unused_fields import UnusedFields
+
+TRUE, FALSE = ("true", "yes", "on", "y", "1"), ("false", "no", "off", "n", "0")
+SWITCH = "Must be true or false (or yes, no, on, off, y, n, 1, 0)."
+DRAFT, PUBLISHED = ("draft", "isdraft"), ("publish", "ispublished")
+STATUS = "status", "state", "poststatus"
+STATUSES = {"draft": "draft", "published": "published", "publish": "published"}
+EXPIRY_DATES = "expirydate", "unpublishdate"  # Hugo
+PUBLICATION_DATES = [alias for alias, field in FIELD_BY_ALIAS.items() if field == "publishedAt"]  # by precedence
+# Fields that hide an article unless their value is false, and fields that do unless it is one of SHOWN.
+HIDING = (
+    *("private", "isprivate", "hidden", "ishidden", "hide", "unlisted", "isunlisted", "unpublished"),
+    *("password", "membersonly", "wip", "headless", "eleventyexcludefromcollections"),
+)
+SHOWING = "public", "ispublic", "listed", "visible", "isvisible", "visibility", "access"
+SHOWN = (*TRUE, "public", "published", "visible", "free", "open", "all", "everyone")
+# Fields that decide whether readers see an article.
+DECISIVE = {"published", *DRAFT, *PUBLISHED, *STATUS, *EXPIRY_DATES, *PUBLICATION_DATES, *HIDING, *SHOWING}
+
+
+def take_publication(article: SourceArticle, unused: UnusedFields, options: SourceOptions) -> None:
+    """Take the status and the switches of an article, and choose one of several dates."""
+    statuses = [_read_status(article, *unused.pop(alias)) for alias in STATUS if alias in unused.values]
+    switches = [not _read_switch(article, *unused.pop(alias), default=True) for alias in PUBLISHED]
+    switches += [_read_switch(article, *unused.pop(alias), default=False) for alias in DRAFT]
+    is_hidden = [_take_hiding(article, unused), _has_expired(article, unused, options)]
+    if "draft" in statuses or any([*switches, *is_hidden, _take_published(article, unused)]):
+        article.fields["status"] = "draft"
+    elif "published" in statuses:
+        article.fields["status"] = "published"
+    _choose_date(article, unused, options)
+
+
+def _read_status(article: SourceArticle, name: str, value: Any) -> str | None:
+    article.names["status"] = name
+    status = STATUSES.get(str(value).strip().lower())
+    if not status:
+        article.reject("status", "Must be draft or published.", value)
+    return status
+
+
+def _take_published(article: SourceArticle, unused: UnusedFields) -> bool:
+    """Return whether `published` makes an article a draft. In Jekyll it is a switch, elsewhere a date."""
+    value = unused.values.get("published", ("", None))[1]
+    if _spells_switch(value) or unused.values.keys() & {"date", "pubdate", "publishdate", "publishedat"}:
+        return not _read_switch(article, *unused.pop("published"), default=True)
+    return False
+
+
+def _spells_switch(value: Any) -> bool:
+    return str(value).strip().lower() in (*TRUE, *FALSE)
+
+
+def _read_switch(article: SourceArticle, name: str, value: Any, *, default: bool) -> bool:
+    """Return whether a switch is on, or the default without a value or with one that is a mistake."""
+    if value is None:
+        return default
+    if not _spells_switch(value):
+        article.names["status"] = name
+        article.reject("status", SWITCH, value)
+        return default
+    return str(value).strip().lower() in TRUE
+
+
+def _take_hiding(article: SourceArticle, unused: UnusedFields) -> bool:
+    """Return whether a field hides an article on its old site, such as `private` or `visibility`."""
+    is_hidden = False
+    for alias in (*HIDING, *SHOWING):
+        name, value = unused.pop(alias)
+        text = str(value).strip().lower()
+        if value is not None and text not in (FALSE if alias in HIDING else SHOWN):
+            is_hidden = True
+            article.note("Saved as drafts because a field hides them", f"{name}: {text}"[:40])
+    if str(unused.values.get("permalink", ("", None))[1]).lower() == "false":  # Eleventy writes no page
+        is_hidden = True
+        article.note("Saved as drafts because a field hides them", f"{unused.pop('permalink')[0]}: false")
+    return is_hidden
+
+
+def _has_expired(article: SourceArticle, unused: UnusedFields, options: SourceOptions) -> bool:
+    """Return whether Hugo no longer shows an article."""
+    has_expired = False
+    for alias in EXPIRY_DATES:
+        name, value = unused.values.get(alias, ("", None))
+        expiry = _parse_date(article, name, value, options)
+        if expiry and expiry <= datetime.now(UTC):
+            unused.pop(alias)
+            has_expired = True
+            article.note("Saved as drafts because they have expired", name)
+    return has_expired
+
+
+def _choose_date(article: SourceArticle, unused: UnusedFields, options: SourceOptions) -> None:
+    """Leave one of several dates of publication. It is reported if they differ."""
+    aliases = [alias for alias in PUBLICATION_DATES if alias in unused.values]
+    if len(aliases) < 2:
+        return
+    used, value = unused.values[aliases[0]]
+    date = _parse_date(article, used, value, options)
+    if not date:
+        unused.pop(aliases[0])
+    for name, other in map(unused.pop, aliases[1:]):
+        if date and _parse_date(article, name, other, options) not in (date, None):
+            article.note("Several dates of publication, of which one was used", f"{used} instead of {name}")
+
+
+def _parse_date(article: SourceArticle, name: str, value: Any, options: SourceOptions) -> datetime | None:
+    """Return a date, or None without a value or with one that is a mistake."""
+    try:
+        return None if value is None else parse_date(str(value), options.zone)
+    except ValueError as error:
+        article.mistakes.append(Mistake(article.where, str(error), name, value))
+        return None

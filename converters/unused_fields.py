@@ -1,0 +1,45 @@
+"""The fields of a source, from which a converter takes what it uses. Whatever remains is reported."""
+
+from typing import Any
+
+from converters.records import FIELD_BY_ALIAS, Mistake, SourceArticle, plain_name
+
+DROPPED = "Fields that articles here do not have"
+EMPTY: tuple[Any, ...] = (None, "", [], {})
+
+
+class UnusedFields:
+    """The fields of a source that have not been used yet, by plain name: the author's name, and the value."""
+
+    def __init__(self, article: SourceArticle, fields: dict[str, Any], *, decisive: set[str]) -> None:
+        """`decisive` are the plain names of fields that must not be there twice with different values."""
+        self.article = article
+        self.values: dict[str, tuple[str, Any]] = {}
+        for name, value in fields.items():
+            if value in EMPTY and name != "contentHtml":
+                continue
+            plain = plain_name(name)
+            if plain not in self.values:
+                self.values[plain] = name, value
+            elif plain not in decisive:
+                article.drop(DROPPED, name)
+            elif value != self.values[plain][1]:
+                reason = f"The same field is also there as {self.values[plain][0]}. Remove one of them."
+                article.mistakes.append(Mistake(article.where, reason, name, value))
+
+    def pop(self, alias: str) -> tuple[str, Any]:
+        """Take a value out; return the author's name of it, and the value, or None."""
+        return self.values.pop(alias, (alias, None))
+
+    def take(self, field: str) -> None:
+        """Give the article one of the import form's fields, if the source has it by any name."""
+        for alias, name in FIELD_BY_ALIAS.items():
+            # The other aliases of a slug are for hints alone: they hold URLs.
+            if name == field and alias in self.values and (field != "slug" or alias == "slug"):
+                self.article.names[field], self.article.fields[field] = self.pop(alias)
+                return
+
+    def drop_rest(self) -> None:
+        """Record that the remaining fields were not used."""
+        for name, _ in self.values.values():
+            self.article.drop(DROPPED, name[:80])
