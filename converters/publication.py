@@ -25,6 +25,7 @@ HIDING = (
 )
 SHOWING = "public", "ispublic", "listed", "visible", "isvisible", "visibility", "access"
 SHOWN = (*TRUE, "public", "published", "visible", "free", "open", "all", "everyone")
+HIDDEN = "Saved as drafts because a field hides them on the old site"
 # Fields that decide whether readers see an article.
 DECISIVE = {"published", *DRAFT, *PUBLISHED, *STATUS, *EXPIRY_DATES, *PUBLICATION_DATES, *HIDING, *SHOWING}
 
@@ -81,10 +82,10 @@ def _take_hiding(article: SourceArticle, unused: UnusedFields) -> bool:
         text = str(value).strip().lower()
         if value is not None and text not in (FALSE if alias in HIDING else SHOWN):
             is_hidden = True
-            article.note("Saved as drafts because a field hides them", f"{name}: {text}"[:40])
+            article.note(HIDDEN, f"{name}: {text}"[:40] if alias in SHOWING else name)
     if str(unused.values.get("permalink", ("", None))[1]).lower() == "false":  # Eleventy writes no page
         is_hidden = True
-        article.note("Saved as drafts because a field hides them", f"{unused.pop('permalink')[0]}: false")
+        article.note(HIDDEN, f"{unused.pop('permalink')[0]}: false")
     return is_hidden
 
 

@@ -40,6 +40,18 @@ def test_switch_of_a_row_that_is_not_understood_is_a_mistake(importer, value):
     ]
 
 
+def test_columns_decide_what_readers_see(importer):
+    importer.write(
+        {
+            "a.csv": "Title;Body;Date;Draft?;Visibility\nA;x;01.03.2026;Yes;Public\n"
+            "B;x;01.03.2026;No;Private\nC;x;01.03.2026;No;Public\n"
+        }
+    )
+    (line,) = importer.imports("a.csv").splitlines()
+    assert "Visibility: private (1): b" in line
+    assert importer.states() == {"a": "draft", "b": "draft", "c": "published"}
+
+
 def test_null_values_of_databases_are_empty(importer):
     importer.write({"a.csv": "title,body,date,description,draft,tags\nA,x,2026-01-01,NULL,\\N,NULL\n"})
     assert importer.imports("a.csv") == ""

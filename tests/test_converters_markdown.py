@@ -401,12 +401,66 @@ def test_wrong_site_or_zone_is_wrong_usage(importer, option):
         ("published: y", "published"),
         ("draft: false\nstatus: draft", "draft"),
         ("draft: true\nstatus: published", "draft"),
+        ("isDraft: true", "draft"),
+        ("is_draft: no", "published"),
+        ("Draft?: yes", "draft"),
+        ("'draft ': true", "draft"),
+        ("draft: false\nis-draft: true", "draft"),
+        ("publish: false", "draft"),
+        ("is_published: 0", "draft"),
+        ("publish: true\npublished: false", "draft"),
+        ("status: Draft", "draft"),
+        ("Status: PUBLISHED", "published"),
+        ("post_status: publish", "published"),
+        ("status: published\nstate: draft", "draft"),
     ],
 )
 def test_switches_of_every_spelling_are_understood(importer, fields, state):
     importer.write({"a.md": f"---\ntitle: A\ndate: 2026-01-01\n{fields}\n---\n"})
-    importer.imports("a.md")
+    assert importer.imports("a.md") == ""
     assert importer.states() == {"a": state}
+
+
+@pytest.mark.parametrize(
+    ("field", "shown", "hidden"),
+    [
+        ("private", "false", "true"),
+        ("is_private", "no", "yes"),
+        ("hidden", "'off'", "on"),
+        ("unlisted", "0", "1"),
+        ("visibility", "Public", "members"),
+        ("public", "true", "false"),
+        ("password", "''", "secret"),
+        ("eleventyExcludeFromCollections", "false", "true"),
+        ("wip", "n", "until May"),
+        ("permalink", "", "false"),
+    ],
+)
+def test_field_that_hides_an_article_makes_it_a_draft(importer, field, shown, hidden):
+    post = "---\ntitle: A\ndate: 2026-01-01\n{}: {}\n---\n"
+    importer.write({"posts/a.md": post.format(field, shown), "posts/b.md": post.format(field, hidden)})
+    (line,) = importer.imports("posts").splitlines()
+    assert f": {field}" in line
+    assert line.endswith(" (1): b")
+    assert "secret" not in line
+    assert importer.states() == {"a": "published", "b": "draft"}
+
+
+def test_date_that_was_not_used_is_reported_if_it_differs(importer):
+    post = "---\ntitle: A\n{}\n---\n"
+    same, other = "date: 2026-01-02\npubDate: Jan 2, 2026", "date: 2026-01-02\npublish_date: 2026-03-01"
+    importer.write({"posts/a.md": post.format(same), "posts/b.md": post.format(other)})
+    (line,) = importer.imports("posts").splitlines()
+    assert "publish_date" in line
+    assert line.endswith(" date (1): b")
+    dates = {slug: article["publishedAt"][:10] for slug, article in importer.articles().items()}
+    assert dates == {"a": "2026-01-02", "b": "2026-03-01"}
+
+
+def test_date_that_would_not_be_used_must_be_valid_too(importer):
+    importer.write({"a.md": "---\ntitle: A\npubDate: 2026-01-02\ndate: soon\n---\n"})
+    result = importer.run("import", "a.md")
+    assert (result.exit_code, "date: 'soon'" in result.stderr) == (1, True)
 
 
 @pytest.mark.parametrize(
@@ -416,6 +470,9 @@ def test_switches_of_every_spelling_are_understood(importer, fields, state):
         ("draft", "soon"),
         ("draft", "[true]"),
         ("published", "vielleicht"),
+        ("publish", "2030-01-01"),
+        ("isDraft", "maybe"),
+        ("status", "Entwurf"),
         ("expiryDate", "next year"),
         ("date", "2026-03-01 08:00 CET"),
         ("pubDate", "Sun, 01 Mar 2026 08:00:00 +0100 tomorrow"),
