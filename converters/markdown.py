@@ -7,10 +7,13 @@ from unicodedata import category
 from markdown_it import MarkdownIt
 from markdown_it.rules_block import StateBlock
 from markdown_it.rules_core import StateCore
+from markdown_it.rules_inline import StateInline
 from markdown_it.token import Token
 from mdit_py_plugins.deflist import deflist_plugin
 from mdit_py_plugins.footnote import footnote_plugin
 from mdit_py_plugins.tasklists import tasklists_plugin
+
+from converters.components import match_component, quote_props, quote_tag
 
 KEPT_IN_ID = "Nd", "Pc"  # decimal digits, and connectors such as the underscore
 SCRIPT_URL = re.compile(r"\s*(?:javascript|vbscript|data:(?!image/))", re.IGNORECASE)
@@ -73,20 +76,39 @@ def _take_attributes(heading: Token, texts: list[Token]) -> None:
             heading.attrJoin("class", attribute[1:])
 
 
+def _component(state: StateInline, silent: bool) -> bool:
+    """Parse a tag with props in braces, which Markdown would take for text."""
+    match = match_component(state.src, state.pos)
+    if match and not silent:
+        state.push("html_inline", "", 0).content = quote_tag(match[0])
+    if match:
+        state.pos = match.end()
+    return bool(match)
+
+
+def _quote_props_of_blocks(state: StateCore) -> None:
+    for token in state.tokens:
+        if token.type == "html_block" and "={" in token.content:
+            token.content = quote_props(token.content)
+
+
 def _highlight(state: StateBlock, start: int, end: int, silent: bool) -> bool:
-    """Parse a highlighted block of Jekyll or Hugo as a fence. Like a fence, it may extend to the end of the text."""
+    """Parse a highlighted block of Jekyll or Hugo as a fence. Without its end, it is text, which is reported."""
     first = state.getLines(start, start + 1, state.blkIndent, False)
     opening = HIGHLIGHT.match(first)
-    if not opening or state.is_code_block(start):
+    unclosed_from, unclosed_to = state.env.get("unclosed", (end, start))
+    if not opening or state.is_code_block(start) or unclosed_from <= start < end <= unclosed_to:
         return False
-    if silent:
-        return True
     lines, line = [first[opening.end() :]], start
     while not (closing := END_OF_HIGHLIGHT.search(lines[-1])) and line + 1 < end:
         line += 1
         lines.append(state.getLines(line, line + 1, state.blkIndent, False))
-    if closing:
-        lines[-1] = lines[-1][: closing.start()]
+    if not closing:
+        state.env["unclosed"] = start, end  # or each one that follows would search to the end too
+        return False
+    if silent:
+        return True
+    lines[-1] = lines[-1][: closing.start()]
     token = state.push("fence", "code", 0)
     token.info, token.map = opening[1], [start, line + 1]
     token.content = "\n".join(lines).strip("\n") + "\n"
@@ -103,6 +125,8 @@ def _heading_id(title: str) -> str:
 
 RENDERER = Renderer("gfm-like").use(deflist_plugin).use(footnote_plugin).use(tasklists_plugin)
 RENDERER.block.ruler.before("fence", "highlight", _highlight, {"alt": ["paragraph", "reference", "blockquote", "list"]})
+RENDERER.inline.ruler.before("html_inline", "component", _component)
 RENDERER.core.ruler.push("heading_ids", _add_heading_ids)
+RENDERER.core.ruler.push("props", _quote_props_of_blocks)
 # The inline rule finds URLs with a scheme. The core rule takes README.md for one too, and takes four times as long.
 RENDERER.core.ruler.disable("linkify")

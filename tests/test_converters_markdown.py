@@ -312,7 +312,7 @@ LINK = """<a href="{{ '/b c' | relative_url }}">b</a>"""
         ("<p>Text {.lead}</p>", "{.class}"),
         ("<p>*[HTML]: HyperText</p>", "*[abbreviation]: …"),
         ('<div class="a" markdown="block">*b*</div>', 'markdown="1"'),
-        ("$$ x^2 $$", "$$ … $$"),
+        ("$$ x^2 $$", "$$ … $$ formulas"),
         ("<h2>Title {/*title*/}</h2>", "{/* … */}"),
         ('<YouTube id="1" />', "<YouTube>"),
         ("<lite-youtube videoid='1'></lite-youtube>", "<lite-youtube>"),
@@ -721,17 +721,85 @@ def test_markdown_of_other_systems_is_rendered(importer, markdown, html):
     assert importer.only()["contentHtml"] == html
 
 
-@pytest.mark.parametrize("text", ["## Upgrading {/*upgrading*/}", "{/* a note */}", "Text {/** b **/}"])
-def test_comments_of_mdx_are_reported(importer, text):
-    importer.write({"a.md": f"---\ntitle: A\ndate: 2026-01-01\n---\n{text}\n"})
+@pytest.mark.parametrize(
+    ("markdown", "name"),
+    [
+        ("## Upgrading {/*upgrading*/}", "{/* … */}"),
+        ("Text {/** b **/}", "{/* … */}"),
+        (":::note\nMind\n:::", ":::"),
+        ("- one\n- two\n\n::: tip Title\nMind\n:::", ":::"),
+        ("> [!WARNING]\n> Mind", "[!NOTE]"),
+        ("Euler: $e^{i\\pi} = -1$.", "$ … $"),
+        ("For each $n$, even", "$ … $"),
+        ("$$\na = b\n$$", "$$ … $$"),
+        ("Done :tada: and :+1:", ":emoji:"),
+        ("This ==matters== most", "==mark=="),
+        ("See [[Our kitchen|here]]", "[[wiki links]]"),
+        ("![[menu.png]]", "[[wiki links]]"),
+        ("[TOC]", "[TOC]"),
+        ("[[_TOC_]]", "[TOC]"),
+        ("!!! note\n    Mind", "!!!"),
+        ("H~2~O", "H~2~O"),
+        ('import Chart from "../Chart.astro"\nimport "./a.css";\n\n# A', "import"),
+        ("export const meta = {\n  a: 1,\n}", "export"),
+    ],
+)
+def test_markdown_that_is_not_rendered_is_reported_by_kind(importer, markdown, name):
+    importer.write({"a.md": f"---\ntitle: A\ndate: 2026-01-01\n---\n{markdown}\n"})
     (line,) = importer.imports("a.md").splitlines()
-    assert "{/* … */} (1)" in line
+    assert name in line
 
 
-def test_component_that_markdown_loses_is_reported(importer):
-    importer.write({"a.md": "---\ntitle: A\ndate: 2026-01-01\n---\nA Vec<String>\n\n<Tabs>\n<p>a</p>\n</Tabs>\n"})
+ORDINARY_TEXT = """
+$5 and $6, $5–$6, US$100k or A$6, $ or $$ or $$$, $HOME/bin:$PATH, "$10" or "$20+", from 10:30:15 to 11:00:30
+
+a::b::c, key:value:, :-) :), if a==b and c==d, C++ and ++i, [sic] [m] [ref] [signal] [m = 3 kg] [/about] [1]
+
+[[1]](https://a.example), [[1, 2], [3]], 1 < 2 && 3 > 2, 3 ~ 4 ~ 5, 2^10, { a } or {b: 1}, <https://a.example/:b:/>
+
+You import "x" from "y" or
+export default settings. `:tada:` `$x^2$` `[[a]]` `==b==` `{{ c }}` `:::`
+
+```
+:::note
+$$a = b$$ :tada: [[c]] ==d== {{ e }}
+import f from "g"
+[TOC]
+```
+"""
+
+
+def test_ordinary_text_is_not_reported(importer):
+    importer.write({"a.md": f"---\ntitle: A\ndate: 2026-01-01\n---\n{ORDINARY_TEXT}"})
+    assert importer.imports("a.md") == ""
+
+
+@pytest.mark.parametrize(
+    ("markdown", "names", "html"),
+    [
+        ('<Buy on={() => go("a > b")}>**Now**</Buy>', ["<Buy>"], "<strong>Now</strong></Buy>"),
+        ("Text <Chart data={[1, 2]} label={'it'} /> *on*", ["<Chart>"], " /> <em>on</em>"),
+        ("<Note text={don't}>[a](https://a.example)</Note>", ["<Note>"], '<a href="https://a.example">a</a></Note>'),
+        ('<Tabs>\n<Tab on={() => "}"}>\n\n*a*\n\n</Tab>\n</Tabs>', ["<Tabs>", "<Tab>"], "\n<p><em>a</em></p>\n"),
+        ('<Tip title="a > b">*c*</Tip>', ["<Tip>"], '<Tip title="a > b"><em>c</em></Tip>'),
+        ("<p className={a}>b</p>", ["<p>"], "b</p>"),
+        ("<Map\n  data={[\n\n  1]}\n/>", ["<Map>"], "&lt;Map"),
+        ("A Vec<String>\n\n<Tabs>\n<p>a</p>\n</Tabs>", ["<String>", "<Tabs>"], "<Tabs>\n<p>a</p>\n</Tabs>"),
+    ],
+)
+def test_components_are_reported_and_what_they_enclose_stays(importer, markdown, names, html):
+    importer.write({"a.md": f"---\ntitle: A\ndate: 2026-01-01\n---\n{markdown}\n"})
     (line,) = importer.imports("a.md").splitlines()
-    assert "<String> (1), <Tabs> (1)" in line
+    assert ", ".join(f"{name} (1)" for name in names) in line
+    assert html in importer.only()["contentHtml"]
+
+
+def test_highlight_without_an_end_and_repeated_ids_are_reported(importer):
+    importer.write({"a.md": "---\ntitle: A\n---\n## A {#x}\n## B {#x}\n{% highlight go %}\n*a*\n"})
+    report = importer.imports("a.md")
+    assert "{% highlight %} (1)" in report
+    assert "x (1): a" in report
+    assert "<em>a</em>" in importer.only()["contentHtml"]
 
 
 @pytest.mark.parametrize(
