@@ -174,30 +174,29 @@ def test_fresh_debian_serves_behind_nginx_and_is_upgraded(machine):
     assert json.loads(get(proxy, LISTS[1], x_api_key=key).body)["meta"]["total"] == 1
 
 
-@pytest.fixture(scope="module")
-def prepared(machine):
-    """The machine, and a key, as docs/servers.md begins."""
-    return machine, machine.run(blocks(SERVERS, "sh")[0]).strip()
-
-
-@pytest.fixture(params=["gunicorn", "uWSGI"])
-def wsgi_server(prepared, request):
-    """One of the servers, as its section starts it, and a key."""
-    (machine, key), port = prepared, free_port()
-    lines = "".join(blocks(section(SERVERS, request.param), "sh")).replace("\\\n", "")
-    *commands, last = lines.splitlines()
-    machine.run("\n".join(commands))
-    command = ["chroot", machine.root, "sh", "-ec", f"cd /opt/articles\n{last.replace(':8000', f':{port}')}"]
-    process = subprocess.Popen(command, env=machine.environment, start_new_session=True)
-    wait_for(lambda: is_healthy(service(port)), lambda: "It does not start.", 30)
-    yield machine, service(port), key
+@pytest.fixture
+def gunicorn(machine, tmp_path):
+    """Gunicorn as docs/servers.md starts it, a key, and the file with its log."""
+    port, page = free_port(), section(SERVERS, "gunicorn")
+    prepare, start = blocks(page, "sh")
+    key = machine.run(prepare).strip()
+    (settings,) = blocks(page, "python")
+    machine.write("etc/articles-gunicorn.py", settings.replace(":8000", f":{port}"))
+    install, command = start.splitlines()
+    machine.run(install)
+    log = tmp_path / "log"
+    command = ["chroot", machine.root, "sh", "-ec", f"cd /opt/articles\n{command}"]
+    with log.open("w") as file:
+        process = subprocess.Popen(command, env=machine.environment, stderr=file, stdout=file, start_new_session=True)
+    wait_for(lambda: is_healthy(service(port)), log.read_text, 30)
+    yield service(port), key, log
     os.killpg(process.pid, signal.SIGTERM)
     process.wait(timeout=20)
 
 
 @as_root
-def test_each_process_of_another_server_is_as_fresh_and_as_safe(wsgi_server):
-    machine, server, key = wsgi_server
+def test_each_process_of_gunicorn_is_as_fresh_and_as_safe(machine, gunicorn):
+    server, key, log = gunicorn
 
     def responses(**headers):
         list(side_by_side(lambda _: get(server, LISTS[0], x_api_key=key), range(40), threads=8))
@@ -218,6 +217,10 @@ def test_each_process_of_another_server_is_as_fresh_and_as_safe(wsgi_server):
     assert {response.status for response in responses()} == {503}
     database.with_suffix(".away").rename(database)
     assert {response.status for response in responses()} == {200}
+
+    requests = [line for line in log.read_text().splitlines() if LISTS[0] in line]
+    logged = {re.search(r" HTTP/1.1 (\d+) \d+ bytes \d+ ms (.*?)(?:/\d+)?$", line).groups() for line in requests}
+    assert logged == {("200", "My Site"), ("304", "My Site"), ("401", "-"), ("503", "-")}
 
 
 class Containers:
