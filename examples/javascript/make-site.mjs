@@ -1,9 +1,9 @@
-// Write a static site of all articles: lists, a page for each article, a feed and a sitemap.xml.
+// Write a static site: a page for each article, lists of all and by category and keyword, a feed and a sitemap.xml.
 
-import { mkdir, readFile, readdir, rename, rm, writeFile } from "node:fs/promises";
-import { dirname } from "node:path";
-import { ICON_URL, LANGUAGE, PAGE_SIZE, SITE, SITE_NAME, articleUrl, listUrl } from "./articles.mjs";
-import { escapeText, fetchArticles, fetchJson, formatDay } from "./articles.mjs";
+import { mkdir, readFile, readdir, rename, rm, rmdir, writeFile } from "node:fs/promises";
+import { basename, dirname, posix, sep } from "node:path";
+import { ICON_URL, LANGUAGE, SITE, SITE_NAME, articleUrl, escapeText, exitWith } from "./articles.mjs";
+import { fetchJson, formatDay, readContent } from "./articles.mjs";
 import { renderFeed, renderSitemap, scrollable, structuredData } from "./articles.mjs";
 
 const STYLE = `
@@ -12,12 +12,10 @@ body { overflow-wrap: break-word; }
 img { max-width: 100%; height: auto; }
 .banner { width: 100%; aspect-ratio: 1200 / 630; object-fit: cover; }
 pre, table { display: block; overflow-x: auto; }
+nav a { display: block; }
 `;
 
-process.on("uncaughtException", (error) => {
-  console.error(error.message); // One line is enough: a stack would hide it.
-  process.exit(1);
-});
+process.on("uncaughtException", (error) => exitWith(error.message));
 
 function renderPage({ type, url, title, description, head = "", body }) {
   return `<!doctype html>
@@ -45,10 +43,24 @@ ${body}
 `;
 }
 
+function renderLink(url, text, rel = "") {
+  return `<a${rel && ` rel="${rel}"`} href="${escapeText(url)}">${escapeText(text)}</a>`;
+}
+
 /** Return the line with an article's date and category. */
-function renderFacts({ publishedAt, category }) {
+function renderFacts({ publishedAt, categoryLinks }) {
   const date = `<time datetime="${publishedAt}">${formatDay(publishedAt)}</time>`;
-  return category ? `${date} · ${escapeText(category)}` : date;
+  return [date, ...categoryLinks.map(({ url, name }) => renderLink(url, name))].join(" · ");
+}
+
+/** Return what follows an article's content: its keywords, and links to the articles before and after it. */
+function renderFooter({ keywordLinks, newer, older }) {
+  const keywords = keywordLinks.map(({ url, name }) => renderLink(url, name, "tag")).join(", ");
+  const links = [
+    newer && renderLink(newer.url, `Newer: ${newer.title}`, "prev"),
+    older && renderLink(older.url, `Older: ${older.title}`, "next"),
+  ];
+  return `${keywords && `\n<p>Keywords: ${keywords}</p>`}\n<nav>\n${links.filter(Boolean).join("\n")}\n</nav>`;
 }
 
 function renderArticle(article) {
@@ -56,7 +68,7 @@ function renderArticle(article) {
   let head = `<meta property="article:published_time" content="${article.publishedAt}">
 <script type="application/ld+json">${structuredData(article)}</script>
 `;
-  let body = `<p><a href="${escapeText(SITE)}/">Articles</a></p>
+  let body = `<p>${renderLink(`${SITE}/`, "Articles")}</p>
 <h1>${escapeText(article.title)}</h1>
 <p>${renderFacts(article)}</p>
 `;
@@ -64,37 +76,30 @@ function renderArticle(article) {
     head = `<meta property="og:image" content="${banner}">\n${head}`;
     body += `<img class="banner" src="${banner}" alt="" width="1200" height="630">\n`;
   }
-  body += scrollable(article.contentHtml);
+  body += scrollable(article.contentHtml) + renderFooter(article);
   const { slug, metaTitle: title, metaDesc: description } = article;
   return renderPage({ type: "article", url: articleUrl(slug), title, description, head, body });
 }
 
 /** Return an article's entry in a list. */
-function renderItem(article) {
-  const link = `<a href="${escapeText(articleUrl(article.slug))}">${escapeText(article.title)}</a>`;
-  return `<li>${link}<br>${renderFacts(article)}</li>\n`;
-}
+const renderItem = (article) =>
+  `<li>${renderLink(articleUrl(article.slug), article.title)}<br>${renderFacts(article)}</li>\n`;
 
-function renderList(articles, number, last) {
-  const title = number > 1 ? `Articles, page ${number}` : "Articles";
-  const link = (to, rel, text) =>
-    to < 1 || to > last ? "" : `<a rel="${rel}" href="${escapeText(listUrl(to))}">${text}</a>\n`;
-  const nav = link(number - 1, "prev", "Newer articles") + link(number + 1, "next", "Older articles");
-  const body = `<h1>${title}</h1>\n<ul>\n${articles.map(renderItem).join("")}</ul>\n<nav>\n${nav}</nav>`;
-  const description = "All our articles, the newest first.";
-  return renderPage({ type: "website", url: listUrl(number), title, description, body });
+function renderList({ path, url, title, description, articles, newerUrl, olderUrl }) {
+  const home = path && `<p>${renderLink(`${SITE}/`, "Articles")}</p>\n`;
+  const newer = newerUrl && `${renderLink(newerUrl, "Newer articles", "prev")}\n`;
+  const older = olderUrl && `${renderLink(olderUrl, "Older articles", "next")}\n`;
+  const items = articles.map(renderItem).join("");
+  const body = `${home}<h1>${escapeText(title)}</h1>\n<ul>\n${items}</ul>\n<nav>\n${newer}${older}</nav>`;
+  return renderPage({ type: "website", url, title, description, body });
 }
 
 /** Return the text of each file by its path, articles first, so that lists name only pages that exist. */
 async function renderSite() {
-  const articles = await fetchArticles();
+  const { articles, lists } = await readContent();
   const { data } = await fetchJson("sitemap");
   const files = new Map(articles.map((article) => [`articles/${article.slug}/index.html`, renderArticle(article)]));
-  const last = Math.max(1, Math.ceil(articles.length / PAGE_SIZE));
-  for (let number = last; number > 0; number--) {
-    const page = articles.slice((number - 1) * PAGE_SIZE, number * PAGE_SIZE);
-    files.set(number > 1 ? `page/${number}/index.html` : "index.html", renderList(page, number, last));
-  }
+  for (const list of lists.reverse()) files.set(posix.join(list.path, "index.html"), renderList(list));
   return files.set("feed.xml", renderFeed(articles)).set("sitemap.xml", renderSitemap(data));
 }
 
@@ -107,9 +112,14 @@ async function writeSite(site, files) {
     await writeFile(`${path}.new`, text);
     await rename(`${path}.new`, path);
   }
-  for (const folder of ["articles", "page"]) {
-    for (const name of await readdir(`${site}/${folder}`).catch(() => [])) {
-      if (!files.has(`${folder}/${name}/index.html`)) await rm(`${site}/${folder}/${name}`, { recursive: true });
+  for (const folder of ["articles", "page", "category", "keyword"]) {
+    const names = await readdir(`${site}/${folder}`, { recursive: true }).catch(() => []);
+    // The longest come first, so that category/news/2 is removed before category/news.
+    for (const name of names.sort((first, second) => second.length - first.length)) {
+      const path = `${folder}/${name.split(sep).join("/")}`;
+      if (basename(path) !== "index.html" || files.has(path)) continue;
+      await rm(`${site}/${path}`);
+      await rmdir(dirname(`${site}/${path}`)).catch(() => {}); // The folder stays if it is not empty.
     }
   }
 }

@@ -1,9 +1,11 @@
 // Write sitemaps of 20,000 URLs, and a sitemap.xml that names them: node sitemaps.mjs FOLDER
 import { writeFile } from "node:fs/promises";
-import { SITE, articleUrl, escapeText, fetchJson } from "./articles.mjs";
+import { SITE, articleUrl, escapeText, exitWith, fetchJson } from "./articles.mjs";
 
 const URLS_PER_FILE = 20_000;
 const folder = process.argv[2];
+
+process.on("uncaughtException", (error) => exitWith(error.message));
 
 const writeXml = (name, root, elements) => writeFile(`${folder}/${name}`, `<?xml version="1.0" encoding="UTF-8"?>
 <${root} xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">

@@ -1,26 +1,53 @@
-// Read the API, and render what all sites share.
+// Read the API, and prepare what all sites share.
 
-for (const name of ["ARTICLES_URL", "ARTICLES_KEY", "SITE"]) {
-  if (process.env[name]) continue;
-  console.error(`Set the environment variable ${name}.`);
-  process.exit(1);
-}
-const { ARTICLES_URL, ARTICLES_KEY } = process.env;
-export const SITE = process.env.SITE.replace(/\/+$/, "");
-export const SITE_NAME = process.env.SITE_NAME || new URL(SITE).host;
+const API_MEANING = "your service's API, such as http://127.0.0.1:8000/api/public/v1";
+const KEY_MEANING = "an API key of your service";
+const URL_PATTERN = /^https?:\/\/[^\s/?#]+(\/[^\s?#]*)?$/i;
+const ADVICE = {
+  200: `Set ARTICLES_URL to ${API_MEANING}.`,
+  401: `Set ARTICLES_KEY to ${KEY_MEANING}.`,
+  404: `Set ARTICLES_URL to ${API_MEANING}.`,
+};
+
+const ARTICLES_URL = readVariable("ARTICLES_URL", URL_PATTERN, API_MEANING).replace(/\/+$/, "");
+const ARTICLES_KEY = readVariable("ARTICLES_KEY", /^[!-~]+$/, KEY_MEANING);
+const SITE_MEANING = "your site's URL, such as https://www.example.com";
+export const SITE = readVariable("SITE", URL_PATTERN, SITE_MEANING).replace(/\/+$/, "");
+export const SITE_NAME = process.env.SITE_NAME || SITE.split("/")[2];
 export const LANGUAGE = "en";
 export const PAGE_SIZE = 50;
 export const FEED_SIZE = 20;
 const ICON = "<svg xmlns='http://www.w3.org/2000/svg'><rect width='100%' height='100%' fill='#246'/></svg>";
 export const ICON_URL = `data:image/svg+xml,${encodeURIComponent(ICON)}`;
-const timeZone = process.env.SITE_TIMEZONE || "UTC";
-const dayFormat = new Intl.DateTimeFormat("sv-SE", { timeZone }); // Sweden writes dates as 2026-01-31.
+const dayFormat = readDayFormat();
+
+/** Return the value of an environment variable, or exit. */
+function readVariable(name, pattern, meaning) {
+  const value = process.env[name] ?? "";
+  if (!pattern.test(value)) exitWith(`${name} is ${value ? "invalid" : "missing"}. Set it to ${meaning}.`);
+  return value;
+}
+
+function readDayFormat() {
+  try {
+    // Sweden writes dates as 2026-01-31.
+    return new Intl.DateTimeFormat("sv-SE", { timeZone: process.env.SITE_TIMEZONE || "UTC" });
+  } catch {
+    exitWith("SITE_TIMEZONE is invalid. Set it to a time zone, such as Europe/Berlin.");
+  }
+}
+
+/** Print a message without a stack trace, and exit. */
+export function exitWith(message) {
+  console.error(message);
+  process.exit(1);
+}
 
 /** Return the URL of an article on your site. */
 export const articleUrl = (slug) => `${SITE}/articles/${encodeURIComponent(slug)}/`;
 
-/** Return the URL of a list on your site. */
-export const listUrl = (number) => (number > 1 ? `${SITE}/page/${number}/` : `${SITE}/`);
+/** Return the URL of a list on your site. The path is empty for the first list, otherwise `category/news/2` or so. */
+export const listUrl = (path) => `${SITE}/${path && `${encodeURI(path)}/`}`;
 
 /** Return the day of a timestamp in your site's time zone, as in 2026-01-31. */
 export const formatDay = (timestamp) => dayFormat.format(new Date(timestamp));
@@ -31,22 +58,34 @@ export const escapeText = (text) => String(text).replace(/[&<>"']/g, (character)
 /** Return content in which the keyboard reaches what scrolls. */
 export const scrollable = (html) => html.replace(/<(pre|table)(?=[\s>])/g, '<$1 tabindex="0"');
 
-async function describeError(response) {
-  const isProblem = response.headers.get("content-type") === "application/problem+json";
-  const reason = isProblem ? (await response.json()).detail : response.statusText;
-  return `${response.status} ${reason}`;
+async function download(url) {
+  try {
+    const options = { headers: { "x-api-key": ARTICLES_KEY }, signal: AbortSignal.timeout(60_000) };
+    const response = await fetch(url, options);
+    return { response, text: await response.text() };
+  } catch ({ cause, message }) {
+    const reason = cause?.message || cause?.code || message;
+    throw new Error(`${url}: ${reason}. Start the service, or set ARTICLES_URL to ${API_MEANING}.`);
+  }
+}
+
+/** Return parsed JSON, or null if the text is something else. */
+function parseJson(text) {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return null;
+  }
 }
 
 export async function fetchJson(path, query = {}) {
   const url = `${ARTICLES_URL}/${path}?${new URLSearchParams(query)}`;
-  const options = { headers: { "x-api-key": ARTICLES_KEY }, signal: AbortSignal.timeout(60_000) };
-  try {
-    const response = await fetch(url, options);
-    if (response.ok) return await response.json();
-    throw new Error(await describeError(response));
-  } catch (error) {
-    throw new Error(`${url}: ${error.cause?.message || error.message}`);
-  }
+  const { response, text } = await download(url);
+  const { ok, status, statusText } = response;
+  const body = parseJson(text);
+  if (ok && Array.isArray(body?.data)) return body;
+  const reason = ok ? "This response is not from the API." : (body?.detail ?? `${statusText}.`);
+  throw new Error(`${url}: ${status} ${reason} ${ADVICE[status] ?? ""}`.trimEnd());
 }
 
 /** Return every article that matches the query, or every article, the newest first. */
@@ -64,6 +103,66 @@ export async function fetchArticles(query = {}) {
 export async function fetchArticle(slug) {
   const matches = await fetchArticles({ slug });
   return matches.find((article) => article.slug === slug);
+}
+
+/** Return the folder of each name: `c` for "C#", `c-2` for "c" if it comes later, `other` for "..". */
+function assignFolders(names) {
+  const folders = new Map();
+  const taken = new Set();
+  for (const name of names) {
+    const words = name.toLowerCase().normalize("NFC").match(/[\p{L}\p{N}\p{M}]+/gu) ?? ["other"];
+    const base = [...words.join("-")].slice(0, 50).join(""); // at most 200 bytes
+    let folder = base;
+    for (let number = 2; taken.has(folder); number++) folder = `${base}-${number}`;
+    taken.add(folder);
+    folders.set(name, folder);
+  }
+  return folders;
+}
+
+/** Return a list for each name that articles have, in the folder `kind`, and link the articles to these lists. */
+function groupArticles(articles, kind, title, namesOf) {
+  const names = articles.flatMap(namesOf).filter(Boolean);
+  const folders = assignFolders(new Set(names.reverse())); // the oldest first, so that new articles move no list
+  const lists = new Map();
+  for (const [name, folder] of folders) {
+    lists.set(name, { path: `${kind}/${folder}`, title: `${title}: ${name}`, articles: [] });
+  }
+  for (const article of articles) {
+    const own = [...new Set(namesOf(article))].filter(Boolean);
+    for (const name of own) lists.get(name).articles.push(article);
+    article[`${kind}Links`] = own.map((name) => ({ name, url: listUrl(lists.get(name).path) }));
+  }
+  return [...lists.values()];
+}
+
+/** Return the pages of a list, with at most PAGE_SIZE articles each. */
+function paginate({ path, title, articles }) {
+  const last = Math.max(1, Math.ceil(articles.length / PAGE_SIZE));
+  const pathOf = (number) => (number > 1 ? `${path || "page"}/${number}` : path);
+  return Array.from({ length: last }, (_, index) => ({
+    path: pathOf(index + 1),
+    url: listUrl(pathOf(index + 1)),
+    title: index ? `${title}, page ${index + 1}` : title,
+    description: `${title}, the newest first.`,
+    articles: articles.slice(index * PAGE_SIZE, (index + 1) * PAGE_SIZE),
+    newerUrl: index ? listUrl(pathOf(index)) : "",
+    olderUrl: index + 1 < last ? listUrl(pathOf(index + 2)) : "",
+  }));
+}
+
+/** Return the articles with their links, and each page of each list: all articles, a category, a keyword. */
+export async function readContent() {
+  const articles = await fetchArticles();
+  const linkTo = (article) => article && { title: article.title, url: articleUrl(article.slug) };
+  articles.forEach((article, index) => {
+    article.newer = linkTo(articles[index - 1]);
+    article.older = linkTo(articles[index + 1]);
+  });
+  const categories = groupArticles(articles, "category", "Category", ({ category }) => [category]);
+  const keywords = groupArticles(articles, "keyword", "Keyword", (article) => article.keywords);
+  const lists = [{ path: "", title: "Articles", articles }, ...categories, ...keywords];
+  return { articles, lists: lists.flatMap(paginate) };
 }
 
 /** Return an article's structured data with its URL and yours, as JSON that is safe inside a script element. */

@@ -1,15 +1,11 @@
 <?php
-// Write a static site of all articles: lists, a page for each article, a feed and a sitemap.xml.
+// Write a static site: a page for each article, lists of all and by category and keyword, a feed and a sitemap.xml.
 
-// PHP only warns of a failed download and would go on.
-set_error_handler(fn($level, $message) => exit_with($message));
+// PHP only warns of what fails, and would go on.
+set_error_handler(fn($level, $message) => error_reporting() & $level ? throw new RuntimeException($message) : false);
 
-foreach (["ARTICLES_URL", "ARTICLES_KEY", "SITE"] as $name) {
-    getenv($name) || exit_with("Set the environment variable $name.");
-}
-define("SITE", rtrim(getenv("SITE"), "/"));
-define("SITE_NAME", getenv("SITE_NAME") ?: parse_url(SITE, PHP_URL_HOST));
-define("SITE_TIMEZONE", getenv("SITE_TIMEZONE") ?: "UTC");
+require __DIR__ . "/articles.php";
+
 const LANGUAGE = "en";
 const PAGE_SIZE = 50;
 const FEED_SIZE = 20;
@@ -20,65 +16,11 @@ body { overflow-wrap: break-word; }
 img { max-width: 100%; height: auto; }
 .banner { width: 100%; aspect-ratio: 1200 / 630; object-fit: cover; }
 pre, table { display: block; overflow-x: auto; }
+nav a { display: block; }
 ";
-
-function exit_with($message) {
-    fwrite(STDERR, "$message\n");
-    exit(1);
-}
-
-function article_url($slug) {
-    return SITE . "/articles/" . rawurlencode($slug) . "/";
-}
-
-function list_url($number) {
-    return SITE . ($number > 1 ? "/page/$number/" : "/");
-}
 
 function escape($text) {
     return htmlspecialchars($text, ENT_QUOTES | ENT_XML1);
-}
-
-function fetch_json($path, $query = []) {
-    $http = ["header" => "x-api-key: " . getenv("ARTICLES_KEY"), "ignore_errors" => true, "timeout" => 60];
-    $url = getenv("ARTICLES_URL") . "/$path?" . http_build_query($query);
-    $response = json_decode(file_get_contents($url, false, stream_context_create(["http" => $http])));
-    $status = substr($http_response_header[0], 9); // HTTP/1.1 401 Unauthorized
-    return isset($response->data) ? $response : exit_with("$url: " . ($response->detail ?? $status));
-}
-
-/** Yield every article that matches the query, or every article, the newest first. */
-function fetch_articles($query = []) {
-    for ($skip = 0, $total = 1; $skip < $total; ) {
-        $page = fetch_json("articles", $query + ["take" => 100, "skip" => $skip]);
-        yield from $page->data;
-        $skip += $page->meta->take;
-        $total = $page->data ? $page->meta->total : 0;
-    }
-}
-
-/** Return the article with this slug, or null. Other servers of this API may ignore the filter, so compare. */
-function fetch_article($slug) {
-    foreach (fetch_articles(["slug" => $slug]) as $article) {
-        if ($article->slug === $slug) {
-            return $article;
-        }
-    }
-    return null;
-}
-
-/** Return an article's structured data with its URL and yours, as JSON that is safe inside a script element. */
-function structured_data($article) {
-    foreach ($article->schemaMarkup->{"@graph"} as $node) {
-        if (preg_grep('/(Article|Posting)$/', (array) ($node->{"@type"} ?? []))) {
-            $node->mainEntityOfPage ??= article_url($article->slug);
-            if (is_object($node->author ?? null)) {
-                $node->author->url ??= SITE . "/";
-            }
-        }
-    }
-    $flags = JSON_HEX_TAG | JSON_UNESCAPED_UNICODE | JSON_UNESCAPED_SLASHES | JSON_PRESERVE_ZERO_FRACTION;
-    return json_encode($article->schemaMarkup, $flags);
 }
 
 /** Return content in which the keyboard reaches what scrolls. */
@@ -116,44 +58,64 @@ function render_page($type, $url, $title, $description, $body, $head = "") {
         HTML;
 }
 
+function render_link($url, $text, $rel = "") {
+    $attribute = $rel ? " rel=\"$rel\"" : "";
+    return "<a$attribute href=\"" . escape($url) . "\">" . escape($text) . "</a>";
+}
+
 /** Return the line with an article's date, in your site's time zone, and its category. */
 function render_facts($article) {
     $published = $article->publishedAt;
-    $day = (new DateTime($published))->setTimezone(new DateTimeZone(SITE_TIMEZONE))->format("Y-m-d");
-    return implode(" · ", array_filter(["<time datetime=\"$published\">$day</time>", escape($article->category)]));
+    $day = (new DateTime($published))->setTimezone(SITE_TIMEZONE)->format("Y-m-d");
+    $links = array_map(fn($link) => render_link(...$link), $article->category_links);
+    return implode(" · ", ["<time datetime=\"$published\">$day</time>", ...$links]);
 }
 
-function render_article($article) {
+/** Return what follows an article's content: its keywords, and links to the articles before and after it. */
+function render_footer($article, $newer, $older) {
+    $keywords = implode(", ", array_map(fn($link) => render_link($link[0], $link[1], "tag"), $article->keyword_links));
+    $nav = $newer ? render_link(article_url($newer->slug), "Newer: $newer->title", "prev") . "\n" : "";
+    $nav .= $older ? render_link(article_url($older->slug), "Older: $older->title", "next") . "\n" : "";
+    return ($keywords ? "\n<p>Keywords: $keywords</p>" : "") . "\n<nav>\n$nav</nav>";
+}
+
+function render_article($article, $newer, $older) {
     $head = "<meta property=\"article:published_time\" content=\"$article->publishedAt\">\n"
         . '<script type="application/ld+json">' . structured_data($article) . "</script>\n";
-    $body = "<p><a href=\"" . escape(SITE) . "/\">Articles</a></p>\n"
+    $body = "<p>" . render_link(SITE . "/", "Articles") . "</p>\n"
         . "<h1>" . escape($article->title) . "</h1>\n<p>" . render_facts($article) . "</p>\n";
     if ($article->bannerUrl) {
         $banner = escape($article->bannerUrl);
         $head = "<meta property=\"og:image\" content=\"$banner\">\n$head";
         $body .= "<img class=\"banner\" src=\"$banner\" alt=\"\" width=\"1200\" height=\"630\">\n";
     }
-    $body .= scrollable($article->contentHtml);
+    $body .= scrollable($article->contentHtml) . render_footer($article, $newer, $older);
     return render_page("article", article_url($article->slug), $article->metaTitle, $article->metaDesc, $body, $head);
 }
 
 /** Return an article's entry in a list. */
 function render_item($article) {
-    $link = '<a href="' . escape(article_url($article->slug)) . '">' . escape($article->title) . "</a>";
+    $link = render_link(article_url($article->slug), $article->title);
     return "<li>$link<br>" . render_facts($article) . "</li>\n";
 }
 
-function render_list($articles, $number, $last) {
-    $title = $number > 1 ? "Articles, page $number" : "Articles";
-    $items = implode("", array_map("render_item", $articles));
-    $nav = "";
-    foreach ([[$number - 1, "prev", "Newer articles"], [$number + 1, "next", "Older articles"]] as [$to, $rel, $text]) {
-        if ($to >= 1 && $to <= $last) {
-            $nav .= "<a rel=\"$rel\" href=\"" . escape(list_url($to)) . "\">$text</a>\n";
-        }
+/** Return the text of each page of a list by its path, the first page last. */
+function render_list($path, $title, $articles) {
+    $pages = array_chunk($articles, PAGE_SIZE) ?: [[]];
+    $path_of = fn($index) => $index ? ($path ?: "page") . "/" . ($index + 1) : $path;
+    $files = [];
+    foreach (array_reverse($pages, true) as $index => $page) {
+        $heading = $index ? "$title, page " . ($index + 1) : $title;
+        $newer = $index ? render_link(list_url($path_of($index - 1)), "Newer articles", "prev") . "\n" : "";
+        $has_older = $index + 1 < count($pages);
+        $older = $has_older ? render_link(list_url($path_of($index + 1)), "Older articles", "next") . "\n" : "";
+        $home = $path_of($index) === "" ? "" : "<p>" . render_link(SITE . "/", "Articles") . "</p>\n";
+        $items = implode("", array_map("render_item", $page));
+        $body = "$home<h1>" . escape($heading) . "</h1>\n<ul>\n$items</ul>\n<nav>\n$newer$older</nav>";
+        $html = render_page("website", list_url($path_of($index)), $heading, "$heading, the newest first.", $body);
+        $files[ltrim($path_of($index) . "/index.html", "/")] = $html;
     }
-    $body = "<h1>$title</h1>\n<ul>\n$items</ul>\n<nav>\n$nav</nav>";
-    return render_page("website", list_url($number), $title, "All our articles, the newest first.", $body);
+    return $files;
 }
 
 function render_feed_item($article) {
@@ -205,22 +167,29 @@ function render_sitemap($entries) {
 function render_site() {
     $articles = iterator_to_array(fetch_articles(), false);
     $entries = fetch_json("sitemap")->data;
+    $categories = group_articles($articles, "category", fn($article) => [$article->category]);
+    $keywords = group_articles($articles, "keyword", fn($article) => $article->keywords);
     $files = [];
-    foreach ($articles as $article) {
-        $files["articles/$article->slug/index.html"] = render_article($article);
+    foreach ($articles as $index => $article) {
+        $html = render_article($article, $articles[$index - 1] ?? null, $articles[$index + 1] ?? null);
+        $files["articles/$article->slug/index.html"] = $html;
     }
-    $pages = array_chunk($articles, PAGE_SIZE) ?: [[]];
-    foreach (array_reverse($pages, true) as $index => $page) {
-        $path = $index ? "page/" . ($index + 1) . "/index.html" : "index.html";
-        $files[$path] = render_list($page, $index + 1, count($pages));
+    foreach ([...$keywords, ...$categories] as $list) {
+        $files += render_list($list->path, $list->title, $list->articles);
     }
+    $files += render_list("", "Articles", $articles);
     $files["feed.xml"] = render_feed(array_slice($articles, 0, FEED_SIZE));
     $files["sitemap.xml"] = render_sitemap($entries);
     return $files;
 }
 
-function file_names($folder) {
-    return is_dir($folder) ? array_diff(scandir($folder), [".", ".."]) : [];
+/** Return the paths of the pages below a folder, the deepest first. */
+function find_pages($folder) {
+    $pages = [];
+    foreach (is_dir($folder) ? array_diff(scandir($folder), [".", ".."]) : [] as $name) {
+        array_push($pages, ...find_pages("$folder/$name"));
+    }
+    return is_file("$folder/index.html") ? [...$pages, "$folder/index.html"] : $pages;
 }
 
 /** Replace the files that differ, each atomically, then remove the pages that no longer exist. */
@@ -233,18 +202,18 @@ function write_site($site, $files) {
             rename("$path.new", $path);
         }
     }
-    foreach (["articles", "page"] as $folder) {
-        foreach (file_names("$site/$folder") as $name) {
-            if (!isset($files["$folder/$name/index.html"])) {
-                foreach (file_names("$site/$folder/$name") as $file) {
-                    unlink("$site/$folder/$name/$file");
-                }
-                rmdir("$site/$folder/$name");
+    foreach (["articles", "page", "category", "keyword"] as $folder) {
+        foreach (find_pages("$site/$folder") as $path) {
+            if (!isset($files[substr($path, strlen("$site/"))])) {
+                unlink($path);
+                scandir(dirname($path)) === [".", ".."] && rmdir(dirname($path));
             }
         }
     }
 }
 
-if (realpath($_SERVER["SCRIPT_FILENAME"]) === __FILE__) {
+try {
     write_site($argv[1] ?? "site", render_site());
+} catch (RuntimeException $error) {
+    exit_with($error->getMessage());
 }

@@ -1,29 +1,28 @@
-"""Write a static site of all articles: lists, a page for each article, a feed and a sitemap.xml."""
+"""Write a static site: a page for each article, lists of all and by category and keyword, a feed and a sitemap.xml."""
 
-import json
-import os
 import re
-import shutil
 import sys
-from collections.abc import Iterator
-from datetime import UTC, datetime
+from contextlib import suppress
+from datetime import datetime
 from email.utils import format_datetime
 from html import escape
-from http.client import HTTPException
 from pathlib import Path
-from typing import Any
-from urllib.error import HTTPError
-from urllib.parse import quote, urlencode, urlsplit
-from urllib.request import Request, urlopen
-from zoneinfo import ZoneInfo
+from urllib.parse import quote
 
-for name in ("ARTICLES_URL", "ARTICLES_KEY", "SITE"):
-    if not os.environ.get(name):
-        sys.exit(f"Set the environment variable {name}.")
-API, KEY, SITE = os.environ["ARTICLES_URL"], os.environ["ARTICLES_KEY"], os.environ["SITE"].rstrip("/")
-SITE_NAME = os.environ.get("SITE_NAME") or urlsplit(SITE).netloc
-ZONE_NAME = os.environ.get("SITE_TIMEZONE") or "UTC"
-ZONE = UTC if ZONE_NAME == "UTC" else ZoneInfo(ZONE_NAME)  # ZoneInfo needs data that Windows lacks.
+from articles import (
+    SITE,
+    SITE_NAME,
+    ZONE,
+    Article,
+    List,
+    article_url,
+    fetch_articles,
+    fetch_json,
+    group_articles,
+    list_url,
+    structured_data,
+)
+
 LANGUAGE = "en"
 PAGE_SIZE = 50
 FEED_SIZE = 20
@@ -34,55 +33,8 @@ body { overflow-wrap: break-word; }
 img { max-width: 100%; height: auto; }
 .banner { width: 100%; aspect-ratio: 1200 / 630; object-fit: cover; }
 pre, table { display: block; overflow-x: auto; }
+nav a { display: block; }
 """
-
-Article = dict[str, Any]
-
-
-def article_url(slug: str) -> str:
-    return f"{SITE}/articles/{quote(slug, safe='')}/"
-
-
-def list_url(number: int) -> str:
-    return f"{SITE}/page/{number}/" if number > 1 else f"{SITE}/"
-
-
-def fetch_json(path: str, **query: Any) -> dict[str, Any]:
-    request = Request(f"{API}/{path}?{urlencode(query)}", headers={"x-api-key": KEY})
-    try:
-        with urlopen(request, timeout=60) as response:
-            body: dict[str, Any] = json.load(response)
-            return body
-    except HTTPError as error:
-        is_problem = error.headers.get_content_type() == "application/problem+json"
-        reason = json.load(error)["detail"] if is_problem else error.reason
-        raise OSError(f"{error.code} {reason}") from error
-
-
-def fetch_articles(**query: Any) -> Iterator[Article]:
-    """Yield every article that matches the query, or every article, the newest first."""
-    skip, total = 0, 1
-    while skip < total:
-        page = fetch_json("articles", **query, take=100, skip=skip)
-        yield from page["data"]
-        skip += page["meta"]["take"]
-        total = page["meta"]["total"] if page["data"] else 0
-
-
-def fetch_article(slug: str) -> Article | None:
-    """Return the article with this slug, or None. Other servers of this API may ignore the filter, so compare."""
-    return next((article for article in fetch_articles(slug=slug) if article["slug"] == slug), None)
-
-
-def structured_data(article: Article) -> str:
-    """Return an article's structured data with its URL and yours, as JSON that is safe inside a script element."""
-    markup = article["schemaMarkup"]
-    for node in markup["@graph"]:
-        if isinstance(node, dict) and re.search(r"(Article|Posting)\b", str(node.get("@type"))):
-            node.setdefault("mainEntityOfPage", article_url(article["slug"]))
-            if isinstance(node.get("author"), dict):
-                node["author"].setdefault("url", f"{SITE}/")
-    return json.dumps(markup, ensure_ascii=False).replace("<", "\\u003c")
 
 
 def scrollable(html: str) -> str:
@@ -116,42 +68,67 @@ def render_page(kind: str, url: str, title: str, description: str, body: str, he
 """
 
 
+def render_link(url: str, text: str, rel: str = "") -> str:
+    attribute = f' rel="{rel}"' if rel else ""
+    return f'<a{attribute} href="{escape(url)}">{escape(text)}</a>'
+
+
 def render_facts(article: Article) -> str:
     """Return the line with an article's date, in your site's time zone, and its category."""
     published = article["publishedAt"]
     day = datetime.fromisoformat(published).astimezone(ZONE).date()
-    return " · ".join(filter(None, [f'<time datetime="{published}">{day}</time>', escape(article["category"])]))
+    links = [render_link(url, name) for url, name in article["categoryLinks"]]
+    return " · ".join([f'<time datetime="{published}">{day}</time>', *links])
 
 
-def render_article(article: Article) -> str:
+def render_footer(article: Article, newer: Article | None, older: Article | None) -> str:
+    """Return what follows an article's content: its keywords, and links to the articles before and after it."""
+    keywords = ", ".join(render_link(url, name, "tag") for url, name in article["keywordLinks"])
+    nav = [
+        render_link(article_url(other["slug"]), f"{label}: {other['title']}", rel)
+        for other, label, rel in ((newer, "Newer", "prev"), (older, "Older", "next"))
+        if other
+    ]
+    return (f"\n<p>Keywords: {keywords}</p>" if keywords else "") + "\n".join(["\n<nav>", *nav, "</nav>"])
+
+
+def render_article(article: Article, newer: Article | None, older: Article | None) -> str:
     title, banner = escape(article["title"]), escape(article["bannerUrl"])
     head = f"""<meta property="article:published_time" content="{article["publishedAt"]}">
 <script type="application/ld+json">{structured_data(article)}</script>
 """
-    body = f"""<p><a href="{escape(SITE)}/">Articles</a></p>
+    body = f"""<p>{render_link(f"{SITE}/", "Articles")}</p>
 <h1>{title}</h1>
 <p>{render_facts(article)}</p>
 """
     if banner:
         head = f'<meta property="og:image" content="{banner}">\n{head}'
         body += f'<img class="banner" src="{banner}" alt="" width="1200" height="630">\n'
-    body += scrollable(article["contentHtml"])
+    body += scrollable(article["contentHtml"]) + render_footer(article, newer, older)
     return render_page("article", article_url(article["slug"]), article["metaTitle"], article["metaDesc"], body, head)
 
 
 def render_item(article: Article) -> str:
     """Return an article's entry in a list."""
-    url, title = escape(article_url(article["slug"])), escape(article["title"])
-    return f'<li><a href="{url}">{title}</a><br>{render_facts(article)}</li>\n'
+    return f"<li>{render_link(article_url(article['slug']), article['title'])}<br>{render_facts(article)}</li>\n"
 
 
-def render_list(articles: list[Article], number: int, last: int) -> str:
-    items = "".join(render_item(article) for article in articles)
-    links = [(number - 1, "prev", "Newer articles"), (number + 1, "next", "Older articles")]
-    nav = [f'<a rel="{rel}" href="{escape(list_url(to))}">{text}</a>\n' for to, rel, text in links if 1 <= to <= last]
-    title = "Articles" if number == 1 else f"Articles, page {number}"
-    body = f"<h1>{title}</h1>\n<ul>\n{items}</ul>\n<nav>\n{''.join(nav)}</nav>"
-    return render_page("website", list_url(number), title, "All our articles, the newest first.", body)
+def render_list(all: List) -> dict[str, str]:
+    """Return the text of each page of a list by its path, the first page last."""
+    last = max(1, -(-len(all.articles) // PAGE_SIZE))
+    paths = [all.path, *(f"{all.path or 'page'}/{number}" for number in range(2, last + 1))]
+    files = {}
+    for index in range(last - 1, -1, -1):
+        title = f"{all.title}, page {index + 1}" if index else all.title
+        items = "".join(map(render_item, all.articles[index * PAGE_SIZE : (index + 1) * PAGE_SIZE]))
+        newer = [render_link(list_url(paths[index - 1]), "Newer articles", "prev")] if index else []
+        older = [render_link(list_url(path), "Older articles", "next") for path in paths[index + 1 : index + 2]]
+        home = f"<p>{render_link(f'{SITE}/', 'Articles')}</p>\n" if paths[index] else ""
+        nav = "\n".join(["<nav>", *newer, *older, "</nav>"])
+        body = f"{home}<h1>{escape(title)}</h1>\n<ul>\n{items}</ul>\n{nav}"
+        path = f"{paths[index]}/index.html".lstrip("/")
+        files[path] = render_page("website", list_url(paths[index]), title, f"{title}, the newest first.", body)
+    return files
 
 
 def render_feed_item(article: Article) -> str:
@@ -192,11 +169,13 @@ def render_sitemap(entries: list[dict[str, str]]) -> str:
 def render_site() -> dict[str, str]:
     """Return the text of each file by its path. Articles come first, so that lists name only pages that exist."""
     articles, entries = list(fetch_articles()), fetch_json("sitemap")["data"]
-    files = {f"articles/{article['slug']}/index.html": render_article(article) for article in articles}
-    last = max(1, -(-len(articles) // PAGE_SIZE))
-    for number in range(last, 0, -1):
-        path = f"page/{number}/index.html" if number > 1 else "index.html"
-        files[path] = render_list(articles[(number - 1) * PAGE_SIZE : number * PAGE_SIZE], number, last)
+    categories = group_articles(articles, "category", lambda article: [article["category"]])
+    keywords = group_articles(articles, "keyword", lambda article: article["keywords"])
+    files = {}
+    for newer, article, older in zip([None, *articles], articles, [*articles[1:], None], strict=False):
+        files[f"articles/{article['slug']}/index.html"] = render_article(article, newer, older)
+    for articles_of in (*keywords, *categories, List("", "Articles", articles)):
+        files |= render_list(articles_of)
     return files | {"feed.xml": render_feed(articles[:FEED_SIZE]), "sitemap.xml": render_sitemap(entries)}
 
 
@@ -209,13 +188,17 @@ def write_site(site: Path, files: dict[str, str]) -> None:
             new = path.with_name(f"{path.name}.new")
             new.write_bytes(content)
             new.replace(path)
-    for folder in (*site.glob("articles/*"), *site.glob("page/*")):
-        if f"{folder.relative_to(site).as_posix()}/index.html" not in files:
-            shutil.rmtree(folder)
+    for folder in ("articles", "page", "category", "keyword"):
+        # The longest paths come first, so that category/news/2 is removed before category/news.
+        for path in sorted((site / folder).rglob("index.html"), key=lambda path: -len(path.parts)):
+            if path.relative_to(site).as_posix() not in files:
+                path.unlink()
+                with suppress(OSError):  # the folder stays if it is not empty
+                    path.parent.rmdir()
 
 
 if __name__ == "__main__":
     try:
         write_site(Path(*sys.argv[1:] or ["site"]), render_site())
-    except (HTTPException, OSError, ValueError) as error:
-        sys.exit(f"{API}: {error}")
+    except OSError as error:
+        sys.exit(str(error))

@@ -8,9 +8,12 @@ import shutil
 import subprocess
 import time
 import xml.etree.ElementTree as ElementTree
+from collections import defaultdict
 from datetime import datetime
 from email.utils import parsedate_to_datetime
 from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from threading import Thread
 from urllib.parse import unquote
 from zoneinfo import ZoneInfo
 
@@ -32,18 +35,31 @@ from helpers import (
 EXAMPLES = PROJECT / "examples"
 PROGRAMS = ("javascript", "python", "php")
 GENERATORS = ("astro", "eleventy", "nextjs")
-SITE = "https://www.example.com"
+SITE = "https://www.example.com/blog"
 SITE_NAME = "Tom & Ann’s <café>"
 ZONE = ZoneInfo("Europe/Berlin")
 SITEMAP_XMLNS = "{http://www.sitemaps.org/schemas/sitemap/0.9}"
 ATOM_LINK = "{http://www.w3.org/2005/Atom}link"
 WRONG_KEY = "The API key in the x-api-key header is not valid."
+WRONG_VARIABLES = [
+    ("ARTICLES_URL", ""),
+    ("ARTICLES_URL", "127.0.0.1:8000/api/public/v1"),
+    ("ARTICLES_URL", "http://127.0.0.1:2/api/public/v1"),
+    ("ARTICLES_URL", "OTHER_SERVER"),
+    ("ARTICLES_KEY", ""),
+    ("ARTICLES_KEY", "wrong"),
+    ("SITE", ""),
+    ("SITE", "example.com"),
+    ("SITE_TIMEZONE", "Berlin"),
+]
 HOSTILE = article_json(
     1,
     title='</title><script>x</script> & "más"',
     slug="a&b'ü",
     metaDesc='"><b>',
     bannerUrl="",
+    category="C#",
+    keywords=["C#", "c", "a/b", "..", "#", "Tea", "tea", "чай", "<b>'\""],
     publishedAt="2026-01-06T23:30:00.000Z",  # It is the 7th in Berlin.
     contentHtml="<pre>wide</pre><table><tr><td>wide</td></tr></table>",
 )
@@ -158,7 +174,7 @@ def assert_lists(site, articles):
     for number in range(1, last + 1):
         page = parse(site / (f"page/{number}/index.html" if number > 1 else "index.html"))
         shown = articles[(number - 1) * 50 : number * 50]
-        assert [unquote(url) for url in page.xpath("//li/a/@href")] == [article_url(item["slug"]) for item in shown]
+        assert [unquote(url) for url in page.xpath("//li/a[1]/@href")] == [article_url(item["slug"]) for item in shown]
         assert_head_and_facts(page, *shown)
         (canonical,) = page.xpath("//link[@rel='canonical']/@href")
         assert page.xpath("//meta[@property='og:url']/@content") == [canonical]
@@ -166,6 +182,47 @@ def assert_lists(site, articles):
         title = f"Articles, page {number}" if number > 1 else "Articles"
         assert page.findtext("head/title") == page.findtext(".//h1") == title
         assert page.xpath("//a[@rel='next']/@href") == [f"{SITE}/page/{number + 1}/"] * (number < last)
+
+
+def page_at(site, url):
+    return parse(site / unquote(url).removeprefix(f"{SITE}/") / "index.html")
+
+
+def read_list(site, url):
+    """Return the slugs of a list, from its first page to its last."""
+    slugs = []
+    while url:
+        page = page_at(site, url)
+        slugs += [unquote(link).split("/")[-2] for link in page.xpath("//li/a[1]/@href")]
+        url = next(iter(page.xpath("//a[@rel='next']/@href")), None)
+    return slugs
+
+
+def assert_groups(site, articles, kind, names_of, links):
+    """Check that articles link to the lists of their categories or keywords, and that these name the articles."""
+    slugs_of, url_of = defaultdict(list), {}
+    for slug, article in articles.items():
+        shown = {link.text: link.get("href") for link in page_at(site, article_url(slug)).xpath(links)}
+        assert list(shown) == names_of(article)
+        url_of |= shown
+        for name in shown:
+            slugs_of[name].append(slug)
+    assert {name: read_list(site, url) for name, url in url_of.items()} == slugs_of
+    for name, url in url_of.items():
+        assert page_at(site, url).findtext(".//h1") == f"{kind.title()}: {name}"
+        assert re.fullmatch(rf"{SITE}/{kind}/[\w-]+/", unquote(url))
+    assert len([*site.glob(f"{kind}/*")]) == len({url.lower() for url in url_of.values()}) == len(slugs_of)
+
+
+def assert_neighbours(site, articles):
+    """Check that each article links to the next newer and the next older one."""
+    slugs = [None, *articles, None]
+    for newer, slug, older in zip(slugs, articles, slugs[2:], strict=False):
+        page = page_at(site, article_url(slug))
+        for rel, label, neighbour in (("prev", "Newer", newer), ("next", "Older", older)):
+            shown = [(link.text, unquote(link.get("href"))) for link in page.xpath(f"//a[@rel='{rel}']")]
+            expected = neighbour and (f"{label}: {articles[neighbour]['title']}", article_url(neighbour))
+            assert shown == ([expected] if expected else [])
 
 
 def assert_feed(site, articles):
@@ -194,6 +251,9 @@ def assert_site(site, server, key):
     for slug, article in articles.items():
         assert_article_page(site / "articles" / slug / "index.html", article)
     assert_lists(site, articles.values())
+    assert_groups(site, articles, "category", lambda article: [article["category"]], "//p[time]//a")
+    assert_groups(site, articles, "keyword", lambda article: article["keywords"], "//a[@rel='tag']")
+    assert_neighbours(site, articles)
     assert_feed(site, articles.values())
     entries = fetch_data(server, key, SITEMAP)
     expected = {article_url(slug): entry["lastmod"] for slug, entry in entries.items()}
@@ -209,7 +269,7 @@ def read_files(site):
 def test_site_has_a_page_for_every_article(save, server, key, run, project, name):
     save(HOSTILE, *(article_json(number) for number in range(2, 121)))
     build = copy_example(name, project)
-    result = run(build, SITE=f"{SITE}/")
+    result = run(build, SITE=f"{SITE}/", ARTICLES_URL=f"http://127.0.0.1:{server.port}/api/public/v1/")
     assert result.returncode == 0, result.stdout + result.stderr
     assert_site(project / "site", server, key)
     before = read_files(project / "site")
@@ -220,22 +280,31 @@ def test_site_has_a_page_for_every_article(save, server, key, run, project, name
     assert read_files(project / "site") == before
 
 
-@pytest.mark.parametrize("name", PROGRAMS)
-def test_program_explains_errors_in_one_line(server, run, project, name):
-    build = copy_example(name, project)
-    for variable in ("ARTICLES_URL", "ARTICLES_KEY", "SITE"):
-        result = run(build, **{variable: ""})
-        assert (result.returncode, result.stderr) == (1, f"Set the environment variable {variable}.\n")
-    server.stop()
-    away = run(build)
-    assert (away.returncode, away.stderr.count("\n")) == (1, 1)
-    assert "/api/public/v1" in away.stderr
+@pytest.fixture
+def other_server(tmp_path):
+    """The URL of a server that responds with HTML to requests for articles and previews."""
+    write_files(tmp_path / "other", {"articles/preview": "<p>Hello</p>"})
+    handler = partial(SimpleHTTPRequestHandler, directory=tmp_path / "other")
+    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        Thread(target=server.serve_forever).start()
+        yield f"http://127.0.0.1:{server.server_port}"
+        server.shutdown()
+
+
+@pytest.mark.parametrize("name", [*PROGRAMS, *GENERATORS])
+def test_wrong_variables_are_explained_in_one_line(run, project, other_server, name):
+    shutil.copytree(EXAMPLES / name, project, dirs_exist_ok=True)
+    build = blocks((project / "README.md").read_text("utf-8"), "sh")[0].splitlines()[-1]
+    for variable, value in WRONG_VARIABLES:
+        result = run(build, **{variable: value.replace("OTHER_SERVER", other_server)})
+        assert (result.returncode, result.stderr.count("\n")) == (1, 1), result.stderr
+        assert f"{variable} is " in result.stderr or f"et {variable} to " in result.stderr
     assert not (project / "site").exists()
 
 
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_program_changes_only_what_differs(save, sql, run, project, name):
-    save(*(article_json(number) for number in range(1, 4)))
+    save(article_json(1, category="Old"), *(article_json(number) for number in range(2, 5)))
     # An import refuses such markup. Only another tool can write it.
     nodes = '{"name":"<\\/ScRiPt x <!-- &"},"text",{"@type":"Person","author":"Ann"},{"@type":"Article","author":"Ann"}'
     markup = f'{{"@context":"https://schema.org","@graph":[{nodes}]}}'
@@ -247,13 +316,14 @@ def test_program_changes_only_what_differs(save, sql, run, project, name):
     assert others == json.loads(f"[{nodes}]")[:-1]
     assert article == {"@type": "Article", "author": "Ann", "mainEntityOfPage": article_url("slug-2")}
 
-    untouched = (site / "articles/slug-3/index.html").stat().st_ino
+    untouched = (site / "articles/slug-4/index.html").stat().st_ino
     (site / "robots.txt").touch()
     save(article_json(2, title="Another title"), article_json(1, status="draft"))
     assert run(build).returncode == 0
     assert "Another title" in (site / "articles/slug-2/index.html").read_text()
-    assert (site / "articles/slug-3/index.html").stat().st_ino == untouched
+    assert (site / "articles/slug-4/index.html").stat().st_ino == untouched
     assert not (site / "articles/slug-1").exists()
+    assert [path.name for path in site.glob("category/*")] == ["news"]
     assert (site / "robots.txt").exists()
 
 
@@ -298,9 +368,9 @@ FETCH_ONE = {
     ),
     "python": (
         "python -c",
-        "from make_site import fetch_article; print((fetch_article('SLUG') or {}).get('slug', 'none'))",
+        "from articles import fetch_article; print((fetch_article('SLUG') or {}).get('slug', 'none'))",
     ),
-    "php": ("php -r", "require 'make-site.php'; echo fetch_article('SLUG')->slug ?? 'none', PHP_EOL;"),
+    "php": ("php -r", "require 'articles.php'; echo fetch_article('SLUG')->slug ?? 'none', PHP_EOL;"),
 }
 
 
@@ -318,7 +388,7 @@ def test_banners_are_downloaded_once(save, server, run, project):
     missing = f"http://127.0.0.1:{server.port}/static/banners/missing.svg"
     save(*(article_json(number, bannerUrl=url) for number, url in enumerate([banner, banner, missing, ""])))
     build = copy_example("javascript", project)
-    call, after = "await downloadBanners(articles, site);", "const articles = await fetchArticles();\n"
+    call, after = "await downloadBanners(articles, site);", "const { articles, lists } = await readContent();\n"
     assert call in (project / "README.md").read_text()
     program = (project / "make-site.mjs").read_text()
     program = program.replace(after, after + call)
@@ -346,7 +416,7 @@ def test_rebuild_script_builds_only_after_a_change(save, run, project):
     assert run("sh rebuild.sh true", ARTICLES_KEY="wrong").returncode > 0
 
 
-@pytest.mark.parametrize("name", ["articles.mjs", "replace-site.mjs", "all-articles.mjs"])
+@pytest.mark.parametrize("name", ["articles.mjs", "replace-site.mjs", "check.mjs", "content.mjs"])
 def test_copies_of_a_module_are_equal(name):
     copies = [path.read_text() for path in EXAMPLES.glob(f"*/{name}")]
     assert len(copies) > 1

@@ -1,3 +1,3 @@
 import { renderFeed } from "../articles.mjs";
 
-export default { data: { permalink: "/feed.xml" }, render: ({ articles }) => renderFeed(articles) };
+export default { data: { permalink: "/feed.xml" }, render: ({ site }) => renderFeed(site.articles) };

@@ -1,11 +1,16 @@
 import { formatDay } from "../articles.mjs";
 
 /** The line with an article's date and category. */
-export default function Facts({ article: { publishedAt, category } }) {
+export default function Facts({ article: { publishedAt, categoryLinks } }) {
   return (
     <>
       <time dateTime={publishedAt}>{formatDay(publishedAt)}</time>
-      {category && ` · ${category}`}
+      {categoryLinks.map(({ name, url }) => (
+        <span key={name}>
+          {" · "}
+          <a href={url}>{name}</a>
+        </span>
+      ))}
     </>
   );
 }

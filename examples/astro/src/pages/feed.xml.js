@@ -1,4 +1,4 @@
-import { allArticles } from "../../all-articles.mjs";
 import { renderFeed } from "../../articles.mjs";
+import { content } from "../../content.mjs";
 
-export const GET = async () => new Response(renderFeed(await allArticles));
+export const GET = async () => new Response(renderFeed((await content).articles));

@@ -1,35 +1,38 @@
-import { allArticles } from "../../all-articles.mjs";
-import { PAGE_SIZE, articleUrl, listUrl } from "../../articles.mjs";
+// A list: all articles, a category or a keyword.
+import { SITE, articleUrl } from "../../articles.mjs";
+import { content } from "../../content.mjs";
 import Facts from "../facts";
 
 export const dynamicParams = false;
 
-const countPages = async () => Math.max(1, Math.ceil((await allArticles).length / PAGE_SIZE));
-
-async function readNumber(params) {
-  const { page = [] } = await params;
-  return Number(page[1] ?? 1);
-}
-
 export async function generateStaticParams() {
-  return Array.from({ length: await countPages() }, (_, index) => ({ page: index ? ["page", String(index + 1)] : [] }));
+  const { lists } = await content;
+  return lists.map(({ path }) => ({ page: path ? path.split("/") : [] }));
 }
 
-const titleOf = (number) => (number > 1 ? `Articles, page ${number}` : "Articles");
+async function findList(params) {
+  const { page = [] } = await params;
+  const { lists } = await content;
+  // Next.js passes the path as it is to some functions, and percent-encoded to others.
+  return lists.find(({ path }) => [path, encodeURI(path)].includes(page.join("/")));
+}
 
 export async function generateMetadata({ params }) {
-  const number = await readNumber(params);
-  const [url, title, description] = [listUrl(number), titleOf(number), "All our articles, the newest first."];
+  const { url, title, description } = await findList(params);
   const openGraph = { type: "website", url, title, description };
   return { title, description, alternates: { canonical: url }, openGraph };
 }
 
 export default async function Page({ params }) {
-  const number = await readNumber(params);
-  const articles = (await allArticles).slice((number - 1) * PAGE_SIZE, number * PAGE_SIZE);
+  const { path, title, articles, newerUrl, olderUrl } = await findList(params);
   return (
     <>
-      <h1>{titleOf(number)}</h1>
+      {path && (
+        <p>
+          <a href={`${SITE}/`}>Articles</a>
+        </p>
+      )}
+      <h1>{title}</h1>
       <ul>
         {articles.map((article) => (
           <li key={article.slug}>
@@ -40,8 +43,8 @@ export default async function Page({ params }) {
         ))}
       </ul>
       <nav>
-        {number > 1 && <a rel="prev" href={listUrl(number - 1)}>Newer articles</a>}{" "}
-        {number < (await countPages()) && <a rel="next" href={listUrl(number + 1)}>Older articles</a>}
+        {newerUrl && <a rel="prev" href={newerUrl}>Newer articles</a>}
+        {olderUrl && <a rel="next" href={olderUrl}>Older articles</a>}
       </nav>
     </>
   );

@@ -1,6 +1,6 @@
-import { allArticles } from "../../all-articles.mjs";
 import { renderFeed } from "../../articles.mjs";
+import { content } from "../../content.mjs";
 
 export const dynamic = "force-static";
 
-export const GET = async () => new Response(renderFeed((await allArticles).slice(0, 20)));
+export const GET = async () => new Response(renderFeed((await content).articles));

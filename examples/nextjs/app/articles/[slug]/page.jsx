@@ -1,17 +1,17 @@
-import { allArticles } from "../../../all-articles.mjs";
 import { SITE, articleUrl, scrollable, structuredData } from "../../../articles.mjs";
+import { content } from "../../../content.mjs";
 import Facts from "../../facts";
 
 export const dynamicParams = false;
 
 export async function generateStaticParams() {
-  const articles = await allArticles;
+  const { articles } = await content;
   return articles.map(({ slug }) => ({ slug }));
 }
 
 async function findArticle(params) {
   const { slug } = await params;
-  const articles = await allArticles;
+  const { articles } = await content;
   // Next.js passes the slug as it is to some functions, and percent-encoded to others.
   return articles.find((article) => [article.slug, encodeURIComponent(article.slug)].includes(slug));
 }
@@ -28,8 +28,23 @@ export async function generateMetadata({ params }) {
   };
 }
 
+function Keywords({ links }) {
+  return (
+    <p>
+      Keywords:{" "}
+      {links.map(({ name, url }, index) => (
+        <span key={name}>
+          {index > 0 && ", "}
+          <a rel="tag" href={url}>{name}</a>
+        </span>
+      ))}
+    </p>
+  );
+}
+
 export default async function Page({ params }) {
   const article = await findArticle(params);
+  const { keywordLinks, newer, older } = article;
   return (
     <>
       <script type="application/ld+json" dangerouslySetInnerHTML={{ __html: structuredData(article) }} />
@@ -42,6 +57,11 @@ export default async function Page({ params }) {
       </p>
       {article.bannerUrl && <img className="banner" src={article.bannerUrl} alt="" width="1200" height="630" />}
       <div dangerouslySetInnerHTML={{ __html: scrollable(article.contentHtml) }} />
+      {keywordLinks.length > 0 && <Keywords links={keywordLinks} />}
+      <nav>
+        {newer && <a rel="prev" href={newer.url}>{`Newer: ${newer.title}`}</a>}
+        {older && <a rel="next" href={older.url}>{`Older: ${older.title}`}</a>}
+      </nav>
     </>
   );
 }

@@ -1,0 +1,142 @@
+<?php
+// Read the API, and prepare articles and lists for a site.
+
+const API_MEANING = "your service's API, such as http://127.0.0.1:8000/api/public/v1";
+const KEY_MEANING = "an API key of your service";
+const URL_PATTERN = '~^https?://[^\s/?#]+(/[^\s?#]*)?$~Di';
+const ADVICE = [
+    200 => "Set ARTICLES_URL to " . API_MEANING . ".",
+    401 => "Set ARTICLES_KEY to " . KEY_MEANING . ".",
+    404 => "Set ARTICLES_URL to " . API_MEANING . ".",
+];
+
+define("ARTICLES_URL", rtrim(read_variable("ARTICLES_URL", URL_PATTERN, API_MEANING), "/"));
+define("ARTICLES_KEY", read_variable("ARTICLES_KEY", '/^[!-~]+$/D', KEY_MEANING));
+const SITE_MEANING = "your site's URL, such as https://www.example.com";
+define("SITE", rtrim(read_variable("SITE", URL_PATTERN, SITE_MEANING), "/"));
+define("SITE_NAME", getenv("SITE_NAME") ?: explode("/", SITE)[2]);
+define("SITE_TIMEZONE", read_time_zone());
+
+function exit_with($message) {
+    fwrite(STDERR, "$message\n");
+    exit(1);
+}
+
+/** Return the value of an environment variable, or exit. */
+function read_variable($name, $pattern, $meaning) {
+    $value = getenv($name) ?: "";
+    $fault = $value === "" ? "missing" : "invalid";
+    return preg_match($pattern, $value) ? $value : exit_with("$name is $fault. Set it to $meaning.");
+}
+
+function read_time_zone() {
+    try {
+        return new DateTimeZone(getenv("SITE_TIMEZONE") ?: "UTC");
+    } catch (Exception) {
+        exit_with("SITE_TIMEZONE is invalid. Set it to a time zone, such as Europe/Berlin.");
+    }
+}
+
+function article_url($slug) {
+    return SITE . "/articles/" . rawurlencode($slug) . "/";
+}
+
+/** Return the URL of a list. The path is empty for the first list, otherwise `category/news/2` or so. */
+function list_url($path) {
+    return SITE . "/" . ($path === "" ? "" : implode("/", array_map("rawurlencode", explode("/", $path))) . "/");
+}
+
+/** Return the status line and the body of a response, even of an error. */
+function download($url) {
+    $http = ["header" => "x-api-key: " . ARTICLES_KEY, "ignore_errors" => true, "timeout" => 60];
+    $stream = @fopen($url, "r", false, stream_context_create(["http" => $http]));
+    if (!$stream) {
+        $reason = preg_replace('/^.*: /s', "", error_get_last()["message"]);
+        throw new RuntimeException("$url: $reason. Start the service, or set ARTICLES_URL to " . API_MEANING . ".");
+    }
+    $statuses = preg_grep('~^HTTP/~', stream_get_meta_data($stream)["wrapper_data"]); // one for each redirect
+    return [end($statuses), stream_get_contents($stream)];
+}
+
+function fetch_json($path, $query = []) {
+    $url = ARTICLES_URL . "/$path?" . http_build_query($query);
+    [$line, $body] = download($url);
+    [, $status, $phrase] = explode(" ", "$line  ", 3); // HTTP/1.1 401 Unauthorized
+    $response = json_decode($body);
+    if ($status === "200" && is_array($response->data ?? null)) {
+        return $response;
+    }
+    $reason = $status === "200" ? "This response is not from the API." : $response->detail ?? trim($phrase) . ".";
+    throw new RuntimeException(rtrim("$url: $status $reason " . (ADVICE[$status] ?? "")));
+}
+
+/** Yield every article that matches the query, or every article, the newest first. */
+function fetch_articles($query = []) {
+    for ($skip = 0, $total = 1; $skip < $total; ) {
+        $page = fetch_json("articles", $query + ["take" => 100, "skip" => $skip]);
+        yield from $page->data;
+        $skip += $page->meta->take;
+        $total = $page->data ? $page->meta->total : 0;
+    }
+}
+
+/** Return the article with this slug, or null. Other servers of this API may ignore the filter, so compare. */
+function fetch_article($slug) {
+    foreach (fetch_articles(["slug" => $slug]) as $article) {
+        if ($article->slug === $slug) {
+            return $article;
+        }
+    }
+    return null;
+}
+
+/** Return the folder of each name: `c` for "C#", `c-2` for "c" if it comes later, `other` for "..". */
+function assign_folders($names) {
+    $lower = function_exists("mb_strtolower") ? "mb_strtolower" : "strtolower";
+    $folders = [];
+    $taken = [];
+    foreach ($names as $name) {
+        preg_match_all('/[\p{L}\p{N}\p{M}]+/u', $lower($name), $words);
+        preg_match('/^.{0,50}/u', implode("-", $words[0]) ?: "other", $start); // at most 200 bytes
+        $folder = $start[0];
+        for ($number = 2; isset($taken[$folder]); $number++) {
+            $folder = "$start[0]-$number";
+        }
+        $taken[$folder] = true;
+        $folders[$name] = $folder;
+    }
+    return $folders;
+}
+
+/** Return a list for each name that articles have, in the folder `kind`, and link the articles to these lists. */
+function group_articles($articles, $kind, $names_of) {
+    $names = array_merge(...array_map($names_of, $articles));
+    // The oldest come first, so that new articles move no list.
+    $folders = assign_folders(array_diff(array_unique(array_reverse($names)), [""]));
+    $lists = [];
+    foreach ($folders as $name => $folder) {
+        $lists[$name] = (object) ["path" => "$kind/$folder", "title" => ucfirst($kind) . ": $name", "articles" => []];
+    }
+    foreach ($articles as $article) {
+        $article->{"{$kind}_links"} = [];
+        foreach (array_diff(array_unique($names_of($article)), [""]) as $name) {
+            $lists[$name]->articles[] = $article;
+            $article->{"{$kind}_links"}[] = [list_url($lists[$name]->path), $name];
+        }
+    }
+    return array_values($lists);
+}
+
+/** Return an article's structured data with its URL and yours, as JSON that is safe inside a script element. */
+function structured_data($article) {
+    foreach ($article->schemaMarkup->{"@graph"} as $node) {
+        if (preg_grep('/(Article|Posting)$/', (array) ($node->{"@type"} ?? []))) {
+            $node->mainEntityOfPage ??= article_url($article->slug);
+            if (is_object($node->author ?? null)) {
+                $node->author->url ??= SITE . "/";
+            }
+        }
+    }
+    $flags = JSON_HEX_TAG | JSON_UNESCAPED_UNICODE | JSON_UNESCAPED_SLASHES | JSON_PRESERVE_ZERO_FRACTION;
+    return json_encode($article->schemaMarkup, $flags);
+}

@@ -1,0 +1,153 @@
+"""Read the API, and prepare articles and lists for a site."""
+
+import json
+import os
+import re
+import sys
+import unicodedata
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+from datetime import UTC, tzinfo
+from http.client import HTTPException
+from typing import Any
+from urllib.error import HTTPError
+from urllib.parse import quote, urlencode
+from urllib.request import Request, urlopen
+from zoneinfo import ZoneInfo
+
+API_MEANING = "your service's API, such as http://127.0.0.1:8000/api/public/v1"
+KEY_MEANING = "an API key of your service"
+URL_PATTERN = r"https?://[^\s/?#]+(/[^\s?#]*)?"
+ADVICE = {
+    200: f"Set ARTICLES_URL to {API_MEANING}.",
+    401: f"Set ARTICLES_KEY to {KEY_MEANING}.",
+    404: f"Set ARTICLES_URL to {API_MEANING}.",
+}
+
+
+def read_variable(name: str, pattern: str, meaning: str) -> str:
+    """Return the value of an environment variable, or exit."""
+    value = os.environ.get(name, "")
+    if not re.fullmatch(pattern, value, re.IGNORECASE):
+        sys.exit(f"{name} is {'invalid' if value else 'missing'}. Set it to {meaning}.")
+    return value
+
+
+def read_zone() -> tzinfo:
+    name = os.environ.get("SITE_TIMEZONE") or "UTC"
+    try:
+        return UTC if name == "UTC" else ZoneInfo(name)  # ZoneInfo needs data that Windows lacks
+    except (KeyError, OSError, ValueError):
+        hint = ' and run "pip install tzdata"' if sys.platform == "win32" else ""
+        sys.exit(f"SITE_TIMEZONE is invalid. Set it to a time zone, such as Europe/Berlin{hint}.")
+
+
+API = read_variable("ARTICLES_URL", URL_PATTERN, API_MEANING).rstrip("/")
+KEY = read_variable("ARTICLES_KEY", "[!-~]+", KEY_MEANING)
+SITE = read_variable("SITE", URL_PATTERN, "your site's URL, such as https://www.example.com").rstrip("/")
+SITE_NAME = os.environ.get("SITE_NAME") or SITE.split("/")[2]
+ZONE = read_zone()
+Article = dict[str, Any]
+
+
+def article_url(slug: str) -> str:
+    return f"{SITE}/articles/{quote(slug, safe='')}/"
+
+
+def list_url(path: str) -> str:
+    """Return the URL of a list. The path is empty for the first list, otherwise `category/news/2` or so."""
+    return f"{SITE}/{quote(path)}/" if path else f"{SITE}/"
+
+
+def download(url: str) -> tuple[int, str, bytes]:
+    """Return the status, the reason phrase and the body of a response, even of an error."""
+    try:
+        with urlopen(Request(url, headers={"x-api-key": KEY}), timeout=60) as response:
+            return response.status, response.reason, response.read()
+    except HTTPError as error:
+        return error.code, error.reason, error.read()
+    except (HTTPException, OSError, ValueError) as error:
+        reason = getattr(error, "reason", error)
+        raise OSError(f"{url}: {reason}. Start the service, or set ARTICLES_URL to {API_MEANING}.") from error
+
+
+def parse_object(body: bytes) -> dict[str, Any]:
+    """Return a JSON object, or an empty one if the body is something else."""
+    try:
+        value = json.loads(body)
+    except ValueError:
+        return {}
+    return value if isinstance(value, dict) else {}
+
+
+def fetch_json(path: str, **query: Any) -> dict[str, Any]:
+    url = f"{API}/{path}?{urlencode(query)}"
+    status, phrase, body = download(url)
+    response = parse_object(body)
+    if status == 200 and isinstance(response.get("data"), list):
+        return response
+    reason = "This response is not from the API." if status == 200 else response.get("detail", f"{phrase}.")
+    raise OSError(f"{url}: {status} {reason} {ADVICE.get(status, '')}".rstrip())
+
+
+def fetch_articles(**query: Any) -> Iterator[Article]:
+    """Yield every article that matches the query, or every article, the newest first."""
+    skip, total = 0, 1
+    while skip < total:
+        page = fetch_json("articles", **query, take=100, skip=skip)
+        yield from page["data"]
+        skip += page["meta"]["take"]
+        total = page["meta"]["total"] if page["data"] else 0
+
+
+def fetch_article(slug: str) -> Article | None:
+    """Return the article with this slug, or None. Other servers of this API may ignore the filter, so compare."""
+    return next((article for article in fetch_articles(slug=slug) if article["slug"] == slug), None)
+
+
+def assign_folders(names: Iterable[str]) -> dict[str, str]:
+    """Return the folder of each name: `c` for "C#", `c-2` for "c" if it comes later, `other` for ".."."""
+    folders: dict[str, str] = {}
+    taken = set()
+    for name in names:
+        text = unicodedata.normalize("NFC", name.lower())
+        letters = (character if unicodedata.category(character)[0] in "LMN" else " " for character in text)
+        base = folder = "-".join("".join(letters).split())[:50] or "other"  # at most 200 bytes
+        number = 1
+        while folder in taken:
+            number += 1
+            folder = f"{base}-{number}"
+        taken.add(folder)
+        folders[name] = folder
+    return folders
+
+
+@dataclass
+class List:
+    path: str
+    title: str
+    articles: list[Article] = field(default_factory=list)
+
+
+def group_articles(articles: list[Article], kind: str, names_of: Callable[[Article], list[str]]) -> list[List]:
+    """Return a list for each name that articles have, in the folder `kind`, and link the articles to these lists."""
+    names = [name for article in articles for name in names_of(article) if name]
+    folders = assign_folders(dict.fromkeys(reversed(names)))  # the oldest first, so that new articles move no list
+    lists = {name: List(f"{kind}/{folder}", f"{kind.title()}: {name}") for name, folder in folders.items()}
+    for article in articles:
+        own = [name for name in dict.fromkeys(names_of(article)) if name]
+        for name in own:
+            lists[name].articles.append(article)
+        article[f"{kind}Links"] = [(list_url(lists[name].path), name) for name in own]
+    return list(lists.values())
+
+
+def structured_data(article: Article) -> str:
+    """Return an article's structured data with its URL and yours, as JSON that is safe inside a script element."""
+    markup = article["schemaMarkup"]
+    for node in markup["@graph"]:
+        if isinstance(node, dict) and re.search(r"(Article|Posting)\b", str(node.get("@type"))):
+            node.setdefault("mainEntityOfPage", article_url(article["slug"]))
+            if isinstance(node.get("author"), dict):
+                node["author"].setdefault("url", f"{SITE}/")
+    return json.dumps(markup, ensure_ascii=False).replace("<", "\\u003c")
