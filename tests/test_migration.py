@@ -5,7 +5,6 @@ import random
 import re
 import signal
 import sqlite3
-import subprocess
 import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing
@@ -19,8 +18,6 @@ from helpers import (
     PROJECT,
     client_with_key,
     close,
-    copy_database,
-    copy_project,
     create_application,
     create_key,
     database_url,
@@ -28,8 +25,6 @@ from helpers import (
     psycopg,
     run_command,
     run_sql,
-    save_articles,
-    subprocess_args,
 )
 from sqlalchemy import Column, Integer, Table
 
@@ -263,72 +258,6 @@ def test_new_table_is_empty_after_an_upgrade(older, sql):
     finally:
         db.metadata.remove(table)
     assert sql("SELECT count(*) FROM tag") == [(0,)]
-
-
-class Copy:
-    """A copy of the project, whose tables a developer changes."""
-
-    def __init__(self, folder: Path) -> None:
-        self.folder = copy_project(folder)
-
-    def change(self, name: str, old: str, new: str) -> None:
-        """Replace a text in a file."""
-        text = (self.folder / name).read_text("utf-8")
-        assert old in text, (name, old)
-        (self.folder / name).write_text(text.replace(old, new, 1), "utf-8")
-
-    def upgrade(self, database: Path) -> str:
-        """Run the first command with changed tables on a database; return its error, if it fails."""
-        arguments = subprocess_args(database, "-m", "flask", "keys", "create", "Bolt") | {"cwd": self.folder}
-        finished = subprocess.run(**arguments, timeout=60)
-        assert "Traceback" not in finished.stderr
-        return finished.stderr if finished.returncode else ""
-
-
-@pytest.mark.slow
-def test_changes_of_the_tables_as_described_lose_nothing(template, database, sql, tmp_path):
-    """CONTRIBUTING's steps for a new field, a new table, a renamed and a dropped column, one version each."""
-    copy_database(template, database)
-    copy = Copy(tmp_path)
-    save_articles(create_application(database), {"title": "A", "slug": "a", "contentHtml": "A"})
-    column = '    author: Mapped[str] = mapped_column(Text, server_default="")\n'
-    copy.change("models.py", "    keywords: Mapped[str]", column + "    keywords: Mapped[str]")
-    copy.change("storage/tables.py", "TABLES_VERSION = 4", "TABLES_VERSION = 5")
-    assert copy.upgrade(database) == ""
-    assert sql("SELECT author FROM article") == [("",)]
-    sql("UPDATE article SET author = 'Bo'")
-
-    with (copy.folder / "models.py").open("a") as models:
-        models.write("\n\nclass Tag(db.Model):\n    id: Mapped[int] = mapped_column(primary_key=True)\n")
-    copy.change("storage/tables.py", "TABLES_VERSION = 5", "TABLES_VERSION = 6")
-    assert copy.upgrade(database) == ""
-    assert sql("SELECT count(*) FROM tag") == [(0,)]
-    sql("INSERT INTO tag (id) VALUES (7)")
-
-    copy.change("models.py", column, column.replace("author", "writer"))
-    copy.change("storage/tables.py", "TABLES_VERSION = 6", "TABLES_VERSION = 7")
-    assert "column author of article" in copy.upgrade(database)
-    assert sql("SELECT author FROM article") == [("Bo",)]
-    copy.change("storage/migration.py", "]] = {}", ']] = {7: {"article.author": "writer"}}')
-    assert copy.upgrade(database) == ""
-    assert sql("SELECT writer FROM article") == [("Bo",)]
-
-    copy.change("models.py", column.replace("author", "writer"), "")
-    copy.change("storage/tables.py", "TABLES_VERSION = 7", "TABLES_VERSION = 8")
-    assert "column writer of article" in copy.upgrade(database)
-    assert sql("SELECT writer FROM article") == [("Bo",)]
-    copy.change("storage/migration.py", "= {3: ", '= {8: {"article.writer"}, 3: ')
-    assert copy.upgrade(database) == ""
-    assert sql("SELECT title, tag.id FROM article, tag") == [("A", 7)]
-
-    new = database.with_name("new.db")
-    assert copy.upgrade(new) == ""
-    assert set(sql(SCHEMA)) == set(run_sql(new, SCHEMA))
-    for version in SCRIPTS:
-        oldest = database.with_name(f"{version}.db")
-        execute_script(oldest, SCRIPTS[version])
-        assert copy.upgrade(oldest) == ""
-        assert set(run_sql(oldest, SCHEMA)) == set(run_sql(new, SCHEMA))
 
 
 @pytest.mark.slow
