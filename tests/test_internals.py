@@ -112,9 +112,8 @@ sys.stdin.read()
 
 
 @pytest.mark.sqlite
-@pytest.mark.parametrize("end", ["close", "stay"])
-@pytest.mark.parametrize("size", [10, 300_000])
-def test_commit_by_another_process_costs_one_render(client, save, database, is_hit, end, size):
+@pytest.mark.parametrize(("size", "end"), [(10, "stay"), (300_000, "close")])
+def test_commit_by_another_process_costs_one_render(client, save, database, is_hit, size, end):
     """SQLite checkpoints the larger commit, which changes the file itself."""
     save(*(article_json(number) for number in range(20)))
     arguments = [sys.executable, "-c", WRITE_AND_WAIT, str(database), str(size), end]

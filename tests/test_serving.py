@@ -281,9 +281,9 @@ def test_malformed_request_is_refused_as_problem_details(site, new_log, status):
     wait_for(lambda: len(logged(new_log())) == len(requests), new_log)
 
 
-def test_page_of_an_allowed_origin_may_read_refusals(start):
-    for origins, expected in (("https://www.example.com", True), ("", False)):
-        response = send(start(CORS_ORIGINS=origins), b"GET / HTTP/1.1\r\n\r\n")
+def test_page_of_an_allowed_origin_may_read_refusals(site, start):
+    for server, expected in ((start(CORS_ORIGINS="https://www.example.com"), True), (site.server, False)):
+        response = send(server, b"GET / HTTP/1.1\r\n\r\n")
         assert (b"\r\nAccess-Control-Allow-Origin: *\r\n" in response) == expected
 
 
@@ -326,7 +326,7 @@ def test_pipelining_clients_that_do_not_read_delay_nobody(site, new_log, large_r
     Other tests may keep the machine busy: a new client then may wait as long as that many small requests take. If each
     connection got a copy of its response, it would take ten times as long.
     """
-    clients = 100
+    clients = 40
     site.save(article_json(1))
     allowed = max(10, sum(seconds_of(site.get, path) for path in [LISTS[0], *["/healthz"] * clients]))
     with ExitStack() as stack:

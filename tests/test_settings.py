@@ -10,11 +10,12 @@ from datetime import UTC
 
 import pytest
 from click import ClickException
+from click.testing import CliRunner
 from helpers import PROJECT, copy_project, database_url, side_by_side, subprocess_args
 from sqlalchemy import make_url
 
 import settings
-from app import create_app
+from app import create_app, main
 from models import db
 from settings import SettingsError, load_environment, read_settings
 
@@ -214,17 +215,31 @@ def test_missing_driver_for_postgresql_says_what_to_install(monkeypatch):
         create_app({"DATABASE_URL": "postgresql://user:secret@db/x"})
 
 
-def test_every_program_names_what_it_cannot_use_in_one_line(database):
+def test_every_program_names_bad_settings_in_one_line(database):
+    programs = [subprocess_args(database, *command.split(), PORT="x", THREADS="x") for command in COMMANDS]
+    for result in run_all(programs):
+        assert_error(result, "PORT", "THREADS")
+
+
+@pytest.mark.parametrize(
+    ("variables", "words"),
+    [
+        *(({"HOST": host}, ["HOST", host]) for host in ("no such host", "192.0.2.1", "é..x")),
+        ({}, ["HOST 127.0.0.1, PORT ", ": Address already in use."]),
+    ],
+)
+def test_address_that_cannot_be_used_is_a_one_line_error(database, monkeypatch, variables, words):
+    monkeypatch.setattr("app.log_to_stderr", lambda _level: None)
     with socket.create_server(("127.0.0.1", 0)) as listener:
-        port = str(listener.getsockname()[1])
-        nowhere = {"DATABASE_URL": "sqlite:////no/such/folder/articles.db"}
-        cases = [(command, {"PORT": "x", "THREADS": "x"}, ["PORT", "THREADS"]) for command in COMMANDS]
-        cases += [("app.py", {"HOST": host}, ["HOST", host[:50]]) for host in ("no such host", "192.0.2.1", "é..x")]
-        cases += [("app.py", {"PORT": port}, [f"HOST 127.0.0.1, PORT {port}: Address already in use."])]
-        cases += [("app.py", nowhere, ["in the folder /no/such/folder (", "Set DATABASE_URL"])]
-        results = run_all(subprocess_args(database, *command.split(), **variables) for command, variables, _ in cases)
-    for result, (_, _, words) in zip(results, cases, strict=True):
-        assert_error(result, *words)
+        taken = {"PORT": str(listener.getsockname()[1]), "DATABASE_URL": database_url(database)}
+        result = CliRunner().invoke(main, env=taken | variables)
+    assert (result.exit_code, result.stdout, result.stderr.count("\n")) == (1, "", 1)
+    assert all(word in result.stderr for word in words), result.stderr
+
+
+def test_missing_folder_of_the_database_is_a_one_line_error(database):
+    nowhere = subprocess_args(database, "app.py", DATABASE_URL="sqlite:////no/such/folder/articles.db")
+    assert_error(subprocess.run(**nowhere, timeout=30), "in the folder /no/such/folder (", "Set DATABASE_URL")
 
 
 @pytest.mark.slow

@@ -275,7 +275,7 @@ def generated(max_examples, phases):
 
 
 # To find a smaller example for a failure can take minutes: only the slow test does so.
-@generated(25, [Phase.explicit, Phase.generate])
+@generated(12, [Phase.explicit, Phase.generate])
 def test_every_response_is_as_specified(service, library, sent):
     check_responses(service, library, sent)
 
