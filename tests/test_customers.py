@@ -96,7 +96,7 @@ def test_demo_is_changed_only_if_it_is_named(app, save, tables, monkeypatch, com
     assert "slug-1" in run_command(app, "articles", "list").stdout
 
 
-def test_setting_names_the_customer_of_commands_without_the_option(app, save, monkeypatch):
+def test_setting_names_the_customer_without_the_option(app, save, monkeypatch):
     for name in ("Acme", "Bistro"):
         save(minimal_json(1, title=name), customer=name)
     assert run_command(app, "articles", "list").exit_code == 1
@@ -105,7 +105,7 @@ def test_setting_names_the_customer_of_commands_without_the_option(app, save, mo
     assert "Acme" in run_command(app, "articles", "list", "--customer", "Acme").stdout
 
 
-def test_unknown_customer_gets_the_closest_name_and_twenty_others(app, monkeypatch):
+def test_unknown_customer_gets_the_closest_names(app, monkeypatch):
     with app.app_context():
         db.session.add_all(Customer(name=f"Customer {number:02}") for number in range(25))
         db.session.commit()

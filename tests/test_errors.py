@@ -72,7 +72,7 @@ def test_error_of_the_service_reveals_nothing_of_itself(app, client, caplog):
         (NotFound("There is no author 7."), "not_found", "There is no author 7."),
     ],
 )
-def test_error_of_an_extension_keeps_its_status_detail_and_headers(app, client, error, code, detail):
+def test_error_of_an_extension_keeps_status_detail_and_headers(app, client, error, code, detail):
     raise_at(app, "/failing", error)
     response = client.get("/failing")
     problem = assert_problem(response, error.code, code)

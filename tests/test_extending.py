@@ -50,7 +50,7 @@ def test_header_of_one_response_is_not_in_the_next(app, client, save):
 
 
 @pytest.mark.parametrize("megabytes", [0, 1])
-def test_requests_within_an_outer_application_context_see_commits(save, sql, key, database, megabytes):
+def test_requests_within_an_outer_app_context_see_commits(save, sql, key, database, megabytes):
     """Flask does not push another context for them, so the session would live on."""
     save(article_json(1))
     with application(database, CACHE_MB=megabytes) as app, app.app_context():

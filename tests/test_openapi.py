@@ -5,11 +5,9 @@ from functools import reduce
 
 import pytest
 from helpers import ENDPOINTS, LISTS, PROJECT, SITEMAP, article_json, import_articles
-from marshmallow import fields, missing, validate
+from marshmallow import missing, validate
 
-from endpoints.openapi import describe_field
-from fields import JsonText
-from schemas import ListQuerySchema, field_metadata
+from schemas import ListQuerySchema
 
 FORMS = ("Article", "ArticlePreview", "SitemapEntry")
 
@@ -103,15 +101,6 @@ def test_its_example_is_a_real_response_and_fully_described(client, document, sa
     described = document["components"]["schemas"][name]
     assert list(described["properties"]) == list(body["data"][0]) == described["required"]
     assert all(field["type"] and field["description"] for field in described["properties"].values())
-
-
-@pytest.mark.parametrize(("field_class", "metadata"), [(JsonText, field_metadata("It", "x")), (fields.String, {})])
-def test_field_that_cannot_be_described_is_named(field_class, metadata):
-    """The description is built when the application starts, so that no request fails."""
-    field = field_class(metadata=metadata)
-    field.name = "flag"
-    with pytest.raises(TypeError, match=f"cannot describe the field flag: add {field_class.__name__} to JSON_TYPES"):
-        describe_field(field)
 
 
 PROSE = {"description", "example", "examples", "info", "servers", "summary", "tags"}

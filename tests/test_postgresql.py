@@ -265,26 +265,6 @@ def test_restarted_server_is_read_again_at_once(cluster, mode):
     assert cluster.titles(service) == ["After the restart"] * 2
 
 
-def test_promoted_standby_is_served_with_every_write(cluster):
-    """One service reads from the standby all the time, another one follows the server that can be written."""
-    hosts = "&".join(f"host=127.0.0.1:{server.port}" for server in (cluster.primary, cluster.standby))
-    several = f"postgresql+psycopg://postgres@/{DATABASE}?{hosts}&target_session_attrs=read-write"
-    reader, follower = cluster.serve(cluster.standby.url(DATABASE)), cluster.serve(several)
-    cluster.set_title("Before")
-    cluster.standby.wait_for_replay(cluster.primary)
-    for service in (reader, follower) * 2:
-        assert cluster.titles(service) == ["Before"] * 2
-    cluster.primary.stop("immediate")
-    assert cluster.titles(reader) == ["Before"] * 2
-    assert cluster.get(follower).status == 503
-    cluster.standby.promote()
-    wait_for(lambda: cluster.get(follower).status == 200, lambda: f"{cluster.get(follower).body}")
-    for round_ in range(20):
-        cluster.standby.execute("UPDATE article SET title = %s", f"Round {round_}", database=DATABASE)
-        for service, path in product((reader, follower) * 2, (PREVIEW, FULL)):
-            assert set(cluster.titles(service, path)) == {f"Round {round_}"}
-
-
 PGBOUNCER = """
 [databases]
 {database} = host=127.0.0.1 port={port} user=postgres

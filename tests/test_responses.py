@@ -32,7 +32,7 @@ def test_changed_response_has_another_etag(client, large, sql, path):
 
 
 @each_endpoint
-def test_compressed_response_has_an_etag_of_its_own_and_both_match(client, large, path):
+def test_compressed_response_has_its_own_etag_and_both_match(client, large, path):
     plain = client.get(path).headers["ETag"]
     compressed = client.get(path, headers={"Accept-Encoding": "gzip"}).headers["ETag"]
     assert plain != compressed

@@ -45,15 +45,12 @@ from helpers import (
     wait_for,
 )
 from sqlalchemy import make_url
-from waitress.channel import HTTPChannel
 
 from auth import hash_key
 from commands.start_message import print_start_message
 from models import db
 from serving import log
 from serving.log import StderrHandler
-from serving.server import listen, serve_in_thread
-from serving.waitress_fixes import ApiChannel
 from settings import __version__
 
 HEALTH = b"GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n"
@@ -145,7 +142,7 @@ def wait_until_closed(server: Server) -> None:
 # --- Responses and connections
 
 
-def test_responses_keep_the_connection_unless_the_client_closes_it(site):
+def test_responses_keep_the_connection_open(site):
     site.save(article_json(1))
     request = partial(raw_request, x_api_key=site.key)
     requests = [
@@ -165,26 +162,6 @@ def test_responses_keep_the_connection_unless_the_client_closes_it(site):
         connection.sendall(request(LISTS[0], If_None_Match="*", Connection="close"))
         status, headers, _ = read_response(file)
         assert (status, headers["Connection"], file.read()) == (304, "close", b"")
-
-
-def test_event_loop_does_not_spin_while_a_thread_sends(monkeypatch):
-    """Whenever it wakes for a connection that a thread responds on, it takes the interpreter from the thread."""
-    interruptions = []
-
-    def handle_write(channel):
-        interruptions.extend(channel.requests)
-        HTTPChannel.handle_write(channel)
-
-    def large_page(_environ, start_response):
-        start_response("200 OK", [("Content-Length", str(LARGE_BYTES))])
-        return [bytes(LARGE_BYTES)]
-
-    monkeypatch.setattr(ApiChannel, "handle_write", handle_write, raising=False)
-    listener = listen("127.0.0.1", 0)
-    with serve_in_thread(large_page, listener, threads=1):
-        server = SimpleNamespace(host="127.0.0.1", port=listener.getsockname()[1])
-        assert [len(get(server, "/").body) for _ in range(5)] == [LARGE_BYTES] * 5
-    assert interruptions == []
 
 
 def test_search_may_be_sent_as_typed(site):
@@ -487,19 +464,6 @@ def run_service(shared: tuple[Flask, Server], **options: Any) -> Iterator[subpro
             assert process.wait(timeout=5) == 0
         finally:
             process.kill()
-
-
-@pytest.mark.slow
-def test_stalled_reader_of_the_log_stops_nothing(shared):
-    requests = 500  # lines of 60 bytes and more: almost twice what this pipe holds
-    with run_service(shared, pipesize=16384) as process:
-        server = SimpleNamespace(host="127.0.0.1", port=int(re.search(r":(\d+) ", process.stdout.readline())[1]))
-        for _ in range(requests):
-            assert get(server, "/healthz").status == 200
-        process.terminate()
-        assert process.wait(timeout=5) == 0
-        *lines, _ = process.stderr.read().split("\n")  # The last one may be cut.
-    assert 150 < len(lines) < requests
 
 
 # --- Starting

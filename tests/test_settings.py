@@ -66,7 +66,7 @@ def test_env_file_gives_what_is_not_set(env_file, monkeypatch):
     assert os.environ == before
 
 
-def test_line_of_env_file_that_python_dotenv_cannot_parse_is_its_warning(env_file, caplog):
+def test_malformed_line_of_env_file_is_a_warning(env_file, caplog):
     env_file.write_text("PORT 8000\nTHREADS\nHOST=::1\n")
     for _ in range(2):
         assert read_settings(load_environment()) == read_settings({}) | {"HOST": "::1"}

@@ -118,7 +118,9 @@ def service(request: pytest.FixtureRequest, services: Any) -> Iterator[Service]:
         raise
 
 
-with_and_without_cache = pytest.mark.parametrize("service", ["0", "64"], indirect=True)
+with_and_without_cache = pytest.mark.parametrize(
+    "service", [pytest.param("0", marks=pytest.mark.slow), "64"], indirect=True
+)
 
 
 @pytest.fixture
@@ -187,11 +189,6 @@ def remove_wal_and_copy_over(database, copy):
     copy_over(database, copy)
 
 
-def copy_over_and_remove_wal(database, copy):
-    copy_over(database, copy)
-    remove_wal(database)
-
-
 def restore(database, copy):
     with application(database) as app:
         result = run_command(app, "database", "restore", copy, "--yes")
@@ -257,7 +254,7 @@ def test_locked_database_is_a_503_until_it_is_released(own_service, run, save, d
 
 
 @with_and_without_cache
-@pytest.mark.parametrize("replace", [copy_over, move_over, remove_wal_and_copy_over, copy_over_and_remove_wal, restore])
+@pytest.mark.parametrize("replace", [copy_over, move_over, remove_wal_and_copy_over, restore])
 def test_replaced_database_is_served_at_once(service, replace):
     """Files of the same size replace each other, in either journal mode, and one that was changed meanwhile."""
     service.save(*(article_json(number, title="First") for number in range(50)))
@@ -279,7 +276,7 @@ def test_replaced_database_is_served_at_once(service, replace):
 
 
 @with_and_without_cache
-def test_commit_in_the_wal_survives_a_new_file_with_the_same_content(service):
+def test_commit_in_the_wal_survives_an_identical_new_file(service):
     """The service leaves the WAL to SQLite, which applies it to the new file."""
     service.save(article_json(1, title="Old"))
     service.sql("UPDATE article SET title = 'Committed'")
