@@ -100,7 +100,9 @@ parameters = st.one_of(
 # Each number and each choice once, and all that is wrong at once.
 SYNTAX = [[(name, number)] for name in ("take", "skip") for number in NUMBERS + NOT_NUMBERS]
 SYNTAX += [[(name, value)] for name in ALLOWED for value in ("", "ASC", "up", "id", "title;--", "publishedAt ")]
-SYNTAX += [[(name, "a\0") for name in ("q", "take", "skip", "orderBy", "order")], [("take", "3"), ("take", "x")]]
+TEXTS = "q", "slug", "category", "keyword"
+SYNTAX += [[(name, text) for name in (*TEXTS, "take", "skip", "orderBy", "order")] for text in ("a\0", "x" * 201)]
+SYNTAX += [[(name, "x" * 200)] for name in TEXTS] + [[("take", "3"), ("take", "x")]]
 # Searches of two articles: words in any order, wildcards, all that is space, marks alone, and a hundred words.
 HUNDRED_WORDS = [chr(0x4E00 + number) for number in range(100)]
 SEARCHED = [
