@@ -5,6 +5,7 @@ that a slowdown of the machine affects all of them.
 """
 
 import http.client
+import os
 import platform
 import subprocess
 from collections.abc import Mapping
@@ -88,6 +89,13 @@ def check(condition: bool, fault: str) -> None:
 def run_wrk(*arguments: str) -> str:
     """Return the output of wrk, which must be installed."""
     return subprocess.run(["wrk", *arguments], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True).stdout
+
+
+def pin_client() -> int:
+    """Pin this process, and thereby any clients, to the last core. Returns the first core, for the servers."""
+    cores = sorted(os.sched_getaffinity(0))
+    os.sched_setaffinity(0, cores[-1:])
+    return cores[0]
 
 
 def print_versions() -> None:

@@ -1,17 +1,15 @@
 """Reference servers for the benchmarks. Each runs on waitress with default settings, on the port given by PORT.
 
-    PORT=8001 python -m benchmarks.references wsgi|flask|straightforward FOLDER
+    PORT=8001 python -m benchmarks.references flask|straightforward FOLDER
 
-`wsgi` (a bare WSGI function) and `flask` (a bare Flask view) return the content of the file in FOLDER that is named
-like the path. `straightforward` serves the articles from the database in FOLDER the way the libraries' tutorials teach
-it: ORM entities, a count query, marshmallow's own fields, `dump(many=True)`, `jsonify`, and a query for the key of
-every request.
+`flask` returns, from a bare view, the content of the file in FOLDER that is named like the path. `straightforward`
+serves the articles from the database in FOLDER the way the libraries' tutorials teach it: ORM entities, a count query,
+marshmallow's own fields, `dump(many=True)`, `jsonify`, and a query for the key of every request.
 """
 
 import json
 import os
 import sys
-from collections.abc import Callable, Iterable
 from datetime import UTC, datetime
 from functools import partial
 from hashlib import sha256
@@ -80,28 +78,15 @@ def straightforward(folder: Path) -> Flask:
     return app
 
 
-def bare_flask(bodies: dict[str, bytes]) -> Flask:
-    """Return an application with one view per path, which returns the path's body."""
+def bare_flask(folder: Path) -> Flask:
+    """Return an application with one view per file, which returns the file's content."""
     app = Flask(__name__)
-    for path, body in bodies.items():
-        app.add_url_rule(path, path[1:], partial(Response, body, mimetype="application/json"))
+    for file in folder.glob("*.json"):
+        view = partial(Response, file.read_bytes(), mimetype="application/json")
+        app.add_url_rule(f"/{file.stem}", file.stem, view)
     return app
 
 
-def bare_wsgi(bodies: dict[str, bytes], environ: dict[str, Any], start_response: Callable[..., Any]) -> Iterable[bytes]:
-    """Return the path's body."""
-    body = bodies[environ["PATH_INFO"]]
-    start_response("200 OK", [("Content-Type", "application/json"), ("Content-Length", str(len(body)))])
-    return [body]
-
-
-def create(kind: str, folder: Path) -> Callable[..., Iterable[bytes]]:
-    """Return the reference server as a WSGI application."""
-    if kind == "straightforward":
-        return straightforward(folder)
-    bodies = {f"/{file.stem}": file.read_bytes() for file in folder.glob("*.json")}
-    return bare_flask(bodies) if kind == "flask" else partial(bare_wsgi, bodies)
-
-
 if __name__ == "__main__":
-    serve(create(sys.argv[1], Path(sys.argv[2])), host="127.0.0.1", port=int(os.environ["PORT"]), _quiet=True)
+    create = {"flask": bare_flask, "straightforward": straightforward}[sys.argv[1]]
+    serve(create(Path(sys.argv[2])), host="127.0.0.1", port=int(os.environ["PORT"]), _quiet=True)

@@ -3,8 +3,8 @@
     python -m benchmarks.served [--articles 10000] [--rounds 5] [--seconds 2] [--baseline FOLDER] [--postgresql URL]
 
 Each contestant is a separate process on this machine: the service (`python app.py`) with default settings and with
-`CACHE_MB=0`, and the servers in `benchmarks.references`: W (`wsgi`), F (`flask`) and N (`straightforward`). Every
-response is verified before it is timed. The servers share one core, and wrk uses another.
+`CACHE_MB=0`, and the servers in `benchmarks.references`: F (`flask`) and N (`straightforward`). Every response is
+verified before it is timed. The servers share one core, and wrk uses another.
 
 `--baseline` adds the version of the service in FOLDER, with the same interpreter and the same articles. `--postgresql`
 adds the setups from docs/postgresql.md: one instance that uses a temporary database on the PostgreSQL server at URL,
@@ -12,7 +12,6 @@ and two such instances behind nginx. In that case, processes are not pinned to c
 """
 
 import gzip
-import os
 import sqlite3
 from collections.abc import Mapping
 from contextlib import ExitStack, closing
@@ -23,7 +22,7 @@ import click
 import orjson
 
 from benchmarks.data import article_json, fill_database, write_json_lines
-from benchmarks.measure import API, Request, Table, check, print_versions
+from benchmarks.measure import API, Request, Table, check, pin_client, print_versions
 from benchmarks.servers import PROJECT, nginx, run_server
 
 PAGES = {"full": f"{API}/articles", "preview": f"{API}/articles/preview", "sitemap": f"{API}/sitemap"}
@@ -74,7 +73,6 @@ class Contestants:
         headers = {"x-api-key": fill_database(f"sqlite:///{database}", self.source)}
         store_structured_data(database, bodies["full"])
         program = ("-m", "benchmarks.references")
-        self.bare["W"] = self.run({}, *program, "wsgi", str(self.folder))
         self.bare["F"] = self.run({}, *program, "flask", str(self.folder))
         self.straightforward["N"] = self.run(headers, *program, "straightforward", str(self.folder))
 
@@ -113,35 +111,11 @@ def compare_page(table: Table, contestants: Contestants, page: str, path: str) -
     table.compare(f"304, {page}", conditional | to_path({"F, 2 KB": contestants.bare["F"]}, "/small"))
 
 
-def compare_queries(table: Table, request: Request, count: int) -> None:
-    """Compare the first page with queries that are harder for the database."""
-    queries = {
-        "first page": "",
-        "last page": f"?skip={count - 50}",
-        "middle page": f"?skip={count // 2}",
-        "search, no match": "?q=no+such+word",
-        "search, all match": "?q=article",
-    }
-    pages = {title: request._replace(path=f"{API}/articles{query}") for title, query in queries.items()}
-    table.compare("uncached, full", pages)
-
-
-def pin_client() -> int:
-    """Pin this process, and thereby wrk, to the last core. Returns the first core, for the servers."""
-    cores = sorted(os.sched_getaffinity(0))
-    os.sched_setaffinity(0, cores[-1:])
-    return cores[0]
-
-
 @click.command()
 @click.option("--articles", "count", default=10_000, show_default=True, help="Articles of 8 KB.")
 @click.option("--rounds", default=5, show_default=True, help="Measurements per contestant.")
 @click.option("--seconds", default=2, show_default=True, help="Seconds per measurement.")
-@click.option(
-    "--baseline",
-    type=click.Path(exists=True, file_okay=False, resolve_path=True, path_type=Path),
-    help="Folder of another checkout to compare with.",
-)
+@click.option("--baseline", type=click.Path(exists=True, path_type=Path), help="Folder of another checkout.")
 @click.option("--postgresql", metavar="URL", help="PostgreSQL server, to compare two more setups.")
 def main(count: int, rounds: int, seconds: int, baseline: Path | None, postgresql: str | None) -> None:
     """Compare the service, with and without its cache, with the reference servers and other setups."""
@@ -158,7 +132,6 @@ def main(count: int, rounds: int, seconds: int, baseline: Path | None, postgresq
         table = Table(rounds, seconds)
         for page, path in PAGES.items():
             compare_page(table, contestants, page, path)
-        compare_queries(table, contestants.uncached["service"], count)
 
 
 if __name__ == "__main__":

@@ -1,0 +1,84 @@
+"""Measure how the cost of requests and imports grows with the number of articles.
+
+    python -m benchmarks.growth [--articles 1000 --articles 10000 --articles 100000] [--plot docs/growth.svg]
+
+Prints a Markdown table and draws a log-log plot. With the default numbers, it takes about five minutes.
+"""
+
+import os
+import sqlite3
+import time
+from collections.abc import Callable
+from contextlib import closing
+from pathlib import Path
+from statistics import median
+from tempfile import TemporaryDirectory
+
+import click
+
+from benchmarks.data import CUSTOMER, article_json, write_json_lines
+from benchmarks.measure import API, Request, check, pin_client
+from benchmarks.plot import plot, show
+from benchmarks.servers import run_flask, run_server, start_flask
+
+MEASURED = "Cached request", "First request after a commit", "Search after a commit", "Import"
+ROUNDS = 21
+
+
+def measure(count: int, core: int) -> tuple[list[float], float]:
+    """Return the seconds of each of MEASURED with `count` articles, and the import's peak memory in megabytes."""
+    with TemporaryDirectory() as folder:
+        source, database = Path(folder, "articles.jsonl"), Path(folder, "articles.db")
+        write_json_lines(source, map(article_json, range(count)))
+        url = f"sqlite:///{database}"
+        key = run_flask(url, "keys", "create", CUSTOMER)
+        import_seconds, megabytes = measure_import(url, source)
+        commit = "UPDATE article SET views = views + 1 WHERE pk = 1"
+        with (
+            run_server("app.py", core=core, DATABASE_URL=url) as server,
+            closing(sqlite3.connect(database, isolation_level=None)) as connection,
+        ):
+            page = Request(server, f"{API}/articles", {"x-api-key": key})
+            search = page._replace(path=f"{page.path}?q=number+{count - 1}")  # finds one article
+            first, found = (measure_request(request, lambda: connection.execute(commit)) for request in (page, search))
+            return [measure_request(page, lambda: None), first, found, import_seconds], megabytes
+
+
+def measure_import(url: str, source: Path) -> tuple[float, float]:
+    """Import articles. Returns the seconds and the peak memory in megabytes."""
+    began = time.perf_counter()
+    with start_flask(url, "articles", "import", str(source)) as process:
+        _, status, usage = os.wait4(process.pid, 0)
+        process.returncode = os.waitstatus_to_exitcode(status)
+    check(process.returncode == 0, "The import failed.")
+    return time.perf_counter() - began, usage.ru_maxrss / 1024
+
+
+def measure_request(request: Request, prepare: Callable[[], object]) -> float:
+    """Return the median seconds of the request. `prepare` is called before each round."""
+    seconds = []
+    with closing(request.connect()) as connection:
+        for _ in range(ROUNDS):
+            prepare()
+            began = time.perf_counter()
+            check(request.send(connection).status == 200, f"Failed: {request}")
+            seconds.append(time.perf_counter() - began)
+    return median(seconds)
+
+
+@click.command()
+@click.option("--articles", "counts", multiple=True, default=(1000, 10_000, 100_000), show_default=True)
+@click.option("--plot", "target", type=click.Path(path_type=Path), help="SVG file to write.")
+def main(counts: tuple[int, ...], target: Path | None) -> None:
+    """Measure how the cost of requests and imports grows with the number of articles."""
+    core = pin_client()
+    measured = {count: measure(count, core) for count in sorted(counts)}
+    click.echo(f"| Articles | {' | '.join(MEASURED)} | Memory of the import |\n|{'--:|' * (len(MEASURED) + 2)}")
+    for count, (seconds, megabytes) in measured.items():
+        click.echo(f"| {count:,} | {' | '.join(map(show, seconds))} | {megabytes:.0f} MB |")
+    if target:
+        target.write_text(plot(MEASURED, {count: seconds for count, (seconds, _) in measured.items()}), "utf-8")
+
+
+if __name__ == "__main__":
+    main()
