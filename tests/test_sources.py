@@ -40,7 +40,7 @@ def refused(run, articles):
         heading, *lines = result.stderr.splitlines()
         assert heading == "Error: Nothing was written. What is wrong:"
         assert articles("list").stdout == ""
-        return lines
+        return [line for line in lines if "--skip-invalid" not in line]
 
     return refused
 
@@ -245,7 +245,7 @@ def test_closed_standard_input_is_reported(key, database):
     close_stdin = ["sh", "-c", 'exec "$@" <&-', "sh"]
     result = subprocess.run(**subprocess_args(database, "-m", "flask", "articles", "import", "-", prefix=close_stdin))
     assert result.returncode == 1
-    assert result.stderr == "Error: Nothing was written. What is wrong:\nstandard input: Standard input is closed.\n"
+    assert result.stderr == "Error: Nothing was written. What is wrong:\nstandard input: Is closed.\n"
 
 
 # Another instance

@@ -33,7 +33,7 @@ MARKDOWN = re.compile(r"^(?:#{1,6} |[*-] |> |```)|\]\(\S|\*\*\w", re.MULTILINE)
 WRONG_ENCODING = re.compile("Ã[\x80-\x9f¡-ª¬-º¼-¿„Ÿœ‰˜Š]|â[€\x80]|\N{REPLACEMENT CHARACTER}")
 
 show = reprlib.Repr()
-show.maxstring, show.fillvalue = 80, "…"
+show.maxstring, show.maxother, show.fillvalue = 80, 80, "…"  # maxother: for subclasses of str
 
 
 class ImportFailedError(Exception):
@@ -135,10 +135,15 @@ class ImportReport:
             shown.append(f"… and {rest} more.")
         return shown
 
-    def raise_if_mistakes(self, *, except_invalid: bool = False) -> None:
-        """Raise ImportFailedError if there are mistakes or, with `except_invalid`, if a source could not be read."""
-        if self.is_incomplete or (self.mistakes and not except_invalid):
-            lines = ["Nothing was written. What is wrong:", *self.mistake_lines()]
+    def raise_if_mistakes(self, *, can_skip: bool, skip_invalid: bool) -> None:
+        """Raise ImportFailedError if there are mistakes, unless they may be skipped.
+
+        `can_skip` says whether there are valid articles to import without the invalid ones.
+        """
+        can_skip = can_skip and not self.is_incomplete
+        if self.mistakes and not (can_skip and skip_invalid):
+            hint = ["To import the valid articles anyway, add --skip-invalid."] if can_skip else []
+            lines = ["Nothing was written. What is wrong:", *self.mistake_lines(), *hint]
             raise ImportFailedError("\n".join(map(printable, lines)))
 
 

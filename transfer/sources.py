@@ -91,7 +91,7 @@ def _remote_lines(url: str, key: str | None) -> Iterator[bytes]:
 def _input_lines() -> Iterable[bytes]:
     """Return the lines of standard input. Raises SourceError."""
     if not sys.stdin:
-        raise SourceError("Standard input is closed.")
+        raise SourceError("Is closed.")
     return sys.stdin.buffer
 
 

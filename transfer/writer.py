@@ -51,7 +51,8 @@ def save_articles(
     writer.set_pending_slugs()
     if unpublish_missing:
         writer.unpublish_missing()
-    report.raise_if_mistakes(except_invalid=skip_invalid and any(writer.counts.values()))
+    can_skip = any(writer.counts.values()) and not unpublish_missing
+    report.raise_if_mistakes(can_skip=can_skip, skip_invalid=skip_invalid)
     return writer.counts
 
 
