@@ -1,9 +1,11 @@
 """The elements of WordPress exports (WXR), read one at a time, so that memory does not grow with the file."""
 
+import codecs
 import re
 from collections.abc import Iterator
-from typing import IO, Any
+from typing import Any, Protocol
 from xml.etree.ElementTree import Element, ParseError, TreeBuilder, XMLParser
+from xml.parsers.expat import errors
 
 from converters.records import SourceError
 
@@ -11,7 +13,23 @@ CHUNK_BYTES = 1 << 16
 # No XML can contain these, but WordPress exports them.
 CONTROL_CHARACTERS = bytes({*range(32)} - {*b"\t\n\r"})
 NOT_CHARACTERS = re.compile(rb"\xef\xbf[\xbe\xbf]|\xed[\xa0-\xbf][\x80-\xbf]|&#(x[0-9a-fA-F]{1,8}|[0-9]{1,9});")
+INCOMPLETE = [
+    errors.codes[message]
+    for message in (
+        errors.XML_ERROR_NO_ELEMENTS,
+        errors.XML_ERROR_PARTIAL_CHAR,
+        errors.XML_ERROR_UNCLOSED_CDATA_SECTION,
+        errors.XML_ERROR_UNCLOSED_TOKEN,
+    )
+]
+JUNK = errors.codes[errors.XML_ERROR_JUNK_AFTER_DOC_ELEMENT]
 LONGEST_REFERENCE = len(b"&#123456789;")
+
+
+class Stream(Protocol):
+    """What bytes are read from: a file, or one that is decoded."""
+
+    def read(self, size: int, /) -> bytes: ...
 
 
 class ExportBuilder(TreeBuilder):
@@ -46,28 +64,25 @@ def read_elements(path: str) -> Iterator[Element]:
     Raises SourceError or OSError.
     """
     builder = ExportBuilder()
-    parser = XMLParser(target=builder)  # noqa: S314  # it rejects document types
     first_line = 0
     try:
         with open(path, "rb") as file:
-            first_line, start = _skip_blank_lines(file)
-            for data in _legal_bytes(start, file):
+            is_utf16 = file.peek(2)[:2] in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+            stream = codecs.EncodedFile(file, "utf-8", "utf-16") if is_utf16 else file
+            parser = XMLParser(target=builder, encoding="utf-8" if is_utf16 else None)  # noqa: S314  # no document types
+            first_line, start = _skip_blank_lines(stream)
+            for data in _legal_bytes(start, stream):
                 parser.feed(data)
                 yield from builder.take_items()
+            channel = parser.close().find("channel")
     except ParseError as error:
-        raise SourceError(_explain(error, first_line)) from error
+        raise _error(error, first_line) from error
     except (LookupError, ValueError) as error:  # an unknown encoding
         raise SourceError(f"Must be a WordPress export, in XML ({error}).") from error
-    try:
-        channel = parser.close().find("channel")
-    except ParseError as error:
-        line, column = error.position
-        reason = f"The export is incomplete: it ends at line {line + first_line}, column {column + 1}."
-        raise SourceError(f"{reason} Export it again, in parts if the server stops early.") from error
     yield from (element for element in ([] if channel is None else channel) if element.tag != "item")
 
 
-def _skip_blank_lines(file: IO[bytes]) -> tuple[int, bytes]:
+def _skip_blank_lines(file: Stream) -> tuple[int, bytes]:
     """Return how many lines precede the first text of a file, and its first bytes. Nothing may precede `<?xml`."""
     data, lines = b"", 0
     while not data and (chunk := file.read(CHUNK_BYTES)):
@@ -80,17 +95,19 @@ def _skip_blank_lines(file: IO[bytes]) -> tuple[int, bytes]:
     return lines, data
 
 
-def _legal_bytes(data: bytes, file: IO[bytes]) -> Iterator[bytes]:
+def _legal_bytes(data: bytes, file: Stream) -> Iterator[bytes]:
     """Yield a file without the characters that XML forbids. `data` are its first bytes."""
     while data:
         chunk = file.read(CHUNK_BYTES)
-        # What may be the beginning of such a character waits for the next bytes.
-        end = (
-            len(data) if not chunk else max(data.rfind(start, -LONGEST_REFERENCE) for start in (b"&", b"\xef", b"\xed"))
-        )
-        end = end if end >= 0 else len(data)
+        end = _safe_end(data) if chunk else len(data)
         yield NOT_CHARACTERS.sub(_keep_character, data[:end].translate(None, CONTROL_CHARACTERS))
         data = data[end:] + chunk
+
+
+def _safe_end(data: bytes) -> int:
+    """Return where bytes can end without cutting what may be a forbidden character."""
+    start = max(data.rfind(byte, -LONGEST_REFERENCE) for byte in (b"&", b"\xef", b"\xed"))
+    return start if start >= 0 else len(data)
 
 
 def _keep_character(match: re.Match[bytes]) -> bytes:
@@ -102,7 +119,15 @@ def _keep_character(match: re.Match[bytes]) -> bytes:
     return match[0] if is_legal else b""
 
 
-def _explain(error: ParseError, first_line: int) -> str:
+def _error(error: ParseError, first_line: int) -> SourceError:
+    """Return what to do about XML that is not well-formed. `first_line` is the number of lines that were skipped."""
     line, column = error.position
+    place = f"line {line + first_line}, column {column + 1}"
+    if error.code in INCOMPLETE:
+        return SourceError(
+            f"The export is incomplete: it ends at {place}. Export it again, in parts if the server stops early."
+        )
+    if error.code == JUNK:
+        return SourceError(f"Must be XML: {place}: nothing may follow the last tag. Remove the text from there on.")
     reason = str(error).partition(":")[0]
-    return f"Must be XML: line {line + first_line}, column {column + 1}: {reason}. Correct that line in a text editor."
+    return SourceError(f"Must be XML: {place}: {reason}. Correct that line in a text editor.")

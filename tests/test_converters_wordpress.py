@@ -1,5 +1,6 @@
 """Import of WordPress exports."""
 
+import codecs
 import re
 import time
 import tracemalloc
@@ -481,6 +482,9 @@ def test_characters_that_xml_forbids_are_ignored(importer, before, after):
         ("<![CDATA[Menu]]>", "Fish & chips", "line 15, column"),
         ("<?xml", "\n\n\n<?xml", ""),
         ("</channel></rss>", "", "incomplete"),
+        ("]]></wp:menu_order></item></channel></rss>", "", "incomplete"),
+        ("</rss>", "</rss>\n<br />Warning", "line 17, column 1: "),
+        ("</rss>", "</rss>\n<!-- 9 queries -->\n", ""),
     ],
 )
 def test_other_mistakes_in_xml_name_the_line(importer, before, after, words):
@@ -489,6 +493,15 @@ def test_other_mistakes_in_xml_name_the_line(importer, before, after, words):
     result = importer.run("import", "export.xml")
     assert (result.exit_code == 0) == (not words)
     assert words in result.stderr
+
+
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-be", "iso-8859-1"])
+def test_other_encodings_are_read(importer, encoding):
+    export = wordpress({"post_name": "a", "title": "Menü" * 40_000}).replace("UTF-8", encoding.upper()[:10], 1)
+    mark = codecs.BOM_UTF16_BE if encoding == "utf-16-be" else b""
+    importer.write({"export.xml": mark + export.encode(encoding)})
+    importer.imports("export.xml")
+    assert importer.only()["title"] == "Menü" * 40_000
 
 
 def test_characters_between_two_reads_are_whole(tmp_path):
