@@ -1,27 +1,14 @@
 """Markdown, as other systems render it."""
 
 import re
-from collections import Counter
-from unicodedata import category
 
 from markdown_it import MarkdownIt
-from markdown_it.rules_block import StateBlock
-from markdown_it.rules_core import StateCore
-from markdown_it.rules_inline import StateInline
-from markdown_it.token import Token
 from mdit_py_plugins.deflist import deflist_plugin
 from mdit_py_plugins.footnote import footnote_plugin
-from mdit_py_plugins.tasklists import tasklists_plugin
 
-from converters.components import match_component, quote_props, quote_tag
+from converters.markdown_rules import add_checkboxes, add_heading_ids, component, highlight, quote_props_of_blocks
 
-KEPT_IN_ID = "Nd", "Pc"  # decimal digits, and connectors such as the underscore
 SCRIPT_URL = re.compile(r"\s*(?:javascript|vbscript|data:(?!image/))", re.IGNORECASE)
-# {#id}, {#id .class} or {.class} at the end of a heading, as Hugo and Pandoc take them
-HEADING_ATTRIBUTES = re.compile(r"\s*\{:?\s*([#.][\w:.-]+(?:\s+[#.][\w:.-]+)*)\s*\}\s*\Z")
-# Jekyll's {% highlight python %} and Hugo's {{< highlight python >}}
-HIGHLIGHT = re.compile(r"""(?:\{%-?|\{\{[<%])\s*highlight\s+["']?([\w+#.-]+)[^}]*\}?\}[ \t]*""")
-END_OF_HIGHLIGHT = re.compile(r"(?:\{%-?\s*endhighlight\s*-?%\}|\{\{[<%]\s*/\s*highlight\s*[>%]\}\})[ \t]*\Z")
 
 
 class Renderer(MarkdownIt):
@@ -41,92 +28,11 @@ def render_markdown(text: str) -> str:
     return html
 
 
-def _add_heading_ids(state: StateCore) -> None:
-    """Give each heading the id that it names in braces, else a unique one from its text, as GitHub does."""
-    headings = [
-        (token, inline.children or [])
-        for token, inline in zip(state.tokens, state.tokens[1:], strict=False)
-        if token.type == "heading_open"
-    ]
-    for heading, texts in headings:
-        _take_attributes(heading, texts)
-    taken = {heading.attrGet("id") for heading, _ in headings}
-    repeated: Counter[str] = Counter()
-    for heading, texts in headings:
-        if heading.attrGet("id"):
-            continue
-        own_id = id = _heading_id("".join(token.content for token in texts if token.type in ("text", "code_inline")))
-        while id in taken:
-            repeated[own_id] += 1
-            id = f"{own_id}-{repeated[own_id]}"
-        taken.add(id)
-        heading.attrSet("id", id)
-
-
-def _take_attributes(heading: Token, texts: list[Token]) -> None:
-    """Move an id and classes in braces from the end of a heading to its tag."""
-    match = HEADING_ATTRIBUTES.search(texts[-1].content[-200:]) if texts and texts[-1].type == "text" else None
-    if not match:
-        return
-    texts[-1].content = texts[-1].content.removesuffix(match[0])
-    for attribute in match[1].split():
-        if attribute.startswith("#"):
-            heading.attrSet("id", attribute[1:])
-        else:
-            heading.attrJoin("class", attribute[1:])
-
-
-def _component(state: StateInline, silent: bool) -> bool:
-    """Parse a tag with props in braces, which Markdown would take for text."""
-    match = match_component(state.src, state.pos)
-    if match and not silent:
-        state.push("html_inline", "", 0).content = quote_tag(match[0])
-    if match:
-        state.pos = match.end()
-    return bool(match)
-
-
-def _quote_props_of_blocks(state: StateCore) -> None:
-    for token in state.tokens:
-        if token.type == "html_block" and "={" in token.content:
-            token.content = quote_props(token.content)
-
-
-def _highlight(state: StateBlock, start: int, end: int, silent: bool) -> bool:
-    """Parse a highlighted block of Jekyll or Hugo as a fence. Without its end, it is text, which is reported."""
-    first = state.getLines(start, start + 1, state.blkIndent, False)
-    opening = HIGHLIGHT.match(first)
-    unclosed_from, unclosed_to = state.env.get("unclosed", (end, start))
-    if not opening or state.is_code_block(start) or unclosed_from <= start < end <= unclosed_to:
-        return False
-    lines, line = [first[opening.end() :]], start
-    while not (closing := END_OF_HIGHLIGHT.search(lines[-1])) and line + 1 < end:
-        line += 1
-        lines.append(state.getLines(line, line + 1, state.blkIndent, False))
-    if not closing:
-        state.env["unclosed"] = start, end  # or each one that follows would search to the end too
-        return False
-    if silent:
-        return True
-    lines[-1] = lines[-1][: closing.start()]
-    token = state.push("fence", "code", 0)
-    token.info, token.map = opening[1], [start, line + 1]
-    token.content = "\n".join(lines).strip("\n") + "\n"
-    state.line = line + 1
-    return True
-
-
-def _heading_id(title: str) -> str:
-    """Return the id that GitHub gives a heading: https://github.com/gjtorikian/html-pipeline."""
-    title = title.strip().lower()
-    kept = (char for char in title if char in " -" or category(char)[0] in "LM" or category(char) in KEPT_IN_ID)
-    return "".join(kept).replace(" ", "-")
-
-
-RENDERER = Renderer("gfm-like").use(deflist_plugin).use(footnote_plugin).use(tasklists_plugin)
-RENDERER.block.ruler.before("fence", "highlight", _highlight, {"alt": ["paragraph", "reference", "blockquote", "list"]})
-RENDERER.inline.ruler.before("html_inline", "component", _component)
-RENDERER.core.ruler.push("heading_ids", _add_heading_ids)
-RENDERER.core.ruler.push("props", _quote_props_of_blocks)
+RENDERER = Renderer("gfm-like").use(deflist_plugin).use(footnote_plugin)
+RENDERER.block.ruler.before("fence", "highlight", highlight, {"alt": ["paragraph", "reference", "blockquote", "list"]})
+RENDERER.inline.ruler.before("html_inline", "component", component)
+RENDERER.core.ruler.after("inline", "checkboxes", add_checkboxes)
+RENDERER.core.ruler.push("heading_ids", add_heading_ids)
+RENDERER.core.ruler.push("props", quote_props_of_blocks)
 # The inline rule finds URLs with a scheme. The core rule takes README.md for one too, and takes four times as long.
 RENDERER.core.ruler.disable("linkify")

@@ -1,0 +1,129 @@
+"""Rules for markdown-it: heading ids, task lists, highlighted code, and components."""
+
+import re
+from collections import Counter
+from unicodedata import category
+
+from markdown_it.rules_block import StateBlock
+from markdown_it.rules_core import StateCore
+from markdown_it.rules_inline import StateInline
+from markdown_it.token import Token
+
+from converters.components import match_component, quote_props, quote_tag
+
+KEPT_IN_ID = "Nd", "Pc"  # decimal digits, and connectors such as the underscore
+# {#id}, {#id .class} or {.class} at the end of a heading, as Hugo and Pandoc take them
+HEADING_ATTRIBUTES = re.compile(r"\s*\{:?\s*([#.][\w:.-]+(?:\s+[#.][\w:.-]+)*)\s*\}\s*\Z")
+# Jekyll's {% highlight python %} and Hugo's {{< highlight python >}}
+HIGHLIGHT = re.compile(r"""(?:\{%-?|\{\{[<%])\s*highlight\s+["']?([\w+#.-]+)[^}]*\}?\}[ \t]*""")
+END_OF_HIGHLIGHT = re.compile(r"(?:\{%-?\s*endhighlight\s*-?%\}|\{\{[<%]\s*/\s*highlight\s*[>%]\}\})[ \t]*\Z")
+TASK = re.compile(r"\[[ xX]\]\s")
+CHECKBOX = '<input class="task-list-item-checkbox" {}disabled="disabled" type="checkbox">'
+
+
+def add_heading_ids(state: StateCore) -> None:
+    """Give each heading the id that it names in braces, else a unique one from its text, as GitHub does."""
+    headings = [
+        (token, inline.children or [])
+        for token, inline in zip(state.tokens, state.tokens[1:], strict=False)
+        if token.type == "heading_open"
+    ]
+    for heading, texts in headings:
+        _take_attributes(heading, texts)
+    taken = {heading.attrGet("id") for heading, _ in headings}
+    repeated: Counter[str] = Counter()
+    for heading, texts in headings:
+        if heading.attrGet("id"):
+            continue
+        own_id = id = _heading_id("".join(token.content for token in texts if token.type in ("text", "code_inline")))
+        while id in taken:
+            repeated[own_id] += 1
+            id = f"{own_id}-{repeated[own_id]}"
+        taken.add(id)
+        heading.attrSet("id", id)
+
+
+def _take_attributes(heading: Token, texts: list[Token]) -> None:
+    """Move an id and classes in braces from the end of a heading to its tag."""
+    match = HEADING_ATTRIBUTES.search(texts[-1].content[-200:]) if texts and texts[-1].type == "text" else None
+    if not match:
+        return
+    texts[-1].content = texts[-1].content.removesuffix(match[0])
+    for attribute in match[1].split():
+        if attribute.startswith("#"):
+            heading.attrSet("id", attribute[1:])
+        else:
+            heading.attrJoin("class", attribute[1:])
+
+
+def component(state: StateInline, silent: bool) -> bool:
+    """Parse a tag with props in braces, which Markdown would take for text."""
+    match = match_component(state.src, state.pos)
+    if match and not silent:
+        state.push("html_inline", "", 0).content = quote_tag(match[0])
+    if match:
+        state.pos = match.end()
+    return bool(match)
+
+
+def quote_props_of_blocks(state: StateCore) -> None:
+    for token in state.tokens:
+        if token.type == "html_block" and "={" in token.content:
+            token.content = quote_props(token.content)
+
+
+def highlight(state: StateBlock, start: int, end: int, silent: bool) -> bool:
+    """Parse a highlighted block of Jekyll or Hugo as a fence. Without its end, it is text, which is reported."""
+    first = state.getLines(start, start + 1, state.blkIndent, False)
+    opening = HIGHLIGHT.match(first)
+    unclosed_from, unclosed_to = state.env.get("unclosed", (end, start))
+    if not opening or state.is_code_block(start) or unclosed_from <= start < end <= unclosed_to:
+        return False
+    lines, line = [first[opening.end() :]], start
+    while not (closing := END_OF_HIGHLIGHT.search(lines[-1])) and line + 1 < end:
+        line += 1
+        lines.append(state.getLines(line, line + 1, state.blkIndent, False))
+    if not closing:
+        state.env["unclosed"] = start, end  # or each one that follows would search to the end too
+        return False
+    if silent:
+        return True
+    lines[-1] = lines[-1][: closing.start()]
+    token = state.push("fence", "code", 0)
+    token.info, token.map = opening[1], [start, line + 1]
+    token.content = "\n".join(lines).strip("\n") + "\n"
+    state.line = line + 1
+    return True
+
+
+def _heading_id(title: str) -> str:
+    """Return the id that GitHub gives a heading: https://github.com/gjtorikian/html-pipeline."""
+    title = title.strip().lower()
+    kept = (char for char in title if char in " -" or category(char)[0] in "LM" or category(char) in KEPT_IN_ID)
+    return "".join(kept).replace(" ", "-")
+
+
+def add_checkboxes(state: StateCore) -> None:
+    """Make checkboxes of `[ ]` and `[x]` at the beginning of list items.
+
+    The plugin of mdit-py-plugins takes quadratic time.
+    """
+    lists: list[Token] = []
+    for index, token in enumerate(state.tokens):
+        if token.type in ("bullet_list_open", "ordered_list_open"):
+            lists.append(token)
+        elif token.type in ("bullet_list_close", "ordered_list_close"):
+            lists.pop()
+        elif token.type == "list_item_open" and (text := _task_text(state.tokens[index + 1 : index + 3])):
+            checkbox = Token("html_inline", "", 0)
+            checkbox.content = CHECKBOX.format("" if text.content.startswith("[ ]") else 'checked="checked" ')
+            text.children = [checkbox, *(text.children or [])]
+            text.children[1].content = text.children[1].content[3:]
+            token.attrSet("class", "task-list-item")
+            lists[-1].attrSet("class", "contains-task-list")
+
+
+def _task_text(item: list[Token]) -> Token | None:
+    """Return the text of a task, given the two tokens that follow the beginning of a list item."""
+    is_task = [token.type for token in item] == ["paragraph_open", "inline"] and TASK.match(item[1].content)
+    return item[1] if is_task and (item[1].children or [item[1]])[0].type == "text" else None
