@@ -17,6 +17,9 @@ JSON_FIELDS = {name for name, field in IMPORT_FIELDS.items() if isinstance(field
 MAX_DEPTH = 252  # Structured data may have as many levels within its field.
 MAX_LINE = 2**31 - 1  # No text has as many characters, so that none is folded.
 OPENING_LINE = re.compile(r"(?:---|\+\+\+)[ \t]*(?:\r?\n|\Z)")
+LATE_OPENING_LINE = re.compile(r"[\s\ufeff\u200b]+(---|\+\+\+)[ \t]*\r?\n")  # below empty lines or a second BOM
+OTHER_FRONT_MATTER = re.compile(r"\s*\{\s*[\"}]|---[ \t]*js(?:on)?\b")  # Hugo, Eleventy
+BOUNDARIES = "An article file must begin with front matter between two lines ---."
 LONG_TOML_KEY = re.compile(r"(?:\.[ \t]*[^\s.=]{1,64}[ \t]*){200}")  # tomllib takes quadratic time for these
 QUOTES_HINT = "Put text that holds ': ' or begins with a special character between double quotes."
 # The first line that equals the opening one ends the front matter, whatever the fields hold.
@@ -24,7 +27,12 @@ FRONT_MATTER = re.compile(r"(---|\+\+\+)[ \t]*\r?\n(.*?)^\1[ \t]*(?:\r?\n|\Z)", 
 
 
 class NoFrontMatterError(SourceError):
-    """A file that is no article, such as a README."""
+    """A file without front matter, such as a README, or with a kind of it that is not supported."""
+
+    def __init__(self, kind: str) -> None:
+        """`kind` says what the file has instead, for the report."""
+        super().__init__(f"{BOUNDARIES} It has {kind}. Add it, or rename the file to _*.")
+        self.kind = kind
 
 
 class Plain(str):
@@ -73,16 +81,24 @@ def parse_front_matter(data: bytes) -> tuple[dict[str, Any], str]:
     text = decode(data)
     match = FRONT_MATTER.match(text)
     if not match:
-        reason = "An article file must begin with front matter between two lines ---."
-        if OPENING_LINE.match(text):
-            raise SourceError(reason)
-        raise NoFrontMatterError(f"{reason} Add it, or rename the file to _*.")
+        raise _missing_front_matter(text)
     fields = _parse_yaml(match[2]) if match[1] == "---" else _parse_toml(match[2])
     if not isinstance(fields, dict):
         raise SourceError("The front matter must hold fields, as in title: Our spring menu")
     if "contentHtml" in fields:
         raise SourceError("contentHtml belongs below the front matter.")
     return {str(name): value for name, value in fields.items()}, text[match.end() :]
+
+
+def _missing_front_matter(text: str) -> SourceError:
+    """Return the error of a file that does not begin with complete front matter."""
+    if OPENING_LINE.match(text):
+        return SourceError(f"{BOUNDARIES} The second line is missing.")
+    if late := LATE_OPENING_LINE.match(text):
+        return SourceError(f"{BOUNDARIES} Remove the empty lines above it.", text.count("\n", 0, late.start(1)) + 1)
+    if OTHER_FRONT_MATTER.match(text):
+        return NoFrontMatterError("front matter in JavaScript or JSON, not YAML")
+    return NoFrontMatterError("no front matter")
 
 
 def dump_front_matter(fields: dict[str, Any]) -> str:

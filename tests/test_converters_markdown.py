@@ -57,7 +57,7 @@ FOURTH_POST = {
         (
             "eleventy",
             {"fourthpost": FOURTH_POST},
-            ["front matter in JavaScript or JSON (1)"],
+            ["front matter in JavaScript or JSON, not YAML (1)"],
         ),
     ],
 )
@@ -223,7 +223,8 @@ def test_relative_urls_are_completed_with_the_site_or_warned_of(importer):
     assert "--site or SITE_URL): /banner 1.jpg (1): a\n" in printed
     assert "relative" in printed
     assert importer.articles()["a"]["bannerUrl"] == ""
-    assert importer.imports("posts", "--site", "https://www.example.com/blog") == ""
+    (guessed,) = importer.imports("posts", "--site", "https://www.example.com/blog").splitlines()
+    assert "b.html (1), g h (1)" in guessed
     article = importer.articles()["a"]
     assert article["bannerUrl"] == "https://www.example.com/banner%201.jpg"
     assert re.findall(r"""(?:href|src)=["'](.*?)["']""", article["contentHtml"]) == [
@@ -640,9 +641,27 @@ def test_files_of_other_kinds_are_reported_by_extension(importer):
     assert importer.articles().keys() == {"a"}
 
 
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("\n\n---\ntitle: A\n---\n", "a.md: line 3: "),
+        ("\ufeff\ufeff---\ntitle: A\n---\n", "a.md: line 1: "),
+        ("---\ntitle: A\n", "second line is missing"),
+        ('{\n  "title": "A"\n}\n', "YAML"),
+        ("---json\n{}\n---\n", "YAML"),
+        ("---\nlayout: page\ndate: 2026-01-01\n---\nNot found", "a.md, slug 'a': title: "),
+    ],
+)
+def test_file_that_is_not_an_article_says_why(importer, text, words):
+    importer.write({"a.md": text, "b.md": "---\ntitle: B\ndate: 2026-01-01\n---\n"})
+    result = importer.run("import", "a.md", "b.md", "--skip-invalid")
+    assert words in result.stderr
+    assert importer.states() == {"b": "published"}
+
+
 def test_data_files_of_eleventy_are_reported_by_name(importer):
     post = "---\ntitle: A\ndate: 2026-01-01\n---\n"
-    data = ("blog/blog.11tydata.js", "blog/old/old.json", "blog/a.json", "blog/a.11tydata.json")
+    data = ("blog/blog.11tydata.js", "blog/b.11tydata.ts", "blog/old/old.json", "blog/a.json", "blog/a.11tydata.json")
     importer.write({"blog/a.md": post, "blog/old/b.md": post, **dict.fromkeys(data, "{}"), "blog/other.json": "{}"})
     first, second = importer.imports("blog").splitlines()
     assert all(f"{name.removeprefix('blog/')} (1)" in first for name in data)
@@ -656,14 +675,16 @@ def test_folders_of_jekyll_make_drafts_and_categories(importer):
             "site/_posts/2026-1-5-first.md": post.format("categories: one two\n"),
             "site/recipes/_posts/2026-01-06-soup.md": post.format(""),
             "site/recipes/_posts/2026-01-07-cake.md": post.format("category: Sweets\n"),
+            "site/_drafts/_posts/2026-01-08-plan.md": post.format(""),
             "site/_drafts/idea.md": post.format("date: 2026-01-01\ndraft: false\n"),
             "site/_includes/2026-01-08-part.md": post.format(""),
         }
     )
     importer.imports("site")
-    assert importer.states() == {"first": "published", "soup": "published", "cake": "published", "idea": "draft"}
+    drafts = dict.fromkeys(("idea", "plan"), "draft")
+    assert importer.states() == dict.fromkeys(("first", "soup", "cake"), "published") | drafts
     categories = {slug: article["category"] for slug, article in importer.articles().items()}
-    assert categories == {"first": "one", "soup": "recipes", "cake": "Sweets", "idea": ""}
+    assert categories == {"first": "one", "soup": "recipes", "cake": "Sweets", "idea": "", "plan": ""}
     assert importer.only("first")["publishedAt"] == "2026-01-05T00:00:00.000Z"
     importer.write({"_drafts/other.md": post.format("date: 2026-01-01\n")})
     importer.imports("_drafts/other.md")

@@ -11,7 +11,8 @@ from pathlib import Path
 from tempfile import TemporaryFile
 
 from converters.csv_files import read_csv
-from converters.markdown_files import SUFFIXES, read_folder
+from converters.file_names import SUFFIXES
+from converters.markdown_files import read_folder
 from converters.records import Converted, IgnoredItem, SourceArticle, SourceError, SourceOptions
 from converters.wordpress import read_wordpress
 from transfer.json_files import dump_line, parse_lines, read_document, read_lines

@@ -1,0 +1,73 @@
+"""Links from one article file to others, and to pages whose URL depends on how the site was built."""
+
+import os
+import re
+from pathlib import Path
+from urllib.parse import quote, unquote, urljoin
+
+from content.urls import ABSOLUTE_URL
+from converters.file_names import SUFFIXES, url_folder
+from converters.folders import Folder
+from converters.records import SourceArticle
+from converters.site_urls import is_source_file
+
+MISSING = "Links to files that were not imported, which lead nowhere"
+GUESSED = "Relative links, whose target depends on how your site is built. Check them"
+
+
+class FileLinks:
+    """The links of one file."""
+
+    def __init__(self, folder: Folder, path: Path, site: str, slug: str) -> None:
+        """`slug` is that of the file's own article."""
+        self.folder, self.path, self.site = folder, path, site.rstrip("/")
+        # Pages are folders on the built site, so ../other/ is a page beside this one.
+        page = "" if path.stem == "index" else f"{quote(slug)}/"
+        self.page = f"{self.site}/{url_folder(path, folder.root)}{page}"
+        self.missing: dict[str, None] = {}
+        self.guessed: dict[str, None] = {}
+
+    def change(self, attribute: str, url: str) -> str:
+        """Return the URL that a link leads to on the site, or the same URL if it is not known."""
+        if attribute != "href" or ABSOLUTE_URL.match(url):
+            return url
+        target = re.split("[?#]", url, maxsplit=1)[0]
+        if target.lower().endswith((*SUFFIXES, ".mdx")):
+            slug = self._find_slug(unquote(target))
+            if slug and self.site:
+                return f"{self.site}/{quote(slug)}{url[len(target) :]}"
+            if not slug and is_source_file(url):
+                self.missing[url] = None
+        return self._complete(url, target) if self.site and not target.startswith("/") else url
+
+    def _complete(self, url: str, target: str) -> str:
+        """Complete the relative URL of a page, if it leads out of this page's folder."""
+        is_index = self.path.stem == "index"
+        if is_source_file(url) or (is_index and not target.startswith("../")):
+            return url
+        page = self.path.parent if is_index else self.path.with_suffix("")
+        file = os.path.abspath(page / unquote(target))
+        if not self._find_slug(*(f"{file}{end}{suffix}" for suffix in SUFFIXES for end in ("", "/index"))):
+            self.guessed[url] = None
+        return urljoin(self.page, url) if target.startswith("../") else url
+
+    def _find_slug(self, *targets: str) -> str | None:
+        """Return the slug of the first target that is imported.
+
+        A path may be relative to the file, to the imported folder, or to the folder above, as in /blog/first.md.
+        """
+        root = self.folder.root
+        for target in targets:
+            below = target.lstrip("/")
+            for path in (self.path.parent / target, root / below, root.absolute().parent / below):
+                file = self.folder.find(os.path.abspath(path))
+                if file and (slug := self.folder.slug_of(file)):
+                    return slug
+        return None
+
+    def note(self, article: SourceArticle) -> None:
+        """Note the links that lead nowhere, and those whose target was guessed."""
+        for url in self.missing:
+            article.note(MISSING, url[:80])
+        for url in self.guessed:
+            article.note(GUESSED, url[:80])

@@ -1,0 +1,65 @@
+"""What the names of article files and their folders say: dates, slugs, languages, and Jekyll's categories."""
+
+import re
+from pathlib import Path
+from typing import Any
+from unicodedata import normalize
+from urllib.parse import quote
+
+from converters.dates import parse_written_date
+
+SUFFIXES = (".html", ".md", ".markdown")
+DATED_NAME = re.compile(r"(?:(\d{4}-\d\d?-\d\d?)-)?(.*)", re.DOTALL)
+# ISO 639-1, followed by a script or region in names such as index.pt-br.md
+LANGUAGES = """
+aa ab ae af ak am an ar as av ay az ba be bg bh bi bm bn bo br bs ca ce ch co cr cs cu cv cy da de dv dz ee el en eo
+es et eu fa ff fi fj fo fr fy ga gd gl gn gu gv ha he hi ho hr ht hu hy hz ia id ie ig ii ik io is it iu ja jv ka kg
+ki kj kk kl km kn ko kr ks ku kv kw ky la lb lg li ln lo lt lu lv mg mh mi mk ml mn mr ms mt my na nb nd ne ng nl nn
+no nr nv ny oc oj om or os pa pi pl ps pt qu rm rn ro ru rw sa sc sd se sg si sk sl sm sn so sq sr ss st su sv sw ta
+te tg th ti tk tl tn to tr ts tt tw ty ug uk ur uz ve vi vo wa wo xh yi yo za zh zu
+"""
+LANGUAGE_NAME = re.compile(rf"(.+)\.(?:{'|'.join(LANGUAGES.split())})(?:[-_][a-z0-9]{{2,8}})*", re.IGNORECASE)
+JEKYLL = "_posts", "_drafts"  # the only folders named _* that hold articles
+
+
+def parse_name(path: Path) -> tuple[str, str]:
+    """Return the date and the slug in a file's name. An `index` file has the name of its folder."""
+    language = LANGUAGE_NAME.fullmatch(path.stem)
+    is_index = path.stem == "index" or (language and language[1] == "index")
+    name = path.absolute().parent.name if is_index else path.stem
+    name = normalize("NFC", name.encode(errors="replace").decode())
+    date, slug = DATED_NAME.findall(name)[0]
+    try:
+        parse_written_date(date)
+    except ValueError:  # none, or a number such as 2026-99-99
+        return "", name
+    return date, slug
+
+
+def is_translation(path: Path) -> bool:
+    """Return whether a file is the translation of the same file without a language in its name."""
+    match = LANGUAGE_NAME.fullmatch(path.stem)
+    return match is not None and any(path.with_name(match[1] + suffix).is_file() for suffix in SUFFIXES)
+
+
+def folder_names(path: Path, root: Path) -> tuple[str, ...]:
+    """Return the names of a file's folders, from the imported folder down."""
+    return (root.absolute().name, *path.parent.relative_to(root).parts)
+
+
+def url_folder(path: Path, root: Path) -> str:
+    """Return the folder of a file's page below the site's URL, with a slash at its end, or ""."""
+    names = [name for name in path.parent.relative_to(root).parts if name not in JEKYLL]
+    return "".join(f"{quote(name, errors='replace')}/" for name in names)
+
+
+def apply_jekyll(folders: tuple[str, ...], fields: dict[str, Any], *, is_dated: bool) -> None:
+    """Split Jekyll's lists of words, and take the category from the folder above `_posts`."""
+    if "_posts" in folders or (is_dated and "layout" in fields):
+        for name in fields.keys() & {"tags", "categories"}:
+            if isinstance(fields[name], str) and "," not in fields[name]:
+                fields[name] = fields[name].split()
+    above = folders[1 : folders.index("_posts")] if "_posts" in folders else ()
+    categories = [name for name in above if not name.startswith("_")]
+    if categories and not (fields.get("category") or fields.get("categories")):
+        fields["category"] = categories[0]

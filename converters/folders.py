@@ -1,0 +1,109 @@
+"""Folders of article files: which files may be articles, and which are ignored and reported."""
+
+import os
+import re
+from functools import cached_property
+from pathlib import Path
+from unicodedata import normalize
+
+from converters.file_names import JEKYLL, SUFFIXES, is_translation, parse_name
+from converters.front_matter import parse_front_matter
+from converters.records import IgnoredItem, Mistake, SourceError, mistake
+from converters.slugs import normalize_slug
+
+PICTURES = (
+    *(".apng", ".avif", ".bmp", ".gif", ".heic", ".heif", ".ico", ".jfif", ".jpeg", ".jpg"),
+    *(".jxl", ".png", ".svg", ".tif", ".tiff", ".webp"),
+)
+ELEVENTY_DATA = re.compile(r"(.*?)(?:\.11tydata)?\.(?:json|[cm]?[jt]s)")
+ELEVENTY = "Data files of Eleventy, which were not applied to their posts"
+NOT_IMPORTED = "Files that were not imported"
+
+
+class Folder:
+    """The folder of a source, with the files that may be articles."""
+
+    def __init__(self, source: str) -> None:
+        self.is_file = not os.path.isdir(source)
+        self.root = Path(source).parent if self.is_file else Path(source)
+        self.others: list[IgnoredItem | Mistake] = []  # what else is in the folder
+        self._slugs: dict[Path, str | None] = {}
+
+    @cached_property
+    def paths(self) -> list[Path]:
+        """The files that may be articles, in the order of their names."""
+        unreadable: list[OSError] = []
+        paths = []
+        for folder, folders, names in os.walk(self.root, onerror=unreadable.append):
+            self._choose_folders(folder, folders)
+            if self.is_file:
+                folders.clear()
+            paths += [Path(folder, name) for name in sorted(names) if self._is_article_file(Path(folder, name))]
+        self.others += [mistake(error.filename, error) for error in unreadable]
+        return paths
+
+    @cached_property
+    def _by_path(self) -> dict[str, Path]:
+        """The same files by their absolute paths in NFC: file systems and texts differ in how they compose letters."""
+        return {_nfc(path): path for path in self.paths}
+
+    def find(self, path: str) -> Path | None:
+        """Return the file with a path, which may be composed in another way."""
+        return self._by_path.get(_nfc(Path(path)))
+
+    def slug_of(self, path: Path) -> str | None:
+        """Return the slug of a file's article, or None if it is not imported."""
+        if path not in self._slugs:
+            try:
+                fields, _ = parse_front_matter(path.read_bytes())
+                slug = None if is_translation(path) else parse_name(path)[1]
+                self._slugs[path] = normalize_slug(str(fields.get("slug") or slug or "")) or None
+            except (SourceError, OSError):  # not an article, or the report names it when it is read
+                self._slugs[path] = None
+        return self._slugs[path]
+
+    def ignored(self, path: Path, detail: str, unit: str = "file") -> IgnoredItem:
+        """Return a file or folder as an item that is not imported. `detail` says why."""
+        return IgnoredItem(NOT_IMPORTED, path.relative_to(self.root).as_posix(), detail, unit)
+
+    def _choose_folders(self, folder: str, folders: list[str]) -> None:
+        """Leave those folders in the list that may contain articles."""
+        chosen = []
+        for name in sorted(folders):
+            path = Path(folder, name)
+            if path.is_symlink():
+                self.others.append(self.ignored(path, "folders that are links", "folder"))
+            elif name.startswith("_") and name not in JEKYLL:
+                self.others.append(self.ignored(path, "folders named _*", "folder"))
+            elif not name.startswith("."):
+                chosen.append(name)
+        folders[:] = chosen
+
+    def _is_article_file(self, path: Path) -> bool:
+        """Return whether a file may be an article. If not, it is one of the others."""
+        suffix = path.suffix.lower()
+        if path.name.startswith(".") or suffix in PICTURES:
+            return False
+        if path.name.startswith("_"):
+            self.others.append(self.ignored(path, "files named _*"))
+        elif suffix in SUFFIXES:
+            return True
+        elif _is_eleventy_data(path):
+            name = path.relative_to(self.root).as_posix()
+            self.others.append(IgnoredItem(ELEVENTY, "", name, "file"))
+        else:
+            self.others.append(self.ignored(path, suffix or "no extension"))
+        return False
+
+
+def _is_eleventy_data(path: Path) -> bool:
+    """Return whether a file has data for the files of its folder, or for one of them."""
+    match = ELEVENTY_DATA.fullmatch(path.name)
+    if not match or (path.suffix != ".json" and ".11tydata." not in path.name):
+        return False
+    posts = [path.with_name(match[1] + suffix) for suffix in SUFFIXES]
+    return ".11tydata." in path.name or match[1] == path.absolute().parent.name or any(map(Path.is_file, posts))
+
+
+def _nfc(path: Path) -> str:
+    return normalize("NFC", os.path.abspath(path))
