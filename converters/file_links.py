@@ -11,7 +11,7 @@ from converters.folders import Folder
 from converters.records import SourceArticle
 from converters.site_urls import is_source_file
 
-MISSING = "Links to files that were not imported, which lead nowhere"
+MISSING = "Links that lead nowhere, because their files were not imported"
 GUESSED = "Relative links, whose target depends on how your site is built. Check them"
 
 

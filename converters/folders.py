@@ -16,8 +16,8 @@ PICTURES = (
     *(".jxl", ".png", ".svg", ".tif", ".tiff", ".webp"),
 )
 ELEVENTY_DATA = re.compile(r"(.*?)(?:\.11tydata)?\.(?:json|[cm]?[jt]s)")
-ELEVENTY = "Data files of Eleventy, which were not applied to their posts"
-NOT_IMPORTED = "Files that were not imported"
+ELEVENTY = "Eleventy's data files, which were not applied to their posts"
+SKIPPED = "Skipped files"
 
 
 class Folder:
@@ -64,7 +64,7 @@ class Folder:
 
     def ignored(self, path: Path, detail: str, unit: str = "file") -> IgnoredItem:
         """Return a file or folder as an item that is not imported. `detail` says why."""
-        return IgnoredItem(NOT_IMPORTED, path.relative_to(self.root).as_posix(), detail, unit)
+        return IgnoredItem(SKIPPED, path.relative_to(self.root).as_posix(), detail, unit)
 
     def _choose_folders(self, folder: str, folders: list[str]) -> None:
         """Leave those folders in the list that may contain articles."""
@@ -74,7 +74,7 @@ class Folder:
             if path.is_symlink():
                 self.others.append(self.ignored(path, "folders that are links", "folder"))
             elif name.startswith("_") and name not in JEKYLL:
-                self.others.append(self.ignored(path, "folders named _*", "folder"))
+                self.others.append(self.ignored(path, "folders whose name begins with _", "folder"))
             elif not name.startswith("."):
                 chosen.append(name)
         folders[:] = chosen
@@ -85,7 +85,7 @@ class Folder:
         if path.name.startswith(".") or suffix in PICTURES:
             return False
         if path.name.startswith("_"):
-            self.others.append(self.ignored(path, "files named _*"))
+            self.others.append(self.ignored(path, "name begins with _"))
         elif suffix in SUFFIXES:
             return True
         elif _is_eleventy_data(path):

@@ -31,7 +31,7 @@ class NoFrontMatterError(SourceError):
 
     def __init__(self, kind: str) -> None:
         """`kind` says what the file has instead, for the report."""
-        super().__init__(f"{BOUNDARIES} It has {kind}. Add it, or rename the file to _*.")
+        super().__init__(f"{BOUNDARIES} It has {kind}. Add some, or rename the file to _*.")
         self.kind = kind
 
 

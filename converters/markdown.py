@@ -7,8 +7,10 @@ from mdit_py_plugins.deflist import deflist_plugin
 from mdit_py_plugins.footnote import footnote_plugin
 
 from converters.markdown_rules import add_checkboxes, add_heading_ids, component, highlight, quote_props_of_blocks
+from converters.records import SourceError
 
 SCRIPT_URL = re.compile(r"\s*(?:javascript|vbscript|data:(?!image/))", re.IGNORECASE)
+MAX_BRACKETS = 100_000  # two seconds; each may begin a link
 
 
 class Renderer(MarkdownIt):
@@ -23,7 +25,12 @@ class Renderer(MarkdownIt):
 
 
 def render_markdown(text: str) -> str:
-    """Return the HTML of CommonMark with GitHub's extensions, heading ids, footnotes and definition lists."""
+    """Return the HTML of CommonMark with GitHub's extensions, heading ids, footnotes and definition lists.
+
+    Raises SourceError for text that would take minutes.
+    """
+    if text.count("[") > MAX_BRACKETS:
+        raise SourceError(f"Has more than {MAX_BRACKETS:,} opening brackets [, too many for Markdown. Split it.")
     html: str = RENDERER.render(text)
     return html
 

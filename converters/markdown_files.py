@@ -1,6 +1,8 @@
 """Article files, and folders of them, as this service, Astro, Hugo, Jekyll and Eleventy have them."""
 
+from collections import Counter
 from datetime import tzinfo
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -24,23 +26,25 @@ from converters.records import (
 )
 from converters.slugs import normalize_slug
 
-ARTICLE_FILE = "an article is a .md, .markdown or .html file with front matter between two lines ---."
-NO_TITLE = 'Is missing. Add one, rename a page that is not an article to "_…", or skip it with --skip-invalid.'
+ARTICLE_FILE = "a .md, .markdown or .html file that begins with front matter between two lines ---."
+NO_TITLE = "Missing. Add one, or rename a file that is not an article to _*. To import the rest: --skip-invalid"
 
 
 def read_folder(source: str, options: SourceOptions) -> Converted:
     """Yield the articles of a file, or of the files in a folder and its folders."""
     folder = Folder(source)
+    paths = [Path(source)] if folder.is_file else folder.paths
     has_articles = False
-    for path in [Path(source)] if folder.is_file else folder.paths:
-        item = _read_file(path, folder, options)
-        has_articles |= not isinstance(item, IgnoredItem)
+    skipped: Counter[str] = Counter()
+    for item in chain((_read_file(path, folder, options) for path in paths), folder.others):
+        if isinstance(item, IgnoredItem):
+            skipped[item.detail] += 1
+        else:
+            has_articles = True
         yield item
-    if not folder.is_file:
-        yield from folder.others
     if not has_articles:
-        found = "It is not imported" if folder.is_file else "It has no article files"
-        yield Mistake(source, f"{found}: {ARTICLE_FILE}")
+        kinds = ", ".join(f"{detail} ({count})" for detail, count in skipped.most_common(5))
+        yield Mistake(source, f"Has no article, which is {ARTICLE_FILE}{f' Skipped: {kinds}.' if kinds else ''}")
 
 
 def own_article(where: str, fields: dict[str, Any], content: str, zone: tzinfo) -> SourceArticle:
@@ -65,13 +69,13 @@ def _read_file(path: Path, folder: Folder, options: SourceOptions) -> SourceArti
         if not path.is_file():  # reading a named pipe would block forever
             raise SourceError("It is not a file that can be read. Move it elsewhere.")
         fields, content = parse_front_matter(path.read_bytes())
+        if not fields.get("slug") and is_translation(path):
+            return folder.ignored(path, "translations (to import one, give it a slug)")
+        article = _convert(path, folder, fields, content, options)
     except NoFrontMatterError as error:
         return folder.ignored(path, error.kind)
     except (SourceError, OSError) as error:
         return mistake(str(path), error)
-    if not fields.get("slug") and is_translation(path):
-        return folder.ignored(path, "translations (to import one, give it a slug)")
-    article = _convert(path, folder, fields, content, options)
     if "_drafts" in folder_names(path, folder.root):
         article.fields["status"] = "draft"
     return article
@@ -90,6 +94,6 @@ def _convert(path: Path, folder: Folder, fields: dict[str, Any], content: str, o
     fields["contentHtml"] = change_urls(html, links.change)
     article = normalize_article(str(path), fields, options, date=date, slug=slug, folder=url_folder(path, folder.root))
     links.note(article)
-    if not {"title"} <= article.fields.keys() and "title" not in article.names:
+    if "title" not in article.fields and "title" not in article.names:
         article.reject("title", NO_TITLE)
     return article

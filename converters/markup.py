@@ -20,12 +20,12 @@ def note_markup(article: SourceArticle) -> None:
     if not isinstance(html, str):
         return
     found = {
-        "Templates, which visitors see as text": _templates(html),
-        "Shortcodes, which visitors see as text": _shortcodes(html),
-        "Components, which browsers do not know and do not show": component_names(html),
-        "Components, which visitors see as text": unclosed_components(html),
-        "Markdown that is not supported, which visitors see as text": other_markdown(html),
-        "Headings with the same id, of which links reach only the first": repeated_ids(html),
+        "Templates that visitors will see as text": _templates(html),
+        "Shortcodes that visitors will see as text": _shortcodes(html),
+        "Components, which browsers do not show": component_names(html),
+        "Components that visitors will see as text": unclosed_components(html),
+        "Unsupported Markdown that visitors will see as text": other_markdown(html),
+        "Headings that share an id, so that links lead to the first one": repeated_ids(html),
     }
     for kind, names in found.items():
         for name in dict.fromkeys(names):

@@ -57,7 +57,7 @@ def _take_categories(article: SourceArticle, unused: UnusedFields) -> None:
     if categories:
         article.fields["category"] = categories[0]
         for name in categories[1:]:
-            article.drop("Only the first category was kept, without", name)
+            article.drop("Only the first category was kept. Dropped", name)
 
 
 def _normalize_values(article: SourceArticle, options: SourceOptions) -> None:

@@ -9,7 +9,7 @@ from converters.records import SourceArticle, SourceOptions
 from converters.unused_fields import UnusedFields
 
 OLD_URLS = "permalink", "url", "aliases", "redirectfrom"
-MOVED = "Old URLs that will not lead to these articles (--redirects FILE lists them for your web server)"
+MOVED = "Old URLs, which need redirects (list them with --redirects FILE)"
 # templates of Eleventy and Jekyll, and the names of Jekyll's own
 NOT_A_URL = re.compile(r"[{}\s\0]|/:[a-z]|\A(?:date|pretty|ordinal|weekdate|none|true|false)?\Z")
 

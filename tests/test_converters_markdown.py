@@ -47,7 +47,7 @@ FOURTH_POST = {
         (
             "hugo",
             {"my-first-post": {"status": "draft"}, "post-3": POST_3 | {"status": "published"}},
-            ["files named _* (1)"],
+            ["name begins with _ (1)"],
         ),
         (
             "jekyll",
@@ -632,8 +632,8 @@ def test_files_of_other_kinds_are_reported_by_extension(importer):
         ".txt (1)",
         "no extension (1)",
         ".pdf (1)",
-        "files named _* (1)",
-        "folders named _* (1)",
+        "name begins with _ (1)",
+        "folders whose name begins with _ (1)",
         "no front matter (1)",
     ):
         assert part in line
