@@ -2,8 +2,14 @@
 # Run a site's build if an article has changed since its last success: rebuild.sh COMMAND...
 # It compares the ETag of each page of the list. The sitemap's would miss a second change on the same day.
 set -eu
+exit_with() { echo "$1" >&2; exit 1; }
+API="your service's API, such as http://127.0.0.1:8000/api/public/v1"
+[ "${ARTICLES_URL-}" ] || exit_with "ARTICLES_URL is missing. Set it to $API."
+[ "${ARTICLES_KEY-}" ] || exit_with "ARTICLES_KEY is missing. Set it to an API key of your service."
+ARTICLES_URL=${ARTICLES_URL%/}
 preview=$(curl -fsS -H "x-api-key: $ARTICLES_KEY" "$ARTICLES_URL/articles/preview?take=1")
-total=$(echo "$preview" | sed 's/.*"total": *\([0-9]*\).*/\1/')
+total=$(echo "$preview" | sed -n 's/.*"total": *\([0-9]*\).*/\1/p')
+[ "$total" ] || exit_with "$ARTICLES_URL: This response is not from the API. Set ARTICLES_URL to $API."
 for skip in $(seq 0 100 "$total"); do
   curl -fsSI -H "x-api-key: $ARTICLES_KEY" "$ARTICLES_URL/articles?take=100&skip=$skip" | grep -i '^etag:'
 done >etags.new

@@ -8,7 +8,10 @@ from zoneinfo import ZoneInfo
 from articles import read_articles
 
 ZONE_NAME = os.environ.get("SITE_TIMEZONE") or "UTC"
-ZONE = UTC if ZONE_NAME == "UTC" else ZoneInfo(ZONE_NAME)  # ZoneInfo needs data that Windows lacks.
+try:
+    ZONE = UTC if ZONE_NAME == "UTC" else ZoneInfo(ZONE_NAME)  # ZoneInfo needs data that Windows lacks
+except (KeyError, OSError, ValueError):
+    sys.exit("SITE_TIMEZONE is invalid. Set it to a time zone, such as Europe/Berlin.")
 
 try:
     for article in read_articles():

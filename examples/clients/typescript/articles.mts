@@ -6,11 +6,25 @@ import type { components, operations, paths } from "./api.js";
 export type Article = components["schemas"]["Article"];
 type Query = operations["getArticleList"]["parameters"]["query"];
 
-const { ARTICLES_URL = "", ARTICLES_KEY = "" } = process.env;
-const client = createClient<paths>({
-  baseUrl: new URL("../..", ARTICLES_URL).href,
-  headers: { "x-api-key": ARTICLES_KEY },
-});
+const API_MEANING = "your service's API, such as http://127.0.0.1:8000/api/public/v1";
+const KEY_MEANING = "an API key of your service";
+
+/** Return the first group of the pattern in an environment variable, or exit. */
+function readVariable(name: string, pattern: RegExp, meaning: string): string {
+  const value = process.env[name] ?? "";
+  const group = pattern.exec(value)?.[1];
+  return group ?? exitWith(`${name} is ${value ? "invalid" : "missing"}. Set it to ${meaning}.`);
+}
+
+/** Print a message without a stack trace, and exit. */
+export function exitWith(message: string): never {
+  console.error(message);
+  process.exit(1);
+}
+
+const baseUrl = readVariable("ARTICLES_URL", /^(https?:\/\/[^\s?#]+)\/api\/public\/v1\/*$/, API_MEANING);
+const key = readVariable("ARTICLES_KEY", /^([!-~]+)$/, KEY_MEANING);
+const client = createClient<paths>({ baseUrl, headers: { "x-api-key": key } });
 const keptByUrl = new Map<string, Response>();
 
 client.use({
@@ -28,14 +42,30 @@ client.use({
   },
 });
 
+function describe(error: unknown): string {
+  if (error instanceof SyntaxError) return `This response is not from the API. Set ARTICLES_URL to ${API_MEANING}.`;
+  const { cause, message } = error as Error;
+  const reason = cause instanceof Error ? cause.message : message;
+  return `${reason}. Start the service, or set ARTICLES_URL to ${API_MEANING}.`;
+}
+
+async function readPage(query: Query) {
+  const result = await client.GET("/api/public/v1/articles", { params: { query } }).catch((error: unknown) => {
+    throw new Error(`${baseUrl}: ${describe(error)}`);
+  });
+  const { data, error, response } = result;
+  if (Array.isArray(data?.data)) return data;
+  if (!error?.code) throw new Error(`${baseUrl}: ${describe(new SyntaxError())}`);
+  const advice = response.status === 401 ? ` Set ARTICLES_KEY to ${KEY_MEANING}.` : "";
+  throw new Error(`${baseUrl}: ${error.code}: ${error.detail}${advice}`);
+}
+
 /** Yield every article that matches the query, or every article, the newest first. */
 export async function* readArticles(query: Query = {}): AsyncGenerator<Article> {
   for (let skip = 0, total = 1; skip < total; ) {
-    const page = { ...query, take: 100, skip };
-    const { data, error, response } = await client.GET("/api/public/v1/articles", { params: { query: page } });
-    if (!data) throw new Error(`${error?.code ?? response.status}: ${error?.detail ?? "no articles"}`);
-    yield* data.data;
-    skip += data.meta.take;
-    total = data.meta.take ? data.meta.total : 0;
+    const { data, meta } = await readPage({ ...query, take: 100, skip });
+    yield* data;
+    skip += meta.take;
+    total = meta.take ? meta.total : 0;
   }
 }

@@ -1,13 +1,18 @@
 // Print the day, the slug and the number of structured data's nodes of each article.
-import { readArticles } from "./articles.mjs";
+import { exitWith, readArticles } from "./articles.mjs";
 
-const timeZone = process.env.SITE_TIMEZONE || "UTC";
-const dayFormat = new Intl.DateTimeFormat("sv-SE", { timeZone }); // Sweden writes dates as 2026-01-31.
+process.on("uncaughtException", (error) => exitWith(error.message));
 
-process.on("uncaughtException", (error) => {
-  console.error(error.message);
-  process.exit(1);
-});
+const dayFormat = readDayFormat();
+
+function readDayFormat() {
+  try {
+    // Sweden writes dates as 2026-01-31.
+    return new Intl.DateTimeFormat("sv-SE", { timeZone: process.env.SITE_TIMEZONE || "UTC" });
+  } catch {
+    return exitWith("SITE_TIMEZONE is invalid. Set it to a time zone, such as Europe/Berlin.");
+  }
+}
 
 for await (const { slug, publishedAt, schemaMarkup } of readArticles({ orderBy: "title", order: "asc" })) {
   console.log(dayFormat.format(new Date(publishedAt)), slug, schemaMarkup["@graph"].length);
