@@ -6,7 +6,6 @@ import re
 import signal
 import sqlite3
 import subprocess
-import time
 from contextlib import closing
 from pathlib import Path
 
@@ -109,21 +108,6 @@ def test_corrupt_database_is_not_backed_up(run, save, database, app, damage):
     assert result.stderr.count("\n") <= 2
     assert "Restore an earlier backup" in result.stderr
     assert files_beside(database) == before
-
-
-@pytest.mark.slow
-def test_interrupted_backup_leaves_no_file(save, key, database):
-    save(*(article_json(number, contentHtml="x" * 200_000) for number in range(100)))
-    for _ in range(5):
-        args = subprocess_args(database, "-m", "flask", "database", "backup", str(database.parent / "backup.db"))
-        process = subprocess.Popen(**args)
-        while process.poll() is None and not list(database.parent.glob(".*.tmp/copy.db")):
-            time.sleep(0.005)
-        process.send_signal(signal.SIGINT)
-        process.communicate(timeout=20)
-        if process.returncode == 0:
-            (database.parent / "backup.db").unlink()
-        assert files_beside(database) == set()
 
 
 def test_restore_needs_yes_and_warns_of_revoked_keys(run, backup, client):

@@ -9,17 +9,7 @@ from importlib.util import find_spec
 import click
 import pytest
 from click.testing import CliRunner
-from helpers import (
-    ENDPOINTS,
-    LISTS,
-    POSTGRESQL,
-    PROJECT,
-    blocks,
-    read_page,
-    run_line,
-    run_section,
-    section,
-)
+from helpers import ENDPOINTS, LISTS, POSTGRESQL, PROJECT, blocks, read_page, run_line, run_section, section
 from marshmallow import missing
 
 import seed

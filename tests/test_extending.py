@@ -2,15 +2,7 @@
 
 import pytest
 from flask import g, request
-from helpers import (
-    ENDPOINTS,
-    LISTS,
-    application,
-    article_json,
-    client_with_key,
-    create_key,
-    save_articles,
-)
+from helpers import ENDPOINTS, LISTS, application, article_json, client_with_key, create_key, save_articles
 
 PREVIEW = LISTS[1]
 

@@ -6,15 +6,7 @@ import time
 from contextlib import ExitStack, contextmanager
 
 import pytest
-from helpers import (
-    ENDPOINTS,
-    LISTS,
-    SITEMAP,
-    application,
-    article_json,
-    assert_problem,
-    client_with_key,
-)
+from helpers import ENDPOINTS, LISTS, SITEMAP, application, article_json, assert_problem, client_with_key
 from sqlalchemy import Engine, event
 from sqlalchemy.exc import OperationalError
 

@@ -1,11 +1,7 @@
 """Databases of earlier versions: the first command, the service and a restore upgrade their tables."""
 
-import os
-import random
 import re
-import signal
 import sqlite3
-import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing
 from pathlib import Path
@@ -257,33 +253,3 @@ def test_new_table_is_empty_after_an_upgrade(older, sql):
     finally:
         db.metadata.remove(table)
     assert sql("SELECT count(*) FROM tag") == [(0,)]
-
-
-@pytest.mark.slow
-@pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
-def test_killed_upgrade_leaves_the_old_or_the_new_tables(older, sql, database):
-    app = older(3, "UPDATE article SET content_html = '" + "x" * 400_000 + "';")
-    assert run_sql(database, "SELECT number FROM tables_version") == [(3,)]
-    close(app)
-    if POSTGRESQL:
-        pytest.skip("PostgreSQL rolls a lost connection's transaction back.")
-    before, chance, outcomes, latest = database.read_bytes(), random.Random(5), [], 0.1
-    for _ in range(100):
-        for suffix in ("-wal", "-shm", "-journal"):
-            database.with_name(database.name + suffix).unlink(missing_ok=True)
-        database.write_bytes(before)
-        child = os.fork()
-        if not child:
-            os._exit(run_command(create_application(database), "keys", "list").exit_code)
-        time.sleep(chance.uniform(0.2, 1) * latest)
-        os.kill(child, signal.SIGKILL)
-        os.waitpid(child, 0)
-        ((number,),) = sql("SELECT number FROM tables_version")
-        ((has_markup, articles),) = sql("SELECT count(schema_markup), count(*) FROM article")
-        assert (number in (3, 4), has_markup, articles) == (True, 1, 5)
-        assert sql("PRAGMA integrity_check") == [("ok",)]
-        ((definition,),) = sql("SELECT sql FROM sqlite_schema WHERE name = 'customer'")
-        assert ("typeof(name)" in definition) == (number == 4)
-        outcomes.append(number)
-        latest *= 1.3 if number == 3 else 1 / 1.3  # About half of the upgrades end before, on any machine.
-    assert 20 < outcomes.count(4) < 80

@@ -12,14 +12,7 @@ from pathlib import Path
 from urllib.parse import parse_qsl, urlsplit
 
 import pytest
-from helpers import (
-    LISTS,
-    PROJECT,
-    article_json,
-    minimal_json,
-    subprocess_args,
-    write_files,
-)
+from helpers import LISTS, PROJECT, article_json, minimal_json, subprocess_args, write_files
 
 
 @pytest.fixture

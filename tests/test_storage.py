@@ -288,21 +288,6 @@ def test_commit_in_the_wal_survives_an_identical_new_file(service):
     assert service.sql("SELECT title FROM article") == [("Committed",)]
 
 
-@pytest.mark.slow
-def test_commit_to_a_database_moved_in_place_is_kept(service):
-    """The commit is kept even if it is made before the service notices the new file."""
-    service.save(article_json(1, title="Old"))
-    copy = copy_of(service.database, mode="WAL")
-    assert service.titles() == ["Old"]
-    os.replace(copy, service.database)
-    with closing(sqlite3.connect(service.database)) as writer:
-        writer.execute("UPDATE article SET title = 'Committed'")
-        writer.commit()
-        assert service.titles() == ["Committed"]
-    assert service.titles() == ["Committed"]
-    assert service.sql("SELECT title FROM article") == [("Committed",)]
-
-
 def read_names(service: Service, path: str, counts: dict[str, int], end: float) -> list[Any]:
     """Read a path until then; return the name in each response, 503, or what is no whole state of a database."""
     found: list[Any] = []

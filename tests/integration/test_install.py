@@ -12,18 +12,7 @@ from types import SimpleNamespace
 
 import pytest
 import yaml
-from helpers import (
-    LISTS,
-    PROJECT,
-    article_json,
-    blocks,
-    copy_project,
-    get,
-    read_page,
-    section,
-    side_by_side,
-    wait_for,
-)
+from helpers import LISTS, PROJECT, article_json, blocks, copy_project, get, read_page, section, side_by_side, wait_for
 
 from benchmarks.servers import free_port
 
