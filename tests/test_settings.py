@@ -11,7 +11,7 @@ from datetime import UTC
 import pytest
 from click import ClickException
 from click.testing import CliRunner
-from helpers import PROJECT, copy_project, database_url, side_by_side, subprocess_args
+from helpers import PROJECT, copy_project, database_url, run_command, side_by_side, subprocess_args
 from sqlalchemy import make_url
 
 import settings
@@ -237,9 +237,11 @@ def test_address_that_cannot_be_used_is_a_one_line_error(database, monkeypatch, 
     assert all(word in result.stderr for word in words), result.stderr
 
 
-def test_missing_folder_of_the_database_is_a_one_line_error(database):
-    nowhere = subprocess_args(database, "app.py", DATABASE_URL="sqlite:////no/such/folder/articles.db")
-    assert_error(subprocess.run(**nowhere, timeout=30), "in the folder /no/such/folder (", "Set DATABASE_URL")
+def test_missing_folder_of_the_database_is_a_one_line_error():
+    app = create_app({"DATABASE_URL": "sqlite:////no/such/folder/articles.db"})
+    result = run_command(app, "keys", "create", "Acme")
+    assert (result.exit_code, result.stdout, result.stderr.count("\n")) == (1, "", 1)
+    assert all(words in result.stderr for words in ("in the folder /no/such/folder (", "Set DATABASE_URL"))
 
 
 @pytest.mark.slow
