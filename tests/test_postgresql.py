@@ -7,7 +7,6 @@ import shutil
 import subprocess
 import threading
 import time
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, closing, contextmanager
 from functools import cached_property
 from itertools import product
@@ -187,33 +186,6 @@ def test_write_is_in_the_next_response_everywhere(shared, writers, rounds):
         for service, path in product(shared.services, ENDPOINTS):
             response = shared.get(service, path)
             assert (response.status, b"Rolled back" in response.body) == (status, False)
-
-
-@pytest.mark.parametrize("seconds", [2, pytest.param(10, marks=pytest.mark.slow)])
-def test_equal_versions_have_equal_data(shared, seconds):
-    """What is read after a version is what is read before an equal one, however transactions overlap meanwhile."""
-    deadline = time.monotonic() + seconds
-
-    def compare(server):
-        app, equal = create_app({"DATABASE_URL": server.url(DATABASE)}), 0
-        detector = app.extensions["change_detector"]
-        with psycopg.connect(server.url(DATABASE), autocommit=True) as connection:
-            statement = "SELECT id, title, category FROM article ORDER BY id"
-            version = detector.version()
-            stored = connection.execute(statement).fetchall()
-            while time.monotonic() < deadline:
-                data = connection.execute(statement).fetchall()
-                now = detector.version()
-                if now == version:  # then `data` is of this version as well
-                    equal += 1
-                    assert data == stored
-                else:
-                    version, stored = now, connection.execute(statement).fetchall()
-        helpers.close(app)
-        return equal
-
-    with overlapping_writers(shared), ThreadPoolExecutor() as pool:
-        assert all(equal > 10 for equal in pool.map(compare, (shared.primary, shared.standby)))
 
 
 def check_caching(shared, url):
