@@ -22,9 +22,9 @@ INLINE_TAG = re.compile(rf"</?(?:{'|'.join(f'{INLINE} {INLINE.upper()}'.split())
 ANY_TAG = re.compile(rf"<[a-zA-Z/!?]{REST_OF_TAG}")
 # Eight digits suffice to decode a decimal reference, or to tell that it is out of range.
 REFERENCE = re.compile(r"&#0*([0-9]{1,8})[0-9]*")
-
+BEGIN_OF_TEXT = re.compile(r">(?:\s|&nbsp;)*(?!&nbsp;)[^\s<]")
+# elements that show something without text
 MEDIA = re.compile(r"<(?:img|video|audio|iframe|svg|object|embed|picture|canvas|input|hr)(?=[\s/>])", re.IGNORECASE)
-TEXT = re.compile(r">(?:\s|&nbsp;)*(?!&nbsp;)[^\s<]")
 
 
 def visible_words(html: str) -> list[str]:
@@ -39,5 +39,6 @@ def decode_references(text: str) -> str:
 
 
 def is_empty(html: str) -> bool:
-    """Return whether HTML shows neither text nor media."""
-    return not TEXT.search(f">{html}") and not MEDIA.search(html)
+    """Return whether visitors see neither text nor media."""
+    visible = NOT_TEXT.sub("", html)
+    return not BEGIN_OF_TEXT.search(f">{visible}") and not MEDIA.search(visible)

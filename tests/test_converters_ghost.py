@@ -2,6 +2,7 @@
 
 import json
 import re
+import time
 
 import pytest
 from helpers import PROJECT, minimal_json
@@ -183,3 +184,40 @@ def test_ghost_column_of_another_type_is_one_error(importer, columns):
     assert next(iter(columns)) in result.stderr
     assert "Traceback" not in result.stderr
     assert importer.states() == {}
+
+
+@pytest.mark.parametrize(
+    ("visibility", "state"),
+    [(None, "published"), ("", "published"), ("Public", "published"), (" public ", "published")]
+    + [(value, "draft") for value in ("members", "Paid", "tiers", "unheard", 0, ["public"])],
+)
+def test_only_public_posts_are_published(importer, visibility, state):
+    importer.write({"ghost.json": ghost({"visibility": visibility})})
+    printed = importer.imports("ghost.json")
+    assert importer.states() == {"a0": state}
+    assert ("Saved as drafts" in printed) == (state == "draft")
+
+
+def test_every_entry_of_db_is_read(importer):
+    exports = [json.loads(ghost({"id": letter * 24, "slug": letter})) for letter in "ab"]
+    importer.write({"ghost.json": json.dumps({"db": [entry for export in exports for entry in export["db"]]})})
+    importer.imports("ghost.json")
+    assert importer.states() == {"a": "published", "b": "published"}
+    importer.write({"ghost.json": json.dumps({"db": [*exports[0]["db"], {"data": None}]})})
+    assert "ghost.json: " in importer.run("import", "ghost.json").stderr
+
+
+def test_post_that_ends_up_empty_is_reported(importer):
+    members = "<!--kg-gated-block:begin nonMember:false -->Secret<!--kg-gated-block:end-->"
+    importer.write({"ghost.json": ghost({"html": "<p></p>"}, {"html": members}, {"html": "", "status": "draft"})})
+    assert "Published without any content (2): a0, a1\n" in importer.imports("ghost.json")
+
+
+@pytest.mark.parametrize(
+    "unit", ["<!--kg-gated-block:begin ", "<!-- ", "<!--kg-gated-block:begin>", "__GHOST_URL__", "<"]
+)
+def test_time_is_linear_in_the_length_of_a_post(importer, unit):
+    importer.write({"ghost.json": ghost({"html": unit * (200_000 // len(unit))})})
+    start = time.process_time()
+    assert importer.run("import", "ghost.json").exit_code == 0
+    assert time.process_time() - start < 3

@@ -13,6 +13,7 @@ from importer import read_data
 from converters.records import SourceOptions
 from converters.wordpress import read_wordpress
 from converters.wordpress_content import render
+from converters.wordpress_posts import plain_title
 
 DATA = PROJECT / "tests/data"
 SITE = "https://blog.example.com"
@@ -168,6 +169,20 @@ def test_what_the_export_lacks_is_reported(importer):
     for words in ("Featured images", "latest-posts", "Synced patterns", "Footnotes", "SEO.*: description"):
         assert re.search(rf"{words}[^(]*\(1\)", printed), words
     assert importer.only()["contentHtml"] == "<p>x</p>"
+
+
+def test_post_that_ends_up_empty_is_reported(importer):
+    contents = {"shown": "<p><img src='/a.jpg'></p>", "blank": "<p>&nbsp;</p>", "hidden": "<!-- a > b -->", "none": ""}
+    posts = [{"post_name": slug, "content": content} for slug, content in contents.items()]
+    importer.write({"export.xml": wordpress(*posts, {"post_name": "draft", "status": "draft"}, attachments=())})
+    assert importer.imports("export.xml") == "Published without any content (3): blank, hidden, none\n"
+
+
+def test_tags_of_old_exports_arrive(importer):
+    raw = "<category>News</category><category domain='category'>News</category><category domain='tag'>tea</category>"
+    importer.write({"export.xml": wordpress({"post_name": "a", "content": "x", "raw": raw}, attachments=())})
+    assert importer.imports("export.xml") == ""
+    assert (importer.only()["category"], importer.only()["keywords"]) == ("News", ["tea"])
 
 
 def test_placeholders_and_primary_category_of_yoast_count(importer):
@@ -398,6 +413,14 @@ def test_footnotes_stand_where_their_block_is(importer):
 
 
 SHORTCODES = {
+    "[toc]": "toc",
+    "Text [recipe] text": "recipe",
+    "[woocommerce_cart]": "woocommerce_cart",
+    "[audio https://a.example/a.mp3]": "audio",
+    "[unheard url=https://a.example]": "unheard",
+    "[Unheard of='x']": "Unheard",
+    "[unheard]Text[/unheard]": "unheard",
+    "<!-- wp:shortcode -->[unheard]<!-- /wp:shortcode -->": "unheard",
     "[contact-form-7 id='3']": "contact-form-7",
     "[vimeo 123]": "vimeo",
     "[spotify=track:1]": "spotify",
@@ -419,11 +442,46 @@ def test_shortcodes_stay_and_are_reported_by_name(importer, content, name):
 
 @pytest.mark.parametrize(
     "text",
-    ["[1]", "[… cut]", "[two or three words]", "a[b] = c[d]", "<code>[x]</code>", "<pre>[x]\n\n[y z=1]</pre>", "[]"],
+    [
+        *(
+            "[1]",
+            "[sic]",
+            "[m]",
+            "[ref]",
+            "[signal]",
+            "[…]",
+            "[… cut]",
+            "[Chorus]",
+            "[self-published]",
+            "[and/or]",
+            "[]",
+        ),
+        *("[two or three words]", "[video of the evening]", "[Figure 3]", "[see a = b]", "[n=20]", "[ref: 12]"),
+        *("a[b] = c[d]", "<code>[x]</code>", "<pre>[x]\n\n[y z=1]</pre>", "[see <a href='https://a.example'>a</a>]"),
+        *("[/sarcasm]", "[[Home page]]", "[[1]](/a)"),
+    ],
 )
 def test_brackets_that_are_no_shortcodes_are_not_reported(importer, text):
     importer.write({"export.xml": wordpress({"post_name": "a", "content": text}, attachments=())})
     assert importer.imports("export.xml") == ""
+
+
+@pytest.mark.parametrize(
+    ("content", "html"),
+    [
+        ("Write [[gallery]] for pictures", "<p>Write [gallery] for pictures</p>"),
+        ("[[audio src='a.mp3']]", "<p>[audio src='a.mp3']</p>"),
+        ("[[su_note]Text[/su_note]]", "<p>[su_note]Text[/su_note]</p>"),
+        ("<code>[[toc]]</code>", "<p><code>[toc]</code></p>"),
+        ("<pre>[[toc]]\nif [[ -f a ]]; then</pre>", "<pre>[toc]\nif [[ -f a ]]; then</pre>"),
+        ("[[embed]https://a.example[/embed]]", "<p>[embed]https://a.example[/embed]</p>"),
+        ("[[Home page]] [[1]]", "<p>[[Home page]] [[1]]</p>"),
+    ],
+)
+def test_escaped_shortcodes_lose_their_outer_brackets(importer, content, html):
+    importer.write({"export.xml": wordpress({"post_name": "a", "content": content}, attachments=())})
+    assert importer.imports("export.xml") == ""
+    assert importer.only()["contentHtml"] == html
 
 
 @pytest.mark.parametrize(
@@ -528,10 +586,17 @@ def test_memory_does_not_grow_with_an_export(tmp_path):
     assert count == 151
 
 
-@pytest.mark.parametrize(
-    "unit", ["[code]", "[a", "[caption]", "<!-- wp:a", "<!-- wp:shortcode -->", "<p> ", "[/a]", "\n "]
-)
-def test_time_is_linear_in_the_length_of_a_post(unit):
+HOSTILE = {
+    "shortcodes": ["[code]", "[a", "[", "[[a", "[[a]", "[/a]]", "[a ", "[a b=", "[[gallery", "[caption]", "[embed]a "],
+    "tags": ["<", "<p> ", "<code>", "<pre>", "<!--", "<!-- wp:a", "<!-- wp:a {", "<!-- wp:shortcode -->", "<a x='"],
+    "text": ["\n ", " ", "{", "'", '"', "&#", "&#9", "&nbsp;", "https://a ", "\nhttps://a"],
+}
+
+
+@pytest.mark.parametrize("unit", [unit for units in HOSTILE.values() for unit in units])
+@pytest.mark.parametrize("begin", ["", "[", "[a", "[caption ", "[caption]<img ", "[embed]", "<!-- wp:a ", "\n"])
+def test_time_is_linear_in_the_length_of_a_post(begin, unit):
     start = time.process_time()
-    render(unit * (200_000 // len(unit)), {}, "")
+    content = render(begin + unit * (100_000 // len(unit)), {}, "")
+    plain_title(content.html)
     assert time.process_time() - start < 2

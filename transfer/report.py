@@ -95,20 +95,15 @@ class ImportReport:
     def describe(self, article: SourceArticle, row: dict[str, Any]) -> None:
         """Record what there is to report about a new or changed article and its row."""
         notes = [*article.notes, *map(Note, warnings_about(row))]
-        if has_relative_urls(row["content_html"]):
-            notes += self._note_relative_urls(article)
+        is_converted = bool(article.names)
+        # With a site, converters report the URLs that they cannot complete.
+        if not (is_converted and self.has_site) and has_relative_urls(row["content_html"]):
+            hint = "Write absolute URLs" + (", or name your site with --site" if is_converted else "")
+            notes.append(Note(f"Pictures or links whose URLs are relative. {hint}"))
         for note in dict.fromkeys(notes):
             self.noticeable[note].append(row["slug"])
         for note in dict.fromkeys(article.dropped):
             self.dropped[note].append(row["slug"])
-
-    def _note_relative_urls(self, article: SourceArticle) -> list[Note]:
-        """Return what to do about relative URLs. If the site is known, converters report those they cannot complete."""
-        is_converted = bool(article.names)
-        if is_converted and self.has_site:
-            return []
-        hint = "Write absolute URLs" + (", or name your site with --site" if is_converted else "")
-        return [Note(f"Pictures or links whose URLs are relative. {hint}")]
 
     def note_change(self, slug: str, fields: list[str]) -> None:
         """Record the changed fields of an article, or none for a new one."""
