@@ -80,7 +80,7 @@ def _sort_order(link: Row) -> float:
 
 
 def _add_meta(post: Row, meta: Row) -> Row:
-    """Return a post with the columns of its metadata, which is a table of its own in Ghost 3 and newer."""
+    """Return a post with the columns of its row in `posts_meta`, which older versions have in `posts`."""
     return post | {name: value for name, value in meta.items() if name not in KEYS and not post.get(name)}
 
 

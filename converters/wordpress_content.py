@@ -34,13 +34,8 @@ EMBED = re.compile(r"\[embed(?<!\[\[embed)[^\[\]]*+\]\s*([^\s\[\]<>]+)\s*\[/embe
 # a URL alone on a line, or in a paragraph
 LONE_URLS = re.compile(rf"(\n[ \t]*){URL}(?=[ \t\r]*\n)"), re.compile(rf"(<p>\s*){URL}(?=\s*</p>)")
 OPENING = re.compile(rf"\[{NAME}")
+EXPORT_ALL = "Export All content, and import all files in one command"
 KEPT = re.compile("<!--\2([0-9]+)-->")  # stands for text that nothing may change; XML has no such character
-SHORTCODES = "Shortcodes that visitors will see as text"
-BLOCKS = "Blocks that are missing because WordPress fills them on each visit"
-PATTERNS = "Synced patterns that the export lacks. Export All content, and import all files in one command"
-HIDDEN_PATTERNS = "Synced patterns that are missing because they are not published"
-OVERRIDES = "Synced patterns that show their own text instead of the post's"
-FOOTNOTES = "Footnotes that the export lacks"
 
 
 @dataclass
@@ -56,7 +51,7 @@ class Content:
 def render(text: str, patterns: Mapping[str, Pattern], footnotes: str) -> Content:
     """Return a post's content as HTML. `patterns` are those of its blog by id, and `footnotes` is JSON.
 
-    Raises SourceError if the patterns contain each other without an end.
+    Raises SourceError if patterns within patterns multiply the text.
     """
     content = Content()
     html = _Blocks(content, patterns, footnotes).fill(text)
@@ -71,7 +66,8 @@ def render(text: str, patterns: Mapping[str, Pattern], footnotes: str) -> Conten
     html = _keep_code(BLOCK_COMMENT.sub("", html), kept)
     html = _link_embeds(CAPTION.sub(_figure, html))
     html = html.strip() if "<!-- wp:" in text else autop(html)
-    content.notes += [Note(SHORTCODES, name) for name in [*shortcodes, *find_shortcodes(html)]]
+    for name in dict.fromkeys([*shortcodes, *find_shortcodes(html)]):
+        content.notes.append(Note("Shortcodes that visitors will see as text", name))
     content.html = KEPT.sub(lambda number: kept[int(number[1])], unescape_shortcodes(html))
     return content
 
@@ -90,55 +86,54 @@ class _Blocks:
     def _fill_block(self, block: re.Match[str], outer: tuple[str, ...]) -> str:
         name = block[1].removeprefix("core/")
         if name == "block":
-            html = self._insert_pattern(_parse_object(block[2]), outer)
+            html = self._insert_pattern(block[2], outer)
         elif name == "footnotes":
             html = self._list_footnotes()
         else:
-            self.content.notes.append(Note(BLOCKS, name))
-            return ""
+            html = self._miss("Blocks that are missing because WordPress fills them on each visit", name)
         self.length += len(html)
         if self.length > MAX_LENGTH:
             raise SourceError("Its synced patterns contain each other too often.")
         return html
 
-    def _insert_pattern(self, attributes: dict[str, Any], outer: tuple[str, ...]) -> str:
-        id = str(attributes.get("ref"))
+    def _miss(self, kind: str, detail: str = "") -> str:
+        """Note what readers will miss, and return the empty text in its place."""
+        self.content.notes.append(Note(kind, detail))
+        return ""
+
+    def _insert_pattern(self, json_attributes: str, outer: tuple[str, ...]) -> str:
+        attributes = _parse_json(json_attributes)
+        id = str(attributes.get("ref")) if isinstance(attributes, dict) else ""
         pattern = self.patterns.get(id)
         if not pattern or id in outer or len(outer) >= MAX_DEPTH:
-            self.content.notes.append(Note(PATTERNS))
-            return ""
+            return self._miss(f"Synced patterns that the export lacks. {EXPORT_ALL}")
         if not pattern.is_public:
-            self.content.notes.append(Note(HIDDEN_PATTERNS, pattern.title))
-            return ""
-        self.content.patterns.add(id)
+            return self._miss("Synced patterns that are missing because they are not published", pattern.title)
         if attributes.get("content"):
-            self.content.notes.append(Note(OVERRIDES))
+            self._miss("Synced patterns that show their own text instead of the post's")
+        self.content.patterns.add(id)
         return self.fill(pattern.content, (*outer, id))
 
     def _list_footnotes(self) -> str:
         """Return the post's footnotes as WordPress' block shows them."""
-        try:
-            notes = [(str(note["id"]), str(note["content"])) for note in json.loads(self.footnotes)]
-        except (KeyError, RecursionError, TypeError, ValueError):
-            notes = []
-        if not notes:
-            self.content.notes.append(Note(FOOTNOTES))
-            return ""
+        notes = _parse_json(self.footnotes)
+        if not notes or not isinstance(notes, list) or not all(isinstance(note, dict) for note in notes):
+            return self._miss("Footnotes that the export lacks")
         self.content.uses_footnotes = True
         items = (
-            f'<li id="{escape(id)}">{text} <a href="#{escape(id)}-link" '
-            f'aria-label="Jump to footnote reference {number}">↩︎</a></li>'
-            for number, (id, text) in enumerate(notes, start=1)
+            f'<li id="{(id := escape(str(note.get("id", ""))))}">{note.get("content", "")} '
+            f'<a href="#{id}-link" aria-label="Jump to footnote reference {number}">↩︎</a></li>'
+            for number, note in enumerate(notes, start=1)
         )
         return f'<ol class="wp-block-footnotes">{"".join(items)}</ol>'
 
 
-def _parse_object(text: str | None) -> dict[str, Any]:
+def _parse_json(text: str | None) -> Any:
+    """Return what JSON contains, or None if it is invalid."""
     try:
-        value = json.loads(text or "{}")
+        return json.loads(text or "null")
     except (ValueError, RecursionError):
-        return {}
-    return value if isinstance(value, dict) else {}
+        return None
 
 
 def _keep_code(html: str, kept: list[str]) -> str:

@@ -11,20 +11,19 @@ from content.html import decode_references
 from converters.records import SourceError
 from converters.wordpress_xml import read_elements
 
-MAX_BLOG_LENGTH = 43  # characters; with "wordpress-" and a post's number, an id has at most 64
-TERM_DETAILS = ("category_description", "tag_description", "term_description", "category_parent", "term_parent")
+MAX_BLOG_LENGTH = 43  # characters; "wordpress-", a blog and a post's number of ten digits make an id of at most 64
 
 
 @dataclass
 class Item:
-    """An item of an export, such as a post. Whatever an article uses is taken out of it."""
+    """An item of an export, such as a post. Converters take out of it what they use."""
 
     texts: dict[str, str] = field(default_factory=dict)  # by element
     meta: dict[str, str] = field(default_factory=dict)  # by key
     terms: dict[str, list[str]] = field(default_factory=dict)  # names by taxonomy
 
     def take(self, name: str) -> str:
-        """Remove the text of an element and return it, or "" if there is none."""
+        """Remove the text of an element, and return it without surrounding whitespace ("" if missing)."""
         return self.texts.pop(name, "").strip()
 
 
@@ -49,7 +48,7 @@ class Blog:
 
     @property
     def name(self) -> str:
-        """The blog's URL as ids contain it: without the scheme and "www.". A long one ends with a hash."""
+        """The blog's URL as ids contain it: without the scheme and "www.", shortened with a hash if it is long."""
         name = re.sub(r"^(?:https?:)?//(?:www\.)?", "", self.url.lower()).strip("/").replace("/", "-")
         if len(name) <= MAX_BLOG_LENGTH:
             return name
@@ -70,23 +69,19 @@ class Blog:
 
 def index_file(source: str, blogs: dict[str, Blog]) -> Blog:
     """Add what posts refer to in a file to its blog, by name, and return the blog. Raises SourceError or OSError."""
-    found, link, is_export = Blog(), "", False
+    found, texts = Blog(), dict[str, str]()
     for element in read_elements(source):
-        name, text = element_name(element), (element.text or "").strip()
+        name = element_name(element)
         if name == "item":
             _index_item(element, found)
         elif name == "category":
             _index_category(element, found)
-        elif name == "title":
-            found.title = decode_references(text)
-        elif name == "link":
-            link = text
-        elif name == "base_blog_url":
-            found.url = text
-        is_export = is_export or name in ("base_blog_url", "wxr_version")
-    if not is_export:
+        else:
+            texts.setdefault(name, (element.text or "").strip())
+    if not texts.keys() & {"base_blog_url", "wxr_version"}:
         raise SourceError("Must be a WordPress export (WXR), as Tools → Export writes it.")
-    found.url = found.url or link
+    found.url = texts.get("base_blog_url") or texts.get("link", "")
+    found.title = decode_references(texts.get("title", ""))
     blog = blogs.setdefault(found.name, found)
     blog.add(found)
     return blog
@@ -141,9 +136,9 @@ def described_term(element: Element) -> str:
     if len(element) == 0 or element_name(element) not in ("category", "tag", "term"):
         return ""
     texts = child_texts(element)
-    if not any(texts.get(name) for name in TERM_DETAILS):
-        return ""
-    return texts.get("cat_name") or texts.get("tag_name") or texts.get("term_name") or "(no name)"
+    has_details = any(text for name, text in texts.items() if name.endswith(("_description", "_parent")))
+    names = (text for name, text in texts.items() if name.endswith("_name"))
+    return next(names, "(no name)") if has_details else ""
 
 
 def child_texts(element: Element) -> dict[str, str]:

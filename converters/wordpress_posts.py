@@ -9,7 +9,7 @@ from converters.normalize import normalize_article
 from converters.records import SourceArticle, SourceOptions
 from converters.site_urls import complete_urls
 from converters.slugs import slug_from_title
-from converters.wordpress_content import render
+from converters.wordpress_content import EXPORT_ALL, render
 from converters.wordpress_items import Blog, Item
 from converters.wordpress_seo import PREFIXES, PRIMARY_CATEGORIES, take_texts, unused_settings
 
@@ -32,7 +32,7 @@ NAMES = {
 
 def convert_post(where: str, item: Item, blog: Blog, options: SourceOptions) -> SourceArticle:
     """Return a post as an article, and take out of the item what the article uses. Raises SourceError."""
-    content = render(item.take("content"), blog.patterns, item.meta.get("footnotes", ""))
+    content = render(item.texts.pop("content", ""), blog.patterns, item.meta.get("footnotes", ""))
     blog.used_patterns |= content.patterns
     if content.uses_footnotes:
         del item.meta["footnotes"]
@@ -56,16 +56,17 @@ def plain_title(html: str) -> str:
 
 def _take_fields(item: Item, blog: Blog, title: str, number: str) -> dict[str, Any]:
     """Return an article's fields other than its content. They remain to be normalized."""
-    words = {"title": title, "sep": "-", "sitename": blog.title, "page": ""}
-    texts = take_texts(item.meta, words)
+    status = STATUSES[item.texts["status"]]
+    texts = take_texts(item.meta, {"title": title, "sep": "-", "sitename": blog.title, "page": ""})
     if "metaDesc" not in texts:
         texts["metaDesc"] = " ".join(visible_words(item.take("excerpt")))
     return texts | {
         "id": f"wordpress-{blog.name}-{number}" if blog.name and number else "",
         "slug": unquote(item.take("post_name")) or slug_from_title(title, number),
-        "status": "draft" if _draft_reason(item) else STATUSES[item.texts["status"]],
-        "publishedAt": _published_at(item),
-        "updatedAt": _utc(item, "post_modified_gmt"),
+        "status": status,
+        # A draft's local date is that of its last change.
+        "publishedAt": _date(item, "post_date_gmt", "Z") or (_date(item, "post_date") if status == "published" else ""),
+        "updatedAt": _date(item, "post_modified_gmt", "Z"),
         "category": _take_category(item, blog),
         "keywords": item.terms.pop("post_tag", []) + item.terms.pop("tag", []),
         "bannerUrl": blog.images.get(item.meta.get("_thumbnail_id", "")),
@@ -86,40 +87,25 @@ def _take_category(item: Item, blog: Blog) -> str:
     return category
 
 
-def _draft_reason(item: Item) -> str:
-    """Return why a post becomes a draft although WordPress has published it, or ""."""
-    status = item.texts["status"]
-    if status == "private" or (STATUSES[status] == "published" and item.texts.get("post_password")):
-        return "they are private or password-protected"
-    return "they have no date" if STATUSES[status] == "published" and not _published_at(item) else ""
-
-
-def _published_at(item: Item) -> str:
-    """Return when a post was published, or "". Its local time is used only if the time in UTC is missing."""
-    is_published = STATUSES[item.texts["status"]] == "published"
-    return _utc(item, "post_date_gmt") or (_date(item, "post_date") if is_published else "")
-
-
-def _utc(item: Item, name: str) -> str:
-    """Return a time in UTC with its zone, or "" if there is none."""
-    date = _date(item, name)
-    return f"{date}Z" if date else ""
-
-
-def _date(item: Item, name: str) -> str:
+def _date(item: Item, name: str, zone: str = "") -> str:
     """Return a date, or "" for that of a post that was never published: 0000-00-00 00:00:00."""
     date = item.texts.get(name, "").strip()
-    return date if date > "0001" else ""
+    return f"{date}{zone}" if date > "0001" else ""
 
 
 def _note_differences(article: SourceArticle, item: Item) -> None:
-    """Note why an article is a draft, and what its readers will miss."""
-    if reason := _draft_reason(item):
-        article.note(f"Saved as drafts because {reason}")
-    if is_empty(article.fields["contentHtml"]) and article.fields["status"] == "published":
+    """Make a post a draft if it must not be public, and note what its readers will miss."""
+    is_published = article.fields["status"] == "published"
+    if item.texts["status"] == "private" or (is_published and item.texts.get("post_password")):
+        article.note("Saved as drafts because they are private or password-protected")
+        article.fields["status"] = "draft"
+    elif is_published and "publishedAt" not in article.fields:
+        article.note("Saved as drafts because they have no date")
+        article.fields["status"] = "draft"
+    elif is_published and is_empty(article.fields["contentHtml"]):
         article.note("Published without any content")
     if item.meta.get("_thumbnail_id", "0") > "0" and "bannerUrl" not in article.fields:
-        article.note("Featured images that the export lacks. Export All content, and import all files in one command")
+        article.note(f"Featured images that the export lacks. {EXPORT_ALL}")
 
 
 def _drop_rest(article: SourceArticle, item: Item) -> None:

@@ -13,16 +13,14 @@ CHUNK_BYTES = 1 << 16
 # No XML can contain these, but WordPress exports them.
 CONTROL_CHARACTERS = bytes({*range(32)} - {*b"\t\n\r"})
 NOT_CHARACTERS = re.compile(rb"\xef\xbf[\xbe\xbf]|\xed[\xa0-\xbf][\x80-\xbf]|&#(x[0-9a-fA-F]{1,8}|[0-9]{1,9});")
-INCOMPLETE = [
-    errors.codes[message]
-    for message in (
-        errors.XML_ERROR_NO_ELEMENTS,
-        errors.XML_ERROR_PARTIAL_CHAR,
-        errors.XML_ERROR_UNCLOSED_CDATA_SECTION,
-        errors.XML_ERROR_UNCLOSED_TOKEN,
-    )
-]
-JUNK = errors.codes[errors.XML_ERROR_JUNK_AFTER_DOC_ELEMENT]
+INCOMPLETE = "The export is incomplete. Export it again, in parts if the server stops early."
+ADVICE = {
+    errors.XML_ERROR_JUNK_AFTER_DOC_ELEMENT: "Remove the text after the last tag.",
+    errors.XML_ERROR_NO_ELEMENTS: INCOMPLETE,
+    errors.XML_ERROR_PARTIAL_CHAR: INCOMPLETE,
+    errors.XML_ERROR_UNCLOSED_CDATA_SECTION: INCOMPLETE,
+    errors.XML_ERROR_UNCLOSED_TOKEN: INCOMPLETE,
+}
 LONGEST_REFERENCE = len(b"&#123456789;")
 
 
@@ -122,12 +120,6 @@ def _keep_character(match: re.Match[bytes]) -> bytes:
 def _error(error: ParseError, first_line: int) -> SourceError:
     """Return what to do about XML that is not well-formed. `first_line` is the number of lines that were skipped."""
     line, column = error.position
-    place = f"line {line + first_line}, column {column + 1}"
-    if error.code in INCOMPLETE:
-        return SourceError(
-            f"The export is incomplete: it ends at {place}. Export it again, in parts if the server stops early."
-        )
-    if error.code == JUNK:
-        return SourceError(f"Must be XML: {place}: nothing may follow the last tag. Remove the text from there on.")
     reason = str(error).partition(":")[0]
-    return SourceError(f"Must be XML: {place}: {reason}. Correct that line in a text editor.")
+    advice = ADVICE.get(reason, "Correct that line in a text editor.")
+    return SourceError(f"Must be XML: line {line + first_line}, column {column + 1}: {reason}. {advice}")
