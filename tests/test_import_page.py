@@ -3,6 +3,8 @@
 import json
 import os
 import re
+import subprocess
+import sys
 
 import pytest
 from helpers import blocks, read_page, run_section, section
@@ -54,6 +56,15 @@ def test_commands_of_a_section_import_its_source(app, importer, title, file, con
     assert dry_run.splitlines()[-1] == f"{imported.strip()} (dry run: nothing was written)"
     assert run_section(app, IMPORT, title)[1].startswith("0 new, 0 changed, ")
     assert importer.articles()[slug].items() >= expected.items()
+
+
+def test_redirects_lead_from_old_addresses_to_articles(app, importer):
+    importer.write({"export.xml": read_data("wordpress.xml").replace("/?p=17", "/2026/01/fish/")})
+    redirects = section(IMPORT, "Redirect old addresses")
+    run_section(app, IMPORT, "Redirect old addresses")
+    (program,) = blocks(redirects, "python")
+    printed = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stdout
+    assert printed.splitlines()[0] == "/2026/01/fish/ /articles/sm%C3%B8rrebr%C3%B8d/ 301"
 
 
 def test_json_example_is_an_article(importer):
