@@ -64,11 +64,12 @@ def _decode(line: bytes, number: int) -> str:
 
 
 def _read_header(cells: list[str]) -> list[str]:
-    """Return the names of the columns; unnamed and repeated ones are named by their position. Raises SourceError."""
+    """Return the names of the columns. Unnamed and repeated ones are named by their position. Raises SourceError."""
     names = [name.strip() for name in cells]
     if not any(names):
         raise SourceError("The first row must name the columns, at least title and contentHtml. It is empty.")
-    header = [name if name not in ("", *names[:n]) else f"column {n + 1}" for n, name in enumerate(names)]
+    first = {name: number for number, name in reversed(list(enumerate(names, start=1))) if name}
+    header = [name if first.get(name) == number else f"column {number}" for number, name in enumerate(names, start=1)]
     if not {"title", "contentHtml"} <= {FIELD_BY_ALIAS.get(plain_name(name)) for name in header}:
         raise SourceError(f"The header must name title and contentHtml. It names {', '.join(header)}.")
     return header
