@@ -27,7 +27,7 @@ from converters.records import (
 from converters.slugs import normalize_slug
 
 ARTICLE_FILE = "a .md, .markdown or .html file that begins with front matter between two lines ---."
-NO_TITLE = "Missing. Add one, or rename a file that is not an article to _*. To import the rest: --skip-invalid"
+NO_TITLE = "Missing. Add one, or rename a file that is not an article to _*."
 
 
 def read_folder(source: str, options: SourceOptions) -> Converted:

@@ -11,7 +11,7 @@ from converters.unused_fields import UnusedFields
 OLD_URLS = "permalink", "url", "aliases", "redirectfrom"
 MOVED = "Old URLs, which need redirects (list them with --redirects FILE)"
 # templates of Eleventy and Jekyll, and the names of Jekyll's own
-NOT_A_URL = re.compile(r"[{}\s\0]|/:[a-z]|\A(?:date|pretty|ordinal|weekdate|none|true|false)?\Z")
+NOT_A_URL = re.compile(r"\{[{%]|[\s\0]|/:[a-z]|\A(?:date|pretty|ordinal|weekdate|none|true|false)?\Z")
 
 
 def take_old_urls(article: SourceArticle, unused: UnusedFields, options: SourceOptions, folder: str) -> None:
@@ -23,8 +23,9 @@ def take_old_urls(article: SourceArticle, unused: UnusedFields, options: SourceO
     new_path = root + article.fields.get("slug", "")
     for alias in OLD_URLS:
         name, value = unused.values.get(alias, ("", None))
-        urls = _read_urls(value, root + folder if alias == "aliases" else "/")
-        if urls:
+        values = value if isinstance(value, list) else [value]
+        urls = list(filter(None, (_read_url(item, root + folder if alias == "aliases" else "/") for item in values)))
+        if len(urls) == len(values):
             unused.pop(alias)
         moved = [url for url in urls if not options.site or _path(url) != new_path]
         article.old_urls = list(dict.fromkeys([*article.old_urls, *moved]))
@@ -32,13 +33,14 @@ def take_old_urls(article: SourceArticle, unused: UnusedFields, options: SourceO
             article.drop(MOVED, name)
 
 
-def _read_urls(value: Any, folder: str) -> list[str]:
-    """Return the URLs of a text or a list, or no URL if one of them is something else, such as a template."""
-    texts = [str(item).strip().replace(" ", "%20") for item in (value if isinstance(value, list) else [value])]
-    if value is not None and not any(map(NOT_A_URL.search, texts)):
-        with suppress(ValueError):  # such as https://[
-            return [text if text.startswith("/") or urlsplit(text).netloc else folder + text for text in texts]
-    return []
+def _read_url(value: Any, folder: str) -> str | None:
+    """Return the absolute URL or the path that a value means, or None if it is something else, such as a template."""
+    text = str(value).strip().replace(" ", "%20")
+    if value is None or isinstance(value, list | dict) or NOT_A_URL.search(text):
+        return None
+    with suppress(ValueError):  # such as https://[
+        return text if text.startswith("/") or urlsplit(text).netloc else folder + text
+    return None
 
 
 def _path(url: str) -> str:

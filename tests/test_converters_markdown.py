@@ -548,7 +548,7 @@ def test_old_urls_of_front_matter_are_written_as_redirects(importer, tmp_path):
     importer.write(
         {
             "posts/a.md": post.format("permalink: /2026/a.html\nredirect_from: https://old.example/?p=7"),
-            "posts/b.md": post.format("url: /blog/b/\naliases: [/x y/, older, /blog/b]"),
+            "posts/b.md": post.format("url: /blog/b/\naliases: [/x y/, older, /blog/b, '{{ x }}']"),
             "posts/2026/c.md": post.format("aliases:\n- older/\nredirect_from: [/1, /1]"),
             "posts/d.md": post.format("permalink: /:year/:title/\nurl: {a: b}\naliases: ['{{ x }}']"),
         }
@@ -557,7 +557,7 @@ def test_old_urls_of_front_matter_are_written_as_redirects(importer, tmp_path):
     (printed,) = importer.run("import", *options, "--dry-run").stderr.splitlines()[:1]
     assert all(f"{name} (" in printed for name in ("permalink", "redirect_from", "aliases"))
     result = importer.run("import", *options, "--redirects", tmp_path / "redirects.csv")
-    assert "permalink (1), url (1), aliases (1): d\n" in result.stderr
+    assert "aliases (2), permalink (1), url (1): b, d\n" in result.stderr
     assert (tmp_path / "redirects.csv").read_text().splitlines() == [
         "old_url,slug",
         "/2026/a.html,a",
