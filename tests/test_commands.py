@@ -98,7 +98,7 @@ def test_keys_list_has_a_line_for_every_key(keys, sql):
     ]
 
 
-def test_revoking_again_says_so_and_keeps_the_time(keys, key, sql):
+def test_revoking_a_key_again_keeps_the_first_time(keys, key, sql):
     with travel("2026-02-03T23:00:00Z"):
         assert keys("revoke", 1).exit_code == 0
     ((revoked_at,),) = sql("SELECT revoked_at FROM api_key")
@@ -163,7 +163,7 @@ REFUSED = [
 
 
 @pytest.mark.parametrize(("status", "message", "commands"), REFUSED)
-def test_refused_command_says_why_and_changes_nothing(app, run, save, sql, status, message, commands):
+def test_rejected_command_gives_a_reason_and_changes_nothing(app, run, save, sql, status, message, commands):
     save(minimal_json(1))
     create_key(app, "My Site")
     tables = [f"SELECT * FROM {name} ORDER BY 1" for name in ("customer", "api_key", "article")]
@@ -308,7 +308,7 @@ def test_articles_list_has_drafts_first_then_the_latest(articles, save):
     assert (records[0]["publishedAt"], records[3]["title"]) == (rows[0][1], "Tab\there,\nCafé? \x9b31m")
 
 
-def test_writers_wait_for_each_other_and_readers_for_none(app, client, save, sql, database, tmp_path):
+def test_writers_wait_for_each_other_and_readers_do_not_wait(app, client, save, sql, database, tmp_path):
     """Another tool writes, for longer than SQLite waits. Of those that wait, one is interrupted."""
     save(minimal_json(1), minimal_json(2))
     close(app)

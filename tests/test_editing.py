@@ -261,7 +261,7 @@ def test_edit_keeps_the_text_if_the_database_is_gone(app, edit, save, database, 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("number", "status"), [(signal.SIGTERM, 143), (signal.SIGHUP, 129), (0, 1)])
-def test_what_is_saved_after_a_signal_or_crash_is_kept(save, key, database, sql, tmp_path, number, status):
+def test_text_saved_after_a_signal_or_crash_is_kept(save, key, database, sql, tmp_path, number, status):
     """The signal ends `flask`, and not the editor. Without one, the editor crashes."""
     save(article_json(1))
     folder = tmp_path / "temporary"
@@ -329,7 +329,7 @@ def test_article_that_comes_back_is_published_again(app, save, sql):
     assert dict(sql("SELECT id, status FROM article")) == states
 
 
-def test_unpublish_missing_needs_articles_and_whole_sources(app, save, sql, articles):
+def test_unpublish_missing_needs_articles_and_all_of_them(app, save, sql, articles):
     save(article_json(1))
     for result, words in (
         (import_articles(app, options=["--unpublish-missing"]), "contain no articles"),

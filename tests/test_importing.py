@@ -518,7 +518,7 @@ def test_dry_run_reports_the_same_and_writes_nothing(app, save, exported):
     assert import_articles(app, minimal_json(8, slug="slug-4"), options=["--dry-run"]).exit_code == 1
 
 
-def test_dry_run_says_which_fields_of_which_articles_change(app, save, sql):
+def test_dry_run_lists_the_fields_that_each_article_changes(app, save, sql):
     save(*(article_json(number, schemaMarkup=MARKUP) for number in range(3)))
     articles = [article_json(0, schemaMarkup=MARKUP, slug="moved", title="New", updatedAt=None)]
     articles += [article_json(1, schemaMarkup=MARKUP, updatedAt="2026-01-01T00:00:00Z", views=7)]

@@ -119,7 +119,7 @@ def test_commit_by_another_process_costs_one_render(client, save, database, is_h
 
 
 @pytest.mark.parametrize("error", [OperationalError("SELECT", None, Exception("broken")), ZeroDivisionError("broken")])
-def test_error_response_is_not_kept(client, save, error):
+def test_error_response_is_not_cached(client, save, error):
     save(article_json(1))
     assert client.get(SITEMAP).status_code == 200
 
@@ -134,7 +134,7 @@ def test_error_response_is_not_kept(client, save, error):
 
 
 @pytest.mark.sqlite
-def test_response_larger_than_the_cache_is_not_kept(save, key, database, is_hit):
+def test_response_larger_than_the_cache_is_not_cached(save, key, database, is_hit):
     save(*(article_json(number, contentHtml="x" * 300_000) for number in range(3)))
     with application(database, CACHE_MB=1) as app:
         client = client_with_key(app, key)

@@ -158,7 +158,7 @@ def test_upgrade_keeps_the_rows_of_others(older, sql):
     assert "REFERENCES customer (id)" in table
 
 
-def test_service_upgrades_an_older_database_and_says_so(older, start, sql):
+def test_service_upgrades_an_older_database_and_logs_it(older, start, sql):
     older(2)
     server = start()
     assert get(server, LISTS[0], **{"x-api-key": KEY}).body == RESPONSE

@@ -67,7 +67,7 @@ def run(folder: Path, database: Path, *arguments: str) -> str:
 
 
 @pytest.mark.slow
-def test_field_added_as_the_table_says_is_everywhere(app, save, sql, database, tmp_path):
+def test_field_added_as_documented_is_everywhere(app, save, sql, database, tmp_path):
     """The database is one of today's version, with an article, which the copy upgrades."""
     save({"title": "One", "slug": "one", "contentHtml": "<p>One</p>", "publishedAt": "2026-01-31T09:30:00Z"})
     left_out = shutil.ignore_patterns(".*", "instance", "__pycache__", "integration")

@@ -76,7 +76,7 @@ def test_service_warns_of_the_demo_key_when_it_starts(run_seed, start):
     start(HOST="0.0.0.0").wait_for_log(r"0\.0\.0\.0.* python seed.py --remove")  # noqa: S104
 
 
-def test_remove_deletes_demo_alone_and_says_how_many(app, save, run_seed, sql):
+def test_remove_deletes_only_the_demo_and_counts_it(app, save, run_seed, sql):
     save(article_json(1))
     run_seed("--articles", "10")
     save(article_json(1), customer="Demo")

@@ -366,7 +366,7 @@ def test_connections_without_progress_are_closed_in_time(start, large_request, t
         assert count_received(stalled) < LARGE_BYTES  # This one was quiet for longer.
 
 
-def test_clients_that_go_away_leave_only_requests_in_log(site, new_log, large_request):
+def test_disconnecting_clients_leave_only_requests_in_the_log(site, new_log, large_request):
     for _ in range(5):
         with connect(site.server) as connection:
             connection.sendall(large_request * 3)

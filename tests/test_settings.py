@@ -209,7 +209,7 @@ def test_bad_setting_is_a_one_line_error(config, words):
     assert len(raised.value.message) < 500
 
 
-def test_missing_driver_for_postgresql_says_what_to_install(monkeypatch):
+def test_missing_driver_for_postgresql_names_its_package(monkeypatch):
     monkeypatch.setitem(sys.modules, "psycopg", None)
     with pytest.raises(SettingsError, match=r"DATABASE_URL: [^\n]* pip install -r requirements-postgresql.txt$"):
         create_app({"DATABASE_URL": "postgresql://user:secret@db/x"})

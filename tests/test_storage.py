@@ -289,7 +289,7 @@ def test_commit_in_the_wal_survives_an_identical_new_file(service):
 
 
 def read_names(service: Service, path: str, counts: dict[str, int], end: float) -> list[Any]:
-    """Read a path until then; return the name in each response, 503, or what is no whole state of a database."""
+    """Read a path until then; return the name in each response, 503, or what mixes two databases."""
     found: list[Any] = []
     while time.monotonic() < end:
         response = get(service.server, f"{path}?take=100", x_api_key=service.key)
@@ -300,8 +300,8 @@ def read_names(service: Service, path: str, counts: dict[str, int], end: float) 
         page = json.loads(response.body)
         name, *others = (name for name in counts if name.encode() in response.body)
         meta = {"total": counts[name], "take": counts[name], "skip": 0}
-        is_whole = (others, len(page["data"]), page.get("meta", meta)) == ([], counts[name], meta)
-        found.append(name if is_whole else (name, *others, page.get("meta")))
+        is_consistent = (others, len(page["data"]), page.get("meta", meta)) == ([], counts[name], meta)
+        found.append(name if is_consistent else (name, *others, page.get("meta")))
     return found
 
 
@@ -349,7 +349,7 @@ def read_only(tmp_path: Path) -> Iterator[Callable[[Path], Path]]:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("mode", [0o444, 0o666])
-def test_command_that_may_not_write_says_so_in_one_line(app, key, database, read_only, mode):
+def test_command_without_write_permission_fails_in_one_line(app, key, database, read_only, mode):
     close(app)
     moved = read_only(copy_of(database))
     moved.chmod(mode)
@@ -468,7 +468,7 @@ def test_killed_command_leaves_the_old_or_the_new_state(service, group, kills, f
 
 
 @pytest.mark.slow
-def test_import_on_a_full_disk_writes_nothing_and_says_so(service, tmp_path):
+def test_import_on_a_full_disk_writes_nothing_and_reports_it(service, tmp_path):
     service.save(*(article_json(number) for number in range(50)))
     path = tmp_path / "new.jsonl"
     short = (minimal_json(number) for number in range(100, 1300))  # there is room for these
@@ -565,7 +565,7 @@ def test_other_engines_in_the_process_keep_their_writes(app, tmp_path):
 
 
 @pytest.mark.sqlite
-def test_command_that_fills_an_empty_file_says_so(database):
+def test_command_that_fills_an_empty_file_reports_it(database):
     """It may have been truncated by accident, and every key is rejected from then on."""
     database.touch()
     with application(database) as app:

@@ -146,7 +146,7 @@ def test_stop_waits_for_the_command_and_exits_with_0(key, database, watch, tmp_p
 
 @pytest.mark.slow
 @pytest.mark.sqlite
-def test_database_that_is_away_or_empty_is_waited_for(app, key, save, database, watch, tmp_path):
+def test_watch_waits_for_a_missing_or_empty_database(app, key, save, database, watch, tmp_path):
     save(article_json(1))
     away = database.rename(tmp_path / "away.db")
     watched = watch(database, *append(tmp_path, "print('x', file=file)"), words="Waiting")
