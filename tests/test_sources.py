@@ -33,7 +33,7 @@ def refused(run, articles):
         heading, *lines = result.stderr.splitlines()
         assert heading == "Error: Nothing was written. What is wrong:"
         assert articles("list").stdout == ""
-        return [line for line in lines if "--skip-invalid" not in line]
+        return [line for line in lines if not line.startswith("To import the valid articles")]
 
     return refused
 
@@ -102,7 +102,7 @@ DOCTYPE = '<!DOCTYPE rss [<!ENTITY a "aaaaaaaaaa"><!ENTITY b "&a;&a;&a;&a;">]><r
         ("a.jsonl", '"Café"'.encode("latin-1"), ", line 1: Must be text in UTF-8: byte 5 of line 1 is not."),
         ("a.jsonl", '{"title": "\\ud800"}', ", line 1: Must be JSON ("),
         ("a.xml", DOCTYPE, ": It declares a document type"),
-        ("a.xml", DOCTYPE.encode("utf-16"), ": Must be XML: line 1, column 2"),
+        ("a.xml", DOCTYPE.encode("utf-16"), ": It declares a document type"),
         ("a.xml", WORDPRESS[:-30], ": The export is incomplete: it ends at line 217, column 83."),
         ("a.xml", WORDPRESS.replace("<link>", "<link>&nbsp;"), ": Must be XML: line 11, column 8: undefined entity"),
         ("a.xml", "<rss><channel/></rss>", ": Must be a WordPress export (WXR)"),
