@@ -53,7 +53,7 @@ def quote_tag(tag: str) -> str:
 
 
 def component_names(html: str) -> Iterator[str]:
-    """Yield the tags that HTML does not have, those that are capitalized, and those with props in braces."""
+    """Yield tags that HTML does not have, capitalized tags, and tags with props in braces."""
     visible = FOREIGN.sub("", NOT_TEXT.sub("", html))
     for tag in OPENING_TAG.findall(visible):
         name = TAG_NAME.match(tag)

@@ -14,8 +14,8 @@ from schemas import ArticleImportSchema
 
 IMPORT_FIELDS = {field.data_key or name: field for name, field in ArticleImportSchema().fields.items()}
 JSON_FIELDS = {name for name, field in IMPORT_FIELDS.items() if isinstance(field, WholeNumber | Minutes | SchemaMarkup)}
-MAX_DEPTH = 252  # Structured data may have as many levels within its field.
-MAX_LINE = 2**31 - 1  # No text has as many characters, so that none is folded.
+MAX_DEPTH = 252  # levels, enough for the deepest structured data
+MAX_LINE = 2**31 - 1  # characters; never fold a line
 OPENING_LINE = re.compile(r"(?:---|\+\+\+)[ \t]*(?:\r?\n|\Z)")
 LATE_OPENING_LINE = re.compile(r"[\s\ufeff\u200b]+(---|\+\+\+)[ \t]*\r?\n")  # below empty lines or a second BOM
 OTHER_FRONT_MATTER = re.compile(r"\s*\{\s*[\"}]|---[ \t]*js(?:on)?\b")  # Hugo, Eleventy
@@ -40,7 +40,7 @@ class Plain(str):
 
 
 class TextLoader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[misc]
-    """A loader of YAML that leaves every scalar but null as it was written: a title `yes`, `2020-01-01` or `1e22`."""
+    """A YAML loader that keeps every scalar but null as text, such as a title `yes`, `2020-01-01` or `1e22`."""
 
     yaml_implicit_resolvers: ClassVar[dict[str, Any]] = {}
 
@@ -61,7 +61,7 @@ TextLoader.add_constructor("!plain", lambda _loader, node: Plain(node.value))
 
 
 class Dumper(getattr(yaml, "CSafeDumper", yaml.SafeDumper)):  # type: ignore[misc]
-    """A writer of YAML that leaves timestamps without quotes, and puts text between them that is a number in JSON."""
+    """A YAML dumper that does not quote timestamps, but quotes text that would be a number in JSON."""
 
     yaml_implicit_resolvers: ClassVar[dict[str, Any]] = {
         first: [resolver for resolver in resolvers if resolver[0] != "tag:yaml.org,2002:timestamp"]
@@ -119,7 +119,7 @@ def _to_json(value: Any) -> Any:
             return scalar if isinstance(scalar, int | float) else str(text)
         return str(text)
 
-    # The library calls `to_scalar` for each Plain, at any depth. Text between quotes is no Plain, and stays.
+    # orjson calls `to_scalar` for each Plain, at any depth. Quoted text is a plain str and stays.
     option = orjson.OPT_PASSTHROUGH_SUBCLASS | orjson.OPT_NON_STR_KEYS
     return orjson.loads(orjson.dumps(value, to_scalar, option))
 

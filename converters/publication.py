@@ -18,16 +18,17 @@ STATUS = "status", "state", "poststatus"
 STATUSES = {"draft": "draft", "published": "published", "publish": "published"}
 EXPIRY_DATES = "expirydate", "unpublishdate"  # Hugo
 PUBLICATION_DATES = [alias for alias, field in FIELD_BY_ALIAS.items() if field == "publishedAt"]  # by precedence
-# Fields that hide an article unless their value is false, and fields that do unless it is one of SHOWN.
+# Fields that hide an article unless they are false, if they are false, and unless they have a value of SHOWN
 HIDING = (
     *("private", "isprivate", "hidden", "ishidden", "hide", "unlisted", "isunlisted", "unpublished"),
     *("password", "membersonly", "wip", "headless", "eleventyexcludefromcollections"),
 )
-SHOWING = "public", "ispublic", "listed", "visible", "isvisible", "visibility", "access"
+SHOWING = "public", "ispublic", "listed", "visible", "isvisible", "live", "active", "enabled", "show", "online"
+VISIBILITY = "visibility", "access"
 SHOWN = (*TRUE, "public", "published", "visible", "free", "open", "all", "everyone")
 HIDDEN = "Saved as drafts because a field hides them on the old site"
 # Fields that decide whether readers see an article.
-DECISIVE = {"published", *DRAFT, *PUBLISHED, *STATUS, *EXPIRY_DATES, *PUBLICATION_DATES, *HIDING, *SHOWING}
+DECISIVE = {"published", *DRAFT, *PUBLISHED, *STATUS, *EXPIRY_DATES, *PUBLICATION_DATES, *HIDING, *SHOWING, *VISIBILITY}
 
 
 def take_publication(article: SourceArticle, unused: UnusedFields, options: SourceOptions) -> None:
@@ -77,16 +78,22 @@ def _read_switch(article: SourceArticle, name: str, value: Any, *, default: bool
 def _take_hiding(article: SourceArticle, unused: UnusedFields) -> bool:
     """Return whether a field hides an article on its old site, such as `private` or `visibility`."""
     is_hidden = False
-    for alias in (*HIDING, *SHOWING):
-        name, value = unused.pop(alias)
+    for alias in (*HIDING, *SHOWING, *VISIBILITY, "permalink"):
+        name, value = unused.values.get(alias, ("", None))
         text = str(value).strip().lower()
-        if value is not None and text not in (FALSE if alias in HIDING else SHOWN):
+        if value is None or (alias in (*SHOWING, "permalink") and not _spells_switch(value)):
+            continue  # "permalink: false" is Eleventy's; others are URLs
+        unused.pop(alias)
+        if _hides(alias, text):
             is_hidden = True
-            article.note(HIDDEN, f"{name}: {text}"[:40] if alias in SHOWING else name)
-    if str(unused.values.get("permalink", ("", None))[1]).lower() == "false":  # Eleventy writes no page
-        is_hidden = True
-        article.note(HIDDEN, f"{unused.pop('permalink')[0]}: false")
+            article.note(HIDDEN, name if alias in HIDING else f"{name}: {text}"[:40])  # a password stays secret
     return is_hidden
+
+
+def _hides(alias: str, text: str) -> bool:
+    if alias in HIDING:
+        return text not in FALSE
+    return text not in SHOWN if alias in VISIBILITY else text in FALSE
 
 
 def _has_expired(article: SourceArticle, unused: UnusedFields, options: SourceOptions) -> bool:

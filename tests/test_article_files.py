@@ -38,7 +38,7 @@ def test_folder_of_html_and_markdown_is_imported(articles, client, tmp_path):
     files = {
         "spring.html": b"\xef\xbb\xbf" + FRONT_MATTER.encode() + b"a\r\n\n",
         "old/x.MD": "---\ntitle: X\nslug: x\nbannerUrl:\n---\n| a |\n|---|\n| <b>1</b> |",
-        "readme.txt": "This is no article.",
+        "readme.txt": "Not an article.",
     }
     write_files(tmp_path / "posts", files)
     result = articles("import", tmp_path / "posts")

@@ -70,14 +70,14 @@ def test_posts_of_a_starter_arrive(importer, folder, expected, printed):
     assert all(articles[slug].items() >= fields.items() for slug, fields in expected.items())
 
 
-def test_folder_that_is_a_link_is_left_out_and_said(importer, tmp_path):
+def test_folder_that_is_a_link_is_skipped_and_reported(importer, tmp_path):
     importer.write({"posts/tea.md": "---\ntitle: Tea\n---\nGreen"})
     (tmp_path / "posts" / "others").symlink_to(DATA / "hugo")
     assert "folders that are links (1)" in importer.imports(tmp_path / "posts")
     assert importer.articles().keys() == {"tea"}
 
 
-def test_what_is_left_out_is_said_if_articles_become_drafts(importer, tmp_path):
+def test_report_includes_skipped_folders_if_articles_become_drafts(importer, tmp_path):
     post = "---\ntitle: Tea\ndate: 2026-01-01\n---\nGreen"
     importer.write({"posts/tea.md": post, "posts/others/oat.md": post})
     importer.imports("posts")
@@ -88,7 +88,7 @@ def test_what_is_left_out_is_said_if_articles_become_drafts(importer, tmp_path):
     assert importer.states() == {"tea": "published", "oat": "draft"}
 
 
-def test_words_of_jekyll_are_split_without_a_comma_alone(importer):
+def test_jekyll_lists_are_split_at_spaces_unless_they_have_commas(importer):
     for tags, keywords in (("one two", ["one", "two"]), ("one two, three", ["one two", "three"])):
         importer.write({"2026-01-01-a.md": f"---\nlayout: post\ntitle: A\ntags: {tags}\n---\n"})
         importer.imports(".")
@@ -135,7 +135,7 @@ def test_fields_of_other_names_are_taken_over(importer, front_matter, field, val
         ("2026-03-01", "2026-03-01T08:00:00.000Z"),
         ("1.03.2026 10:00", "2026-03-01T18:00:00.000Z"),
         ("01.03.26", "2026-03-01T08:00:00.000Z"),
-        ("2026-11-01 01:30", "2026-11-01T08:30:00.000Z"),  # The clock has this hour twice.
+        ("2026-11-01 01:30", "2026-11-01T08:30:00.000Z"),  # ambiguous: the first one
         ("2026-03-01 10:00", "2026-03-01T18:00:00.000Z"),
         ("2026-07-01 10:00:30.5", "2026-07-01T17:00:30.500Z"),
         ("2026-03-01 10:00:00 +01:00", "2026-03-01T09:00:00.000Z"),
@@ -151,7 +151,7 @@ def test_fields_of_other_names_are_taken_over(importer, front_matter, field, val
         ("Sun, 01 Mar 2026 10:00:00 GMT", "2026-03-01T10:00:00.000Z"),
     ],
 )
-def test_dates_of_every_form_take_the_zone_that_is_named(importer, date, moment):
+def test_dates_in_every_format_use_the_named_zone(importer, date, moment):
     importer.write(
         {"a.md": f'---\ntitle: A\ndate: "{date}"\n---\n', "b.csv": f'slug,title,body,date\nb,B,x,"{date}"\n'}
     )
@@ -217,7 +217,7 @@ image: /banner 1.jpg
 """
 
 
-def test_relative_urls_are_completed_with_the_site_or_warned_of(importer):
+def test_relative_urls_are_completed_with_the_site_or_reported(importer):
     importer.write({"posts/2026/a.md": RELATIVE})
     printed = importer.imports("posts")
     assert "--site or SITE_URL): /banner 1.jpg (1): a\n" in printed
@@ -253,7 +253,7 @@ GITHUB_MARKDOWN = """~~old~~ https://a.example/b. README.md www.a.example me@a.e
 """
 
 
-def test_markdown_of_github_is_rendered(importer):
+def test_github_markdown_is_rendered(importer):
     importer.write({"a.md": f"---\ntitle: A\ndate: 2026-01-01\n---\n{GITHUB_MARKDOWN}"})
     assert importer.imports("a.md") == ""
     html = importer.only()["contentHtml"]
@@ -360,7 +360,7 @@ def test_site_and_zone_of_the_settings_are_the_defaults(app, importer, monkeypat
     assert importer.run("import", "a.md").stdout == "0 new, 0 changed, 1 unchanged\n"
 
 
-def test_what_is_lost_is_said_of_new_and_changed_articles(importer):
+def test_report_is_about_new_and_changed_articles_only(importer):
     importer.write({f"a/post-{n}.md": f"---\ntitle: {n}\ndate: 2026-01-01\nauthor: A\n---\n" for n in range(5)})
     assert importer.imports("a").endswith(": author (5): post-0, post-1, post-2, …\n")
     importer.write({"a/post-3.md": "---\ntitle: New\ndate: 2026-01-01\nauthor: A\n---\n"})
@@ -431,6 +431,7 @@ def test_switches_of_every_spelling_are_understood(importer, fields, state):
         ("unlisted", "0", "1"),
         ("visibility", "Public", "members"),
         ("public", "true", "false"),
+        ("live", "yes", "no"),
         ("password", "''", "secret"),
         ("eleventyExcludeFromCollections", "false", "true"),
         ("wip", "n", "until May"),
