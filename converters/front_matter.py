@@ -93,7 +93,7 @@ def parse_front_matter(data: bytes) -> tuple[dict[str, Any], str]:
 def _missing_front_matter(text: str) -> SourceError:
     """Return the error of a file that does not begin with complete front matter."""
     if OPENING_LINE.match(text):
-        return SourceError(f"{BOUNDARIES} The second line is missing.")
+        return SourceError(f"{BOUNDARIES} The second one is missing.")
     if late := LATE_OPENING_LINE.match(text):
         return SourceError(f"{BOUNDARIES} Remove the empty lines above it.", text.count("\n", 0, late.start(1)) + 1)
     if OTHER_FRONT_MATTER.match(text):

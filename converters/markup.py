@@ -11,7 +11,7 @@ from converters.records import SourceArticle
 TEMPLATE = re.compile(r"\{(?:%-?\s*(?!end)([\w-]+)|\{(?:&lt;|<|%)\s*/?\s*([\w.-]+))")
 VARIABLE = "{{"
 SHORTCODE = re.compile(r"\[([a-z][\w-]*)(?:\s+[\w-]+=[\"'\w&“”][^\[\]<>]*)\]|\[(gallery)\]")
-PAIRED_SHORTCODE = re.compile(r"\[(/?)([a-z][\w-]*)(?:\s[^\[\]<>]*)?\]")
+PAIRED_SHORTCODE = re.compile(r"\[(/?)([a-z][\w-]*)(?:[\s=][^\[\]]*)?\]")
 
 
 def note_markup(article: SourceArticle) -> None:

@@ -16,17 +16,15 @@ IN_HTML = {
     'markdown="1"': re.compile(r"<[a-zA-Z][^<>]*\smarkdown=", re.IGNORECASE),
     "[TOC]": re.compile(r"<p>\s*\[(?:TOC|\[(?:_|<em>)?TOC(?:_|</em>)?\])\]", re.IGNORECASE),
 }
-# What shows in text. A formula has a sign of mathematics, unlike two prices, or is as short as $x$.
-MATH = r"[\\^_=+<>{]"
+# What shows in text. A formula, unlike two prices, has a sign of mathematics or a function, or is as short as $x$.
+MATH = r"(?:[^$]{0,500}?(?:[\\^_=+<>{]|[a-zA-Z]\()|\w{0,3}[a-zA-Z]\w{0,3}\$)"
 IN_TEXT = {
     "::: containers": re.compile(r"^[ \t]*:{3,}[ \t]*[\w{\[]", re.MULTILINE),
     "!!! admonitions": re.compile(r"^[ \t]*(?:!!!|\?\?\?)\+?[ \t]+[a-z]+", re.MULTILINE),
     "{.class}": re.compile(r"\{[.#][a-zA-Z][^{}]*\}"),
     "*[abbreviation]: …": re.compile(r"\*\[[^\]\n]{1,100}\]:"),
-    "$$ … $$ formulas": re.compile(rf"(?<!\$)\$\$(?!\$)(?=[^$]*?{MATH})[^$]+\$\$(?!\$)|\\[(\[]"),
-    "$ … $ formulas": re.compile(
-        rf"(?<![\w$\\])\$(?=\S)(?=[^$\n]{{0,200}}?{MATH}|[^$\n\d][^$\n]?\$)[^$\n]{{1,400}}(?<![\s\\])\$(?![\w$])"
-    ),
+    "$$ … $$ formulas": re.compile(rf"(?<!\$)\$\$(?!\$)(?={MATH})[^$]+\$\$(?!\$)|\\[(\[]"),
+    "$ … $ formulas": re.compile(rf"(?<![\w$\\])\$(?=[^\s(])(?={MATH})[^$\n]{{1,400}}(?<![\s\\])\$(?![\w$])"),
     ":emoji: codes": re.compile(r"(?<![\w:/]):(?:[a-z][a-z0-9_+-]+|[+-]1):(?![\w:/])"),
     "==mark==": re.compile(r"(?<![\w=])==(?=[^\s=])[^=\n]{1,200}(?<!\s)==(?![\w=])"),
     "[[wiki links]]": re.compile(r"\[\[(?!(?i:_?TOC_?)\]\])(?=[^\[\]\n]*[^\W\d])[^\s\[\]][^\[\]\n]{0,200}\]\]"),

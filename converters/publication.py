@@ -4,6 +4,7 @@ Nothing is published too early: a value that is not understood is a mistake, and
 a draft.
 """
 
+from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Any
 
@@ -18,17 +19,26 @@ STATUS = "status", "state", "poststatus"
 STATUSES = {"draft": "draft", "published": "published", "publish": "published"}
 EXPIRY_DATES = "expirydate", "unpublishdate"  # Hugo
 PUBLICATION_DATES = [alias for alias, field in FIELD_BY_ALIAS.items() if field == "publishedAt"]  # by precedence
-# Fields that hide an article unless they are false, if they are false, and unless they have a value of SHOWN
-HIDING = (
-    *("private", "isprivate", "hidden", "ishidden", "hide", "unlisted", "isunlisted", "unpublished"),
-    *("password", "membersonly", "wip", "headless", "eleventyexcludefromcollections"),
-)
-SHOWING = "public", "ispublic", "listed", "visible", "isvisible", "live", "active", "enabled", "show", "online"
-VISIBILITY = "visibility", "access"
 SHOWN = (*TRUE, "public", "published", "visible", "free", "open", "all", "everyone")
+# Does a field with this value, in lower case, hide an article on the old site?
+HIDING: dict[str, Callable[[str], bool]] = (
+    dict.fromkeys(
+        (
+            *("private", "isprivate", "hidden", "ishidden", "hide", "unlisted", "isunlisted", "unpublished"),
+            *("password", "membersonly", "wip", "headless", "eleventyexcludefromcollections", "embargo", "scheduled"),
+        ),
+        lambda value: value not in FALSE,
+    )
+    | dict.fromkeys(
+        ("public", "ispublic", "listed", "visible", "isvisible", "live", "active", "enabled", "show", "online"),
+        lambda value: value in FALSE,
+    )
+    | dict.fromkeys(("visibility", "access"), lambda value: value not in SHOWN)
+    | {"permalink": lambda value: value == "false", "build": lambda value: "never" in value}  # Eleventy, Hugo
+)
 HIDDEN = "Saved as drafts because a field hides them on the old site"
 # Fields that decide whether readers see an article.
-DECISIVE = {"published", *DRAFT, *PUBLISHED, *STATUS, *EXPIRY_DATES, *PUBLICATION_DATES, *HIDING, *SHOWING, *VISIBILITY}
+DECISIVE = {"published", *DRAFT, *PUBLISHED, *STATUS, *EXPIRY_DATES, *PUBLICATION_DATES, *HIDING}
 
 
 def take_publication(article: SourceArticle, unused: UnusedFields, options: SourceOptions) -> None:
@@ -54,10 +64,8 @@ def _read_status(article: SourceArticle, name: str, value: Any) -> str | None:
 
 def _take_published(article: SourceArticle, unused: UnusedFields) -> bool:
     """Return whether `published` makes an article a draft. In Jekyll it is a switch, elsewhere a date."""
-    value = unused.values.get("published", ("", None))[1]
-    if _spells_switch(value) or unused.values.keys() & {"date", "pubdate", "publishdate", "publishedat"}:
-        return not _read_switch(article, *unused.pop("published"), default=True)
-    return False
+    is_switch = _spells_switch(unused.values.get("published", ("", None))[1])
+    return is_switch and not _read_switch(article, *unused.pop("published"), default=True)
 
 
 def _spells_switch(value: Any) -> bool:
@@ -78,22 +86,16 @@ def _read_switch(article: SourceArticle, name: str, value: Any, *, default: bool
 def _take_hiding(article: SourceArticle, unused: UnusedFields) -> bool:
     """Return whether a field hides an article on its old site, such as `private` or `visibility`."""
     is_hidden = False
-    for alias in (*HIDING, *SHOWING, *VISIBILITY, "permalink"):
-        name, value = unused.values.get(alias, ("", None))
+    for alias in [alias for alias in unused.values if alias in HIDING]:
+        name, value = unused.values[alias]
         text = str(value).strip().lower()
-        if value is None or (alias in (*SHOWING, "permalink") and not _spells_switch(value)):
-            continue  # "permalink: false" is Eleventy's; others are URLs
-        unused.pop(alias)
-        if _hides(alias, text):
+        if HIDING[alias](text):
             is_hidden = True
-            article.note(HIDDEN, name if alias in HIDING else f"{name}: {text}"[:40])  # a password stays secret
+            article.note(HIDDEN, name if alias == "password" else f"{name}: {text}"[:40])
+        elif text not in (*SHOWN, *FALSE):
+            continue  # not used, which is reported
+        unused.pop(alias)
     return is_hidden
-
-
-def _hides(alias: str, text: str) -> bool:
-    if alias in HIDING:
-        return text not in FALSE
-    return text not in SHOWN if alias in VISIBILITY else text in FALSE
 
 
 def _has_expired(article: SourceArticle, unused: UnusedFields, options: SourceOptions) -> bool:

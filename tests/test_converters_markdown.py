@@ -433,6 +433,8 @@ def test_switches_of_every_spelling_are_understood(importer, fields, state):
         ("public", "true", "false"),
         ("live", "yes", "no"),
         ("password", "''", "secret"),
+        ("build", "{}", "{render: never}"),
+        ("scheduled", "false", "2030-01-01"),
         ("eleventyExcludeFromCollections", "false", "true"),
         ("wip", "n", "until May"),
         ("permalink", "", "false"),
@@ -450,7 +452,7 @@ def test_field_that_hides_an_article_makes_it_a_draft(importer, field, shown, hi
 
 def test_date_that_was_not_used_is_reported_if_it_differs(importer):
     post = "---\ntitle: A\n{}\n---\n"
-    same, other = "date: 2026-01-02\npubDate: Jan 2, 2026", "date: 2026-01-02\npublish_date: 2026-03-01"
+    same, other = "date: 2026-01-02\npublished: Jan 2, 2026", "date: 2026-01-02\npublish_date: 2026-03-01"
     importer.write({"posts/a.md": post.format(same), "posts/b.md": post.format(other)})
     (line,) = importer.imports("posts").splitlines()
     assert "publish_date" in line
@@ -647,7 +649,7 @@ def test_files_of_other_kinds_are_reported_by_extension(importer):
     [
         ("\n\n---\ntitle: A\n---\n", "a.md: line 3: "),
         ("\ufeff\ufeff---\ntitle: A\n---\n", "a.md: line 1: "),
-        ("---\ntitle: A\n", "second line is missing"),
+        ("---\ntitle: A\n", "second one is missing"),
         ('{\n  "title": "A"\n}\n', "YAML"),
         ("---json\n{}\n---\n", "YAML"),
         ("---\nlayout: page\ndate: 2026-01-01\n---\nNot found", "a.md, slug 'a': title: "),
@@ -753,6 +755,9 @@ def test_markdown_of_other_systems_is_rendered(importer, markdown, html):
         ("> [!WARNING]\n> Mind", "[!NOTE]"),
         ("Euler: $e^{i\\pi} = -1$.", "$ … $"),
         ("For each $n$, even", "$ … $"),
+        ("A function $f(x)$", "$ … $"),
+        ("Half of $2n$", "$ … $"),
+        ("$$x$$", "$$ … $$"),
         ("$$\na = b\n$$", "$$ … $$"),
         ("Done :tada: and :+1:", ":emoji:"),
         ("This ==matters== most", "==mark=="),
@@ -777,7 +782,7 @@ $5 and $6, $5–$6, US$100k or A$6, $ or $$ or $$$, $HOME/bin:$PATH, "$10" or "$
 
 a::b::c, key:value:, :-) :), if a==b and c==d, C++ and ++i, [sic] [m] [ref] [signal] [m = 3 kg] [/about] [1]
 
-[[1]](https://a.example), [[1, 2], [3]], 1 < 2 && 3 > 2, 3 ~ 4 ~ 5, 2^10, { a } or {b: 1}, <https://a.example/:b:/>
+[[1]](https://a.example), [[1, 2], [3]], 1 < 2 && 3 > 2, 3 ~ 4 ~ 5, 2^10, $(a).b($(c)), { a } or {b: 1}, <https://a.example/:b:/>
 
 You import "x" from "y" or
 export default settings. `:tada:` `$x^2$` `[[a]]` `==b==` `{{ c }}` `:::`
