@@ -96,6 +96,16 @@ def test_key_revoked_by_another_tool_is_rejected_at_once(client, save, sql, path
         sql("UPDATE api_key SET revoked_at = NULL")
 
 
+def test_nothing_is_cached_while_the_version_is_unknown(app, client, save, sql, monkeypatch):
+    save(article_json(1, title="Old"))
+    monkeypatch.setattr(app.extensions["change_detector"], "version", lambda: None)
+    assert titles(client) == ["Old"]
+    sql("UPDATE article SET title = 'New'")
+    assert titles(client) == ["New"]
+    sql("UPDATE api_key SET revoked_at = '2026-01-01 00:00:00'")
+    assert client.get(PREVIEW).status_code == 401
+
+
 @each_endpoint
 def test_key_expires_at_midnight_under_a_warm_cache(app, path):
     with time_machine.travel("2027-01-30T12:00:00Z", tick=False) as clock:
