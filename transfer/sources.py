@@ -9,6 +9,7 @@ from http.client import HTTPException
 from itertools import chain
 from pathlib import Path
 from tempfile import TemporaryFile
+from typing import IO
 
 from converters.csv_files import read_csv
 from converters.file_names import SUFFIXES
@@ -58,26 +59,38 @@ def open_sources(
     """
     with ExitStack() as files:
         readers: list[tuple[tuple[str, ...], Callable[[], Converted]]] = []
-        exports: list[str] = []
+        exports = [source for source in sources if _suffix(source) == WORDPRESS and os.path.isfile(source)]
         for source in sources:
             name = "standard input" if source == "-" else source
             with report.catch(name):
                 if source == "-" or is_url(source):
-                    file = files.enter_context(TemporaryFile())
-                    with show_progress(_remote_lines(source, key) if is_url(source) else _input_lines(), name) as lines:
-                        file.writelines(lines)
-                    file.seek(0)
+                    lines = _remote_lines(source, key) if is_url(source) else _input_lines()
+                    file = files.enter_context(_receive(lines, name, show_progress))
                     readers.append(((name,), partial(parse_lines, name, file, matches_slug=is_url(source))))
-                elif os.path.isfile(source) and _suffix(source) == WORDPRESS:
-                    exports.append(source)
-                elif os.path.isfile(source) or os.path.isdir(source):
-                    read = read_folder if os.path.isdir(source) else READERS[_suffix(source)]
-                    readers.append(((name,), partial(read, source, options)))
-                else:
-                    raise SourceError("Not a file or a folder. To read JSON Lines from a pipe, use -.")
+                elif source not in exports:
+                    readers.append(((name,), partial(_find_reader(source), source, options)))
         if exports:
             readers.append((tuple(exports), partial(read_wordpress, exports, options)))
         yield chain.from_iterable(_read(names, reader, report) for names, reader in readers)
+
+
+@contextmanager
+def _receive(lines: Iterable[bytes], label: str, show_progress: ShowProgress) -> Iterator[IO[bytes]]:
+    """Yield a temporary file that contains all lines."""
+    with TemporaryFile() as file:
+        with show_progress(lines, label) as counted:
+            file.writelines(counted)
+        file.seek(0)
+        yield file
+
+
+def _find_reader(source: str) -> Reader:
+    """Return the function that reads a folder or file. Raises SourceError for a pipe, for example."""
+    if os.path.isdir(source):
+        return read_folder
+    if not os.path.isfile(source):
+        raise SourceError("Not a file or a folder. To read JSON Lines from a pipe, use -.")
+    return READERS[_suffix(source)]
 
 
 def _remote_lines(url: str, key: str | None) -> Iterator[bytes]:

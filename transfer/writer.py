@@ -151,7 +151,7 @@ class ArticleWriter:
         return False
 
     def _add(self, incoming: Incoming, same: Row | None, stored: StoredArticles) -> None:
-        """Add an article to the new, changed or unchanged ones. `same` is its stored row, if there is one."""
+        """Add an article to the new, changed or unchanged ones. `same` is its stored row or None."""
         if same and same["id"] != incoming.given.get("id") and self._appears_twice(incoming.where, {"id": same["id"]}):
             return
         row, holder = self.rows.complete(incoming.given, same), stored.holder(incoming)
