@@ -767,6 +767,8 @@ def test_markdown_of_other_systems_is_rendered(importer, markdown, html):
         ("[[_TOC_]]", "[TOC]"),
         ("!!! note\n    Mind", "!!!"),
         ("H~2~O", "H~2~O"),
+        ("x^2^", "x^2^"),
+        ("\\\\(x\\\\)", "\\("),
         ('import Chart from "../Chart.astro"\nimport "./a.css";\n\n# A', "import"),
         ("export const meta = {\n  a: 1,\n}", "export"),
     ],
