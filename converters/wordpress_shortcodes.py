@@ -1,6 +1,6 @@
 """Shortcodes in posts of WordPress (https://codex.wordpress.org/Shortcode_API).
 
-The export does not say which shortcodes a site has. A word in brackets is taken for one if it looks like one.
+An export does not list the shortcodes of its site, so they are recognized by attributes, closing tags and known names.
 """
 
 import re

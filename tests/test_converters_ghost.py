@@ -44,7 +44,7 @@ def test_ghost_posts_arrive(importer):
     assert {article["id"] for article in articles.values()} == ids
 
 
-def test_parts_for_members_of_a_ghost_post_are_left_out(importer):
+def test_parts_for_members_are_removed(importer):
     parts = (
         f'<!--kg-gated-block:begin {who} memberSegment:"status:free" -->{who}<!--kg-gated-block:end-->'
         for who in ("nonMember:true", "nonMember:false", "")
@@ -163,7 +163,7 @@ def ghost_export(**columns):
     return json.dumps(export)
 
 
-def test_ghost_post_for_email_alone_is_not_imported(importer):
+def test_post_that_was_only_sent_by_email_is_not_imported(importer):
     importer.write({"ghost.json": ghost_export(status="scheduled", published_at="2999-01-01 00:00:00", email_only=1)})
     assert "only sent by email (2)" in importer.imports("ghost.json", "--site", SITE)
     assert "second" not in importer.states()

@@ -185,7 +185,7 @@ def test_tags_of_old_exports_arrive(importer):
     assert (importer.only()["category"], importer.only()["keywords"]) == ("News", ["tea"])
 
 
-def test_placeholders_and_primary_category_of_yoast_count(importer):
+def test_placeholders_and_primary_category_of_seo_plugins_are_used(importer):
     for key, text in (
         ("_yoast_wpseo_title", "%%title%% %%page%% %%sep%% %%sitename%% &amp;amp; more"),
         ("rank_math_title", "%title% %sep% %sitename% &amp;amp; more"),
@@ -394,7 +394,7 @@ def test_patterns_that_multiply_are_a_mistake(importer):
     assert "export.xml, post 1 'A': Its synced patterns" in result.stderr
 
 
-def test_footnotes_stand_where_their_block_is(importer):
+def test_footnotes_replace_their_block(importer):
     notes = '[{"content":"The &lt;em>second&lt;/em> one","id":"n-1"},{"content":"Last","id":"n-2"}]'
     content = f"{PARAGRAPH.format('Text')}<!-- wp:footnotes /-->{PARAGRAPH.format('End')}"
     posts = [
@@ -461,7 +461,7 @@ def test_shortcodes_stay_and_are_reported_by_name(importer, content, name):
         *("[/sarcasm]", "[[Home page]]", "[[1]](/a)"),
     ],
 )
-def test_brackets_that_are_no_shortcodes_are_not_reported(importer, text):
+def test_prose_in_brackets_is_not_reported(importer, text):
     importer.write({"export.xml": wordpress({"post_name": "a", "content": text}, attachments=())})
     assert importer.imports("export.xml") == ""
 
@@ -494,7 +494,7 @@ def test_escaped_shortcodes_lose_their_outer_brackets(importer, content, html):
         "<!-- a\n\nremark -->",
     ],
 )
-def test_code_stays_as_it_is(importer, code):
+def test_code_stays_unchanged(importer, code):
     importer.write({"export.xml": wordpress({"post_name": "a", "content": f"One\n\n{code}\n\nTwo"})})
     importer.imports("export.xml")
     assert code in importer.only()["contentHtml"]
@@ -562,7 +562,7 @@ def test_other_encodings_are_read(importer, encoding):
     assert importer.only()["title"] == "Menü" * 40_000
 
 
-def test_characters_between_two_reads_are_whole(tmp_path):
+def test_characters_at_chunk_boundaries_survive(tmp_path):
     """A file is read in pieces of 64 KB, which may end within a character."""
     for length in range((1 << 16) - 12, (1 << 16) + 4):
         export = wordpress({"post_name": "a", "title": "TITLE"}, attachments=())
