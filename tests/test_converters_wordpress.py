@@ -589,7 +589,7 @@ def test_memory_does_not_grow_with_an_export(tmp_path):
 HOSTILE = {
     "shortcodes": ["[code]", "[a", "[", "[[a", "[[a]", "[/a]]", "[a ", "[a b=", "[[gallery", "[caption]", "[embed]a "],
     "tags": ["<", "<p> ", "<code>", "<pre>", "<!--", "<!-- wp:a", "<!-- wp:a {", "<!-- wp:shortcode -->", "<a x='"],
-    "text": ["\n ", " ", "{", "'", '"', "&#", "&#9", "&nbsp;", "https://a ", "\nhttps://a"],
+    "text": ["a", "\n ", " ", "{", "'", '"', "&#", "&#9", "&nbsp;", "https://a ", "\nhttps://a"],
 }
 
 
@@ -597,6 +597,6 @@ HOSTILE = {
 @pytest.mark.parametrize("begin", ["", "[", "[a", "[caption ", "[caption]<img ", "[embed]", "<!-- wp:a ", "\n"])
 def test_time_is_linear_in_the_length_of_a_post(begin, unit):
     start = time.process_time()
-    content = render(begin + unit * (100_000 // len(unit)), {}, "")
+    content = render(begin + unit * (20_000 // len(unit)), {}, "")
     plain_title(content.html)
-    assert time.process_time() - start < 2
+    assert time.process_time() - start < 1
