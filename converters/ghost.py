@@ -16,6 +16,7 @@ REQUIRED_TABLES = "posts", "tags", "posts_tags"
 OTHER_TABLES = "posts_meta", "posts_authors"
 REQUIRED_COLUMNS = "id", "title", "slug", "status", "published_at"
 KEYS = "id", "post_id", "tag_id", "status"
+GHOST_ID = re.compile("[0-9a-f]{24}")  # migration tools write small numbers, which repeat in every file
 SITE = re.compile("__GHOST_URL__/?")  # stands for the site's URL
 # A part of a public post that Ghost shows only to members
 MEMBERS_BLOCK = re.compile(
@@ -108,10 +109,10 @@ def _convert(where: str, post: Row, tags: list[str], options: SourceOptions) -> 
     """Return a post as an article. Whatever the article does not use of it is reported."""
     base, html = f"{options.site.rstrip('/')}/", post.pop("html", None)
     public_html = MEMBERS_BLOCK.sub("", html or "")
-    draft_reason = _take_draft_reason(post)
+    draft_reason, id = _take_draft_reason(post), str(post["id"])
     article = normalize_article(where, _take_fields(post, tags, base), options)
     article.fields["contentHtml"] = complete_urls(article, SITE.sub(lambda _: base, public_html), options.site)
-    article.has_own_id = True
+    article.has_own_id, article.former_id = "id" in article.fields, id
     article.old_urls = [f"{base}{article.fields['slug']}/"] if "slug" in article.fields else []
     if draft_reason:
         article.fields["status"] = "draft"
@@ -135,9 +136,9 @@ def _take_draft_reason(post: Row) -> Note | None:
 
 def _take_fields(post: Row, tags: list[str], base: str) -> Row:
     """Return an article's fields other than its content. They remain to be normalized."""
-    public_tags = [tag for tag in tags if not tag.startswith("#")]
+    public_tags, id = [tag for tag in tags if not tag.startswith("#")], str(post.pop("id"))
     return {
-        "id": str(post.pop("id")),
+        "id": id if GHOST_ID.fullmatch(id) else "",
         "title": post.pop("title"),
         "slug": post.pop("slug"),
         "status": STATUSES[post.pop("status")],

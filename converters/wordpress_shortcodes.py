@@ -17,25 +17,31 @@ INLINE_CODE = re.compile(r"<code(?=[\s>]).*?(?:</code>|\Z)", re.DOTALL)
 # name="value" or name=value; whitespace around "=" occurs in prose
 ATTRIBUTE = re.compile(r"""\s[\w-]+(?:=|\s*=\s*["'])""")
 URL = re.compile(r"\s*https?://\S+\s*")
-# Shortcodes of WordPress, of wordpress.com and of widespread plugins that are also written without attributes.
-# Names with an underscore need not be listed.
-KNOWN_NAMES = """
-accordion ad addtoany adrotate ads adsense alert amp-recipe archiveorg archives audio bandcamp bbp-forum-index box
-breadcrumb breadcrumbs button calendar caption carousel catlist child-pages code column columns contact contact-form
-contact-form-7 countdown crayon dailymotion display-posts divider download downloads dropcap easyrecipe embed embeddoc
-envira-gallery event events ez-toc facebook faq flickr fluentform follow foogallery footnotes form formidable forms
-fusebox gallery gdoc getty gist google-map google-maps googleapps googlemaps gravatar gravityform gravityforms gview
-html icon iframe inline-tweet instagram jetpack-related-posts kickstarter latex latexpage layerslider leaflet-map
-list-pages login lwptoc mailchimp mailpoet map masterslider math medium member members menu metaslider mixcloud
-mpprecipe newsletter nextgen ngg nggallery optin pdf pdf-embedder photo-gallery pinterest playlist podcast poll
-polldaddy popup portfolio posts presentation pricing product products pullquote purchase-link quiz raw recent-posts
-recipe register related related-posts reviews row scribd search searchform sharethis sharing show-testimonials sitemap
-slider slideshare slideshow smartslider3 social soliloquy soundcloud sourcecode spacer spoiler spotify subpages
-subscribe tab table table-of-contents tablepress tabs tasty-recipe ted testimonial testimonials tiktok toc TOC toggle
-tooltip tumblr tweet twitter upcomingevents user-registration video videopress vimeo vine widget wpforms wpgmza
-wprm-recipe wpvideo yarpp youtube zrdn-recipe
-"""
-KNOWN = frozenset(KNOWN_NAMES.split())
+SHORT_VALUE = re.compile(r"\s\d+|=\S+")
+# Shortcodes that are also written within a line and without attributes. Names with an underscore need not be listed.
+KNOWN = frozenset(
+    [
+        "audio",
+        "button",
+        "caption",
+        "contact-form",
+        "contact-form-7",
+        "divider",
+        "embed",
+        "form",
+        "gallery",
+        "icon",
+        "playlist",
+        "recipe",
+        "spacer",
+        "toc",
+        "TOC",
+        "tooltip",
+        "video",
+    ]
+)
+# Alone in its paragraph, a word is hardly prose.
+ALONE = re.compile(r"(?:\A|\n|<p>|<br ?/?>)[ \t]*\[([a-z][\w-]{2,})\](?=[ \t]*(?:\Z|\n|</p>|<br))")
 # Shortcodes whose content is code: plugins call them so, or after the language.
 CODE_NAME = re.compile(
     r".*code.*|crayon|pre|cci?(?:[be]?_\w+)?|highlight|prism|raw|html|latex|math|mermaid|as3?|actionscript3|applescript|"
@@ -52,8 +58,8 @@ def find_shortcodes(html: str) -> list[str]:
     if "[" not in html:
         return []
     text = INLINE_CODE.sub("", html)
-    closed = set(CLOSING.findall(text))
-    return [name for name, rest in SHORTCODE.findall(text) if name in closed or _is_shortcode(name, rest)]
+    certain = {*CLOSING.findall(text), *ALONE.findall(text)} - {"sic"}
+    return [name for name, rest in SHORTCODE.findall(text) if name in certain or _is_shortcode(name, rest)]
 
 
 def _is_shortcode(name: str, rest: str) -> bool:
@@ -61,9 +67,9 @@ def _is_shortcode(name: str, rest: str) -> bool:
     attributes = TAG.sub("", rest)
     if attributes.endswith("/") or ATTRIBUTE.search(attributes) or URL.fullmatch(attributes.removeprefix("=")):
         return True
-    # Several words are prose, such as [video of the evening].
-    is_short = not rest or rest[0] == "=" or (rest[0].isspace() and len(rest.split(None, 2)) < 2)
-    return is_short and (name in KNOWN or "_" in name)
+    if rest:  # [vimeo 123] and [spotify=track:1], but not [Figure 3], [n=20] or [video of the evening]
+        return name.islower() and len(name) > 2 and bool(SHORT_VALUE.fullmatch(rest))
+    return name in KNOWN or "_" in name
 
 
 def unescape_shortcodes(html: str) -> str:

@@ -128,6 +128,14 @@ def test_post_never_replaces_an_article_of_another_origin(importer, save):
     assert importer.only("a0")["id"] == "wordpress-1"
 
 
+def test_small_numbers_of_migration_tools_are_no_ids(importer):
+    for slug in ("a", "b"):
+        importer.write({f"{slug}.json": ghost({"id": 1, "slug": slug})})
+        importer.imports(f"{slug}.json")
+    assert set(importer.articles()) == {"a", "b"}
+    assert "1 unchanged" in importer.run("import", "a.json").stdout
+
+
 def test_title_is_text(importer):
     importer.write({"ghost.json": ghost({"title": "Option<T> &amp; <canvas>"})})
     importer.imports("ghost.json")

@@ -426,6 +426,7 @@ SHORTCODES = {
     "[spotify=track:1]": "spotify",
     "[instagram https://www.instagram.com/p/x/]": "instagram",
     "[table-of-contents]": "table-of-contents",
+    "One\n\n[unheard-of]\n\nTwo": "unheard-of",
     "[su_note]One\n\nTwo[/su_note]": "su_note",
     "Text [MyTag/] text": "MyTag",
     "<!-- wp:shortcode -->\n[menu]\n<!-- /wp:shortcode -->": "menu",
@@ -462,7 +463,8 @@ def test_shortcodes_stay_and_are_reported_by_name(importer, content, name):
     ],
 )
 def test_prose_in_brackets_is_not_reported(importer, text):
-    importer.write({"export.xml": wordpress({"post_name": "a", "content": text}, attachments=())})
+    content = f"It {text} is\n{text} so."
+    importer.write({"export.xml": wordpress({"post_name": "a", "content": content}, attachments=())})
     assert importer.imports("export.xml") == ""
 
 

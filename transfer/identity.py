@@ -4,11 +4,11 @@ import re
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 
+from converters.ghost import GHOST_ID
 from converters.records import Mistake, SourceArticle
 from transfer.rows import Row
 
 OWN_ID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")  # a UUID, as the import generates it
-GHOST_ID = re.compile(r"[0-9a-f]{24}")
 
 
 class Incoming(NamedTuple):
