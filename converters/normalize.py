@@ -30,7 +30,7 @@ def normalize_article(
     """
     article = SourceArticle(where, {})
     unused = UnusedFields(article, fields, decisive=DECISIVE)
-    take_publication(article, unused, options)
+    is_public = take_publication(article, unused, options)
     _take_categories(article, unused)
     for field in dict.fromkeys(FIELD_BY_ALIAS.values()):
         if field not in article.fields:
@@ -38,7 +38,7 @@ def normalize_article(
     if date:
         article.fields.setdefault("publishedAt", date)
     _normalize_values(article, options)
-    _default_status(article, is_own_name="publishedAt" in fields)
+    _default_status(article, is_public=is_public)
     _set_slug(article, slug)
     take_old_urls(article, unused, options, folder)
     unused.drop_rest()
@@ -110,10 +110,10 @@ def _read_image(article: SourceArticle, name: str, value: Any) -> str:
     return _read_image(article, f"{name}.{key}", value[key]) if key else ""
 
 
-def _default_status(article: SourceArticle, *, is_own_name: bool) -> None:
-    """Publish an article with a date, as other systems do unless a switch makes it a draft."""
-    if "publishedAt" in article.fields and not is_own_name:
-        article.fields.setdefault("status", "published")
+def _default_status(article: SourceArticle, *, is_public: bool) -> None:
+    """Publish an article that a switch makes public if it has a date. Without a switch, a stored one keeps its status."""
+    if "publishedAt" in article.fields and is_public:
+        article.fields["status"] = "published"
     if not {"publishedAt", "status"} & article.fields.keys() and not article.mistakes:
         article.note("No date: new articles were saved as drafts")
 

@@ -41,8 +41,12 @@ HIDDEN = "Saved as drafts because a field hides them on the old site"
 DECISIVE = {"published", *DRAFT, *PUBLISHED, *STATUS, *EXPIRY_DATES, *PUBLICATION_DATES, *HIDING}
 
 
-def take_publication(article: SourceArticle, unused: UnusedFields, options: SourceOptions) -> None:
-    """Take the status and the switches of an article, and choose one of several dates."""
+def take_publication(article: SourceArticle, unused: UnusedFields, options: SourceOptions) -> bool:
+    """Take the status and the switches of an article, and choose one of several dates.
+
+    Returns whether a switch such as `draft: false` states that the article is public.
+    """
+    has_switch = any(alias in unused.values for alias in (*DRAFT, *PUBLISHED)) or _is_switch(unused, "published")
     statuses = [_read_status(article, *unused.pop(alias)) for alias in STATUS if alias in unused.values]
     switches = [not _read_switch(article, *unused.pop(alias), default=True) for alias in PUBLISHED]
     switches += [_read_switch(article, *unused.pop(alias), default=False) for alias in DRAFT]
@@ -52,6 +56,7 @@ def take_publication(article: SourceArticle, unused: UnusedFields, options: Sour
     elif "published" in statuses:
         article.fields["status"] = "published"
     _choose_date(article, unused, options)
+    return has_switch and "status" not in article.fields and not article.mistakes
 
 
 def _read_status(article: SourceArticle, name: str, value: Any) -> str | None:
@@ -64,8 +69,11 @@ def _read_status(article: SourceArticle, name: str, value: Any) -> str | None:
 
 def _take_published(article: SourceArticle, unused: UnusedFields) -> bool:
     """Return whether `published` makes an article a draft. In Jekyll it is a switch, elsewhere a date."""
-    is_switch = _spells_switch(unused.values.get("published", ("", None))[1])
-    return is_switch and not _read_switch(article, *unused.pop("published"), default=True)
+    return _is_switch(unused, "published") and not _read_switch(article, *unused.pop("published"), default=True)
+
+
+def _is_switch(unused: UnusedFields, alias: str) -> bool:
+    return _spells_switch(unused.values.get(alias, ("", None))[1])
 
 
 def _spells_switch(value: Any) -> bool:

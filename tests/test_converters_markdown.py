@@ -170,12 +170,22 @@ def test_file_without_a_date_is_a_draft_or_keeps_what_it_has(importer):
     assert importer.articles()["none"]["title"] == "C"
 
 
-def test_draft_that_gets_a_date_is_published(importer):
-    drafts = "draft: true\ndate: 2026-01-01", "published: false\ndate: 2026-01-01", ""  # the second one is Jekyll's
-    for fields, state in ((drafts, "draft"), (["date: 2026-01-01"] * 3, "published")):
-        importer.write({f"{n}.md": f"---\ntitle: A\n{text}\n---\n" for n, text in enumerate(fields)})
-        importer.imports(".")
-        assert importer.states() == dict.fromkeys("012", state)
+@pytest.mark.parametrize(
+    ("fields", "options", "state"),
+    [
+        ("date: 2026-01-01", [], "draft"),  # a nightly import must not publish it again
+        ("date: 2026-01-01\ndraft: false", [], "published"),
+        ("date: 2026-01-01\npublished: true", [], "published"),  # Jekyll
+        ("draft: false", [], "draft"),
+        ("date: 2026-01-01", ["--unpublish-missing"], "published"),
+    ],
+)
+def test_stored_draft_is_published_only_if_the_source_says_so(importer, fields, options, state):
+    importer.write({"a.md": "---\ntitle: A\ndraft: true\n---\n"})
+    importer.imports("a.md")
+    importer.write({"a.md": f"---\ntitle: A\n{fields}\n---\n"})
+    importer.imports("a.md", *options)
+    assert importer.states() == {"a": state}
 
 
 def test_slug_is_made_from_the_title_if_there_is_no_file_name(importer):
