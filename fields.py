@@ -171,4 +171,4 @@ def parse_time_zone(name: str) -> tzinfo:
     try:
         return ZoneInfo(name)
     except (KeyError, OSError, ValueError) as error:
-        raise ValidationError("Must be the IANA name of a time zone, such as Europe/Berlin.") from error
+        raise ValidationError("Must be a time zone such as Europe/Berlin.") from error

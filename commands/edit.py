@@ -69,7 +69,7 @@ def _edit_until_valid(file: Path, original: bytes, slug: str, customer: str | No
     """Open the editor until the file can be imported. Return "changed" or "unchanged".
 
     An empty or removed file changes nothing. Raises click.ClickException if the editor fails or the article was
-    changed meanwhile, and click.Abort if the user gives up.
+    changed meanwhile, and Exit if the user gives up.
     """
     from transfer.report import ImportFailedError
 
@@ -84,18 +84,17 @@ def _edit_until_valid(file: Path, original: bytes, slug: str, customer: str | No
             click.echo(f"Error: {error}", err=True)
             if not can_ask():
                 raise click.exceptions.Exit(1) from error
-        click.confirm("Open the editor again?", default=True, abort=True, err=True)
+        if not click.confirm("Open the editor again?", default=True, err=True):
+            raise click.exceptions.Exit(1)
 
 
 def _open_editor(file: Path) -> None:
     """Open the file in the editor, and wait until it is closed. Raises click.ClickException if the editor fails."""
     try:
         click.edit(filename=str(file))
-    except click.ClickException as error:
+    except (click.ClickException, ValueError) as error:  # ValueError: EDITOR has an unclosed quotation mark
         cause = error.__cause__
-        reason = (
-            f"{cause.filename!r} cannot be started: {cause.strerror}" if isinstance(cause, OSError) else error.message
-        )
+        reason = f"{cause.filename!r} cannot be started: {cause.strerror}" if isinstance(cause, OSError) else error
         raise click.ClickException(f"{reason}. Set EDITOR to your editor's command.") from error
 
 

@@ -20,8 +20,8 @@ DATABASE_ERROR_HINTS = {
     "cannot execute": "Nothing was written: set DATABASE_URL to the server that this standby follows.",
     "readonly": "Nothing was written: you need permission to write to the file and its folder.",
     "unable to open": "You need permission to read and write the file and its folder.",
-    "disk": "Nothing was written: check whether the disk is full or broken.",
     "malformed": "The file is corrupt: restore a backup.",
+    "disk": "Nothing was written: check whether the disk is full or broken.",
     "not a database": "Set DATABASE_URL to the right file, or restore a backup.",
 }
 

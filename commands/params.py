@@ -34,10 +34,12 @@ def source(value: str) -> str:
     from transfer.remote import is_url  # slow to import
     from transfer.sources import READERS, WORDPRESS, is_source
 
+    if value != "-" and not is_url(value):
+        value = str(click.Path(exists=True)(value))
     if not is_source(value):
         kinds = f"a folder, an http(s) URL, - or a file {', '.join((WORDPRESS, *READERS))}"
         raise click.BadParameter(f"{value!r} is not {kinds}. Save a spreadsheet as CSV.")
-    return value if value == "-" or is_url(value) else str(click.Path(exists=True)(value))
+    return value
 
 
 def site(value: str) -> str:

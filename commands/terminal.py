@@ -24,8 +24,13 @@ def can_ask() -> bool:
 
 
 def confirm(warning: str, yes: bool) -> None:
-    """Ask for confirmation, unless `yes`. Raises click.UsageError if standard input is not a terminal."""
+    """Ask for confirmation, unless `yes`. A no ends the command.
+
+    Raises click.UsageError if standard input is not a terminal.
+    """
     if not yes:
         if not can_ask():
             raise click.UsageError(f"{warning} Add --yes to confirm.")
-        click.confirm(f"{warning} Continue?", abort=True, err=True)
+        if not click.confirm(f"{warning} Continue?", err=True):
+            echo("Nothing was changed.", err=True)
+            raise click.exceptions.Exit(1)

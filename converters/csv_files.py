@@ -69,7 +69,10 @@ def _read_header(cells: list[str]) -> list[str]:
     if not any(names):
         raise SourceError("The first row must name the columns, at least title and contentHtml. It is empty.")
     first = {name: number for number, name in reversed(list(enumerate(names, start=1))) if name}
-    header = [name if first.get(name) == number else f"column {number}" for number, name in enumerate(names, start=1)]
+    header = [
+        name if first.get(name) == number else f"{name} in column {number}".lstrip()
+        for number, name in enumerate(names, start=1)
+    ]
     if not {"title", "contentHtml"} <= {FIELD_BY_ALIAS.get(plain_name(name)) for name in header}:
         raise SourceError(f"The header must name title and contentHtml. It names {', '.join(header)}.")
     return header

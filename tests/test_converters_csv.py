@@ -23,7 +23,7 @@ def test_tables_of_a_spreadsheet_arrive(importer, separator):
     first_line = "sep=|\r\n" if separator == "|" else ""
     importer.write({"a.csv": ("\ufeff" + first_line + text.getvalue()).encode()})
     (printed,) = importer.imports("a.csv").splitlines()
-    assert all(f"{name} (1)" in printed for name in ("Tags", "Comment", "column 9"))
+    assert all(f"{name} (1)" in printed for name in ("Tags", "Comment", "tags in column 9"))
     first, second = importer.articles().values()
     assert (first["id"], first["title"], first["views"]) == ("1", title, 12)
     assert (first["keywords"], first["contentHtml"]) == (["Obst", "Süßes"], html)

@@ -378,7 +378,7 @@ def test_every_invalid_article_is_named_with_field_and_reason(errors, exported):
         ("line 3, slug 'slug-3'", "views", "-1", "0 to 9007199254740992"),
         ("line 4, slug 'only'", "contentHtml", "", "Missing"),
         ("line 4, slug 'only'", "title", "", "Missing"),
-        ("line 5", "slug", "7", "string"),
+        ("line 5", "slug", "7", "text"),
         ("line 6", "", "", "object"),
         (f"line 7, slug '{long_slug}'", "_schema", "", "leave it out"),
         (f"line 7, slug '{long_slug}'", "keywords", "['a\\x1b']", "control characters"),

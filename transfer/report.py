@@ -32,6 +32,14 @@ MARKDOWN = re.compile(r"^(?:#{1,6} |[*-] |> |```)|\]\(\S|\*\*\w", re.MULTILINE)
 # UTF-8 decoded as Latin-1 or Windows-1252, without sequences that also occur in real text, such as a quote after "Ã"
 WRONG_ENCODING = re.compile("Ã[\x80-\x9f¡-ª¬-º¼-¿„Ÿœ‰˜Š]|â[€\x80]|\N{REPLACEMENT CHARACTER}")
 
+# marshmallow's messages
+REASONS = {
+    "Missing data for required field.": "Missing.",
+    "Field may not be null.": "Must not be null.",
+    "Not a valid string.": "Must be text.",
+    "Not a valid list.": "Must be a list.",
+}
+
 show = reprlib.Repr()
 show.maxstring, show.maxother, show.fillvalue = 80, 80, "…"  # maxother: for subclasses of str
 
@@ -171,7 +179,7 @@ def explain(article: SourceArticle, messages: dict[str, list[str]]) -> Iterator[
     yield from (mistake._replace(where=where) for mistake in article.mistakes)
     rejected = {mistake.field for mistake in article.mistakes}
     for field, (reason, *_) in sorted(messages.items()):
-        value = record.get(field)
+        value, reason = record.get(field), REASONS.get(reason, reason)
         if article.names.get(field, field) in rejected:
             continue
         if reason == "Unknown field.":
@@ -183,6 +191,8 @@ def explain(article: SourceArticle, messages: dict[str, list[str]]) -> Iterator[
 def warnings_about(article: dict[str, Any]) -> Iterator[str]:
     """Yield warnings about an accepted article, given as a row."""
     title, html = article["title"], article["content_html"]
+    if not title.strip():
+        yield "Articles with an empty title"
     if decode_references(title) != title:
         yield "Titles with HTML entities such as &amp;, which visitors see as text. Write titles as plain text"
     if MARKDOWN.search(html) and not ANY_TAG.search(html):

@@ -21,6 +21,7 @@ from transfer.rows import Row, RowBuilder, has_same_content
 
 FIELD_NAMES = {name: field.data_key or name for name, field in ArticleImportSchema().fields.items()}
 REPLACED = Note("Replaced articles that came from another source")
+EMPTIED = Note("Articles that lost their content, because the source has none")
 
 
 def save_articles(
@@ -191,6 +192,8 @@ class ArticleWriter:
             return
         if is_replaced(incoming, stored):
             self.report.noticeable[REPLACED].append(incoming.slug)
+        if stored["content_html"] and not row["content_html"]:
+            self.report.noticeable[EMPTIED].append(incoming.slug)
         names = [name for column, name in FIELD_NAMES.items() if stored[column] != row[column]]
         content = [name for name in names if name != "updatedAt"]  # moves with any other field
         self.report.note_change(incoming.slug, content or names or ["search"])
