@@ -1,4 +1,4 @@
-"""What the tests of imports share."""
+"""Shared by the import tests: a customer to import for, and article files."""
 
 import json
 from collections.abc import Callable
@@ -9,18 +9,23 @@ from click.testing import Result
 from helpers import PROJECT, write_files
 
 
+def post(front_matter: str = "", text: str = "") -> str:
+    """Return an article file with a title, a date, and this front matter and text."""
+    return f"---\ntitle: A\ndate: 2026-01-01\n{front_matter}\n---\n{text}\n"
+
+
 class Importer:
-    """The customer Acme, an empty folder, and functions that import from it and read what arrived."""
+    """Import into the customer Acme from a temporary folder, and read what was stored."""
 
     def __init__(self, articles: Callable[..., Result], folder: Path) -> None:
-        """`articles` runs `flask articles`."""
+        """`articles` runs `flask articles` with the given arguments."""
         self.run, self.folder = articles, folder
 
     def write(self, files: dict[str, Any]) -> None:
         write_files(self.folder, files)
 
     def imports(self, *arguments: Any) -> str:
-        """Import twice, the second time without a change; return what the first one printed on standard error."""
+        """Import, and check that importing again is silent and changes nothing; return the first import's stderr."""
         first, second = self.run("import", *arguments), self.run("import", *arguments)
         assert first.exit_code == 0, first.stderr
         assert second.stdout.startswith("0 new, 0 changed, "), second.stdout
@@ -33,7 +38,7 @@ class Importer:
         return {row["slug"]: row["state"] for row in rows}
 
     def articles(self) -> dict[str, dict[str, Any]]:
-        """Return the articles by slug, without fields that are derived."""
+        """Return the exported articles by slug, without derived fields."""
         return {record["slug"]: record for record in map(json.loads, self.run("export").stdout.splitlines())}
 
     def only(self, slug: str = "a") -> dict[str, Any]:
