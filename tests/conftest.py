@@ -1,4 +1,4 @@
-"""Fixtures: a separate database for each test, the application on it, and services that a module's tests share."""
+"""Fixtures: a database and an application for each test, and services that tests share."""
 
 import filecmp
 import os
@@ -19,10 +19,10 @@ from importer import Importer
 
 from settings import SettingsSchema
 
-# A shell that runs the tests in the background ignores SIGINT, and so would the commands that tests interrupt.
+# Background jobs of a shell ignore SIGINT, and the commands that tests interrupt would inherit that.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
-# As far from UTC as clocks go, so that a local time in the place of a UTC one is noticed.
+# UTC+14: a local time used instead of UTC makes tests fail
 os.environ["TZ"] = "Pacific/Kiritimati"
 time.tzset()
 
@@ -32,7 +32,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Skip slow tests without `--slow`, and tests of SQLite's files on PostgreSQL."""
+    """Skip slow tests unless --slow is given, and SQLite tests on PostgreSQL."""
     for item in items:
         if "slow" in item.keywords and not config.getoption("--slow"):
             item.add_marker(pytest.mark.skip(reason="needs --slow"))
@@ -42,7 +42,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 @pytest.fixture(scope="session", autouse=True)
 def default_settings() -> None:
-    """Remove the settings of the shell that runs the tests, and ignore `.env`."""
+    """Ignore the settings of the environment and of `.env`."""
     os.environ["FLASK_SKIP_DOTENV"] = "1"
     for name in (*SettingsSchema().fields, "DEMO_KEY", "SOURCE_API_KEY"):
         os.environ.pop(name, None)
@@ -50,7 +50,7 @@ def default_settings() -> None:
 
 @pytest.fixture(scope="session")
 def template(default_settings: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    """A database that holds the tables and nothing else."""
+    """An empty database with all tables."""
     with helpers.temporary_databases(tmp_path_factory.mktemp("template")) as database:
         database.touch()
         with helpers.application(database) as app:
@@ -60,7 +60,7 @@ def template(default_settings: None, tmp_path_factory: pytest.TempPathFactory) -
 
 @pytest.fixture(scope="session")
 def acme(template: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Path, str]]:
-    """A database that holds the customer Acme with a key and nothing else, and the key."""
+    """A database with only the customer Acme and its key; and that key."""
     with helpers.temporary_databases(tmp_path_factory.mktemp("acme")) as database:
         helpers.copy_database(template, database)
         with helpers.application(database) as app:
@@ -70,7 +70,7 @@ def acme(template: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[t
 
 @pytest.fixture
 def database(tmp_path: Path) -> Iterator[Path]:
-    """Where a test's database is, or will be."""
+    """The path of the test's database, which may not exist yet."""
     with helpers.temporary_databases(tmp_path) as database:
         yield database
 
@@ -88,7 +88,7 @@ def key(app: Flask, template: Path, database: Path, acme: tuple[Path, str]) -> s
     """A key of the customer Acme."""
     if POSTGRESQL or Path(f"{database}-wal").exists() or not filecmp.cmp(template, database, shallow=False):
         return create_key(app)
-    helpers.copy_database(acme[0], database)  # a fifth of the time that the command takes
+    helpers.copy_database(acme[0], database)  # much faster than the command
     return acme[1]
 
 
@@ -100,38 +100,38 @@ def client(app: Flask, key: str) -> FlaskClient:
 
 @pytest.fixture
 def run(app: Flask) -> Callable[..., Result]:
-    """Run `flask` with some arguments, in this process."""
+    """Run `flask ARGUMENTS` in this process."""
     return partial(run_command, app)
 
 
 @pytest.fixture
 def articles(app: Flask, key: str) -> Callable[..., Result]:
-    """Run `flask articles`; there is one customer, Acme."""
+    """Run `flask articles ARGUMENTS`; the only customer is Acme."""
     return partial(run_command, app, "articles")
 
 
 @pytest.fixture
 def importer(articles: Callable[..., Result], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Importer:
-    """Import from files in the test's folder; there is one customer, Acme."""
+    """Import from files in the test's folder; the only customer is Acme."""
     monkeypatch.chdir(tmp_path)
     return Importer(articles, tmp_path)
 
 
 @pytest.fixture
 def save(app: Flask) -> Callable[..., None]:
-    """Import articles for a customer, Acme unless another one is named, who is created if need be."""
+    """Import articles for Acme or the given customer, which is created if necessary."""
     return partial(helpers.save_articles, app)
 
 
 @pytest.fixture
 def sql(database: Path) -> Callable[..., list[Any]]:
-    """Run one statement on the test's database as another tool would."""
+    """Run a statement on the test's database, as another tool would."""
     return partial(helpers.run_sql, database)
 
 
 @pytest.fixture
 def start(database: Path) -> Iterator[Callable[..., Server]]:
-    """Start the service on the test's database, with settings of its environment; stop it at the end."""
+    """Start services on the test's database, with settings as environment variables; stop them afterwards."""
     servers = []
 
     def start(*prefix: str, **environment: str) -> Server:
@@ -145,13 +145,13 @@ def start(database: Path) -> Iterator[Callable[..., Server]]:
 
 @pytest.fixture
 def server(app: Flask, start: Callable[..., Server]) -> Server:
-    """A separate service, for a test that stops it, configures it or reads its whole log."""
+    """A running service of the test's own."""
     return start()
 
 
 @pytest.fixture(scope="session")
 def shared(template: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
-    """The application, and a running service on the same database, for all tests."""
+    """An application and a running service on the same database, shared by all tests."""
     with helpers.temporary_databases(tmp_path_factory.mktemp("shared")) as database:
         helpers.copy_database(template, database)
         with helpers.running_service(database) as service:
@@ -160,5 +160,5 @@ def shared(template: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator
 
 @pytest.fixture
 def site(shared: tuple[Flask, Server]) -> Site:
-    """A new customer of the shared service, with its own articles, so that tests do not see each other's."""
+    """A new customer of the shared service, so that tests do not see each other's articles."""
     return Site(*shared)

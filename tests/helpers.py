@@ -1,4 +1,4 @@
-"""What the tests share: articles to import, commands, a running service, requests to it, and waiting."""
+"""Shared test helpers: sample articles, commands, databases, a running service, requests, and waiting."""
 
 import http.client
 import json
@@ -28,7 +28,7 @@ from sqlalchemy import make_url
 
 try:
     import psycopg
-except ImportError:  # needed on PostgreSQL alone
+except ImportError:  # only needed for PostgreSQL
     psycopg = None
 
 from app import create_app
@@ -40,7 +40,7 @@ LISTS = ("/api/public/v1/articles", "/api/public/v1/articles/preview")
 SITEMAP = "/api/public/v1/sitemap"
 ENDPOINTS = (*LISTS, SITEMAP)
 
-# The contract with clients: the keys of each form, in their order.
+# the contract with clients: the keys of each representation, in order
 FULL_FIELDS = (
     "id title slug bannerUrl keywords metaTitle metaDesc publishedAt category readTime contentHtml schemaMarkup"
 )
@@ -50,16 +50,16 @@ DERIVED = {"metaTitle", "metaDesc", "readTime", "schemaMarkup"}
 
 PROJECT = Path(__file__).parent.parent
 PAST = datetime(2025, 3, 1, 9, 30, tzinfo=UTC)
-POSTGRESQL = os.environ.get("TEST_POSTGRESQL", "")  # a server's URL, to run the tests on it instead of SQLite
+POSTGRESQL = os.environ.get("TEST_POSTGRESQL", "")  # URL of a server to run the tests on, instead of SQLite
 
 
 def iso(moment: datetime) -> str:
-    """Return an aware datetime as the API writes it, in UTC with milliseconds."""
+    """Format an aware datetime as the API does: UTC with milliseconds."""
     return moment.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
 def article_json(number: int, **fields: Any) -> dict[str, Any]:
-    """Return a published article in the import form; `fields` replace its own, and None leaves a field out."""
+    """Return a published article as import reads it; `fields` override its own."""
     return (
         {name: EXAMPLE[name] for name in EXAMPLE.keys() - DERIVED}
         | {
@@ -81,7 +81,7 @@ def article_json(number: int, **fields: Any) -> dict[str, Any]:
 
 
 def minimal_json(number: int, **fields: Any) -> dict[str, Any]:
-    """Return an article with the required fields, an id and a date; `fields` replace or add others."""
+    """Return an article with only the required fields, an id and a date, plus `fields`."""
     return {
         "id": f"id-{number:04}",
         "title": f"Title {number}",
@@ -97,19 +97,19 @@ def json_lines(articles: Iterable[Any]) -> str:
 
 
 def write_files(folder: Path, files: Mapping[str, str | bytes]) -> None:
-    """Write files, by their path in the folder."""
+    """Write files, given by their path in the folder; create subfolders as needed."""
     for name, content in files.items():
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).write_bytes(content if isinstance(content, bytes) else content.encode())
 
 
 def run_command(app: Flask, *arguments: Any, **options: Any) -> Result:
-    """Run `flask ARGUMENTS` in this process, on the application's database."""
+    """Run `flask ARGUMENTS` in this process."""
     return app.test_cli_runner().invoke(args=[str(argument) for argument in arguments], **options)
 
 
 def read_page(name: str) -> str:
-    """Return the text of a document, such as `README` or `docs/import`."""
+    """Return the text of a documentation page, such as `README` or `docs/import`."""
     return (PROJECT / f"{name}.md").read_text("utf-8")
 
 
@@ -119,22 +119,22 @@ def section(page: str, title: str) -> str:
 
 
 def blocks(page: str, language: str, after: str = "") -> list[str]:
-    """Return the code blocks in a language that follow the line that begins with `after`."""
+    """Return the code blocks in a language, from the line that begins with `after`."""
     start = re.search(f"^{re.escape(after)}", page, re.MULTILINE).start()
     return re.findall(rf"^```{language}\n(.*?)^```", page[start:], re.DOTALL | re.MULTILINE)
 
 
 def run_in_shell(commands: str, **environment: str) -> subprocess.CompletedProcess[str]:
-    """Run commands of a document in a shell, as a user does whose environment is active."""
+    """Run documented commands in a shell with the virtual environment activated."""
     path = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
     env = os.environ | {"PATH": path, "FLASK_APP": str(PROJECT / "app.py")} | environment
     return subprocess.run(commands, shell=True, env=env, capture_output=True, text=True, timeout=300)  # noqa: S602
 
 
 def run_line(app: Flask, line: str, **environment: str) -> str:
-    """Run a line of a document, which must succeed, on the application's database; return what it printed.
+    """Run a documented line, which must succeed; return its stdout.
 
-    A plain `flask` command runs in this process, others in a shell.
+    Plain `flask` commands run in this process, anything else in a shell.
     """
     if line.startswith("flask ") and not {">", "|"} & set(line.split()):
         result = run_command(app, *shlex.split(line)[1:], env=environment)
@@ -147,25 +147,25 @@ def run_line(app: Flask, line: str, **environment: str) -> str:
 
 
 def run_section(app: Flask, page: str, title: str) -> list[str]:
-    """Run the first commands of a section, line by line, each of which must succeed; return what each printed."""
+    """Run each line of a section's first shell block; all must succeed. Return their stdout."""
     return [run_line(app, line) for line in blocks(section(page, title), "sh")[0].splitlines()]
 
 
 def create_key(app: Flask, customer: str = "Acme", *options: str) -> str:
-    """Return a new key of the customer, who is created too if the name is new."""
+    """Create a key, and the customer if necessary; return the key."""
     result = run_command(app, "keys", "create", customer, *options)
     assert result.exit_code == 0, result.output
     return result.stdout.strip()
 
 
 def import_articles(app: Flask, *articles: Any, customer: str = "Acme", options: Iterable[str] = ()) -> Result:
-    """Import articles, as JSON Lines on standard input, for a customer that exists."""
+    """Import articles as JSON Lines on stdin, for an existing customer."""
     command = ["articles", "import", "-", "--customer", customer, *options]
     return run_command(app, *command, input=json_lines(articles))
 
 
 def save_articles(app: Flask, *articles: Any, customer: str = "Acme") -> None:
-    """Import articles for the customer, who is created if need be."""
+    """Import articles, creating the customer if necessary."""
     result = import_articles(app, *articles, customer=customer)
     if "There is no customer" in result.stderr:
         create_key(app, customer)
@@ -184,17 +184,17 @@ created_databases: list[str] = []
 
 
 def server_connection() -> Any:
-    """Connect to the PostgreSQL server that the tests run on."""
+    """Connect to the PostgreSQL server under test."""
     return psycopg.connect(POSTGRESQL, autocommit=True)
 
 
 def database_name(database: Path) -> str:
-    """Return the name of a test's database on PostgreSQL."""
+    """Return the PostgreSQL database name for a test's database path."""
     return "test_" + sha256(str(database).encode()).hexdigest()[:16]
 
 
 def database_url(database: Path) -> str:
-    """Return the URL of a test's database: the file, or one on PostgreSQL, which is created if it does not exist."""
+    """Return the URL of a test's database: its file, or on PostgreSQL a database that is created on demand."""
     if not POSTGRESQL:
         return f"sqlite:///{database}"
     name = database_name(database)
@@ -206,7 +206,7 @@ def database_url(database: Path) -> str:
 
 
 def copy_database(source: Path, target: Path) -> None:
-    """Copy a test's database that nothing has open."""
+    """Copy a database that is not open anywhere."""
     if not POSTGRESQL:
         shutil.copyfile(source, target)
         return
@@ -216,7 +216,7 @@ def copy_database(source: Path, target: Path) -> None:
 
 
 def drop_databases(before: int = 0) -> None:
-    """Drop the databases on PostgreSQL that tests have created, but for the first `before`."""
+    """Drop the PostgreSQL databases created by tests, except the first `before`."""
     while len(created_databases) > before:
         with server_connection() as server:
             server.execute(f"DROP DATABASE IF EXISTS {created_databases.pop()} WITH (FORCE)")
@@ -224,7 +224,7 @@ def drop_databases(before: int = 0) -> None:
 
 @contextmanager
 def temporary_databases(folder: Path) -> Iterator[Path]:
-    """Yield the path of a database in the folder; drop those that were created meanwhile."""
+    """Yield a database path in the folder; afterwards drop the databases created meanwhile."""
     before = len(created_databases)
     try:
         yield folder / "articles.db"
@@ -233,7 +233,7 @@ def temporary_databases(folder: Path) -> Iterator[Path]:
 
 
 def run_sql(database: Path, statement: str, *parameters: Any) -> list[Any]:
-    """Run one statement on a database as another tool would, and return its rows."""
+    """Run a statement on its own connection, as another tool would; return the rows."""
     if POSTGRESQL:
         with psycopg.connect(database_url(database).replace("+psycopg", "")) as connection:
             cursor = connection.execute(statement.replace("%", "%%").replace("?", "%s"), parameters)
@@ -254,7 +254,7 @@ CODES = {
 
 @contextmanager
 def other_writer(database: Path) -> Iterator[Any]:
-    """Connect to a database as another tool that has begun to write."""
+    """Yield a connection of another tool with an open write transaction."""
     if POSTGRESQL:
         connection: Any = psycopg.connect(database_url(database).replace("+psycopg", ""))
     else:
@@ -265,7 +265,7 @@ def other_writer(database: Path) -> Iterator[Any]:
 
 
 def assert_problem(response: Any, status: int, code: str = "") -> dict[str, Any]:
-    """Check that a response has the form of every error, and return its body."""
+    """Check that a response is a well-formed problem document that leaks nothing; return its body."""
     assert response.status_code == status
     assert response.content_type == "application/problem+json"
     assert response.headers["Cache-Control"] == "no-store"
@@ -283,7 +283,7 @@ def assert_problem(response: Any, status: int, code: str = "") -> dict[str, Any]
 
 
 def subprocess_args(database: Path, *arguments: str, prefix: Iterable[str] = (), **environment: str) -> dict[str, Any]:
-    """Return the arguments of `subprocess.run` for one of the project's programs, on a test's database."""
+    """Return arguments for `subprocess.run` that run one of our programs on a test's database."""
     return {
         "args": [*prefix, sys.executable, *arguments],
         "cwd": PROJECT,
@@ -295,8 +295,8 @@ def subprocess_args(database: Path, *arguments: str, prefix: Iterable[str] = (),
 
 
 def fast_clock(folder: Path, factor: int) -> dict[str, str]:
-    """Return the environment of a process whose clocks run faster by a factor, so that long periods can be tested."""
-    # Python imports this module when it starts: https://docs.python.org/3/library/site.html#module-sitecustomize
+    """Return an environment in which Python's clocks run `factor` times as fast, to test long timeouts."""
+    # Python imports this at startup: https://docs.python.org/3/library/site.html#module-sitecustomize
     (folder / "sitecustomize.py").write_text(
         "import time\n"
         "def hurry(clock):\n"
@@ -308,7 +308,7 @@ def fast_clock(folder: Path, factor: int) -> dict[str, str]:
 
 
 def remove(database: Path) -> None:
-    """Damage a database file, as the functions that follow do."""
+    """Remove the database; like the functions below, one way to damage it."""
     database.unlink()
 
 
@@ -334,7 +334,7 @@ DAMAGES = [remove, truncate, halve, overwrite, overwrite_after_first_page]
 
 
 class Server:
-    """`python app.py`, as a user starts it, on a free port; `prefix` is a command in front of it."""
+    """A running `python app.py` on a free port; `prefix` is a command to run it with."""
 
     def __init__(self, database: Path, *prefix: str, **environment: str) -> None:
         self.database = database
@@ -354,18 +354,18 @@ class Server:
         return self.log_path.read_text()
 
     def wait_for_log(self, pattern: str) -> re.Match[str]:
-        """Wait until a line of the log matches."""
+        """Wait until the log matches the pattern."""
         return wait_for(lambda: re.search(pattern, self.log()), lambda: f"{pattern} is not in the log: {self.log()}")
 
     def stop(self) -> int:
-        """Stop it, and return its exit status."""
+        """Stop the service; return its exit status."""
         self.process.terminate()
         return self.process.wait(timeout=20)
 
 
 @contextmanager
 def running_service(database: Path) -> Iterator[tuple[Flask, Server]]:
-    """Run a service on a database that exists; yield the application on the same database, and the service."""
+    """Run a service on an existing database; yield an application on the same database, and the service."""
     server = Server(database)
     with application(database) as app:
         yield app, server
@@ -373,7 +373,7 @@ def running_service(database: Path) -> Iterator[tuple[Flask, Server]]:
 
 
 def get(server: Any, path: str, method: str = "GET", **headers: str) -> Any:
-    """Send a request to a running service; return its response, read to the end, with its `body`."""
+    """Send a request to a running service; return the response with its complete `body`."""
     with closing(http.client.HTTPConnection(server.host, server.port, timeout=20)) as connection:
         connection.request(method, path, headers={name.replace("_", "-"): value for name, value in headers.items()})
         response: Any = connection.getresponse()
@@ -382,7 +382,7 @@ def get(server: Any, path: str, method: str = "GET", **headers: str) -> Any:
 
 
 class Site:
-    """A customer of a running service that tests share, with its own key."""
+    """A customer of the shared service, with a key of its own."""
 
     numbers = count(1)
 
@@ -396,12 +396,12 @@ class Site:
         save_articles(self.app, *articles, customer=self.customer)
 
     def get(self, path: str, method: str = "GET", **headers: str) -> Any:
-        """Send a request with this customer's key, or another one."""
+        """Send a request with this customer's key, unless another one is given."""
         return get(self.server, path, method, **{"x_api_key": self.key} | headers)
 
 
 def send(server: Any, data: bytes, timeout: float = 0.5) -> bytes:
-    """Send raw bytes; return what comes back until the server closes or is silent for `timeout` seconds."""
+    """Send raw bytes; return what arrives until the server closes or is silent for `timeout` seconds."""
     received = b""
     with socket.create_connection((server.host, server.port), timeout=timeout) as connection, suppress(OSError):
         connection.sendall(data)
@@ -411,18 +411,18 @@ def send(server: Any, data: bytes, timeout: float = 0.5) -> bytes:
 
 
 def statuses(received: bytes) -> list[int]:
-    """Return the statuses of the responses in what a server sent."""
+    """Return the status of each response in the received bytes."""
     return [int(status) for status in re.findall(rb"HTTP/1\.[01] (\d{3}) [A-Z]", received)]
 
 
 def side_by_side(function: Callable[[Any], Any], values: Iterable[Any], threads: int = 16) -> Iterator[Any]:
-    """Call `function` with each of the values in threads; yield the results in the values' order."""
+    """Call `function` concurrently for each value; yield the results in order."""
     with ThreadPoolExecutor(threads) as pool:
         yield from pool.map(function, values)
 
 
 def wait_for(find: Callable[[], Any], explain: Callable[[], str], seconds: float = 10) -> Any:
-    """Return the first true result of `find`. Fails with `explain` after that many seconds."""
+    """Poll `find` until it returns something true; fail with the message of `explain` after `seconds`."""
     deadline = time.monotonic() + seconds
     while time.monotonic() < deadline:
         if found := find():
@@ -432,7 +432,7 @@ def wait_for(find: Callable[[], Any], explain: Callable[[], str], seconds: float
 
 
 def assert_one_is_below(limit: float, attempt: Callable[[], float]) -> None:
-    """Check that one of up to three attempts takes less than the limit: other tests on the machine only add time."""
+    """Check that one of three attempts stays below the limit: other load on the machine can only add time."""
     taken: list[float] = []
     while not taken or (taken[-1] >= limit and len(taken) < 3):
         taken.append(attempt())
@@ -440,13 +440,13 @@ def assert_one_is_below(limit: float, attempt: Callable[[], float]) -> None:
 
 
 def create_application(database: Path, **settings: Any) -> Flask:
-    """Return the application on a test's database."""
+    """Create an application on a test's database."""
     return create_app({"DATABASE_URL": database_url(database)} | settings)
 
 
 @contextmanager
 def application(database: Path, **settings: Any) -> Iterator[Flask]:
-    """Yield the application on a test's database, and close its connections."""
+    """Yield an application on a test's database; close its connections afterwards."""
     app = create_application(database, **settings)
     try:
         yield app
@@ -455,9 +455,9 @@ def application(database: Path, **settings: Any) -> Iterator[Flask]:
 
 
 def copy_project(folder: Path) -> Path:
-    """Copy what an installed project has into a folder, and return the copy's path."""
-    left_out = shutil.ignore_patterns(".*", "tests", "benchmarks", "instance", "__pycache__")
-    return Path(shutil.copytree(PROJECT, folder / "copy", ignore=left_out))
+    """Copy the project as it would be installed; return the copy's path."""
+    ignored = shutil.ignore_patterns(".*", "tests", "benchmarks", "instance", "__pycache__")
+    return Path(shutil.copytree(PROJECT, folder / "copy", ignore=ignored))
 
 
 def close(app: Flask) -> None:

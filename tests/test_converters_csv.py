@@ -9,8 +9,8 @@ FUTURE = "2099-01-31T09:30:00.000Z"
 
 
 @pytest.mark.parametrize("separator", [",", ";", "\t", "|"])
-def test_tables_of_a_spreadsheet_arrive(importer, separator):
-    """Spreadsheets write a byte order mark, CRLF, line breaks in cells, and empty rows after the last one."""
+def test_csv_of_a_spreadsheet_is_imported(importer, separator):
+    """Spreadsheets write a byte order mark, CRLF, line breaks in cells, and trailing empty rows."""
     title, html = 'Äpfel, "süß"; sauer', "<p>a;\n\nb,\tc</p>"
     rows = [
         ["id", "title", "Slug", "publishedAt", "views", "tags", "contentHtml", "Comment", "tags", "Tags"],
@@ -31,7 +31,7 @@ def test_tables_of_a_spreadsheet_arrive(importer, separator):
 
 
 @pytest.mark.parametrize("value", ["WAHR", "ja", "x", "#REF!", "2"])
-def test_switch_of_a_row_that_is_not_understood_is_a_mistake(importer, value):
+def test_invalid_draft_value_names_its_row(importer, value):
     importer.write({"a.csv": f"Title;Body;Date;Draft\nA;x;01.03.2026;nein\nB;x;01.03.2026;{value}\n"})
     lines = importer.run("import", "a.csv").stderr.splitlines()
     assert [line.partition(" must be")[0] for line in lines[1:]] == [
@@ -40,7 +40,7 @@ def test_switch_of_a_row_that_is_not_understood_is_a_mistake(importer, value):
     ]
 
 
-def test_columns_decide_what_readers_see(importer):
+def test_draft_and_visibility_columns_hide_articles(importer):
     importer.write(
         {
             "a.csv": "Title;Body;Date;Draft?;Visibility\nA;x;01.03.2026;Yes;Public\n"
@@ -52,7 +52,7 @@ def test_columns_decide_what_readers_see(importer):
     assert importer.states() == {"a": "draft", "b": "draft", "c": "published"}
 
 
-def test_null_values_of_databases_are_empty(importer):
+def test_null_values_of_database_exports_are_empty(importer):
     importer.write({"a.csv": "title,body,date,description,draft,tags\nA,x,2026-01-01,NULL,\\N,NULL\n"})
     assert importer.imports("a.csv") == ""
     article = importer.only()
@@ -60,7 +60,7 @@ def test_null_values_of_databases_are_empty(importer):
 
 
 @pytest.mark.parametrize("name", ["a.tsv", "a.xlsx", "a.ods"])
-def test_other_spreadsheets_are_wrong_usage_that_names_csv(importer, name):
+def test_other_spreadsheet_formats_are_a_usage_error(importer, name):
     importer.write({name: "title\tbody\n"})
     result = importer.run("import", name)
     assert (result.exit_code, "CSV" in result.stderr) == (2, True)

@@ -1,4 +1,4 @@
-"""The commands `flask customers`, and what tells customers from each other."""
+"""`flask customers`, and how commands choose a customer."""
 
 import os
 import pty
@@ -21,7 +21,7 @@ def customers(app):
 
 @pytest.fixture
 def tables(sql):
-    """Return what the tables hold."""
+    """Return all rows of all tables."""
     return lambda: [sql(f"SELECT * FROM {table} ORDER BY 1") for table in ("customer", "api_key", "article")]
 
 
@@ -42,7 +42,7 @@ def test_customers_list_counts_articles_and_keys(app, customers, save):
     assert result.stdout == "Acme\t1\t1\nEmpty\t0\t1\nMy Site\t2\t2\n"
 
 
-def test_rename_follows_into_generated_structured_data(customers, client, save, tables):
+def test_rename_updates_derived_structured_data(customers, client, save, tables):
     save(article_json(1, schemaMarkup=MARKUP), article_json(2))
     save(article_json(1), customer="Other")
     before = tables()
@@ -53,13 +53,13 @@ def test_rename_follows_into_generated_structured_data(customers, client, save, 
     assert tables()[1:] == before[1:]
 
 
-def test_customer_may_be_renamed_to_another_case_of_itself(customers, key, sql):
+def test_customer_can_be_renamed_to_another_case(customers, key, sql):
     for old, new in (("Acme", "ACME"), ("ACME", "AC ME"), ("AC ME", "AC ME")):
         assert customers("rename", old, new).exit_code == 0
     assert sql("SELECT name FROM customer") == [("AC ME",)]
 
 
-def test_delete_takes_articles_and_keys_along(app, customers, client, save, tables):
+def test_delete_removes_articles_and_keys_too(app, customers, client, save, tables):
     save(article_json(1), article_json(2, status="draft"))
     save(article_json(1), customer="Other")
     create_key(app)
@@ -84,7 +84,7 @@ def test_delete_asks_on_a_terminal(key, database, sql, answer, status, left):
 
 
 @pytest.mark.parametrize("command", [["import", "-"], ["publish", "slug-1"], ["edit", "slug-1"]])
-def test_demo_is_changed_only_if_it_is_named(app, save, tables, monkeypatch, command):
+def test_demo_customer_must_be_named_to_be_changed(app, save, tables, monkeypatch, command):
     monkeypatch.setenv("VISUAL", "true")
     save(minimal_json(1), customer="Demo")
     before = tables()
@@ -96,7 +96,7 @@ def test_demo_is_changed_only_if_it_is_named(app, save, tables, monkeypatch, com
     assert "slug-1" in run_command(app, "articles", "list").stdout
 
 
-def test_setting_names_the_customer_without_the_option(app, save, monkeypatch):
+def test_customer_setting_replaces_the_option(app, save, monkeypatch):
     for name in ("Acme", "Bistro"):
         save(minimal_json(1, title=name), customer=name)
     assert run_command(app, "articles", "list").exit_code == 1
@@ -105,7 +105,7 @@ def test_setting_names_the_customer_without_the_option(app, save, monkeypatch):
     assert "Acme" in run_command(app, "articles", "list", "--customer", "Acme").stdout
 
 
-def test_unknown_customer_gets_the_closest_names(app, monkeypatch):
+def test_unknown_customer_error_suggests_the_closest_name(app, monkeypatch):
     with app.app_context():
         db.session.add_all(Customer(name=f"Customer {number:02}") for number in range(25))
         db.session.commit()

@@ -16,7 +16,7 @@ class Terminal(io.StringIO):
 @pytest.mark.parametrize(
     ("stderr", "delay", "is_shown"), [(Terminal(), 0, True), (Terminal(), 60, False), (io.StringIO(), 0, False)]
 )
-def test_long_work_shows_a_running_count_on_a_terminal_only(monkeypatch, stderr, delay, is_shown):
+def test_long_work_shows_a_count_on_a_terminal_only(monkeypatch, stderr, delay, is_shown):
     monkeypatch.setattr("sys.stderr", stderr)
     monkeypatch.setattr(progress, "DELAY_SECONDS", delay)
     with progress.show_progress(range(30), "Importing") as items:
@@ -27,7 +27,7 @@ def test_long_work_shows_a_running_count_on_a_terminal_only(monkeypatch, stderr,
 
 
 @pytest.mark.parametrize(("stderr", "is_shown"), [(Terminal(), True), (io.StringIO(), False)])
-def test_slow_work_without_steps_says_what_it_does(monkeypatch, stderr, is_shown):
+def test_slow_step_is_announced_on_a_terminal_only(monkeypatch, stderr, is_shown):
     monkeypatch.setattr("sys.stderr", stderr)
     monkeypatch.setattr(progress, "DELAY_SECONDS", 0)
     with progress.report_if_slow("Copying"):

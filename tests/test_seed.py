@@ -1,4 +1,4 @@
-"""Tests of the demo data and of `python seed.py`."""
+"""`python seed.py` and its demo data."""
 
 import re
 
@@ -15,14 +15,14 @@ HIDDEN = 4  # drafts and scheduled articles
 
 @pytest.fixture
 def run_seed(database, monkeypatch):
-    """Run `python seed.py`, in this process, on the test's database."""
+    """Run `python seed.py ARGUMENTS` in this process."""
     monkeypatch.setenv("DATABASE_URL", database_url(database))
     return lambda *arguments: CliRunner().invoke(seed.main, arguments)
 
 
 @pytest.fixture
 def get(run_seed, database):
-    """Send a request with a key, "demo" unless another one is named, and return the body."""
+    """Send a request with the key "demo" or another one; return the body."""
     with application(database) as app:
         yield lambda path, key="demo": app.test_client().get(path, headers={"x-api-key": key}).get_json()
 
@@ -32,7 +32,6 @@ def rows(sql):
 
 
 def test_first_run_creates_120_articles_and_a_key(run_seed, get, database):
-    """Drafts and the scheduled article are among what is new, and appear nowhere."""
     result = run_seed()
     created = "" if POSTGRESQL else f"Created the database {database}.\n"
     assert (result.exit_code, result.stderr) == (0, f"{created}New customer: Demo\n")
@@ -52,7 +51,7 @@ def test_curl_line_has_the_configured_host_and_port(run_seed, monkeypatch):
 
 
 @pytest.mark.parametrize("address", ["127.0.0.1", "127.8.8.8", "::1", "0.0.0.0", "::", "192.0.2.1"])  # noqa: S104
-def test_start_warns_if_other_machines_may_use_a_valid_demo_key(app, run, run_seed, save, capsys, address):
+def test_start_warns_of_a_demo_key_other_machines_could_use(app, run, run_seed, save, capsys, address):
     def warning():
         with app.app_context():
             warn_of_demo_key(address)
@@ -71,12 +70,12 @@ def test_start_warns_if_other_machines_may_use_a_valid_demo_key(app, run, run_se
     assert warning() == ""
 
 
-def test_service_warns_of_the_demo_key_when_it_starts(run_seed, start):
+def test_service_logs_the_warning_about_the_demo_key(run_seed, start):
     run_seed("--articles", "0", "--key", "demo-key")
     start(HOST="0.0.0.0").wait_for_log(r"0\.0\.0\.0.* python seed.py --remove")  # noqa: S104
 
 
-def test_remove_deletes_only_the_demo_and_counts_it(app, save, run_seed, sql):
+def test_remove_deletes_only_the_demo_customer(app, save, run_seed, sql):
     save(article_json(1))
     run_seed("--articles", "10")
     save(article_json(1), customer="Demo")
@@ -97,7 +96,7 @@ def test_second_run_changes_nothing(run_seed, sql):
     assert rows(sql) == before
 
 
-def test_other_count_adds_or_removes_only_demo_articles(save, run_seed, sql, get):
+def test_changed_count_adds_or_removes_only_demo_articles(save, run_seed, sql, get):
     run_seed("--articles", "30", "--key", "demo")
     thirty = rows(sql)[0]
     own = [article_json(1, id="mine"), article_json(2, id="demo-mine"), article_json(3, id="demo-00004x")]
@@ -114,10 +113,13 @@ def test_another_key_is_added(run_seed, get, sql, monkeypatch):
     assert "Key: first\n" in run_seed("--articles", "2").output
     assert "Key: demo\n" in run_seed("--articles", "2", "--key", "demo").output
     assert len(get(SITEMAP)["data"]) == len(get(SITEMAP, "first")["data"]) == 2
-    assert sql("SELECT prefix FROM api_key ORDER BY id") == [("f",), ("d",)]  # of short keys, a quarter is stored
+    assert sql("SELECT prefix FROM api_key ORDER BY id") == [
+        ("f",),
+        ("d",),
+    ]  # a quarter of a short key is stored as its prefix
 
 
-def test_unusable_key_is_refused_and_nothing_is_written(app, run, run_seed, sql):
+def test_invalid_key_is_rejected_and_nothing_written(app, run, run_seed, sql):
     taken, revoked = create_key(app, "Other"), create_key(app, "Demo")
     assert run("keys", "revoke", "2").exit_code == 0
     expiring = create_key(app, "Demo", "--expires", "2999-12-31")
@@ -128,7 +130,7 @@ def test_unusable_key_is_refused_and_nothing_is_written(app, run, run_seed, sql)
     assert rows(sql) == before
 
 
-def test_titles_slugs_and_ids_are_distinct():
+def test_titles_slugs_and_ids_are_unique():
     articles = list(seed.demo_articles(10_000, ""))
     for name in ("title", "slug", "id"):
         assert len({article[name] for article in articles}) == 10_000 + HIDDEN
