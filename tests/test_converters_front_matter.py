@@ -201,12 +201,22 @@ def test_every_spelling_of_draft_and_published_is_understood(importer):
     assert states == {slug: slug.partition("-")[0] for slug in states}
 
 
-def test_drafts_are_published_once_they_get_a_date(importer):
-    drafts = "draft: true\ndate: 2026-01-01", "published: false\ndate: 2026-01-01", ""
-    for fields, state in ((drafts, "draft"), (["date: 2026-01-01"] * 3, "published")):
-        importer.write({f"{n}.md": f"---\ntitle: A\n{text}\n---\n" for n, text in enumerate(fields)})
-        importer.imports(".")
-        assert importer.states() == dict.fromkeys("012", state)
+@pytest.mark.parametrize(
+    ("fields", "options", "state"),
+    [
+        ("date: 2026-01-01", [], "draft"),  # a nightly import must not publish it again
+        ("date: 2026-01-01\ndraft: false", [], "published"),
+        ("date: 2026-01-01\npublished: true", [], "published"),  # Jekyll
+        ("draft: false", [], "draft"),
+        ("date: 2026-01-01", ["--unpublish-missing"], "published"),
+    ],
+)
+def test_drafts_are_published_only_if_the_source_says_so(importer, fields, options, state):
+    importer.write({"a.md": "---\ntitle: A\ndraft: true\n---\n"})
+    importer.imports("a.md")
+    importer.write({"a.md": f"---\ntitle: A\n{fields}\n---\n"})
+    importer.imports("a.md", *options)
+    assert importer.states() == {"a": state}
 
 
 HIDING_FIELDS = [  # values that show the article, and that hide it
