@@ -2,6 +2,7 @@
 
 import csv
 import re
+from collections import Counter
 from collections.abc import Iterator
 from html import escape
 from itertools import chain
@@ -10,6 +11,7 @@ from typing import IO
 from content.html import ANY_TAG
 from converters.front_matter import Plain
 from converters.normalize import normalize_article
+from converters.publication import DECISIVE
 from converters.records import FIELD_BY_ALIAS, Converted, Mistake, SourceError, SourceOptions, decode, plain_name
 
 MAX_CELL_LENGTH = 1 << 24  # characters
@@ -68,6 +70,9 @@ def _read_header(cells: list[str]) -> list[str]:
     names = [name.strip() for name in cells]
     if not any(names):
         raise SourceError("The first row must name the columns, at least title and contentHtml. It is empty.")
+    for name, count in Counter(names).items():
+        if count > 1 and plain_name(name) in DECISIVE:
+            raise SourceError(f"The header names {name!r} twice. Rename or remove one of the columns.")
     first = {name: number for number, name in reversed(list(enumerate(names, start=1))) if name}
     header = [
         name if first.get(name) == number else f"{name} in column {number}".lstrip()

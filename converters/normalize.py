@@ -3,7 +3,9 @@
 Each value that is used is taken out of what the source has. Whatever remains is reported.
 """
 
+import re
 from typing import Any
+from unicodedata import normalize
 from urllib.parse import urljoin
 
 from converters.dates import parse_date
@@ -18,6 +20,11 @@ from converters.unused_fields import DROPPED, EMPTY, UnusedFields
 
 TEXT = "Must be text, not a list or fields of its own."
 IMAGE_KEYS = "src", "url", "feature", "image", "path"
+# Fields that front matter leaves out with `false`
+OPTIONAL_TEXTS = "category", "keywords", "bannerUrl", "metaTitle", "metaDesc"
+# A file has an extension or a folder. Names of variables, build aliases, wiki links and formulas are no URLs.
+IMAGE_URL = re.compile(r"(?![@~=\[{]|[^/]*\()[^\s]*[./].*", re.DOTALL)
+SPREADSHEET_ERROR = re.compile(r"#(?:[A-ZÀ-Þ/0-9]{2,}[!?]|N/?[ADV])")
 
 
 def normalize_article(
@@ -63,7 +70,11 @@ def _take_categories(article: SourceArticle, unused: UnusedFields) -> None:
 def _normalize_values(article: SourceArticle, options: SourceOptions) -> None:
     """Parse the values of an article's fields. A value that is not understood is a mistake."""
     for field, value in list(article.fields.items()):
-        if field in DATES:
+        if field in OPTIONAL_TEXTS and str(value).lower() == "false":
+            del article.fields[field]
+        elif SPREADSHEET_ERROR.fullmatch(str(value)):
+            article.reject(field, "Is an error of a spreadsheet. Correct the cell.", value)
+        elif field in DATES:
             _normalize_date(article, field, value, options)
         elif field == "keywords":
             article.fields[field] = _read_texts(article, field, value) or []
@@ -76,7 +87,8 @@ def _normalize_values(article: SourceArticle, options: SourceOptions) -> None:
         else:
             article.fields[field] = str(value)
     if "title" in article.fields:
-        article.fields["title"] = " ".join(filter(None, map(str.strip, article.fields["title"].split("\n"))))
+        title = " ".join(filter(None, map(str.strip, article.fields.pop("title").split("\n"))))
+        article.fields |= {"title": title} if title else {}  # a blank one is missing
 
 
 def _normalize_date(article: SourceArticle, field: str, value: Any, options: SourceOptions) -> None:
@@ -102,7 +114,11 @@ def _read_image(article: SourceArticle, name: str, value: Any) -> str:
             article.drop(DROPPED, f"{name} after the first")
         return _read_image(article, name, value[0]) if value else ""
     if not isinstance(value, dict):
-        return "" if value is None else str(value).strip()
+        url = "" if value is None else str(value).strip()
+        if not url or IMAGE_URL.fullmatch(url):
+            return url
+        article.drop("Banners that are not the URL or path of a picture", url[:80])
+        return ""
     key = next((key for key in IMAGE_KEYS if value.get(key)), None)
     for other, rest in value.items():
         if other != key and rest not in EMPTY:
@@ -121,7 +137,11 @@ def _default_status(article: SourceArticle, *, is_public: bool) -> None:
 def _set_slug(article: SourceArticle, name: str) -> None:
     """Set the given slug, else the one of the file's name, else one from the title."""
     title = article.fields.get("title", "")
-    slug = normalize_slug(article.fields.get("slug", "")) or normalize_slug(name) or slug_from_title(title)
+    given = article.fields.get("slug", "").strip(" /")
+    slug = normalize_slug(given) or normalize_slug(name) or slug_from_title(title)
+    if given and slug != normalize("NFC", given):
+        article.note("Slugs with spaces, /, ? or # were changed, so these articles have new addresses")
+        article.old_urls.append(f"/{given}")
     if slug:
         article.fields["slug"] = slug
     elif title and not any(mistake.field == article.names.get("slug", "slug") for mistake in article.mistakes):

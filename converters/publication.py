@@ -4,6 +4,7 @@ Nothing is published too early: a value that is not understood is a mistake, and
 a draft.
 """
 
+import re
 from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Any
@@ -17,24 +18,24 @@ SWITCH = "Must be true or false (or yes, no, on, off, y, n, 1, 0)."
 DRAFT, PUBLISHED = ("draft", "isdraft"), ("publish", "ispublished")
 STATUS = "status", "state", "poststatus"
 STATUSES = {"draft": "draft", "published": "published", "publish": "published"}
-EXPIRY_DATES = "expirydate", "unpublishdate"  # Hugo
+EXPIRY_DATES = "expirydate", "unpublishdate", "expires", "expirationdate"
 PUBLICATION_DATES = [alias for alias, field in FIELD_BY_ALIAS.items() if field == "publishedAt"]  # by precedence
 SHOWN = (*TRUE, "public", "published", "visible", "free", "open", "all", "everyone")
+SHOWING = "public", "ispublic", "listed", "visible", "isvisible", "live", "enabled", "online"
+NOT_BUILT = re.compile(r"'(?:render|list)': '?(?:never|false|link)")  # Hugo
 # Does a field with this value, in lower case, hide an article on the old site?
 HIDING: dict[str, Callable[[str], bool]] = (
     dict.fromkeys(
         (
             *("private", "isprivate", "hidden", "ishidden", "hide", "unlisted", "isunlisted", "unpublished"),
-            *("password", "membersonly", "wip", "headless", "eleventyexcludefromcollections", "embargo", "scheduled"),
+            *("archived", "isarchived", "deleted", "isdeleted", "disabled", "premium", "memberonly", "membersonly"),
+            *("password", "wip", "headless", "eleventyexcludefromcollections", "embargo", "scheduled"),
         ),
         lambda value: value not in FALSE,
     )
-    | dict.fromkeys(
-        ("public", "ispublic", "listed", "visible", "isvisible", "live", "active", "enabled", "show", "online"),
-        lambda value: value in FALSE,
-    )
+    | dict.fromkeys((*SHOWING, "active", "show"), lambda value: value in FALSE)
     | dict.fromkeys(("visibility", "access"), lambda value: value not in SHOWN)
-    | {"permalink": lambda value: value == "false", "build": lambda value: "never" in value}  # Eleventy, Hugo
+    | {"permalink": lambda value: value == "false", "build": lambda value: bool(NOT_BUILT.search(value))}
 )
 HIDDEN = "Saved as drafts because a field hides them on the old site"
 # Fields that decide whether readers see an article.
@@ -100,6 +101,8 @@ def _take_hiding(article: SourceArticle, unused: UnusedFields) -> bool:
         if HIDING[alias](text):
             is_hidden = True
             article.note(HIDDEN, name if alias == "password" else f"{name}: {text}"[:40])
+        elif alias in SHOWING and text not in SHOWN:
+            article.mistakes.append(Mistake(article.where, SWITCH, name, value))
         elif text not in (*SHOWN, *FALSE):
             continue  # not used, which is reported
         unused.pop(alias)
@@ -120,17 +123,20 @@ def _has_expired(article: SourceArticle, unused: UnusedFields, options: SourceOp
 
 
 def _choose_date(article: SourceArticle, unused: UnusedFields, options: SourceOptions) -> None:
-    """Leave one of several dates of publication. It is reported if they differ."""
+    """Keep the first of several dates of publication, or the latest one if that is in the future; report conflicts."""
     aliases = [alias for alias in PUBLICATION_DATES if alias in unused.values]
     if len(aliases) < 2:
         return
-    used, value = unused.values[aliases[0]]
-    date = _parse_date(article, used, value, options)
-    if not date:
-        unused.pop(aliases[0])
-    for name, other in map(unused.pop, aliases[1:]):
-        if date and _parse_date(article, name, other, options) not in (date, None):
-            article.note("Several dates of publication, of which one was used", f"{used} instead of {name}")
+    dates = {alias: _parse_date(article, *unused.values[alias], options) for alias in aliases}
+    valid = {alias: date for alias, date in dates.items() if date}
+    latest = max(valid, key=lambda alias: valid[alias], default=aliases[0])
+    used = latest if valid and valid[latest] > datetime.now(UTC) else aliases[0]
+    for alias in aliases:
+        if alias != used or alias not in valid:
+            name, _ = unused.pop(alias)
+            if used in valid and valid.get(alias) not in (None, valid[used]):
+                detail = f"{unused.values[used][0]} instead of {name}"
+                article.note("Conflicting publication dates, of which one was used", detail)
 
 
 def _parse_date(article: SourceArticle, name: str, value: Any, options: SourceOptions) -> datetime | None:

@@ -64,3 +64,17 @@ def test_other_spreadsheet_formats_are_a_usage_error(importer, name):
     importer.write({name: "title\tbody\n"})
     result = importer.run("import", name)
     assert (result.exit_code, "CSV" in result.stderr) == (2, True)
+
+
+@pytest.mark.parametrize("name", ["draft", "Date", "Status"])
+def test_column_that_decides_what_is_public_appears_once(importer, name):
+    importer.write({"a.csv": f"title,body,{name},{name}\nA,x,,\n"})
+    assert f"'{name}' twice" in importer.run("import", "a.csv").stderr
+
+
+@pytest.mark.parametrize("error", ["#REF!", "#N/A", "#NAME?", "#BEZUG!", "#NV"])
+@pytest.mark.parametrize("column", ["title", "slug", "tags", "description"])
+def test_errors_of_spreadsheets_are_mistakes(importer, column, error):
+    row = {"title": "A", "slug": "a", "tags": "", "description": "", "body": "x"} | {column: error}
+    importer.write({"a.csv": f"{','.join(row)}\n{','.join(row.values())}\n"})
+    assert f"{column}: '{error}'" in importer.run("import", "a.csv").stderr

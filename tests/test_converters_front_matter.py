@@ -233,6 +233,8 @@ HIDING_FIELDS = [  # values that show the article, and that hide it
     ("eleventyExcludeFromCollections", "false", "true"),
     ("wip", "n", "until May"),
     ("permalink", "", "false"),
+    ("build", "{}", "{render: false}"),
+    ("archived", "no", "true"),
 ]
 
 
@@ -356,3 +358,42 @@ def test_slug_from_a_title_keeps_the_words_of_every_script(importer):
     importer.write({"a.csv": "title;body\n" + "".join(rows)})
     importer.imports("a.csv")
     assert set(importer.articles()) == {normalize("NFC", slug) for slug in SLUGS.values()}
+
+
+@pytest.mark.parametrize("field", ["live: nein", "public: non", "visible: FALSCH", "online: 0.0"])
+def test_switches_that_are_not_understood_are_mistakes(importer, field):
+    importer.write({"a.md": f"---\ntitle: A\ndate: 2026-01-01\n{field}\n---\n"})
+    name, value = field.split(": ")
+    assert f"{name}: '{value}' must be" in importer.run("import", "a.md").stderr
+
+
+def test_the_latest_of_several_dates_counts_if_it_is_in_the_future(importer):
+    importer.write({"a.md": "---\ntitle: A\ndate: 2024-01-02\npublished: 2050-01-01\n---\n"})
+    assert "published instead of date" in importer.imports("a.md")
+    assert importer.states() == {"a": "scheduled"}
+
+
+def test_false_leaves_an_optional_text_out(importer):
+    fields = "".join(f"{name}: false\n" for name in ("category", "tags", "image", "description"))
+    importer.write({"a.md": f"---\ntitle: A\ndate: 2026-01-01\n{fields}---\nText\n"})
+    assert importer.imports("a.md", "--site", "https://www.example.com") == ""
+    assert {"false"}.isdisjoint(map(str, importer.only().values()))
+
+
+@pytest.mark.parametrize("image", ["true", "none", "heroPicture", "'[[a.png]]'", "'@assets/a.png'", "'~/a.png'"])
+def test_image_that_is_no_url_is_dropped_and_reported(importer, image):
+    importer.write({"a.md": f"---\ntitle: A\ndate: 2026-01-01\nimage: {image}\n---\nText\n"})
+    assert f"picture: {image.strip(chr(39))} (1): a" in importer.imports("a.md", "--site", "https://www.example.com")
+    assert not importer.only().get("bannerUrl")
+
+
+def test_slug_that_had_to_change_is_reported_with_its_old_address(importer):
+    importer.write({"a.md": "---\ntitle: A\ndate: 2026-01-01\nslug: 2024/my-post\n---\nText\n"})
+    printed = importer.run("import", "a.md", "--redirects", "r.csv").stderr
+    assert "were changed" in printed
+    assert "/2024/my-post,2024-my-post" in (importer.folder / "r.csv").read_text()
+
+
+def test_blank_title_is_missing(importer):
+    importer.write({"a.md": '---\ntitle: "  "\n---\nText\n'})
+    assert "title: Missing" in importer.run("import", "a.md").stderr
