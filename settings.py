@@ -53,7 +53,7 @@ class SettingsSchema(Schema):
 
     DATABASE_URL = fields.Raw(load_default="sqlite:///articles.db")
     HOST = fields.String(load_default="127.0.0.1")
-    PORT = WholeNumber(0, 65535, load_default=8000)  # 0 takes a free one
+    PORT = WholeNumber(0, 65535, load_default=8000)  # 0 picks a free port
     THREADS = WholeNumber(1, 64, load_default=4)
     CACHE_MB = WholeNumber(0, 100_000, load_default=64)
     CORS_ORIGINS = OriginList(load_default=())
@@ -68,7 +68,7 @@ class SettingsError(click.ClickException):
 
 
 def read_settings(*sources: Mapping[str, Any]) -> dict[str, Any]:
-    """Return all settings by name. Later sources take precedence; an empty value counts as not set.
+    """Return all settings by name. Later sources take precedence; an empty value is treated as unset.
 
     Raises SettingsError, which names all invalid settings and their values.
     """
@@ -83,7 +83,7 @@ def read_settings(*sources: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def load_environment() -> dict[str, str]:
-    """Return the environment variables, completed by those of the project's `.env`; `os.environ` stays as it is.
+    """Return the environment variables, supplemented by the project's `.env`. `os.environ` is not modified.
 
     FLASK_SKIP_DOTENV, which is Flask's, turns the file off. Raises SettingsError if it cannot be read.
     """

@@ -24,7 +24,7 @@ def list_customers() -> None:
 @click.argument("old", type=params.customer_name)
 @click.argument("new", type=params.customer_name)
 def rename(old: str, new: str) -> None:
-    """Rename the customer OLD to NEW, also in the structured data of its articles."""
+    """Rename the customer OLD to NEW, including in its articles' structured data."""
     with customer_transaction(old, writes=True) as customer:
         check_customer_name(new, renamed=customer)
         customer.name = new

@@ -81,7 +81,7 @@ def import_articles(
 
 def _check_usage(sources: tuple[str, ...], key: str | None, flags: dict[str, bool]) -> None:
     """Raise click.UsageError or ClickException if these sources and options do not go together."""
-    from transfer.remote import hosts, is_filtered
+    from transfer.remote import filters, hosts
 
     if sources.count("-") > 1:
         raise click.UsageError("Standard input can be read only once.")
@@ -90,8 +90,8 @@ def _check_usage(sources: tuple[str, ...], key: str | None, flags: dict[str, boo
         raise click.UsageError(f"The key would be sent to several hosts: {names}. Import from one at a time.")
     if flags["unpublish_missing"] and flags["skip_invalid"]:
         raise click.UsageError("--unpublish-missing needs every article, so it cannot be combined with --skip-invalid.")
-    if flags["unpublish_missing"] and any(map(is_filtered, sources)):
-        raise click.ClickException("--unpublish-missing needs all articles. Remove q from the URL.")
+    if flags["unpublish_missing"] and (filtered := sorted(set().union(*map(filters, sources)))):
+        raise click.ClickException(f"--unpublish-missing needs all articles. Remove {filtered[0]} from the URL.")
 
 
 def _import(
@@ -132,7 +132,7 @@ def _write(
         modes = {name: flags[name] for name in ("skip_invalid", "unpublish_missing")}
         counts = save_articles(owner, records, report, redirects=redirects, **modes)
         if redirects:
-            redirects.flush()
+            redirects.save()
         if flags["dry_run"]:
             db.session.rollback()
     return counts
@@ -163,7 +163,8 @@ def _echo_changes(report: "ImportReport", counts: Counter[str], *, dry_run: bool
     from transfer.report import MAX_CHANGES
 
     total = counts["changed"] + counts["unpublished"] + (counts["new"] if dry_run else 0)
-    changes = [(slug, fields) for slug, fields in report.changes if fields or dry_run][:MAX_CHANGES]
+    changed_first = sorted(report.changes, key=lambda change: not change[1])
+    changes = [(slug, fields) for slug, fields in changed_first if fields or dry_run][:MAX_CHANGES]
     for slug, fields in changes:
         echo(f"{slug}: {', '.join(fields) or 'new'}")
     if rest := total - len(changes):

@@ -19,7 +19,8 @@ MAX_NAMES = 20
 def get_customer(name: str | None, *, writes: bool) -> Customer:
     """Return the customer with this name, by default that of the setting CUSTOMER, or the only one.
 
-    The demo must be named to be changed, so that own articles do not end up there. Raises click.ClickException.
+    The demo has to be named explicitly for changes, so that your own articles do not end up in it. Raises
+    click.ClickException.
     """
     setting = current_app.config["CUSTOMER"]
     customers = {customer.name: customer for customer in db.session.scalars(select(Customer).order_by(Customer.name))}

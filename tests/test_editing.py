@@ -189,7 +189,7 @@ def test_mistakes_are_listed_and_the_editor_opens_again(edit, save, client):
     assert (result.exit_code, result.stdout) == (0, "slug-1: changed\n")
     first, second, _ = result.stderr.split("Open the editor again? [Y/n]: ")
     lines = first.splitlines()
-    for words in ("titel: Unknown field: leave it out", "title: Missing", "views: 'one' must be a whole number"):
+    for words in ("titel: Unknown field: remove it", "title: Missing", "views: 'one' must be a whole number"):
         assert [words in line for line in lines].count(True) == 1, first
     assert len(lines) == 1 + 3
     assert "must be YAML" in second
@@ -334,6 +334,7 @@ def test_unpublish_missing_needs_articles_and_all_of_them(app, save, sql, articl
     for result, words in (
         (import_articles(app, options=["--unpublish-missing"]), "contain no articles"),
         (articles("import", "http://127.0.0.1:1/articles?take=5&%71=x", "--unpublish-missing"), "Remove q"),
+        (articles("import", "http://127.0.0.1:1/articles?category=", "--unpublish-missing"), "Remove category"),
         (import_articles(app, {"title": "Without a slug"}, options=["--unpublish-missing"]), "slug: "),
     ):
         assert (result.exit_code, result.stdout, words in result.stderr) == (1, "", True), result.stderr

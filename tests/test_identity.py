@@ -158,6 +158,7 @@ def test_redirects_list_old_urls_of_new_and_unchanged_articles(imports, tmp_path
     file = tmp_path / "redirects.csv"
     with create_redirects(file) as redirects:
         imports(*posts, redirects=redirects)
+        redirects.save()
     assert file.read_text() == 'old_url,slug\nhttps://a.example/a,a\n"/one,two/",x\n/x,x\n'
     assert list(tmp_path.glob(".*")) == []
 
@@ -171,6 +172,14 @@ def test_redirects_file_appears_with_a_successful_import(run_import, tmp_path, o
     result = run_import("--redirects", file, *options, **article)
     assert (result.exit_code, file.exists()) == (exit_code, is_written)
     assert list(tmp_path.glob(".*")) == []
+
+
+def test_nothing_is_imported_if_the_redirects_file_appears_meanwhile(run_import, tmp_path, sql, monkeypatch):
+    file = tmp_path / "new.csv"
+    monkeypatch.setattr("transfer.writer.ArticleWriter.set_pending_slugs", lambda _: file.write_text("precious"))
+    result = run_import("--redirects", file)
+    assert (result.exit_code, "new.csv" in result.stderr, ".tmp" in result.stderr) == (1, True, False)
+    assert (file.read_text(), sql("SELECT * FROM article")) == ("precious", [])
 
 
 def test_redirects_need_a_new_file_in_a_folder_that_exists(run_import, tmp_path, sql):

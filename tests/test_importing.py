@@ -374,13 +374,13 @@ def test_every_invalid_article_is_named_with_field_and_reason(errors, exported):
     expected = [
         ("line 2, slug 'slug-2'", "bannerUrl", "'https://www.example.com/Größe 3.jpg'", "%20"),
         ("line 2, slug 'slug-2'", "readTime", "'3'", "number of minutes"),
-        ("line 3, slug 'slug-3'", "colour", "", "leave it out"),
+        ("line 3, slug 'slug-3'", "colour", "", "remove it"),
         ("line 3, slug 'slug-3'", "views", "-1", "0 to 9007199254740992"),
         ("line 4, slug 'only'", "contentHtml", "", "Missing"),
         ("line 4, slug 'only'", "title", "", "Missing"),
         ("line 5", "slug", "7", "text"),
         ("line 6", "", "", "object"),
-        (f"line 7, slug '{long_slug}'", "_schema", "", "leave it out"),
+        (f"line 7, slug '{long_slug}'", "_schema", "", "remove it"),
         (f"line 7, slug '{long_slug}'", "keywords", "['a\\x1b']", "control characters"),
         (f"line 7, slug '{long_slug}'", "slug", f"'{long_slug}'", "1 to 200"),
         (f"line 7, slug '{long_slug}'", "title", "'Bell\\x07'", "control characters"),
@@ -403,7 +403,7 @@ def test_report_names_three_articles_of_a_mistake_and_counts(errors):
     ]
     other = [minimal_json(number, **{f"field{number}": 1}) for number in range(100)]
     assert errors(*other)[19:] == [
-        "standard input, line 20, slug 'slug-19': field19: Unknown field: leave it out.",
+        "standard input, line 20, slug 'slug-19': field19: Unknown field: remove it.",
         "… and 80 more.",
     ]
 
@@ -417,7 +417,7 @@ def test_unknown_field_asks_for_the_known_one(errors):
         (line,) = errors(minimal_json(1, **{name: "x"}))
         assert line.endswith(f"{name}: Unknown field: did you mean {field}?"), name
     (line,) = errors(minimal_json(1, quux="x"))
-    assert line.endswith("quux: Unknown field: leave it out.")
+    assert line.endswith("quux: Unknown field: remove it.")
 
 
 LOOKS_WRONG = {

@@ -11,10 +11,11 @@ from storage.files import move_to_new_file
 
 
 class Redirects:
-    """A CSV file of old URLs and slugs, open for writing."""
+    """A CSV file of old URLs and slugs, which is written to a temporary file until it is saved."""
 
-    def __init__(self, file: IO[str]) -> None:
-        self._file = file
+    def __init__(self, file: IO[str], target: Path) -> None:
+        self._file, self._target = file, target
+        self.is_saved = False
         self._writer = csv.writer(file, lineterminator="\n")
         self._writer.writerow(("old_url", "slug"))
 
@@ -22,20 +23,33 @@ class Redirects:
         """Write one row per old URL of an article."""
         self._writer.writerows((url, slug) for url in old_urls)
 
-    def flush(self) -> None:
-        """Flush the file, so that a full disk is noticed before the commit. Raises OSError."""
-        self._file.flush()
+    def save(self) -> None:
+        """Move the file to its path, where no file may exist. Raises OSError, for example if the disk is full."""
+        self._file.close()
+        with _naming(self._target):
+            move_to_new_file(Path(self._file.name), self._target)
+        self.is_saved = True
 
 
 @contextmanager
 def create_redirects(target: Path) -> Iterator[Redirects]:
-    """Yield redirects, which become the new file `target` if the block succeeds. Raises OSError."""
-    try:
+    """Yield redirects to save as the new file `target`. If the block fails, it is removed again. Raises OSError."""
+    with _naming(target):
         folder = TemporaryDirectory(".tmp", f".{target.name}-", target.resolve().parent, ignore_cleanup_errors=True)
+    with folder as temporary, open(Path(temporary, target.name), "x", encoding="utf-8", newline="") as file:
+        redirects = Redirects(file, target)
+        try:
+            yield redirects
+        except BaseException:
+            if redirects.is_saved:
+                target.unlink(missing_ok=True)
+            raise
+
+
+@contextmanager
+def _naming(target: Path) -> Iterator[None]:
+    """Name `target` in errors instead of a temporary file."""
+    try:
+        yield
     except OSError as error:
-        raise OSError(error.errno, error.strerror, str(target)) from error  # not the temporary folder's name
-    with folder as temporary:
-        path = Path(temporary, target.name)
-        with open(path, "x", encoding="utf-8", newline="") as file:
-            yield Redirects(file)
-        move_to_new_file(path, target)
+        raise OSError(error.errno, error.strerror, str(target)) from error

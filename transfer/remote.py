@@ -13,6 +13,7 @@ from converters.records import SourceError
 from schemas import API_PATH
 
 PAGE_SIZE = 100  # articles per request
+FILTERS = {"q", "slug", "category", "keyword"}
 TIMEOUT_SECONDS = 60  # without a byte from the instance
 CHECK_URL = "Check that the URL belongs to an instance of this service."
 
@@ -27,10 +28,10 @@ def hosts(sources: Iterable[str]) -> set[str]:
     return {re.split("[/?#]", source)[2].lower() for source in sources if is_url(source)}
 
 
-def is_filtered(source: str) -> bool:
-    """Return whether `source` is a URL that asks for only some of the articles."""
+def filters(source: str) -> set[str]:
+    """Return the query parameters with which a URL asks for only some of the articles."""
     query = source.partition("#")[0].partition("?")[2]
-    return is_url(source) and any(name == "q" for name, _ in parse_qsl(query))
+    return FILTERS & {name for name, _ in parse_qsl(query, keep_blank_values=True)} if is_url(source) else set()
 
 
 def read_articles(source: str, key: str | None) -> Iterator[Any]:

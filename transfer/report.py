@@ -55,7 +55,7 @@ class ImportReport:
     """The report of one import, printed at its end."""
 
     def __init__(self, *, has_site: bool = False) -> None:
-        """`has_site` says whether converters complete relative URLs with a site."""
+        """`has_site`: whether converters complete relative URLs with a site."""
         self.has_site = has_site
         self.mistakes = 0
         self.invalid = 0  # articles
@@ -141,7 +141,7 @@ class ImportReport:
     def raise_if_mistakes(self, *, can_skip: bool, skip_invalid: bool) -> None:
         """Raise ImportFailedError if there are mistakes, unless they may be skipped.
 
-        `can_skip` says whether there are valid articles to import without the invalid ones.
+        `can_skip`: whether there are valid articles to import without the invalid ones.
         """
         can_skip = can_skip and not self.is_incomplete
         if self.mistakes and not (can_skip and skip_invalid):
@@ -184,7 +184,7 @@ def explain(article: SourceArticle, messages: dict[str, list[str]]) -> Iterator[
             continue
         if reason == "Unknown field.":
             known = FIELD_BY_ALIAS.get(plain_name(field))
-            reason, value = f"Unknown field: {f'did you mean {known}?' if known else 'leave it out.'}", None
+            reason, value = f"Unknown field: {f'did you mean {known}?' if known else 'remove it.'}", None
         yield Mistake(where, reason, article.names.get(field, field), value)
 
 
