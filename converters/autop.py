@@ -14,7 +14,7 @@ BLOCKS = (
     "form h1 h2 h3 h4 h5 h6 header hgroup hr legend li map math menu nav ol p pre PRE section style STYLE summary "
     "table tbody td tfoot th thead tr ul"
 )
-# Stand-ins for text that must not change, and for a line feed that is not a line break. Neither occurs in HTML.
+# Placeholders for protected text, and for a line feed that is not a line break. Neither occurs in HTML.
 KEPT, LINE_FEED = "\0", "\1"
 WHITESPACE = " \t\n\f\v"  # PHP's \s; a no-break space is text
 SPACE = f"[{WHITESPACE}]"

@@ -9,6 +9,10 @@ from urllib.parse import quote
 from converters.dates import parse_written_date
 
 SUFFIXES = (".html", ".md", ".markdown")
+PICTURES = (
+    *(".apng", ".avif", ".bmp", ".gif", ".heic", ".heif", ".ico", ".jfif", ".jpeg", ".jpg"),
+    *(".jxl", ".png", ".svg", ".tif", ".tiff", ".webp"),
+)
 DATED_NAME = re.compile(r"(?:(\d{4}-\d\d?-\d\d?)-)?(.*)", re.DOTALL)
 # ISO 639-1, followed by a script or region in names such as index.pt-br.md
 LANGUAGES = """

@@ -6,15 +6,11 @@ from functools import cached_property
 from pathlib import Path
 from unicodedata import normalize
 
-from converters.file_names import JEKYLL, SUFFIXES, is_translation, parse_name
+from converters.file_names import JEKYLL, PICTURES, SUFFIXES, is_translation, parse_name
 from converters.front_matter import parse_front_matter
-from converters.records import IgnoredItem, Mistake, SourceError, mistake
+from converters.records import IgnoredItem, Mistake, SourceError, unreadable
 from converters.slugs import normalize_slug
 
-PICTURES = (
-    *(".apng", ".avif", ".bmp", ".gif", ".heic", ".heif", ".ico", ".jfif", ".jpeg", ".jpg"),
-    *(".jxl", ".png", ".svg", ".tif", ".tiff", ".webp"),
-)
 ELEVENTY_DATA = re.compile(r"(.*?)(?:\.11tydata)?\.(?:json|[cm]?[jt]s)")
 ELEVENTY = "Eleventy's data files, which were not applied to their posts"
 SKIPPED = "Skipped files"
@@ -32,14 +28,14 @@ class Folder:
     @cached_property
     def paths(self) -> list[Path]:
         """The files that may be articles, in the order of their names."""
-        unreadable: list[OSError] = []
+        errors: list[OSError] = []
         paths = []
-        for folder, folders, names in os.walk(self.root, onerror=unreadable.append):
+        for folder, folders, names in os.walk(self.root, onerror=errors.append):
             self._choose_folders(folder, folders)
             if self.is_file:
                 folders.clear()
             paths += [Path(folder, name) for name in sorted(names) if self._is_article_file(Path(folder, name))]
-        self.others += [mistake(error.filename, error) for error in unreadable]
+        self.others += [unreadable(error.filename, error) for error in errors]
         return paths
 
     @cached_property

@@ -1,4 +1,4 @@
-"""Ghost exports, as Settings → Import/Export writes them."""
+"""Ghost exports, written by Settings → Import/Export."""
 
 import re
 from collections import defaultdict
@@ -11,7 +11,7 @@ from converters.records import Converted, IgnoredItem, Mistake, Note, SourceArti
 from converters.site_urls import complete_urls
 from converters.unused_fields import DROPPED
 
-STATUSES = {"published": "published", "scheduled": "published", "draft": "draft"}
+STATUS_BY_SOURCE = {"published": "published", "scheduled": "published", "draft": "draft"}
 REQUIRED_TABLES = "posts", "tags", "posts_tags"
 OTHER_TABLES = "posts_meta", "posts_authors"
 REQUIRED_COLUMNS = "id", "title", "slug", "status", "published_at"
@@ -29,11 +29,11 @@ INTERNAL = {
     *("tiers", "type", "updated_by", "uuid", "show_title_and_feature_image", "email_count", "email_only"),
 }
 Row = dict[str, Any]
-EMPTY: tuple[Any, ...] = None, "", 0, False, [], {}, "none"
+UNSET: tuple[Any, ...] = None, "", 0, False, [], {}, "none"
 
 
 def read_ghost(source: str, export: Any, options: SourceOptions) -> Converted:
-    """Yield the posts of an export, an entry of `db`. Raises SourceError if its tables are not those of Ghost 3."""
+    """Yield the posts of an export, an entry of `db`. Raises SourceError if it is older than Ghost 3."""
     tables = export.get("data") if isinstance(export, dict) else None
     if not isinstance(tables, dict):
         raise SourceError("Each entry of db must have tables in its data. Export all content of Ghost again.")
@@ -45,8 +45,8 @@ def read_ghost(source: str, export: Any, options: SourceOptions) -> Converted:
         where = f"{source}, post {row.get('id', number)} {row.get('title', '')!r}"
         id = row.get("id")
         post = _add_meta(row, meta.get(id, {})) | {"author": id in authors}
-        if kind := _ignored_kind(post):
-            yield IgnoredItem("Not imported", str(post.get("slug")), kind)
+        if reason := _reason_to_ignore(post):
+            yield IgnoredItem("Not imported", str(post.get("slug")), reason)
         elif mistake := _find_mistake(where, post):
             yield mistake
         else:
@@ -54,7 +54,7 @@ def read_ghost(source: str, export: Any, options: SourceOptions) -> Converted:
 
 
 def _read_table(tables: dict[str, Any], name: str) -> list[Row]:
-    """Return the rows of a table. Raises SourceError if a required one is missing, or if they are not rows."""
+    """Return the rows of a table. Raises SourceError if it is required and missing, or malformed."""
     rows = tables.get(name, None if name in REQUIRED_TABLES else [])
     if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
         reason = f"its table {name} is missing or has no rows of columns"
@@ -81,32 +81,32 @@ def _sort_order(link: Row) -> float:
 
 
 def _add_meta(post: Row, meta: Row) -> Row:
-    """Return a post with the columns of its row in `posts_meta`, which older versions have in `posts`."""
+    """Return a post with the columns of its row in `posts_meta`; older versions store them in `posts`."""
     return post | {name: value for name, value in meta.items() if name not in KEYS and not post.get(name)}
 
 
-def _ignored_kind(post: Row) -> str:
-    """Return what a post is that is not imported, or ""."""
+def _reason_to_ignore(post: Row) -> str:
+    """Return why a post is ignored, or ""."""
     if post.get("type") == "page" or post.get("page"):
         return "pages"
     return "posts that were only sent by email" if post.get("status") == "sent" or post.get("email_only") else ""
 
 
 def _find_mistake(where: str, post: Row) -> Mistake | None:
-    """Return what makes it impossible to import a post, or None."""
+    """Return the reason a post cannot be imported, or None."""
     missing = [name for name in REQUIRED_COLUMNS if name not in post or (name == "id" and post[name] is None)]
     if missing:
         return Mistake(where, f"The post lacks {', '.join(missing)}. Export all content of Ghost 3 or newer again.")
-    if post["status"] not in STATUSES:
+    if post["status"] not in STATUS_BY_SOURCE:
         return Mistake(where, "Must be published, scheduled, draft or sent.", "status", post["status"])
     html = post.get("html")
     if not isinstance(html, str) and (html or post["status"] != "draft"):
-        return Mistake(where, "The export has no HTML of this post. Export it from Ghost itself, not by its API.")
+        return Mistake(where, "The export has no HTML for this post. Export it in Ghost's settings, not by its API.")
     return None
 
 
 def _convert(where: str, post: Row, tags: list[str], options: SourceOptions) -> SourceArticle:
-    """Return a post as an article. Whatever the article does not use of it is reported."""
+    """Convert a post, and report the columns that the article does not use."""
     base, html = f"{options.site.rstrip('/')}/", post.pop("html", None)
     public_html = MEMBERS_BLOCK.sub("", html or "")
     draft_reason, id = _take_draft_reason(post), str(post["id"])
@@ -135,13 +135,13 @@ def _take_draft_reason(post: Row) -> Note | None:
 
 
 def _take_fields(post: Row, tags: list[str], base: str) -> Row:
-    """Return an article's fields other than its content. They remain to be normalized."""
+    """Return an article's fields other than its content. They still have to be normalized."""
     public_tags, id = [tag for tag in tags if not tag.startswith("#")], str(post.pop("id"))
     return {
         "id": id if GHOST_ID.fullmatch(id) else "",
         "title": post.pop("title"),
         "slug": post.pop("slug"),
-        "status": STATUSES[post.pop("status")],
+        "status": STATUS_BY_SOURCE[post.pop("status")],
         "published_at": _utc(post.pop("published_at")),
         "created_at": _utc(post.pop("created_at", None)),
         "updated_at": _utc(post.pop("updated_at", None)),
@@ -154,15 +154,15 @@ def _take_fields(post: Row, tags: list[str], base: str) -> Row:
 
 
 def _utc(time: Any) -> str:
-    """Return a time with its zone, which exports of Ghost on SQLite lack."""
+    """Add the zone to a UTC timestamp that has none, as in exports of Ghost on SQLite."""
     text = str(time or "")
     return f"{text}Z" if re.fullmatch(r"\d{4}-\d\d-\d\d[T ][\d:.]+", text) else text
 
 
 def _note_differences(article: SourceArticle, html: str | None, public_html: str, site: str) -> None:
-    """Note what readers will miss or see differently."""
+    """Note missing and changed content."""
     if html is None:
-        article.note("Drafts that are empty because the export has no HTML of them")
+        article.note("Drafts that are empty because the export has no HTML for them")
     elif is_empty(public_html) and article.fields["status"] == "published":
         article.note("Published without any content")
     if public_html != (html or ""):
@@ -174,5 +174,5 @@ def _note_differences(article: SourceArticle, html: str | None, public_html: str
 def _unused_columns(post: Row) -> Iterator[str]:
     """Yield the columns of a post that still have a value."""
     for name, value in post.items():
-        if name not in INTERNAL and value not in EMPTY:
+        if name not in INTERNAL and value not in UNSET:
             yield name

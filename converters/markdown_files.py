@@ -15,14 +15,14 @@ from converters.front_matter import IMPORT_FIELDS, NoFrontMatterError, parse_fro
 from converters.markdown import render_markdown
 from converters.normalize import normalize_article
 from converters.records import (
-    DATES,
+    DATE_FIELDS,
     Converted,
     IgnoredItem,
     Mistake,
     SourceArticle,
     SourceError,
     SourceOptions,
-    mistake,
+    unreadable,
 )
 from converters.slugs import normalize_slug
 
@@ -54,7 +54,7 @@ def own_article(where: str, fields: dict[str, Any], content: str, zone: tzinfo) 
     """
     html = content.removesuffix("\n")  # the last line feed belongs to the file
     article = SourceArticle(where, parse_scalars(fields) | {"contentHtml": html})
-    for name in fields.keys() & DATES:
+    for name in fields.keys() & DATE_FIELDS:
         if fields[name] is not None:
             try:
                 article.fields[name] = parse_date(str(fields[name]), zone).isoformat()
@@ -75,7 +75,7 @@ def _read_file(path: Path, folder: Folder, options: SourceOptions) -> SourceArti
     except NoFrontMatterError as error:
         return folder.ignored(path, error.kind)
     except (SourceError, OSError) as error:
-        return mistake(str(path), error)
+        return unreadable(str(path), error)
     if "_drafts" in folder_names(path, folder.root):
         article.fields["status"] = "draft"
     return article

@@ -13,7 +13,7 @@ from converters.front_matter import JSON_FIELDS, parse_scalars
 from converters.markup import note_markup
 from converters.old_urls import take_old_urls
 from converters.publication import DECISIVE, take_publication
-from converters.records import DATES, FIELD_BY_ALIAS, SourceArticle, SourceOptions
+from converters.records import DATE_FIELDS, FIELD_BY_ALIAS, SourceArticle, SourceOptions
 from converters.site_urls import complete_article_urls
 from converters.slugs import normalize_slug, slug_from_title
 from converters.unused_fields import DROPPED, EMPTY, UnusedFields
@@ -74,7 +74,7 @@ def _normalize_values(article: SourceArticle, options: SourceOptions) -> None:
             del article.fields[field]
         elif SPREADSHEET_ERROR.fullmatch(str(value)):
             article.reject(field, "Is an error of a spreadsheet. Correct the cell.", value)
-        elif field in DATES:
+        elif field in DATE_FIELDS:
             _normalize_date(article, field, value, options)
         elif field == "keywords":
             article.fields[field] = _read_texts(article, field, value) or []

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from schemas import ArticleImportSchema
 
-DATES = {"publishedAt", "createdAt", "updatedAt"}
+DATE_FIELDS = {"publishedAt", "createdAt", "updatedAt"}
 # Field by alias, as `plain_name` spells it. A field's own name comes first, then its aliases by precedence.
 FIELD_BY_ALIAS = {
     alias: field.data_key or name
@@ -25,14 +25,14 @@ class SourceError(Exception):
 
 
 class SourceOptions(NamedTuple):
-    """What the command's options and the settings say about sources."""
+    """Options for reading sources, from the command line or the settings."""
 
     site: str  # completes relative URLs; may be empty
     zone: tzinfo  # for dates without one
 
 
 class Note(NamedTuple):
-    """Something to report about an article: a kind, one line of the report, and what of this kind it is."""
+    """Something to report about an article. Notes of one `kind` share a line; `detail` distinguishes them."""
 
     kind: str
     detail: str = ""
@@ -40,41 +40,40 @@ class Note(NamedTuple):
 
 
 class Mistake(NamedTuple):
-    """Something that the author has to correct before anything is imported."""
+    """Something to correct in the source before anything is imported."""
 
     where: str
     reason: str
-    field: str = ""  # the author's name of it
+    field: str = ""  # the field's name in the source
     value: Any = None
 
 
 @dataclass
 class SourceArticle:
-    """An article of a source, and what the report needs to know about it."""
+    """An article of a source, with the notes and mistakes to report."""
 
     where: str  # its file, row or position
-    fields: Any  # by the import form's names; JSON may hold anything
-    names: dict[str, str] = field(default_factory=dict)  # the import form's name -> the author's name
-    notes: list[Note] = field(default_factory=list)  # what readers of the site may notice
-    dropped: list[Note] = field(default_factory=list)  # what has no place in an article here
-    mistakes: list[Mistake] = field(default_factory=list)  # what its author has to correct first
-    # Is the stored article with the same slug this one, if none has its id?
-    matches_slug: bool = True
+    fields: Any  # by the import schema's field names; JSON may hold anything
+    names: dict[str, str] = field(default_factory=dict)  # import field name -> the field's name in the source
+    notes: list[Note] = field(default_factory=list)  # differences that readers of the site may notice
+    dropped: list[Note] = field(default_factory=list)  # data that articles here cannot hold
+    mistakes: list[Mistake] = field(default_factory=list)  # to correct in the source
+    matches_slug: bool = True  # identified by its slug if no stored article has its id
     has_own_id: bool = False  # `id` comes from the source system, as in WordPress and Ghost
     former_id: str = ""  # the id that version 1.2.1 and older gave this article
     old_urls: list[str] = field(default_factory=list)  # absolute, or paths below the old site
 
     def note(self, kind: str, detail: str = "") -> None:
-        """Add something that readers of the site may notice."""
+        """Add a difference that readers of the site may notice."""
         self.notes.append(Note(kind, detail))
 
     def reject(self, field: str, reason: str, value: Any = None) -> None:
-        """Add a mistake in one of the import form's fields, and remove the field's value."""
+        """Add a mistake in an import field, and remove the field's value."""
         self.fields.pop(field, None)
         self.mistakes.append(Mistake(self.where, reason, self.names.get(field, field), value))
 
     def drop(self, kind: str, detail: str = "") -> None:
-        """Add something that was not used."""
+        """Add something that is not imported."""
         self.dropped.append(Note(kind, detail))
 
 
@@ -87,8 +86,8 @@ class IgnoredItem(NamedTuple):
     unit: str = "article"
 
 
-def mistake(where: str, error: SourceError | OSError) -> Mistake:
-    """Return the mistake that a file could not be read, or not to its end."""
+def unreadable(where: str, error: SourceError | OSError) -> Mistake:
+    """Return a Mistake for a file that cannot be read completely."""
     reason = f"Cannot be read ({error.strerror})." if isinstance(error, OSError) else str(error)
     return Mistake(where, reason)
 

@@ -1,28 +1,28 @@
-"""WordPress exports (WXR), as Tools → Export writes them."""
+"""WordPress exports (WXR), written by Tools → Export."""
 
 from collections.abc import Iterable
 from urllib.parse import unquote
 
-from converters.records import Converted, IgnoredItem, SourceError, SourceOptions, mistake
+from converters.file_names import PICTURES
+from converters.records import Converted, IgnoredItem, SourceError, SourceOptions, unreadable
 from converters.wordpress_items import Blog, Item, described_term, index_file, parse_item
-from converters.wordpress_posts import STATUSES, convert_post, plain_title
+from converters.wordpress_posts import STATUS_BY_SOURCE, convert_post, plain_title
 from converters.wordpress_xml import read_elements
 
-PICTURES = (".avif", ".bmp", ".gif", ".heic", ".ico", ".jpeg", ".jpg", ".png", ".svg", ".tif", ".tiff", ".webp")
 NOT_IMPORTED = "Not imported"
-TYPES = {
+IGNORED_TYPES = {
     "": "items without a type",
     "nav_menu_item": "menu items",
     "page": "pages",
     "wp_block": "synced patterns that are not published",
 }
-OTHER_STATUSES = {"": "posts without a status", "trash": "posts in the trash", "auto-draft": "automatic drafts"}
+IGNORED_STATUSES = {"": "posts without a status", "trash": "posts in the trash", "auto-draft": "automatic drafts"}
 
 
 def read_wordpress(sources: Iterable[str], options: SourceOptions) -> Converted:
     """Yield the posts of exports. Files of the same blog are one export, in any order.
 
-    Each file is read twice: for what posts refer to, then for the posts.
+    Each file is read twice: first the images, categories and patterns that posts refer to, then the posts.
     """
     blogs: dict[str, Blog] = {}
     readable = []
@@ -30,7 +30,7 @@ def read_wordpress(sources: Iterable[str], options: SourceOptions) -> Converted:
         try:
             readable.append((source, index_file(source, blogs)))
         except (SourceError, OSError) as error:
-            yield mistake(source, error)
+            yield unreadable(source, error)
     for source, blog in readable:
         yield from _read_file(source, blog, options if options.site else options._replace(site=blog.url))
     for blog in blogs.values():
@@ -39,7 +39,7 @@ def read_wordpress(sources: Iterable[str], options: SourceOptions) -> Converted:
 
 
 def _read_file(source: str, blog: Blog, options: SourceOptions) -> Converted:
-    """Yield the posts of one file, and what is ignored in it."""
+    """Yield the posts and the ignored items of one file."""
     for element in read_elements(source):
         if element.tag == "item":
             yield from _convert(source, parse_item(element), blog, options)
@@ -54,24 +54,24 @@ def _convert(source: str, item: Item, blog: Blog, options: SourceOptions) -> Con
         yield IgnoredItem(NOT_IMPORTED, unquote(item.texts.get("post_name", "")) or title or number, reason, "item")
     elif item.texts["post_type"] == "attachment":
         is_picture = item.texts.get("attachment_url", "").lower().endswith(PICTURES)
-        kind = f"{'Pictures' if is_picture else 'Other files'} stay where they are on the old site"
+        kind = f"{'Pictures' if is_picture else 'Other files'} stay on the old site"
         yield IgnoredItem(kind, "", unit="attachment")
     elif item.texts["post_type"] == "post":
         where = f"{source}, post {number} {title!r}"
         try:
             yield convert_post(where, item, blog, options)
         except SourceError as error:
-            yield mistake(where, error)
+            yield unreadable(where, error)
 
 
 def _reason_to_ignore(item: Item, title: str) -> str:
-    """Return what an item is that is not imported, or "" for posts, attachments and public patterns."""
+    """Return why an item is ignored, or ""."""
     kind, status = item.texts.get("post_type", ""), item.texts.get("status", "")
     if kind == "attachment" or (kind == "wp_block" and status == "publish" and not item.texts.get("post_password")):
         return ""
     if kind != "post":
-        return TYPES.get(kind, f"posts of the type {kind}")
-    if status not in STATUSES:
-        return OTHER_STATUSES.get(status, f"posts with the status {status}")
+        return IGNORED_TYPES.get(kind, f"posts of the type {kind}")
+    if status not in STATUS_BY_SOURCE:
+        return IGNORED_STATUSES.get(status, f"posts with the status {status}")
     is_blank = not title and not item.texts.get("content", "").strip()
-    return "drafts without a title and content" if is_blank and STATUSES[status] == "draft" else ""
+    return "drafts without a title and content" if is_blank and STATUS_BY_SOURCE[status] == "draft" else ""

@@ -19,7 +19,7 @@ BLOCK = re.compile(r"<!-- wp:([\w/-]+)\s+(?:(\{[^<>]*\})\s+)?/-->")
 SHORTCODE_BLOCK = re.compile(r"<!-- wp:shortcode -->(.*?)(?:<!-- /wp:shortcode -->|\Z)", re.DOTALL)
 # The block editor writes paragraphs itself, and its settings in comments.
 BLOCK_COMMENT = re.compile(r"<!--(?: /?wp:[^<>]*|more[^<>]*|nextpage)-->\n?")
-# In a possessive repetition, Python before 3.11.5 takes what an alternative has matched before it failed
+# In a possessive repetition, Python before 3.11.5 keeps what a failed alternative has matched
 # (https://github.com/python/cpython/issues/106052). A tag ends before the next "<" and a text before the next caption,
 # so that the time is linear in the length of any text nevertheless.
 ATTRIBUTES = r"""\s(?:[^<>"']|"[^<"]*"|'[^<']*')*>"""
@@ -35,15 +35,15 @@ EMBED = re.compile(r"\[embed(?<!\[\[embed)[^\[\]]*+\]\s*([^\s\[\]<>]+)\s*\[/embe
 LONE_URLS = re.compile(rf"(\n[ \t]*){URL}(?=[ \t\r]*\n)"), re.compile(rf"(<p>\s*){URL}(?=\s*</p>)")
 OPENING = re.compile(rf"\[{NAME}")
 EXPORT_ALL = "Export All content, and import all files in one command"
-KEPT = re.compile("<!--\2([0-9]+)-->")  # stands for text that nothing may change; XML has no such character
+PLACEHOLDER = re.compile("<!--\2([0-9]+)-->")  # stands for protected text; XML cannot contain this character
 
 
 @dataclass
 class Content:
-    """A post's content as HTML, and what the import has to know about it."""
+    """A post's content as HTML, with notes for the report."""
 
     html: str = ""
-    notes: list[Note] = field(default_factory=list)  # what readers will miss or see differently
+    notes: list[Note] = field(default_factory=list)  # missing or changed content
     patterns: set[str] = field(default_factory=set)  # ids of the synced patterns in it
     uses_footnotes: bool = False
 
@@ -63,17 +63,17 @@ def render(text: str, patterns: Mapping[str, Pattern], footnotes: str) -> Conten
 
     html = SHORTCODE_BLOCK.sub(render_shortcodes, html)
     kept: list[str] = []
-    html = _keep_code(BLOCK_COMMENT.sub("", html), kept)
+    html = _protect_code(BLOCK_COMMENT.sub("", html), kept)
     html = _link_embeds(CAPTION.sub(_figure, html))
     html = html.strip() if "<!-- wp:" in text else autop(html)
     for name in dict.fromkeys([*shortcodes, *find_shortcodes(html)]):
         content.notes.append(Note("Shortcodes that visitors will see as text", name))
-    content.html = KEPT.sub(lambda number: kept[int(number[1])], unescape_shortcodes(html))
+    content.html = PLACEHOLDER.sub(lambda number: kept[int(number[1])], unescape_shortcodes(html))
     return content
 
 
 class _Blocks:
-    """The blocks of a post that WordPress fills when it shows the page."""
+    """The blocks of a post that WordPress renders on each visit."""
 
     def __init__(self, content: Content, patterns: Mapping[str, Pattern], footnotes: str) -> None:
         self.content, self.patterns, self.footnotes = content, patterns, footnotes
@@ -97,7 +97,7 @@ class _Blocks:
         return html
 
     def _miss(self, kind: str, detail: str = "") -> str:
-        """Note what readers will miss, and return the empty text in its place."""
+        """Note missing content, and return the empty text in its place."""
         self.content.notes.append(Note(kind, detail))
         return ""
 
@@ -110,12 +110,12 @@ class _Blocks:
         if not pattern.is_public:
             return self._miss("Synced patterns that are missing because they are not published", pattern.title)
         if attributes.get("content"):
-            self._miss("Synced patterns that show their own text instead of the post's")
+            self._miss("Pattern overrides were ignored")
         self.content.patterns.add(id)
         return self.fill(pattern.content, (*outer, id))
 
     def _list_footnotes(self) -> str:
-        """Return the post's footnotes as WordPress' block shows them."""
+        """Return the post's footnotes as WordPress' block renders them."""
         notes = _parse_json(self.footnotes)
         if not notes or not isinstance(notes, list) or not all(isinstance(note, dict) for note in notes):
             return self._miss("Footnotes that the export lacks")
@@ -129,15 +129,15 @@ class _Blocks:
 
 
 def _parse_json(text: str | None) -> Any:
-    """Return what JSON contains, or None if it is invalid."""
+    """Return the decoded JSON, or None if it is invalid."""
     try:
         return json.loads(text or "null")
     except (ValueError, RecursionError):
         return None
 
 
-def _keep_code(html: str, kept: list[str]) -> str:
-    """Replace code with stand-ins: what pre, script, style, textarea and shortcodes for code contain, and comments."""
+def _protect_code(html: str, kept: list[str]) -> str:
+    """Replace the content of pre, script, style, textarea and code shortcodes, and comments, with placeholders."""
 
     def keep(text: str) -> str:
         kept.append(text)
@@ -163,7 +163,7 @@ def _figure(caption: re.Match[str]) -> str:
 
 
 def _link_embeds(html: str) -> str:
-    """Return HTML with a link for each URL that WordPress replaces by a video or another page's content."""
+    """Replace each URL that WordPress embeds, such as a video's, with a link."""
     html = EMBED.sub(r'<a href="\1">\1</a>', f"\n{html}\n")
     for pattern in LONE_URLS:
         html = pattern.sub(r'\1<a href="\2">\2</a>', html)

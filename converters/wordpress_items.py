@@ -1,4 +1,4 @@
-"""The items of WordPress exports, and what the posts of a blog refer to."""
+"""The items of WordPress exports, and the images, categories and patterns that the posts of a blog refer to."""
 
 import re
 from dataclasses import dataclass, field
@@ -16,7 +16,7 @@ MAX_BLOG_LENGTH = 43  # characters; "wordpress-", a blog and a post's number of 
 
 @dataclass
 class Item:
-    """An item of an export, such as a post. Converters take out of it what they use."""
+    """An item of an export, such as a post. Converters remove what they use."""
 
     texts: dict[str, str] = field(default_factory=dict)  # by element
     meta: dict[str, str] = field(default_factory=dict)  # by key
@@ -37,7 +37,7 @@ class Pattern(NamedTuple):
 
 @dataclass
 class Blog:
-    """What the posts of a blog refer to, from all of its files."""
+    """The images, categories and patterns of a blog, from all of its files."""
 
     url: str = ""
     title: str = ""
@@ -56,7 +56,7 @@ class Blog:
         return f"{name[: MAX_BLOG_LENGTH - 9]}-{digest}"
 
     def add(self, other: "Blog") -> None:
-        """Add what another file of the same blog contains."""
+        """Add the contents of another file of the same blog."""
         self.images |= other.images
         self.categories |= other.categories
         self.patterns |= other.patterns
@@ -68,7 +68,7 @@ class Blog:
 
 
 def index_file(source: str, blogs: dict[str, Blog]) -> Blog:
-    """Add what posts refer to in a file to its blog, by name, and return the blog. Raises SourceError or OSError."""
+    """Add what posts may refer to in a file to its blog, and return the blog. Raises SourceError or OSError."""
     found, texts = Blog(), dict[str, str]()
     for element in read_elements(source):
         name = element_name(element)
@@ -79,7 +79,7 @@ def index_file(source: str, blogs: dict[str, Blog]) -> Blog:
         else:
             texts.setdefault(name, (element.text or "").strip())
     if not texts.keys() & {"base_blog_url", "wxr_version"}:
-        raise SourceError("Must be a WordPress export (WXR), as Tools → Export writes it.")
+        raise SourceError("Must be a WordPress export (WXR), written by Tools → Export.")
     found.url = texts.get("base_blog_url") or texts.get("link", "")
     found.title = decode_references(texts.get("title", ""))
     blog = blogs.setdefault(found.name, found)
@@ -142,7 +142,7 @@ def described_term(element: Element) -> str:
 
 
 def child_texts(element: Element) -> dict[str, str]:
-    """Return the texts of an element's children by name. The first of several counts."""
+    """Return the texts of an element's children by name. Repeated elements: the first is used."""
     texts: dict[str, str] = {}
     for child in element:
         texts.setdefault(element_name(child), child.text or "")
@@ -156,7 +156,7 @@ def element_name(element: Element) -> str:
 
 @lru_cache(256)
 def _local_name(tag: str) -> str:
-    """Return a tag's name, but the vocabulary's for `content:encoded` and `excerpt:encoded`.
+    """Return a tag's local name or, for content:encoded and excerpt:encoded, the prefix.
 
     Names of plugins' own namespaces keep their prefix.
     """

@@ -1,4 +1,4 @@
-"""Posts of WordPress as articles. Whatever a post has and its article does not use is reported."""
+"""Convert WordPress posts to articles, and report the data that is dropped."""
 
 import re
 from typing import Any
@@ -13,16 +13,22 @@ from converters.wordpress_content import EXPORT_ALL, render
 from converters.wordpress_items import Blog, Item
 from converters.wordpress_seo import PREFIXES, PRIMARY_CATEGORIES, take_texts, unused_settings
 
-STATUSES = {"publish": "published", "future": "published", "draft": "draft", "pending": "draft", "private": "draft"}
+STATUS_BY_SOURCE = {
+    "publish": "published",
+    "future": "published",
+    "draft": "draft",
+    "pending": "draft",
+    "private": "draft",
+}
 NO_TITLE = "(no title)"
-TAG = re.compile(r"</?[a-zA-Z][^<>]*>")
+HTML_TAG = re.compile(r"</?[a-zA-Z][^<>]*>")
 # Elements that are used, repeat others, or concern only the old site
-INTERNAL = {
+UNREPORTED = {
     *("attachment_url", "comment_status", "description", "guid", "menu_order", "ping_status", "post_date"),
     *("post_date_gmt", "post_modified", "post_modified_gmt", "post_parent", "post_password", "post_type", "pubDate"),
     "status",
 }
-NAMES = {
+REPORTED_NAMES = {
     "comment": "comments",
     "creator": "author",
     "excerpt": "excerpts of posts that have a description",
@@ -31,7 +37,7 @@ NAMES = {
 
 
 def convert_post(where: str, item: Item, blog: Blog, options: SourceOptions) -> SourceArticle:
-    """Return a post as an article, and take out of the item what the article uses. Raises SourceError."""
+    """Convert a post, removing from the item whatever the article uses. Raises SourceError."""
     content = render(item.texts.pop("content", ""), blog.patterns, item.meta.get("footnotes", ""))
     blog.used_patterns |= content.patterns
     if content.uses_footnotes:
@@ -51,12 +57,12 @@ def convert_post(where: str, item: Item, blog: Blog, options: SourceOptions) -> 
 
 def plain_title(html: str) -> str:
     """Return the text of a title, which is HTML."""
-    return " ".join(decode_references(TAG.sub("", html)).split())
+    return " ".join(decode_references(HTML_TAG.sub("", html)).split())
 
 
 def _take_fields(item: Item, blog: Blog, title: str, number: str) -> dict[str, Any]:
-    """Return an article's fields other than its content. They remain to be normalized."""
-    status = STATUSES[item.texts["status"]]
+    """Return an article's fields other than its content. They still have to be normalized."""
+    status = STATUS_BY_SOURCE[item.texts["status"]]
     texts = take_texts(item.meta, {"title": title, "sep": "-", "sitename": blog.title, "page": ""})
     if "metaDesc" not in texts:
         texts["metaDesc"] = " ".join(visible_words(item.take("excerpt")))
@@ -74,7 +80,7 @@ def _take_fields(item: Item, blog: Blog, title: str, number: str) -> dict[str, A
 
 
 def _take_category(item: Item, blog: Blog) -> str:
-    """Return the name of a post's primary category, as an SEO plugin has it, or of its first one."""
+    """Return the name of the primary category that an SEO plugin has stored, or else of the first category."""
     names = item.terms.get("category", [])
     category = names[0] if names else ""
     for key in PRIMARY_CATEGORIES:
@@ -94,7 +100,7 @@ def _date(item: Item, name: str, zone: str = "") -> str:
 
 
 def _note_differences(article: SourceArticle, item: Item) -> None:
-    """Make a post a draft if it must not be public, and note what its readers will miss."""
+    """Make a post a draft if it must not be public, and note missing content."""
     is_published = article.fields["status"] == "published"
     if item.texts["status"] == "private" or (is_published and item.texts.get("post_password")):
         article.note("Saved as drafts because they are private or password-protected")
@@ -109,10 +115,10 @@ def _note_differences(article: SourceArticle, item: Item) -> None:
 
 
 def _drop_rest(article: SourceArticle, item: Item) -> None:
-    """Record what the article has not used of its item."""
+    """Record the data of the item that the article does not use."""
     for name, text in item.texts.items():
-        if name not in INTERNAL and text.strip() not in ("", "0"):
-            article.drop("Dropped", NAMES.get(name, name))
+        if name not in UNREPORTED and text.strip() not in ("", "0"):
+            article.drop("Dropped", REPORTED_NAMES.get(name, name))
     if item.terms.pop("category", []):
         article.drop("Only the first category was kept")
     for taxonomy in item.terms:

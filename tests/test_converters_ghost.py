@@ -20,7 +20,7 @@ def test_ghost_posts_arrive(importer):
         "codeinjection_head (1)",
         "feature_image_alt (1)",
         "author (1)",
-        "no HTML of them (1)",
+        "no HTML for them (1)",
         ": paid (1)",
     ):
         assert words in printed

@@ -18,8 +18,8 @@ from converters.records import (
     Note,
     SourceArticle,
     SourceError,
-    mistake,
     plain_name,
+    unreadable,
 )
 
 MAX_CHANGES = 20  # articles whose changes are shown
@@ -94,7 +94,7 @@ class ImportReport:
         try:
             yield
         except (SourceError, OSError) as error:
-            self.add(mistake(where, error))
+            self.add(unreadable(where, error))
 
     def ignore(self, item: IgnoredItem) -> None:
         """Record an item of a source that is not imported."""
