@@ -12,7 +12,10 @@ from converters.records import SourceError
 CHUNK_BYTES = 1 << 16
 # No XML can contain these, but WordPress exports them.
 CONTROL_CHARACTERS = bytes({*range(32)} - {*b"\t\n\r"})
-NOT_CHARACTERS = re.compile(rb"\xef\xbf[\xbe\xbf]|\xed[\xa0-\xbf][\x80-\xbf]|&#(x[0-9a-fA-F]{1,8}|[0-9]{1,9});")
+REFERENCE = rb"&#(x[0-9a-fA-F]{1,8}|[0-9]{1,9});"
+NOT_CHARACTERS = re.compile(REFERENCE)
+NOT_CHARACTERS_UTF8 = re.compile(rb"\xef\xbf[\xbe\xbf]|\xed[\xa0-\xbf][\x80-\xbf]|" + REFERENCE)
+ENCODING = re.compile(rb"""<\?xml\s[^>]*?\sencoding\s*=\s*["']([\w.-]+)""")
 INCOMPLETE = "The export is incomplete. Export it again, in parts if the server stops early."
 ADVICE = {
     errors.XML_ERROR_JUNK_AFTER_DOC_ELEMENT: "Remove the text after the last tag.",
@@ -69,7 +72,9 @@ def read_elements(path: str) -> Iterator[Element]:
             stream = codecs.EncodedFile(file, "utf-8", "utf-16") if is_utf16 else file
             parser = XMLParser(target=builder, encoding="utf-8" if is_utf16 else None)  # noqa: S314  # no document types
             first_line, start = _skip_blank_lines(stream)
-            for data in _legal_bytes(start, stream):
+            declared = None if is_utf16 else ENCODING.match(start)
+            is_utf8 = not declared or declared[1].lower() == b"utf-8"
+            for data in _legal_bytes(start, stream, NOT_CHARACTERS_UTF8 if is_utf8 else NOT_CHARACTERS):
                 parser.feed(data)
                 yield from builder.take_items()
             channel = parser.close().find("channel")
@@ -93,12 +98,12 @@ def _skip_blank_lines(file: Stream) -> tuple[int, bytes]:
     return lines, data
 
 
-def _legal_bytes(data: bytes, file: Stream) -> Iterator[bytes]:
+def _legal_bytes(data: bytes, file: Stream, not_characters: re.Pattern[bytes]) -> Iterator[bytes]:
     """Yield a file without the characters that XML forbids. `data` are its first bytes."""
     while data:
         chunk = file.read(CHUNK_BYTES)
         end = _safe_end(data) if chunk else len(data)
-        yield NOT_CHARACTERS.sub(_keep_character, data[:end].translate(None, CONTROL_CHARACTERS))
+        yield not_characters.sub(_keep_character, data[:end].translate(None, CONTROL_CHARACTERS))
         data = data[end:] + chunk
 
 

@@ -576,3 +576,12 @@ def test_time_is_linear_in_the_length_of_a_post(begin, unit):
     content = render(begin + unit * (20_000 // len(unit)), {}, "")
     plain_title(content.html)
     assert time.process_time() - start < 1
+
+
+@pytest.mark.parametrize(("encoding", "title"), [("windows-1251", "Лінії Японії пїѕ"), ("iso-8859-1", "Größe í°± ï¿¾")])
+def test_letters_of_other_encodings_survive(importer, encoding, title):
+    """Their bytes are those of invalid characters in UTF-8."""
+    export = wordpress({"post_name": "a", "title": title}).replace("UTF-8", encoding, 1)
+    importer.write({"export.xml": export.encode(encoding, "xmlcharrefreplace")})
+    importer.imports("export.xml")
+    assert importer.only()["title"] == title
