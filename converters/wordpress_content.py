@@ -12,7 +12,7 @@ from converters.records import Note, SourceError
 from converters.wordpress_items import Pattern
 from converters.wordpress_shortcodes import NAME, find_code, find_shortcodes, unescape_shortcodes
 
-MAX_LENGTH = 1 << 22  # characters that patterns add to a post
+MAX_LENGTH = 1 << 22  # characters of the patterns and footnotes inserted into a post
 MAX_DEPTH = 10  # of patterns in patterns
 # A block's name and attributes. In a comment, WordPress escapes "<" and ">" of the attributes.
 BLOCK = re.compile(r"<!-- wp:([\w/-]+)\s+(?:(\{[^<>]*\})\s+)?/-->")
@@ -77,7 +77,7 @@ class _Blocks:
 
     def __init__(self, content: Content, patterns: Mapping[str, Pattern], footnotes: str) -> None:
         self.content, self.patterns, self.footnotes = content, patterns, footnotes
-        self.length = 0  # characters that were inserted
+        self.length = 0  # characters inserted so far
 
     def fill(self, text: str, outer: tuple[str, ...] = ()) -> str:
         """Return text with its synced patterns and footnotes. `outer` are the ids of the patterns around it."""
@@ -86,11 +86,13 @@ class _Blocks:
     def _fill_block(self, block: re.Match[str], outer: tuple[str, ...]) -> str:
         name = block[1].removeprefix("core/")
         if name == "block":
-            html = self._insert_pattern(block[2], outer)
-        elif name == "footnotes":
-            html = self._list_footnotes()
-        else:
-            html = self._miss("Blocks that are missing because WordPress fills them on each visit", name)
+            return self._insert_pattern(block[2], outer)
+        if name == "footnotes":
+            return self._list_footnotes()
+        return self._miss("Blocks that are missing because WordPress fills them on each visit", name)
+
+    def _insert(self, html: str) -> str:
+        """Count what is inserted, with its references to other patterns, and return it."""
         self.length += len(html)
         if self.length > MAX_LENGTH:
             raise SourceError("Its synced patterns contain each other too often.")
@@ -112,7 +114,7 @@ class _Blocks:
         if attributes.get("content"):
             self._miss("Pattern overrides were ignored")
         self.content.patterns.add(id)
-        return self.fill(pattern.content, (*outer, id))
+        return self.fill(self._insert(pattern.content), (*outer, id))
 
     def _list_footnotes(self) -> str:
         """Return the post's footnotes as WordPress' block renders them."""
@@ -125,7 +127,7 @@ class _Blocks:
             f'<a href="#{id}-link" aria-label="Jump to footnote reference {number}">↩︎</a></li>'
             for number, note in enumerate(notes, start=1)
         )
-        return f'<ol class="wp-block-footnotes">{"".join(items)}</ol>'
+        return self._insert(f'<ol class="wp-block-footnotes">{"".join(items)}</ol>')
 
 
 def _parse_json(text: str | None) -> Any:

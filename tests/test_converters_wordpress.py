@@ -585,3 +585,15 @@ def test_letters_of_other_encodings_survive(importer, encoding, title):
     importer.write({"export.xml": export.encode(encoding, "xmlcharrefreplace")})
     importer.imports("export.xml")
     assert importer.only()["title"] == title
+
+
+@pytest.mark.parametrize("count", [5, 20])
+def test_empty_patterns_that_expand_exponentially_are_an_error(importer, count):
+    patterns = [pattern(n, REFERENCE.format(n + 1) * count) for n in range(100, 109)]
+    post = {"post_name": "a", "content": REFERENCE.format(100)}
+    importer.write({"export.xml": wordpress(post, *patterns, pattern(109, ""))})
+    start = time.process_time()
+    result = importer.run("import", "export.xml")
+    assert time.process_time() - start < 5
+    assert result.exit_code == 1
+    assert result.stderr.count("export.xml, post 1 'A': Its synced patterns") == 1
