@@ -21,6 +21,8 @@ STATUS_BY_SOURCE = {
     "private": "draft",
 }
 NO_TITLE = "(no title)"
+# Who may read a post, from Jetpack's newsletter and the plugin Members
+READERS = "_jetpack_newsletter_access", "_members_access_role"
 HTML_TAG = re.compile(r"</?[a-zA-Z][^<>]*>")
 # Elements that are used, repeat others, or concern only the old site
 UNREPORTED = {
@@ -105,6 +107,9 @@ def _note_differences(article: SourceArticle, item: Item) -> None:
     if item.texts["status"] == "private" or (is_published and item.texts.get("post_password")):
         article.note("Saved as drafts because they are private or password-protected")
         article.fields["status"] = "draft"
+    elif readers := _restricted_readers(item):
+        article.note("Saved as drafts because not everyone may read them", readers)
+        article.fields["status"] = "draft"
     elif is_published and "publishedAt" not in article.fields:
         article.note("Saved as drafts because they have no date")
         article.fields["status"] = "draft"
@@ -112,6 +117,12 @@ def _note_differences(article: SourceArticle, item: Item) -> None:
         article.note("Published without any content")
     if item.meta.get("_thumbnail_id", "0") > "0" and "bannerUrl" not in article.fields:
         article.note(f"Featured images that the export lacks. {EXPORT_ALL}")
+
+
+def _restricted_readers(item: Item) -> str:
+    """Return who alone may read a post on the old site, or "" if everyone may."""
+    values = (item.meta.get(key, "").strip() for key in READERS)
+    return next((value[:50] for value in values if value.lower() not in ("", "everybody")), "")
 
 
 def _drop_rest(article: SourceArticle, item: Item) -> None:

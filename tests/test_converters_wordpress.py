@@ -597,3 +597,18 @@ def test_empty_patterns_that_expand_exponentially_are_an_error(importer, count):
     assert time.process_time() - start < 5
     assert result.exit_code == 1
     assert result.stderr.count("export.xml, post 1 'A': Its synced patterns") == 1
+
+
+@pytest.mark.parametrize(
+    ("meta", "status"),
+    [
+        ({"_jetpack_newsletter_access": "paid_subscribers"}, "draft"),
+        ({"_members_access_role": "subscriber"}, "draft"),
+        ({"_jetpack_newsletter_access": "everybody", "_members_access_role": ""}, "published"),
+    ],
+)
+def test_post_for_some_readers_becomes_a_draft(importer, meta, status):
+    importer.write({"export.xml": wordpress({"post_name": "a", "content": "Text", "meta": meta})})
+    printed = importer.imports("export.xml")
+    assert importer.only()["status"] == status
+    assert ("not everyone may read them" in printed) == (status == "draft")
