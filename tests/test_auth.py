@@ -1,4 +1,4 @@
-"""How a client shows its API key, and which keys are rejected."""
+"""How a client sends its API key, and which keys are rejected."""
 
 from datetime import UTC, datetime, timedelta
 from hashlib import sha256
@@ -11,7 +11,7 @@ ARTICLES = "/api/public/v1/articles"
 
 
 def get(app, path, key=None, **headers):
-    """Send a request with a key, and with no header for it if the key is None."""
+    """Send a request with a key, or without the header if it is None."""
     sent = {name.replace("_", "-"): value for name, value in headers.items()}
     return app.test_client().get(path, headers=sent | ({} if key is None else {"x-api-key": key}))
 
@@ -24,7 +24,7 @@ def test_key_in_the_header_opens_every_endpoint(app, key):
         assert app.test_client().get(path, headers={"x-api-key": key}).status_code == 200
 
 
-def test_request_without_a_key_is_a_401_that_names_the_header(app):
+def test_missing_key_is_a_401_that_names_the_header(app):
     response = app.test_client().get("/api/public/v1/articles")
     assert response.status_code == 401
     assert response.get_json()["code"] == "missing_key"
@@ -36,7 +36,7 @@ def test_unknown_key_is_a_401(app, key):
     assert (response.status_code, response.get_json()["code"]) == (401, "invalid_key")
 
 
-def test_revoked_key_is_rejected_from_the_next_request_on(app, run, key):
+def test_revoked_key_is_rejected_at_once(app, run, key):
     assert get(app, ARTICLES, key).status_code == 200
     run("keys", "revoke", 1)
     assert get(app, ARTICLES, key).get_json()["code"] == "invalid_key"
@@ -83,11 +83,11 @@ def test_caller_cannot_tell_why_a_key_is_invalid(app, run, sql, key, path):
     assert get(app, path, key).status_code == 200
 
 
-def test_empty_key_is_a_missing_one(app):
+def test_empty_key_is_reported_as_missing(app):
     assert_problem(get(app, ARTICLES, ""), 401, "missing_key")
 
 
-def test_key_is_read_from_the_header_alone(app, key):
+def test_key_is_only_read_from_its_header(app, key):
     assert get(app, f"{ARTICLES}?x-api-key={key}&api_key={key}&key={key}").status_code == 401
     assert get(app, ARTICLES, Authorization=f"Bearer {key}", Cookie=f"x-api-key={key}").status_code == 401
 
@@ -101,6 +101,6 @@ def test_key_is_checked_before_parameters_and_validators(app, key, path):
         assert_problem(get(app, path, invalid_key, If_None_Match="*"), 401, code)
 
 
-def test_every_route_with_articles_needs_a_key(app):
+def test_only_public_routes_need_no_key(app):
     open_routes = {"/", "/healthz", "/openapi.json", "/static/<path:name>"}
     assert {rule.rule for rule in app.url_map.iter_rules()} - open_routes == set(ENDPOINTS)

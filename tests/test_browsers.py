@@ -1,4 +1,4 @@
-"""Tests of CORS, security headers and the page's policy. tests/integration/test_page.py uses a real browser."""
+"""CORS, security headers and the page's CSP. tests/integration/test_page.py uses a real browser."""
 
 from urllib.parse import urljoin
 
@@ -13,7 +13,7 @@ OTHER_ORIGINS += ["https://wwwxexample.com", "null", "*", "http://1:80"]
 
 @pytest.fixture
 def cors_client(app, key, database):
-    """A client of an application that allows `ORIGINS`."""
+    """A client of an application whose CORS_ORIGINS are `ORIGINS`."""
     with application(database, CORS_ORIGINS=ORIGINS) as app:
         yield client_with_key(app, key)
 
@@ -43,7 +43,7 @@ def test_no_origin_is_allowed_by_default(client):
         ("/nowhere", {}, 404),
     ],
 )
-def test_allowed_origins_alone_may_read_each_response(cors_client, path, headers, status):
+def test_only_allowed_origins_can_read_responses(cors_client, path, headers, status):
     for origin in (*ORIGINS, *OTHER_ORIGINS, None):
         response = cors_client.get(path, headers=headers | ({"Origin": origin} if origin else {}))
         assert response.status_code == status
@@ -63,8 +63,8 @@ def test_preflight_succeeds_on_every_path_without_a_key(cors_client):
         assert headers["Access-Control-Allow-Origin"] == ORIGIN
         assert headers["Access-Control-Allow-Headers"] == "x-api-key, If-None-Match, Accept, Content-Type"
         assert set(headers["Access-Control-Allow-Methods"].split(", ")) == {"GET", "HEAD"}
-        refused = cors_client.options(path, headers={"Origin": "https://evil.example", **preflight})
-        assert cors_headers(refused) == {}
+        rejected = cors_client.options(path, headers={"Origin": "https://evil.example", **preflight})
+        assert cors_headers(rejected) == {}
 
 
 def test_responses_have_security_headers(cors_client):

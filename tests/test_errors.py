@@ -1,4 +1,4 @@
-"""Error responses, which all have one form and reveal nothing of the service's inside."""
+"""Error responses: all are problem documents, and none reveals internals."""
 
 import json
 import re
@@ -24,7 +24,7 @@ from werkzeug.exceptions import HTTPException, ImATeapot, NotFound, TooManyReque
 
 
 def raise_at(app, path, error):
-    """Add a path to an application whose view raises an error."""
+    """Add a route whose view raises an error."""
 
     def view():
         raise error
@@ -56,7 +56,7 @@ def test_options_needs_no_key(app, path):
     assert set(response.headers["Allow"].split(", ")) == {"GET", "HEAD", "OPTIONS"}
 
 
-def test_error_of_the_service_reveals_nothing_of_itself(app, client, caplog):
+def test_internal_error_is_logged_but_not_revealed(app, client, caplog):
     app.add_url_rule("/failing", view_func=lambda: 1 / 0)
     problem = assert_problem(client.get("/failing"), 500)
     assert "ZeroDivisionError" not in str(problem)
@@ -72,7 +72,7 @@ def test_error_of_the_service_reveals_nothing_of_itself(app, client, caplog):
         (NotFound("There is no author 7."), "not_found", "There is no author 7."),
     ],
 )
-def test_error_of_an_extension_keeps_status_detail_and_headers(app, client, error, code, detail):
+def test_extension_error_keeps_status_detail_and_headers(app, client, error, code, detail):
     raise_at(app, "/failing", error)
     response = client.get("/failing")
     problem = assert_problem(response, error.code, code)
@@ -80,17 +80,17 @@ def test_error_of_an_extension_keeps_status_detail_and_headers(app, client, erro
     assert response.headers.get("Retry-After") == ("30" if error.code == 429 else None)
 
 
-def test_unknown_status_is_a_problem_too(app, client):
+def test_nonstandard_status_is_a_problem_document_too(app, client):
     class Unheard(HTTPException):
         code = 499
-        description = "Nobody knows this status."
+        description = "Not a registered status."
 
     raise_at(app, "/failing", Unheard())
     assert assert_problem(client.get("/failing"), 499, "unknown_error")["detail"] == Unheard.description
 
 
-@pytest.mark.parametrize("kind", [HTTPException, TooManyRequests])  # the first one is what abort(Response) raises
-def test_ready_response_of_an_error_is_sent_as_it_is(app, client, kind):
+@pytest.mark.parametrize("kind", [HTTPException, TooManyRequests])  # abort(Response) raises the former
+def test_response_attached_to_an_error_is_sent_unchanged(app, client, kind):
     ready = Response("slow down", status=429, headers={"Retry-After": "7"}, mimetype="text/plain")
     raise_at(app, "/failing", kind(response=ready))
     response = client.get("/failing")
@@ -112,8 +112,8 @@ def test_unreadable_database_is_a_503_until_it_is_back(client, sql, caplog, data
 
 
 @pytest.mark.sqlite
-def test_unreadable_row_is_a_500_that_pins_no_old_snapshot(client, save, sql, database, caplog):
-    """A response that fails halfway leaves no cursor open, whose connection would keep seeing the old snapshot."""
+def test_unreadable_row_is_a_500_and_ends_its_transaction(client, save, sql, database, caplog):
+    """A cursor left open by a failed response would pin the old snapshot for later requests."""
     save(*(article_json(number) for number in range(50)))
     with closing(sqlite3.connect(database)) as other, other:
         other.execute("PRAGMA ignore_check_constraints = ON")
@@ -142,7 +142,7 @@ RAW_REQUESTS = {
 
 @pytest.fixture
 def problems(site, app, client, sql):
-    """The problem document of every code, as the service sends it."""
+    """The problem document for every error code, as the service sends it."""
     bodies = {
         code: send(site.server, request.format(LISTS[0], site.key).encode()).partition(b"\r\n\r\n")[2]
         for code, request in RAW_REQUESTS.items()
@@ -162,7 +162,7 @@ def test_every_error_has_the_documented_code_and_status(problems):
     assert json.loads(blocks(read_page("docs/errors"), "json")[0]) == problems["invalid_parameters"]
 
 
-def test_every_error_is_in_the_description_as_it_is_sent(client, problems):
+def test_openapi_examples_of_errors_are_real_responses(client, problems):
     described = client.get("/openapi.json").get_json()["components"]
     assert described["schemas"]["ProblemCode"]["enum"] == list(problems)
     for response in described["responses"].values():

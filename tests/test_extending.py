@@ -1,4 +1,4 @@
-"""Applications as other people extend or combine them: what they add runs for every request, cached or not."""
+"""Applications that others extend or combine: hooks run for every request, cached or not."""
 
 import pytest
 from flask import g, request
@@ -8,7 +8,7 @@ PREVIEW = LISTS[1]
 
 
 @pytest.mark.parametrize("path", ENDPOINTS)
-def test_hooks_run_for_hits_and_misses_and_304s(app, client, save, path):
+def test_hooks_run_for_hits_misses_and_304s(app, client, save, path):
     save(article_json(1))
     seen = []
 
@@ -29,7 +29,7 @@ def test_hooks_run_for_hits_and_misses_and_304s(app, client, save, path):
     assert (hit.data, unchanged.status_code) == (first.data, 304)
 
 
-def test_header_of_one_response_is_not_in_the_next(app, client, save):
+def test_header_added_by_a_hook_is_not_cached(app, client, save):
     save(article_json(1))
     headers = iter(["a", "b"])
 
@@ -42,8 +42,8 @@ def test_header_of_one_response_is_not_in_the_next(app, client, save):
 
 
 @pytest.mark.parametrize("megabytes", [0, 1])
-def test_requests_within_an_outer_app_context_see_commits(save, sql, key, database, megabytes):
-    """Flask does not push another context for them, so the session would live on."""
+def test_requests_in_an_outer_app_context_see_commits(save, sql, key, database, megabytes):
+    """Flask pushes no context of their own, so the session would outlive each request."""
     save(article_json(1))
     with application(database, CACHE_MB=megabytes) as app, app.app_context():
         client = client_with_key(app, key)
@@ -55,8 +55,8 @@ def test_requests_within_an_outer_app_context_see_commits(save, sql, key, databa
 
 
 @pytest.mark.sqlite
-def test_two_applications_share_neither_keys_nor_entries(tmp_path):
-    """Their databases are alike, so both are at the same version."""
+def test_two_applications_share_no_keys_and_no_cache(tmp_path):
+    """Their databases are alike and therefore at the same version."""
     with application(tmp_path / "one.db") as one, application(tmp_path / "two.db") as two:
         keys = {}
         for app, name in ((one, "one"), (two, "two")):

@@ -1,4 +1,4 @@
-"""What only the statements that are sent and the engine's events show."""
+"""Behaviour that only shows in the SQL statements sent and in SQLAlchemy's engine events."""
 
 import subprocess
 import sys
@@ -17,7 +17,7 @@ FULL, PREVIEW = LISTS
 
 @contextmanager
 def engine_event(name, listener):
-    """Call the listener at an event of any application's engine."""
+    """Listen to an event of all engines."""
     event.listen(Engine, name, listener)
     yield
     event.remove(Engine, name, listener)
@@ -25,7 +25,7 @@ def engine_event(name, listener):
 
 @pytest.fixture
 def statements():
-    """The statements that applications send to their databases from now on."""
+    """The SQL statements sent from now on."""
     sent = []
     with engine_event("before_cursor_execute", lambda _connection, _cursor, statement, *_: sent.append(statement)):
         yield sent
@@ -33,7 +33,7 @@ def statements():
 
 @pytest.fixture
 def is_hit(statements):
-    """Return whether a client gets a successful response without any SELECT."""
+    """Return whether a successful response needed no SELECT."""
 
     def is_hit(client, path, **headers):
         statements.clear()
@@ -48,7 +48,7 @@ def is_hit(statements):
 
 @pytest.mark.sqlite
 @pytest.mark.parametrize("path", [*ENDPOINTS, FULL + "?q=title&take=7"])
-def test_warm_response_equals_the_first_and_sends_no_statement(client, save, statements, is_hit, path):
+def test_cache_hit_equals_the_miss_and_sends_no_statement(client, save, statements, is_hit, path):
     save(*(article_json(number) for number in range(60)))
     first = client.get(path)
     assert is_hit(client, path)
@@ -61,7 +61,7 @@ def test_warm_response_equals_the_first_and_sends_no_statement(client, save, sta
 
 
 @pytest.mark.sqlite
-def test_valid_key_is_remembered_and_an_invalid_one_is_not(app, client, statements):
+def test_only_valid_keys_are_cached(app, client, statements):
     assert client.get(SITEMAP).status_code == 200
     for _ in range(2):
         statements.clear()
@@ -73,7 +73,7 @@ def test_valid_key_is_remembered_and_an_invalid_one_is_not(app, client, statemen
 
 
 @pytest.mark.sqlite
-def test_unknown_parameters_and_order_make_no_second_entry(client, save, is_hit):
+def test_equivalent_queries_share_a_cache_entry(client, save, is_hit):
     save(article_json(1, title="Café"))
     assert not is_hit(client, FULL + "?q=cafe+1&take=50")
     for query in (
@@ -103,8 +103,8 @@ sys.stdin.read()
 
 @pytest.mark.sqlite
 @pytest.mark.parametrize(("size", "end"), [(10, "stay"), (300_000, "close")])
-def test_commit_by_another_process_costs_one_render(client, save, database, is_hit, size, end):
-    """SQLite checkpoints the larger commit, which changes the file itself."""
+def test_commit_by_another_process_causes_one_cache_miss(client, save, database, is_hit, size, end):
+    """The larger commit triggers a checkpoint, which changes the main file."""
     save(*(article_json(number) for number in range(20)))
     arguments = [sys.executable, "-c", WRITE_AND_WAIT, str(database), str(size), end]
     while not is_hit(client, PREVIEW):
@@ -127,7 +127,7 @@ def test_error_response_is_not_cached(client, save, error):
         raise error
 
     for path in LISTS:
-        with engine_event("begin", fail):  # at a statement, SQLAlchemy would report the error to the cache too
+        with engine_event("begin", fail):  # SQLAlchemy would report errors of a statement to the cache
             for _ in range(2):
                 assert_problem(client.get(path), 503 if isinstance(error, OperationalError) else 500)
         assert client.get(path).get_json()["meta"]["total"] == 1
@@ -143,8 +143,8 @@ def test_response_larger_than_the_cache_is_not_cached(save, key, database, is_hi
         assert is_hit(client, PREVIEW)
 
 
-def test_total_and_data_come_from_one_state(client, save, sql):
-    """Another program deletes everything between the two statements of a request, which sees none of it."""
+def test_total_and_data_come_from_one_snapshot(client, save, sql):
+    """Another program deletes everything between the two statements of a request."""
     save(
         *(article_json(number) for number in range(120)),
         *(article_json(number, status="draft") for number in range(120, 130)),
@@ -167,7 +167,7 @@ INDEXES |= {f"{PREVIEW}?order=asc&skip=40": "article_by_publication", SITEMAP: "
 
 @pytest.mark.sqlite
 @pytest.mark.parametrize("path", INDEXES)
-def test_lists_and_sitemap_read_an_index(key, save, database, sql, path):
+def test_lists_and_sitemap_use_an_index(key, save, database, sql, path):
     save(*(article_json(number) for number in range(50)))
     plans = []
 
@@ -181,15 +181,15 @@ def test_lists_and_sitemap_read_an_index(key, save, database, sql, path):
     assert not any("SCAN article" in step for step in plans)
 
 
-def test_64_threads_find_a_connection_each(app, database):
+def test_64_threads_get_a_connection_each(app, database):
     with application(database, THREADS=64) as app, app.app_context(), ExitStack() as stack:
         for _ in range(64):
             stack.enter_context(db.engine.connect())
 
 
 @pytest.mark.sqlite
-def test_commits_wait_for_the_disk(run, save):
-    """With synchronous = FULL (2) a commit is on the disk when a command ends, also in WAL mode."""
+def test_commits_are_durable(run, save):
+    """`PRAGMA synchronous = FULL` (2) syncs the WAL on each commit."""
     found = []
 
     def read_settings(connection):

@@ -1,4 +1,4 @@
-"""The response cache is never stale, serves nobody but the key that it was filled for, and stays within its memory."""
+"""The response cache: never stale, never shared between customers, and within CACHE_MB."""
 
 import gc
 import gzip
@@ -39,14 +39,14 @@ def titles(client):
 
 @pytest.fixture
 def other_key(app, save):
-    """A key of another customer, who has one article."""
+    """A key of another customer with one article."""
     save(article_json(1, title="theirs", slug="theirs"), customer="Other")
     return create_key(app, "Other")
 
 
 @pytest.fixture
 def warm(app, key, other_key, save):
-    """Warm responses of Acme, with and without compression; each of its articles has "mine" in its title and slug."""
+    """Fill the cache with Acme's responses, plain and compressed; its titles and slugs contain "mine"."""
     save(*(article_json(number, title=f"mine {number}", slug=f"mine-{number}") for number in range(60)))
     for path, encoding in product(ENDPOINTS, ("", "gzip")):
         assert client_with_key(app, key).get(path, headers={"Accept-Encoding": encoding}).status_code == 200
@@ -54,14 +54,14 @@ def warm(app, key, other_key, save):
 
 @each_endpoint
 @pytest.mark.parametrize("encoding", ["", "gzip"])
-def test_warm_response_is_only_for_its_customer(app, other_key, warm, path, encoding):
+def test_cached_response_is_only_sent_to_its_customer(app, other_key, warm, path, encoding):
     response = client_with_key(app, other_key).get(path, headers={"Accept-Encoding": encoding})
     assert b"theirs" in response.data
     assert b"mine" not in response.data
 
 
 @each_endpoint
-def test_warm_response_needs_the_very_key(app, key, warm, path):
+def test_cached_response_needs_the_exact_key(app, key, warm, path):
     etag = client_with_key(app, key).get(path).headers["ETag"]
     hashed = sha256(key.encode()).hexdigest()
     for bad_key in ("", key.swapcase(), key[:-1], key[:6], key[1:], key + "x", f"{key}, {key}", hashed, "None", "*"):
@@ -77,8 +77,8 @@ def test_warm_response_needs_the_very_key(app, key, warm, path):
 
 
 @pytest.mark.sqlite
-def test_change_by_a_tool_that_stays_connected_shows_at_once(client, save, database):
-    """test_internals.py writes from another process."""
+def test_commit_on_an_open_connection_shows_at_once(client, save, database):
+    """test_internals.py covers writes by another process."""
     save(*(article_json(number) for number in range(20)))
     with closing(sqlite3.connect(database, isolation_level=None)) as other:
         for round_ in range(20):
@@ -116,8 +116,8 @@ def test_key_expires_at_midnight_under_a_warm_cache(app, path):
 
 
 @pytest.mark.parametrize("path", [*ENDPOINTS, FULL + "?orderBy=views&q=title"])
-def test_scheduled_article_appears_at_its_millisecond(client, save, path):
-    """It disappears again if the clock is set back."""
+def test_scheduled_article_appears_on_the_millisecond(client, save, path):
+    """And disappears again if the clock is set back."""
     save(article_json(1, publishedAt=iso(PAST)), article_json(2, publishedAt="2099-01-01T00:00Z"))
     with time_machine.travel(PAST - timedelta(hours=1), tick=False) as clock:
         for milliseconds, total in ((-3_600_000, 0), (-1, 0), (0, 1), (1, 1), (-1, 0), (5000, 1)):
@@ -134,11 +134,11 @@ def test_missing_database_file_is_503_and_is_not_created(tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
-# Equal to no cache
+# Equal to uncached responses
 
 
 ORIGINS = ["https://a.example", "https://b.example"]
-HEADER_VALUES = {  # keys: above
+HEADER_VALUES = {  # keys are tested above
     "Origin": ("", "null", *ORIGINS, "https://c.example"),
     "Accept-Encoding": ("", "gzip", "GZIP;q=0.5", "gzip;q=0", "br, *", "identity, gzip;q=0.1", "nonsense;;q=x"),
     "If-None-Match": ("", "*", '"', "W/", '"other"', "garbage", '"a', ",,,", '"' * 1000, "\xff"),
@@ -155,8 +155,8 @@ HEADER_VALUES = {  # keys: above
 
 
 @pytest.mark.parametrize("origins", [(), ORIGINS])
-def test_warm_response_is_that_of_no_cache_by_each_header(save, key, database, origins):
-    """An entry must not depend on a header of the request that filled it."""
+def test_cached_equals_uncached_for_every_header(save, key, database, origins):
+    """A cache entry must not depend on headers of the request that created it."""
     save(*(article_json(number) for number in range(50)))
     chance = random.Random(7)
     settings = {"CORS_ORIGINS": origins}
@@ -171,7 +171,7 @@ def test_warm_response_is_that_of_no_cache_by_each_header(save, key, database, o
             return got.status_code, list(got.headers), got.data
 
         expected = [response(uncached, *request) for request in requests]
-        assert {status for status, _, _ in expected} == {200, 304, 400}  # 400: no valid Host, or a WebSocket handshake
+        assert {status for status, _, _ in expected} == {200, 304, 400}  # 400: invalid Host, or a WebSocket handshake
         assert len({body for status, _, body in expected if status != 400}) == 7  # plain, compressed and none
         for _ in range(2):
             for number in chance.sample(range(len(requests)), len(requests)):
@@ -190,7 +190,7 @@ ODD_QUERIES = [
 ]
 
 
-def test_warm_response_is_that_of_no_cache_by_odd_query(save, key, database):
+def test_cached_equals_uncached_for_odd_queries(save, key, database):
     titles = ("a", "a b", "a;take=5", "a&take=5", "%ff", "%fe", "ÿ", "þ", "Ã¿", "a%00", "none", "=a", "%", "a&amp;")
     save(*(article_json(number, title=title) for number, title in enumerate((*titles, "a+b", "A´b", "B before a"))))
     with application(database) as cached, application(database, CACHE_MB=0) as uncached:
@@ -210,8 +210,8 @@ def test_warm_response_is_that_of_no_cache_by_odd_query(save, key, database):
 # Memory and time
 
 
-def test_body_is_compressed_once(client, save):
-    """Compression takes most of a large response's CPU time."""
+def test_cached_body_is_compressed_only_once(client, save):
+    """Compression dominates the CPU time of a large response."""
     save(*(article_json(number) for number in range(50)))
     with patch("gzip.compress", wraps=gzip.compress) as compress:
         for _ in range(3):
@@ -226,17 +226,17 @@ def test_body_is_compressed_once(client, save):
     [
         (60, lambda number: f"take=10&skip={number}"),
         (1200, lambda number: f"q=none{number}"),
-        # no article, and a Link of 2 KB
+        # no articles, but a Link header of 2 KB
         (1200, lambda number: f"take=100&skip={70 + number % 100}&q=" + "%E3%80%80" * (200 - number // 100)),
     ],
     ids=["large", "small", "links"],
 )
-def test_entries_large_and_small_stay_within_cache_mb(save, key, database, count, query):
-    """The cache counts what an entry takes besides its body, so CACHE_MB holds for small ones too."""
+def test_large_and_small_entries_stay_within_cache_mb(save, key, database, count, query):
+    """Entry sizes include their overhead, so CACHE_MB holds for small entries too."""
     save(*(article_json(number, contentHtml="<p>" + "word " * 1600) for number in range(70)))
     with application(database, CACHE_MB=1) as small:
         client = client_with_key(small, key)
-        for number in range(100):  # what is parsed of queries is remembered too, however many entries there are
+        for number in range(100):  # parsed queries are memoized as well
             client.get(f"{FULL}?take=1&skip={number}&q=before{number}")
         gc.collect()
         tracemalloc.start()

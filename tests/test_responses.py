@@ -1,4 +1,4 @@
-"""What HTTP adds to every response: validators, gzip, HEAD, trailing slashes; health; static files."""
+"""HTTP behaviour of all responses: validators, gzip, HEAD, trailing slashes; health checks; static files."""
 
 import gzip
 
@@ -11,12 +11,12 @@ each_endpoint = pytest.mark.parametrize("path", ENDPOINTS)
 
 @pytest.fixture
 def large(save):
-    """Articles whose responses are worth compressing."""
+    """Enough articles for responses to be compressed."""
     save(*(article_json(number) for number in range(50)))
 
 
 @each_endpoint
-def test_unchanged_response_is_not_sent_again(client, large, path):
+def test_unchanged_response_is_a_304(client, large, path):
     etag = client.get(path).headers["ETag"]
     unchanged = client.get(path, headers={"If-None-Match": etag})
     assert (unchanged.status_code, unchanged.data, unchanged.headers["ETag"]) == (304, b"", etag)
@@ -32,7 +32,7 @@ def test_changed_response_has_another_etag(client, large, sql, path):
 
 
 @each_endpoint
-def test_compressed_response_has_its_own_etag_and_both_match(client, large, path):
+def test_plain_and_compressed_etags_differ_and_both_match(client, large, path):
     plain = client.get(path).headers["ETag"]
     compressed = client.get(path, headers={"Accept-Encoding": "gzip"}).headers["ETag"]
     assert plain != compressed
@@ -44,7 +44,7 @@ def test_compressed_response_has_its_own_etag_and_both_match(client, large, path
 
 @each_endpoint
 @pytest.mark.parametrize("headers", [{}, {"Accept-Encoding": "gzip"}, {"If-None-Match": "*"}], ids=str)
-def test_response_is_private_and_revalidated(client, large, path, headers):
+def test_responses_are_private_and_revalidated(client, large, path, headers):
     response = client.get(path, headers=headers)
     assert response.headers["Cache-Control"] == "private, no-cache"
     assert response.headers["Vary"] == "Accept-Encoding, x-api-key"
@@ -52,7 +52,7 @@ def test_response_is_private_and_revalidated(client, large, path, headers):
 
 
 @pytest.mark.parametrize("accepted", ["gzip", "x-gzip", "br, gzip;q=0.8, *;q=0.1", "GZIP", "*", "identity;q=0.5, gzip"])
-def test_gzip_is_sent_if_it_is_accepted(client, large, accepted):
+def test_gzip_is_used_if_the_client_accepts_it(client, large, accepted):
     response = client.get(FULL, headers={"Accept-Encoding": accepted})
     assert response.headers["Content-Encoding"] == "gzip"
     assert gzip.decompress(response.data) == client.get(FULL).data
@@ -61,7 +61,7 @@ def test_gzip_is_sent_if_it_is_accepted(client, large, accepted):
 @pytest.mark.parametrize(
     "accepted", ["", "identity", "br", "gzip;q=0", "identity, gzip;q=0.5", "nonsense;;q=x", "*;q=0"]
 )
-def test_gzip_is_not_sent_otherwise(client, large, accepted):
+def test_gzip_is_not_used_otherwise(client, large, accepted):
     response = client.get(FULL, headers={"Accept-Encoding": accepted})
     assert "Content-Encoding" not in response.headers
     assert response.data == client.get(FULL).data
@@ -107,7 +107,7 @@ def test_no_other_file_is_served(app, path):
         ("/static/banners/writing.svg", "image/svg+xml; charset=utf-8"),
     ],
 )
-def test_public_file_needs_no_database_and_is_revalidated(app, sql, path, content_type):
+def test_public_files_need_no_database_and_are_revalidated(app, sql, path, content_type):
     client = app.test_client()
     sql("ALTER TABLE article RENAME TO hidden")
     first = client.get(path, buffered=True)

@@ -1,4 +1,4 @@
-"""Tests of the schemas: what an import accepts, and how rows are dumped."""
+"""The import schema: which values it accepts and rejects."""
 
 import json
 
@@ -85,8 +85,8 @@ BAD_VALUES = {
     ],
     "status": ["Published", "scheduled", "", 1, True],
     "views": ["7", -1, 1.5, 1.0, True, 2**53 + 1, 1e30],
-    "colour": ["Unknown fields are errors"],
-    "Title": ["So are fields of another case"],
+    "colour": ["unknown field"],
+    "Title": ["field names are case-sensitive"],
 }
 ODD_VALUES = {
     "id": ["x" * 64, "7", "ünï-é", "a/b?c#d"],
@@ -101,7 +101,7 @@ ODD_VALUES = {
 
 
 @pytest.mark.parametrize("field", BAD_VALUES)
-def test_invalid_value_is_refused(field):
+def test_invalid_value_is_rejected(field):
     for value in BAD_VALUES[field]:
         assert list(errors_of(**{field: value})) == [field], value
 
@@ -121,7 +121,7 @@ def test_schema_markup_cannot_end_a_script_element(text):
     load(**COMPLETE | {"contentHtml": text, "title": text})
 
 
-def test_schema_markup_that_is_nested_too_deeply_is_refused():
+def test_deeply_nested_schema_markup_is_rejected():
     graph = []
     for _ in range(240):
         graph = [graph]
@@ -130,16 +130,6 @@ def test_schema_markup_that_is_nested_too_deeply_is_refused():
     for _ in range(20):
         graph = [graph]
     assert "nested" in errors_of(schemaMarkup=markup | {"@graph": graph})["schemaMarkup"][0]
-
-
-def test_article_that_is_not_an_object_is_refused():
-    for value in ([], "text", 7, None, True):
-        with pytest.raises(ValidationError, match="Must be an object"):
-            ArticleImportSchema().load(value)
-
-
-def test_all_errors_of_an_article_are_reported_at_once():
-    assert errors_of(title=1, slug="", views="7", extra=1).keys() == {"title", "slug", "views", "extra"}
 
 
 def test_schema_markup_keeps_numbers_and_text_exactly():

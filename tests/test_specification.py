@@ -1,4 +1,4 @@
-"""Tests that compare the service with the specification in plain Python, on generated databases and requests."""
+"""Compare the service with a plain Python model of the specification, on generated databases and requests."""
 
 import http.client
 import json
@@ -33,7 +33,7 @@ ALLOWED = {"orderBy": ("createdAt", "publishedAt", "title", "views"), "order": (
 CUSTOMERS = ("Earlier", "Acme", "Later")  # in the order of their ids
 DELETE_ARTICLES = "DELETE FROM article WHERE customer_id IN (SELECT id FROM customer WHERE name = ?)"
 
-# Few values, so that ties and matches are common; words that fold differently, and the wildcards of SQL.
+# few values, so ties and matches are common; words with special case folding; SQL wildcards
 WORDS = ["Café", "CAFE", "cafe\u0301", "Straße", "STRASSE", "ＡＢＣ", "abc", "Łódź", "İstanbul", "ﬁn", "fin", "ΣΑΣ"]
 WORDS += ["σας", "東京", "हिन्दी", "100%", "a_b", "\\", "¨", "\u0301", "½", "ǅ"]
 texts = st.one_of(
@@ -41,7 +41,7 @@ texts = st.one_of(
     st.text(st.characters(codec="utf-8", exclude_characters="\0"), min_size=1, max_size=8),
 )
 names = texts.map(lambda text: re.sub(r"[\s/?#\0-\x1f\x7f-\x9f]", "-", text))
-labels = texts.map(lambda text: re.sub(r"[\0-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]", "-", text))  # an import refuses these
+labels = texts.map(lambda text: re.sub(r"[\0-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]", "-", text))  # rejected by import
 times = st.sampled_from([PAST, PAST + timedelta(days=1, milliseconds=7), PAST + timedelta(days=1)]).map(iso)
 articles = st.fixed_dictionaries(
     {name: st.just(EXAMPLE[name]) for name in FULL_FIELDS.split()}
@@ -65,7 +65,7 @@ articles = st.fixed_dictionaries(
         "schemaMarkup": st.fixed_dictionaries(
             {
                 "@context": st.just("https://schema.org"),
-                # An import refuses what could end a script element.
+                # import rejects text that could end a script element
                 "@graph": st.lists(texts.map(lambda text: re.sub("<(?=[/!])", "<.", text))),
             }
         ),
@@ -92,18 +92,18 @@ parameters = st.one_of(
         st.sampled_from([*ALLOWED["orderBy"], "Title", "published_at", "id", "", "views ", "title;--"]),
     ),
     st.tuples(st.just("order"), st.sampled_from([*ALLOWED["order"], "ASC", "", "down"])),
-    # labels and names of the generated articles, with a good chance to match one
+    # likely to match a generated article
     st.tuples(st.sampled_from(["slug", "keyword"]), names | labels | queries),
     st.tuples(st.just("category"), st.sampled_from(["", "Né\u2028ws", "né\u2028ws", "x" * 201, "a\0"])),
     st.tuples(st.sampled_from(["_", "Take", "limit", "q[]", "fields", "Slug", "tag"]), texts),
 )
-# Each number and each choice once, and all that is wrong at once.
+# each number and choice alone, and all errors at once
 SYNTAX = [[(name, number)] for name in ("take", "skip") for number in NUMBERS + NOT_NUMBERS]
 SYNTAX += [[(name, value)] for name in ALLOWED for value in ("", "ASC", "up", "id", "title;--", "publishedAt ")]
 TEXTS = "q", "slug", "category", "keyword"
 SYNTAX += [[(name, text) for name in (*TEXTS, "take", "skip", "orderBy", "order")] for text in ("a\0", "x" * 201)]
 SYNTAX += [[(name, "x" * 200)] for name in TEXTS] + [[("take", "3"), ("take", "x")]]
-# Searches of two articles: words in any order, wildcards, all that is space, marks alone, and a hundred words.
+# words in any order, wildcards, all kinds of whitespace, lone combining marks, a hundred words
 HUNDRED_WORDS = [chr(0x4E00 + number) for number in range(100)]
 SEARCHED = [
     EXAMPLE
@@ -128,12 +128,12 @@ def rendered(article, path):
 
 
 def as_number(text):
-    """Return the number, without the zeros before it: Python parses up to 4,300 digits."""
+    """Parse a number without its leading zeros: `int` accepts at most 4,300 digits."""
     return int(text[:1].strip("0123456789") + (text.lstrip("+-0") or "0"))
 
 
 def bad_parameters(query):
-    """Yield the names of the parameters of a list request that are not valid."""
+    """Yield the names of a list request's invalid parameters."""
     ranges = {"take": (1, 100), "skip": (0, 2**53 - 1)}
     for name, value in query.items():
         if name in ranges:
@@ -148,7 +148,7 @@ def bad_parameters(query):
 
 
 def expected_response(path, pairs, library):
-    """Return the body that the service has to send, or the names of the bad parameters."""
+    """Return the expected body, or the names of the invalid parameters."""
     now = iso(datetime.now(UTC))
     own = [article for article in library if article["customer"] == "Acme"]
     published = [article for article in own if article["status"] == "published" and article["publishedAt"] <= now]
@@ -158,7 +158,7 @@ def expected_response(path, pairs, library):
             for article in published
         ]
         return {"data": sorted(entries, key=lambda entry: entry["url"])}
-    query = dict(reversed(pairs))  # the first value of a repeated parameter counts
+    query = dict(reversed(pairs))  # of a repeated parameter, the first value is used
     bad = set(bad_parameters(query))
     if bad:
         return bad
@@ -186,7 +186,7 @@ def expected_response(path, pairs, library):
 
 @pytest.fixture
 def service(shared):
-    """A running service: a function that replaces two customers' articles, and one that sends a request of Acme's."""
+    """Two functions for the shared service: replace all articles, and send a request with Acme's key."""
     sites = {customer: Site(*shared) for customer in CUSTOMERS}
     server = shared[1]
     logged = len(server.log())
@@ -218,7 +218,7 @@ def check_responses(service, library, sent):
     replace_articles(library)
     for path, pairs in sent:
         expected = expected_response(path, pairs, library)
-        for _ in range(2):  # a miss, then a hit of the cache
+        for _ in range(2):  # a cache miss, then a hit
             status, body = send(f"{path}?{urlencode(pairs)}")
             if isinstance(expected, set):
                 assert (status, set(json.loads(body)["errors"])) == (400, expected)
@@ -227,7 +227,7 @@ def check_responses(service, library, sent):
 
 
 def large_library(chance):
-    """Return more than a thousand published articles with many ties in every sort field, among others."""
+    """Return 1,500 articles, most of them published, with many ties in every sort field."""
     titles = ("Café in Łódź", "CAFE", "café, naïve", "Straße", "STRASSE", "Ωmega", "ωμέγα", "東京の本", "한국 음식")
     scheduled = iso(datetime.now(UTC) + timedelta(days=1))
     return [
@@ -248,7 +248,7 @@ def large_library(chance):
     ]
 
 
-def test_every_page_of_a_large_list_is_as_specified(service):
+def test_every_page_of_a_large_list_matches_the_model(service):
     chance = random.Random(7)
     sent = [(path, []) for path in ENDPOINTS]
     sent += [(LISTS[1], [("category", "News"), ("keyword", "two"), ("q", "té"), ("skip", "30")])]
@@ -261,7 +261,7 @@ def test_every_page_of_a_large_list_is_as_specified(service):
 
 
 def generated(max_examples, phases):
-    """Return a decorator that calls a test with so many databases and requests."""
+    """Return a decorator that runs a test on generated databases and requests."""
 
     def decorate(test):
         test = example(library=[], sent=[(path, []) for path in ENDPOINTS])(test)
@@ -276,13 +276,13 @@ def generated(max_examples, phases):
     return decorate
 
 
-# To find a smaller example for a failure can take minutes: only the slow test does so.
+# shrinking a failure can take minutes, so only the slow test does it
 @generated(12, [Phase.explicit, Phase.generate])
-def test_every_response_is_as_specified(service, library, sent):
+def test_generated_responses_match_the_model(service, library, sent):
     check_responses(service, library, sent)
 
 
 @pytest.mark.slow
 @generated(250, list(Phase))
-def test_every_response_is_as_specified_at_length(service, library, sent):
+def test_more_generated_responses_match_the_model(service, library, sent):
     check_responses(service, library, sent)
