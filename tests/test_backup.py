@@ -33,7 +33,7 @@ QUERY = LISTS[1] + "?orderBy=title&order=asc&take=100"
 
 
 def shown(client):
-    """Return the titles that the application shows, which has had the database open before."""
+    """Return the titles that the API shows; this also opens the database."""
     return [article["title"] for article in client.get(QUERY).get_json()["data"]]
 
 
@@ -43,7 +43,7 @@ def files_beside(database):
 
 @pytest.fixture
 def backup(run, save, key, database):
-    """A backup of ten articles; the database has two others since."""
+    """A backup of ten articles; since then the database has been changed."""
     save(*(article_json(number, title=f"Old {number}") for number in range(10)))
     path = database.parent / "backup.db"
     assert run("database", "backup", path).exit_code == 0
@@ -55,8 +55,8 @@ OLD = [f"Old {number}" for number in range(10)]
 NEW = sorted(f"New {number}" for number in range(12))
 
 
-def test_backup_is_one_complete_file_and_never_overwrites_one(run, save, sql, client, tmp_path):
-    """Its folder may have any name, but has to exist."""
+def test_backup_is_one_complete_new_file(run, save, sql, client, tmp_path):
+    """Its folder must exist, but may have any name."""
     save(article_json(1))
     shown(client)
     sql("UPDATE article SET title = 'In the WAL'")
@@ -82,15 +82,17 @@ def test_backup_is_one_complete_file_and_never_overwrites_one(run, save, sql, cl
 
 
 @pytest.mark.parametrize("has_links", [True, False])
-def test_file_that_appears_during_a_backup_is_not_overwritten(run, save, database, monkeypatch, has_links):
-    """Not even in a file system without hard links, such as FAT."""
+def test_file_created_during_a_backup_is_not_overwritten(run, save, database, monkeypatch, has_links):
+    """Not even on a file system without hard links, such as FAT."""
     save(article_json(1))
     target, earlier = database.with_name("backup.db"), database.with_name("earlier.db")
     if not has_links:
         monkeypatch.setattr(os, "link", lambda *_: os.close(-1))  # fails
     assert run("database", "backup", earlier).exit_code == 0
     assert run("database", "restore", earlier, "--yes").exit_code == 0
-    monkeypatch.setattr(os, "fsync", lambda _file: target.write_text("Precious"))  # the last step before
+    monkeypatch.setattr(
+        os, "fsync", lambda _file: target.write_text("Precious")
+    )  # the last step before publishing the file
     result = run("database", "backup", target)
     assert (result.exit_code, result.stderr.count("\n")) == (1, 1)
     assert str(target) in result.stderr
@@ -110,7 +112,7 @@ def test_corrupt_database_is_not_backed_up(run, save, database, app, damage):
     assert files_beside(database) == before
 
 
-def test_restore_needs_yes_and_warns_of_revoked_keys(run, backup, client):
+def test_restore_needs_yes_and_warns_about_revoked_keys(run, backup, client):
     assert run("keys", "revoke", "1").exit_code == 0
     unconfirmed = run("database", "restore", backup)
     assert (unconfirmed.exit_code, "Add --yes" in unconfirmed.stderr) == (2, True)
@@ -122,7 +124,7 @@ def test_restore_needs_yes_and_warns_of_revoked_keys(run, backup, client):
     assert shown(client) == OLD
 
 
-def test_database_is_not_restored_from_itself(run, backup, client, database):
+def test_database_cannot_be_restored_from_itself(run, backup, client, database):
     link = database.with_name("link.db")
     link.symlink_to(database)
     for path in (database, link):
@@ -132,7 +134,7 @@ def test_database_is_not_restored_from_itself(run, backup, client, database):
 
 
 def test_restore_repairs_the_database_in_use(run, backup, app, client, database, sql):
-    """It keeps mode and owner of the file, and the corrupt file itself. A lost one gets the owner of its folder."""
+    """Mode and owner are preserved, and so is a corrupt file. A missing one gets its folder's owner."""
     owner = 1234 if os.geteuid() == 0 else os.geteuid()
     os.chown(database.parent, owner, -1)
     for damage in DAMAGES:
@@ -141,7 +143,7 @@ def test_restore_repairs_the_database_in_use(run, backup, app, client, database,
         database.chmod(0o640)
         damage(database)
         assert client.get(LISTS[0]).status_code == 503
-        Path(f"{database}-journal").write_bytes(b"\0")  # SQLite would apply a valid one to the new file.
+        Path(f"{database}-journal").write_bytes(b"\0")  # SQLite would apply a valid one to the new file
         damaged = damage not in (remove, truncate) and database.read_bytes()
         result = run("database", "restore", backup, "--yes")
         assert result.exit_code == 0, result.stderr
@@ -149,13 +151,13 @@ def test_restore_repairs_the_database_in_use(run, backup, app, client, database,
         assert database.stat().st_uid == owner
         assert shown(client) == OLD
         assert [sql(f"PRAGMA {name}") for name in ("integrity_check", "journal_mode")] == [[("ok",)], [("wal",)]]
-        kept = {name for name in files_beside(database) if re.search("damaged-[0-9T]+$", name)}
-        assert len(kept) == bool(damaged)
-        for name in kept:
+        corrupt = {name for name in files_beside(database) if re.search("damaged-[0-9T]+$", name)}
+        assert len(corrupt) == bool(damaged)
+        for name in corrupt:
             assert f"Kept the corrupt database as {database.parent / name}." in result.stderr
             assert (database.parent / name).read_bytes() == damaged
         journals = [path.read_bytes() for path in database.parent.glob("*.damaged-*-journal")]
-        assert journals == [b"\0"] * (damage is not truncate)  # which is an empty database, and intact
+        assert journals == [b"\0"] * (damage is not truncate)  # a truncated file is an empty, intact database
         for path in database.parent.glob("*.damaged-*"):
             path.unlink()
         assert files_beside(database) == {"backup.db"}
@@ -163,8 +165,8 @@ def test_restore_repairs_the_database_in_use(run, backup, app, client, database,
 
 @pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
 @pytest.mark.parametrize("damage", [damage for damage in DAMAGES if damage is not truncate])
-def test_restore_killed_after_the_move_leaves_all_in_order(run, backup, app, client, database, damage):
-    """It has nothing left to do: a service, which only reads, could not end what was begun."""
+def test_restore_killed_after_the_move_is_complete(run, backup, app, client, database, damage):
+    """Nothing may be left to do, because the service only reads and could not finish it."""
     close(app)
     damage(database)
     child = os.fork()
@@ -185,7 +187,7 @@ FOREIGN = "is not a database of this service"
 @pytest.mark.parametrize(
     ("damage", "statement", "reason"),
     [
-        (lambda _backup: b"This is no database. " * 500, "", f"{CORRUPT} (file is not a database)"),
+        (lambda _backup: b"Not a database. " * 500, "", f"{CORRUPT} (file is not a database)"),
         (lambda backup: backup[: len(backup) // 2], "", CORRUPT),
         (lambda backup: backup[:20_000] + random.Random(2).randbytes(20_000) + backup[40_000:], "", CORRUPT),
         (lambda _backup: b"", "", FOREIGN),
@@ -199,7 +201,7 @@ FOREIGN = "is not a database of this service"
         (bytes, "UPDATE tables_version SET number = number + 1", "version 5"),
     ],
 )
-def test_unusable_backup_is_refused_and_changes_nothing(run, backup, client, database, damage, statement, reason):
+def test_invalid_backup_is_rejected_and_changes_nothing(run, backup, client, database, damage, statement, reason):
     bad = database.parent / "bad.db"
     bad.write_bytes(damage(backup.read_bytes()))
     if statement:
@@ -228,7 +230,7 @@ def test_restore_waits_for_another_writer_until_interrupted(backup, client, data
 
 
 @pytest.mark.slow
-def test_restore_gives_up_after_a_minute_of_another_writer(backup, client, database, tmp_path):
+def test_restore_gives_up_after_a_minute_of_waiting(backup, client, database, tmp_path):
     command = "-m", "flask", "database", "restore", str(backup), "--yes"
     with closing(sqlite3.connect(database, isolation_level=None)) as writer:
         writer.execute("BEGIN IMMEDIATE")
@@ -238,8 +240,8 @@ def test_restore_gives_up_after_a_minute_of_another_writer(backup, client, datab
     assert shown(client) == NEW
 
 
-def test_new_files_are_their_owners_alone(database, tmp_path):
-    """A restore creates the database too."""
+def test_new_files_are_only_readable_by_their_owner(database, tmp_path):
+    """Including a database that a restore creates."""
     app = create_application(database)
     before = os.umask(0)
     try:

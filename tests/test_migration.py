@@ -1,4 +1,4 @@
-"""Databases of earlier versions: the first command, the service and a restore upgrade their tables."""
+"""Upgrades of databases of earlier versions, by commands, the service and a restore."""
 
 import re
 import sqlite3
@@ -30,11 +30,11 @@ from storage import migration
 VERSIONS = PROJECT / "tests" / "versions"
 ENGINE = "postgresql" if POSTGRESQL else "sqlite"
 SCRIPTS = {version: (VERSIONS / f"{version}.{ENGINE}.sql").read_text("utf-8") for version in (2, 3)}
-RESPONSE = (VERSIONS / "2.json").read_bytes()  # Versions 1.0.0 and 1.1.0 gave the same for these articles.
+RESPONSE = (VERSIONS / "2.json").read_bytes()  # the same in versions 1.0.0 and 1.1.0
 KEY = "version-2-key"
 of_each_version = pytest.mark.parametrize("version", SCRIPTS)
 
-# A database's tables, constraints and indexes, but for the order in which indexes were created.
+# tables, constraints and indexes, regardless of the order of creation
 SCHEMA = (
     """
     SELECT table_name, ordinal_position, column_name, data_type, column_default, is_nullable, collation_name
@@ -60,7 +60,7 @@ def execute_script(database: Path, script: str) -> None:
 
 @pytest.fixture
 def older(database: Path) -> Iterator[Callable[..., Flask]]:
-    """Create a database of an earlier version that a script then changes; return the application on it."""
+    """Create a database of an earlier version, run a script on it, and return an application."""
     with ExitStack() as stack:
 
         def older(version: int, script: str = "") -> Flask:
@@ -73,7 +73,7 @@ def older(database: Path) -> Iterator[Callable[..., Flask]]:
 
 
 @of_each_version
-def test_upgraded_database_gives_the_same_responses(older, sql, version):
+def test_upgraded_database_sends_the_same_responses(older, sql, version):
     app = older(version)
     result = run_command(app, "keys", "list")
     assert (result.exit_code, result.stdout) == (0, "1\tSöhne & <Co>\tver…\t2026-01-31\tnever\tactive\n")
@@ -87,13 +87,13 @@ def test_upgraded_database_gives_the_same_responses(older, sql, version):
 
 
 @of_each_version
-def test_upgraded_database_equals_a_new_one(older, sql, version, template):
+def test_upgraded_schema_equals_a_new_one(older, sql, version, template):
     assert run_command(older(version), "keys", "list").exit_code == 0
     assert set(sql(SCHEMA)) == set(run_sql(template, SCHEMA))
 
 
 def without_order(schema: list[tuple[object, ...]]) -> set[tuple[object, ...]]:
-    """Return a schema in which neither the order of a table's constraints nor their generated names matter."""
+    """Return the schema regardless of the order and the generated names of constraints."""
     return {
         tuple(
             frozenset(re.split(r",?\s*\n\s*", value))
@@ -105,8 +105,8 @@ def without_order(schema: list[tuple[object, ...]]) -> set[tuple[object, ...]]:
     }
 
 
-def test_tables_of_1_2_equal_new_ones(database, sql, template):
-    """Change TABLES_VERSION with the tables."""
+def test_schema_is_that_of_version_4(database, sql, template):
+    """If this fails, the tables have changed and TABLES_VERSION must be increased."""
     execute_script(database, (VERSIONS / f"4.{ENGINE}.sql").read_text("utf-8"))
     assert without_order(sql(SCHEMA)) == without_order(run_sql(template, SCHEMA))
     app = create_application(database)
@@ -116,10 +116,10 @@ def test_tables_of_1_2_equal_new_ones(database, sql, template):
 
 
 @of_each_version
-def test_ids_of_customers_and_keys_are_never_used_again(older, sql, version):
-    """A line of the log means one key, also after customers and their keys are deleted.
+def test_ids_of_customers_and_keys_are_never_reused(older, sql, version):
+    """A key id in the log must stay unique even after keys and customers are deleted.
 
-    Before the upgrade, version 3 had a customer 2 and keys 2 and 3.
+    The database of version 3 once had a customer 2 and keys 2 and 3.
     """
     app = older(version)
     ids = []
@@ -145,7 +145,7 @@ def test_upgraded_structured_data_follows_its_article(older, sql):
 
 
 @pytest.mark.sqlite
-def test_upgrade_keeps_the_rows_of_others(older, sql):
+def test_upgrade_preserves_rows_of_foreign_tables(older, sql):
     app = older(
         3,
         "CREATE TABLE comment (text TEXT, customer_id INTEGER REFERENCES customer (id) ON DELETE CASCADE);"
@@ -187,7 +187,7 @@ def test_backup_of_an_earlier_version_is_upgraded(older, run, client, database, 
         ("DROP TABLE tables_version", "is another program's database"),
     ],
 )
-def test_database_from_before_1_0_0_is_refused(older, script, reason):
+def test_database_from_before_1_0_0_is_rejected(older, script, reason):
     app = older(2, script)
     for _ in range(2):
         result = run_command(app, "articles", "list")
@@ -200,8 +200,8 @@ DAMAGE += ["updated_at = 'infinity'"] if POSTGRESQL else ["updated_at = 'yesterd
 
 
 @pytest.mark.parametrize("assignment", DAMAGE)
-def test_article_that_cannot_be_upgraded_changes_nothing(older, sql, assignment):
-    """Version 2 had fewer checks on PostgreSQL; in SQLite another tool can turn them off."""
+def test_failed_upgrade_of_a_row_changes_nothing(older, sql, assignment):
+    """Version 2 had fewer constraints on PostgreSQL; on SQLite another tool can disable them."""
     ignore = "" if POSTGRESQL else "PRAGMA ignore_check_constraints = ON;"
     generated = "UPDATE article SET schema_markup_generated = (1 = 0);"
     app = older(2, f"{ignore} {generated} UPDATE article SET {assignment} WHERE pk IN (3, 4);")
@@ -214,7 +214,7 @@ def test_article_that_cannot_be_upgraded_changes_nothing(older, sql, assignment)
 
 
 @of_each_version
-def test_upgrade_that_would_lose_a_column_changes_nothing(older, sql, version):
+def test_upgrade_that_would_drop_a_column_changes_nothing(older, sql, version):
     app = older(version, "ALTER TABLE article ADD COLUMN note TEXT DEFAULT 'Mine';")
     for _ in range(2):
         result = run_command(app, "articles", "list")
@@ -225,7 +225,7 @@ def test_upgrade_that_would_lose_a_column_changes_nothing(older, sql, version):
 
 
 @of_each_version
-def test_incomplete_tables_are_not_upgraded(older, sql, version):
+def test_database_with_missing_tables_is_not_upgraded(older, sql, version):
     app = older(version, "DROP TABLE article;")
     result = run_command(app, "keys", "list")
     assert (result.exit_code, result.stdout) == (1, "")

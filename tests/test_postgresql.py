@@ -39,7 +39,7 @@ if POSTGRESQL:
     from benchmarks.postgresql import PostgreSQLServer
     from benchmarks.servers import free_port
 
-pytestmark = pytest.mark.skipif(not POSTGRESQL, reason="for PostgreSQL alone")
+pytestmark = pytest.mark.skipif(not POSTGRESQL, reason="only for PostgreSQL")
 
 FULL, PREVIEW = LISTS
 DATABASE = "articles"
@@ -47,7 +47,7 @@ PATHS = (f"{FULL}?q=round", f"{PREVIEW}?q=round", ENDPOINTS[2])
 
 
 class Cluster:
-    """A primary, its hot standby, and services on them."""
+    """A primary, its hot standby, and services using them."""
 
     def __init__(self, folder, stack):
         self.folder, self.stack = folder, stack
@@ -63,17 +63,17 @@ class Cluster:
 
     @cached_property
     def standby(self):
-        """A hot standby, which is started when a test first needs it."""
+        """The hot standby, started on first use."""
         return self.stack.enter_context(closing(PostgreSQLServer(self.primary)))
 
     def serve(self, url, **environment):
-        """Start a service on a database."""
+        """Start a service that uses this database."""
         server = Server(self.folder / "articles.db", DATABASE_URL=url, **environment)
         self.stack.callback(server.stop)
         return server
 
     def write(self, statement, *parameters):
-        """Run a statement on the primary in a transaction of its own."""
+        """Run a statement on the primary, in its own transaction."""
         return self.primary.execute(statement, *parameters, database=DATABASE)
 
     def get(self, service, path=PREVIEW, key=None):
@@ -96,14 +96,14 @@ def running_cluster(folder):
 
 @pytest.fixture
 def cluster(tmp_path, database):
-    """A primary and a standby of the test's own."""
+    """A cluster of the test's own."""
     with running_cluster(tmp_path) as cluster:
         yield cluster
 
 
 @pytest.fixture(scope="module")
 def shared(tmp_path_factory):
-    """A cluster that the module's tests share, with two services on the primary and one on the standby."""
+    """A cluster shared by the module's tests: two services on the primary, one on the standby."""
     folder = tmp_path_factory.mktemp("cluster")
     with helpers.temporary_databases(folder), running_cluster(folder) as cluster:
         urls = [server.url(DATABASE) for server in (cluster.primary, cluster.primary, cluster.standby)]
@@ -115,7 +115,7 @@ def shared(tmp_path_factory):
 
 
 def bodies(cluster, services, path):
-    """Return the bodies that services send, twice each, so that the second ones may come from a cache."""
+    """Return the bodies that services send; ask each twice, so that the second may come from its cache."""
     responses = [cluster.get(service, path) for service in services * 2]
     assert {response.status for response in responses} == {200}
     return {response.body for response in responses}
@@ -123,7 +123,7 @@ def bodies(cluster, services, path):
 
 @contextmanager
 def overlapping_writers(cluster, number=4):
-    """Run transactions that overlap, of which half are rolled back; some have savepoints or are prepared first."""
+    """Run overlapping transactions: half are rolled back, some have savepoints, some are prepared."""
     done, errors = threading.Event(), []
 
     def write(writer):
@@ -135,7 +135,7 @@ def overlapping_writers(cluster, number=4):
                         return
                     commits = chance.random() < 0.5
                     title = f"Other {step}" if commits else "Rolled back"
-                    # With remote_apply it is in the WAL, and visible on the standby, before it is visible here.
+                    # with remote_apply, a commit is visible on the standby before it is on the primary
                     connection.execute(f"SET synchronous_commit = {chance.choice(('local', 'remote_apply'))}")
                     connection.execute("BEGIN")
                     connection.execute("UPDATE article SET title = %s WHERE id = %s", [title, f"id-{writer + 2:04}"])
@@ -166,11 +166,8 @@ def overlapping_writers(cluster, number=4):
 
 @pytest.mark.parametrize("writers", [0, 4])
 @pytest.mark.parametrize("rounds", [40, pytest.param(400, marks=pytest.mark.slow)])
-def test_write_is_in_the_next_response_everywhere(shared, writers, rounds):
-    """Each response has the latest write, and the bytes of all services are equal, whatever others write.
-
-    A revoked key is refused by all of them.
-    """
+def test_commit_shows_in_the_next_response_everywhere(shared, writers, rounds):
+    """All services send identical bytes with the latest commit, and reject a revoked key."""
     with overlapping_writers(shared, writers):
         for round_ in range(rounds):
             path, written = PATHS[round_ % 3], f"written-{round_}-of-{rounds}"
@@ -189,7 +186,7 @@ def test_write_is_in_the_next_response_everywhere(shared, writers, rounds):
 
 
 def check_caching(shared, url):
-    """Check that a transaction of the first request is the only one, but for one more if autovacuum ends one of its."""
+    """Check that only the first request needs a transaction; autovacuum may cause one more."""
     app, begun = create_app({"DATABASE_URL": url}), []
     with app.app_context():
         event.listen(db.engine, "begin", begun.append)
@@ -204,8 +201,8 @@ def test_second_response_comes_from_the_cache(shared, server):
     check_caching(shared, getattr(shared, server).url(DATABASE))
 
 
-def test_terminated_connections_hide_no_write(shared):
-    """The connections of the detectors are among those that are terminated."""
+def test_commits_show_after_connections_were_terminated(shared):
+    """Including the connections of the change detectors."""
     terminate = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = %s AND pid <> pg_backend_pid()"
     for round_ in range(10):
         for service in shared.services:
@@ -219,7 +216,7 @@ def test_terminated_connections_hide_no_write(shared):
 
 
 @pytest.mark.parametrize("mode", ["fast", "immediate"])
-def test_restarted_server_is_read_again_at_once(cluster, mode):
+def test_service_recovers_at_once_after_a_server_restart(cluster, mode):
     service = cluster.serve(cluster.primary.url(DATABASE))
     before = cluster.titles(service)
 
@@ -254,9 +251,9 @@ unix_socket_dir =
 
 @contextmanager
 def pgbouncer(server):
-    """Run pgbouncer in front of a server; yield its URL."""
+    """Run pgbouncer for a server; yield its URL."""
     executable = shutil.which("pgbouncer") or pytest.skip("pgbouncer is not installed")
-    # The superuser may not run it.
+    # refuses to run as root
     prefix = ["setpriv", "--reuid=postgres", "--regid=postgres", "--clear-groups"] if os.geteuid() == 0 else []
     with TemporaryDirectory() as name:
         configuration, log_path, own_port = Path(name, "pgbouncer.ini"), Path(name, "log"), free_port()
@@ -272,8 +269,8 @@ def pgbouncer(server):
             process.wait(20)
 
 
-def test_pooler_in_transaction_mode_hides_no_write(cluster):
-    """Imports repeat their statements, and all connections share two of the server's processes."""
+def test_commits_show_through_a_transaction_pooler(cluster):
+    """Clients share two server connections, which would break prepared statements."""
     with pgbouncer(cluster.primary) as url:
         check_caching(cluster, url)
         for category in "abc":

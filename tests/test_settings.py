@@ -1,4 +1,4 @@
-"""Settings of the environment: their defaults, and the errors for bad ones."""
+"""Settings: defaults, precedence, and the errors for invalid values."""
 
 import logging
 import os
@@ -19,12 +19,12 @@ from app import create_app, main
 from models import db
 from settings import SettingsError, load_environment, read_settings
 
-COMMANDS = ["app.py", "seed.py", "-m flask keys list"]  # as they follow "python"
+COMMANDS = ["app.py", "seed.py", "-m flask keys list"]  # arguments of python
 
 
 @pytest.fixture
 def env_file(tmp_path, monkeypatch):
-    """The path of the `.env` that this process reads, in an empty folder."""
+    """The path of a `.env`, not yet written, that this process reads."""
     path = tmp_path / ".env"
     monkeypatch.setattr(settings, "ENV_FILE", path)
     monkeypatch.delenv("FLASK_SKIP_DOTENV")
@@ -32,7 +32,7 @@ def env_file(tmp_path, monkeypatch):
     return path
 
 
-def test_variables_that_are_empty_or_missing_have_defaults():
+def test_missing_and_empty_variables_have_defaults():
     assert read_settings({"PORT": "", "HOST": "", "DATABASE_URL": "", "PATH": "/bin"}) == {
         "DATABASE_URL": "sqlite:///articles.db",
         "HOST": "127.0.0.1",
@@ -47,7 +47,7 @@ def test_variables_that_are_empty_or_missing_have_defaults():
     }
 
 
-def test_env_file_gives_what_is_not_set(env_file, monkeypatch):
+def test_env_file_supplies_unset_variables(env_file, monkeypatch):
     lines = [
         b"\xef\xbb\xbfHOST=::1",
         b"# comment",
@@ -82,7 +82,7 @@ def test_env_file_in_another_encoding_is_an_error(env_file):
         assert not re.search("secret|\n", raised.value.message)
 
 
-def test_configuration_is_checked_as_the_environment_is(database, monkeypatch):
+def test_configuration_is_validated_like_the_environment(database, monkeypatch):
     monkeypatch.setenv("THREADS", "9")
     origins = ["https://a.example:80", "http://[::1]:443", "http://b"]
     as_text = {"CACHE_MB": "7", "CORS_ORIGINS": "https://a.example:80, http://[::1]:443,http://b", "THREADS": ""}
@@ -97,7 +97,7 @@ def test_configuration_is_checked_as_the_environment_is(database, monkeypatch):
             assert db.engine.url == make_url(database_url(database))
 
 
-def test_env_example_holds_each_default(env_file):
+def test_env_example_lists_each_default(env_file):
     example = (PROJECT / ".env.example").read_text("utf-8")
     env_file.write_text(example)
     assert read_settings(load_environment()) == read_settings({})
@@ -109,12 +109,12 @@ def test_env_example_holds_each_default(env_file):
 
 
 def run_all(programs):
-    """Run programs side by side; return what they printed, and their exit statuses."""
+    """Run programs concurrently; return their results."""
     return list(side_by_side(lambda program: subprocess.run(**program, timeout=30), programs))
 
 
 def assert_error(result, *words):
-    """Check that a command failed with one clear line."""
+    """Check that a command failed with a one-line error."""
     assert (result.returncode, result.stdout) == (1, "")
     assert re.fullmatch("Error: .*\n", result.stderr)
     assert all(word in result.stderr for word in words), result.stderr
@@ -124,7 +124,7 @@ def assert_error(result, *words):
 @pytest.mark.sqlite
 @pytest.mark.slow
 def test_every_program_reads_env_file_from_anywhere(database, tmp_path):
-    """A variable that is set wins, also one that Flask has set from a file in the working folder."""
+    """Set variables take precedence, even if Flask set them from a `.env` in the working folder."""
     copy = copy_project(tmp_path)
 
     def program(command, **environment):
@@ -152,7 +152,7 @@ def test_every_program_reads_env_file_from_anywhere(database, tmp_path):
         assert f"Created the database {tmp_path}/{name}.db." in result.stderr
 
 
-BAD_SETTINGS = [
+INVALID_SETTINGS = [
     ({"PORT": "eighty"}, ["PORT", "eighty", "0 to 65535"]),
     ({"PORT": "65536"}, ["PORT", "65536", "0 to 65535"]),
     ({"THREADS": "0"}, ["THREADS='0'", "1 to 64"]),
@@ -171,17 +171,10 @@ BAD_SETTINGS = [
             ],
         )
         for url in (
-            "articles.db",
-            "mysql://user:secret@db/x",
-            "mysql://user:sec/ret:secret@@db/x",
-            "mysql:user:secret@db",
-            "sqlite+aiosqlite:///articles.db",
-            "postgresql+psycopg2://user:secret@db/x",
-            "postgresql+psycopg://user:secret@db:port/x",
-            "sqlite://",
-            "sqlite:///:memory:",
-            "sqlite:///file:x?mode=memory&uri=true",
-            "sqlite:///articles.db?timeout=secret",
+            *("articles.db", "mysql://user:secret@db/x", "mysql://user:sec/ret:secret@@db/x", "mysql:user:secret@db"),
+            *("postgresql+psycopg2://user:secret@db/x", "postgresql+psycopg://user:secret@db:port/x"),
+            *("sqlite+aiosqlite:///articles.db", "sqlite://", "sqlite:///:memory:"),
+            *("sqlite:///file:x?mode=memory&uri=true", "sqlite:///articles.db?timeout=secret"),
             "sqlite:///articles.db?mode=ro",
         )
     ),
@@ -200,8 +193,8 @@ BAD_SETTINGS = [
 ]
 
 
-@pytest.mark.parametrize(("config", "words"), BAD_SETTINGS, ids=str)
-def test_bad_setting_is_a_one_line_error(config, words):
+@pytest.mark.parametrize(("config", "words"), INVALID_SETTINGS, ids=str)
+def test_invalid_setting_is_a_one_line_error(config, words):
     with pytest.raises(SettingsError) as raised:
         create_app(config)
     assert all(word in raised.value.message for word in words), raised.value.message
@@ -209,13 +202,13 @@ def test_bad_setting_is_a_one_line_error(config, words):
     assert len(raised.value.message) < 500
 
 
-def test_missing_driver_for_postgresql_names_its_package(monkeypatch):
+def test_missing_postgresql_driver_error_names_its_package(monkeypatch):
     monkeypatch.setitem(sys.modules, "psycopg", None)
     with pytest.raises(SettingsError, match=r"DATABASE_URL: [^\n]* pip install -r requirements-postgresql.txt$"):
         create_app({"DATABASE_URL": "postgresql://user:secret@db/x"})
 
 
-def test_every_program_names_bad_settings_in_one_line(database):
+def test_every_program_reports_invalid_settings_in_one_line(database):
     programs = [subprocess_args(database, *command.split(), PORT="x", THREADS="x") for command in COMMANDS]
     for result in run_all(programs):
         assert_error(result, "PORT", "THREADS")
@@ -228,7 +221,7 @@ def test_every_program_names_bad_settings_in_one_line(database):
         ({}, ["HOST 127.0.0.1, PORT ", ": Address already in use."]),
     ],
 )
-def test_address_that_cannot_be_used_is_a_one_line_error(database, monkeypatch, variables, words):
+def test_unusable_address_is_a_one_line_error(database, monkeypatch, variables, words):
     monkeypatch.setattr("app.log_to_stderr", lambda _level: None)
     with socket.create_server(("127.0.0.1", 0)) as listener:
         taken = {"PORT": str(listener.getsockname()[1]), "DATABASE_URL": database_url(database)}
@@ -237,7 +230,7 @@ def test_address_that_cannot_be_used_is_a_one_line_error(database, monkeypatch, 
     assert all(word in result.stderr for word in words), result.stderr
 
 
-def test_missing_folder_of_the_database_is_a_one_line_error():
+def test_missing_database_folder_is_a_one_line_error():
     app = create_app({"DATABASE_URL": "sqlite:////no/such/folder/articles.db"})
     result = run_command(app, "keys", "create", "Acme")
     assert (result.exit_code, result.stdout, result.stderr.count("\n")) == (1, "", 1)
@@ -246,7 +239,7 @@ def test_missing_folder_of_the_database_is_a_one_line_error():
 
 @pytest.mark.slow
 @pytest.mark.sqlite
-def test_default_database_is_a_file_beside_the_application(database, tmp_path):
+def test_default_database_is_in_the_instance_folder(database, tmp_path):
     copy = copy_project(tmp_path)
     program = subprocess_args(database, str(copy / "seed.py"), "--articles", "0", DATABASE_URL="") | {"cwd": tmp_path}
     assert subprocess.run(**program, timeout=30).returncode == 0
@@ -254,7 +247,7 @@ def test_default_database_is_a_file_beside_the_application(database, tmp_path):
 
 
 @pytest.mark.parametrize("scheme", ["postgres", "postgresql"])
-def test_postgresql_urls_mean_psycopg_3(scheme):
+def test_postgresql_urls_select_psycopg_3(scheme):
     pytest.importorskip("psycopg")
     app = create_app({"DATABASE_URL": f"{scheme}://user@127.0.0.1:1/articles"})
     with app.app_context():
