@@ -1,4 +1,4 @@
-"""The running service: connections, refused requests, pipelining, slow readers, its log, starting and stopping."""
+"""The running service: connections, malformed requests, pipelining, slow readers, logging, start and stop."""
 
 import errno
 import json
@@ -54,12 +54,12 @@ from serving.log import StderrHandler
 from settings import __version__
 
 HEALTH = b"GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n"
-LARGE_BYTES = 20_000_000  # more than the system keeps for a connection
+LARGE_BYTES = 20_000_000  # more than the kernel buffers for a connection
 
 
 @pytest.fixture(scope="module")
 def large_request(shared: tuple[Flask, Server]) -> bytes:
-    """A request for 100 articles of 200 KB each."""
+    """A request with a response of 20 MB."""
     app, _ = shared
     key = create_key(app, "Large")
     save_articles(app, *(article_json(number, contentHtml="x" * 200_000) for number in range(100)), customer="Large")
@@ -68,7 +68,7 @@ def large_request(shared: tuple[Flask, Server]) -> bytes:
 
 @pytest.fixture
 def start(shared: tuple[Flask, Server]) -> Iterator[Callable[..., Server]]:
-    """Start another service on the shared database, for a test that stops or configures it; kill it at the end."""
+    """Start services of the test's own on the shared database; kill them afterwards."""
     with ExitStack() as stack:
 
         def start(**environment: str) -> Server:
@@ -82,7 +82,7 @@ def start(shared: tuple[Flask, Server]) -> Iterator[Callable[..., Server]]:
 
 @pytest.fixture
 def new_log(site: Any) -> Callable[[], str]:
-    """Return what the shared service has logged since the test began."""
+    """Return a function that returns what the shared service has logged since the test began."""
     path = f"/begin/{site.customer.replace(' ', '-')}"
     get(site.server, path)
     site.server.wait_for_log(path)
@@ -99,7 +99,7 @@ def raw_request(path: str, method: str = "GET", **headers: str) -> bytes:
 
 
 def connect(server: Server, receive_buffer: int = 0) -> socket.socket:
-    """Open a connection. With a small buffer, the service has to keep what the client does not read."""
+    """Open a connection. With a small receive buffer, unread data stays in the service."""
     connection = socket.socket()
     connection.settimeout(20)
     if receive_buffer:
@@ -109,13 +109,13 @@ def connect(server: Server, receive_buffer: int = 0) -> socket.socket:
 
 
 def connect_all(stack: ExitStack, server: Server, number: int, **options: int) -> list[socket.socket]:
-    """Open connections that stay open until the end of the test."""
+    """Open connections that the stack closes."""
     return [stack.enter_context(connect(server, **options)) for _ in range(number)]
 
 
 @contextmanager
 def stalled_reader(server: Server, request: bytes) -> Iterator[socket.socket]:
-    """Yield a connection whose client reads nothing of the response."""
+    """Yield a connection whose client never reads the response."""
     with connect(server) as connection:
         connection.sendall(request)
         assert connection.recv(10, socket.MSG_PEEK)
@@ -130,13 +130,13 @@ def read_response(file: BufferedReader, *, has_body: bool = True) -> tuple[int, 
 
 
 def wait_until_closed(server: Server) -> None:
-    """Wait until the service, told to stop, takes no new connections."""
+    """Wait until a stopping service accepts no new connections."""
 
     def refuses_connections() -> bool:
         with socket.socket() as client:
             return client.connect_ex((server.host, server.port)) == errno.ECONNREFUSED
 
-    wait_for(refuses_connections, lambda: "It still takes connections.")
+    wait_for(refuses_connections, lambda: "still accepts connections")
 
 
 # --- Responses and connections
@@ -164,14 +164,14 @@ def test_responses_keep_the_connection_open(site):
         assert (status, headers["Connection"], file.read()) == (304, "close", b"")
 
 
-def test_search_may_be_sent_as_typed(site):
-    """Curl does not encode what is typed."""
+def test_search_may_be_unencoded_utf_8(site):
+    """As curl sends what is typed."""
     site.save(article_json(1, title="Café"), article_json(2))
     response = send(site.server, raw_request(f"{LISTS[1]}?q=CAFÉ", x_api_key=site.key, Connection="close"))
     assert b'"meta":{"total":1,' in response
 
 
-# --- Refused requests
+# --- Malformed requests
 
 
 def test_random_requests_cause_no_server_error(site):
@@ -193,7 +193,7 @@ def test_random_requests_cause_no_server_error(site):
     assert "Traceback" not in site.server.log()
 
 
-BAD_HEADERS = [
+MALFORMED_HEADERS = [
     b"Host: x\r\nno colon",
     b"Host: x\r\n: empty",
     b"Host: x\r\nContent-Length: " + b"9" * 4400,
@@ -207,18 +207,18 @@ BAD_HEADERS = [
     b"Host: x\r\nTransfer-Encoding: chunked\r\nTransfer-Encoding: chunked",
     b"Host: x\r\nTransfer-Encoding: chunked\r\n , chunked",
 ]
-BAD_START_LINES = [
+MALFORMED_START_LINES = [
     *(b"GET /healthz" + version for version in (b"", b" HTTP/2.0", b" HTTP/0.9", b" HTTP/1.10", b" HTTP/1.1 x")),
     *(b"GET %b HTTP/1.1" % target for target in (b"/a\0b", b"/a\tb", b"ftp://x/healthz", b"healthz", b"http://[")),
     b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03",  # TLS
 ]
-REFUSALS = {  # the title, the code and the requests of each status
+REJECTED_REQUESTS = {  # title, code and requests for each status
     400: (
         "Bad Request",
         "bad_request",
         [
-            *(b"GET / HTTP/1.1\r\n%b\r\n\r\n0\r\n\r\n" % headers for headers in BAD_HEADERS),
-            *(line + b"\r\nHost: x\r\n\r\n" for line in BAD_START_LINES),
+            *(b"GET / HTTP/1.1\r\n%b\r\n\r\n0\r\n\r\n" % headers for headers in MALFORMED_HEADERS),
+            *(line + b"\r\nHost: x\r\n\r\n" for line in MALFORMED_START_LINES),
             b"GET / HTTP/1.0\r\nConnection: keep-alive\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
         ],
     ),
@@ -239,9 +239,9 @@ REFUSALS = {  # the title, the code and the requests of each status
 }
 
 
-@pytest.mark.parametrize("status", REFUSALS)
-def test_malformed_request_is_refused_as_problem_details(site, new_log, status):
-    title, code, requests = REFUSALS[status]
+@pytest.mark.parametrize("status", REJECTED_REQUESTS)
+def test_malformed_request_gets_a_problem_document(site, new_log, status):
+    title, code, requests = REJECTED_REQUESTS[status]
     lines = (f" {status} {title}", "Content-Type: application/problem+json", "Connection: close")
     for data in requests:
         received = send(site.server, data)
@@ -258,16 +258,16 @@ def test_malformed_request_is_refused_as_problem_details(site, new_log, status):
     wait_for(lambda: len(logged(new_log())) == len(requests), new_log)
 
 
-def test_page_of_an_allowed_origin_may_read_refusals(site, start):
+def test_allowed_origin_can_read_errors_of_the_server(site, start):
     for server, expected in ((start(CORS_ORIGINS="https://www.example.com"), True), (site.server, False)):
         response = send(server, b"GET / HTTP/1.1\r\n\r\n")
         assert (b"\r\nAccess-Control-Allow-Origin: *\r\n" in response) == expected
 
 
-def test_valid_host_header_is_served(site):
+def test_unusual_but_valid_host_is_accepted(site):
     hosts = ("", "example.com:80", "example.com:", "[::1]:8000", "a_b", "127.0.0.1", "x%20y")
     heads = [f"1.1\r\nHost:{host}\r\nConnection: close" for host in hosts]
-    for head in (*heads, "1.0", "1.0\r\nConnection: keep-alive"):  # HTTP/1.0 needs no Host.
+    for head in (*heads, "1.0", "1.0\r\nConnection: keep-alive"):  # HTTP/1.0 needs no Host
         assert statuses(send(site.server, f"GET /healthz HTTP/{head}\r\n\r\n".encode())) == [200], head
 
 
@@ -284,8 +284,8 @@ def test_expect_continue_does_not_leak_key_to_next_request(site, headers):
             assert read_response(file)[0] == status
 
 
-def test_no_body_is_asked_for_by_100_continue(site):
-    """The response comes once a body has been sent anyway, and nothing before it."""
+def test_body_is_never_requested_with_100_continue(site):
+    """The response comes once the client has sent its body anyway, without an interim response."""
     with connect(site.server) as connection, connection.makefile("rb") as file:
         connection.sendall(HEALTH + raw_request("/healthz", "POST", Expect="100-continue", Content_Length="5"))
         found = [read_response(file)[0]]
@@ -293,15 +293,15 @@ def test_no_body_is_asked_for_by_100_continue(site):
         assert [*found, read_response(file)[0], read_response(file)[0]] == [200, 405, 200]
 
 
-# --- Clients that do not read, send nothing, or go away
+# --- Slow, idle and disconnecting clients
 
 
 @pytest.mark.sqlite  # without the cache it takes a minute
-def test_pipelining_clients_that_do_not_read_delay_nobody(site, new_log, large_request):
-    """There are more of them than threads, and each requests far more than the service buffers for it.
+def test_pipelining_stalled_clients_delay_no_one(site, new_log, large_request):
+    """There are more clients than threads, and each requests far more than the service buffers for it.
 
-    Other tests may keep the machine busy: a new client then may wait as long as that many small requests take. If each
-    connection got a copy of its response, it would take ten times as long.
+    On a busy machine a new client may wait as long as this many small requests take. Copying the response for each
+    connection would take ten times as long.
     """
     clients = 40
     site.save(article_json(1))
@@ -316,12 +316,12 @@ def test_pipelining_clients_that_do_not_read_delay_nobody(site, new_log, large_r
         with connections[-1].makefile("rb") as file:
             status, _, body = read_response(file)
             assert (status, len(body) > LARGE_BYTES) == (200, True)
-            assert file.read() == b""  # Further requests are not responded to: the client has to send them again.
+            assert file.read() == b""  # later requests get no response; the client has to repeat them
         assert new_log().count(" Large/") <= clients
 
 
 def seconds_of(request: Callable[[str], Any], path: str) -> float:
-    """Return the seconds that a request takes."""
+    """Return the duration of a successful request."""
     began = time.monotonic()
     assert request(path).status == 200
     return time.monotonic() - began
@@ -329,8 +329,8 @@ def seconds_of(request: Callable[[str], Any], path: str) -> float:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("sent", [b"GET /healthz HTTP/1.1\r\nx-api-key: half of a requ", b""])
-def test_idle_connections_keep_nobody_out(site, large_request, sent):
-    """If there are more connections than there may be, those that have been quiet for longest are closed."""
+def test_idle_connections_do_not_exclude_new_clients(site, large_request, sent):
+    """Above the limit, the connections that have been idle longest are closed."""
     with ExitStack() as stack:
         stack.enter_context(stalled_reader(site.server, large_request))
         idle = connect_all(stack, site.server, 900)
@@ -343,18 +343,9 @@ def test_idle_connections_keep_nobody_out(site, large_request, sent):
         assert idle[-1].recv(100).startswith(b"HTTP/1.1 ")
 
 
-def count_received(connection: socket.socket) -> int:
-    """Return how many bytes come until the service closes a connection."""
-    received = 0
-    with suppress(ConnectionResetError):
-        while chunk := connection.recv(1 << 20):
-            received += len(chunk)
-    return received
-
-
 @pytest.mark.slow
-def test_connections_without_progress_are_closed_in_time(start, large_request, tmp_path):
-    """A minute without progress closes an idle connection, and one that reads nothing of its responses."""
+def test_connections_without_progress_are_closed(start, large_request, tmp_path):
+    """After a minute, whether they send nothing or read nothing."""
     server = start(**fast_clock(tmp_path, 60))
     with stalled_reader(server, large_request * 2) as stalled, connect(server) as idle:
         idle.sendall(HEALTH)
@@ -363,10 +354,14 @@ def test_connections_without_progress_are_closed_in_time(start, large_request, t
             began = time.monotonic()
             assert file.read() == b""
         assert 0.5 < time.monotonic() - began < 8
-        assert count_received(stalled) < LARGE_BYTES  # This one was quiet for longer.
+        received = 0
+        with suppress(ConnectionResetError):
+            while chunk := stalled.recv(1 << 20):
+                received += len(chunk)
+        assert received < LARGE_BYTES
 
 
-def test_disconnecting_clients_leave_only_requests_in_the_log(site, new_log, large_request):
+def test_disconnects_do_not_clutter_the_log(site, new_log, large_request):
     for _ in range(5):
         with connect(site.server) as connection:
             connection.sendall(large_request * 3)
@@ -379,12 +374,12 @@ def test_disconnecting_clients_leave_only_requests_in_the_log(site, new_log, lar
 # --- The log
 
 
-def test_request_is_one_line_of_the_log_without_keys(site, new_log):
+def test_log_has_one_line_per_request_and_no_keys(site, new_log):
     ((key_id,),) = run_sql(site.server.database, "SELECT id FROM api_key WHERE hash = ?", hash_key(site.key))
     user, path = f"{site.customer}  /{key_id}", LISTS[0]
     hostile = "/no%0A%1B%5B31mwhere/".ljust(200, "x")
     site.save(article_json(1))
-    rename = "UPDATE customer SET name = ? WHERE name = ?"  # as no command does
+    rename = "UPDATE customer SET name = ? WHERE name = ?"  # no command accepts this name
     run_sql(site.server.database, rename, f"{site.customer}\n\x1b", site.customer)
     responses = {
         f"GET {path} 200 %d bytes {user}": site.get(LISTS[0] + f"?q=secret&x-api-key={site.key}"),
@@ -404,22 +399,22 @@ def test_request_is_one_line_of_the_log_without_keys(site, new_log):
 
 @pytest.mark.slow
 def test_log_level_warning_logs_no_requests(start):
-    """Not even if more of them come at once than there are threads, of which waitress would warn."""
+    """Not even waitress' warning if more requests arrive than there are threads."""
     server = start(LOG_LEVEL="warning", THREADS="1")
     assert all(side_by_side(lambda _: get(server, "/healthz").status == 200, range(30), 30))
     assert server.stop() == 0
     assert server.log() == ""
 
 
-def test_last_requests_are_in_the_log_after_a_stop(start):
-    """A thread writes the log, later."""
+def test_log_is_flushed_when_the_service_stops(start):
+    """A background thread writes the log."""
     server = start()
     assert [get(server, f"/request/{number}").status for number in range(50)] == [404] * 50
     assert server.stop() == 0
     assert re.findall(r"INFO GET /request/(\d+) 404 ", server.log()) == [str(number) for number in range(50)]
 
 
-def test_log_drops_its_oldest_lines_if_nobody_reads_it(monkeypatch):
+def test_log_drops_the_oldest_lines_if_stderr_is_not_read(monkeypatch):
     monkeypatch.setattr(log, "MAX_QUEUED_LINES", 100)
     reader, writer = os.pipe()
     handler = StderrHandler(writer)
@@ -433,12 +428,12 @@ def test_log_drops_its_oldest_lines_if_nobody_reads_it(monkeypatch):
     assert lines[-1].endswith("Z INFO line 4999")
 
 
-@pytest.mark.skipif(not Path("/dev/full").exists(), reason="/dev/full is a disk without room")
-def test_log_goes_on_once_the_disk_has_room_again(tmp_path):
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
+def test_log_resumes_once_the_disk_has_space_again(tmp_path):
     with open("/dev/full", "wb", buffering=0) as disk, (tmp_path / "log").open("wb") as file:
         handler = StderrHandler(disk.fileno())
         handler.emit(logging.makeLogRecord({"msg": "lost"}))
-        wait_for(lambda: not handler._queue, lambda: "It does not write.")
+        wait_for(lambda: not handler._queue, lambda: "nothing was written")
         time.sleep(0.05)
         os.dup2(file.fileno(), disk.fileno())
         handler.emit(logging.makeLogRecord({"msg": "written"}))
@@ -446,24 +441,12 @@ def test_log_goes_on_once_the_disk_has_room_again(tmp_path):
     assert "written" in (tmp_path / "log").read_text()
 
 
-def test_each_line_of_a_record_has_the_time_and_the_level(capfd):
+def test_each_line_of_a_log_record_has_time_and_level(capfd):
     handler = StderrHandler(2)
     handler.emit(logging.makeLogRecord({"msg": "from\nanother \x1b[31mtool", "levelname": "ERROR"}))
     handler.close()
     lines = capfd.readouterr().err.splitlines()
     assert [line.partition("Z ")[2] for line in lines] == ["ERROR from", "ERROR another  [31mtool"]
-
-
-@contextmanager
-def run_service(shared: tuple[Flask, Server], **options: Any) -> Iterator[subprocess.Popen[str]]:
-    """Run a service whose outputs are the test's own; it must end as soon as it is told to."""
-    with subprocess.Popen(**subprocess_args(shared[1].database, "app.py") | options) as process:
-        try:
-            yield process
-            process.terminate()
-            assert process.wait(timeout=5) == 0
-        finally:
-            process.kill()
 
 
 # --- Starting
@@ -493,8 +476,8 @@ def test_start_prints_the_database_without_its_password(app, capsys, monkeypatch
     assert capsys.readouterr().out.splitlines()[1] == "Database: postgresql+psycopg://ann:***@db/articles"
 
 
-def test_empty_database_prints_commands_that_fill_it(shared):
-    _, server = shared  # started on an empty database, whatever it holds by now
+def test_start_suggests_commands_for_an_empty_database(shared):
+    _, server = shared  # started on an empty database
     _, second, *others = server.printed().splitlines()
     assert second == f"Database: {make_url(database_url(server.database)).set(query={})!r}"
     assert "flask keys create CUSTOMER" in others[0]
@@ -502,9 +485,9 @@ def test_empty_database_prints_commands_that_fill_it(shared):
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(not Path("/dev/full").exists(), reason="/dev/full is a disk without room")
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
 @pytest.mark.parametrize("redirection", [">&- 2>&-", ">/dev/full 2>&1"])
-def test_service_runs_if_its_output_cannot_be_written(shared, redirection):
+def test_service_runs_without_a_writable_output(shared, redirection):
     with socket.create_server(("127.0.0.1", 0)) as listener:
         server = SimpleNamespace(host="127.0.0.1", port=listener.getsockname()[1])
 
@@ -514,8 +497,13 @@ def test_service_runs_if_its_output_cannot_be_written(shared, redirection):
         return False
 
     args = subprocess_args(shared[1].database, "app.py", prefix=["sh", "-c", f'exec "$@" {redirection}', "sh"])
-    with run_service(shared, **args | {"env": args["env"] | {"PORT": str(server.port)}}):
-        wait_for(responds, lambda: "It does not respond.")
+    with subprocess.Popen(**args | {"env": args["env"] | {"PORT": str(server.port)}}) as process:
+        try:
+            wait_for(responds, lambda: "no response")
+            process.terminate()
+            assert process.wait(timeout=5) == 0
+        finally:
+            process.kill()
 
 
 WITHOUT_POSIX = """
@@ -537,7 +525,7 @@ print("without POSIX", file=sys.stderr)
 
 @pytest.mark.slow
 def test_seed_and_service_run_without_posix(database, tmp_path):
-    """Windows has none of these modules and functions."""
+    """As on Windows."""
     (tmp_path / "sitecustomize.py").write_text(WITHOUT_POSIX)
     environment = {"PYTHONPATH": str(tmp_path)}
     seed = subprocess.run(**subprocess_args(database, "seed.py", "--articles", "10", **environment), timeout=30)
@@ -552,8 +540,8 @@ def test_seed_and_service_run_without_posix(database, tmp_path):
     assert all(" INFO GET " in line for line in lines)
 
 
-def test_several_commands_create_the_tables_at_once(database, monkeypatch, capsys):
-    monkeypatch.setenv("FLASK_RUN_FROM_CLI", "false")  # so that what the command sets is set back
+def test_concurrent_commands_create_the_tables(database, monkeypatch, capsys):
+    monkeypatch.setenv("FLASK_RUN_FROM_CLI", "false")  # the command sets it; undone after the test
     apps = [create_application(database) for _ in range(6)]
     ready = threading.Barrier(len(apps))
 
@@ -572,7 +560,7 @@ def test_several_commands_create_the_tables_at_once(database, monkeypatch, capsy
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, pytest.param(signal.SIGINT, marks=pytest.mark.slow)])
 def test_stop_completes_responses_in_flight(start, large_request, number):
-    """A slow reader receives all of a large response. Idle connections are closed meanwhile."""
+    """A slow reader receives its complete response, while idle connections are closed."""
     server = start()
     with connect(server) as idle, stalled_reader(server, large_request) as connection:
         server.process.send_signal(number)
@@ -586,8 +574,8 @@ def test_stop_completes_responses_in_flight(start, large_request, number):
     assert server.process.wait(timeout=5) == 0
 
 
-def test_stop_completes_requests_that_wait_to_be_read(start):
-    """A connection that was quiet for less than a second may have sent one. Each response is the connection's last."""
+def test_stop_completes_requests_not_yet_read(start):
+    """A recently active connection may have sent one already. Each gets its last response."""
     server = start()
     with ExitStack() as stack:
         connections = connect_all(stack, server, 20)
@@ -612,7 +600,7 @@ def test_stop_completes_requests_that_wait_to_be_read(start):
 
 
 @pytest.mark.slow
-def test_second_signal_stops_at_once(start, large_request):
+def test_second_signal_stops_immediately(start, large_request):
     server = start()
     with stalled_reader(server, large_request):
         server.process.send_signal(signal.SIGINT)
@@ -623,7 +611,7 @@ def test_second_signal_stops_at_once(start, large_request):
 
 @pytest.mark.slow
 def test_stop_waits_a_limited_time_for_a_stalled_reader(start, large_request, tmp_path):
-    """The clock runs ten times as fast: it waits for 0.8 seconds, and would close an idle connection after 6."""
+    """With a clock ten times as fast: 0.8 seconds, where an idle connection would be closed after 6."""
     server = start(**fast_clock(tmp_path, 10))
     with stalled_reader(server, large_request):
         began = time.monotonic()

@@ -1,4 +1,4 @@
-"""The database file under a running service: broken, replaced, locked, read-only, migrated, written to."""
+"""The database file under a running service: damaged, replaced, locked, read-only, full disk, killed writers."""
 
 import json
 import os
@@ -50,7 +50,7 @@ from sqlalchemy import create_engine
 
 pytestmark = pytest.mark.sqlite
 
-# The superuser may write everywhere; without these capabilities, permissions apply to it as to any user.
+# without capabilities, file permissions apply to root as well
 AS_A_USER = ["setpriv", "--bounding-set=-all", "--inh-caps=-all"] if os.geteuid() == 0 else []
 
 
@@ -62,7 +62,7 @@ class Service:
         self.wal = database.with_name(f"{database.name}-wal")
 
     def save(self, *articles: dict[str, Any]) -> None:
-        """Import articles and close the file, as a command that ends does."""
+        """Import articles and close the file, as a separate command would."""
         save_articles(self.app, *articles)
         close(self.app)
 
@@ -70,20 +70,20 @@ class Service:
         return run_sql(self.database, statement, *parameters)
 
     def titles(self) -> list[str]:
-        """Return the titles of a list, which has to be served now."""
+        """Return the titles of a successful list request."""
         response = get(self.server, LISTS[1] + "?orderBy=title&order=asc&take=100", x_api_key=self.key)
         assert response.status == 200, response.body
         return [article["title"] for article in json.loads(response.body)["data"]]
 
     def statuses(self) -> list[int]:
-        """Return the statuses of all endpoints."""
+        """Return the status of every endpoint and of /healthz."""
         responses = [get(self.server, path, x_api_key=self.key) for path in ENDPOINTS]
         return [response.status for response in (*responses, get(self.server, "/healthz"))]
 
 
 @pytest.fixture(scope="module")
 def services(template: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[str], Service]]:
-    """Services that the module's tests share, one for each cache size, started when they are first needed."""
+    """Services shared by the module's tests, one per cache size, started on first use."""
     with ExitStack() as stack:
 
         @cache
@@ -102,12 +102,12 @@ def services(template: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterat
 
 @pytest.fixture
 def service(request: pytest.FixtureRequest, services: Any) -> Iterator[Service]:
-    """A shared service without articles, which must be in order again when the test ends."""
+    """A shared service without articles, which must work again when the test ends."""
     service = services(getattr(request, "param", "64"))
-    # The copy that repaired the database in another test may have a rollback journal.
+    # another test may have left a copy with a rollback journal
     for statement in ("PRAGMA journal_mode = WAL", "DELETE FROM article", "VACUUM", "PRAGMA wal_checkpoint(TRUNCATE)"):
         service.sql(statement)
-    assert service.statuses() == [200] * 4  # It has the file open from now on.
+    assert service.statuses() == [200] * 4  # opens the file
     yield service
     try:
         assert service.statuses() == [200] * 4
@@ -125,7 +125,7 @@ with_and_without_cache = pytest.mark.parametrize(
 
 @pytest.fixture
 def own_service(app: Flask, key: str, database: Path, start: Callable[..., Server]) -> Callable[..., Service]:
-    """Start a service of the test's own, with settings of its environment."""
+    """Start a service of the test's own, with settings as environment variables."""
 
     def own_service(*prefix: str, database: Path = database, **environment: str) -> Service:
         close(app)
@@ -146,7 +146,7 @@ def assert_unavailable(service: Service) -> None:
 
 
 def copy_of(database: Path, name: str = "copy.db", mode: str = "DELETE") -> Path:
-    """Copy a database into a single file with this journal mode; return the copy's path."""
+    """Copy a database into one file with this journal mode; return its path."""
     copy = database.parent / name
     copy.unlink(missing_ok=True)
     with closing(sqlite3.connect(database)) as connection:
@@ -156,15 +156,15 @@ def copy_of(database: Path, name: str = "copy.db", mode: str = "DELETE") -> Path
     return copy
 
 
-def move_away(database):
-    database.rename(database.parent / "away.db")
+def rename(database):
+    database.rename(database.parent / "renamed.db")
 
 
-def put_back(database, _copy):
-    (database.parent / "away.db").rename(database)
+def rename_back(database, _copy):
+    (database.parent / "renamed.db").rename(database)
 
 
-def make_a_folder(database):
+def replace_by_folder(database):
     database.unlink()
     database.mkdir()
 
@@ -205,25 +205,25 @@ def allow(database, _copy):
 
 @with_and_without_cache
 @pytest.mark.parametrize(
-    ("break_it", "repair"),
+    ("damage", "repair"),
     [
-        (move_away, put_back),
+        (rename, rename_back),
         (halve, move_over),
         (overwrite_after_first_page, copy_over),
         (forbid, allow),
-        pytest.param(make_a_folder, move_over, marks=pytest.mark.slow),
+        pytest.param(replace_by_folder, move_over, marks=pytest.mark.slow),
         *(
             pytest.param(*pair, marks=pytest.mark.slow)
             for pair in product((remove, truncate, halve, overwrite), (copy_over, move_over, restore))
         ),
     ],
 )
-def test_broken_database_is_a_503_until_it_is_repaired(service, break_it, repair):
+def test_damaged_database_is_a_503_until_it_is_repaired(service, damage, repair):
     service.save(*(article_json(number) for number in range(90)))
     copy = copy_of(service.database)
     assert len(service.titles()) == 90
     for _ in range(2):
-        break_it(service.database)
+        damage(service.database)
         exists = service.database.exists()
         for _ in range(3):
             assert_unavailable(service)
@@ -237,12 +237,12 @@ def test_broken_database_is_a_503_until_it_is_repaired(service, break_it, repair
 
 @pytest.mark.slow
 @pytest.mark.parametrize("query", ["?timeout=0.1", ""])
-def test_locked_database_is_a_503_until_it_is_released(own_service, run, save, database, query):
-    """SQLite waits for 5 seconds unless the URL has another timeout."""
+def test_locked_database_is_a_503_until_the_lock_ends(own_service, run, save, database, query):
+    """SQLite's default timeout is 5 seconds."""
     save(article_json(1))
     copy = copy_of(database)
     service = own_service(DATABASE_URL=database_url(database) + query)
-    os.replace(copy, database)  # in WAL mode a writer cannot keep readers out
+    os.replace(copy, database)  # in WAL mode, a writer would not block readers
     assert service.titles() == ["Title 1"]
     with closing(sqlite3.connect(database, isolation_level=None)) as connection:
         connection.execute("BEGIN EXCLUSIVE")
@@ -256,13 +256,13 @@ def test_locked_database_is_a_503_until_it_is_released(own_service, run, save, d
 @with_and_without_cache
 @pytest.mark.parametrize("replace", [copy_over, move_over, remove_wal_and_copy_over, restore])
 def test_replaced_database_is_served_at_once(service, replace):
-    """Files of the same size replace each other, in either journal mode, and one that was changed meanwhile."""
+    """The files have the same size and different journal modes; the database is changed in between."""
     service.save(*(article_json(number, title="First") for number in range(50)))
     first, second = copy_of(service.database, "first.db"), copy_of(service.database, "second.db", mode="WAL")
     run_sql(second, "UPDATE article SET title = 'Other'")
     assert first.stat().st_size == second.stat().st_size
     for round_ in range(4):
-        if replace in (copy_over, move_over):  # SQLite would apply a WAL with commits to the new file
+        if replace in (copy_over, move_over):  # otherwise SQLite would apply the WAL to the new file
             service.save(*(article_json(number, title="Later") for number in range(60)))
             assert service.wal.stat().st_size == 0
         else:
@@ -276,8 +276,8 @@ def test_replaced_database_is_served_at_once(service, replace):
 
 
 @with_and_without_cache
-def test_commit_in_the_wal_survives_an_identical_new_file(service):
-    """The service leaves the WAL to SQLite, which applies it to the new file."""
+def test_wal_survives_replacement_by_an_identical_file(service):
+    """The service never deletes the WAL, and SQLite applies it to the new file."""
     service.save(article_json(1, title="Old"))
     service.sql("UPDATE article SET title = 'Committed'")
     wal = service.wal.read_bytes()
@@ -289,7 +289,7 @@ def test_commit_in_the_wal_survives_an_identical_new_file(service):
 
 
 def read_names(service: Service, path: str, counts: dict[str, int], end: float) -> list[Any]:
-    """Read a path until then; return the name in each response, 503, or what mixes two databases."""
+    """Request a path until `end`; return the database name in each response, 503, or details of a mixture."""
     found: list[Any] = []
     while time.monotonic() < end:
         response = get(service.server, f"{path}?take=100", x_api_key=service.key)
@@ -307,7 +307,7 @@ def read_names(service: Service, path: str, counts: dict[str, int], end: float) 
 
 @pytest.mark.slow
 def test_response_never_mixes_two_databases_under_load(own_service, save, sql, database):
-    """Readers at full speed get one database or another while files of several megabytes are restored."""
+    """Databases of several megabytes are restored while clients read."""
     counts, copies = {"first": 90, "second": 60, "third": 100}, {}
     for name, count in counts.items():
         sql("DELETE FROM article")
@@ -332,7 +332,7 @@ def test_response_never_mixes_two_databases_under_load(own_service, save, sql, d
 
 @pytest.fixture
 def read_only(tmp_path: Path) -> Iterator[Callable[[Path], Path]]:
-    """Move a database where it can only be read; return its new path."""
+    """Move a database into a read-only folder; return its new path."""
     folder = tmp_path / "folder"
     folder.mkdir()
 
@@ -353,14 +353,14 @@ def test_command_without_write_permission_fails_in_one_line(app, key, database, 
     close(app)
     moved = read_only(copy_of(database))
     moved.chmod(mode)
-    listing, refused = (
+    listing, creation = (
         subprocess.run(**subprocess_args(moved, "-m", "flask", *command, prefix=AS_A_USER), timeout=60)
         for command in (["keys", "list"], ["keys", "create", "Acme"])
     )
     assert (listing.returncode, listing.stderr) == (0, "")
-    assert refused.returncode == 1
-    assert "permission" in refused.stderr
-    assert refused.stderr.count("\n") == 1
+    assert creation.returncode == 1
+    assert "permission" in creation.stderr
+    assert creation.stderr.count("\n") == 1
 
 
 def make_newer(database):
@@ -375,7 +375,7 @@ def make_foreign(database, mode="DELETE"):
 
 
 def write_text(database):
-    database.write_text("This is no database, whatever its name says. " * 50)
+    database.write_text("Not a database. " * 100)
 
 
 FOREIGN = "{} is another program's database. Correct DATABASE_URL.\n"
@@ -390,7 +390,7 @@ FOREIGN = "{} is another program's database. Correct DATABASE_URL.\n"
         (write_text, "The database {} cannot be used (file is not a database)."),
     ],
 )
-def test_unusable_database_is_refused_and_left_alone(app, run, client, save, database, make_unusable, message):
+def test_unusable_database_is_rejected_and_unchanged(app, run, client, save, database, make_unusable, message):
     save(article_json(1))
     backup = database.with_name("backup.db")
     assert run("database", "backup", backup).exit_code == 0
@@ -415,14 +415,14 @@ def test_unusable_database_is_refused_and_left_alone(app, run, client, save, dat
 
 
 def start_command(service: Service, group: str, size: int, round_: int) -> int:
-    """Start an import or a restore that gives every article another title; return its process."""
+    """Start an import or a restore that changes every title; return its process id."""
     if group == "database":
         path = copy_of(service.database)
         run_sql(path, "UPDATE article SET title = ?", f"Round {round_}")
     else:
         path = service.database.with_name("new.json")
         path.write_text(json.dumps([minimal_json(number, title=f"Round {round_}") for number in range(size)]))
-    child = os.fork()  # far faster than a new process
+    child = os.fork()  # much faster than a new process
     if child:
         return child
     command = ["restore", path, "--yes"] if group == "database" else ["import", path]
@@ -441,7 +441,7 @@ def start_command(service: Service, group: str, size: int, round_: int) -> int:
     ],
 )
 def test_killed_command_leaves_the_old_or_the_new_state(service, group, kills, fewest, size):
-    """Commands are killed at random moments, some of them after their end, by a signal that cannot be caught."""
+    """SIGKILL at random moments, sometimes only after the command has ended."""
     started = time.monotonic()
     first = start_command(service, "articles", size, 0)
     assert os.waitstatus_to_exitcode(os.waitpid(first, 0)[1]) == 0
@@ -454,8 +454,8 @@ def test_killed_command_leaves_the_old_or_the_new_state(service, group, kills, f
         time.sleep(chance.uniform(0.2, 1) * latest)
         os.kill(child, signal.SIGKILL)
         outcomes.append(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
-        latest *= 1.3 if outcomes[-1] else 1 / 1.3  # so that about half of the commands end before, on any machine
-        # Opening the database comes first: only recovery finds a commit whose writer was killed just before the end.
+        latest *= 1.3 if outcomes[-1] else 1 / 1.3  # about half of the commands are killed, on any machine
+        # opening the database recovers a commit whose writer was killed just before its end
         titles = set(service.titles())
         (now,) = service.sql("SELECT count(*), min(title), max(title) FROM article")
         new = new_size, f"Round {round_}", f"Round {round_}"
@@ -468,10 +468,10 @@ def test_killed_command_leaves_the_old_or_the_new_state(service, group, kills, f
 
 
 @pytest.mark.slow
-def test_import_on_a_full_disk_writes_nothing_and_reports_it(service, tmp_path):
+def test_import_on_a_full_disk_is_rolled_back(service, tmp_path):
     service.save(*(article_json(number) for number in range(50)))
     path = tmp_path / "new.jsonl"
-    short = (minimal_json(number) for number in range(100, 1300))  # there is room for these
+    short = (minimal_json(number) for number in range(100, 1300))  # these still fit
     long = (minimal_json(number, contentHtml="x" * 80_000) for number in range(20, 80))
     path.write_text(json_lines([*short, *long]))
 
@@ -496,18 +496,18 @@ def test_import_on_a_full_disk_writes_nothing_and_reports_it(service, tmp_path):
 
 @pytest.fixture
 def small_disk(tmp_path: Path) -> Iterator[Path]:
-    """A folder with a file system of four megabytes."""
+    """A file system of four megabytes."""
     folder = tmp_path / "disk"
     folder.mkdir()
     mount = ["mount", "-t", "tmpfs", "-o", "size=4m", "tmpfs", str(folder)]
     if not shutil.which("mount") or subprocess.run(mount, capture_output=True).returncode:
-        pytest.skip("This user may not mount a file system.")
+        pytest.skip("mounting a file system needs root")
     yield folder
     subprocess.run(["umount", "--lazy", str(folder)], check=True)
 
 
-def test_disk_that_fills_up_after_the_start_does_not_stop_reads(app, save, key, database, small_disk):
-    """No request comes before the disk is full."""
+def test_disk_full_after_the_start_does_not_stop_reads(app, save, key, database, small_disk):
+    """Not even if no request came before."""
     save(article_json(1))
     close(app)
     copy = Path(shutil.copy(database, small_disk))
@@ -537,8 +537,8 @@ server.serve_forever()
 """
 
 
-def test_forked_processes_serve_every_commit_at_once(app, save, key, database):
-    """They are forked once the application is created, as gunicorn --preload does."""
+def test_forked_processes_see_every_commit_at_once(app, save, key, database):
+    """Forked after the application was created, as by gunicorn --preload."""
     save(article_json(1))
     close(app)
     arguments = subprocess_args(database, "-c", SERVE_IN_TWO_PROCESSES) | {"stderr": subprocess.DEVNULL}
@@ -554,8 +554,8 @@ def test_forked_processes_serve_every_commit_at_once(app, save, key, database):
             os.killpg(process.pid, signal.SIGKILL)
 
 
-def test_other_engines_in_the_process_keep_their_writes(app, tmp_path):
-    """Listeners on all engines would begin transactions that an engine in AUTOCOMMIT never ends."""
+def test_other_engines_in_the_process_are_unaffected(app, tmp_path):
+    """A listener on all engines would begin transactions that an AUTOCOMMIT engine never commits."""
     engine = create_engine(f"sqlite:///{tmp_path}/other.db", isolation_level="AUTOCOMMIT")
     with engine.connect() as connection:
         connection.exec_driver_sql("CREATE TABLE note (text TEXT)")
@@ -564,9 +564,8 @@ def test_other_engines_in_the_process_keep_their_writes(app, tmp_path):
     assert run_sql(tmp_path / "other.db", "SELECT text FROM note") == [("kept",)]
 
 
-@pytest.mark.sqlite
-def test_command_that_fills_an_empty_file_reports_it(database):
-    """It may have been truncated by accident, and every key is rejected from then on."""
+def test_creating_tables_in_an_empty_file_is_reported(database):
+    """The file may have been truncated by accident."""
     database.touch()
     with application(database) as app:
         first, second = (run_command(app, "keys", "list") for _ in range(2))
