@@ -26,6 +26,7 @@ class FileLinks:
         self.page = f"{self.site}/{url_folder(path, folder.root)}{page}"
         self.missing: dict[str, None] = {}
         self.guessed: dict[str, None] = {}
+        self._slugs: dict[tuple[str, ...], str | None] = {}  # by targets, because links repeat
 
     def change(self, attribute: str, url: str) -> str:
         """Return the URL that a link leads to on the site, or the same URL if it is not known."""
@@ -52,17 +53,21 @@ class FileLinks:
         return urljoin(self.page, url) if target.startswith("../") else url
 
     def _find_slug(self, *targets: str) -> str | None:
-        """Return the slug of the first target that is imported.
+        """Return the slug of the first target that is imported, or None."""
+        if targets not in self._slugs:
+            self._slugs[targets] = next(filter(None, map(self._slug_at, targets)), None)
+        return self._slugs[targets]
+
+    def _slug_at(self, target: str) -> str | None:
+        """Return the slug of an imported file.
 
         A path may be relative to the file, to the imported folder, or to the folder above, as in /blog/first.md.
         """
-        root = self.folder.root
-        for target in targets:
-            below = target.lstrip("/")
-            for path in (self.path.parent / target, root / below, root.absolute().parent / below):
-                file = self.folder.find(os.path.abspath(path))
-                if file and (slug := self.folder.slug_of(file)):
-                    return slug
+        root, below = self.folder.root, target.lstrip("/")
+        for path in (self.path.parent / target, root / below, root.absolute().parent / below):
+            file = self.folder.find(os.path.abspath(path))
+            if file and (slug := self.folder.slug_of(file)):
+                return slug
         return None
 
     def note(self, article: SourceArticle) -> None:

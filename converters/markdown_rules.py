@@ -13,7 +13,7 @@ from converters.components import match_component, quote_props, quote_tag
 
 KEPT_IN_ID = "Nd", "Pc"  # decimal digits, and connectors such as the underscore
 # {#id}, {#id .class} or {.class} at the end of a heading, as Hugo and Pandoc take them
-HEADING_ATTRIBUTES = re.compile(r"\s*\{:?\s*([#.][\w:.-]+(?:\s+[#.][\w:.-]+)*)\s*\}\s*\Z")
+HEADING_ATTRIBUTES = re.compile(r"\s*\{:?\s*([#.][^\s{}]+(?:\s+[#.][^\s{}]+)*)\s*\}\s*\Z")
 # Jekyll's {% highlight python %} and Hugo's {{< highlight python >}}
 HIGHLIGHT = re.compile(r"""(?:\{%-?|\{\{[<%])\s*highlight\s+["']?([\w+#.-]+)[^}]*\}?\}[ \t]*""")
 END_OF_HIGHLIGHT = re.compile(r"(?:\{%-?\s*endhighlight\s*-?%\}|\{\{[<%]\s*/\s*highlight\s*[>%]\}\})[ \t]*\Z")

@@ -179,3 +179,10 @@ ORDINARY_HTML = """
 def test_ordinary_text_and_html_are_not_reported(importer, name, text):
     importer.write({name: post("", text)})
     assert importer.imports(name) == ""
+
+
+@pytest.mark.parametrize("id", ["ที่อยู่", "कीमत", "가격"])
+def test_explicit_heading_ids_work_in_every_script(importer, id):
+    importer.write({"a.md": f"---\ntitle: A\ndate: 2026-01-01\n---\n## Prices {{#{id}}}\n"})
+    assert importer.imports("a.md") == ""
+    assert importer.only()["contentHtml"] == f'<h2 id="{id}">Prices</h2>'
