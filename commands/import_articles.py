@@ -74,7 +74,7 @@ def import_articles(
 
     _check_usage(sources, key, flags)
     options = SourceOptions(site or current_app.config["SITE_URL"], timezone or current_app.config["TIMEZONE"])
-    report = ImportReport(has_site=bool(options.site))
+    report = ImportReport()
     counts = _import(sources, customer, key, options, report, redirects, flags)
     _echo_result(report, counts, flags)
 

@@ -107,17 +107,17 @@ def _find_mistake(where: str, post: Row) -> Mistake | None:
 
 def _convert(where: str, post: Row, tags: list[str], options: SourceOptions) -> SourceArticle:
     """Convert a post, and report the columns that the article does not use."""
-    base, html = f"{options.site.rstrip('/')}/", post.pop("html", None)
+    base, html = options.base or "/", post.pop("html", None)
     public_html = MEMBERS_BLOCK.sub("", html or "")
     draft_reason, id = _take_draft_reason(post), str(post["id"])
     article = normalize_article(where, _take_fields(post, tags, base), options)
-    article.fields["contentHtml"] = complete_urls(article, SITE.sub(lambda _: base, public_html), options.site)
+    article.fields["contentHtml"] = complete_urls(article, SITE.sub(lambda _: base, public_html), options.base)
     article.has_own_id, article.former_id = "id" in article.fields, id
     article.old_urls = [f"{base}{article.fields['slug']}/"] if "slug" in article.fields else []
     if draft_reason:
         article.fields["status"] = "draft"
         article.notes.append(draft_reason)
-    _note_differences(article, html, public_html, options.site)
+    _note_differences(article, html, public_html)
     for name in (*(f"tag {tag}" for tag in tags if tag.startswith("#")), *_unused_columns(post)):
         article.drop(DROPPED, name)
     return article
@@ -159,7 +159,7 @@ def _utc(time: Any) -> str:
     return f"{text}Z" if re.fullmatch(r"\d{4}-\d\d-\d\d[T ][\d:.]+", text) else text
 
 
-def _note_differences(article: SourceArticle, html: str | None, public_html: str, site: str) -> None:
+def _note_differences(article: SourceArticle, html: str | None, public_html: str) -> None:
     """Note missing and changed content."""
     if html is None:
         article.note("Drafts that are empty because the export has no HTML for them")
@@ -167,8 +167,6 @@ def _note_differences(article: SourceArticle, html: str | None, public_html: str
         article.note("Published without any content")
     if public_html != (html or ""):
         article.note("Parts for members were removed")
-    if not site and SITE.search(public_html):
-        article.note("Links and pictures that lack your site. Name it with --site or SITE_URL")
 
 
 def _unused_columns(post: Row) -> Iterator[str]:

@@ -14,7 +14,7 @@ from converters.markup import note_markup
 from converters.old_urls import take_old_urls
 from converters.publication import DECISIVE, take_publication
 from converters.records import DATE_FIELDS, FIELD_BY_ALIAS, SourceArticle, SourceOptions
-from converters.site_urls import complete_article_urls
+from converters.site_urls import complete_banner, complete_urls
 from converters.slugs import normalize_slug, slug_from_title
 from converters.unused_fields import DROPPED, EMPTY, UnusedFields
 
@@ -49,9 +49,16 @@ def normalize_article(
     _set_slug(article, slug)
     take_old_urls(article, unused, options, folder)
     unused.drop_rest()
-    complete_article_urls(article, urljoin(f"{options.site.rstrip('/')}/", folder) if options.site else "")
+    _complete_urls(article, urljoin(options.base, folder) if options.site else "")
     note_markup(article)
     return article
+
+
+def _complete_urls(article: SourceArticle, base: str) -> None:
+    """Complete the URLs of an article's banner and content."""
+    complete_banner(article, base)
+    if isinstance(html := article.fields.get("contentHtml"), str):
+        article.fields["contentHtml"] = complete_urls(article, html, base, has_source_files=True)
 
 
 def _take_categories(article: SourceArticle, unused: UnusedFields) -> None:

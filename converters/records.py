@@ -30,6 +30,11 @@ class SourceOptions(NamedTuple):
     site: str  # completes relative URLs; may be empty
     zone: tzinfo  # for dates without one
 
+    @property
+    def base(self) -> str:
+        """The site with a slash at its end, or ""."""
+        return f"{self.site.rstrip('/')}/" if self.site else ""
+
 
 class Note(NamedTuple):
     """Something to report about an article. Notes of one `kind` share a line; `detail` distinguishes them."""
@@ -61,6 +66,7 @@ class SourceArticle:
     matches_slug: bool = True  # identified by its slug if no stored article has its id
     has_own_id: bool = False  # `id` comes from the source system, as in WordPress and Ghost
     former_id: str = ""  # the id that version 1.2.1 and older gave this article
+    urls_completed: bool = False  # relative URLs were completed with a site
     old_urls: list[str] = field(default_factory=list)  # absolute, or paths below the old site
 
     def note(self, kind: str, detail: str = "") -> None:

@@ -6,41 +6,36 @@ from urllib.parse import urljoin
 from content.urls import change_urls, complete_url
 from converters.records import SourceArticle
 
-UNBUILT_PICTURES = "Pictures whose path begins with ../, which only your site's build can find"
+UNRESOLVED = "Pictures whose path begins with ../, which were not completed. Write absolute URLs"
 
 
-def complete_article_urls(article: SourceArticle, base: str) -> None:
-    """Complete the URLs in an article's content and that of its banner. Without a `base` they stay relative."""
-
-    def complete(attribute: str, url: str) -> str:
-        if attribute != "href" and url.startswith("../"):
-            article.note(UNBUILT_PICTURES)
-            return url
-        return url if attribute == "href" and is_source_file(url) else complete_url(url, base)
-
-    banner, html = article.fields.pop("bannerUrl", ""), article.fields.get("contentHtml")
-    url = re.sub("^//", "https://", complete("src", banner)) if banner else ""
+def complete_banner(article: SourceArticle, base: str) -> None:
+    """Complete the URL of an article's banner. A banner without an absolute URL is dropped."""
+    banner = article.fields.pop("bannerUrl", "")
+    url = banner if banner.startswith("../") else complete_url(banner, base)
+    url = re.sub("^//", "https://", url)
     if url.startswith(("http://", "https://")):
         article.fields["bannerUrl"] = url
     elif url:
         article.drop("Banners without an absolute URL (write it, or set --site or SITE_URL)", banner[:80])
-    if isinstance(html, str):
-        article.fields["contentHtml"] = change_urls(html, complete)
 
 
-def complete_urls(article: SourceArticle, html: str, site: str) -> str:
-    """Return HTML that another system has rendered: no Markdown, no templates, no links to files.
+def complete_urls(article: SourceArticle, html: str, base: str, *, has_source_files: bool = False) -> str:
+    """Return an article's HTML with completed URLs. Without a `base`, which ends with a slash, they stay relative.
 
-    Relative URLs are completed with the site, if it is known.
+    `has_source_files` keeps links to files that the site is built from.
     """
-    base = f"{site.rstrip('/')}/" if site else ""
     root = urljoin(base, "/").rstrip("/")
+    article.urls_completed = "//" in base  # an absolute URL
 
     def complete(attribute: str, url: str) -> str:
-        if url.startswith("/") and not url.startswith("//"):  # most relative URLs; urljoin is slow
+        if has_source_files and attribute == "href" and is_source_file(url):
+            return url
+        if url.startswith("/") and not url.startswith("//") and "{" not in url:  # most relative URLs; urljoin is slow
             return root + url.strip().replace(" ", "%20")
         if attribute != "href" and url.startswith("../"):
-            article.note("Pictures whose path begins with ../, which stay as they are")
+            if article.urls_completed:
+                article.note(UNRESOLVED)
             return url
         return complete_url(url, base)
 

@@ -32,7 +32,7 @@ def read_wordpress(sources: Iterable[str], options: SourceOptions) -> Converted:
         except (SourceError, OSError) as error:
             yield unreadable(source, error)
     for source, blog in readable:
-        yield from _read_file(source, blog, options if options.site else options._replace(site=blog.url))
+        yield from _read_file(source, blog, options)
     for blog in blogs.values():
         for title in blog.unused_patterns():
             yield IgnoredItem(NOT_IMPORTED, title, "synced patterns that no post contains", "pattern")

@@ -45,9 +45,10 @@ def convert_post(where: str, item: Item, blog: Blog, options: SourceOptions) -> 
     if content.uses_footnotes:
         del item.meta["footnotes"]
     title, number, link = plain_title(item.take("title")) or NO_TITLE, item.take("post_id"), item.take("link")
-    article = normalize_article(where, _take_fields(item, blog, title, number), options)
+    completing = options._replace(site=options.site or blog.url)
+    article = normalize_article(where, _take_fields(item, blog, title, number), completing)
     # A title is text here, and WordPress' content has no templates.
-    article.fields |= {"title": title, "contentHtml": complete_urls(article, content.html, options.site)}
+    article.fields |= {"title": title, "contentHtml": complete_urls(article, content.html, completing.base)}
     # Every WordPress counts from 1, and version 1.2.1 had ids without the blog.
     article.has_own_id, article.former_id = True, f"wordpress-{number}"
     article.old_urls = [link] if link else []

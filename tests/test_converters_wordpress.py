@@ -612,3 +612,10 @@ def test_post_for_some_readers_becomes_a_draft(importer, meta, status):
     printed = importer.imports("export.xml")
     assert importer.only()["status"] == status
     assert ("not everyone may read them" in printed) == (status == "draft")
+
+
+@pytest.mark.parametrize("options", [[], ["--site", SITE]])
+def test_pictures_above_the_page_are_reported_once(importer, options):
+    importer.write({"export.xml": wordpress({"post_name": "a", "content": "<img src='../b.jpg'>"}, attachments=())})
+    (line,) = importer.imports("export.xml", *options).splitlines()
+    assert "../" in line

@@ -54,9 +54,7 @@ Names = dict[Note, list[str]]  # slugs or names of files
 class ImportReport:
     """The report of one import, printed at its end."""
 
-    def __init__(self, *, has_site: bool = False) -> None:
-        """`has_site`: whether converters complete relative URLs with a site."""
-        self.has_site = has_site
+    def __init__(self) -> None:
         self.mistakes = 0
         self.invalid = 0  # articles
         self.is_incomplete = False  # a source could not be read to its end
@@ -103,11 +101,10 @@ class ImportReport:
     def describe(self, article: SourceArticle, row: dict[str, Any]) -> None:
         """Record what there is to report about a new or changed article and its row."""
         notes = [*article.notes, *map(Note, warnings_about(row))]
-        is_converted = bool(article.names)
         # With a site, converters report the URLs that they cannot complete.
-        if not (is_converted and self.has_site) and has_relative_urls(row["content_html"]):
-            hint = "Write absolute URLs" + (", or name your site with --site" if is_converted else "")
-            notes.append(Note(f"Pictures or links whose URLs are relative. {hint}"))
+        if not article.urls_completed and has_relative_urls(row["content_html"]):
+            hint = ", or set your site's URL with --site or SITE_URL" if article.names else ""
+            notes.append(Note(f"Links and pictures with relative URLs. Write absolute URLs{hint}"))
         for note in dict.fromkeys(notes):
             self.noticeable[note].append(row["slug"])
         for note in dict.fromkeys(article.dropped):
