@@ -28,7 +28,8 @@ CAPTION = re.compile(
     rf"\[caption(?<!\[\[caption)([^\[\]]*+)\]\s*((?:<a{ATTRIBUTES}\s*)?<img{ATTRIBUTES}(?:\s*</a>)?)"
     r"((?:[^\[]|\[(?!/?caption))*)\[/caption\]"
 )
-CAPTION_TEXT = re.compile(r"""\scaption=(["'])(.*?)\1""")
+ATTRIBUTE = re.compile(r"""\s(align|caption|class|id|width)=(?:"([^"]*)"|'([^']*)'|([^\s"']+))""")
+NOT_IN_CLASS = re.compile(r"[^\w -]", re.ASCII)
 URL = r"""(https?://[^\s<>"\[\]]+)"""
 EMBED = re.compile(r"\[embed(?<!\[\[embed)[^\[\]]*+\]\s*([^\s\[\]<>]+)\s*\[/embed\]")
 # a URL alone on a line, or in a paragraph
@@ -159,9 +160,18 @@ def _protect_code(html: str, kept: list[str]) -> str:
 
 
 def _figure(caption: re.Match[str]) -> str:
-    attribute = CAPTION_TEXT.search(caption[1])
-    text = attribute[2] if attribute else caption[3].strip()
-    return f"<figure>{caption[2]}<figcaption>{text}</figcaption></figure>"
+    """Return a caption as WordPress shows it in themes that support HTML5."""
+    attributes = {name: "".join(values) for name, *values in ATTRIBUTE.findall(caption[1])}
+    id, align, classes = (
+        NOT_IN_CLASS.sub("", attributes.get(name, default))
+        for name, default in (("id", ""), ("align", "alignnone"), ("class", ""))
+    )
+    width = re.match("[1-9][0-9]{0,4}", attributes.get("width", ""))
+    start = f' id="{id.replace(" ", "")}"' if id else ""
+    start += f' style="width: {width[0]}px"' if width else ""
+    start += f' class="{" ".join(f"wp-caption {align} {classes}".split())}"'
+    text = attributes.get("caption", caption[3].strip())
+    return f'<figure{start}>{caption[2]}<figcaption class="wp-caption-text">{text}</figcaption></figure>'
 
 
 def _link_embeds(html: str) -> str:

@@ -128,14 +128,17 @@ def import_contents(importer, *contents):
 
 EMBEDS = {
     '[caption id="a" width="300"]<a href="https://a.b/c"><img src="/a.jpg" /></a> A [a, b] <em>day</em>[/caption]': (
-        f'<figure><a href="https://a.b/c"><img src="{SITE}/a.jpg" /></a><figcaption>A [a, b] <em>day</em></figcaption>'
-        "</figure>"
+        '<figure id="a" style="width: 300px" class="wp-caption alignnone">'
+        f'<a href="https://a.b/c"><img src="{SITE}/a.jpg" /></a>'
+        '<figcaption class="wp-caption-text">A [a, b] <em>day</em></figcaption></figure>'
     ),
     """[caption id="a" caption="It's x"]<img src="https://a.b/a.jpg">[/caption]""": (
-        """<figure><img src="https://a.b/a.jpg"><figcaption>It's x</figcaption></figure>"""
+        """<figure id="a" class="wp-caption alignnone"><img src="https://a.b/a.jpg">"""
+        """<figcaption class="wp-caption-text">It's x</figcaption></figure>"""
     ),
     '[caption width="3"]<img src="https://a.b/a.jpg" alt="A > B"> A [/caption]': (
-        '<figure><img src="https://a.b/a.jpg" alt="A > B"><figcaption>A</figcaption></figure>'
+        '<figure style="width: 3px" class="wp-caption alignnone"><img src="https://a.b/a.jpg" alt="A > B">'
+        '<figcaption class="wp-caption-text">A</figcaption></figure>'
     ),
     "See\n\n[embed width=3]https://v.example/1?a=b&c[/embed]": (
         '<p>See</p>\n<p><a href="https://v.example/1?a=b&c">https://v.example/1?a=b&c</a></p>'
@@ -619,3 +622,21 @@ def test_pictures_above_the_page_are_reported_once(importer, options):
     importer.write({"export.xml": wordpress({"post_name": "a", "content": "<img src='../b.jpg'>"}, attachments=())})
     (line,) = importer.imports("export.xml", *options).splitlines()
     assert "../" in line
+
+
+@pytest.mark.parametrize(
+    ("attributes", "expected"),
+    [
+        (
+            'id="attachment_5" align="alignright" width="300"',
+            'id="attachment_5" style="width: 300px" class="wp-caption alignright"',
+        ),
+        ("width='40' class='a b' align=alignleft", 'style="width: 40px" class="wp-caption alignleft a b"'),
+        ("""width="x" align='a" onclick="b'""", 'class="wp-caption a onclickb"'),
+    ],
+)
+def test_captions_keep_their_alignment_and_width(attributes, expected):
+    html = render(f"[caption {attributes}]<img src='/a.jpg'> A[/caption]", {}, "").html
+    assert html == (
+        f"<figure {expected}><img src='/a.jpg'><figcaption class=\"wp-caption-text\">A</figcaption></figure>"
+    )
