@@ -1,18 +1,18 @@
 """The content of a WordPress post, as WordPress shows it: blocks, synced patterns, footnotes, captions, embeds."""
 
-import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from html import escape
-from typing import Any
 
 from converters.autop import VERBATIM, autop
 from converters.records import Note, SourceError
+from converters.wordpress_blocks import PAYWALL, PAYWALL_BLOCK, parse_json, remove_hidden
 from converters.wordpress_items import Pattern
 from converters.wordpress_shortcodes import NAME, find_code, find_shortcodes, unescape_shortcodes
 
 MAX_LENGTH = 1 << 22  # characters of the patterns and footnotes inserted into a post
+MAX_INSERTIONS = 1 << 14  # patterns and footnotes per post
 MAX_DEPTH = 10  # of patterns in patterns
 # A block's name and attributes. In a comment, WordPress escapes "<" and ">" of the attributes.
 BLOCK = re.compile(r"<!-- wp:([\w/-]+)\s+(?:(\{[^<>]*\})\s+)?/-->")
@@ -55,7 +55,7 @@ def render(text: str, patterns: Mapping[str, Pattern], footnotes: str) -> Conten
     Raises SourceError if patterns within patterns multiply the text.
     """
     content = Content()
-    html = _Blocks(content, patterns, footnotes).fill(text)
+    html = _Blocks(content, patterns, footnotes).fill(text).partition(PAYWALL_BLOCK)[0]
     shortcodes: list[str] = []
 
     def render_shortcodes(block: re.Match[str]) -> str:
@@ -78,11 +78,13 @@ class _Blocks:
 
     def __init__(self, content: Content, patterns: Mapping[str, Pattern], footnotes: str) -> None:
         self.content, self.patterns, self.footnotes = content, patterns, footnotes
-        self.length = 0  # characters inserted so far
+        self.length = self.insertions = 0  # characters inserted so far, and how often
 
     def fill(self, text: str, outer: tuple[str, ...] = ()) -> str:
-        """Return text with its synced patterns and footnotes. `outer` are the ids of the patterns around it."""
-        return BLOCK.sub(lambda block: self._fill_block(block, outer), text)
+        """Return public text with its synced patterns and footnotes. `outer` are the ids of the patterns around it."""
+        public_text, notes = remove_hidden(text)
+        self.content.notes += map(Note, sorted(notes))
+        return BLOCK.sub(lambda block: self._fill_block(block, outer), public_text)
 
     def _fill_block(self, block: re.Match[str], outer: tuple[str, ...]) -> str:
         name = block[1].removeprefix("core/")
@@ -90,12 +92,15 @@ class _Blocks:
             return self._insert_pattern(block[2], outer)
         if name == "footnotes":
             return self._list_footnotes()
+        if name == PAYWALL:  # also ends the text around a pattern
+            return block[0]
         return self._miss("Blocks that are missing because WordPress fills them on each visit", name)
 
     def _insert(self, html: str) -> str:
-        """Count what is inserted, with its references to other patterns, and return it."""
+        """Return what is inserted, which includes its references to other patterns. Raises SourceError at a limit."""
         self.length += len(html)
-        if self.length > MAX_LENGTH:
+        self.insertions += 1
+        if self.length > MAX_LENGTH or self.insertions > MAX_INSERTIONS:
             raise SourceError("Its synced patterns contain each other too often.")
         return html
 
@@ -105,7 +110,7 @@ class _Blocks:
         return ""
 
     def _insert_pattern(self, json_attributes: str, outer: tuple[str, ...]) -> str:
-        attributes = _parse_json(json_attributes)
+        attributes = parse_json(json_attributes)
         id = str(attributes.get("ref")) if isinstance(attributes, dict) else ""
         pattern = self.patterns.get(id)
         if not pattern or id in outer or len(outer) >= MAX_DEPTH:
@@ -119,7 +124,7 @@ class _Blocks:
 
     def _list_footnotes(self) -> str:
         """Return the post's footnotes as WordPress' block renders them."""
-        notes = _parse_json(self.footnotes)
+        notes = parse_json(self.footnotes)
         if not notes or not isinstance(notes, list) or not all(isinstance(note, dict) for note in notes):
             return self._miss("Footnotes that the export lacks")
         self.content.uses_footnotes = True
@@ -129,14 +134,6 @@ class _Blocks:
             for number, note in enumerate(notes, start=1)
         )
         return self._insert(f'<ol class="wp-block-footnotes">{"".join(items)}</ol>')
-
-
-def _parse_json(text: str | None) -> Any:
-    """Return the decoded JSON, or None if it is invalid."""
-    try:
-        return json.loads(text or "null")
-    except (ValueError, RecursionError):
-        return None
 
 
 def _protect_code(html: str, kept: list[str]) -> str:

@@ -640,3 +640,63 @@ def test_captions_keep_their_alignment_and_width(attributes, expected):
     assert html == (
         f"<figure {expected}><img src='/a.jpg'><figcaption class=\"wp-caption-text\">A</figcaption></figure>"
     )
+
+
+HIDDEN = '{"metadata":{"blockVisibility":false}}'
+OPEN, END = "<!-- wp:group {} -->", "<!-- /wp:group -->"
+
+
+@pytest.mark.parametrize(
+    ("content", "expected"),
+    [
+        (f"{OPEN.format(HIDDEN)}{PARAGRAPH.format('X')}X{END}", ""),
+        (f"{OPEN.format('')}{OPEN.format(HIDDEN)}{OPEN.format('')}X{END}X{END}<p>B</p>{END}X", "<p>B</p>X"),
+        (f"<!-- wp:latest-posts {HIDDEN} /--><p>B</p>", "<p>B</p>"),
+        (f'<!-- wp:image {{"alt":"a > b",{HIDDEN[1:]} -->X<!-- /wp:image -->', ""),
+        (f"{OPEN.format(HIDDEN)}X", ""),
+        (f"{END}{OPEN.format(HIDDEN)}X{END}", ""),
+        (REFERENCE.format(8), "<p>Shown</p>"),
+    ],
+)
+def test_hidden_blocks_are_removed(importer, content, expected):
+    hidden = pattern(8, f"{OPEN.format(HIDDEN)}X{END}<p>Shown</p>")
+    post = {"post_name": "a", "content": f"{PARAGRAPH.format('A')}{content}"}
+    importer.write({"export.xml": wordpress(post, hidden)})
+    printed = importer.imports("export.xml")
+    assert importer.only()["contentHtml"] == f"<p>A</p>\n{expected}".strip()
+    assert len(re.findall(r"hidden on the old site.*\(1\)", printed)) == 1
+    assert "latest-posts" not in printed
+
+
+@pytest.mark.parametrize("visibility", ["true", "null", "0", '{"viewport":{"mobile":false}}'])
+def test_other_blocks_are_not_hidden(visibility):
+    settings = HIDDEN.replace("false", visibility)
+    content = render(f"{OPEN.format(settings)}<p>Shown</p>{END}", {}, "")
+    assert (content.html, content.notes) == ("<p>Shown</p>", [])
+
+
+VIEW = "<!-- wp:premium-content/{0}-view --><p>{0}</p><!-- /wp:premium-content/{0}-view -->"
+PAYWALL = "<p>Free</p><!-- wp:jetpack/paywall /--><p>Paid</p>"
+
+
+@pytest.mark.parametrize(
+    ("content", "expected"),
+    [
+        (VIEW.format("subscriber") + VIEW.format("logged-out"), "<p>logged-out</p>"),
+        (PAYWALL, "<p>Free</p>"),
+        (f"{REFERENCE.format(8)}<p>Paid</p>", "<p>Free</p>"),
+        (f"{OPEN.format(HIDDEN)}X{END}{VIEW.format('subscriber') * 2}{PAYWALL}", "<p>Free</p>"),
+    ],
+)
+def test_parts_for_members_are_removed(importer, content, expected):
+    importer.write({"export.xml": wordpress({"post_name": "a", "content": content}, pattern(8, PAYWALL))})
+    printed = importer.imports("export.xml")
+    assert importer.only()["contentHtml"] == expected
+    assert len(re.findall(r"Parts for members.*\(1\)", printed)) == 1
+
+
+@pytest.mark.parametrize("unit", ["<!-- wp:a ", "<!-- wp:a -->", f"<!-- wp:a {HIDDEN} -->", "<!-- /wp:a -->", "<!-- "])
+def test_time_is_linear_in_the_number_of_blocks(unit):
+    start = time.process_time()
+    render(unit * (400_000 // len(unit)), {}, "")
+    assert time.process_time() - start < 5
