@@ -4,9 +4,8 @@ import re
 from collections.abc import Iterator
 from html import escape
 
-from content.html import NOT_TEXT
+from content.html import NOT_TEXT, REST_OF_TAG
 from content.urls import OPENING_TAG
-from converters.other_markdown import CODE
 
 # https://html.spec.whatwg.org/multipage/indices.html#elements-3, and obsolete elements that browsers still know
 HTML = """
@@ -19,7 +18,8 @@ section select slot small source span strike strong style sub summary sup table 
 thead time title tr track tt u ul var video wbr xmp svg math
 """
 ELEMENTS = frozenset(HTML.split())
-# Between these tags stand the elements of other languages.
+ELEMENT_TAG = re.compile(rf"</?(?:{'|'.join(HTML.split())})(?=[\s/>]){REST_OF_TAG}", re.IGNORECASE)
+# SVG and MathML have their own elements.
 FOREIGN = re.compile(r"<(svg|math)(?=[\s>]).*?(?:</\1\s*>|\Z)", re.DOTALL | re.IGNORECASE)
 TAG_NAME = re.compile(r"<([a-zA-Z][^\s/>]*)")
 MAX_BRACES = 5  # levels
@@ -33,7 +33,6 @@ JSX_TAG = re.compile(rf"<[a-zA-Z][\w.:-]*+(?=[\s{{/>])(?:[^<>{{}}\"']++|{STRING}
 LAST_BRACE = "&#125;"
 PROP = re.compile(rf"{STRING}|({BRACES})")
 JSX_OR_NOT_TEXT = re.compile(rf"(?:{NOT_TEXT.pattern})|(?P<tag>{JSX_TAG.pattern})", re.DOTALL | re.IGNORECASE)
-UNCLOSED = re.compile(r"&lt;([a-zA-Z][\w.]*)\s[^<>]{0,200}?=\{")
 
 
 def match_component(text: str, start: int = 0) -> re.Match[str] | None:
@@ -63,8 +62,3 @@ def component_names(html: str) -> Iterator[str]:
 
 def _is_component(name: str) -> bool:
     return name.lower() not in ELEMENTS or (name[0].isupper() and not name.isupper())
-
-
-def unclosed_components(html: str) -> Iterator[str]:
-    """Yield the components that Markdown took for text, because they have a blank line among their props."""
-    return (f"<{name[:60]}>" for name in UNCLOSED.findall(CODE.sub("", html)))

@@ -8,7 +8,7 @@ from html import escape
 from itertools import chain
 from typing import IO
 
-from content.html import ANY_TAG
+from converters.components import ELEMENT_TAG
 from converters.front_matter import Plain
 from converters.normalize import normalize_article
 from converters.publication import DECISIVE
@@ -28,11 +28,10 @@ def read_csv(source: str, options: SourceOptions) -> Converted:
                 yield row
                 continue
             where, cells = row
-            article = normalize_article(where, cells, options)
-            html = article.fields.get("contentHtml")
-            if html and not ANY_TAG.search(html):
-                article.fields["contentHtml"] = _paragraphs(html)
-            yield article
+            for name, text in cells.items():
+                if FIELD_BY_ALIAS.get(plain_name(name)) == "contentHtml" and not ELEMENT_TAG.search(text):
+                    cells[name] = Plain(_paragraphs(text))
+            yield normalize_article(where, cells, options)
 
 
 def _read_rows(source: str, file: IO[bytes]) -> Iterator[tuple[str, dict[str, Plain]] | Mistake]:

@@ -71,7 +71,7 @@ def parse_written_date(text: str) -> WrittenDate:
         raise ValueError(DATE_FORMS) from error
     weekday = match.groupdict().get("weekday")
     if weekday and weekday[:3] != WEEKDAYS[day.weekday()]:
-        raise ValueError(f"Names the wrong day of the week: {DATE_FORMS[0].lower()}{DATE_FORMS[1:]}")
+        raise ValueError("The weekday does not match the date.")
     return WrittenDate(moment, has_time=match["hour"] is not None)
 
 
@@ -132,7 +132,9 @@ def _zone(match: re.Match[str]) -> tzinfo | None:
     if not match["sign"]:
         return UTC if match["utc"] else None
     hours, minutes = int(match["hours"]), int(match["minutes"] or 0)
-    if match["utc"] == "z" or minutes > 59:
+    # 10-11 is rather a range of hours.
+    is_range = not match["utc"] and match["minute"] is None
+    if match["utc"] == "z" or is_range or minutes > 59:
         raise ValueError("not a UTC offset")
     offset = timedelta(hours=hours, minutes=minutes)
     return timezone(offset if match["sign"] == "+" else -offset)

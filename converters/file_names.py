@@ -7,6 +7,8 @@ from unicodedata import normalize
 from urllib.parse import quote
 
 from converters.dates import parse_written_date
+from converters.front_matter import field_value
+from converters.records import plain_name
 
 SUFFIXES = (".html", ".md", ".markdown")
 PICTURES = (
@@ -59,11 +61,11 @@ def url_folder(path: Path, root: Path) -> str:
 
 def apply_jekyll(folders: tuple[str, ...], fields: dict[str, Any], *, is_dated: bool) -> None:
     """Split Jekyll's lists of words, and take the category from the folder above `_posts`."""
-    if "_posts" in folders or (is_dated and "layout" in fields):
-        for name in fields.keys() & {"tags", "categories"}:
-            if isinstance(fields[name], str) and "," not in fields[name]:
-                fields[name] = fields[name].split()
+    if "_posts" in folders or (is_dated and field_value(fields, "layout")):
+        for name, value in fields.items():
+            if plain_name(name) in ("tags", "categories") and isinstance(value, str) and "," not in value:
+                fields[name] = value.split()
     above = folders[1 : folders.index("_posts")] if "_posts" in folders else ()
     categories = [name for name in above if not name.startswith("_")]
-    if categories and not (fields.get("category") or fields.get("categories")):
+    if categories and not (field_value(fields, "category") or field_value(fields, "categories")):
         fields["category"] = categories[0]

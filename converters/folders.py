@@ -7,7 +7,7 @@ from pathlib import Path
 from unicodedata import normalize
 
 from converters.file_names import JEKYLL, PICTURES, SUFFIXES, is_translation, parse_name
-from converters.front_matter import parse_front_matter
+from converters.front_matter import field_value, parse_front_matter
 from converters.records import IgnoredItem, Mistake, SourceError, unreadable
 from converters.slugs import normalize_slug
 
@@ -53,7 +53,7 @@ class Folder:
             try:
                 fields, _ = parse_front_matter(path.read_bytes())
                 slug = None if is_translation(path) else parse_name(path)[1]
-                self._slugs[path] = normalize_slug(str(fields.get("slug") or slug or "")) or None
+                self._slugs[path] = normalize_slug(str(field_value(fields, "slug") or slug or "")) or None
             except (SourceError, OSError):  # not an article, or the report names it when it is read
                 self._slugs[path] = None
         return self._slugs[path]

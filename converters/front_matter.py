@@ -3,12 +3,13 @@
 import re
 import tomllib
 from contextlib import suppress
+from datetime import date, time
 from typing import Any, ClassVar
 
 import orjson
 import yaml
 
-from converters.records import SourceError, decode
+from converters.records import SourceError, decode, plain_name
 from fields import Minutes, SchemaMarkup, WholeNumber
 from schemas import ArticleImportSchema
 
@@ -90,6 +91,11 @@ def parse_front_matter(data: bytes) -> tuple[dict[str, Any], str]:
     return {str(name): value for name, value in fields.items()}, text[match.end() :]
 
 
+def field_value(fields: dict[str, Any], name: str) -> Any:
+    """Return the first value of a field whose plain name is `name`, in any spelling (Slug, SLUG), or None."""
+    return next((value for key, value in fields.items() if value and plain_name(key) == name), None)
+
+
 def _missing_front_matter(text: str) -> SourceError:
     """Return the error of a file that does not begin with complete front matter."""
     if OPENING_LINE.match(text):
@@ -148,6 +154,19 @@ def _parse_toml(text: str) -> Any:
     if LONG_TOML_KEY.search(text):
         raise SourceError("The front matter must be TOML without keys of hundreds of parts.")
     try:
-        return orjson.loads(orjson.dumps(tomllib.loads(f"\n{text}")))  # This turns dates into text.
+        return _to_text(tomllib.loads(f"\n{text}", parse_float=Plain))
     except (ValueError, TypeError, RecursionError) as error:
         raise SourceError(f"The front matter must be TOML ({error}).") from error
+
+
+def _to_text(value: Any) -> Any:
+    """Return a value of TOML as one of YAML: numbers, dates, true and false become text."""
+    if isinstance(value, dict):
+        return {name: _to_text(item) for name, item in value.items()}
+    if isinstance(value, list):
+        return [_to_text(item) for item in value]
+    if isinstance(value, bool):
+        return Plain(str(value).lower())
+    if isinstance(value, date | time):  # a datetime is a date
+        return Plain(value.isoformat())
+    return value if isinstance(value, str) else Plain(value)

@@ -11,7 +11,7 @@ from converters.dates import parse_date
 from converters.file_links import FileLinks
 from converters.file_names import apply_jekyll, folder_names, is_translation, parse_name, url_folder
 from converters.folders import Folder
-from converters.front_matter import IMPORT_FIELDS, NoFrontMatterError, parse_front_matter, parse_scalars
+from converters.front_matter import IMPORT_FIELDS, NoFrontMatterError, field_value, parse_front_matter, parse_scalars
 from converters.markdown import render_markdown
 from converters.normalize import normalize_article
 from converters.records import (
@@ -34,9 +34,10 @@ def read_folder(source: str, options: SourceOptions) -> Converted:
     """Yield the articles of a file, or of the files in a folder and its folders."""
     folder = Folder(source)
     paths = [Path(source)] if folder.is_file else folder.paths
+    others = [] if folder.is_file else folder.others
     has_articles = False
     skipped: Counter[str] = Counter()
-    for item in chain((_read_file(path, folder, options) for path in paths), folder.others):
+    for item in chain((_read_file(path, folder, options) for path in paths), others):
         if isinstance(item, IgnoredItem):
             skipped[item.detail] += 1
         else:
@@ -69,7 +70,7 @@ def _read_file(path: Path, folder: Folder, options: SourceOptions) -> SourceArti
         if not path.is_file():  # reading a named pipe would block forever
             raise SourceError("It is not a file that can be read. Move it elsewhere.")
         fields, content = parse_front_matter(path.read_bytes())
-        if not fields.get("slug") and is_translation(path):
+        if not field_value(fields, "slug") and is_translation(path):
             return folder.ignored(path, "translations (to import one, give it a slug)")
         article = _convert(path, folder, fields, content, options)
     except NoFrontMatterError as error:
@@ -89,7 +90,7 @@ def _convert(path: Path, folder: Folder, fields: dict[str, Any], content: str, o
         return own_article(str(path), fields, content, options.zone)
     date, slug = parse_name(path)
     apply_jekyll(folder_names(path, folder.root), fields, is_dated=bool(date))
-    links = FileLinks(folder, path, options.site, slug=normalize_slug(str(fields.get("slug") or slug)))
+    links = FileLinks(folder, path, options.site, slug=normalize_slug(str(field_value(fields, "slug") or slug)))
     html = content.removesuffix("\n") if is_html else render_markdown(content)
     fields["contentHtml"] = change_urls(html, links.change)
     article = normalize_article(str(path), fields, options, date=date, slug=slug, folder=url_folder(path, folder.root))

@@ -10,12 +10,12 @@ from urllib.parse import urljoin
 
 from converters.dates import parse_date
 from converters.front_matter import JSON_FIELDS, parse_scalars
-from converters.markup import note_markup
 from converters.old_urls import take_old_urls
 from converters.publication import DECISIVE, take_publication
 from converters.records import DATE_FIELDS, FIELD_BY_ALIAS, SourceArticle, SourceOptions
 from converters.site_urls import complete_banner, complete_urls
 from converters.slugs import normalize_slug, slug_from_title
+from converters.unsupported_markup import note_markup
 from converters.unused_fields import DROPPED, EMPTY, UnusedFields
 
 TEXT = "Must be text, not a list or fields of its own."
@@ -41,7 +41,7 @@ def normalize_article(
     _take_categories(article, unused)
     for field in dict.fromkeys(FIELD_BY_ALIAS.values()):
         if field not in article.fields:
-            unused.take(field)
+            unused.take_field(field)
     if date:
         article.fields.setdefault("publishedAt", date)
     _normalize_values(article, options)
@@ -66,7 +66,7 @@ def _take_categories(article: SourceArticle, unused: UnusedFields) -> None:
     alias = "category" if "category" in unused.values else "categories"
     if alias not in unused.values or (alias == "category" and not isinstance(unused.values[alias][1], list)):
         return
-    article.names["category"], value = unused.pop(alias)
+    article.names["category"], value = unused.pop_alias(alias)
     categories = _read_texts(article, "category", value)
     if categories:
         article.fields["category"] = categories[0]

@@ -26,7 +26,7 @@ def take_old_urls(article: SourceArticle, unused: UnusedFields, options: SourceO
         values = value if isinstance(value, list) else [value]
         urls = list(filter(None, (_read_url(item, root + folder if alias == "aliases" else "/") for item in values)))
         if len(urls) == len(values):
-            unused.pop(alias)
+            unused.pop_alias(alias)
         moved = [url for url in urls if not options.site or _path(url) != new_path]
         article.old_urls = list(dict.fromkeys([*article.old_urls, *moved]))
         if moved:

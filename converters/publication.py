@@ -48,9 +48,9 @@ def take_publication(article: SourceArticle, unused: UnusedFields, options: Sour
     Returns whether a switch such as `draft: false` states that the article is public.
     """
     has_switch = any(alias in unused.values for alias in (*DRAFT, *PUBLISHED)) or _is_switch(unused, "published")
-    statuses = [_read_status(article, *unused.pop(alias)) for alias in STATUS if alias in unused.values]
-    switches = [not _read_switch(article, *unused.pop(alias), default=True) for alias in PUBLISHED]
-    switches += [_read_switch(article, *unused.pop(alias), default=False) for alias in DRAFT]
+    statuses = [_read_status(article, *unused.pop_alias(alias)) for alias in STATUS if alias in unused.values]
+    switches = [not _read_switch(article, *unused.pop_alias(alias), default=True) for alias in PUBLISHED]
+    switches += [_read_switch(article, *unused.pop_alias(alias), default=False) for alias in DRAFT]
     is_hidden = [_take_hiding(article, unused), _has_expired(article, unused, options)]
     if "draft" in statuses or any([*switches, *is_hidden, _take_published(article, unused)]):
         article.fields["status"] = "draft"
@@ -70,7 +70,7 @@ def _read_status(article: SourceArticle, name: str, value: Any) -> str | None:
 
 def _take_published(article: SourceArticle, unused: UnusedFields) -> bool:
     """Return whether `published` makes an article a draft. In Jekyll it is a switch, elsewhere a date."""
-    return _is_switch(unused, "published") and not _read_switch(article, *unused.pop("published"), default=True)
+    return _is_switch(unused, "published") and not _read_switch(article, *unused.pop_alias("published"), default=True)
 
 
 def _is_switch(unused: UnusedFields, alias: str) -> bool:
@@ -105,7 +105,7 @@ def _take_hiding(article: SourceArticle, unused: UnusedFields) -> bool:
             article.mistakes.append(Mistake(article.where, SWITCH, name, value))
         elif text not in (*SHOWN, *FALSE):
             continue  # not used, which is reported
-        unused.pop(alias)
+        unused.pop_alias(alias)
     return is_hidden
 
 
@@ -116,7 +116,7 @@ def _has_expired(article: SourceArticle, unused: UnusedFields, options: SourceOp
         name, value = unused.values.get(alias, ("", None))
         expiry = _parse_date(article, name, value, options)
         if expiry and expiry <= datetime.now(UTC):
-            unused.pop(alias)
+            unused.pop_alias(alias)
             has_expired = True
             article.note("Saved as drafts because they have expired", name)
     return has_expired
@@ -133,7 +133,7 @@ def _choose_date(article: SourceArticle, unused: UnusedFields, options: SourceOp
     used = latest if valid and valid[latest] > datetime.now(UTC) else aliases[0]
     for alias in aliases:
         if alias != used or alias not in valid:
-            name, _ = unused.pop(alias)
+            name, _ = unused.pop_alias(alias)
             if used in valid and valid.get(alias) not in (None, valid[used]):
                 detail = f"{unused.values[used][0]} instead of {name}"
                 article.note("Conflicting publication dates, of which one was used", detail)

@@ -5,6 +5,7 @@ from typing import Any
 from converters.records import FIELD_BY_ALIAS, Mistake, SourceArticle, plain_name
 
 DROPPED = "Fields that articles here do not have"
+REPEATED = "Fields under several names, of which one was used"
 EMPTY: tuple[Any, ...] = (None, "", [], {})
 
 
@@ -22,24 +23,28 @@ class UnusedFields:
             if plain not in self.values:
                 self.values[plain] = name, value
             elif plain not in decisive:
-                article.drop(DROPPED, name)
+                article.drop(REPEATED, f"{self.values[plain][0]} instead of {name}"[:80])
             elif value != self.values[plain][1]:
                 reason = f"The same field is also there as {self.values[plain][0]}. Remove one of them."
                 article.mistakes.append(Mistake(article.where, reason, name, value))
 
-    def pop(self, alias: str) -> tuple[str, Any]:
-        """Take a value out; return the author's name of it, and the value, or None."""
+    def pop_alias(self, alias: str) -> tuple[str, Any]:
+        """Remove a field; return its original name and its value (None if missing)."""
         return self.values.pop(alias, (alias, None))
 
-    def take(self, field: str) -> None:
+    def take_field(self, field: str) -> None:
         """Give the article one of the import form's fields, if the source has it by any name."""
         for alias, name in FIELD_BY_ALIAS.items():
-            # The other aliases of a slug are for hints alone: they hold URLs.
+            # The other slug aliases hold URLs; they only serve error hints.
             if name == field and alias in self.values and (field != "slug" or alias == "slug"):
-                self.article.names[field], self.article.fields[field] = self.pop(alias)
+                self.article.names[field], self.article.fields[field] = self.pop_alias(alias)
                 return
 
     def drop_rest(self) -> None:
         """Record that the remaining fields were not used."""
-        for name, _ in self.values.values():
-            self.article.drop(DROPPED, name[:80])
+        for alias, (name, _) in self.values.items():
+            field = "category" if alias == "categories" else FIELD_BY_ALIAS.get(alias, "")
+            if field in self.article.names and field != "slug":
+                self.article.drop(REPEATED, f"{self.article.names[field]} instead of {name}"[:80])
+            else:
+                self.article.drop(DROPPED, name[:80])

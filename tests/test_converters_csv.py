@@ -22,7 +22,7 @@ def test_csv_of_a_spreadsheet_is_imported(importer, separator):
     csv.writer(text, delimiter=separator, lineterminator="\r\n").writerows(rows)
     first_line = "sep=|\r\n" if separator == "|" else ""
     importer.write({"a.csv": ("\ufeff" + first_line + text.getvalue()).encode()})
-    (printed,) = importer.imports("a.csv").splitlines()
+    printed = importer.imports("a.csv")
     assert all(f"{name} (1)" in printed for name in ("Tags", "Comment", "tags in column 9"))
     first, second = importer.articles().values()
     assert (first["id"], first["title"], first["views"]) == ("1", title, 12)
@@ -78,3 +78,9 @@ def test_errors_of_spreadsheets_are_mistakes(importer, column, error):
     row = {"title": "A", "slug": "a", "tags": "", "description": "", "body": "x"} | {column: error}
     importer.write({"a.csv": f"{','.join(row)}\n{','.join(row.values())}\n"})
     assert f"{column}: '{error}'" in importer.run("import", "a.csv").stderr
+
+
+def test_text_with_an_address_in_angle_brackets_becomes_paragraphs(importer):
+    importer.write({"a.csv": 'title,body,date\nA,"one\n\ntwo <bob@example.com>",2026-01-01\n'})
+    assert importer.imports("a.csv") == ""
+    assert importer.only()["contentHtml"] == "<p>one</p>\n<p>two &lt;bob@example.com&gt;</p>"
