@@ -35,7 +35,7 @@ class Folder:
             if self.is_file:
                 folders.clear()
             paths += [Path(folder, name) for name in sorted(names) if self._is_article_file(Path(folder, name))]
-        self.others += [unreadable(error.filename, error) for error in errors]
+        self.others += [unreadable(error.filename, error, is_fatal=True) for error in errors]
         return paths
 
     @cached_property

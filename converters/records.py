@@ -51,6 +51,7 @@ class Mistake(NamedTuple):
     reason: str
     field: str = ""  # the field's name in the source
     value: Any = None
+    is_fatal: bool = False  # concerns more than one article, so it cannot be skipped
 
 
 @dataclass
@@ -92,10 +93,10 @@ class IgnoredItem(NamedTuple):
     unit: str = "article"
 
 
-def unreadable(where: str, error: SourceError | OSError) -> Mistake:
+def unreadable(where: str, error: SourceError | OSError, *, is_fatal: bool = False) -> Mistake:
     """Return a Mistake for a file that cannot be read completely."""
     reason = f"Cannot be read ({error.strerror})." if isinstance(error, OSError) else str(error)
-    return Mistake(where, reason)
+    return Mistake(where, reason, is_fatal=is_fatal)
 
 
 Converted = Iterable[SourceArticle | IgnoredItem | Mistake]

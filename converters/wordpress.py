@@ -30,7 +30,7 @@ def read_wordpress(sources: Iterable[str], options: SourceOptions) -> Converted:
         try:
             readable.append((source, index_file(source, blogs)))
         except (SourceError, OSError) as error:
-            yield unreadable(source, error)
+            yield unreadable(source, error, is_fatal=True)
     for source, blog in readable:
         yield from _read_file(source, blog, options)
     for blog in blogs.values():

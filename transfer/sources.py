@@ -117,7 +117,7 @@ def _read(names: tuple[str, ...], reader: Callable[[], Converted], report: Impor
                 report.ignore(item)
             elif isinstance(item, SourceArticle):
                 yield item
-            elif item.where in names and _suffix(item.where) not in SUFFIXES:
-                report.add(item)  # concerns the entire source
+            elif item.is_fatal:
+                report.add(item)
             else:
                 report.reject(item)
