@@ -135,8 +135,8 @@ def _drop_rest(article: SourceArticle, item: Item) -> None:
         article.drop("Only the first category was kept")
     for taxonomy in item.terms:
         article.drop("Other taxonomies were dropped", taxonomy)
-    for name in dict.fromkeys(unused_settings(item.meta)):
-        article.drop("SEO settings were dropped", name)
+    for key in unused_settings(item.meta):
+        article.drop("SEO settings were dropped", key)
     for key, value in item.meta.items():
         if value.strip() and not key.startswith(("_", *PREFIXES)):
             article.drop("Custom fields were dropped", key)

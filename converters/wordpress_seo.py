@@ -1,4 +1,4 @@
-"""What SEO plugins of WordPress store with a post: Yoast, Rank Math, SEOPress, AIOSEO and The SEO Framework."""
+"""Metadata of WordPress SEO plugins: Yoast, Rank Math, SEOPress, AIOSEO and The SEO Framework."""
 
 import re
 from collections.abc import Iterator
@@ -14,34 +14,20 @@ KEYS = {
 PRIMARY_CATEGORIES = "_yoast_wpseo_primary_category", "rank_math_primary_category"
 # %%title%% in Yoast (_), %title% and %date(Y)% in Rank Math (r)
 PLACEHOLDERS = {"_": re.compile(r"%%([\w-]+)%%"), "r": re.compile(r"%([a-z_]+)(?:\([^)%]*\))?%")}
-# Names to report for the settings that matter most
-NAMES = {
-    "meta-robots-noindex": "noindex",
-    "robots_index": "noindex",
-    "meta-robots-nofollow": "nofollow",
-    "robots_follow": "nofollow",
-    "robots_canonical": "canonical",
-    "canonical_url": "canonical",
-    "canonical_uri": "canonical",
-    "custom_link": "canonical",
-    "metadesc": "description",
-    "titles_title": "title",
-    "titles_desc": "description",
-}
-DEFAULTS = {"", "0", "-", "default", "none", "off", "no", "null", "[]", "{}", "a:0:{}"}
-# counts and caches of the plugins
-INTERNAL = re.compile(
-    r"content_score|linkdex|inclusive_language_score|estimated-reading-time-minutes|wordproof_timestamp|"
-    r".*score|internal_links_processed|analytic_object_id|og_content_image|analysis_data.*|is_cornerstone|"
-    r"post-image-(?:id|source)|.*(?:-id|_id|_width|_height)"
+# values that stand for a default
+UNSET = {"", "0", "-", "default", "none", "off", "no", "null", "[]", "{}", "a:0:{}"}
+# scores, counts and caches of the plugins
+UNREPORTED = re.compile(
+    r".*score|linkdex|estimated-reading-time-minutes|wordproof_timestamp|internal_links_processed|og_content_image|"
+    r"analysis_data.*|is_cornerstone|post-image-source|.*(?:-id|_id|_width|_height)"
 )
 ROBOTS = re.compile(r'"(\w+)"')
 
 
 def take_texts(meta: dict[str, str], words: dict[str, str]) -> dict[str, str]:
-    """Take a post's meta title and description out of its metadata, by field. Placeholders are replaced by `words`.
+    """Remove a post's meta title and description from its metadata, and return them by field.
 
-    A text with any other placeholder stays in `meta`.
+    Placeholders are replaced with `words`. A text with any other placeholder stays in `meta`.
     """
     texts = {}
     for field, keys in KEYS.items():
@@ -54,7 +40,7 @@ def take_texts(meta: dict[str, str], words: dict[str, str]) -> dict[str, str]:
 
 
 def _fill_placeholders(key: str, text: str, words: dict[str, str]) -> str:
-    """Return the text of a meta key without placeholders, or "" if it has another one than `words`."""
+    """Return the text of a meta key without placeholders, or "" if `words` lacks one of them."""
     placeholder = PLACEHOLDERS[key[0]]
     if any(name not in words for name in placeholder.findall(text)):
         return ""
@@ -62,13 +48,15 @@ def _fill_placeholders(key: str, text: str, words: dict[str, str]) -> str:
 
 
 def unused_settings(meta: dict[str, str]) -> Iterator[str]:
-    """Yield the names of a post's SEO settings, except defaults and the plugins' own data."""
+    """Yield the keys of a post's SEO settings, except defaults and the plugins' own data."""
     for key, value in meta.items():
         prefix = next((prefix for prefix in PREFIXES if key.startswith(prefix)), None)
-        if not prefix or value.strip().lower() in DEFAULTS:
-            continue
-        name = key.removeprefix(prefix)
-        if name == "robots":  # a list of Rank Math
-            yield from (word for word in ROBOTS.findall(value) if word not in ("index", "follow"))
-        elif not INTERNAL.fullmatch(name) and (name, value) != ("meta-robots-noindex", "2"):  # 2 is "index"
-            yield NAMES.get(name, name.replace("_", " ").replace("-", " "))
+        if prefix and not _is_default(key, value) and not UNREPORTED.fullmatch(key.removeprefix(prefix)):
+            yield key
+
+
+def _is_default(key: str, value: str) -> bool:
+    """Return whether a setting has no effect. Robots are a number in Yoast, and a list in Rank Math."""
+    if key == "rank_math_robots":
+        return set(ROBOTS.findall(value)) <= {"index", "follow"}
+    return value.strip().lower() in UNSET or (key, value) == ("_yoast_wpseo_meta-robots-noindex", "2")  # 2 is "index"

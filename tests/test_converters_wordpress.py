@@ -174,7 +174,7 @@ def test_content_missing_from_the_export_is_reported(importer):
     post = {"post_name": "a", "content": blocks + "<!-- wp:footnotes /-->", "meta": meta}
     importer.write({"export.xml": wordpress(post)})
     printed = importer.imports("export.xml")
-    for words in ("Featured images", "latest-posts", "Synced patterns", "Footnotes", "SEO.*: description"):
+    for words in ("Featured images", "latest-posts", "Synced patterns", "Footnotes", "SEO.*: _yoast_wpseo_metadesc"):
         assert re.search(rf"{words}[^(]*\(1\)", printed), words
     assert importer.only()["contentHtml"] == "<p>x</p>"
 
@@ -312,8 +312,8 @@ def test_unused_data_is_reported(importer):
     post |= {"reading_level": "3"}
     importer.write({"export.xml": wordpress(post, attachments=(30, 31))})
     printed = importer.imports("export.xml")
-    names = "genre", "mood", "rating", "noindex", "canonical", "title", "keywords", "sticky", "excerpts of posts that"
-    for name in (*names, "reading_level", "first category"):
+    names = "genre", "mood", "rating", "sticky", "excerpts of posts that", "rank_math_robots", "rank_math_canonical_url"
+    for name in (*names, "_seopress_titles_title", "_aioseo_keywords", "reading_level", "first category"):
         assert re.search(rf"\b{name}[^(]*\(1\)", printed), name
     assert "(2 attachments)" in printed
     assert not re.search("_edit_last|empty|follow|score", printed)
@@ -700,3 +700,22 @@ def test_time_is_linear_in_the_number_of_blocks(unit):
     start = time.process_time()
     render(unit * (400_000 // len(unit)), {}, "")
     assert time.process_time() - start < 5
+
+
+def test_scores_and_defaults_of_seo_plugins_are_not_reported(importer):
+    meta = {
+        "_yoast_wpseo_content_score": "30",
+        "_yoast_wpseo_inclusive_language_score": "90",
+        "_yoast_wpseo_linkdex": "71",
+        "_yoast_wpseo_estimated-reading-time-minutes": "4",
+        "_yoast_wpseo_meta-robots-noindex": "2",
+        "_yoast_wpseo_wordproof_timestamp": "1",
+        "_yoast_wpseo_opengraph-image-id": "5",
+        "rank_math_robots": 'a:1:{i:0;s:5:"index";}',
+        "rank_math_seo_score": "80",
+        "rank_math_internal_links_processed": "1",
+        "rank_math_analytic_object_id": "17",
+        "rank_math_facebook_enable_image_overlay": "off",
+    }
+    importer.write({"export.xml": wordpress({"post_name": "a", "content": "x", "meta": meta}, attachments=())})
+    assert importer.imports("export.xml") == ""
