@@ -20,17 +20,22 @@ def take_old_urls(article: SourceArticle, unused: UnusedFields, options: SourceO
     `folder` is the folder of the article below the site's URL. Hugo's aliases may be relative to it.
     """
     root = f"{urlsplit(options.site).path.rstrip('/')}/"
-    new_path = root + article.fields.get("slug", "")
     for alias in OLD_URLS:
         name, value = unused.values.get(alias, ("", None))
         values = value if isinstance(value, list) else [value]
         urls = list(filter(None, (_read_url(item, root + folder if alias == "aliases" else "/") for item in values)))
         if len(urls) == len(values):
             unused.pop_alias(alias)
-        moved = [url for url in urls if not options.site or _path(url) != new_path]
-        article.old_urls = list(dict.fromkeys([*article.old_urls, *moved]))
-        if moved:
+        if add_old_urls(article, urls, options):
             article.drop(MOVED, name)
+
+
+def add_old_urls(article: SourceArticle, urls: list[str], options: SourceOptions) -> list[str]:
+    """Give an article old URLs, except its new one if the site is given. Return those that differ from the new one."""
+    new_url = options.base + article.fields.get("slug", "")
+    moved = [url for url in urls if not options.site or not _is_same_page(url, new_url)]
+    article.old_urls = list(dict.fromkeys([*article.old_urls, *moved]))
+    return moved
 
 
 def _read_url(value: Any, folder: str) -> str | None:
@@ -43,6 +48,11 @@ def _read_url(value: Any, folder: str) -> str | None:
     return None
 
 
-def _path(url: str) -> str:
-    """Return the decoded path of a URL without a slash at its end."""
-    return unquote(urlsplit(url).path).rstrip("/")
+def _is_same_page(old_url: str, new_url: str) -> bool:
+    """Return whether an old URL or path leads to the new URL, apart from a slash at its end."""
+    try:
+        old, new = urlsplit(old_url), urlsplit(new_url)
+    except ValueError:  # such as https://[
+        return False
+    is_same_host = not old.netloc or old.netloc.lower() == new.netloc.lower()
+    return is_same_host and not old.query and unquote(old.path).rstrip("/") == unquote(new.path)

@@ -6,6 +6,7 @@ from urllib.parse import unquote
 
 from content.html import decode_references, is_empty, visible_words
 from converters.normalize import normalize_article
+from converters.old_urls import add_old_urls
 from converters.records import SourceArticle, SourceOptions
 from converters.site_urls import complete_urls
 from converters.slugs import slug_from_title
@@ -51,7 +52,7 @@ def convert_post(where: str, item: Item, blog: Blog, options: SourceOptions) -> 
     article.fields |= {"title": title, "contentHtml": complete_urls(article, content.html, completing.base)}
     # Every WordPress counts from 1, and version 1.2.1 had ids without the blog.
     article.has_own_id, article.former_id = True, f"wordpress-{number}"
-    article.old_urls = [link] if link else []
+    add_old_urls(article, [link] if link else [], options)
     _note_differences(article, item)
     article.notes += content.notes
     _drop_rest(article, item)

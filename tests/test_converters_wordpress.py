@@ -719,3 +719,10 @@ def test_scores_and_defaults_of_seo_plugins_are_not_reported(importer):
     }
     importer.write({"export.xml": wordpress({"post_name": "a", "content": "x", "meta": meta}, attachments=())})
     assert importer.imports("export.xml") == ""
+
+
+def test_links_that_stay_the_same_need_no_redirects(importer):
+    posts = {"post_name": "caf%c3%a9", "link": f"{POEMS}/caf%C3%A9/"}, {"post_name": "poem", "link": f"{POEMS}/?p=3"}
+    importer.write({"export.xml": blog(POEMS, *posts)})
+    importer.run("import", "export.xml", "--redirects", "new.csv", "--site", POEMS)
+    assert (importer.folder / "new.csv").read_text().splitlines()[1:] == [f"{POEMS}/?p=3,poem"]
