@@ -1,4 +1,4 @@
-"""Components of Astro, MDX and the like: tags that HTML does not have, and props in braces."""
+"""Components of Astro, MDX and the like: non-HTML tags, and props in braces."""
 
 import re
 from collections.abc import Iterator
@@ -28,7 +28,7 @@ BRACES = rf"\{{(?:{JAVASCRIPT})*+\}}"
 for _ in range(MAX_BRACES - 1):
     BRACES = rf"\{{(?:{JAVASCRIPT}|{BRACES})*+\}}"
 STRING = r""""[^"]*+"|'[^']*+'"""
-# A tag that ends where its author ended it: braces may hold quotes and ">".
+# Ends where its author ended it: braces may contain quotes and ">".
 JSX_TAG = re.compile(rf"<[a-zA-Z][\w.:-]*+(?=[\s{{/>])(?:[^<>{{}}\"']++|{STRING}|{BRACES})*+>")
 LAST_BRACE = "&#125;"
 PROP = re.compile(rf"{STRING}|({BRACES})")
@@ -52,7 +52,7 @@ def quote_tag(tag: str) -> str:
 
 
 def component_names(html: str) -> Iterator[str]:
-    """Yield tags that HTML does not have, capitalized tags, and tags with props in braces."""
+    """Yield non-HTML tags, capitalized tags, and tags with props in braces."""
     visible = FOREIGN.sub("", NOT_TEXT.sub("", html))
     for tag in OPENING_TAG.findall(visible):
         name = TAG_NAME.match(tag)

@@ -1,6 +1,6 @@
 """Dates in the formats that other systems, spreadsheets and people write.
 
-A date is understood completely or not at all: text that is left over makes it invalid.
+Parsing is total: any text left over makes a date invalid.
 """
 
 import re

@@ -11,7 +11,7 @@ from converters.folders import Folder
 from converters.records import SourceArticle
 from converters.site_urls import is_source_file
 
-MISSING = "Links that lead nowhere, because their files were not imported"
+MISSING = "Broken links to files that were not imported"
 GUESSED = "Relative links, whose target depends on how your site is built. Check them"
 
 
@@ -29,7 +29,7 @@ class FileLinks:
         self._slugs: dict[tuple[str, ...], str | None] = {}  # by targets, because links repeat
 
     def change(self, attribute: str, url: str) -> str:
-        """Return the URL that a link leads to on the site, or the same URL if it is not known."""
+        """Return the URL that a link leads to on the site, or `url` unchanged if its target is unknown."""
         if attribute != "href" or ABSOLUTE_URL.match(url):
             return url
         target = re.split("[?#]", url, maxsplit=1)[0]
@@ -71,7 +71,7 @@ class FileLinks:
         return None
 
     def note(self, article: SourceArticle) -> None:
-        """Note the links that lead nowhere, and those whose target was guessed."""
+        """Note broken links, and those whose target was guessed."""
         for url in self.missing:
             article.note(MISSING, url[:80])
         for url in self.guessed:

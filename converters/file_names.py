@@ -1,4 +1,4 @@
-"""What the names of article files and their folders say: dates, slugs, languages, and Jekyll's categories."""
+"""Metadata in file and folder names: dates, slugs, languages, and Jekyll's categories."""
 
 import re
 from pathlib import Path
@@ -16,7 +16,8 @@ PICTURES = (
     *(".jxl", ".png", ".svg", ".tif", ".tiff", ".webp"),
 )
 DATED_NAME = re.compile(r"(?:(\d{4}-\d\d?-\d\d?)-)?(.*)", re.DOTALL)
-# ISO 639-1, followed by a script or region in names such as index.pt-br.md
+# ISO 639-1. Without this list, node.js.md would be a translation of node.md.
+# A script or region may follow, as in index.pt-br.md.
 LANGUAGES = """
 aa ab ae af ak am an ar as av ay az ba be bg bh bi bm bn bo br bs ca ce ch co cr cs cu cv cy da de dv dz ee el en eo
 es et eu fa ff fi fj fo fr fy ga gd gl gn gu gv ha he hi ho hr ht hu hy hz ia id ie ig ii ik io is it iu ja jv ka kg
@@ -25,7 +26,7 @@ no nr nv ny oc oj om or os pa pi pl ps pt qu rm rn ro ru rw sa sc sd se sg si sk
 te tg th ti tk tl tn to tr ts tt tw ty ug uk ur uz ve vi vo wa wo xh yi yo za zh zu
 """
 LANGUAGE_NAME = re.compile(rf"(.+)\.(?:{'|'.join(LANGUAGES.split())})(?:[-_][a-z0-9]{{2,8}})*", re.IGNORECASE)
-JEKYLL = "_posts", "_drafts"  # the only folders named _* that hold articles
+JEKYLL = "_posts", "_drafts"  # the only folders named _* that contain articles
 
 
 def parse_name(path: Path) -> tuple[str, str]:

@@ -40,11 +40,14 @@ class Folder:
 
     @cached_property
     def _by_path(self) -> dict[str, Path]:
-        """The same files by their absolute paths in NFC: file systems and texts differ in how they compose letters."""
+        """The same files by their absolute paths in NFC.
+
+        File systems and text may use different Unicode normalization forms.
+        """
         return {_nfc(path): path for path in self.paths}
 
     def find(self, path: str) -> Path | None:
-        """Return the file with a path, which may be composed in another way."""
+        """Return the file at `path`, in any normalization form, or None."""
         return self._by_path.get(_nfc(Path(path)))
 
     def slug_of(self, path: Path) -> str | None:
@@ -63,7 +66,7 @@ class Folder:
         return IgnoredItem(SKIPPED, path.relative_to(self.root).as_posix(), detail, unit)
 
     def _choose_folders(self, folder: str, folders: list[str]) -> None:
-        """Leave those folders in the list that may contain articles."""
+        """Remove folders that cannot contain articles, in place."""
         chosen = []
         for name in sorted(folders):
             path = Path(folder, name)

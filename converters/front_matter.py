@@ -22,13 +22,13 @@ LATE_OPENING_LINE = re.compile(r"[\s\ufeff\u200b]+(---|\+\+\+)[ \t]*\r?\n")  # b
 OTHER_FRONT_MATTER = re.compile(r"\s*\{\s*[\"}]|---[ \t]*js(?:on)?\b")  # Hugo, Eleventy
 BOUNDARIES = "An article file must begin with front matter between two lines ---."
 LONG_TOML_KEY = re.compile(r"(?:\.[ \t]*[^\s.=]{1,64}[ \t]*){200}")  # tomllib takes quadratic time for these
-QUOTES_HINT = "Put text that holds ': ' or begins with a special character between double quotes."
-# The first line that equals the opening one ends the front matter, whatever the fields hold.
+QUOTES_HINT = "Put text that contains ': ' or begins with a special character between double quotes."
+# The first line that equals the opening one ends the front matter, whatever the fields contain.
 FRONT_MATTER = re.compile(r"(---|\+\+\+)[ \t]*\r?\n(.*?)^\1[ \t]*(?:\r?\n|\Z)", re.DOTALL | re.MULTILINE)
 
 
 class NoFrontMatterError(SourceError):
-    """A file without front matter, such as a README, or with a kind of it that is not supported."""
+    """A file without front matter, such as a README, or with an unsupported kind of front matter."""
 
     def __init__(self, kind: str) -> None:
         """`kind` says what the file has instead, for the report."""
@@ -46,7 +46,7 @@ class TextLoader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore
     yaml_implicit_resolvers: ClassVar[dict[str, Any]] = {}
 
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
-        """Construct a mapping. Raises SourceError for a key that it has twice: YAML would drop the first value."""
+        """Construct a mapping. Raises SourceError for a duplicate key: YAML would drop the first value."""
         seen: set[str] = set()
         for key, _ in node.value:
             if isinstance(key, yaml.ScalarNode) and key.value in seen:
@@ -75,7 +75,7 @@ Dumper.add_implicit_resolver("tag:yaml.org,2002:float", JSON_NUMBER, "-012345678
 
 
 def parse_front_matter(data: bytes) -> tuple[dict[str, Any], str]:
-    """Return a file's fields and its content. A value in YAML is text, None, or a list or dictionary of values.
+    """Return a file's fields and its content. A value is text, None, or a list or dictionary of values.
 
     Raises SourceError.
     """
@@ -85,7 +85,7 @@ def parse_front_matter(data: bytes) -> tuple[dict[str, Any], str]:
         raise _missing_front_matter(text)
     fields = _parse_yaml(match[2]) if match[1] == "---" else _parse_toml(match[2])
     if not isinstance(fields, dict):
-        raise SourceError("The front matter must hold fields, as in title: Our spring menu")
+        raise SourceError("The front matter must have fields, as in title: Our spring menu")
     if "contentHtml" in fields:
         raise SourceError("contentHtml belongs below the front matter.")
     return {str(name): value for name, value in fields.items()}, text[match.end() :]
@@ -114,7 +114,7 @@ def dump_front_matter(fields: dict[str, Any]) -> str:
 
 
 def parse_scalars(record: dict[str, Any]) -> dict[str, Any]:
-    """Return a record with numbers and booleans in the fields that take them, where text without quotes spells one."""
+    """Return a record with unquoted numbers and booleans parsed, in the fields that take them."""
     return record | {name: _to_json(record[name]) for name in record.keys() & JSON_FIELDS}
 
 
@@ -141,12 +141,12 @@ def _parse_yaml(text: str) -> Any:
 
 
 def _check_yaml(text: str) -> None:
-    """Raise SourceError for what can run code, make a small file large, or exhaust the stack."""
+    """Reject YAML that could run code (tags), expand exponentially (aliases) or exhaust the stack (nesting)."""
     depth = 0
     for event in yaml.parse(text, Loader=TextLoader):
         depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
         if depth > MAX_DEPTH or getattr(event, "anchor", None) or getattr(event, "tag", None):
-            reason = "The front matter must have no tags, anchors and aliases (!, &, *), and no deep nesting."
+            reason = "The front matter must not use tags, anchors, aliases (!, &, *) or deep nesting."
             raise SourceError(f"{reason} {QUOTES_HINT}", event.start_mark.line + 2)
 
 
@@ -159,12 +159,17 @@ def _parse_toml(text: str) -> Any:
         raise SourceError(f"The front matter must be TOML ({error}).") from error
 
 
-def _to_text(value: Any) -> Any:
-    """Return a value of TOML as one of YAML: numbers, dates, true and false become text."""
+def _to_text(value: Any, depth: int = 0) -> Any:
+    """Return a value of TOML as one of YAML: numbers, dates and booleans become text.
+
+    Raises ValueError for deep nesting.
+    """
+    if depth > MAX_DEPTH:
+        raise ValueError("nested too deeply")
     if isinstance(value, dict):
-        return {name: _to_text(item) for name, item in value.items()}
+        return {name: _to_text(item, depth + 1) for name, item in value.items()}
     if isinstance(value, list):
-        return [_to_text(item) for item in value]
+        return [_to_text(item, depth + 1) for item in value]
     if isinstance(value, bool):
         return Plain(str(value).lower())
     if isinstance(value, date | time):  # a datetime is a date

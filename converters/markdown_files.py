@@ -26,8 +26,8 @@ from converters.records import (
 )
 from converters.slugs import normalize_slug
 
-ARTICLE_FILE = "a .md, .markdown or .html file that begins with front matter between two lines ---."
-NO_TITLE = "Missing. Add one, or rename a file that is not an article to _*."
+ARTICLE_FILE = "An article is a .md, .markdown or .html file that begins with front matter (---)."
+NO_TITLE = "Missing. Add a title or, if this is not an article, prefix the file name with _."
 
 
 def read_folder(source: str, options: SourceOptions) -> Converted:
@@ -45,7 +45,7 @@ def read_folder(source: str, options: SourceOptions) -> Converted:
         yield item
     if not has_articles:
         kinds = ", ".join(f"{detail} ({count})" for detail, count in skipped.most_common(5))
-        yield Mistake(source, f"Has no article, which is {ARTICLE_FILE}{f' Skipped: {kinds}.' if kinds else ''}")
+        yield Mistake(source, f"Contains no articles. {ARTICLE_FILE}{f' Skipped: {kinds}.' if kinds else ''}")
 
 
 def own_article(where: str, fields: dict[str, Any], content: str, zone: tzinfo) -> SourceArticle:

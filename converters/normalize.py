@@ -1,6 +1,6 @@
-"""Normalize articles of other systems: from their authors' field names and values to the import form's.
+"""Normalize articles of other systems: from their authors' field names and values to the import schema's.
 
-Each value that is used is taken out of what the source has. Whatever remains is reported.
+Used values are removed from the source's fields; whatever is left is reported.
 """
 
 import re
@@ -18,7 +18,8 @@ from converters.slugs import normalize_slug, slug_from_title
 from converters.unsupported_markup import note_markup
 from converters.unused_fields import DROPPED, EMPTY, UnusedFields
 
-TEXT = "Must be text, not a list or fields of its own."
+OTHER_CATEGORIES = "Other categories were dropped"
+TEXT = "Must be text, not a list or a mapping."
 IMAGE_KEYS = "src", "url", "feature", "image", "path"
 # Fields that front matter leaves out with `false`
 OPTIONAL_TEXTS = "category", "keywords", "bannerUrl", "metaTitle", "metaDesc"
@@ -30,7 +31,7 @@ SPREADSHEET_ERROR = re.compile(r"#(?:[A-ZÀ-Þ/0-9]{2,}[!?]|N/?[ADV])")
 def normalize_article(
     where: str, fields: dict[str, Any], options: SourceOptions, *, date: str = "", slug: str = "", folder: str = ""
 ) -> SourceArticle:
-    """Return an article of another system in the import form.
+    """Return an article of another system by the import schema's field names.
 
     `fields` has the source's names; None, "" and empty lists are missing values. `date` and `slug` are used if the
     fields have none. `folder` is the folder of the article below the site's URL.
@@ -71,11 +72,11 @@ def _take_categories(article: SourceArticle, unused: UnusedFields) -> None:
     if categories:
         article.fields["category"] = categories[0]
         for name in categories[1:]:
-            article.drop("Only the first category was kept. Dropped", name)
+            article.drop(OTHER_CATEGORIES, name)
 
 
 def _normalize_values(article: SourceArticle, options: SourceOptions) -> None:
-    """Parse the values of an article's fields. A value that is not understood is a mistake."""
+    """Parse the values of an article's fields. An invalid value is a mistake."""
     for field, value in list(article.fields.items()):
         if field in OPTIONAL_TEXTS and str(value).lower() == "false":
             del article.fields[field]

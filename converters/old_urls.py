@@ -15,7 +15,7 @@ NOT_A_URL = re.compile(r"\{[{%]|[\s\0]|/:[a-z]|\A(?:date|pretty|ordinal|weekdate
 
 
 def take_old_urls(article: SourceArticle, unused: UnusedFields, options: SourceOptions, folder: str) -> None:
-    """Give an article, which has its slug, the URLs that led to it on the old site, apart from the new one.
+    """Record an article's old URLs, except the one it keeps. The slug must be set.
 
     `folder` is the folder of the article below the site's URL. Hugo's aliases may be relative to it.
     """

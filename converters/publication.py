@@ -1,6 +1,6 @@
 """Whether and when readers see an article: its status, switches such as `draft`, and dates.
 
-Nothing is published too early: a value that is not understood is a mistake, and a field that hides an article makes it
+Nothing is published too early: an invalid value is a mistake, and a field that hides an article makes it
 a draft.
 """
 
@@ -23,7 +23,7 @@ PUBLICATION_DATES = [alias for alias, field in FIELD_BY_ALIAS.items() if field =
 SHOWN = (*TRUE, "public", "published", "visible", "free", "open", "all", "everyone")
 SHOWING = "public", "ispublic", "listed", "visible", "isvisible", "live", "enabled", "online"
 NOT_BUILT = re.compile(r"'(?:render|list)': '?(?:never|false|link)")  # Hugo
-# Does a field with this value, in lower case, hide an article on the old site?
+# field -> whether a value, in lower case, hides an article on the old site
 HIDING: dict[str, Callable[[str], bool]] = (
     dict.fromkeys(
         (

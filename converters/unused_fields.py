@@ -13,7 +13,7 @@ class UnusedFields:
     """The fields of a source that have not been used yet, by plain name: the author's name, and the value."""
 
     def __init__(self, article: SourceArticle, fields: dict[str, Any], *, decisive: set[str]) -> None:
-        """`decisive` are the plain names of fields that must not be there twice with different values."""
+        """`decisive` are the plain names of fields that must not appear twice with different values."""
         self.article = article
         self.values: dict[str, tuple[str, Any]] = {}
         for name, value in fields.items():
@@ -25,7 +25,7 @@ class UnusedFields:
             elif plain not in decisive:
                 article.drop(REPEATED, f"{self.values[plain][0]} instead of {name}"[:80])
             elif value != self.values[plain][1]:
-                reason = f"The same field is also there as {self.values[plain][0]}. Remove one of them."
+                reason = f"The same field also appears as {self.values[plain][0]}. Remove one of them."
                 article.mistakes.append(Mistake(article.where, reason, name, value))
 
     def pop_alias(self, alias: str) -> tuple[str, Any]:
@@ -33,7 +33,7 @@ class UnusedFields:
         return self.values.pop(alias, (alias, None))
 
     def take_field(self, field: str) -> None:
-        """Give the article one of the import form's fields, if the source has it by any name."""
+        """Give the article one of the import schema's fields, if the source has it by any name."""
         for alias, name in FIELD_BY_ALIAS.items():
             # The other slug aliases hold URLs; they only serve error hints.
             if name == field and alias in self.values and (field != "slug" or alias == "slug"):

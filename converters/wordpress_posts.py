@@ -5,7 +5,7 @@ from typing import Any
 from urllib.parse import unquote
 
 from content.html import decode_references, is_empty, visible_words
-from converters.normalize import normalize_article
+from converters.normalize import OTHER_CATEGORIES, normalize_article
 from converters.old_urls import add_old_urls
 from converters.records import SourceArticle, SourceOptions
 from converters.site_urls import complete_urls
@@ -132,8 +132,8 @@ def _drop_rest(article: SourceArticle, item: Item) -> None:
     for name, text in item.texts.items():
         if name not in UNREPORTED and text.strip() not in ("", "0"):
             article.drop("Dropped", REPORTED_NAMES.get(name, name))
-    if item.terms.pop("category", []):
-        article.drop("Only the first category was kept")
+    for name in item.terms.pop("category", []):
+        article.drop(OTHER_CATEGORIES, name)
     for taxonomy in item.terms:
         article.drop("Other taxonomies were dropped", taxonomy)
     for key in unused_settings(item.meta):

@@ -89,7 +89,7 @@ def test_conflicting_spellings_of_a_field_are_an_error(importer, first, second):
     importer.write({"a.md": f"---\ntitle: A\npublishDate: 2026-01-01\n{first}\n{second}\n---\n"})
     result = importer.run("import", "a.md")
     assert result.exit_code == 1
-    assert f"also there as {first.partition(':')[0]}" in result.stderr
+    assert f" as {first.partition(':')[0]}" in result.stderr
     assert importer.states() == {}
 
 

@@ -313,7 +313,7 @@ def test_unused_data_is_reported(importer):
     importer.write({"export.xml": wordpress(post, attachments=(30, 31))})
     printed = importer.imports("export.xml")
     names = "genre", "mood", "rating", "sticky", "excerpts of posts that", "rank_math_robots", "rank_math_canonical_url"
-    for name in (*names, "_seopress_titles_title", "_aioseo_keywords", "reading_level", "first category"):
+    for name in (*names, "_seopress_titles_title", "_aioseo_keywords", "reading_level", "categories"):
         assert re.search(rf"\b{name}[^(]*\(1\)", printed), name
     assert "(2 attachments)" in printed
     assert not re.search("_edit_last|empty|follow|score", printed)
