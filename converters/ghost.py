@@ -7,7 +7,6 @@ from typing import Any
 
 from content.html import is_empty
 from converters.normalize import normalize_article
-from converters.old_urls import add_old_urls
 from converters.records import Converted, IgnoredItem, Mistake, Note, SourceArticle, SourceError, SourceOptions
 from converters.site_urls import complete_urls
 from converters.unused_fields import DROPPED
@@ -114,7 +113,7 @@ def _convert(where: str, post: Row, tags: list[str], options: SourceOptions) -> 
     article = normalize_article(where, _take_fields(post, tags, base), options)
     article.fields["contentHtml"] = complete_urls(article, SITE.sub(lambda _: base, public_html), options.base)
     article.has_own_id, article.former_id = "id" in article.fields, id
-    add_old_urls(article, [f"{base}{article.fields['slug']}/"] if "slug" in article.fields else [], options)
+    article.old_urls = [f"{base}{article.fields['slug']}/"] if "slug" in article.fields else []
     if draft_reason:
         article.fields["status"] = "draft"
         article.notes.append(draft_reason)
