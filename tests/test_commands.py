@@ -1,4 +1,4 @@
-"""The commands `flask keys` and `flask articles`, but for the import: customers, output, errors."""
+"""`flask keys` and `flask articles` except for the import: customers, output, errors."""
 
 import json
 import os
@@ -41,7 +41,7 @@ def keys(app):
 
 @pytest.fixture
 def new_app(database):
-    """The application on a database that does not exist."""
+    """An application whose database does not exist."""
     with application(database) as app:
         yield app
 
@@ -51,20 +51,20 @@ def published_slugs(client):
 
 
 def table(result):
-    """Return the cells of a command's output."""
+    """Return the tab-separated cells of a command's output."""
     assert result.exit_code == 0
     return [line.split("\t") for line in result.stdout.splitlines()]
 
 
 def exported(articles):
-    """Return the only article, as it is exported."""
+    """Export the only article."""
     return json.loads(articles("export").stdout)
 
 
 # flask keys
 
 
-def test_create_prints_the_key_alone_and_it_works(app, keys):
+def test_create_prints_only_the_key_and_it_works(app, keys):
     result = keys("create", "Acme & Söhne")
     assert re.fullmatch(r"[A-Za-z0-9_-]{43}\n", result.stdout)
     assert "New customer: Acme & Söhne\n" in result.stderr
@@ -81,7 +81,7 @@ def test_only_the_hash_of_a_key_is_stored(key, database):
     assert key.encode() not in stored
 
 
-def test_keys_list_has_a_line_for_every_key(keys, sql):
+def test_keys_list_has_one_line_per_key(keys, sql):
     with travel("2026-02-28T23:59:59Z", tick=False):
         created = keys("create", " Acme ", "--expires", "9999-12-31").stdout
         keys("create", "Other", "--expires", "2026-02-28")
@@ -98,7 +98,7 @@ def test_keys_list_has_a_line_for_every_key(keys, sql):
     ]
 
 
-def test_revoking_a_key_again_keeps_the_first_time(keys, key, sql):
+def test_revoking_a_key_again_keeps_the_first_date(keys, key, sql):
     with travel("2026-02-03T23:00:00Z"):
         assert keys("revoke", 1).exit_code == 0
     ((revoked_at,),) = sql("SELECT revoked_at FROM api_key")
@@ -110,8 +110,8 @@ def test_revoking_a_key_again_keeps_the_first_time(keys, key, sql):
 
 
 @pytest.mark.sqlite
-def test_only_commands_that_create_keys_create_a_database_file(new_app, database):
-    """A service on an empty database would refuse every key, instead of responding with 503."""
+def test_only_keys_create_creates_a_database_file(new_app, database):
+    """On an empty database, a service would reject every key instead of responding with 503."""
     run = partial(run_command, new_app)
     for command in ("keys list", "articles list", "articles publish a", f"database backup {database}.b"):
         result = run(*command.split())
@@ -119,18 +119,18 @@ def test_only_commands_that_create_keys_create_a_database_file(new_app, database
         assert f"{database} does not exist. Check DATABASE_URL" in result.stderr
     assert list(database.parent.iterdir()) == []
     assert f"Created the database {database}.\n" in run("keys", "create", "Acme").stderr
-    os.truncate(database, 0)  # an empty file becomes a database
+    os.truncate(database, 0)  # tables are created in an existing file
     assert run("keys", "list").exit_code == 0
     assert "Created the database" not in run("keys", "create", "Acme").stderr
 
 
-# Commands that are refused
+# Rejected commands
 
 NAMES = ("   ", "two\nlines", "x" * 101, "\x1b[31m")
 SLUGS = ("nope", "SLUG-1", "", "\udcff", "%")
 TIMES = ("tomorrow", "9999-12-31T23:59:59-01:00", "", "2026-02-30", "08:00", "3/1/2026")
 YESTERDAY = str(datetime.now(UTC).date() - timedelta(days=1))
-REFUSED = [
+REJECTED = [
     (2, "in the past", [["keys", "create", "Acme", "--expires", day] for day in ("2000-01-01", YESTERDAY)]),
     (2, "'%Y-%m-%d'", [["keys", "create", "Acme", "--expires", day] for day in ("31.12.2030", "2030-02-30")]),
     (2, "printable", [["keys", "create", name] for name in NAMES]),
@@ -162,8 +162,8 @@ REFUSED = [
 ]
 
 
-@pytest.mark.parametrize(("status", "message", "commands"), REFUSED)
-def test_rejected_command_gives_a_reason_and_changes_nothing(app, run, save, sql, status, message, commands):
+@pytest.mark.parametrize(("status", "message", "commands"), REJECTED)
+def test_rejected_command_explains_and_changes_nothing(app, run, save, sql, status, message, commands):
     save(minimal_json(1))
     create_key(app, "My Site")
     tables = [f"SELECT * FROM {name} ORDER BY 1" for name in ("customer", "api_key", "article")]
@@ -180,7 +180,7 @@ def test_rejected_command_gives_a_reason_and_changes_nothing(app, run, save, sql
 
 
 @pytest.mark.parametrize("command", [["import", "-"], ["list"], ["publish", "a"]])
-def test_articles_commands_need_to_know_the_customer(new_app, database, command):
+def test_articles_commands_need_a_customer(new_app, database, command):
     def error(*options):
         result = run_command(new_app, "articles", *command, *options)
         assert (result.exit_code, result.stdout) == (1, "")
@@ -197,7 +197,7 @@ def test_articles_commands_need_to_know_the_customer(new_app, database, command)
     assert "flask keys create 'It'\"'\"'s'" in unknown
 
 
-def test_articles_commands_keep_to_the_customer_that_is_named(app, articles, client, save):
+def test_articles_commands_only_affect_their_customer(app, articles, client, save):
     save(minimal_json(1))
     save(minimal_json(1, title="Other"), customer="Other")
     assert articles("unpublish", "slug-1", "--customer", "Other").exit_code == 0
@@ -218,8 +218,8 @@ def test_publish_means_now_unless_published_before(articles, client, save):
         assert shown == {"slug-1": SHOWN_NOW, "slug-2": "2026-01-31T09:30:00.000Z", "slug-3": SHOWN_NOW}
 
 
-def test_publish_at_a_time_schedules_or_dates_back(articles, client, save, sql):
-    """The time of the last update stays, and so does structured data that was given."""
+def test_publish_at_schedules_or_backdates(articles, client, save, sql):
+    """`updatedAt` and custom structured data do not change."""
     save(minimal_json(1, updatedAt="2026-02-01T00:00:00Z"), minimal_json(2, schemaMarkup=MARKUP))
     updated = sql("SELECT updated_at FROM article ORDER BY id")
     scheduled = articles("publish", "slug-1", "--at", "2999-01-01T01:00:00+02:00")
@@ -227,30 +227,37 @@ def test_publish_at_a_time_schedules_or_dates_back(articles, client, save, sql):
     assert scheduled.stdout == f"slug-1: scheduled for 2998-12-31T23:00:00.000Z{replaced}\n"
     assert published_slugs(client) == ["slug-2"]
     since = "2020-01-01T00:00:00.000Z"
-    dated_back = articles("publish", "slug-1", "slug-2", "--at", "2020-01-01t00:00:00z")
+    backdated = articles("publish", "slug-1", "slug-2", "--at", "2020-01-01t00:00:00z")
     lines = [f"slug-1: published since {since} (replaces 2998-12-31T23:00:00.000Z)"]
-    assert dated_back.stdout.splitlines() == [*lines, f"slug-2: published since {since}{replaced}"]
+    assert backdated.stdout.splitlines() == [*lines, f"slug-2: published since {since}{replaced}"]
     second, first = client.get(LISTS[0]).get_json()["data"]
     assert first["publishedAt"] == first["schemaMarkup"]["@graph"][0]["datePublished"] == since
     assert second["schemaMarkup"] == MARKUP
     assert sql("SELECT updated_at FROM article ORDER BY id") == updated
 
 
-LOCAL_TIMES = [  # the setting TIMEZONE, what is typed, the moment, the time that is shown
+LOCAL_TIMES = [  # TIMEZONE, argument, UTC, local time printed
     ("UTC", "2998-07-01 08:00", "2998-07-01T08:00:00.000Z", ""),
     ("Europe/Berlin", "2998-07-01 08:00", "2998-07-01T06:00:00.000Z", "2998-07-01 08:00 Europe/Berlin, "),
     ("Europe/Berlin", "2998-07-01 08", "2998-07-01T06:00:00.000Z", "2998-07-01 08:00 Europe/Berlin, "),
     ("Europe/Berlin", "2998-07-01 0800+05", "2998-07-01T03:00:00.000Z", "2998-07-01 05:00 Europe/Berlin, "),
     ("Europe/Berlin", "2998-07-01 08:00Z", "2998-07-01T08:00:00.000Z", "2998-07-01 10:00 Europe/Berlin, "),
-    # A day is the same day there and in UTC.
+    # without a time: the same day in the zone and in UTC
     ("Europe/Berlin", "2998-07-01", "2998-07-01T00:00:00.000Z", "2998-07-01 02:00 Europe/Berlin, "),
     ("America/New_York", "2998-07-01", "2998-07-01T04:00:00.000Z", "2998-07-01 00:00 America/New_York, "),
-    ("America/Havana", "2025-03-09", "2025-03-09T05:00:00.000Z", "2025-03-09 01:00 America/Havana, "),  # skips midnight
+    (
+        "America/Havana",
+        "2025-03-09",
+        "2025-03-09T05:00:00.000Z",
+        "2025-03-09 01:00 America/Havana, ",
+    ),  # has no midnight
 ]
 
 
 @pytest.mark.parametrize(("zone", "typed", "moment", "shown"), LOCAL_TIMES)
-def test_times_without_a_zone_are_of_the_sites(app, articles, save, sql, monkeypatch, zone, typed, moment, shown):
+def test_times_without_an_offset_are_in_the_time_zone(
+    app, articles, save, sql, monkeypatch, zone, typed, moment, shown
+):
     monkeypatch.setitem(app.config, "TIMEZONE", parse_time_zone(zone))
     save(minimal_json(1, publishedAt=None))
     result = articles("publish", "slug-1", "--at", typed)
@@ -259,16 +266,16 @@ def test_times_without_a_zone_are_of_the_sites(app, articles, save, sql, monkeyp
     assert exported(articles)["publishedAt"] == moment
 
 
-def test_time_that_the_clock_skips_or_repeats_is_refused(app, articles, save, sql, monkeypatch):
-    """Either reading, pasted, is a time."""
+def test_ambiguous_or_nonexistent_local_time_is_rejected(app, articles, save, sql, monkeypatch):
+    """The error suggests both readings, which are accepted."""
     monkeypatch.setitem(app.config, "TIMEZONE", parse_time_zone("Europe/Berlin"))
     save(minimal_json(1))
     for typed, first, second in (
         ("2027-03-28 02:30", "2027-03-28T01:30:00+01:00", "2027-03-28T03:30:00+02:00"),
         ("2027-10-31 02:30", "2027-10-31T02:30:00+02:00", "2027-10-31T02:30:00+01:00"),
     ):
-        refused = articles("publish", "slug-1", "--at", typed)
-        assert (refused.exit_code, refused.stdout, f"{first} or {second}" in refused.stderr) == (2, "", True)
+        rejected = articles("publish", "slug-1", "--at", typed)
+        assert (rejected.exit_code, rejected.stdout, f"{first} or {second}" in rejected.stderr) == (2, "", True)
         assert articles("publish", "slug-1", "--at", first).exit_code == 0
 
 
@@ -281,7 +288,7 @@ def test_unpublish_hides_an_article_and_keeps_its_date(articles, client, save):
     assert published_slugs(client) == ["slug-1", "slug-2"]
 
 
-def test_articles_list_has_drafts_first_then_the_latest(articles, save):
+def test_articles_list_shows_drafts_first_then_the_latest(articles, save):
     save(
         minimal_json(1, publishedAt="2026-01-31T10:30:00+01:00"),
         minimal_json(2, publishedAt=None),
@@ -308,8 +315,8 @@ def test_articles_list_has_drafts_first_then_the_latest(articles, save):
     assert (records[0]["publishedAt"], records[3]["title"]) == (rows[0][1], "Tab\there,\nCafé? \x9b31m")
 
 
-def test_writers_wait_for_each_other_and_readers_do_not_wait(app, client, save, sql, database, tmp_path):
-    """Another tool writes, for longer than SQLite waits. Of those that wait, one is interrupted."""
+def test_writers_wait_for_each_other_but_readers_do_not(app, client, save, sql, database, tmp_path):
+    """Another tool holds the lock longer than SQLite's timeout; one of the waiting commands is interrupted."""
     save(minimal_json(1), minimal_json(2))
     close(app)
     new = tmp_path / "new.jsonl"
@@ -331,7 +338,7 @@ def test_writers_wait_for_each_other_and_readers_do_not_wait(app, client, save, 
     assert drafts == [("slug-1", "Theirs", "theirs", 5)]
 
 
-def test_list_shows_local_time_to_people_and_utc_to_programs(app, articles, save, monkeypatch):
+def test_list_prints_local_time_but_utc_in_json(app, articles, save, monkeypatch):
     monkeypatch.setitem(app.config, "TIMEZONE", parse_time_zone("Europe/Berlin"))
     save(minimal_json(1, publishedAt="2026-07-01T22:30:00Z"))
     assert table(articles("list"))[0][1] == "2026-07-02 00:30"
@@ -342,7 +349,7 @@ def test_list_shows_local_time_to_people_and_utc_to_programs(app, articles, save
 # Output
 
 
-def test_names_and_slugs_forge_no_line(app, articles, save, sql):
+def test_names_and_slugs_cannot_forge_output_lines(app, articles, save, sql):
     slug = "a\x9b2J\u202eb"
     save(minimal_json(1, slug=slug))
     for command in (["list"], ["unpublish", slug], ["publish", slug]):
@@ -356,7 +363,7 @@ def test_names_and_slugs_forge_no_line(app, articles, save, sql):
 
 
 @pytest.mark.parametrize("encoding", ["latin-1", "utf-8"])
-def test_characters_that_an_encoding_lacks_are_replaced(app, save, encoding):
+def test_unencodable_characters_are_replaced_in_output(app, save, encoding):
     save(minimal_json(1, title="Größe 東京"))
     result = app.test_cli_runner(charset=encoding).invoke(args=["articles", "list"])
     assert (result.exit_code, "\tGröße 東京\n".encode(encoding, "replace") in result.stdout_bytes) == (0, True)
@@ -364,8 +371,8 @@ def test_characters_that_an_encoding_lacks_are_replaced(app, save, encoding):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("command", ["seed.py", "-m flask articles list", "-m flask keys create New"])
-def test_output_that_cannot_be_written_is_reported(save, sql, database, command):
-    """A key that cannot be printed is not valid."""
+def test_unwritable_output_is_reported(save, sql, database, command):
+    """A key that could not be printed is not created."""
     save(minimal_json(1))
     with open("/dev/full", "w") as full:
         result = subprocess.run(**subprocess_args(database, *command.split()) | {"stdout": full})
@@ -374,7 +381,7 @@ def test_output_that_cannot_be_written_is_reported(save, sql, database, command)
     assert sql("SELECT customer.name FROM customer JOIN api_key ON customer.id = customer_id") == [("Acme",)]
 
 
-def test_postgresql_is_backed_up_by_its_own_tools():
+def test_backup_on_postgresql_suggests_pg_dump():
     pytest.importorskip("psycopg")
     app = create_app({"DATABASE_URL": "postgresql+psycopg://postgres@127.0.0.1:1/none"})
     for arguments in (["backup", "backup.db"], ["restore", __file__, "--yes"]):

@@ -1,4 +1,4 @@
-"""The commands `flask articles export`, `edit` and `delete`, and the mirror with `--unpublish-missing`."""
+"""`flask articles export`, `edit` and `delete`, and mirrors with `--unpublish-missing`."""
 
 import json
 import signal
@@ -36,7 +36,7 @@ FUTURE = "2999-01-01T00:00:00.000Z"
 
 
 def exported(result):
-    """Return the records of an export."""
+    """Return the records of a successful export."""
     assert (result.exit_code, result.stderr) == (0, ""), result.exception
     return [json.loads(line) for line in result.stdout.splitlines()]
 
@@ -46,7 +46,7 @@ def stored(sql):
 
 
 def pages(client):
-    """Return the bytes of all that the API shows."""
+    """Return the bodies of all endpoints."""
     return [client.get(f"{path}?take=100&orderBy={order}").data for path in LISTS for order in ("title", "views")] + [
         client.get(SITEMAP).data
     ]
@@ -65,13 +65,13 @@ EVERY_STATE = (
 # Export
 
 
-def test_export_has_every_article_by_id_as_import_takes_it(articles, save):
+def test_export_lists_all_articles_by_id_as_import_reads_them(articles, save):
     save(*reversed(EVERY_STATE))
     records = exported(articles("export"))
     assert records == [{name: value for name, value in article.items() if value is not None} for article in EVERY_STATE]
 
 
-def test_all_fields_adds_what_is_derived(articles, save, client):
+def test_all_fields_adds_the_derived_ones(articles, save, client):
     save(*EVERY_STATE)
     (record,) = exported(articles("export", "slug-1", "--all-fields"))
     shown = {article["id"]: article for article in client.get(LISTS[0]).get_json()["data"]}["id-0001"]
@@ -79,8 +79,8 @@ def test_all_fields_adds_what_is_derived(articles, save, client):
     assert set(record) - set(shown) == {"status", "createdAt", "updatedAt", "views"}
 
 
-def test_export_moves_everything_to_another_database(app, save, sql, tmp_path, monkeypatch):
-    """Runs the commands of docs/publish.md. Imported where it comes from, an export changes nothing."""
+def test_export_reproduces_everything_in_another_database(app, save, sql, tmp_path, monkeypatch):
+    """With the commands of docs/publish.md. Importing an export into its own database changes nothing."""
     monkeypatch.chdir(tmp_path)
     with travel("2026-02-03T04:05:06Z", tick=False):
         save(*EVERY_STATE, *(minimal_json(number) for number in range(10, 20)), customer="My Site")
@@ -102,10 +102,10 @@ def test_export_moves_everything_to_another_database(app, save, sql, tmp_path, m
 
 @pytest.fixture
 def edit(articles, tmp_path, monkeypatch):
-    """Run `flask articles edit` with an editor that is a function a call; return the texts that were opened too.
+    """Run `flask articles edit` with one function per call of the editor; return the result and the opened texts.
 
-    A function gets the text of the file and returns another one, and None removes the file. The `answers` are typed
-    after each mistake. Without any, nobody is at a terminal.
+    A function maps the text of the file to the saved one, or to None to remove the file. `answers` are typed after
+    errors; without any, there is no terminal.
     """
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
 
@@ -130,7 +130,7 @@ def replace(*pairs):
 
 
 MINE = replace(("Title 1", "Mine"))
-# Fails if another connection is open: an editor holds none. SQLite changes its mode only then.
+# fails if the command holds a connection while the editor is open
 NO_OTHER_CONNECTION = (
     "DO $$ BEGIN ASSERT 1 = (SELECT count(*) FROM pg_stat_activity WHERE datname = current_database()); END $$"
     if POSTGRESQL
@@ -138,8 +138,8 @@ NO_OTHER_CONNECTION = (
 )
 
 
-def kept_text(result, tmp_path):
-    """Return the text of the only file that is kept, which the command's last line names."""
+def saved_text(result, tmp_path):
+    """Return the text of the saved file, which the command names."""
     (file,) = tmp_path.glob("article-*")
     assert file.stat().st_mode & 0o777 == 0o600
     assert result.exit_code == 1
@@ -147,7 +147,7 @@ def kept_text(result, tmp_path):
     return file.read_text()
 
 
-def test_edit_shows_html_and_imports_what_was_saved(edit, save, client, tmp_path):
+def test_edit_opens_html_and_imports_the_saved_text(edit, save, client, tmp_path):
     html = '<p class="a">One</p>\n<p>Two</p>'
     save(article_json(1, slug="spring-menu", contentHtml=html), article_json(2))
     assert "\nflask articles edit spring-menu\n" in section(PUBLISH, "Fix a typo, rename a slug")
@@ -163,7 +163,7 @@ def test_edit_shows_html_and_imports_what_was_saved(edit, save, client, tmp_path
 
 
 def test_edit_without_a_change_changes_nothing(edit, articles, save, sql, tmp_path, monkeypatch):
-    """An empty or removed file, as in git, and an editor that cannot be started, are no change."""
+    """An empty or removed file is not a change, as in git; nor is an editor that does not start."""
     save(article_json(1))
     before = stored(sql)
     for change in (replace(), replace((": ", ":   ")), lambda _: "", lambda _: None):
@@ -171,13 +171,13 @@ def test_edit_without_a_change_changes_nothing(edit, articles, save, sql, tmp_pa
     monkeypatch.undo()
     monkeypatch.setenv("VISUAL", "no-such-editor")
     result = articles("edit", "slug-1")
-    assert (result.exit_code, "no-such-editor" in result.stderr, "kept" in result.stderr) == (1, True, False)
+    assert (result.exit_code, "no-such-editor" in result.stderr, "was saved" in result.stderr) == (1, True, False)
     assert "Set EDITOR" in result.stderr
     assert "Errno" not in result.stderr
     assert (stored(sql), list(tmp_path.glob("article-*"))) == (before, [])
 
 
-def test_mistakes_are_listed_and_the_editor_opens_again(edit, save, client):
+def test_errors_are_listed_and_the_editor_reopens(edit, save, client):
     save(article_json(1))
     result, opened = edit(
         "slug-1",
@@ -199,7 +199,7 @@ def test_mistakes_are_listed_and_the_editor_opens_again(edit, save, client):
 
 
 @pytest.mark.parametrize("answers", ["", "n"])
-def test_text_that_is_not_imported_is_kept(edit, articles, save, sql, tmp_path, answers):
+def test_text_that_was_not_imported_is_saved(edit, articles, save, sql, tmp_path, answers):
     save(article_json(1))
     before = stored(sql)
     mistake = replace(("Title 1", "My precious words"), ("bannerUrl: ", "bannerUrl: x"))
@@ -207,14 +207,14 @@ def test_text_that_is_not_imported_is_kept(edit, articles, save, sql, tmp_path, 
     assert (result.stdout, len(opened)) == ("", 1)
     assert 0 <= result.stderr.index("bannerUrl: ") < result.stderr.index("Your text was saved")
     assert ("Open the editor again?" in result.stderr) == bool(answers)
-    text = kept_text(result, tmp_path)
+    text = saved_text(result, tmp_path)
     assert stored(sql) == before
     (tmp_path / "article.html").write_text(text.replace("bannerUrl: x", "bannerUrl: "))
     assert articles("import", tmp_path / "article.html").stdout.endswith("0 new, 1 changed, 0 unchanged\n")
     assert sql("SELECT title FROM article") == [("My precious words",)]
 
 
-def test_edit_keeps_the_id_and_takes_times_of_the_sites_zone(app, edit, save, articles, monkeypatch):
+def test_edit_keeps_the_id_and_uses_the_time_zone(app, edit, save, articles, monkeypatch):
     monkeypatch.setitem(app.config, "TIMEZONE", parse_time_zone("Europe/Berlin"))
     save(article_json(1, publishedAt=FUTURE))
     result, _ = edit("slug-1", replace(("id-0001", "other")))
@@ -234,7 +234,7 @@ CONFLICTS = [
 
 
 @pytest.mark.parametrize("statements", CONFLICTS)
-def test_edit_of_what_changed_meanwhile_is_refused(app, edit, save, sql, tmp_path, statements):
+def test_edit_of_a_meanwhile_changed_article_is_rejected(app, edit, save, sql, tmp_path, statements):
     save(article_json(1), article_json(2))
     close(app)
 
@@ -246,23 +246,23 @@ def test_edit_of_what_changed_meanwhile_is_refused(app, edit, save, sql, tmp_pat
     result, opened = edit("slug-1", change, answers="y")
     assert (result.stdout, len(opened)) == ("", 1)
     assert "changed or deleted" in result.stderr
-    assert "title: Mine\n" in kept_text(result, tmp_path)
+    assert "title: Mine\n" in saved_text(result, tmp_path)
     assert ("Mine",) not in sql("SELECT title FROM article")
 
 
 @pytest.mark.sqlite
-def test_edit_keeps_the_text_if_the_database_is_gone(app, edit, save, database, tmp_path):
+def test_edit_saves_the_text_if_the_database_is_missing(app, edit, save, database, tmp_path):
     save(article_json(1))
-    result, _ = edit("slug-1", lambda text: database.rename(tmp_path / "away.db") and MINE(text))
+    result, _ = edit("slug-1", lambda text: database.rename(tmp_path / "renamed.db") and MINE(text))
     assert "does not exist" in result.stderr
-    assert "title: Mine\n" in kept_text(result, tmp_path)
+    assert "title: Mine\n" in saved_text(result, tmp_path)
     assert not database.exists()
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("number", "status"), [(signal.SIGTERM, 143), (signal.SIGHUP, 129), (0, 1)])
-def test_text_saved_after_a_signal_or_crash_is_kept(save, key, database, sql, tmp_path, number, status):
-    """The signal ends `flask`, and not the editor. Without one, the editor crashes."""
+def test_text_survives_a_signal_or_a_crashed_editor(save, key, database, sql, tmp_path, number, status):
+    """Signals end `flask`, but not the editor; signal 0 stands for a crash of the editor."""
     save(article_json(1))
     folder = tmp_path / "temporary"
     folder.mkdir()
@@ -288,7 +288,7 @@ def test_text_saved_after_a_signal_or_crash_is_kept(save, key, database, sql, tm
 # Delete
 
 
-def test_delete_removes_the_named_articles_of_its_customer(app, articles, save, sql):
+def test_delete_removes_articles_of_one_customer_only(app, articles, save, sql):
     save(*(article_json(number) for number in range(1, 5)), article_json(5, slug="spring-menu"))
     save(article_json(1), customer="Other")
     deleted = articles("delete", "slug-1", "slug-3", "slug-1", "--yes", "--customer", "Acme")
@@ -302,7 +302,7 @@ def test_delete_removes_the_named_articles_of_its_customer(app, articles, save, 
 # The mirror
 
 
-def test_unpublish_missing_makes_drafts_of_what_no_source_has(app, articles, save, sql):
+def test_unpublish_missing_makes_drafts_of_missing_articles(app, articles, save, sql):
     save(article_json(1), article_json(2), article_json(3, publishedAt=FUTURE), article_json(4, status="draft"))
     save(article_json(1), customer="Other")
     options = "--unpublish-missing", "--customer", "Acme"
@@ -316,8 +316,8 @@ def test_unpublish_missing_makes_drafts_of_what_no_source_has(app, articles, sav
     assert import_articles(app, article_json(1), options=options).stdout.endswith(" 0 unpublished\n")
 
 
-def test_article_that_comes_back_is_published_again(app, save, sql):
-    """Only with the option: else a nightly import would publish what the owner has unpublished."""
+def test_returning_article_is_published_again(app, save, sql):
+    """Only with the option; otherwise a nightly import would republish what the owner unpublished."""
     save(article_json(1), article_json(2))
     again = article_json(2, status=None)
     import_articles(app, article_json(1), options=["--unpublish-missing"])
@@ -329,7 +329,7 @@ def test_article_that_comes_back_is_published_again(app, save, sql):
     assert dict(sql("SELECT id, status FROM article")) == states
 
 
-def test_unpublish_missing_needs_articles_and_all_of_them(app, save, sql, articles):
+def test_unpublish_missing_needs_complete_sources(app, save, sql, articles):
     save(article_json(1))
     for result, words in (
         (import_articles(app, options=["--unpublish-missing"]), "contain no articles"),
@@ -341,8 +341,8 @@ def test_unpublish_missing_needs_articles_and_all_of_them(app, save, sql, articl
     assert sql("SELECT status FROM article") == [("published",)]
 
 
-def test_mirror_equals_its_source_over_three_nights(app, articles, client, site):
-    """The source unpublishes, renames and edits in between; the lists keep the same bytes."""
+def test_mirror_stays_identical_to_its_source(app, articles, client, site):
+    """Articles are unpublished, renamed and edited between three imports; list responses are identical."""
     source = partial(run_command, site.app, "articles")
     url = f"http://{site.server.host}:{site.server.port}"
     command = f"{url}{LISTS[0]}", "--key", site.key, "--unpublish-missing"
@@ -368,7 +368,7 @@ def test_mirror_equals_its_source_over_three_nights(app, articles, client, site)
     assert_equal()
     source("publish", "slug-1", *owner)
     source("delete", "slug-4", "--yes", *owner)
-    with travel("2026-03-02T23:59:30Z"):  # the same day again
+    with travel("2026-03-02T23:59:30Z"):  # a second time that day
         site.save(article_json(3, title="Edited again", updatedAt=None))
     with travel("2026-03-05T00:05:00Z"):
         assert articles("import", *command).stdout.endswith("\n0 new, 2 changed, 2 unchanged, 1 unpublished\n")
@@ -377,11 +377,11 @@ def test_mirror_equals_its_source_over_three_nights(app, articles, client, site)
 
 @pytest.mark.slow
 @pytest.mark.sqlite
-def test_export_of_all_articles_stays_under_250_mb(database, tmp_path):
-    """More than 300 MB, exported and imported again: all are unchanged."""
+def test_export_and_import_stay_below_250_mb(database, tmp_path):
+    """With an export of more than 300 MB."""
     run = partial(subprocess.run, check=True)
     run(**subprocess_args(database, "seed.py", "--articles", "40000"))
-    measure = (  # getrusage would count the memory of the process that started it, too
+    measure = (  # getrusage includes the parent process
         "import pathlib, runpy, sys; sys.argv = sys.argv[1:]\n"
         "try: runpy.run_module('flask', run_name='__main__')\n"
         "finally: print(pathlib.Path('/proc/self/status').read_text().split('VmHWM:')[1].split()[0], file=sys.stderr)"

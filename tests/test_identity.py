@@ -1,4 +1,4 @@
-"""Which stored article an imported one is: ids of WordPress and Ghost, slugs, and articles of another origin."""
+"""Matching imported articles with stored ones: ids of WordPress and Ghost, slugs, other origins; redirects."""
 
 from datetime import timedelta
 
@@ -18,7 +18,7 @@ GHOST = "63f0b1c2d3e4f5a6b7c8d90{}"
 
 @pytest.fixture
 def imports(app, key):
-    """Import articles of a converter for Acme; return how many are new, changed and unchanged, and the report."""
+    """Import converted articles for Acme; return the numbers of new, changed and unchanged ones, and the report."""
 
     def imports(*articles, **options):
         report = ImportReport()
@@ -36,7 +36,7 @@ def imports(app, key):
 
 @pytest.fixture
 def ids(sql):
-    """Return the ids of all articles by slug."""
+    """Return a function that returns all ids by slug."""
     return lambda: dict(sql("SELECT slug, id FROM article"))
 
 
@@ -80,7 +80,7 @@ def test_second_blog_never_overwrites_the_first(imports, ids, together):
         ("7", {}, False),
     ],
 )
-def test_article_of_1_2_1_is_the_same_if_number_slug_and_date_agree(imports, save, ids, stored, changed, is_same):
+def test_article_of_1_2_1_matches_by_number_slug_and_date(imports, save, ids, stored, changed, is_same):
     save(minimal_json(1, id=stored, slug="menu", title="Old", publishedAt=iso(PAST)))
     rest = [wordpress("a.example", number, f"slug-{number}") for number in range(100, 700)]
     export = [*rest, wordpress("a.example", 7, "menu", "New", **changed)]
@@ -96,7 +96,7 @@ def test_article_of_1_2_1_is_the_same_if_number_slug_and_date_agree(imports, sav
         assert ids() == {"menu": stored}
 
 
-def test_article_of_another_origin_with_the_same_content_is_unchanged(imports, ids):
+def test_same_content_from_another_origin_is_unchanged(imports, ids):
     assert imports(ghost(1, "menu"))[0] == (1, 0, 0)
     assert imports(wordpress("a.example", 5, "menu", views=9)) == ((0, 0, 1), "")
     assert imports(wordpress("a.example", 5, "menu"), unpublish_missing=True) == ((0, 0, 1), "")
@@ -105,8 +105,8 @@ def test_article_of_another_origin_with_the_same_content_is_unchanged(imports, i
 
 @pytest.mark.parametrize("distance", [0, 600])
 @pytest.mark.parametrize("order", [1, -1])
-def test_post_written_again_replaces_the_one_that_it_follows(imports, ids, distance, order):
-    """A deleted post frees its slug for one of the same blog; a renamed one keeps its id."""
+def test_new_post_with_a_freed_slug_replaces_the_old_one(imports, ids, distance, order):
+    """Deleting or renaming a post frees its slug for another post of the same blog."""
     imports(wordpress("a.example", 1, "deleted"), wordpress("a.example", 2, "renamed"))
     rest = [wordpress("a.example", number, f"slug-{number}") for number in range(100, 100 + distance)]
     again = [wordpress("a.example", 11, "deleted", "New"), wordpress("a.example", 12, "renamed", "New")]
@@ -119,7 +119,7 @@ def test_post_written_again_replaces_the_one_that_it_follows(imports, ids, dista
     assert [ids()[slug].rpartition("-")[2] for slug in ("deleted", "moved", "renamed")] == ["1", "2", "12"]
 
 
-def test_slug_of_another_origin_that_the_same_import_frees_is_free(imports, ids):
+def test_slug_freed_by_the_same_import_is_available(imports, ids):
     imports(ghost(1, "menu"))
     assert imports(wordpress("a.example", 1, "menu"), ghost(1, "old-menu"))[0] == (1, 1, 0)
     assert ids() == {"menu": "wordpress-a.example-1", "old-menu": GHOST.format(1)}
@@ -132,7 +132,7 @@ def test_renamed_post_cannot_take_the_slug_of_another_origin(imports, save):
         imports(wordpress("a.example", 1, "menu"))
 
 
-def test_files_replace_by_slug_and_name_what_they_replace(imports, ids):
+def test_files_match_by_slug_and_report_replaced_posts(imports, ids):
     imports(wordpress("a.example", 1, "menu"), markdown("soup"))
     counts, report = imports(markdown("menu"), markdown("soup", title="New"))
     assert counts == (0, 2, 0)
@@ -147,11 +147,11 @@ def test_files_replace_by_slug_and_name_what_they_replace(imports, ids):
 
 @pytest.fixture
 def run_import(app, key):
-    """Import an article with these fields by `flask articles import`."""
+    """Run `flask articles import` for one article with these fields."""
     return lambda *options, **fields: import_articles(app, minimal_json(1, **fields), options=options)
 
 
-def test_redirects_list_old_urls_of_new_and_unchanged_articles(imports, tmp_path):
+def test_redirects_cover_new_and_unchanged_articles(imports, tmp_path):
     imports(wordpress("a.example", 1, "a"))
     posts = wordpress("a.example", 1, "a"), wordpress("a.example", 2, "x")
     posts[1].old_urls = ["/one,two/", "/x"]
@@ -167,7 +167,9 @@ def test_redirects_list_old_urls_of_new_and_unchanged_articles(imports, tmp_path
     ("options", "article", "exit_code", "is_written"),
     [([], {}, 0, True), (["--dry-run"], {}, 0, False), ([], {"title": 1}, 1, False)],
 )
-def test_redirects_file_appears_with_a_successful_import(run_import, tmp_path, options, article, exit_code, is_written):
+def test_redirects_are_only_written_by_successful_imports(
+    run_import, tmp_path, options, article, exit_code, is_written
+):
     file = tmp_path / "redirects.csv"
     result = run_import("--redirects", file, *options, **article)
     assert (result.exit_code, file.exists()) == (exit_code, is_written)
@@ -182,7 +184,7 @@ def test_nothing_is_imported_if_the_redirects_file_appears_meanwhile(run_import,
     assert (file.read_text(), sql("SELECT * FROM article")) == ("precious", [])
 
 
-def test_redirects_need_a_new_file_in_a_folder_that_exists(run_import, tmp_path, sql):
+def test_redirects_need_a_new_file_in_an_existing_folder(run_import, tmp_path, sql):
     (tmp_path / "old.csv").write_text("precious")
     existing, missing = (run_import("--redirects", tmp_path / name) for name in ("old.csv", "missing/new.csv"))
     assert (existing.exit_code, "old.csv" in existing.stderr) == (2, True)

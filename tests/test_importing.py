@@ -1,4 +1,4 @@
-"""Import of articles: derived fields, matching, updates, slugs, error reports and transactions."""
+"""Import of JSON articles: derived fields, updates, slugs, error reports, transactions."""
 
 import json
 import re
@@ -29,7 +29,7 @@ SUMMARY = re.compile(r"^(\d+) new, (\d+) changed, (\d+) unchanged(?: \(new: .*\)
 
 @pytest.fixture
 def counts(app, key):
-    """Import articles for Acme; return how many are new, changed and unchanged."""
+    """Import articles for Acme; return the numbers of new, changed and unchanged ones."""
 
     def counts(*articles):
         result = import_articles(app, *articles)
@@ -41,7 +41,7 @@ def counts(app, key):
 
 @pytest.fixture
 def errors(app, key):
-    """Try to import articles for Acme; return the lines of the error report."""
+    """Run an import for Acme that must fail; return the lines of its error report."""
 
     def errors(*articles):
         result = import_articles(app, *articles)
@@ -55,7 +55,7 @@ def errors(app, key):
 
 @pytest.fixture
 def exported(articles):
-    """Return Acme's articles by id, in every state and with all their fields."""
+    """Return a function that exports all of Acme's articles, with all fields, by id."""
 
     def exported():
         lines = articles("export", "--all-fields").stdout.splitlines()
@@ -65,12 +65,12 @@ def exported(articles):
 
 
 def values(exported, name):
-    """Return a field's values in the order of the articles' ids."""
+    """Return a field of all articles, ordered by id."""
     return [article[name] for article in exported().values()]
 
 
 def found(client, query):
-    """Return the ids of the articles that a request finds, in its order."""
+    """Return the ids that a list request finds, in order."""
     return [article["id"] for article in client.get(f"{LISTS[0]}?{query}").get_json()["data"]]
 
 
@@ -95,7 +95,7 @@ DESCRIPTIONS = {
     "end <p": "end",
     "end <!-- not this": "end",
     "end <script>not this": "end",
-    "<p>One\x0b two\x1b\ufffe &#x7;three</p>": "One two three",  # what no feed can hold is left out
+    "<p>One\x0b two\x1b\ufffe &#x7;three</p>": "One two three",  # characters that XML forbids are dropped
     "": "",
     "one " + "b" * 148 + " cd efg": "one " + "b" * 148 + "…",
     "a" * 70 + " " + "b" * 70 + " " + "c" * 30: "a" * 70 + " " + "b" * 70 + "…",
@@ -111,14 +111,14 @@ DESCRIPTIONS = {
 }
 
 
-def test_meta_description_is_what_readers_see_up_to_155(save, exported):
-    """It is cut at a word within 155 characters."""
+def test_meta_description_is_visible_text_up_to_155(save, exported):
+    """Truncated after a word, within 155 characters."""
     save(*(minimal_json(number, contentHtml=html) for number, html in enumerate(DESCRIPTIONS)))
     assert {article["contentHtml"]: article["metaDesc"] for article in exported().values()} == DESCRIPTIONS
 
 
 def test_unclosed_tags_take_linear_time(key, database):
-    """A regular expression that tries every start again would take an hour."""
+    """A backtracking regular expression would take an hour."""
     pieces = ["<!--", "<script>", "<a ", '<a "', "<", "<p '", "<style", "&", "</", "<script>x</script "]
     articles = [minimal_json(n, contentHtml=piece * (100_000 // len(piece))) for n, piece in enumerate(pieces)]
     command = subprocess_args(database, "-m", "flask", "articles", "import", "-")
@@ -132,12 +132,12 @@ def test_reading_time_is_238_words_a_minute_rounded_up(save, exported):
     assert values(exported, "readTime") == list(minutes.values())
 
 
-def test_derived_markup_agrees_with_the_article(save, exported):
+def test_derived_markup_matches_the_article(save, exported):
     draft = article_json(2, status="draft", publishedAt=None, bannerUrl="")
     save(article_json(1, contentHtml=f"<p>{'word ' * 500}</p>"), draft)
     article, draft = exported().values()
     assert (article["metaTitle"], article["readTime"]) == ("Title 1", 3)
-    assert article["metaDesc"] == " ".join(["word"] * 31) + "…"  # 155 characters would end within a word
+    assert article["metaDesc"] == " ".join(["word"] * 31) + "…"  # the 155th character is within a word
     assert article["schemaMarkup"] == {
         "@context": "https://schema.org",
         "@graph": [
@@ -197,8 +197,8 @@ def test_new_article_gets_a_random_id_and_no_views(save, exported):
     assert {article["slug"]: article["views"] for article in exported().values()} == {"slug-1": 0, "slug-2": 2}
 
 
-def test_times_that_are_missing_are_those_of_the_first_import(counts, exported):
-    """The creation is the publication if that is past."""
+def test_missing_dates_are_those_of_the_first_import(counts, exported):
+    """`createdAt` defaults to a publication in the past."""
     articles = [article_json(number, createdAt=None) for number in range(3)]
     articles[1]["publishedAt"] = None
     articles[2]["publishedAt"] = "2999-01-01T00:00:00Z"
@@ -209,8 +209,8 @@ def test_times_that_are_missing_are_those_of_the_first_import(counts, exported):
     assert values(exported, "createdAt") == [iso(PAST), iso(NOW), iso(NOW)]
 
 
-def test_omitted_fields_are_kept_or_derived_again(counts, save, exported):
-    """Id, status, dates and views are kept; category, keywords and banner are emptied."""
+def test_omitted_fields_are_preserved_derived_or_emptied(counts, save, exported):
+    """Id, status, dates and views are preserved; category, keywords and banner are emptied."""
     save(article_json(1, readTime=9, metaTitle="Mine", metaDesc="Mine", schemaMarkup=MARKUP, views=5))
     kept = article_json(1, views=5, updatedAt=iso(NOW))
     empty = {"category": "", "keywords": [], "bannerUrl": ""}
@@ -238,12 +238,12 @@ def test_updated_at_moves_if_the_content_changes(counts, save, exported):
     assert {posting(article)["dateModified"] for article in [*exported().values()][:9]} == {iso(NOW)}
 
 
-def test_updated_at_stays_if_the_content_does(counts, save, exported):
+def test_updated_at_stays_if_the_content_is_unchanged(counts, save, exported):
     changes = [{}, {"views": 99}, {"status": "draft"}, {"createdAt": "2020-01-01T00:00:00.000Z"}]
     changes.append({"publishedAt": "2025-05-01T00:00:00.000Z"})
     save(*(article_json(number) for number in range(6)))
     articles = [article_json(number, updatedAt=None, **change) for number, change in enumerate(changes)]
-    given = article_json(5, updatedAt="2025-12-01T01:00:00.123456+01:00")  # which is stored
+    given = article_json(5, updatedAt="2025-12-01T01:00:00.123456+01:00")  # stored as given
     assert counts(*articles, given) == (0, 5, 1)
     assert values(exported, "updatedAt") == [iso(PAST)] * 5 + ["2025-12-01T00:00:00.123Z"]
     for change, article in zip([*changes, {}], exported().values(), strict=True):
@@ -253,7 +253,7 @@ def test_updated_at_stays_if_the_content_does(counts, save, exported):
 @pytest.mark.parametrize(
     ("published_at", "expected"), [(iso(PAST), iso(PAST)), ("2999-01-01T00:00:00.000Z", iso(NOW)), (None, iso(NOW))]
 )
-def test_new_article_was_last_updated_when_it_was_published(counts, exported, published_at, expected):
+def test_updated_at_of_a_new_article_is_its_publication(counts, exported, published_at, expected):
     with travel(NOW, tick=False):
         counts(article_json(1, publishedAt=published_at, status=None, updatedAt=None))
     assert values(exported, "updatedAt") == [expected]
@@ -277,16 +277,7 @@ def test_earlier_updated_at_only_corrects_a_future_one(counts, exported, stored,
     assert values(exported, "updatedAt") == [expected]
 
 
-def test_edited_export_moves_updated_at_once(counts, save, exported):
-    save(article_json(1))
-    edited = article_json(1, title="New")  # with the time of the article before the edit
-    assert counts(edited) == (0, 1, 0)
-    moved = values(exported, "updatedAt")
-    assert counts(edited) == (0, 0, 1)
-    assert values(exported, "updatedAt") == moved != [iso(PAST)]
-
-
-def test_markup_follows_whatever_changes_the_article(run, save, counts, exported, sql):
+def test_derived_markup_follows_every_kind_of_change(run, save, counts, exported, sql):
     save(article_json(1))
     with travel(NOW, tick=False):
         assert counts(*exported().values()) == (0, 0, 1)
@@ -298,7 +289,7 @@ def test_markup_follows_whatever_changes_the_article(run, save, counts, exported
     assert (graph["dateModified"], graph["datePublished"]) == ("2025-06-01T00:00:00.000Z", "2020-01-01T00:00:00.000Z")
 
 
-def test_json_of_another_tool_is_compared_by_its_values(run, save, exported, sql):
+def test_json_written_by_another_tool_is_compared_by_value(run, save, exported, sql):
     save(article_json(1, keywords=["tea", "é"]), article_json(2, schemaMarkup=MARKUP))
     sql("UPDATE article SET keywords = ? WHERE id = 'id-0001'", '[ "tea",\n\r "\\u00e9" ]')
     sql("UPDATE article SET schema_markup = ? WHERE id = 'id-0002'", json.dumps(MARKUP, indent=1))
@@ -333,9 +324,9 @@ def test_new_id_cannot_take_the_slug_of_another_article(errors, save, exported):
     assert list(exported()) == ["id-0001"]
 
 
-def test_both_places_of_an_id_or_slug_given_twice_are_named(errors, save):
+def test_duplicate_ids_and_slugs_name_both_places(errors, save):
     save(article_json(1))
-    rest = [article_json(number) for number in range(100, 700)]  # the distance makes no difference
+    rest = [article_json(number) for number in range(100, 700)]  # in another batch
     for articles, places, twice in (
         ([article_json(2), *rest, article_json(2, slug="x")], ("x", "slug-2"), "id 'id-0002'"),
         ([article_json(2), article_json(3, slug="slug-2")], ("slug-2", "slug-2"), "slug 'slug-2'"),
@@ -349,19 +340,10 @@ def test_both_places_of_an_id_or_slug_given_twice_are_named(errors, save):
         assert line.endswith(f"{also} Remove one, or change its {twice.split()[0]}.")
 
 
-def test_slug_given_up_before_in_the_import_is_free(counts, save, exported):
-    save(article_json(1))
-    assert counts(article_json(1, slug="moved"), article_json(2, id=None, slug="slug-1")) == (1, 1, 0)
-    assert {article["slug"]: article["title"] for article in exported().values()} == {
-        "moved": "Title 1",
-        "slug-1": "Title 2",
-    }
-
-
 # Errors
 
 
-def test_every_invalid_article_is_named_with_field_and_reason(errors, exported):
+def test_errors_name_the_article_field_value_and_reason(errors, exported):
     invalid = [
         minimal_json(2, readTime="3", bannerUrl="https://www.example.com/Größe 3.jpg"),
         minimal_json(3, colour="red", views=-1),
@@ -391,8 +373,8 @@ def test_every_invalid_article_is_named_with_field_and_reason(errors, exported):
     assert exported() == {}
 
 
-def test_report_names_three_articles_of_a_mistake_and_counts(errors):
-    """A mistake is a field and a reason. Of more than 20 mistakes, the rest is counted."""
+def test_report_lists_three_articles_per_error_and_a_count(errors):
+    """An error is a field and a reason. After 20 of them, only their number is reported."""
     same = [minimal_json(number, title=1, **({"contentHtml": 1} if number % 2 else {})) for number in range(1, 1001)]
     lines = errors(*same)
     assert [line.partition(", slug")[0] for line in lines] == [
@@ -408,7 +390,7 @@ def test_report_names_three_articles_of_a_mistake_and_counts(errors):
     ]
 
 
-def test_unknown_field_asks_for_the_known_one(errors):
+def test_unknown_field_error_suggests_the_right_name(errors):
     for name, field in (
         *(("html", "contentHtml"), ("body", "contentHtml"), ("content", "contentHtml"), ("tags", "keywords")),
         *(("published_at", "publishedAt"), ("meta_description", "metaDesc"), ("image", "bannerUrl")),
@@ -420,7 +402,7 @@ def test_unknown_field_asks_for_the_known_one(errors):
     assert line.endswith("quux: Unknown field: remove it.")
 
 
-LOOKS_WRONG = {
+SUSPICIOUS = {
     "entities": [{"title": "Q&amp;A"}],
     "Markdown": [{"contentHtml": "# Menu"}, {"contentHtml": "See [here](https://a.b)"}],
     "encoding": [{"title": "GrÃ¼ÃŸe"}, {"contentHtml": "<p>itâ€™s</p>"}],
@@ -428,28 +410,28 @@ LOOKS_WRONG = {
         {"contentHtml": html} for html in ('<a class="x" href="/about">x</a>', "<p><img src=a.jpg>", "<img src='./b'>")
     ],
 }
-LOOKS_FINE = (
+UNSUSPICIOUS = (
     *({"title": "Q&A; R&D &c."}, {"title": "IRMÃ”"}, {"contentHtml": "1. One [two] *three*"}),
     {"contentHtml": '<a href="#top"></a><a href="mailto:a@b"></a><a href="tel:1"></a><img src="data:,">'},
     {"contentHtml": '<a href="https://a.b/c"></a><a href="//a.b/c"></a>&lt;a href="/x"&gt; src="/x" <b>'},
 )
 
 
-def test_what_looks_wrong_is_warned_of_with_the_first_slugs(app, key):
-    fields = [*chain.from_iterable(LOOKS_WRONG.values()), {"contentHtml": '<a href="/4">4</a>'}, *LOOKS_FINE]
+def test_suspicious_content_is_reported_with_slugs(app, key):
+    fields = [*chain.from_iterable(SUSPICIOUS.values()), {"contentHtml": '<a href="/4">4</a>'}, *UNSUSPICIOUS]
     articles = [minimal_json(number, **changed) for number, changed in enumerate(fields)]
     result = import_articles(app, *articles)
     slugs = iter(article["slug"] for article in articles)
-    for (word, wrong), line in zip(LOOKS_WRONG.items(), result.stderr.splitlines(), strict=True):
+    for (word, wrong), line in zip(SUSPICIOUS.items(), result.stderr.splitlines(), strict=True):
         assert word in line
         names = ", ".join(next(slugs) for _ in wrong)
         assert line.endswith(f" ({len(wrong)}): {names}" if len(wrong) < 3 else f" (4): {names}, …")
-    assert import_articles(app, *articles).stderr == ""  # A nightly import says it once.
+    assert import_articles(app, *articles).stderr == ""  # reported only when something changes
     again = import_articles(app, *articles[1:], minimal_json(0, title="A &lt; B"))
     assert again.stderr.count("\n") == 1
 
 
-def test_error_report_is_short_and_without_control_characters(app, key):
+def test_error_report_is_short_and_printable(app, key):
     invalid = minimal_json(1, slug="\x1b[2J\n" * 50, **{f"\x1b[31m{number}" * 999: 1 for number in range(50)})
     command = "articles", "import", "-"
     result = run_command(app, *command, input=json_lines([invalid]), color=True)
@@ -459,10 +441,10 @@ def test_error_report_is_short_and_without_control_characters(app, key):
     assert all(len(line) <= 500 for line in result.stderr.splitlines())
 
 
-# The valid part
+# --skip-invalid
 
 
-def test_valid_articles_are_imported_without_invalid_ones(app, key, exported):
+def test_skip_invalid_imports_the_valid_articles(app, key, exported):
     articles = [minimal_json(1), minimal_json(2, title=7, views=-1), minimal_json(3, slug="slug-1")]
     articles += [minimal_json(1, slug="again"), {}, minimal_json(4)]
     result = import_articles(app, *articles, options=["--skip-invalid"])
@@ -476,7 +458,7 @@ def test_valid_articles_are_imported_without_invalid_ones(app, key, exported):
     assert values(exported, "slug") == ["slug-1", "slug-4"]
 
 
-def test_slug_that_another_article_holds_makes_one_invalid(app, save, exported):
+def test_skip_invalid_does_not_swap_slugs(app, save, exported):
     save(*(minimal_json(number) for number in range(1, 6)))
     swapped = [minimal_json(1, slug="slug-2"), minimal_json(2, slug="slug-1")]
     moved = [minimal_json(3, slug="free"), minimal_json(4, slug="slug-3"), minimal_json(9, slug="slug-4")]
@@ -494,7 +476,7 @@ def test_slug_that_another_article_holds_makes_one_invalid(app, save, exported):
         ([{}, minimal_json(1)], ["x.csv"], 1),
     ],
 )
-def test_nothing_valid_or_an_unreadable_source_writes_nothing(app, key, exported, tmp_path, given, options, exit_code):
+def test_skip_invalid_needs_valid_articles_and_sources(app, key, exported, tmp_path, given, options, exit_code):
     (tmp_path / "x.csv").write_text('title,body\nA,"x')
     options = [tmp_path / option if option == "x.csv" else option for option in options]
     assert import_articles(app, *given, options=["--skip-invalid", *options]).exit_code == exit_code
@@ -518,7 +500,7 @@ def test_dry_run_reports_the_same_and_writes_nothing(app, save, exported):
     assert import_articles(app, minimal_json(8, slug="slug-4"), options=["--dry-run"]).exit_code == 1
 
 
-def test_dry_run_lists_the_fields_that_each_article_changes(app, save, sql):
+def test_dry_run_lists_the_changed_fields_of_each_article(app, save, sql):
     save(*(article_json(number, schemaMarkup=MARKUP) for number in range(3)))
     articles = [article_json(0, schemaMarkup=MARKUP, slug="moved", title="New", updatedAt=None)]
     articles += [article_json(1, schemaMarkup=MARKUP, updatedAt="2026-01-01T00:00:00Z", views=7)]
@@ -533,7 +515,7 @@ def test_dry_run_lists_the_fields_that_each_article_changes(app, save, sql):
     assert only_search.stdout.startswith("slug-1: search\n")
 
 
-def test_import_names_the_articles_that_it_changes(app, save):
+def test_import_lists_the_articles_it_changes(app, save):
     save(*(minimal_json(number) for number in range(25)))
     changed = [minimal_json(number, category="News") for number in range(25)]
     lines = import_articles(app, *map(minimal_json, range(30, 60)), *changed).stdout.splitlines()
@@ -544,7 +526,7 @@ def test_import_names_the_articles_that_it_changes(app, save):
 
 @pytest.mark.slow
 @pytest.mark.sqlite
-def test_readers_see_an_import_at_its_end_or_not_at_all(save, client, sql, database, tmp_path):
+def test_readers_see_an_import_completely_or_not_at_all(save, client, sql, database, tmp_path):
     save(*map(article_json, range(20)))
     file, wal = tmp_path / "new.jsonl", database.with_name(database.name + "-wal")
     file.write_text(json_lines(minimal_json(number, title="New", contentHtml="x" * 7500) for number in range(20_000)))
@@ -559,7 +541,7 @@ def test_readers_see_an_import_at_its_end_or_not_at_all(save, client, sql, datab
         sql("PRAGMA wal_checkpoint(TRUNCATE)")
         with subprocess.Popen(**command) as process:
             wait_for(lambda: wal.exists() and wal.stat().st_size > 500_000, lambda: "nothing is written")
-            for number in range(20):  # the pages differ, so that each is read from the database
+            for number in range(20):  # different pages, so none comes from the cache
                 assert titles(100 - number) == (20, {f"Title {number}" for number in range(20)})
             if is_interrupted:
                 process.send_signal(signal.SIGINT)

@@ -1,4 +1,4 @@
-"""Sources of an import: files, standard input, other instances of the service."""
+"""Import sources: files, folders, standard input, and other instances."""
 
 import json
 import os
@@ -17,16 +17,16 @@ from helpers import LISTS, PROJECT, article_json, minimal_json, subprocess_args,
 
 @pytest.fixture
 def run(articles, tmp_path, monkeypatch):
-    """Run `flask articles import` in the test's folder; there is one customer, Acme."""
+    """Run `flask articles import` in the test's folder; the only customer is Acme."""
     monkeypatch.chdir(tmp_path)
     return partial(articles, "import")
 
 
 @pytest.fixture
-def refused(run, articles):
-    """Import what is refused; return the lines of the error report."""
+def errors(run, articles):
+    """Run an import that must fail and write nothing; return the lines of its error report."""
 
-    def refused(*arguments, **options):
+    def errors(*arguments, **options):
         result = run(*arguments, **options)
         assert (result.exit_code, result.stdout) == (1, "")
         assert isinstance(result.exception, SystemExit)
@@ -35,7 +35,7 @@ def refused(run, articles):
         assert articles("list").stdout == ""
         return [line for line in lines if not line.startswith("To import the valid articles")]
 
-    return refused
+    return errors
 
 
 # Files and standard input
@@ -56,22 +56,22 @@ ITEMS = b"[" + LINES.replace(b"\n", b",") + b"]"
         ("blank.jsonl", b"\n  \n" + LINES.replace(b"\n", b"\n\t\n\n")),
     ],
 )
-def test_files_of_every_form_are_read(run, articles, name, content):
+def test_json_and_json_lines_are_read_in_every_layout(run, articles, name, content):
     Path(name).write_bytes(content)
     assert run(name).stdout == "2 new, 0 changed, 0 unchanged (new: 2 draft)\n"
     assert {line.split("\t")[2] for line in articles("list").stdout.splitlines()} == {"a", "b"}
 
 
-def test_import_of_nothing_is_no_error(run):
+def test_empty_import_is_not_an_error(run):
     result = run("-", input="\n")
     assert (result.exit_code, result.stdout) == (0, "0 new, 0 changed, 0 unchanged\n")
 
 
-def test_several_sources_are_one_import(run, refused, tmp_path):
+def test_several_sources_are_one_import(run, errors, tmp_path):
     files = {f"{number}.json": json.dumps([minimal_json(number)]) for number in (1, 2)}
     write_files(tmp_path, files | {"b.jsonl": "{"})
     sources, third = ("1.json", "-", "2.json"), json.dumps(minimal_json(3))
-    (line,) = refused(*sources, "b.jsonl", input=third)
+    (line,) = errors(*sources, "b.jsonl", input=third)
     assert line.startswith("b.jsonl, line 1")
     assert run(*sources, input=third).stdout == "3 new, 0 changed, 0 unchanged (new: 3 published)\n"
 
@@ -145,18 +145,18 @@ DOCTYPE = '<!DOCTYPE rss [<!ENTITY a "aaaaaaaaaa"><!ENTITY b "&a;&a;&a;&a;">]><r
         ("a/b.md", "+++\ntitle = a\n+++\n", ": The front matter must be TOML (Invalid value (at line 2, column 9))."),
     ],
 )
-def test_mistake_in_a_file_is_named_with_its_location(refused, tmp_path, name, content, message):
+def test_error_in_a_file_is_reported_with_its_location(errors, tmp_path, name, content, message):
     write_files(tmp_path, {name: content, "good.md": "---\ntitle: A\n---\n"})
-    (line,) = refused("good.md", name.partition("/")[0])
+    (line,) = errors("good.md", name.partition("/")[0])
     assert line.startswith(name)
     assert message in line
 
 
 @pytest.mark.parametrize("files", [{}, {"a/b.md": "Just text"}, {"a/b.txt": "---\ntitle: A\n---\n"}, {"a/b.jpg": ""}])
-def test_folder_without_articles_is_a_mistake(refused, tmp_path, files):
+def test_folder_without_articles_is_an_error(errors, tmp_path, files):
     (tmp_path / "a").mkdir()
     write_files(tmp_path, files)
-    (line,) = refused("a")
+    (line,) = errors("a")
     assert line.startswith("a: ")
     assert ".md, .markdown or .html" in line
 
@@ -171,8 +171,8 @@ def test_invalid_files_of_a_folder_can_be_skipped(run, tmp_path):
     assert run("a", "broken.xml", "--skip-invalid").exit_code == 1
 
 
-def test_relative_urls_are_reported_with_what_helps(run, tmp_path):
-    """A site completes the URLs of converters, but not those in JSON."""
+def test_site_is_suggested_for_relative_urls_where_it_helps(run, tmp_path):
+    """--site resolves URLs of converted sources, but not those in JSON."""
     article = minimal_json(1, contentHtml='<a href="/about">x</a>')
     write_files(tmp_path, {"a.json": json.dumps(article), "b.csv": 'slug,title,body\nb,B,"<a href=""/about"">x</a>"\n'})
     assert "--site" not in run("a.json", "--dry-run").stderr
@@ -181,20 +181,20 @@ def test_relative_urls_are_reported_with_what_helps(run, tmp_path):
     assert "relative" not in run("b.csv", "--dry-run", "--site", "https://www.example.com").stderr
 
 
-def test_all_mistakes_of_all_files_are_named_in_one_run(refused, tmp_path):
+def test_errors_of_all_sources_are_reported_in_one_run(errors, tmp_path):
     write_files(
         tmp_path, {"a/1.md": "---\ntitle: x\n", "a/2.md": "---\ntitle: [\n---\n", "a/3.md": "---\ntitle: A\n---\n"}
     )
     write_files(tmp_path, {"b.csv": "title,body\nB,\n", "c.xml": DOCTYPE, "d.jsonl": "{}"})
     write_files(tmp_path, {"e.json": "{", "f.jsonl": "[]"})
-    lines = refused("a", "b.csv", "c.xml", "d.jsonl", "e.json", "f.jsonl", "http://[::1/")
+    lines = errors("a", "b.csv", "c.xml", "d.jsonl", "e.json", "f.jsonl", "http://[::1/")
     sources = [re.split("[,:]", line)[0] for line in lines]
     assert sorted(set(sources)) == ["a/1.md", "a/2.md", "b.csv", "c.xml", "d.jsonl", "e.json", "f.jsonl", "http"]
 
 
-@pytest.mark.skipif(not Path("/proc/self/mem").exists(), reason="/proc/self/mem can be opened, but not read")
-def test_what_is_not_a_file_that_ends_is_refused(refused):
-    """Pipes, links in a circle, and what opens but cannot be read."""
+@pytest.mark.skipif(not Path("/proc/self/mem").exists(), reason="needs /proc/self/mem, which opens but cannot be read")
+def test_unreadable_files_are_reported(errors):
+    """Named pipes, circular links, and files that open but cannot be read."""
     Path("a").mkdir()
     os.mkfifo("a/pipe.md")
     Path("a/loop.md").symlink_to("loop.md")
@@ -202,7 +202,7 @@ def test_what_is_not_a_file_that_ends_is_refused(refused):
     os.mkfifo("pipe.csv")
     for name in ("b.jsonl", "c.json"):
         Path(name).symlink_to("/proc/self/mem")
-    assert refused("a", "pipe.csv", "b.jsonl", "c.json") == [
+    assert errors("a", "pipe.csv", "b.jsonl", "c.json") == [
         "pipe.csv: Not a file or a folder. To read JSON Lines from a pipe, use -.",
         "a/loop.md: It is not a file that can be read. Move it elsewhere.",
         "a/pipe.md: It is not a file that can be read. Move it elsewhere.",
@@ -211,20 +211,20 @@ def test_what_is_not_a_file_that_ends_is_refused(refused):
     ]
 
 
-def test_folder_that_cannot_be_read_is_a_mistake(refused, tmp_path, monkeypatch):
+def test_unreadable_folder_is_an_error(errors, tmp_path, monkeypatch):
     write_files(tmp_path, {"a/good.md": "---\ntitle: A\n---\n", "a/closed/b.md": "---\ntitle: B\n---\n"})
     scandir = os.scandir
 
-    def refuse(path="."):
+    def deny(path="."):
         if str(path).endswith("closed"):
             raise PermissionError(13, "Permission denied", path)
         return scandir(path)
 
-    monkeypatch.setattr(os, "scandir", refuse)
-    assert refused("a") == ["a/closed: Cannot be read (Permission denied)."]
+    monkeypatch.setattr(os, "scandir", deny)
+    assert errors("a") == ["a/closed: Cannot be read (Permission denied)."]
 
 
-def test_arguments_that_are_no_sources_are_wrong_usage(run, tmp_path):
+def test_invalid_source_is_a_usage_error(run, tmp_path):
     for source in ("missing.json", "articles.txt", "", "ftp://example.com/a.json", "no-folder", "http:/a"):
         result = run(source)
         assert result.exit_code == 2
@@ -246,10 +246,9 @@ def test_closed_standard_input_is_reported(key, database):
 
 @pytest.fixture
 def remote():
-    """Serve a stand-in for another instance; return its URL.
+    """Start a fake instance that sends the given pages in order, repeating the last one; return its URL.
 
-    It sends the pages in their order, and the last one again. `remote.requests` holds the query and the headers of each
-    request.
+    `remote.requests` holds the query and headers of each request.
     """
     responses = []
 
@@ -279,11 +278,11 @@ def remote():
 
 
 def page(numbers, total):
-    """Return a response of the articles endpoint."""
+    """Return a page of the articles endpoint."""
     return 200, {}, json.dumps({"data": [*map(minimal_json, numbers)], "meta": {"total": total}}).encode()
 
 
-def test_another_instance_is_paged_through_with_its_key(run, remote):
+def test_all_pages_of_another_instance_are_read(run, remote):
     pages = [page(range(skip, min(skip + 100, 250)), 250) for skip in (0, 100, 200)]
     url = remote(pages) + "?q=caf%C3%A9&take=7&empty="
     assert run(url, "--key", "secret").stdout == "250 new, 0 changed, 0 unchanged (new: 250 published)\n"
@@ -292,7 +291,7 @@ def test_another_instance_is_paged_through_with_its_key(run, remote):
     assert {headers["x-api-key"] for _, headers in remote.requests} == {"secret"}
 
 
-def test_source_key_can_come_from_the_environment(run, remote):
+def test_source_key_can_be_an_environment_variable(run, remote):
     url, variable = remote([page([], 0)]), {"SOURCE_API_KEY": "from-there"}
     for options, env in (([], {}), ([], variable), (["--key", "given"], variable)):
         assert run(url, *options, env=env).exit_code == 0
@@ -304,7 +303,7 @@ def test_source_key_can_come_from_the_environment(run, remote):
 
 
 @pytest.mark.parametrize("other", ["https://other.example/", "http://127.0.0.1:1/", "http://127.0.0.1:1?a"])
-def test_key_is_sent_to_one_host_only(run, remote, other):
+def test_key_is_only_sent_to_one_host(run, remote, other):
     url = remote([page([], 0)])
     for options, env in ((["--key", "secret"], {}), ([], {"SOURCE_API_KEY": "secret"})):
         assert run(url, other, *options, env=env).exit_code == 2
@@ -329,31 +328,31 @@ CHANGED = "The articles changed while they were read. Import them again."
         ([page(range(100), 150), page([], 150)], CHANGED),
     ],
 )
-def test_instance_that_is_not_read_to_its_end_is_reported(refused, remote, pages, words):
+def test_incomplete_read_of_an_instance_is_reported(errors, remote, pages, words):
     url = remote(pages)
-    (line,) = refused(url, color=True)
+    (line,) = errors(url, color=True)
     assert line.startswith(f"{url}: ")
     assert words in line
     assert "\x1b" not in line
     assert len(line) <= 500
 
 
-def test_url_that_cannot_be_reached_is_reported(refused):
+def test_unreachable_url_is_reported(errors):
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
-    (line,) = refused(f"http://127.0.0.1:{port}/")
+    (line,) = errors(f"http://127.0.0.1:{port}/")
     assert "Cannot be read ([Errno 111] Connection refused)" in line
     for url in ("http://", "http://[::1", "http://a b/", f"http://127.0.0.1:{port}{LISTS[0]}?x=.jsonl"):
-        (line,) = refused(url)
+        (line,) = errors(url)
         assert line.startswith(f"{url}: Cannot be read ("), url
 
 
-def test_articles_endpoint_of_an_instance_is_found(run, refused, site):
+def test_base_url_of_an_instance_is_enough(run, errors, site):
     site.save(article_json(1))
     base = f"http://{site.server.host}:{site.server.port}"
-    assert "key was rejected" in refused(base, "--key", "wrong")[0]
-    assert "Responds with 404" in refused(f"{base}/blog", "--key", site.key)[0]
+    assert "key was rejected" in errors(base, "--key", "wrong")[0]
+    assert "Responds with 404" in errors(f"{base}/blog", "--key", site.key)[0]
     for number, path in enumerate(("", "/", "/api/public/v1", "/api/public/v1/articles/", "/api/public/v1/sitemap")):
         result = run(base + path, "--key", site.key)
         assert result.stdout.startswith("0 new, 0 changed, 1" if number else "1 new, 0 changed, 0"), path
