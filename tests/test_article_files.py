@@ -25,7 +25,7 @@ NUMBERS = st.floats(allow_nan=False, allow_infinity=False) | st.integers(-(2**63
 @given(TEXTS, st.lists(TEXTS), TEXTS, st.dictionaries(TEXTS, TEXTS | NUMBERS))
 @settings(max_examples=150, deadline=None)
 @example("---", SPECIAL, "---\n", MARKUP)
-def test_article_file_gives_back_the_same_article(title, keywords, content, markup):
+def test_article_file_round_trips(title, keywords, content, markup):
     record = {"title": title, "keywords": list(keywords), "readTime": 1.5, "schemaMarkup": markup}
     record["contentHtml"] = content
     assert own_article("", *parse_front_matter(format_article(record)), UTC).fields == record
@@ -49,7 +49,7 @@ def test_folder_of_html_and_markdown_is_imported(articles, client, tmp_path):
     assert "<td><b>1</b></td>" in x["contentHtml"]
 
 
-def test_exported_folder_imported_again_changes_nothing(articles, save, sql, tmp_path):
+def test_importing_an_exported_folder_changes_nothing(articles, save, sql, tmp_path):
     texts = [text.replace("\0", "") for text in SPECIAL]
     save(*(article_json(n, title=text, contentHtml=text, keywords=[text]) for n, text in enumerate(texts)))
     markup = {"@context": "https://schema.org", **MARKUP}
@@ -79,7 +79,7 @@ views: 0
 """
 
 
-def test_file_of_version_1_1_0_is_the_same_article(articles, tmp_path):
+def test_article_file_of_version_1_1_0_is_read(articles, tmp_path):
     graph = {"n": 1.0, "m": 1e22, "b": True, "x": None, "s": "1.0", "t": "true"}
     (tmp_path / "_index.html").write_text(VERSION_1_1_0)
     assert articles("import", tmp_path / "_index.html").stdout.startswith("1 new")
@@ -91,7 +91,7 @@ def test_file_of_version_1_1_0_is_the_same_article(articles, tmp_path):
     assert articles("import", tmp_path / "posts").stdout == "0 new, 0 changed, 1 unchanged\n"
 
 
-def test_slug_that_a_file_gives_up_is_free_for_a_later_one(articles, tmp_path):
+def test_slug_freed_by_one_file_is_available_to_another(articles, tmp_path):
     text = "---\nid: {}\ntitle: A\nslug: {}\n---\n"
     rest = {f"b{number}.html": text.format(f"id-{number}", f"slug-{number}") for number in range(600)}
     write_files(tmp_path / "posts", rest | {"a.html": text.format("old", "wanted")})
@@ -105,7 +105,7 @@ def test_slug_that_a_file_gives_up_is_free_for_a_later_one(articles, tmp_path):
     assert "posts/a.html, slug 'wanted'" in report
 
 
-def test_exported_file_is_named_by_the_slug_else_by_the_id(articles, save, tmp_path):
+def test_exported_file_name_is_the_slug_or_a_hash_of_the_id(articles, save, tmp_path):
     names = ["menu", "caf\u00e9", "\u6f22" * 83, "\u00b2nd", "2026", "index", "a.b"]
     others = ["MENU", "cafe\u0301", "Con.x", "COM1", "..", "_index", "-a", "a:b", "\u6f22" * 84, "a\u200d", "x|y"]
     others += [f"article-{'0' * 64}", "\u1e9e" * 90]
@@ -118,15 +118,15 @@ def test_exported_file_is_named_by_the_slug_else_by_the_id(articles, save, tmp_p
     assert articles("import", tmp_path / "posts").stdout == f"0 new, 0 changed, {count} unchanged\n"
 
 
-def test_folder_to_export_to_must_be_new_or_empty(articles, save, tmp_path):
+def test_export_folder_must_be_new_or_empty(articles, save, tmp_path):
     save(article_json(1))
     (tmp_path / "posts" / ".git").mkdir(parents=True)
     assert articles("export", "nowhere", "--folder", tmp_path / "posts").exit_code == 1
     assert articles("export", "--folder", tmp_path / "posts").stderr == f"Wrote 1 article to {tmp_path / 'posts'}.\n"
     (tmp_path / "hidden" / ".obsidian").mkdir(parents=True)
     for folder in ("posts", "hidden"):
-        refused = articles("export", "--folder", tmp_path / folder)
-        assert (refused.exit_code, str(tmp_path / folder) in refused.stderr) == (2, True)
+        rejected = articles("export", "--folder", tmp_path / folder)
+        assert (rejected.exit_code, str(tmp_path / folder) in rejected.stderr) == (2, True)
     (tmp_path / "file").touch()
     assert articles("export", "--folder", tmp_path / "file").exit_code == 2
     below = articles("export", "--folder", tmp_path / "file" / "posts")

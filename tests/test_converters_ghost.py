@@ -12,7 +12,7 @@ DATA = PROJECT / "tests/data"
 SITE = "https://blog.example.com"
 
 
-def test_ghost_posts_arrive(importer):
+def test_posts_are_imported_with_their_fields(importer):
     printed = importer.imports(DATA / "ghost.json", "--site", SITE)
     for words in (
         "pages (1)",
@@ -44,7 +44,7 @@ def test_ghost_posts_arrive(importer):
     assert {article["id"] for article in articles.values()} == ids
 
 
-def test_parts_for_members_are_removed(importer):
+def test_members_only_parts_are_removed(importer):
     parts = (
         f'<!--kg-gated-block:begin {who} memberSegment:"status:free" -->{who}<!--kg-gated-block:end-->'
         for who in ("nonMember:true", "nonMember:false", "")
@@ -63,7 +63,7 @@ GHOST_HTML = """<a href="__GHOST_URL__">Home</a> <a href="__GHOST_URL__/">Home</
 <video poster="/d.jpg"></video><div style="background: url(&quot;/e.jpg&quot;)"></div>"""
 
 
-def test_every_url_of_a_ghost_site_is_completed(importer):
+def test_every_url_of_the_site_is_made_absolute(importer):
     export = json.loads(read_data("ghost.json"))
     export["db"][0]["data"]["posts"][1]["html"] = GHOST_HTML
     importer.write({"ghost.json": json.dumps(export)})
@@ -75,7 +75,7 @@ def test_every_url_of_a_ghost_site_is_completed(importer):
     assert html == expected
 
 
-def test_ghost_articles_with_urls_are_named_without_a_site(importer):
+def test_relative_urls_are_reported_without_a_site(importer):
     importer.write({"ghost.json": read_data("ghost.json").replace("__GHOST_URL__/other/", "__GHOST_URL__")})
     printed = importer.imports("ghost.json")
     (line,) = (line for line in printed.splitlines() if "relative" in line)
@@ -84,7 +84,7 @@ def test_ghost_articles_with_urls_are_named_without_a_site(importer):
 
 
 def ghost(*posts, **tables):
-    """Return an export of posts, each a dictionary by column."""
+    """Return an export of posts, given as dictionaries of columns."""
     required = {
         "type": "post",
         "status": "published",
@@ -95,7 +95,7 @@ def ghost(*posts, **tables):
     return json.dumps({"db": [{"data": {"posts": rows, "tags": [], "posts_tags": []} | tables}]})
 
 
-def test_every_column_that_is_not_used_is_reported(importer):
+def test_unused_columns_are_reported(importer):
     post = {
         "featured": 1,
         "canonical_url": "https://b.example",
@@ -129,7 +129,7 @@ def test_post_never_replaces_an_article_of_another_origin(importer, save):
     assert importer.only("a0")["id"] == "wordpress-1"
 
 
-def test_small_numbers_of_migration_tools_are_no_ids(importer):
+def test_small_numbers_are_not_used_as_ids(importer):
     for slug in ("a", "b"):
         importer.write({f"{slug}.json": ghost({"id": 1, "slug": slug})})
         importer.imports(f"{slug}.json")
@@ -137,7 +137,7 @@ def test_small_numbers_of_migration_tools_are_no_ids(importer):
     assert "1 unchanged" in importer.run("import", "a.json").stdout
 
 
-def test_title_is_text(importer):
+def test_title_is_plain_text(importer):
     importer.write({"ghost.json": ghost({"title": "Option<T> &amp; <canvas>"})})
     importer.imports("ghost.json")
     assert importer.only("a0")["title"] == "Option<T> &amp; <canvas>"
@@ -157,7 +157,7 @@ def test_title_is_text(importer):
         (ghost({"html": ["x"]}), ["HTML"]),
     ],
 )
-def test_trimmed_export_is_one_clear_error(importer, export, words):
+def test_incomplete_export_is_one_clear_error(importer, export, words):
     importer.write({"ghost.json": export})
     result = importer.run("import", "ghost.json")
     assert result.exit_code == 1, result.stdout
@@ -172,21 +172,21 @@ def ghost_export(**columns):
     return json.dumps(export)
 
 
-def test_post_that_was_only_sent_by_email_is_not_imported(importer):
+def test_email_only_post_is_not_imported(importer):
     importer.write({"ghost.json": ghost_export(status="scheduled", published_at="2999-01-01 00:00:00", email_only=1)})
     assert "only sent by email (2)" in importer.imports("ghost.json", "--site", SITE)
     assert "second" not in importer.states()
 
 
 @pytest.mark.parametrize("status", ["scheduled", "published"])
-def test_ghost_post_without_a_date_is_a_draft(importer, status):
+def test_post_without_a_date_is_a_draft(importer, status):
     importer.write({"ghost.json": ghost_export(status=status, published_at=None)})
     assert "no date (1)" in importer.imports("ghost.json", "--site", SITE)
     assert importer.states()["second"] == "draft"
 
 
 @pytest.mark.parametrize("columns", [{"id": ["x"]}, {"status": ["published"]}, {"id": None}])
-def test_ghost_column_of_another_type_is_one_error(importer, columns):
+def test_column_of_the_wrong_type_is_one_error(importer, columns):
     importer.write({"ghost.json": ghost_export(**columns)})
     result = importer.run("import", "ghost.json", "--site", SITE)
     assert result.exit_code == 1

@@ -1,4 +1,4 @@
-"""Tests that README and pages are true: their commands, variables, fields and examples are those of the code."""
+"""README and documentation match the code: commands, variables, fields, examples and links."""
 
 import json
 import os
@@ -24,7 +24,7 @@ README, IMPORT, OPERATE, CONTRIBUTING = map(read_page, NAMES)
 
 
 def names_in_table(text):
-    """Return the names in code style in the first column of a table."""
+    """Return the names in backticks in the first column of a table."""
     return [name for row in re.findall(r"^\| ([^|]*) \|", text, re.MULTILINE) for name in re.findall(r"`(.*?)`", row)]
 
 
@@ -32,7 +32,7 @@ def json_names(schema):
     return [field.data_key or name for name, field in schema.fields.items()]
 
 
-def test_readme_request_gets_its_response_after_its_commands(app, monkeypatch):
+def test_readme_quick_start_gives_the_shown_response(app, monkeypatch):
     seed_line = re.search(r"python seed\.py (.*?) &&", blocks(README, "sh")[0])[1]
     monkeypatch.setenv("DATABASE_URL", app.config["DATABASE_URL"])
     assert CliRunner().invoke(seed.main, shlex.split(seed_line)).exit_code == 0
@@ -43,7 +43,7 @@ def test_readme_request_gets_its_response_after_its_commands(app, monkeypatch):
 
 
 def test_version_is_the_same_everywhere(client, tmp_path):
-    """The option needs no database."""
+    """--version needs no database."""
     result = CliRunner().invoke(main, ["--version"], env={"DATABASE_URL": f"sqlite:///{tmp_path}/none.db"})
     assert (result.stdout, result.stderr) == (f"Article Delivery API {__version__}\n", "")
     assert not (tmp_path / "none.db").exists()
@@ -86,8 +86,8 @@ def test_readme_example_of_an_error_is_a_real_response(client):
     assert client.get(LISTS[0] + "?take=0").get_json() == json.loads(example)
 
 
-def test_readme_commands_import_list_and_back_up_own_articles(app, run, sql, tmp_path, monkeypatch):
-    """Runs them beside the demo, as a user who has followed the README does."""
+def test_readme_commands_for_own_articles_work(app, run, sql, tmp_path, monkeypatch):
+    """With the demo customer present, as after the quick start."""
     monkeypatch.chdir(tmp_path)
     assert run("keys", "create", "Demo").exit_code == 0
     (example,) = blocks(section(README, "Your own articles"), "json")
@@ -104,7 +104,7 @@ def test_readme_commands_import_list_and_back_up_own_articles(app, run, sql, tmp
         assert sql("SELECT slug FROM article") == [("spring-menu",)]
 
 
-def test_table_of_import_fields_is_complete():
+def test_import_page_lists_each_field():
     assert set(names_in_table(section(IMPORT, "Fields"))) == set(json_names(ArticleImportSchema()))
 
 
@@ -112,8 +112,8 @@ def find_command(app, group, name):
     return app.cli.commands[group].get_command(None, name)
 
 
-def test_flask_lines_of_shell_blocks_can_be_parsed(app):
-    """Checks options and the number of arguments; files that they name need not exist."""
+def test_flask_commands_in_shell_blocks_are_valid(app):
+    """Options and number of arguments; files need not exist."""
     shell = "\n".join(re.findall(r"^```sh\n(.*?)^```", EVERYTHING, re.DOTALL | re.MULTILINE))
     lines = re.findall(r"\bflask (?:--app \S+ )?(\w+) (\w+)([^\n|<>&;]*)", shell)
     assert lines
@@ -127,7 +127,7 @@ def test_flask_lines_of_shell_blocks_can_be_parsed(app):
             assert not param.required or (value and isinstance(value, str | tuple)), (name, action, rest, param.name)
 
 
-def test_commands_and_options_in_the_text_exist(app):
+def test_commands_and_options_in_text_exist(app):
     named = re.findall(r"\bflask (\w+) (\w+)([^\n`|&]*)", EVERYTHING)
     assert named
     for name, action, rest in named:
@@ -135,7 +135,7 @@ def test_commands_and_options_in_the_text_exist(app):
         assert set(re.findall(r"(?<= )--[a-z-]+", rest.partition(" -- ")[0])) <= options, (name, action, rest)
 
 
-def test_files_and_modules_that_commands_run_exist():
+def test_files_and_modules_in_commands_exist():
     for name in re.findall(r"pip install (?:-q )?-r ([\w./-]+)", EVERYTHING):
         assert (PROJECT / name).is_file(), name
     for script in set(re.findall(r"\bscripts/\w+|\.ci/run\b", EVERYTHING)):
@@ -144,7 +144,7 @@ def test_files_and_modules_that_commands_run_exist():
         assert find_spec(module), module
 
 
-def test_links_lead_to_files_and_headings_that_exist():
+def test_links_point_to_existing_files_and_headings():
     for name in [*FILES, *PROJECT.glob("examples/*/README.md")]:
         for path, anchor in re.findall(r"\]\(([^)#:\s]*)(?:#([^)]*))?\)", name.read_text("utf-8")):
             target = name.parent / path if path else name
@@ -156,7 +156,7 @@ def test_links_lead_to_files_and_headings_that_exist():
 
 
 @pytest.mark.parametrize("title", ["A new field", "A new endpoint", "A change of the tables"])
-def test_places_to_touch_exist(title):
+def test_code_locations_in_contributing_exist(title):
     text = section(CONTRIBUTING, title)
     rows = re.findall(r"^\| `(.+?)` \| `(.+?)`(?: and `(.+?)`)?: ", text, re.MULTILINE)
     assert len(rows) == text.count("\n| `")

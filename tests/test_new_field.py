@@ -1,4 +1,4 @@
-"""CONTRIBUTING's table for a new field: a copy of the project that is changed as it says has the field everywhere."""
+"""CONTRIBUTING's instructions for a new field, applied to a copy of the project, add the field everywhere."""
 
 import os
 import re
@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from helpers import POSTGRESQL, PROJECT, database_url, read_page, section
 
-# File, the text before which a line is inserted or which is replaced, and what then stands there.
+# file, old text, new text
 CHANGES = [
     (
         "models.py",
@@ -57,7 +57,7 @@ print("Ann Lee" in client.get("/openapi.json").get_data(as_text=True))
 
 
 def run(folder: Path, database: Path, *arguments: str) -> str:
-    """Run a program in the copy; return what it printed."""
+    """Run Python in the copy; return its stdout."""
     environment = os.environ | {"DATABASE_URL": database_url(database)}
     finished = subprocess.run(
         [sys.executable, *arguments], cwd=folder, env=environment, capture_output=True, text=True, timeout=120
@@ -68,10 +68,10 @@ def run(folder: Path, database: Path, *arguments: str) -> str:
 
 @pytest.mark.slow
 def test_field_added_as_documented_is_everywhere(app, save, sql, database, tmp_path):
-    """The database is one of today's version, with an article, which the copy upgrades."""
+    """The copy upgrades a database of the current version that has an article."""
     save({"title": "One", "slug": "one", "contentHtml": "<p>One</p>", "publishedAt": "2026-01-31T09:30:00Z"})
-    left_out = shutil.ignore_patterns(".*", "instance", "__pycache__", "integration")
-    copy = Path(shutil.copytree(PROJECT, tmp_path / "copy", ignore=left_out))
+    ignored = shutil.ignore_patterns(".*", "instance", "__pycache__", "integration")
+    copy = Path(shutil.copytree(PROJECT, tmp_path / "copy", ignore=ignored))
     for name, old, new in CHANGES:
         text = (copy / name).read_text("utf-8")
         assert old in text, (name, old)
@@ -83,7 +83,7 @@ def test_field_added_as_documented_is_everywhere(app, save, sql, database, tmp_p
     assert printed[0] == "one: author"
     assert (first, again) == ("0 new, 1 changed, 0 unchanged", "0 new, 0 changed, 1 unchanged")
     assert (author, has_author) == ("Bo Bo", "True")
-    if not POSTGRESQL:  # It casts the bytes to text, which responses can show.
+    if not POSTGRESQL:  # PostgreSQL stores the bytes as text
         with pytest.raises(sqlite3.IntegrityError):
             sql("UPDATE article SET author = ?", b"\xff\x00")
     run(copy, database, "seed.py")

@@ -1,4 +1,4 @@
-"""Tests of /openapi.json against the service. tests/integration/test_description.py uses other projects' tools."""
+"""/openapi.json matches the service. tests/integration/test_description.py validates it with third-party tools."""
 
 import json
 from functools import reduce
@@ -9,7 +9,7 @@ from marshmallow import missing, validate
 
 from schemas import ListQuerySchema
 
-FORMS = ("Article", "ArticlePreview", "SitemapEntry")
+SCHEMAS = ("Article", "ArticlePreview", "SitemapEntry")
 
 
 @pytest.fixture
@@ -19,13 +19,13 @@ def document(client):
 
 @pytest.fixture
 def save_example(document, save):
-    """Save the article of the document's examples."""
+    """Save the article shown in the examples."""
     (article,), (entry,) = (example(document, path)["data"] for path in (LISTS[0], SITEMAP))
     save(article | {"updatedAt": entry["lastmod"] + "T07:00:00Z"})
 
 
 def resolve(document, node):
-    """Return a part of the document, with that which it refers to."""
+    """Return a node with its `$ref` resolved."""
     if not isinstance(node, dict) or "$ref" not in node:
         return node
     return reduce(lambda found, name: found[name], node["$ref"].split("/")[1:], document) | node
@@ -35,7 +35,7 @@ def example(document, path):
     return document["paths"][path]["get"]["responses"]["200"]["content"]["application/json"]["example"]
 
 
-def test_it_describes_every_endpoint(document):
+def test_every_endpoint_is_described(document):
     assert set(document["paths"]) == {*ENDPOINTS, "/healthz"}
     assert document["servers"][0]["url"] == "."
     ids = [path["get"]["operationId"] for path in document["paths"].values()]
@@ -43,7 +43,7 @@ def test_it_describes_every_endpoint(document):
     assert document["paths"]["/healthz"]["get"]["security"] == []
 
 
-def test_every_operation_names_each_status_and_its_headers(document):
+def test_every_status_and_its_headers_are_described(document):
     headers = {"401": "WWW-Authenticate", "405": "Allow", "503": "Retry-After"}
     for path, item in document["paths"].items():
         operation = item["get"]
@@ -60,8 +60,8 @@ def test_every_operation_names_each_status_and_its_headers(document):
 
 
 @pytest.mark.parametrize("path", LISTS)
-def test_its_parameters_are_those_that_are_checked(document, path):
-    """The limits, choices and defaults of the query schema are in the document, and no others."""
+def test_parameters_match_the_query_schema(document, path):
+    """Including limits, choices and defaults."""
     parameters = [resolve(document, item) for item in document["paths"][path]["get"]["parameters"]]
     described = {item["name"]: resolve(document, item["schema"]) for item in parameters if item["in"] == "query"}
     for name, field in ListQuerySchema().fields.items():
@@ -78,7 +78,7 @@ def test_its_parameters_are_those_that_are_checked(document, path):
     assert described == {}
 
 
-def test_its_fields_have_the_limits_that_an_import_checks(app, key, document):
+def test_field_limits_are_those_of_import(app, key, document):
     properties = document["components"]["schemas"]["Article"]["properties"]
     limited = {name: field for name, field in properties.items() if "maxLength" in field}
     assert set(limited) == {"id", "slug"}
@@ -90,9 +90,9 @@ def test_its_fields_have_the_limits_that_an_import_checks(app, key, document):
         assert import_articles(app, article_json(1, **{name: "a b"})).exit_code == 1
 
 
-@pytest.mark.parametrize(("path", "name"), list(zip(ENDPOINTS, FORMS, strict=True)))
-def test_its_example_is_a_real_response_and_fully_described(client, document, save_example, path, name):
-    """Client generators name their types after the schemas."""
+@pytest.mark.parametrize(("path", "name"), list(zip(ENDPOINTS, SCHEMAS, strict=True)))
+def test_example_is_a_real_response_and_fully_described(client, document, save_example, path, name):
+    """Schema names become type names in generated clients, so they are part of the contract."""
     body = client.get(path).get_json()
     assert body == example(document, path)
     content = document["paths"][path]["get"]["responses"]["200"]["content"]["application/json"]
@@ -108,9 +108,9 @@ LIMITS = {"default", "maximum", "maxLength", "minimum", "pattern"}
 
 
 def breaking_changes(old, new, documents, where=""):
-    """Yield where a document differs from an older one so that clients made from that fail.
+    """Yield the paths of differences that break clients generated from the old document.
 
-    What the older one says must be in the other one too, but for prose, and for limits of what is not sent by clients.
+    Prose may change, and so may limits except those of parameters. Everything else must be kept.
     """
     old, new = (resolve(document, node) for document, node in zip(documents, (old, new), strict=True))
     if isinstance(old, dict):
@@ -140,5 +140,5 @@ def breaking_changes(old, new, documents, where=""):
 LAST_VERSION = json.loads(max((PROJECT / "tests/data").glob("openapi-*.json")).read_text("utf-8"))
 
 
-def test_clients_of_the_last_version_still_work(document):
+def test_document_is_compatible_with_the_last_version(document):
     assert list(breaking_changes(LAST_VERSION, document, (LAST_VERSION, document))) == []

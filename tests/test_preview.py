@@ -1,4 +1,4 @@
-"""The command `flask articles preview`, as a process beside a running service."""
+"""`flask articles preview`, as a process beside a running service."""
 
 import json
 import os
@@ -23,7 +23,7 @@ from helpers import (
     wait_for,
 )
 
-# Prints what the API shows, as the build of a site reads it.
+# prints all slugs, as read by the build of a site
 READ = """
 import json, os, urllib.request
 url, headers = os.environ["ARTICLES_URL"] + "/articles", {"x-api-key": os.environ["ARTICLES_KEY"]}
@@ -38,7 +38,7 @@ def preview_args(database, *arguments, **environment):
 
 
 class Preview:
-    """A running `flask articles preview`, which keeps its temporary files in `folder`."""
+    """A running `flask articles preview` with its temporary files in `folder`."""
 
     host = "127.0.0.1"
 
@@ -66,7 +66,7 @@ class Preview:
 
 @pytest.fixture
 def preview(tmp_path):
-    """Start a preview with its options; end it with the test."""
+    """Start previews; kill them afterwards."""
     started = []
 
     def preview(database, *arguments):
@@ -83,7 +83,7 @@ def run_preview(database, *arguments):
     return subprocess.run(**preview_args(database, *arguments), timeout=60)
 
 
-def test_preview_publishes_everything_and_the_live_api_nothing(site, preview):
+def test_preview_shows_everything_and_publishes_nothing(site, preview):
     site.save(
         article_json(1, views=3),
         article_json(2, views=1, status="draft", publishedAt=None),
@@ -112,7 +112,7 @@ def test_preview_publishes_everything_and_the_live_api_nothing(site, preview):
     assert run_command(site.app, "articles", "list", "--customer", site.customer).stdout.count("draft\t") == 2
 
 
-def test_only_publishes_the_named_ones_for_the_command(site):
+def test_only_limits_the_preview_to_the_given_articles(site):
     site.save(article_json(1), *(article_json(number, status="draft") for number in (2, 3, 4)))
     own = "--customer", site.customer
     named = "--only", "slug-2", "--only", "slug-4", "--only", "slug-1"
@@ -144,7 +144,7 @@ def test_preview_exits_with_the_status_of_its_command(key, database, tmp_path, c
     ("number", "status"), [(signal.SIGINT, 0), (signal.SIGTERM, 0), (signal.SIGHUP, 129), (signal.SIGKILL, -9)]
 )
 def test_preview_leaves_nothing_behind(key, save, database, preview, number, status):
-    """SIGHUP is what a terminal sends that is closed. SIGKILL leaves a folder that its owner alone can open."""
+    """SIGHUP: the terminal was closed. SIGKILL leaves a folder that only its owner can open."""
     save(article_json(1, status="draft"))
     running = preview(database)
     assert len(running.read(LISTS[0])) == 1
@@ -160,7 +160,7 @@ def test_preview_leaves_nothing_behind(key, save, database, preview, number, sta
 @pytest.mark.slow
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 def test_preview_waits_for_its_command_when_stopped(key, database, preview, number):
-    """SIGTERM goes on to the command. Ctrl+C does not, since a terminal sends it to both."""
+    """SIGTERM is forwarded to the command. SIGINT is not, because a terminal sends it to both."""
     stop = "import signal, sys, time; signal.signal(signal.SIGTERM, lambda *_: sys.exit(5))"
     code = f"{stop}; print('began', flush=True); time.sleep(2); sys.exit(6)"
     running = preview(database, "--", sys.executable, "-c", code)

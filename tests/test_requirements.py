@@ -1,4 +1,4 @@
-"""The packages that the project imports are required and pinned, and it can be imported on Windows."""
+"""Imported packages are required and pinned, and no module needs Unix to be imported."""
 
 import ast
 import sys
@@ -17,7 +17,7 @@ OTHERS = {"benchmarks", "examples", "tests"}
 
 @cache
 def modules() -> dict[str, ast.Module]:
-    """Return the parsed modules by their path in the project."""
+    """Parse all modules; return them by path."""
     paths = [path.relative_to(PROJECT) for path in (*PROJECT.glob("*.py"), *PROJECT.glob("*/*.py"))]
     return {str(path): ast.parse((PROJECT / path).read_text("utf-8")) for path in paths if path.parts[0] not in OTHERS}
 
@@ -29,7 +29,7 @@ def imported_packages(*nodes: ast.AST) -> set[str]:
 
 
 def pins(path: Path) -> dict[str, Requirement]:
-    """Return the requirements of a file, and of the files that it names, by package."""
+    """Return the requirements of a file and of those it includes, by package."""
     found = {}
     for line in path.read_text().splitlines():
         if line.startswith("-r "):
@@ -55,7 +55,7 @@ def test_each_imported_package_is_required():
 
 
 @pytest.mark.parametrize("name", ["requirements", "requirements-dev", "requirements-postgresql", ".ci/requirements"])
-def test_everything_that_pip_installs_is_pinned(name):
+def test_all_installed_packages_are_pinned(name):
     pinned = pins(PROJECT / f"{name}.txt")
     assert {str(requirement.specifier)[:2] for requirement in pinned.values()} == {"=="}
     for package in distributions():
@@ -65,5 +65,5 @@ def test_everything_that_pip_installs_is_pinned(name):
 
 
 def is_installed(requirement: Requirement) -> bool:
-    """Return whether pip installs what a package requires, on this Python and system and without extras."""
+    """Return whether pip would install a requirement here, without extras."""
     return not requirement.marker or requirement.marker.evaluate({"extra": ""})

@@ -23,11 +23,11 @@ from helpers import (
     wait_for,
 )
 
-QUIET = 3  # seconds in which a run that should not happen would begin
+QUIET = 3  # seconds after which no further run is expected
 
 
 class Watch:
-    """A running `flask articles watch`, and the lines that its command has appended to a file."""
+    """A running `flask articles watch` whose command appends a line per run to a file."""
 
     def __init__(self, database: Path, folder: Path, *arguments: str) -> None:
         self.output, self.log = folder / "built", folder / "watch.log"
@@ -49,7 +49,7 @@ class Watch:
 
 @pytest.fixture
 def watch(tmp_path):
-    """Start a watch on the test's database, and wait until it watches."""
+    """Start a watch and wait until it is ready."""
     started = []
 
     def watch(database, *arguments, words="Watching the articles of "):
@@ -64,21 +64,21 @@ def watch(tmp_path):
 
 
 def append(tmp_path, *lines):
-    """Return a command that runs lines of Python; in them, `file` is what the runs are counted by."""
+    """Return a command that runs lines of Python, which print to `file`."""
     code = "\n".join([f"file = open({str(tmp_path / 'built')!r}, 'a')", *lines])
     return "--", sys.executable, "-c", code
 
 
 @pytest.fixture
 def build(site, tmp_path):
-    """A command that asks the shared service for the slugs, as a build of a static site would."""
+    """A command that reads all slugs from the service, as the build of a static site would."""
     url = f"http://{site.server.host}:{site.server.port}{SITEMAP}"
     request = f"request = urllib.request.Request({url!r}, headers={{'x-api-key': {site.key!r}}})"
     read = "print(*[entry['url'] for entry in json.load(urllib.request.urlopen(request))['data']], file=file)"
     return "--customer", site.customer, *append(tmp_path, "import json, urllib.request", request, read)
 
 
-def test_command_reads_the_new_state_after_each_change(site, watch, build):
+def test_command_sees_each_change(site, watch, build):
     database = site.server.database
     site.save(article_json(1))
     watched = watch(database, *build)
@@ -87,19 +87,19 @@ def test_command_reads_the_new_state_after_each_change(site, watch, build):
     assert watched.wait_for_runs(1) == ["slug-1 slug-2"]
 
     def seconds_to_run() -> float:
-        """Change an article as another tool would, and wait for the run."""
+        """Change an article as another tool would, and return the time until the run."""
         began, count = time.monotonic(), len(watched.runs())
         own = "id = 'id-0001' AND customer_id = (SELECT id FROM customer WHERE name = ?)"
         run_sql(database, f"UPDATE article SET slug = ? WHERE {own}", f"moved-{count}", site.customer)
         assert watched.wait_for_runs(count + 1)[count:] == [f"moved-{count} slug-2"]
         return time.monotonic() - began
 
-    assert_one_is_below(8, seconds_to_run)  # it waits for ten only while changes go on
+    assert_one_is_below(8, seconds_to_run)  # ten seconds only during continuous changes
 
 
 @pytest.mark.slow
-def test_only_what_the_api_shows_runs_the_command(site, watch, build):
-    """Changes in a row are one run. A scheduled article is another one, when its time comes."""
+def test_only_visible_changes_run_the_command(site, watch, build):
+    """Changes in quick succession cause one run. A scheduled article causes another when it is due."""
     site.save(article_json(1), article_json(2, status="draft"))
     watched = watch(site.server.database, *build)
     site.save(article_json(2, status="draft", title="Another"), article_json(3, status="draft"))
@@ -118,16 +118,16 @@ def test_only_what_the_api_shows_runs_the_command(site, watch, build):
 
 
 @pytest.mark.slow
-def test_failing_or_missing_command_is_tried_again(key, database, watch, tmp_path):
+def test_failing_or_missing_command_is_retried(key, database, watch, tmp_path):
     program = tmp_path / "build.sh"
     program.write_text(f"#!/bin/sh\necho x >> {tmp_path}/built\nexit 1\n")
     program.chmod(0o755)
     watched = watch(database, "--now", "--", str(program))
     watched.wait_for_log(f"{program} failed with exit status 1. Next attempt in 10 seconds.\n")
-    away = program.rename(tmp_path / "away")
+    renamed = program.rename(tmp_path / "renamed")
     watched.wait_for_log("Next attempt in 20 seconds.\n")
-    away.write_text(away.read_text().replace("exit 1", "exit 0"))
-    away.rename(program)
+    renamed.write_text(renamed.read_text().replace("exit 1", "exit 0"))
+    renamed.rename(program)
     assert watched.wait_for_runs(2) == ["x", "x"]
     assert watched.log.read_text().count("\n") == 3
 
@@ -135,7 +135,7 @@ def test_failing_or_missing_command_is_tried_again(key, database, watch, tmp_pat
 @pytest.mark.slow
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 def test_stop_waits_for_the_command_and_exits_with_0(key, database, watch, tmp_path, number):
-    """A terminal sends Ctrl+C to the whole group of processes, which does not reach the command."""
+    """A terminal sends SIGINT to the process group, but it must not reach the command."""
     lines = "import time", "print('began', file=file, flush=True)", "time.sleep(2)", "print('ended', file=file)"
     watched = watch(database, "--now", *append(tmp_path, *lines))
     watched.wait_for_runs(1)
@@ -148,23 +148,23 @@ def test_stop_waits_for_the_command_and_exits_with_0(key, database, watch, tmp_p
 @pytest.mark.sqlite
 def test_watch_waits_for_a_missing_or_empty_database(app, key, save, database, watch, tmp_path):
     save(article_json(1))
-    away = database.rename(tmp_path / "away.db")
+    renamed = database.rename(tmp_path / "renamed.db")
     watched = watch(database, *append(tmp_path, "print('x', file=file)"), words="Waiting")
-    away.rename(database)
+    renamed.rename(database)
     watched.wait_for_log("Watching the articles of Acme")
     assert watched.runs() == []
-    database.rename(away)
+    database.rename(renamed)
     watched.wait_for_log("Waiting", 2)
-    away.rename(database)
+    renamed.rename(database)
     save(article_json(2))
     assert watched.wait_for_runs(1) == ["x"]
     os.truncate(database, 0)
     watched.wait_for_log("Waiting", 3)
-    assert database.stat().st_size == 0  # with new tables, the service would refuse every key
+    assert database.stat().st_size == 0  # with new tables, the service would reject every key
 
 
 @pytest.mark.slow
-def test_change_taken_back_while_the_command_runs_counts(app, key, save, sql, database, watch, tmp_path):
+def test_change_reverted_during_a_run_causes_another_run(app, key, save, sql, database, watch, tmp_path):
     save(article_json(1))
     lines = "import time", "print('x', file=file, flush=True)", "time.sleep(3)"
     watched = watch(database, "--now", *append(tmp_path, *lines))
@@ -178,12 +178,12 @@ def test_change_taken_back_while_the_command_runs_counts(app, key, save, sql, da
 
 
 @pytest.mark.slow
-def test_renamed_customer_is_still_the_same_one(app, key, save, database, watch, tmp_path):
+def test_watch_follows_a_renamed_customer(app, key, save, database, watch, tmp_path):
     save(article_json(1))
     watched = watch(database, *append(tmp_path, "print('x', file=file)"))
     create_key(app, "Other")
     run_command(app, "customers", "rename", "Acme", "New")
-    assert watched.wait_for_runs(1) == ["x"]  # the name is in structured data
+    assert watched.wait_for_runs(1) == ["x"]  # the name is part of structured data
     save(article_json(2), customer="New")
     assert watched.wait_for_runs(2) == ["x", "x"]
     assert "Waiting" not in watched.log.read_text()
