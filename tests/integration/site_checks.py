@@ -1,4 +1,4 @@
-"""Checks of a site that an example has built, against the articles of the API."""
+"""Compare a site built by an example with the articles of the API."""
 
 import copy
 import json
@@ -21,7 +21,7 @@ ATOM_LINK = "{http://www.w3.org/2005/Atom}link"
 
 
 def fetch_data(server, key, path):
-    """Return every item of a list, or of the sitemap, by its slug."""
+    """Return all items of a list or of the sitemap, by slug."""
     responses = [get(server, f"{path}?take=100&skip={skip}", x_api_key=key) for skip in (0, 100)]
     items = [item for response in responses for item in json.loads(response.body)["data"]]
     return {item.get("slug") or item["url"]: item for item in items}
@@ -36,7 +36,7 @@ def article_url(slug):
 
 
 def complete_markup(article, url):
-    """Return an article's structured data as its page should have it."""
+    """Return the structured data that an article's page should contain."""
     markup = copy.deepcopy(article["schemaMarkup"])
     for node in markup["@graph"]:
         if node.get("@type") == "BlogPosting":
@@ -46,7 +46,7 @@ def complete_markup(article, url):
 
 
 def assert_head_and_facts(document, *articles):
-    """Check that a page names its feed and has an icon, and shows the day and category of its articles."""
+    """Check that a page links its feed and icon, and shows the date and category of its articles."""
     (feed,) = document.xpath("//link[@type='application/rss+xml']")
     assert (feed.get("title"), feed.get("href")) == (SITE_NAME, f"{SITE}/feed.xml")
     assert document.xpath("//link[@rel='icon']/@href")[0].startswith("data:image/svg+xml,")
@@ -86,7 +86,7 @@ def assert_article_page(path, article):
 
 
 def assert_lists(site, articles):
-    """Check that the lists name the articles in their order, 50 on each page, and link to each other."""
+    """Check that list pages show all articles in order, 50 per page, and link to each other."""
     articles, last = list(articles), -(-len(articles) // 50)
     assert len([*site.glob("page/*")]) == last - 1
     for number in range(1, last + 1):
@@ -107,7 +107,7 @@ def page_at(site, url):
 
 
 def read_list(site, url):
-    """Return the slugs of a list, from its first page to its last."""
+    """Return the slugs on all pages of a list."""
     slugs = []
     while url:
         page = page_at(site, url)
@@ -117,7 +117,7 @@ def read_list(site, url):
 
 
 def assert_groups(site, articles, kind, names_of, links):
-    """Check that articles link to the lists of their categories or keywords, and that these name the articles."""
+    """Check that articles link to the lists of their categories or keywords, and the other way round."""
     slugs_of, url_of = defaultdict(list), {}
     for slug, article in articles.items():
         shown = {link.text: link.get("href") for link in page_at(site, article_url(slug)).xpath(links)}
@@ -133,7 +133,7 @@ def assert_groups(site, articles, kind, names_of, links):
 
 
 def assert_neighbours(site, articles):
-    """Check that each article links to the next newer and the next older one."""
+    """Check that each article links to the previous and the next one."""
     slugs = [None, *articles, None]
     for newer, slug, older in zip(slugs, articles, slugs[2:], strict=False):
         page = page_at(site, article_url(slug))
@@ -163,7 +163,7 @@ def read_sitemap(path):
 
 
 def assert_site(site, server, key):
-    """Check that a site has a page for each published article, lists, a feed and a sitemap.xml."""
+    """Check a site's article pages, lists, feed and sitemap.xml."""
     articles = fetch_data(server, key, LISTS[0])
     assert {path.name for path in site.glob("articles/*")} == articles.keys()
     for slug, article in articles.items():

@@ -1,4 +1,4 @@
-"""Tests of /openapi.json with others' tools: validators, linters, schemathesis, and the typed clients of examples/."""
+"""/openapi.json in third-party tools: a validator, linters, Schemathesis, and the typed clients of examples/."""
 
 import json
 import re
@@ -20,7 +20,7 @@ def document(server):
 
 @pytest.fixture
 def run_lines(server, key, tmp_path, monkeypatch):
-    """Run lines of a shell in the test's folder, with the service's URL and key, and return what they print."""
+    """Run shell commands in the test's folder with the service's URL and key; return their output."""
     monkeypatch.chdir(tmp_path)
     url = f"http://127.0.0.1:{server.port}"
     variables = {"ARTICLES_URL": f"{url}/api/public/v1", "ARTICLES_KEY": key, "REDOCLY_TELEMETRY": "off"}
@@ -33,7 +33,7 @@ def run_lines(server, key, tmp_path, monkeypatch):
     return run_lines
 
 
-def test_linters_and_a_validator_find_nothing(document, run_lines, tmp_path):
+def test_validator_and_linters_find_no_problems(document, run_lines, tmp_path):
     validate(document)
     (tmp_path / "openapi.json").write_text(json.dumps(document))
     (tmp_path / ".spectral.json").write_text('{"extends": ["spectral:oas"]}')
@@ -43,7 +43,7 @@ def test_linters_and_a_validator_find_nothing(document, run_lines, tmp_path):
     run_lines("npx spectral lint --fail-severity hint openapi.json")
 
 
-def test_schemathesis_finds_no_response_that_departs_from_it(save, run_lines, key):
+def test_schemathesis_finds_no_deviating_response(save, run_lines, key):
     save(*(article_json(number, title=f"Café {number}") for number in range(30)))
     options = "--checks all --seed 1 --max-examples 300 --generation-database none"
     base = "http://127.0.0.1:8000"
@@ -52,7 +52,7 @@ def test_schemathesis_finds_no_response_that_departs_from_it(save, run_lines, ke
 
 @pytest.mark.parametrize(("language", "section_title"), [("typescript", "TypeScript"), ("python", "Python")])
 def test_typed_client_reads_every_article_twice(save, server, sql, run_lines, tmp_path, language, section_title):
-    """The database is away at first (503). The second time, nothing has changed (304)."""
+    """The database is unavailable at first (503), and unchanged the second time (304)."""
     save(*(article_json(number, publishedAt="2026-01-06T23:30:00.000Z") for number in range(230)))
     shutil.copytree(PROJECT / "examples/clients" / language, tmp_path, dirs_exist_ok=True)
     (program,) = tmp_path.glob("list*.*")

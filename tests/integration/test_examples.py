@@ -1,4 +1,4 @@
-"""Tests that run the programs of examples/ against a running service, by the commands of their README.md."""
+"""The programs in examples/, run against a service with the commands of their README.md."""
 
 import json
 import re
@@ -37,14 +37,14 @@ HOSTILE = article_json(
     bannerUrl="",
     category="C#",
     keywords=["C#", "c", "a/b", "..", "#", "Tea", "tea", "чай", "<b>'\""],
-    publishedAt="2026-01-06T23:30:00.000Z",  # It is the 7th in Berlin.
+    publishedAt="2026-01-06T23:30:00.000Z",  # the 7th in Berlin
     contentHtml="<pre>wide</pre><table><tr><td>wide</td></tr></table>",
 )
 
 
 @pytest.fixture
 def project(tmp_path, monkeypatch):
-    """The folder that a user has copied an example to, which is the working folder."""
+    """The working folder, into which an example is copied."""
     (tmp_path / "project").mkdir()
     monkeypatch.chdir(tmp_path / "project")
     return tmp_path / "project"
@@ -52,7 +52,7 @@ def project(tmp_path, monkeypatch):
 
 @pytest.fixture
 def run(server, key, project):
-    """Run commands in the project, with the variables of a site or others; return the finished process."""
+    """Run shell commands in the project with a site's environment variables."""
     url = f"http://127.0.0.1:{server.port}/api/public/v1"
     site = {"ARTICLES_URL": url, "ARTICLES_KEY": key, "SITE": SITE, "SITE_NAME": SITE_NAME, "SITE_TIMEZONE": ZONE.key}
     telemetry = {"NEXT_TELEMETRY_DISABLED": "1", "ASTRO_TELEMETRY_DISABLED": "1"}
@@ -60,7 +60,7 @@ def run(server, key, project):
 
 
 def copy_example(name, project):
-    """Copy an example, and install what its README.md says; return the command that builds the site."""
+    """Copy and install an example as its README.md says; return its build command."""
     shutil.copytree(EXAMPLES / name, project, dirs_exist_ok=True)
     commands = blocks((project / "README.md").read_text("utf-8"), "sh")[0].splitlines()
     exported = [re.match(r"export (\w+)=", line)[1] for line in commands if line.startswith("export ")]
@@ -73,7 +73,7 @@ def copy_example(name, project):
 
 
 def install_recent_node():
-    """Install a Node.js that Astro supports, where npm finds it first, if this machine's is older."""
+    """Install a Node.js that Astro supports, unless this machine has one."""
     version = subprocess.check_output(["node", "--version"], text=True)
     if tuple(int(number) for number in version[1:].split(".")) < (22, 12):
         assert run_in_shell("npm install --no-save --no-audit node@22.23.3").returncode == 0
@@ -100,7 +100,7 @@ def test_site_has_a_page_for_every_article(save, server, key, run, project, name
 
 @pytest.fixture
 def other_server(tmp_path):
-    """The URL of a server that responds with HTML to requests for articles and previews."""
+    """The URL of a server that answers API requests with HTML."""
     write_files(tmp_path / "other", {"articles/preview": "<p>Hello</p>"})
     handler = partial(SimpleHTTPRequestHandler, directory=tmp_path / "other")
     with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
@@ -110,7 +110,7 @@ def other_server(tmp_path):
 
 
 @pytest.mark.parametrize("name", [*PROGRAMS, *GENERATORS])
-def test_wrong_variables_are_explained_in_one_line(run, project, other_server, name):
+def test_invalid_variables_are_a_one_line_error(run, project, other_server, name):
     shutil.copytree(EXAMPLES / name, project, dirs_exist_ok=True)
     build = blocks((project / "README.md").read_text("utf-8"), "sh")[0].splitlines()[-1]
     for variable, value in WRONG_VARIABLES:
@@ -121,9 +121,9 @@ def test_wrong_variables_are_explained_in_one_line(run, project, other_server, n
 
 
 @pytest.mark.parametrize("name", PROGRAMS)
-def test_program_changes_only_what_differs(save, sql, run, project, name):
+def test_program_only_changes_what_differs(save, sql, run, project, name):
     save(article_json(1, category="Old"), *(article_json(number) for number in range(2, 5)))
-    # An import refuses such markup. Only another tool can write it.
+    # import rejects such markup, but another tool can write it
     nodes = '{"name":"<\\/ScRiPt x <!-- &"},"text",{"@type":"Person","author":"Ann"},{"@type":"Article","author":"Ann"}'
     markup = f'{{"@context":"https://schema.org","@graph":[{nodes}]}}'
     sql("UPDATE article SET schema_markup = ? WHERE id = 'id-0002'", markup)
@@ -146,7 +146,7 @@ def test_program_changes_only_what_differs(save, sql, run, project, name):
 
 
 def test_preview_builds_a_site_with_a_draft(save, database, run, project):
-    save(article_json(1, slug="spring-menu", status="draft"), article_json(2, slug="not-named", status="draft"))
+    save(article_json(1, slug="spring-menu", status="draft"), article_json(2, slug="other", status="draft"))
     copy_example("python", project)
     line = re.search(r"^flask articles preview --only .*", read_page("docs/publish"), re.MULTILINE)[0]
     assert run(line, DATABASE_URL=database_url(database)).returncode == 0
@@ -154,7 +154,7 @@ def test_preview_builds_a_site_with_a_draft(save, database, run, project):
 
 
 def test_replaced_site_keeps_every_page_and_removes_old_ones(project):
-    """Kills `replace-site.mjs` at ten moments, as the build of a generator may be."""
+    """Even if `replace-site.mjs` is killed at any of ten moments."""
     shutil.copy(EXAMPLES / "astro/replace-site.mjs", project)
     names = [*(f"articles/{number}/index.html" for number in range(300)), "index.html", "assets/style.css"]
     old, new, last = ("old" * 20_000, "new" * 20_000, "last")

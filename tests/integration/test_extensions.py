@@ -1,9 +1,9 @@
-"""Flask extensions of other people around the service, as CONTRIBUTING shows."""
+"""Third-party Flask extensions, used as in CONTRIBUTING."""
 
 from helpers import ENDPOINTS, application, article_json, assert_problem, blocks, client_with_key, read_page
 
 
-def test_rate_limit_of_contributing_counts_hits_too(key, save, database, monkeypatch):
+def test_rate_limit_includes_cache_hits(key, save, database, monkeypatch):
     save(article_json(1))
     module = blocks(read_page("CONTRIBUTING"), "python")[0].replace("100 per minute", "5 per minute")
     with application(database) as app:

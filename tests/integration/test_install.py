@@ -1,4 +1,4 @@
-"""Tests that install the service as documents say: a fresh Debian, other servers, a container."""
+"""Documented installations: on a fresh Debian, with another server, in a container."""
 
 import gzip
 import json
@@ -31,7 +31,7 @@ def is_healthy(server):
         return False
 
 
-def test_first_command_on_an_older_python_names_the_one_needed(tmp_path):
+def test_older_python_is_reported_with_the_required_version(tmp_path):
     pythons = [*Path.home().glob(".pyenv/versions/3.10*/bin/python3"), *Path("/usr/bin").glob("python3.10")]
     if not pythons:
         pytest.skip("There is no Python 3.10.")
@@ -44,7 +44,7 @@ def test_first_command_on_an_older_python_names_the_one_needed(tmp_path):
 
 @pytest.fixture(scope="module")
 def debian(tmp_path_factory):
-    """A fresh Debian with Python, and the certificates that this machine trusts, as a tar file."""
+    """A tar file of a fresh Debian with Python and this machine's trusted certificates."""
     if "FRESH_DEBIAN" in os.environ:
         return os.environ["FRESH_DEBIAN"]
     path = tmp_path_factory.mktemp("debian") / "debian.tar"
@@ -53,7 +53,7 @@ def debian(tmp_path_factory):
 
 
 class Machine:
-    """A Debian of its own in a folder, with a `systemctl` that starts and stops the documented unit."""
+    """A Debian in a folder, with a fake `systemctl` that starts and stops the documented unit."""
 
     def __init__(self, debian, folder):
         self.root, self.port, self.proxy_port = folder / "root", free_port(), free_port()
@@ -81,7 +81,7 @@ echo $! >/run/articles.pid
         (self.root / path).chmod(0o755)
 
     def run(self, lines):
-        """Run lines as root on this machine, and return what they print."""
+        """Run shell commands as root on this machine; return their output."""
         command = ["chroot", self.root, "sh", "-ec", lines]
         return subprocess.check_output(command, env=self.environment, text=True, timeout=300)
 
@@ -101,7 +101,7 @@ echo $! >/run/articles.pid
 
 @pytest.fixture(scope="module")
 def machine(debian, tmp_path_factory):
-    """A fresh Debian, with the service installed by the commands of docs/operate.md."""
+    """A fresh Debian with the service installed as in docs/operate.md."""
     machine = Machine(debian, tmp_path_factory.mktemp("machine"))
     unpack(machine, "articles")
     for lines in blocks(section(OPERATE, "Install it on a server"), "sh"):
@@ -115,7 +115,7 @@ def unpack(machine, name):
 
 
 def flask(command):
-    """Return the line with which the documents run a command as the service's user."""
+    """Return the documented line that runs a command as the service's user."""
     return blocks(section(OPERATE, "systemd"), "sh")[0].strip().replace("articles list", command)
 
 
@@ -126,7 +126,7 @@ def import_as_user(machine, *articles):
 
 @as_root
 def test_fresh_debian_serves_behind_nginx_and_is_upgraded(machine):
-    """Runs the commands and uses the files of docs/operate.md, on a machine that has nothing."""
+    """With the commands and files of docs/operate.md."""
     (machine.root / "opt/articles/stale.py").touch()
     machine.run("cd /opt/articles && .venv/bin/pip install --quiet apispec && systemctl enable --now articles")
     wait_for(lambda: is_healthy(service(machine.port)), (machine.root / "var/log/articles").read_text)
@@ -165,7 +165,7 @@ def test_fresh_debian_serves_behind_nginx_and_is_upgraded(machine):
 
 @pytest.fixture
 def gunicorn(machine, tmp_path):
-    """Gunicorn as docs/servers.md starts it, a key, and the file with its log."""
+    """Gunicorn started as in docs/servers.md, a key, and its log file."""
     port, page = free_port(), section(SERVERS, "gunicorn")
     prepare, start = blocks(page, "sh")
     key = machine.run(prepare).strip()
@@ -184,7 +184,7 @@ def gunicorn(machine, tmp_path):
 
 
 @as_root
-def test_each_process_of_gunicorn_is_as_fresh_and_as_safe(machine, gunicorn):
+def test_every_gunicorn_process_is_fresh_and_checks_keys(machine, gunicorn):
     server, key, log = gunicorn
 
     def responses(**headers):
@@ -202,9 +202,9 @@ def test_each_process_of_gunicorn_is_as_fresh_and_as_safe(machine, gunicorn):
     compressed = {gzip.decompress(response.body) for response in responses(Accept_Encoding="gzip")}
     assert compressed == {response.body for response in responses()}
     database = machine.root / "var/lib/articles/articles.db"
-    database.rename(database.with_suffix(".away"))
+    database.rename(database.with_suffix(".renamed"))
     assert {response.status for response in responses()} == {503}
-    database.with_suffix(".away").rename(database)
+    database.with_suffix(".renamed").rename(database)
     assert {response.status for response in responses()} == {200}
 
     requests = [line for line in log.read_text().splitlines() if LISTS[0] in line]
@@ -213,7 +213,7 @@ def test_each_process_of_gunicorn_is_as_fresh_and_as_safe(machine, gunicorn):
 
 
 class Containers:
-    """Buildah in the place of Docker, which needs a daemon. A folder is the volume."""
+    """Buildah instead of Docker, which needs a daemon; the volume is a folder."""
 
     def __init__(self, folder, debian):
         self.folder, self.port, self.data = folder, free_port(), folder / "data"
@@ -239,7 +239,7 @@ exec {" ".join(self.run_command())} "$@"
         return subprocess.check_output(self.command(*arguments), env=self.environment, text=True).strip()
 
     def build(self, project):
-        """Build the image, and make the volume as Docker does: with the owner and mode that the folder has there."""
+        """Build the image, and create the volume as Docker does, with the owner and mode of the image's folder."""
         self.buildah("build", "--format=docker", "--build-arg=BASE=localhost/debian", "--tag=service", str(project))
         self.create()
         folder = Path(self.buildah("mount", "service")) / "data"
@@ -249,14 +249,14 @@ exec {" ".join(self.run_command())} "$@"
 
     def create(self):
         self.buildah("from", "--name=service", "service")
-        self.buildah("config", "--volume=/data-", "service")  # else buildah puts one of its own in the place of ours
+        self.buildah("config", "--volume=/data-", "service")  # otherwise buildah mounts a volume of its own
 
     def run_command(self, *arguments):
         options = f"--volume={self.data}:/data --env=HOST=127.0.0.1 --env=PORT={self.port}"
         return self.command("run", *options.split(), "service", "--", *arguments)
 
     def start(self, *arguments):
-        """Start the service; return the process, and the id of the service's own one."""
+        """Start the service; return the container's process and the service's process id."""
         process = subprocess.Popen(self.run_command(*arguments), env=self.environment)
         wait_for(lambda: is_healthy(service(self.port)), lambda: "It does not start.", 30)
         pid = process.pid
@@ -277,7 +277,7 @@ def containers(debian, tmp_path):
 
 
 @as_root
-def test_container_serves_as_its_user_and_keeps_the_volume(containers, tmp_path):
+def test_container_runs_as_its_user_and_keeps_the_volume(containers, tmp_path):
     project = copy_project(tmp_path)
     shutil.copy(PROJECT / ".dockerignore", project)
     for name in (".env", "instance", "backup.db"):

@@ -1,4 +1,4 @@
-"""Tests of the set-ups of docs/operate.md and docs/postgresql.md: nginx, several instances, a hot standby."""
+"""Setups of docs/operate.md and docs/postgresql.md: units, backups, nginx, several servers, a hot standby."""
 
 import json
 import re
@@ -44,7 +44,7 @@ on_sqlite = pytest.mark.skipif(bool(POSTGRESQL), reason="for SQLite alone")
 
 
 def local(text, paths):
-    """Return a text of a document with the paths of a test in the place of its own."""
+    """Replace the paths in a documented text by those of the test."""
     for written, here in paths.items():
         text = text.replace(written, str(here))
     return text
@@ -52,7 +52,7 @@ def local(text, paths):
 
 @pytest.fixture
 def paths(database, tmp_path):
-    """The files of the documents, with those of the test in their place."""
+    """The test's replacements for documented paths."""
     return {
         "sqlite:////var/lib/articles/articles.db": database_url(database),
         "/opt/articles/backup.sh": tmp_path / "backup.sh",
@@ -65,7 +65,7 @@ def paths(database, tmp_path):
 
 
 def unit_args(unit, **environment):
-    """Return the arguments of `subprocess.run` for what systemd would start."""
+    """Return arguments for `subprocess.run` that do what systemd would start."""
     settings = re.findall(r"^(\w+)=(.*)$", unit, re.MULTILINE)
     lines = [value for name, value in settings if name == "Environment"]
     for file in (value for name, value in settings if name == "EnvironmentFile"):
@@ -88,7 +88,7 @@ def test_systemd_accepts_the_units(tmp_path, paths):
 
 
 @on_sqlite
-def test_nightly_backup_removes_old_ones_once_it_is_restored(key, save, database, tmp_path, paths):
+def test_nightly_backup_removes_old_ones_after_a_test_restore(key, save, database, tmp_path, paths):
     save(article_json(1))
     for folder in ("backups", "temporary", "bin"):
         (tmp_path / folder).mkdir()
@@ -99,7 +99,7 @@ def test_nightly_backup_removes_old_ones_once_it_is_restored(key, save, database
 
     variables, script, copy = blocks(section(OPERATE, "Every night"), "cron")[0].rsplit("\n", 3)[:3]
     assert "rsync" in copy
-    assert "%" not in script  # which cron turns into a line feed
+    assert "%" not in script  # cron replaces it by a newline
 
     def back_up(**others):
         path = local(re.search("^PATH=(.*)$", variables, re.MULTILINE)[1], paths | others)
@@ -113,18 +113,18 @@ def test_nightly_backup_removes_old_ones_once_it_is_restored(key, save, database
     assert list((tmp_path / "temporary").iterdir()) == []
     listed = subprocess.run(**subprocess_args(files[-1], "-m", "flask", "articles", "list"))
     assert listed.stdout.count("slug-1") == 1
-    flask = tmp_path / "bin/flask"  # with which no restore succeeds
+    flask = tmp_path / "bin/flask"  # makes every restore fail
     flask.write_text(f'#!/bin/sh\n[ "$2" != restore ] && exec {PROGRAMS}/flask "$@"\n')
     flask.chmod(0o755)
-    time.sleep(1)  # names have seconds
+    time.sleep(1)  # file names have a resolution of a second
     status, _, files = back_up(**{"/opt/articles/.venv/bin": f"{tmp_path}/bin:{PROGRAMS}"})
     assert (status > 0, files[:13], len(files)) == (True, old[-13:], 15)
 
 
-def test_nightly_mirror_prints_only_what_is_wrong(app, site, run, key, paths):
+def test_nightly_mirror_prints_only_errors(app, site, run, key, paths):
     site.save(article_json(1, contentHtml='<img src="/relative.png">'), article_json(2))
     crontab = blocks(section(PUBLISH, "Mirror another instance"), "cron")[0]
-    assert "%" not in crontab  # which cron turns into a line feed
+    assert "%" not in crontab  # cron replaces it by a newline
 
     def mirror(key):
         url = f"http://{site.server.host}:{site.server.port}"
@@ -140,7 +140,7 @@ def test_nightly_mirror_prints_only_what_is_wrong(app, site, run, key, paths):
     assert "Nothing was written." in mirror("wrong").stdout
 
 
-def test_watch_unit_builds_in_the_site_s_folder(key, save, database, tmp_path, paths):
+def test_watch_unit_builds_in_the_folder_of_the_site(key, save, database, tmp_path, paths):
     (tmp_path / "site.env").write_text("ARTICLES_KEY=demo-key\n")
     program = 'import { writeFileSync } from "node:fs"; writeFileSync("built", process.env.ARTICLES_KEY);'
     (tmp_path / "make-site.mjs").write_text(program)
@@ -157,8 +157,8 @@ def test_watch_unit_builds_in_the_site_s_folder(key, save, database, tmp_path, p
 
 
 @on_sqlite
-def test_litestream_restores_all_articles_and_keys_elsewhere(save, start, key, database, tmp_path):
-    """The service and Litestream are killed as on a lost machine, after changes by several commands."""
+def test_litestream_restores_all_data_on_another_machine(save, start, key, database, tmp_path):
+    """After several commands, the service and Litestream are killed."""
     new = tmp_path / "elsewhere" / "articles.db"
     new.parent.mkdir()
     here = {"instance/articles.db": database, "/mnt/": f"{tmp_path}/", "articles-copy.db": new.with_name("copy.db")}
@@ -175,7 +175,7 @@ def test_litestream_restores_all_articles_and_keys_elsewhere(save, start, key, d
     for number in range(50, 55):
         save(article_json(number))
     before = responses(server)
-    time.sleep(3)  # Litestream copies once a second
+    time.sleep(3)  # Litestream replicates once per second
     for process in (litestream, server.process):
         process.kill()
         process.wait()
@@ -188,7 +188,7 @@ def test_litestream_restores_all_articles_and_keys_elsewhere(save, start, key, d
 
 @pytest.fixture
 def front(tmp_path):
-    """Start nginx with the site of the docs, in front of some instances, and return its host and port."""
+    """Start nginx with the documented site in front of the given servers; return its host and port."""
     with ExitStack() as stack:
 
         def front(*instances):
@@ -220,11 +220,11 @@ def test_nginx_caches_responses_for_a_second_and_by_key(app, save, sql, start, f
         assert get(proxy, path).status == 401
     assert (total(proxy, key), total(proxy, other)) == (1, 0)
     save(article_json(2))
-    longest = quote("\U0001d165" * 200)  # marks alone match every article
+    longest = quote("\U0001d165" * 200)  # lone combining marks match every article
     response = get(proxy, f"{LISTS[1]}?take=1&q={longest}", x_api_key=key)
     assert (response.status, response.getheader("Link")[:10]) == (200, "<?q=%F0%9D")
     wait_for(lambda: total(proxy, key) == 2, lambda: f"{total(proxy, key)} articles")
-    time.sleep(0.3)  # the log is written every tenth of a second
+    time.sleep(0.3)  # the log is flushed every 0.1 seconds
     before = instance.log().count("GET /api/public/v1/articles/preview")
     deadline = time.monotonic() + 2
     while time.monotonic() < deadline:
@@ -240,7 +240,7 @@ def test_nginx_caches_responses_for_a_second_and_by_key(app, save, sql, start, f
 
 
 @on_postgresql
-def test_instances_share_one_database_and_one_may_stop(save, start, front, key):
+def test_servers_share_a_database_and_one_may_stop(save, start, front, key):
     save(article_json(1))
     first, second = start(), start()
     proxy = front(first, second)
@@ -253,7 +253,7 @@ def test_instances_share_one_database_and_one_may_stop(save, start, front, key):
 
 
 @on_postgresql
-def test_locked_table_gives_503_until_it_is_unlocked(save, server, database, key):
+def test_locked_table_is_a_503_until_it_is_unlocked(save, server, database, key):
     save(article_json(1))
     with psycopg.connect(database_url(database).replace("+psycopg", "")) as other:
         other.execute("LOCK TABLE article IN ACCESS EXCLUSIVE MODE")
@@ -263,7 +263,7 @@ def test_locked_table_gives_503_until_it_is_unlocked(save, server, database, key
 
 
 @on_postgresql
-def test_date_style_and_encoding_of_the_server_do_not_matter(save, sql, start, database, key, monkeypatch):
+def test_date_style_and_encoding_of_postgresql_do_not_matter(save, sql, start, database, key, monkeypatch):
     save(article_json(1, title="Größe 東京"))
     before = get(start(), LISTS[0], x_api_key=key).body
     name = database_name(database)
@@ -276,12 +276,12 @@ def test_date_style_and_encoding_of_the_server_do_not_matter(save, sql, start, d
 
 
 @on_postgresql
-def test_command_on_a_standby_names_the_server_to_write_to(database):
+def test_write_on_a_standby_is_a_one_line_error(database):
     command = "-m", "flask", "keys", "create", "Acme"
     with closing(PostgreSQLServer()) as primary, closing(PostgreSQLServer(primary)) as standby:
         primary.execute("CREATE DATABASE articles")
         subprocess.run(**subprocess_args(database, *command, DATABASE_URL=primary.url("articles")), check=True)
         standby.wait_for_replay(primary)
-        refused = subprocess.run(**subprocess_args(database, *command, DATABASE_URL=standby.url("articles")))
-    assert (refused.returncode, refused.stderr.count("\n")) == (1, 1)
-    assert "set DATABASE_URL to the server that this standby follows" in refused.stderr
+        rejected = subprocess.run(**subprocess_args(database, *command, DATABASE_URL=standby.url("articles")))
+    assert (rejected.returncode, rejected.stderr.count("\n")) == (1, 1)
+    assert "set DATABASE_URL to the server that this standby follows" in rejected.stderr

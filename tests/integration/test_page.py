@@ -1,4 +1,4 @@
-"""Tests of the page, and of requests from another origin, in Debian's Chromium, driven by Playwright."""
+"""The page, and cross-origin requests, in Chromium driven by Playwright."""
 
 import http.server
 import socket
@@ -37,20 +37,20 @@ def browser():
 
 @pytest.fixture
 def seeded(app, database, monkeypatch):
-    """The demo, with its key, in the test's database."""
+    """Seed the test's database with the demo."""
     monkeypatch.setenv("DATABASE_URL", database_url(database))
     assert CliRunner().invoke(seed.main, ["--key", KEY]).exit_code == 0
 
 
 @pytest.fixture
 def page(browser, seeded, server):
-    """The page of a service with the demo. An error on the browser's console fails the test."""
+    """The page of a service with the demo; errors on the console fail the test."""
     context = browser.new_context(permissions=["clipboard-read", "clipboard-write"])
     page = context.new_page()
     console_errors = []
     page.on("pageerror", lambda error: console_errors.append(str(error)))
     page.on("console", lambda message: console_errors.append(message.text) if message.type == "error" else None)
-    # The demo's banners are at the port that the settings name; here it is another one.
+    # banner URLs contain the configured port, but the test's service uses a free one
     page.route("http://127.0.0.1:8000/**", lambda route: route.fulfill(path=PROJECT / route.request.url[22:]))
     page.route("https://www.example.com/**", lambda route: route.fulfill(body="<svg/>", content_type="image/svg+xml"))
     page.goto(f"http://127.0.0.1:{server.port}/")
@@ -66,14 +66,14 @@ def enter(page, key=KEY):
     page.get_by_label("API key").fill(key)
     page.keyboard.press("Enter")
     if key == KEY:
-        expect(page.locator("#code")).to_be_visible()  # with every view that has loaded
+        expect(page.locator("#code")).to_be_visible()  # visible once a view has loaded
 
 
 def titles(page):
     return page.locator("#cards h2").all_inner_texts()
 
 
-def test_it_shows_published_articles_page_by_page(page):
+def test_page_lists_published_articles(page):
     enter(page)
     seen = titles(page)
     while page.locator("#next").is_enabled():
@@ -86,7 +86,7 @@ def test_it_shows_published_articles_page_by_page(page):
     expect(page.locator("#range")).to_have_text("97 to 108 of 120")
 
 
-def test_it_searches_and_sorts(page):
+def test_page_searches_and_sorts(page):
     enter(page)
     page.get_by_label("Search").fill("etag")
     expect(page.locator("#range")).not_to_have_text("1 to 12 of 120")
@@ -100,7 +100,7 @@ def test_it_searches_and_sorts(page):
     assert titles(page)[0].startswith("A ")
 
 
-def test_it_shows_an_article_with_its_fields_and_structured_data(page):
+def test_page_shows_fields_and_markup_of_an_article(page):
     enter(page)
     page.locator("#cards a").nth(3).click()
     expect(page.locator("#article-title")).to_be_focused()
@@ -114,7 +114,7 @@ def test_it_shows_an_article_with_its_fields_and_structured_data(page):
     expect(page.locator("#articles-title")).to_be_focused()
 
 
-def test_it_makes_a_sitemap_to_download(page, tmp_path):
+def test_page_offers_a_sitemap_to_download(page, tmp_path):
     enter(page)
     page.get_by_role("link", name="Sitemap", exact=True).click()
     expect(page.get_by_role("link", name="Download sitemap.xml")).to_be_visible()
@@ -132,8 +132,8 @@ def test_it_makes_a_sitemap_to_download(page, tmp_path):
 
 
 @pytest.mark.parametrize("key", ["wrong", "ключ", KEY])
-def test_key_that_is_not_valid_is_asked_for_again(page, sql, key):
-    """One that no header can carry, and one that is revoked while it is used, are not valid either."""
+def test_invalid_key_is_requested_again(page, sql, key):
+    """Including keys that are not valid in a header and keys revoked during use."""
     enter(page, key)
     if key == KEY:
         sql("UPDATE api_key SET revoked_at = '2026-01-01 00:00:00'")
@@ -146,8 +146,8 @@ def test_key_that_is_not_valid_is_asked_for_again(page, sql, key):
     page.console_errors.clear()  # the browser reports the 401
 
 
-def test_forgotten_key_leaves_nothing_behind(page):
-    """A response that comes later is not shown either."""
+def test_forgetting_the_key_removes_all_content(page):
+    """Even if a response arrives later."""
     enter(page)
     delay_responses(page)
     page.get_by_label("Search").fill("etag")
@@ -162,7 +162,7 @@ def delay_responses(page):
     page.route("**/api/**", lambda route: (page.wait_for_timeout(300), route.continue_()))
 
 
-FAILURES = {  # what loads a view, by its heading, and what a proxy sends instead
+FAILURES = {  # view: (action that loads it, invalid response of a proxy)
     "articles": (lambda page: page.reload(), "<h1>Of a proxy</h1>"),
     "sitemap": (lambda page: page.get_by_role("link", name="Sitemap", exact=True).click(), '{"message": "Of a proxy"}'),
     "article": (lambda page: page.locator("#cards a").first.click(), "null"),
@@ -170,7 +170,7 @@ FAILURES = {  # what loads a view, by its heading, and what a proxy sends instea
 
 
 @pytest.mark.parametrize("to", FAILURES)
-def test_view_that_failed_to_load_can_be_tried_again(page, to):
+def test_failed_view_can_be_retried(page, to):
     load, body = FAILURES[to]
     enter(page)
     page.route("**/api/**", lambda route: route.fulfill(status=503, body=body))
@@ -197,7 +197,7 @@ def test_content_cannot_reach_the_key_or_the_page(page, save):
     assert page.evaluate("window.stolen") is None
     assert page.title() == "Evil"
     assert page.locator("#content").get_attribute("sandbox") == ""
-    page.console_errors.clear()  # the browser reports what it kept from running
+    page.console_errors.clear()  # the browser reports what it blocked
 
 
 def test_shown_code_sends_the_request(page, tmp_path):
@@ -215,7 +215,7 @@ def test_shown_code_sends_the_request(page, tmp_path):
         assert "etag" in result.stdout.lower(), language
 
 
-def test_article_that_does_not_exist_is_reported(page):
+def test_missing_article_is_reported(page):
     enter(page)
     for fragment in ("#article/gone", "#article", "#article/%", "#article/%00", "#article/" + "x" * 201):
         page.evaluate("fragment => { location.hash = fragment }", fragment)
@@ -228,7 +228,7 @@ def test_article_that_does_not_exist_is_reported(page):
 
 @pytest.fixture
 def nginx_below_path(server, tmp_path):
-    """The URL of the service below a path of nginx, as documented."""
+    """The URL of the service under a path of nginx, configured as documented."""
     port = free_port()
     (location,) = blocks(section(read_page("docs/operate"), "Below a path"), "nginx")
     location = location.replace("articles", f"127.0.0.1:{server.port}")
@@ -249,7 +249,7 @@ def accepts_connections(port):
         return client.connect_ex(("127.0.0.1", port)) == 0
 
 
-def test_it_works_below_a_path(browser, seeded, nginx_below_path):
+def test_page_works_below_a_path(browser, seeded, nginx_below_path):
     context = browser.new_context()
     page = context.new_page()
     requested, failed = set(), []
@@ -277,7 +277,7 @@ def test_it_works_below_a_path(browser, seeded, nginx_below_path):
 
 @pytest.fixture
 def other_site(tmp_path):
-    """A site at another origin, with a page that sends requests to the API from the browser."""
+    """A page at another origin that sends requests to the API."""
     handler = partial(http.server.SimpleHTTPRequestHandler, directory=tmp_path)
     with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()
@@ -298,8 +298,8 @@ FETCH = """async ([url, headers, method]) => {
 }"""
 
 
-def test_allowed_origin_reads_every_kind_of_response(browser, seeded, start, other_site, sql):
-    allowed, refused = start(CORS_ORIGINS=other_site), start(CORS_ORIGINS="https://www.example.com")
+def test_allowed_origin_can_read_every_kind_of_response(browser, seeded, start, other_site, sql):
+    allowed, rejected = start(CORS_ORIGINS=other_site), start(CORS_ORIGINS="https://www.example.com")
     page = browser.new_page()
     page.goto(other_site)
 
@@ -310,7 +310,7 @@ def test_allowed_origin_reads_every_kind_of_response(browser, seeded, start, oth
         assert fetch(path, Accept="application/json") == [200, "", True, linked]
         assert fetch(path, **{"If-None-Match": "*"}) == [304, "", True, linked]
         assert fetch(path, key="wrong") == [401, "invalid_key", False, False]
-        assert "Failed to fetch" in fetch(path, refused)
+        assert "Failed to fetch" in fetch(path, rejected)
     json_type = {"Content-Type": "application/json"}
     assert fetch(LISTS[0] + "?take=0", **json_type) == [400, "invalid_parameters", False, False]
     assert fetch("/nowhere") == [404, "not_found", False, False]

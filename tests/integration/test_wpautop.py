@@ -1,4 +1,4 @@
-"""Paragraphs compared with those of WordPress: its own `wpautop` in JavaScript, from npm (GPL: run, not copied)."""
+"""Compare our paragraphs with the JavaScript `wpautop` of WordPress, from npm (GPL: run, not copied)."""
 
 import json
 import subprocess
@@ -12,7 +12,7 @@ const {autop} = require("@wordpress/autop")
 const snippets = JSON.parse(require("fs").readFileSync(0, "utf8"))
 console.log(JSON.stringify(snippets.map(text => autop(text).trim())))
 """
-# Each snippet is compared alone and beside its neighbours.
+# compared alone and combined with their neighbours
 SNIPPETS = [
     "One line",
     "One\ntwo",
