@@ -202,8 +202,8 @@ def test_errors_are_listed_and_the_editor_reopens(edit, save, client):
 def test_text_that_was_not_imported_is_saved(edit, articles, save, sql, tmp_path, answers):
     save(article_json(1))
     before = stored(sql)
-    mistake = replace(("Title 1", "My precious words"), ("bannerUrl: ", "bannerUrl: x"))
-    result, opened = edit("slug-1", mistake, answers=answers)
+    invalid = replace(("Title 1", "My precious words"), ("bannerUrl: ", "bannerUrl: x"))
+    result, opened = edit("slug-1", invalid, answers=answers)
     assert (result.stdout, len(opened)) == ("", 1)
     assert 0 <= result.stderr.index("bannerUrl: ") < result.stderr.index("Your text was saved")
     assert ("Open the editor again?" in result.stderr) == bool(answers)

@@ -377,11 +377,11 @@ def test_report_lists_three_articles_per_error_and_a_count(errors):
     """An error is a field and a reason. After 20 of them, only their number is reported."""
     same = [minimal_json(number, title=1, **({"contentHtml": 1} if number % 2 else {})) for number in range(1, 1001)]
     lines = errors(*same)
-    assert [line.partition(", slug")[0] for line in lines] == [
+    assert [re.split(", slug| more", line)[0] for line in lines] == [
         *("standard input, line 1", "standard input, line 3", "standard input, line 5"),
-        "… and 497 more with this mistake.",
+        "… and 497",
         *("standard input, line 1", "standard input, line 2", "standard input, line 3"),
-        "… and 997 more with this mistake.",
+        "… and 997",
     ]
     other = [minimal_json(number, **{f"field{number}": 1}) for number in range(100)]
     assert errors(*other)[19:] == [

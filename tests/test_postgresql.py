@@ -253,7 +253,7 @@ unix_socket_dir =
 def pgbouncer(server):
     """Run pgbouncer for a server; yield its URL."""
     executable = shutil.which("pgbouncer") or pytest.skip("pgbouncer is not installed")
-    # refuses to run as root
+    # pgbouncer does not run as root
     prefix = ["setpriv", "--reuid=postgres", "--regid=postgres", "--clear-groups"] if os.geteuid() == 0 else []
     with TemporaryDirectory() as name:
         configuration, log_path, own_port = Path(name, "pgbouncer.ini"), Path(name, "log"), free_port()

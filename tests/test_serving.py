@@ -132,11 +132,11 @@ def read_response(file: BufferedReader, *, has_body: bool = True) -> tuple[int, 
 def wait_until_closed(server: Server) -> None:
     """Wait until a stopping service accepts no new connections."""
 
-    def refuses_connections() -> bool:
+    def rejects_connections() -> bool:
         with socket.socket() as client:
             return client.connect_ex((server.host, server.port)) == errno.ECONNREFUSED
 
-    wait_for(refuses_connections, lambda: "still accepts connections")
+    wait_for(rejects_connections, lambda: "still accepts connections")
 
 
 # --- Responses and connections
