@@ -80,7 +80,7 @@ def test_errors_of_spreadsheets_are_mistakes(importer, column, error):
     assert f"{column}: '{error}'" in importer.run("import", "a.csv").stderr
 
 
-def test_text_with_an_address_in_angle_brackets_becomes_paragraphs(importer):
+def test_text_with_a_url_in_angle_brackets_is_plain_text(importer):
     importer.write({"a.csv": 'title,body,date\nA,"one\n\ntwo <bob@example.com>",2026-01-01\n'})
     assert importer.imports("a.csv") == ""
     assert importer.only()["contentHtml"] == "<p>one</p>\n<p>two &lt;bob@example.com&gt;</p>"

@@ -366,7 +366,7 @@ def test_switches_that_are_not_understood_are_mistakes(importer, field):
     assert f"{name}: '{value}' must be" in importer.run("import", "a.md").stderr
 
 
-def test_the_latest_of_several_dates_counts_if_it_is_in_the_future(importer):
+def test_latest_of_several_dates_is_used_if_in_the_future(importer):
     importer.write({"a.md": "---\ntitle: A\ndate: 2024-01-02\npublished: 2050-01-01\n---\n"})
     assert "published instead of date" in importer.imports("a.md")
     assert importer.states() == {"a": "scheduled"}
@@ -386,7 +386,7 @@ def test_image_that_is_no_url_is_dropped_and_reported(importer, image):
     assert not importer.only().get("bannerUrl")
 
 
-def test_slug_that_had_to_change_is_reported_with_its_old_address(importer):
+def test_changed_slug_is_reported_with_its_old_url(importer):
     importer.write({"a.md": "---\ntitle: A\ndate: 2026-01-01\nslug: 2024/my-post\n---\nText\n"})
     printed = importer.run("import", "a.md", "--redirects", "r.csv").stderr
     assert "were changed" in printed

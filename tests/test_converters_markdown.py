@@ -234,7 +234,7 @@ MARKUP_IN_CODE = """```liquid
 """
 
 
-def test_markup_in_code_and_markdown_attributes_without_effect_are_not_reported(importer):
+def test_code_and_attributes_without_effect_are_not_reported(importer):
     importer.write({"a.md": f"---\ntitle: A\ndate: 2026-01-01\n---\n{MARKUP_IN_CODE}"})
     assert importer.imports("a.md") == ""
     importer.write({"a.md": '---\ntitle: A\ndate: 2026-01-01\n---\n<div markdown="1">\n*b*\n</div>\n'})

@@ -176,7 +176,7 @@ def test_redirects_are_only_written_by_successful_imports(
     assert list(tmp_path.glob(".*")) == []
 
 
-def test_nothing_is_imported_if_the_redirects_file_appears_meanwhile(run_import, tmp_path, sql, monkeypatch):
+def test_import_is_rolled_back_if_the_redirects_file_appears(run_import, tmp_path, sql, monkeypatch):
     file = tmp_path / "new.csv"
     monkeypatch.setattr("transfer.writer.ArticleWriter.set_pending_slugs", lambda _: file.write_text("precious"))
     result = run_import("--redirects", file)
