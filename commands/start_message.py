@@ -15,9 +15,9 @@ from storage.queries import VALID_KEY
 
 
 def print_start_message(url: str) -> None:
-    """Print the URL of the service and the database and, if there are none, how to create a key and articles.
+    """Print the URLs of the service and the database, and how to create a key or articles if there are none yet.
 
-    Passwords in the database's URL and its query are not printed.
+    The password and the query of the database's URL are not printed.
     """
     database = db.engine.url.set(query={}).render_as_string(hide_password=True)
     lines = [f"{NAME} {__version__}: serving on {url} (Ctrl+C stops)", f"Database: {database}"]

@@ -41,7 +41,7 @@ OTHER_BREAK = re.compile("<br/?>")
 BREAK_AFTER_BLOCK = re.compile(f"({BLOCK}){SPACE}*{BREAK}")
 BREAK_BEFORE_BLOCK = re.compile(f"{BREAK}(?={SPACE}*</?(?:d[dlt]|div|li|ol|p|td|th|ul)[^<>]*>)")
 PARAM, SOURCE = "</?(?:param|embed)[^<>]*>", "<(?:source|track)[^<>]*>"
-# Whitespace before the first tags and after the second ones is removed if a text has a third one.
+# Tags to strip whitespace before, tags to strip whitespace after, and a tag without which neither is done
 INNER_TAGS = [
     ("<option", "</option>", "<option|</option"),
     (f"</object>|{PARAM}", f"<object[^<>]*>|{PARAM}", "<object"),

@@ -47,7 +47,7 @@ def quote_props(html: str) -> str:
 
 
 def quote_tag(tag: str) -> str:
-    """Put the props in braces of one tag between quotes, which the last brace shows to `component_names`."""
+    """Quote the props in braces of one tag. Their last brace is escaped as a marker for `component_names`."""
     return PROP.sub(lambda prop: f'"{escape(prop[1][:-1])}{LAST_BRACE}"' if prop[1] else prop[0], tag)
 
 

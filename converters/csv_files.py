@@ -35,7 +35,10 @@ def read_csv(source: str, options: SourceOptions) -> Converted:
 
 
 def _read_rows(source: str, file: IO[bytes]) -> Iterator[tuple[str, dict[str, Plain]] | Mistake]:
-    """Yield the rows that have a cell that is not empty, counted as a spreadsheet does. Raises SourceError."""
+    """Yield non-empty rows, numbered as in a spreadsheet, and a mistake for each row that is too long.
+
+    Raises SourceError.
+    """
     csv.field_size_limit(MAX_CELL_LENGTH)
     lines = (_decode(line, number) for number, line in enumerate(file, start=1))
     first_line = next(lines, "")
@@ -83,11 +86,11 @@ def _read_header(cells: list[str]) -> list[str]:
 
 
 def _read_cell(text: str) -> Plain:
-    """Return a cell's text, which is empty for the missing values of databases."""
+    """Return a cell's text without surrounding whitespace. Databases' markers for NULL become ""."""
     return Plain("" if text.strip() in ("NULL", r"\N") else text.strip())
 
 
 def _paragraphs(text: str) -> str:
-    """Return the HTML of a text whose paragraphs have empty lines between them."""
+    """Return plain text as HTML, with a paragraph for each block of lines and `<br>` for line feeds within one."""
     paragraphs = filter(None, map(str.strip, EMPTY_LINE.split(escape(text, quote=False).replace("\r\n", "\n"))))
     return "\n".join("<p>" + paragraph.replace("\n", "<br>\n") + "</p>" for paragraph in paragraphs)

@@ -49,7 +49,7 @@ def parse_date(text: str, zone: tzinfo) -> datetime:
     """Parse a date, with or without a time, into an aware datetime in UTC.
 
     `zone` applies to times without a UTC offset. An ambiguous local time (end of daylight saving) resolves to the
-    earlier instant. Raises ValueError, whose message says which dates are valid.
+    earlier instant. Raises ValueError with a message for the user, also for a nonexistent local time.
     """
     written = parse_written_date(text)
     instants = possible_instants(written, zone)

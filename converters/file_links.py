@@ -12,7 +12,7 @@ from converters.records import SourceArticle
 from converters.site_urls import is_source_file
 
 MISSING = "Broken links to files that were not imported"
-GUESSED = "Relative links, whose target depends on how your site is built. Check them"
+GUESSED = "Relative links whose target depends on how your site is built. Check them"
 
 
 class FileLinks:

@@ -44,7 +44,7 @@ def parse_name(path: Path) -> tuple[str, str]:
 
 
 def is_translation(path: Path) -> bool:
-    """Return whether a file is the translation of the same file without a language in its name."""
+    """Return whether a file is a translation, such as soup.de.md beside soup.md."""
     match = LANGUAGE_NAME.fullmatch(path.stem)
     return match is not None and any(path.with_name(match[1] + suffix).is_file() for suffix in SUFFIXES)
 
@@ -61,7 +61,7 @@ def url_folder(path: Path, root: Path) -> str:
 
 
 def apply_jekyll(folders: tuple[str, ...], fields: dict[str, Any], *, is_dated: bool) -> None:
-    """Split Jekyll's lists of words, and take the category from the folder above `_posts`."""
+    """Split space-separated tags and categories as Jekyll does, and use the first folder above `_posts` as category."""
     if "_posts" in folders or (is_dated and field_value(fields, "layout")):
         for name, value in fields.items():
             if plain_name(name) in ("tags", "categories") and isinstance(value, str) and "," not in value:

@@ -79,7 +79,7 @@ class Folder:
         folders[:] = chosen
 
     def _is_article_file(self, path: Path) -> bool:
-        """Return whether a file may be an article. If not, it is one of the others."""
+        """Return whether a file may be an article. If not, add it to `others`, unless it is hidden or a picture."""
         suffix = path.suffix.lower()
         if path.name.startswith(".") or suffix in PICTURES:
             return False

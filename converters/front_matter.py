@@ -92,7 +92,7 @@ def parse_front_matter(data: bytes) -> tuple[dict[str, Any], str]:
 
 
 def field_value(fields: dict[str, Any], name: str) -> Any:
-    """Return the first value of a field whose plain name is `name`, in any spelling (Slug, SLUG), or None."""
+    """Return the first non-empty value of a field whose plain name is `name` (also for Slug, SLUG), or None."""
     return next((value for key, value in fields.items() if value and plain_name(key) == name), None)
 
 

@@ -33,7 +33,7 @@ UNSET: tuple[Any, ...] = None, "", 0, False, [], {}, "none"
 
 
 def read_ghost(source: str, export: Any, options: SourceOptions) -> Converted:
-    """Yield the posts of an export, an entry of `db`. Raises SourceError if it is older than Ghost 3."""
+    """Yield the posts of `export`, an object with `data`. Raises SourceError if its tables are missing or malformed."""
     tables = export.get("data") if isinstance(export, dict) else None
     if not isinstance(tables, dict):
         raise SourceError("Each entry of db must have tables in its data. Export all content of Ghost again.")
@@ -101,7 +101,7 @@ def _find_mistake(where: str, post: Row) -> Mistake | None:
         return Mistake(where, "Must be published, scheduled, draft or sent.", "status", post["status"])
     html = post.get("html")
     if not isinstance(html, str) and (html or post["status"] != "draft"):
-        return Mistake(where, "The export has no HTML for this post. Export it in Ghost's settings, not by its API.")
+        return Mistake(where, "The export has no HTML for this post. Export it in Ghost's settings, not via its API.")
     return None
 
 

@@ -1,4 +1,4 @@
-"""Article files, and folders of them, as this service, Astro, Hugo, Jekyll and Eleventy have them."""
+"""Article files, and folders of them, in the formats of this service, Astro, Hugo, Jekyll and Eleventy."""
 
 from collections import Counter
 from datetime import tzinfo
@@ -85,7 +85,7 @@ def _read_file(path: Path, folder: Folder, options: SourceOptions) -> SourceArti
 def _convert(path: Path, folder: Folder, fields: dict[str, Any], content: str, options: SourceOptions) -> SourceArticle:
     """Return the article of a file's front matter and content."""
     is_html = path.suffix.lower() == ".html"
-    # An export writes HTML with a title, a slug, and no field that an import does not know.
+    # Our own exports are HTML files with a title, a slug, and only fields of the import schema.
     if is_html and {"title", "slug"} <= fields.keys() <= IMPORT_FIELDS.keys() and isinstance(fields["slug"], str):
         return own_article(str(path), fields, content, options.zone)
     date, slug = parse_name(path)

@@ -1,4 +1,4 @@
-"""Normalize articles of other systems: from their authors' field names and values to the import schema's.
+"""Normalize articles from other systems: map their field names and values to those of the import schema.
 
 Used values are removed from the source's fields; whatever is left is reported.
 """
@@ -23,7 +23,7 @@ TEXT = "Must be text, not a list or a mapping."
 IMAGE_KEYS = "src", "url", "feature", "image", "path"
 # Fields that front matter leaves out with `false`
 OPTIONAL_TEXTS = "category", "keywords", "bannerUrl", "metaTitle", "metaDesc"
-# A file has an extension or a folder. Names of variables, build aliases, wiki links and formulas are no URLs.
+# A file has an extension or a folder. Names of variables, build aliases, wiki links and formulas are not URLs.
 IMAGE_URL = re.compile(r"(?![@~=\[{]|[^/]*\()[^\s]*[./].*", re.DOTALL)
 SPREADSHEET_ERROR = re.compile(r"#(?:[A-ZÀ-Þ/0-9]{2,}[!?]|N/?[ADV])")
 
@@ -33,8 +33,8 @@ def normalize_article(
 ) -> SourceArticle:
     """Return an article of another system by the import schema's field names.
 
-    `fields` has the source's names; None, "" and empty lists are missing values. `date` and `slug` are used if the
-    fields have none. `folder` is the folder of the article below the site's URL.
+    `fields` has the source's names; None, "", [] and {} are missing values. `date` and `slug` are used if the fields
+    have none. `folder` is the path of the article's folder below the site's URL.
     """
     article = SourceArticle(where, {})
     unused = UnusedFields(article, fields, decisive=DECISIVE)
@@ -81,7 +81,7 @@ def _normalize_values(article: SourceArticle, options: SourceOptions) -> None:
         if field in OPTIONAL_TEXTS and str(value).lower() == "false":
             del article.fields[field]
         elif SPREADSHEET_ERROR.fullmatch(str(value)):
-            article.reject(field, "Is an error of a spreadsheet. Correct the cell.", value)
+            article.reject(field, "Is a spreadsheet error. Correct the cell.", value)
         elif field in DATE_FIELDS:
             _normalize_date(article, field, value, options)
         elif field == "keywords":
@@ -110,13 +110,13 @@ def _read_texts(article: SourceArticle, field: str, value: Any) -> list[str]:
     """Return the texts of a list, or of a text with commas."""
     items = value if isinstance(value, list) else [value] if isinstance(value, dict) else str(value).split(",")
     if any(isinstance(item, list | dict) for item in items):
-        article.reject(field, "Must be a list of texts, or a text with commas.", value)
+        article.reject(field, "Must be a list of texts, or text separated by commas.", value)
         return []
     return [text for item in items if item is not None and (text := str(item).strip())]
 
 
 def _read_image(article: SourceArticle, name: str, value: Any) -> str:
-    """Return the URL of an image: a text, the first one of a list, or below a key such as `src`."""
+    """Return the URL of an image, given as text, a list (the first item) or a mapping with a key such as `src`."""
     if isinstance(value, list):
         if len(value) > 1:
             article.drop(DROPPED, f"{name} after the first")

@@ -82,7 +82,7 @@ def _spells_switch(value: Any) -> bool:
 
 
 def _read_switch(article: SourceArticle, name: str, value: Any, *, default: bool) -> bool:
-    """Return whether a switch is on, or the default without a value or with one that is a mistake."""
+    """Return whether a switch is on, or the default if its value is missing or invalid."""
     if value is None:
         return default
     if not _spells_switch(value):
@@ -93,7 +93,7 @@ def _read_switch(article: SourceArticle, name: str, value: Any, *, default: bool
 
 
 def _take_hiding(article: SourceArticle, unused: UnusedFields) -> bool:
-    """Return whether a field hides an article on its old site, such as `private` or `visibility`."""
+    """Return whether a field such as `private` or `visibility` hides an article on its old site."""
     is_hidden = False
     for alias in [alias for alias in unused.values if alias in HIDING]:
         name, value = unused.values[alias]
@@ -140,7 +140,7 @@ def _choose_date(article: SourceArticle, unused: UnusedFields, options: SourceOp
 
 
 def _parse_date(article: SourceArticle, name: str, value: Any, options: SourceOptions) -> datetime | None:
-    """Return a date, or None without a value or with one that is a mistake."""
+    """Return a date, or None if the value is missing or invalid."""
     try:
         return None if value is None else parse_date(str(value), options.zone)
     except ValueError as error:

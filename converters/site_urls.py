@@ -21,9 +21,9 @@ def complete_banner(article: SourceArticle, base: str) -> None:
 
 
 def complete_urls(article: SourceArticle, html: str, base: str, *, has_source_files: bool = False) -> str:
-    """Return an article's HTML with completed URLs. Without a `base`, which ends with a slash, they stay relative.
+    """Return an article's HTML with its URLs completed. If `base` is empty, they stay relative.
 
-    `has_source_files` keeps links to files that the site is built from.
+    `base` ends with a slash. With `has_source_files`, links to files that the site is built from do not change.
     """
     root = urljoin(base, "/").rstrip("/")
     article.urls_completed = "//" in base  # an absolute URL
@@ -43,5 +43,5 @@ def complete_urls(article: SourceArticle, html: str, base: str, *, has_source_fi
 
 
 def is_source_file(url: str) -> bool:
-    """Return whether a URL is the relative path of a file that a site is built from, and not of one of its pages."""
+    """Return whether a URL is a relative path to a Markdown file that a site is built from, rather than to a page."""
     return bool(re.match(r"(?![a-z][a-z0-9+.-]*:|//)[^?#]*\.(?:mdx?|markdown)(?:[?#]|\Z)", url, re.IGNORECASE))

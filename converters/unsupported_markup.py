@@ -17,8 +17,8 @@ UNCLOSED = re.compile(r"&lt;([a-zA-Z][\w.]*)\s[^<>]{0,200}?=\{")
 CODE = re.compile(r"<(pre|code)(?=[\s>]).*?(?:</\1\s*>|\Z)", re.DOTALL | re.IGNORECASE)
 HEADING_ID = re.compile(r'<h[1-6] id="([^"]*)"')
 BLOCK = "p|h[1-6]|[uod]l|pre|blockquote|table|hr"  # Markdown that was rendered
-# Each kind has text that it always contains, which is faster to find than the pattern.
-# What shows in HTML, in which Markdown has made quotes and attributes:
+# name -> a substring that every match contains, which is fast to find, and the pattern.
+# Searched in HTML, after Markdown has rendered quotes and attributes:
 IN_HTML = {
     "{/* … */}": ("{/", r"\{/(?:\*|<em>|<strong>)"),  # Markdown takes the asterisks for emphasis
     "> [!NOTE] alerts": ("[!", r"<blockquote>\s*<p>\s*\[![a-zA-Z]+\]"),
@@ -31,7 +31,7 @@ IN_HTML = {
 }
 # A formula, unlike two prices, has a sign of mathematics or a function, or is as short as $x$.
 MATH = r"(?:[^$]{0,500}?(?:[\\^_=+<>{]|[a-zA-Z]\()|\w{0,3}[a-zA-Z]\w{0,3}\$)"
-# What shows in text:
+# Searched in the text without tags:
 IN_TEXT = {
     "::: containers": (":::", r"^[ \t]*:{3,}[ \t]*[\w{\[]"),
     "!!! admonitions": ("!!! ", r"^[ \t]*!!! +[a-z]+"),
@@ -83,7 +83,7 @@ def _templates(html: str) -> Iterator[str]:
 
 
 def _shortcodes(html: str) -> Iterator[str]:
-    """Yield shortcodes that have an attribute or an end tag: [sic] and [1] are text."""
+    """Yield shortcodes with an attribute or an end tag, and [gallery]. Others, such as [sic] and [1], are text."""
     for names in SHORTCODE.findall(html):
         yield f"[{''.join(names)}]"
     opened = set()

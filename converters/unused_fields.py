@@ -10,7 +10,7 @@ EMPTY: tuple[Any, ...] = (None, "", [], {})
 
 
 class UnusedFields:
-    """The fields of a source that have not been used yet, by plain name: the author's name, and the value."""
+    """The fields of a source that have not been used yet: original names and values, by plain name."""
 
     def __init__(self, article: SourceArticle, fields: dict[str, Any], *, decisive: set[str]) -> None:
         """`decisive` are the plain names of fields that must not appear twice with different values."""

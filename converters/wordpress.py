@@ -48,7 +48,7 @@ def _read_file(source: str, blog: Blog, options: SourceOptions) -> Converted:
 
 
 def _convert(source: str, item: Item, blog: Blog, options: SourceOptions) -> Converted:
-    """Yield a post as an article, and any other item as ignored."""
+    """Yield a post as an article, and any other item as ignored, except public patterns, which posts may contain."""
     number, title = item.texts.get("post_id", ""), plain_title(item.texts.get("title", ""))
     if reason := _reason_to_ignore(item, title):
         yield IgnoredItem(NOT_IMPORTED, unquote(item.texts.get("post_name", "")) or title or number, reason, "item")

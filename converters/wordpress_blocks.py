@@ -13,7 +13,7 @@ MEMBERS = "Parts for members were removed"
 
 
 def remove_hidden(text: str) -> tuple[str, set[str]]:
-    """Return text without hidden blocks and parts for members, and what to report. After a paywall's block, it ends.
+    """Return text without hidden blocks and parts for members, and what to report. A paywall block ends the text.
 
     As in WordPress, each end closes the last open block, and a block that has none extends to the end of the text.
     """

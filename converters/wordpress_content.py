@@ -20,8 +20,8 @@ SHORTCODE_BLOCK = re.compile(r"<!-- wp:shortcode -->(.*?)(?:<!-- /wp:shortcode -
 # The block editor writes paragraphs itself, and its settings in comments.
 BLOCK_COMMENT = re.compile(r"<!--(?: /?wp:[^<>]*|more[^<>]*|nextpage)-->\n?")
 # In a possessive repetition, Python before 3.11.5 keeps what a failed alternative has matched
-# (https://github.com/python/cpython/issues/106052). A tag ends before the next "<" and a text before the next caption,
-# so that the time is linear in the length of any text nevertheless.
+# (https://github.com/python/cpython/issues/106052). Instead, a tag ends before the next "<" and a text before the next
+# caption, which keeps the time linear.
 ATTRIBUTES = r"""\s(?:[^<>"']|"[^<"]*"|'[^<']*')*>"""
 # A caption's attributes, its picture, and its text, which older versions have as an attribute
 CAPTION = re.compile(
@@ -97,7 +97,7 @@ class _Blocks:
         return self._miss("Blocks that are missing because WordPress fills them on each visit", name)
 
     def _insert(self, html: str) -> str:
-        """Return what is inserted, which includes its references to other patterns. Raises SourceError at a limit."""
+        """Count `html` towards the limits, and return it. Raises SourceError if a limit is exceeded."""
         self.length += len(html)
         self.insertions += 1
         if self.length > MAX_LENGTH or self.insertions > MAX_INSERTIONS:

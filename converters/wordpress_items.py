@@ -68,7 +68,7 @@ class Blog:
 
 
 def index_file(source: str, blogs: dict[str, Blog]) -> Blog:
-    """Add what posts may refer to in a file to its blog, and return the blog. Raises SourceError or OSError."""
+    """Add a file's images, categories and patterns to its blog, and return the blog. Raises SourceError or OSError."""
     found, texts = Blog(), dict[str, str]()
     for element in read_elements(source):
         name = element_name(element)

@@ -50,7 +50,7 @@ def convert_post(where: str, item: Item, blog: Blog, options: SourceOptions) -> 
     article = normalize_article(where, _take_fields(item, blog, title, number), completing)
     # A title is text here, and WordPress' content has no templates.
     article.fields |= {"title": title, "contentHtml": complete_urls(article, content.html, completing.base)}
-    # Every WordPress counts from 1, and version 1.2.1 had ids without the blog.
+    # Every WordPress site numbers its posts from 1, and the ids of version 1.2.1 did not contain the blog.
     article.has_own_id, article.former_id = True, f"wordpress-{number}"
     add_old_urls(article, [link] if link else [], options)
     _note_differences(article, item)
@@ -122,7 +122,7 @@ def _note_differences(article: SourceArticle, item: Item) -> None:
 
 
 def _restricted_readers(item: Item) -> str:
-    """Return who alone may read a post on the old site, or "" if everyone may."""
+    """Return the group of readers that a post was restricted to on the old site, or "" if everyone may read it."""
     values = (item.meta.get(key, "").strip() for key in READERS)
     return next((value[:50] for value in values if value.lower() not in ("", "everybody")), "")
 

@@ -40,9 +40,9 @@ KNOWN = frozenset(
         "video",
     ]
 )
-# Alone in its paragraph, a word is hardly prose.
+# A bracketed word alone in its paragraph is unlikely to be prose.
 ALONE = re.compile(r"(?:\A|\n|<p>|<br ?/?>)[ \t]*\[([a-z][\w-]{2,})\](?=[ \t]*(?:\Z|\n|</p>|<br))")
-# Shortcodes whose content is code: plugins call them so, or after the language.
+# Shortcodes whose content is code. Plugins name them after code in general or after the language.
 CODE_NAME = re.compile(
     r".*code.*|crayon|pre|cci?(?:[be]?_\w+)?|highlight|prism|raw|html|latex|math|mermaid|as3?|actionscript3|applescript|"
     r"bash|shell|c|cpp|csharp|css|clojure|coldfusion|delphi|diff|erlang|fsharp|go|groovy|haskell|java|javafx|javascript|"
@@ -63,7 +63,7 @@ def find_shortcodes(html: str) -> list[str]:
 
 
 def _is_shortcode(name: str, rest: str) -> bool:
-    """Return whether a word in brackets, with what follows it there, looks like an opening shortcode."""
+    """Return whether a word in brackets and the `rest` of the bracket look like an opening shortcode."""
     attributes = TAG.sub("", rest)
     if attributes.endswith("/") or ATTRIBUTE.search(attributes) or URL.fullmatch(attributes.removeprefix("=")):
         return True

@@ -28,7 +28,7 @@ LONGEST_REFERENCE = len(b"&#123456789;")
 
 
 class Stream(Protocol):
-    """What bytes are read from: a file, or one that is decoded."""
+    """A source of bytes: a file, or one that is transcoded to UTF-8."""
 
     def read(self, size: int, /) -> bytes: ...
 
@@ -52,7 +52,7 @@ class ExportBuilder(TreeBuilder):
         raise SourceError("It declares a document type, which no WordPress export does. Remove the declaration.")
 
     def take_items(self) -> Iterator[Element]:
-        """Yield the items that have ended since the last call. Each is empty after the next one."""
+        """Yield the items that have ended since the last call. Each is cleared when the next one is requested."""
         items, self._items = self._items, []
         for item in items:
             yield item
@@ -86,7 +86,7 @@ def read_elements(path: str) -> Iterator[Element]:
 
 
 def _skip_blank_lines(file: Stream) -> tuple[int, bytes]:
-    """Return how many lines precede the first text of a file, and its first bytes. Nothing may precede `<?xml`."""
+    """Skip blank lines. Return how many, and the bytes that follow. Raises SourceError for text before `<?xml`."""
     data, lines = b"", 0
     while not data and (chunk := file.read(CHUNK_BYTES)):
         data = chunk.removeprefix(b"\xef\xbb\xbf").lstrip()
@@ -123,7 +123,7 @@ def _keep_character(match: re.Match[bytes]) -> bytes:
 
 
 def _error(error: ParseError, first_line: int) -> SourceError:
-    """Return what to do about XML that is not well-formed. `first_line` is the number of lines that were skipped."""
+    """Return the error for XML that is not well-formed. `first_line` is the number of lines that were skipped."""
     line, column = error.position
     reason = str(error).partition(":")[0]
     advice = ADVICE.get(reason, "Correct that line in a text editor.")

@@ -3,7 +3,7 @@
 import os
 from pathlib import Path
 
-EXISTS = "{} exists already. Choose another name, or move it away."
+EXISTS = "{} already exists. Choose another name, or move it away."
 
 
 def move_to_new_file(path: str | Path, target: Path) -> None:

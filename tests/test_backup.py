@@ -71,7 +71,7 @@ def test_backup_is_one_complete_new_file(run, save, sql, client, tmp_path):
     before = path.read_bytes()
     again = run("database", "backup", path)
     assert again.exit_code == 1
-    assert again.stderr == f"Error: {path} exists already. Choose another name, or move it away.\n"
+    assert again.stderr == f"Error: {path} already exists. Choose another name, or move it away.\n"
     assert path.read_bytes() == before
     link = path.with_name("link.db")
     link.symlink_to("nowhere")

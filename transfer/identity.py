@@ -95,6 +95,6 @@ def slug_conflict(incoming: Incoming, holder: Any) -> Mistake:
     if incoming.has_own_id:
         hint = "Rename or delete the stored one (flask articles delete), or import for another --customer."
     else:
-        hint = "Choose another slug. To replace that article, use its id or none."
+        hint = "Choose another slug. To replace that article, use its id, or remove the id."
     reason = f"Is another article that already has this slug. {hint}"
     return Mistake(incoming.where, reason, "slug", f"{holder['title']} ({holder['id']})")

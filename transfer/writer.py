@@ -117,7 +117,8 @@ class ArticleWriter:
     def write_deferred(self, batch: list[Incoming]) -> None:
         """Write WordPress and Ghost articles whose slug was taken.
 
-        If it still is, by an article of the same origin, the author deleted that post and wrote a new one.
+        If an article of the same origin still holds the slug, the author deleted that post and wrote a new one, which
+        replaces it. If an article of another origin holds it, that is a mistake unless both have the same content.
         """
         stored = self._load_stored(batch)
         for incoming in batch:
