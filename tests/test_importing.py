@@ -319,7 +319,7 @@ def test_slugs_can_be_swapped_and_passed_on(counts, save, client, exported):
 def test_new_id_cannot_take_the_slug_of_another_article(errors, save, exported):
     save(article_json(1))
     (line,) = errors(article_json(2), article_json(3, slug="slug-1"))
-    for part in ("standard input, line 2, slug 'slug-1': slug: ", "id-0001", "another slug", "its id or none"):
+    for part in ("standard input, line 2, slug 'slug-1': slug: ", "id-0001", "another slug", "use its id"):
         assert part in line
     assert list(exported()) == ["id-0001"]
 
