@@ -27,7 +27,6 @@ TAG = re.compile("<[^<>]*>?")
 NAME = rf"</?(?:{'|'.join(BLOCKS.split())})"
 SEPARATED_TAG = re.compile(rf"{NAME}(?=[\s/>{LINE_FEED}])[^<>]*>")
 BLOCK = f"{NAME}[^<>]*>"  # also a tag whose name only begins like a block's, such as picture
-BLOCK_TAG = re.compile(BLOCK)
 ONE_BLOCK = re.compile(f"{SPACE}*({BLOCK}){SPACE}*")
 # A paragraph begins and ends inside of a quotation.
 QUOTE_START, QUOTE_END = re.compile("<blockquote[^<>]*>"), "</blockquote>"
