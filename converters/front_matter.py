@@ -46,11 +46,13 @@ class TextLoader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore
     yaml_implicit_resolvers: ClassVar[dict[str, Any]] = {}
 
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
-        """Construct a mapping. Raises SourceError for a duplicate key: YAML would drop the first value."""
+        """Construct a mapping. Raises SourceError for a duplicate key, which YAML would drop, and for a merge key."""
         seen: set[str] = set()
         for key, _ in node.value:
             if isinstance(key, yaml.ScalarNode) and key.value in seen:
                 raise SourceError(f"{key.value!r} appears twice. Remove one of the two.", key.start_mark.line + 2)
+            if isinstance(key, yaml.ScalarNode) and key.value == "<<":
+                raise SourceError("The merge key << is not supported. Write the fields out.", key.start_mark.line + 2)
             seen.add(str(key.value))
         mapping: dict[Any, Any] = super().construct_mapping(node, deep)
         return mapping

@@ -396,3 +396,9 @@ def test_changed_slug_is_reported_with_its_old_url(importer):
 def test_blank_title_is_missing(importer):
     importer.write({"a.md": '---\ntitle: "  "\n---\nText\n'})
     assert "title: Missing" in importer.run("import", "a.md").stderr
+
+
+def test_merge_keys_of_yaml_are_an_error(importer):
+    importer.write({"a.md": "---\ntitle: A\ndate: 2026-01-01\n<<: {draft: true}\n---\nText\n"})
+    result = importer.run("import", "a.md")
+    assert (result.exit_code, "line 4: The merge key <<" in result.stderr) == (1, True)
