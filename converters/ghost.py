@@ -7,7 +7,19 @@ from typing import Any
 
 from content.html import is_empty
 from converters.normalize import normalize_article
-from converters.records import Converted, IgnoredItem, Mistake, Note, SourceArticle, SourceError, SourceOptions
+from converters.records import (
+    EMPTY_CONTENT,
+    MEMBERS_PARTS,
+    RESTRICTED,
+    UNDATED,
+    Converted,
+    IgnoredItem,
+    Mistake,
+    Note,
+    SourceArticle,
+    SourceError,
+    SourceOptions,
+)
 from converters.site_urls import complete_urls
 from converters.unused_fields import DROPPED
 
@@ -112,11 +124,10 @@ def _convert(where: str, post: Row, tags: list[str], options: SourceOptions) -> 
     draft_reason, id = _take_draft_reason(post), str(post["id"])
     article = normalize_article(where, _take_fields(post, tags, base), options)
     article.fields["contentHtml"] = complete_urls(article, SITE.sub(lambda _: base, public_html), options.base)
-    article.has_own_id, article.former_id = "id" in article.fields, id
+    article.has_own_id, article.former_id = True, id
     article.old_urls = [f"{base}{article.fields['slug']}/"] if "slug" in article.fields else []
     if draft_reason:
-        article.fields["status"] = "draft"
-        article.notes.append(draft_reason)
+        article.make_draft(draft_reason.kind, draft_reason.detail)
     _note_differences(article, html, public_html)
     for name in (*(f"tag {tag}" for tag in tags if tag.startswith("#")), *_unused_columns(post)):
         article.drop(DROPPED, name)
@@ -128,9 +139,9 @@ def _take_draft_reason(post: Row) -> Note | None:
     value = post.pop("visibility", None)
     visibility = "public" if value in (None, "") else str(value).strip().lower()
     if visibility != "public":
-        return Note("Saved as drafts because not everyone may read them", visibility[:50])
+        return Note(RESTRICTED, visibility[:50])
     if post["status"] != "draft" and not post["published_at"]:
-        return Note("Saved as drafts because they have no date")
+        return Note(UNDATED)
     return None
 
 
@@ -164,9 +175,9 @@ def _note_differences(article: SourceArticle, html: str | None, public_html: str
     if html is None:
         article.note("Drafts that are empty because the export has no HTML for them")
     elif is_empty(public_html) and article.fields["status"] == "published":
-        article.note("Published without any content")
+        article.note(EMPTY_CONTENT)
     if public_html != (html or ""):
-        article.note("Parts for members were removed")
+        article.note(MEMBERS_PARTS)
 
 
 def _unused_columns(post: Row) -> Iterator[str]:

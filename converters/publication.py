@@ -47,12 +47,15 @@ def take_publication(article: SourceArticle, unused: UnusedFields, options: Sour
 
     Returns whether a switch such as `draft: false` states that the article is public.
     """
-    has_switch = any(alias in unused.values for alias in (*DRAFT, *PUBLISHED)) or _is_switch(unused, "published")
+    # `published` is a switch in Jekyll and a date elsewhere.
+    is_switch = _spells_switch(unused.values.get("published", ("", None))[1])
+    published = (*PUBLISHED, "published") if is_switch else PUBLISHED
+    has_switch = any(alias in unused.values for alias in (*DRAFT, *published))
     statuses = [_read_status(article, *unused.pop_alias(alias)) for alias in STATUS if alias in unused.values]
-    switches = [not _read_switch(article, *unused.pop_alias(alias), default=True) for alias in PUBLISHED]
+    switches = [not _read_switch(article, *unused.pop_alias(alias), default=True) for alias in published]
     switches += [_read_switch(article, *unused.pop_alias(alias), default=False) for alias in DRAFT]
     is_hidden = [_take_hiding(article, unused), _has_expired(article, unused, options)]
-    if "draft" in statuses or any([*switches, *is_hidden, _take_published(article, unused)]):
+    if "draft" in statuses or any([*switches, *is_hidden]):
         article.fields["status"] = "draft"
     elif "published" in statuses:
         article.fields["status"] = "published"
@@ -66,15 +69,6 @@ def _read_status(article: SourceArticle, name: str, value: Any) -> str | None:
     if not status:
         article.reject("status", "Must be draft or published.", value)
     return status
-
-
-def _take_published(article: SourceArticle, unused: UnusedFields) -> bool:
-    """Return whether `published` makes an article a draft. In Jekyll it is a switch, elsewhere a date."""
-    return _is_switch(unused, "published") and not _read_switch(article, *unused.pop_alias("published"), default=True)
-
-
-def _is_switch(unused: UnusedFields, alias: str) -> bool:
-    return _spells_switch(unused.values.get(alias, ("", None))[1])
 
 
 def _spells_switch(value: Any) -> bool:

@@ -17,6 +17,13 @@ FIELD_BY_ALIAS = {
 }
 
 
+# Kinds of notes of several converters
+EMPTY_CONTENT = "Published without any content"
+MEMBERS_PARTS = "Parts for members were removed"
+RESTRICTED = "Saved as drafts because not everyone may read them"
+UNDATED = "Saved as drafts because they have no date"
+
+
 class SourceError(Exception):
     """A source, or a file of one, that cannot be read any further. The message says why."""
 
@@ -73,6 +80,11 @@ class SourceArticle:
     def note(self, kind: str, detail: str = "") -> None:
         """Add a difference that readers of the site may notice."""
         self.notes.append(Note(kind, detail))
+
+    def make_draft(self, kind: str, detail: str = "") -> None:
+        """Keep the article from readers, and add the reason."""
+        self.fields["status"] = "draft"
+        self.note(kind, detail)
 
     def reject(self, field: str, reason: str, value: Any = None) -> None:
         """Add a mistake in an import field, and remove the field's value."""

@@ -4,12 +4,13 @@ import json
 import re
 from typing import Any
 
+from converters.records import MEMBERS_PARTS
+
 # The start or end of a block. A comment ends before the next one begins, so that the time is linear.
 DELIMITER = re.compile(r"<!--\s+(/?)wp:([\w/-]+)(\s(?:[^<]|<(?!!--))*?)-->")
 SUBSCRIBER_VIEW = "premium-content/subscriber-view"
 PAYWALL = "jetpack/paywall"
 PAYWALL_BLOCK = f"<!-- wp:{PAYWALL} /-->"
-MEMBERS = "Parts for members were removed"
 
 
 def remove_hidden(text: str) -> tuple[str, set[str]]:
@@ -39,7 +40,7 @@ def remove_hidden(text: str) -> tuple[str, set[str]]:
 def _reason_to_hide(name: str, settings: str) -> str:
     """Return what to report about a block that not everyone sees, or "" for all others."""
     if name in (SUBSCRIBER_VIEW, PAYWALL):
-        return MEMBERS
+        return MEMBERS_PARTS
     attributes = parse_json(settings.removesuffix("/"))
     metadata = attributes.get("metadata") if isinstance(attributes, dict) else None
     is_hidden = isinstance(metadata, dict) and metadata.get("blockVisibility") is False

@@ -7,7 +7,7 @@ from urllib.parse import unquote
 from content.html import decode_references, is_empty, visible_words
 from converters.normalize import OTHER_CATEGORIES, normalize_article
 from converters.old_urls import add_old_urls
-from converters.records import SourceArticle, SourceOptions
+from converters.records import EMPTY_CONTENT, RESTRICTED, UNDATED, SourceArticle, SourceOptions
 from converters.site_urls import complete_urls
 from converters.slugs import slug_from_title
 from converters.wordpress_content import EXPORT_ALL, render
@@ -107,16 +107,13 @@ def _note_differences(article: SourceArticle, item: Item) -> None:
     """Make a post a draft if it must not be public, and note missing content."""
     is_published = article.fields["status"] == "published"
     if item.texts["status"] == "private" or (is_published and item.texts.get("post_password")):
-        article.note("Saved as drafts because they are private or password-protected")
-        article.fields["status"] = "draft"
+        article.make_draft("Saved as drafts because they are private or password-protected")
     elif readers := _restricted_readers(item):
-        article.note("Saved as drafts because not everyone may read them", readers)
-        article.fields["status"] = "draft"
+        article.make_draft(RESTRICTED, readers)
     elif is_published and "publishedAt" not in article.fields:
-        article.note("Saved as drafts because they have no date")
-        article.fields["status"] = "draft"
+        article.make_draft(UNDATED)
     elif is_published and is_empty(article.fields["contentHtml"]):
-        article.note("Published without any content")
+        article.note(EMPTY_CONTENT)
     if item.meta.get("_thumbnail_id", "0") > "0" and "bannerUrl" not in article.fields:
         article.note(f"Featured images that the export lacks. {EXPORT_ALL}")
 

@@ -19,27 +19,10 @@ ATTRIBUTE = re.compile(r"""\s[\w-]+(?:=|\s*=\s*["'])""")
 URL = re.compile(r"\s*https?://\S+\s*")
 SHORT_VALUE = re.compile(r"\s\d+|=\S+")
 # Shortcodes that are also written within a line and without attributes. Names with an underscore need not be listed.
-KNOWN = frozenset(
-    [
-        "audio",
-        "button",
-        "caption",
-        "contact-form",
-        "contact-form-7",
-        "divider",
-        "embed",
-        "form",
-        "gallery",
-        "icon",
-        "playlist",
-        "recipe",
-        "spacer",
-        "toc",
-        "TOC",
-        "tooltip",
-        "video",
-    ]
-)
+KNOWN = {
+    *("audio", "button", "caption", "contact-form", "contact-form-7", "divider", "embed", "form", "gallery", "icon"),
+    *("playlist", "recipe", "spacer", "toc", "TOC", "tooltip", "video"),
+}
 # A bracketed word alone in its paragraph is unlikely to be prose.
 ALONE = re.compile(r"(?:\A|\n|<p>|<br ?/?>)[ \t]*\[([a-z][\w-]{2,})\](?=[ \t]*(?:\Z|\n|</p>|<br))")
 # Shortcodes whose content is code. Plugins name them after code in general or after the language.
