@@ -41,6 +41,10 @@ _changed_at = case((Article.updated_at > Article.published_at, Article.updated_a
 PUBLISHED_SLUGS = select(Article.slug, _changed_at.label("changed_at")).where(*PUBLISHED).order_by(Article.slug)
 
 
+# query parameters that must match exactly; `q` is a search
+FILTERS = "slug", "category", "keyword"
+
+
 def filter_parameters(query: Mapping[str, str]) -> dict[str, str]:
     """Return the parameters to bind to the conditions of `matching`, given `q`, `slug`, `category` and `keyword`.
 
@@ -48,7 +52,7 @@ def filter_parameters(query: Mapping[str, str]) -> dict[str, str]:
     """
     escape = str.maketrans({"\\": "\\\\", "%": "\\%", "_": "\\_"})
     words = {f"word_{i}": f"%{word.translate(escape)}%" for i, word in enumerate(search_words(query.get("q", "")))}
-    return words | {name: query[name] for name in ("slug", "category", "keyword") if name in query}
+    return words | {name: query[name] for name in FILTERS if name in query}
 
 
 def matching(names: Iterable[str], dialect: str) -> list[ColumnElement[bool]]:

@@ -11,9 +11,9 @@ import orjson
 
 from converters.records import SourceError
 from schemas import API_PATH
+from storage.queries import FILTERS
 
 PAGE_SIZE = 100  # articles per request
-FILTERS = {"q", "slug", "category", "keyword"}
 TIMEOUT_SECONDS = 60  # without a byte from the instance
 CHECK_URL = "Check that the URL belongs to an instance of this service."
 
@@ -31,7 +31,7 @@ def hosts(sources: Iterable[str]) -> set[str]:
 def filters(source: str) -> set[str]:
     """Return the query parameters with which a URL asks for only some of the articles."""
     query = source.partition("#")[0].partition("?")[2]
-    return FILTERS & {name for name, _ in parse_qsl(query, keep_blank_values=True)} if is_url(source) else set()
+    return {"q", *FILTERS} & {name for name, _ in parse_qsl(query, keep_blank_values=True)} if is_url(source) else set()
 
 
 def read_articles(source: str, key: str | None) -> Iterator[Any]:

@@ -80,7 +80,7 @@ class ImportReport:
 
     def _add(self, mistake: Mistake) -> None:
         self.mistakes += 1
-        where, reason, field, value, _ = mistake
+        where, reason, field, value = mistake.where, mistake.reason, mistake.field, mistake.value
         if (field, reason) in self._lines or len(self._lines) < MAX_REASONS:
             parts = [where, field] if field else [where]
             shown = reason if value is None else f"{show.repr(value)} {reason[0].lower()}{reason[1:]}"
