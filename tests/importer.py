@@ -46,6 +46,14 @@ class Importer:
         return self.articles()[slug]
 
 
+def error_lines(result: Result) -> list[str]:
+    """Return the mistakes that a failed import printed, without its heading and its advice."""
+    assert (result.exit_code, result.stdout) == (1, "")
+    heading, *lines = result.stderr.splitlines()
+    assert heading == "Error: Nothing was written. What is wrong:"
+    return [line for line in lines if not line.startswith("To import the valid articles")]
+
+
 def read_data(name: str) -> str:
     """Return the text of a file in `tests/data`."""
     return (PROJECT / "tests/data" / name).read_text("utf-8")
