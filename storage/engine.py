@@ -14,7 +14,7 @@ from sqlalchemy.exc import DBAPIError, OperationalError
 from models import db
 from storage.sqlite import checkpoint, connect_existing, sqlite_path
 
-WRITE_LOCK_TIMEOUT_SECONDS = 60  # importing 100,000 articles takes about 30
+WRITE_LOCK_TIMEOUT_SECONDS = 60  # importing 10,000 articles takes about 20
 WAIT_REPORT_SECONDS = 2
 # PostgreSQL locks for transactions that write "rows" or "tables". The former excludes all other writers, even of other
 # programs, but not readers. The latter cannot rely on a table, because none may exist yet, so it is an advisory lock

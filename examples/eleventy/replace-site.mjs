@@ -10,9 +10,9 @@ async function listFiles(folder) {
   return files.map((entry) => relative(folder, join(entry.parentPath ?? entry.path, entry.name)));
 }
 
-/** Return a file's place in the order: what pages need, pages in folders, the first list, what names all pages. */
+/** Return a file's place in the order: what pages need, the articles, the lists, what names all pages. */
 function rank(name) {
-  if (extname(name) === ".html") return name.includes(sep) ? 1 : 2;
+  if (extname(name) === ".html") return name.startsWith(`articles${sep}`) ? 1 : 2;
   return extname(name) === ".xml" ? 3 : 0;
 }
 
