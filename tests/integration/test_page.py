@@ -230,7 +230,7 @@ def test_missing_article_is_reported(page):
 def nginx_below_path(server, tmp_path):
     """The URL of the service under a path of nginx, configured as documented."""
     port = free_port()
-    (location,) = blocks(section(read_page("docs/operate"), "Below a path"), "nginx")
+    (location,) = blocks(section(read_page("docs/operate"), "Under a path"), "nginx")
     location = location.replace("articles", f"127.0.0.1:{server.port}")
     (tmp_path / "nginx.conf").write_text(
         "daemon off; master_process off; pid nginx.pid; error_log stderr; events {} "
