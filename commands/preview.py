@@ -16,7 +16,7 @@ from commands.customers import find_or_create_customer
 from commands.groups import articles
 from commands.keys import add_key
 from commands.lookup import get_articles
-from commands.programs import find_program, start_program, stop_on_signal
+from commands.programs import exit_on_signals, find_program, start_program
 from commands.terminal import echo
 from commands.transactions import customer_transaction
 from fields import format_timestamp
@@ -97,23 +97,20 @@ def _serve(app: Flask, customer: str, command: tuple[str, ...]) -> int:
     listener = server.listen(HOST, 0)
     url = server.base_url(HOST, listener.getsockname()[1])
     with server.serve_in_thread(app, listener, app.config["THREADS"]):
-        stop = stop_on_signal()
+        exit_on_signals()
         for line in (f"Previewing the articles of {customer} (Ctrl+C stops)", f"URL: {url}", f"Key: {KEY}"):
             echo(line, err=bool(command))
         if command:
             return _run(command, url)
-        while not stop.is_set():
-            time.sleep(0.2)
-    return 0
+        while True:
+            time.sleep(60)
 
 
 def _run(command: tuple[str, ...], url: str) -> int:
-    """Run the command with the server's URL and key in its environment. Return its exit status, as a shell would.
-
-    SIGTERM is passed on to the command, which receives Ctrl+C from the terminal itself.
-    """
+    """Run the command with the server's URL and key in its environment. Return its exit status, as a shell would."""
     environment = os.environ | {"ARTICLES_URL": f"{url}{API_PATH}", "ARTICLES_KEY": KEY}
     with start_program(command, env=environment) as process:
         signal.signal(signal.SIGTERM, lambda *_: process.terminate())
+        signal.signal(signal.SIGINT, lambda *_: None)  # the terminal sends Ctrl+C to the command as well
         status = process.wait()
     return status if status >= 0 else 128 - status

@@ -3,7 +3,7 @@
 import shutil
 import signal
 import subprocess
-from threading import Event
+import sys
 from typing import Any
 
 import click
@@ -15,15 +15,10 @@ class ProgramError(click.ClickException):
     exit_code = 127  # as in a shell
 
 
-def stop_on_signal() -> Event:
-    """Return an event that Ctrl+C and SIGTERM set.
-
-    Poll it. Waiting for it could deadlock with the signal handler.
-    """
-    stop = Event()
+def exit_on_signals() -> None:
+    """Exit with status 0 on Ctrl+C and SIGTERM, which are how these commands are meant to end."""
     for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, lambda *_: stop.set())
-    return stop
+        signal.signal(number, lambda *_: sys.exit())
 
 
 def find_program(name: str) -> str:

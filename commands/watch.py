@@ -4,7 +4,6 @@ import subprocess
 import time
 from datetime import UTC, datetime
 from hashlib import sha256
-from threading import Event
 from typing import Any
 
 import click
@@ -16,7 +15,7 @@ from commands import params
 from commands.errors import database_reason
 from commands.groups import articles
 from commands.lookup import get_customer
-from commands.programs import ProgramError, find_program, start_program, stop_on_signal
+from commands.programs import ProgramError, exit_on_signals, find_program, start_program
 from commands.terminal import echo
 from models import Article, Customer, db
 from schemas import ArticleSchema
@@ -48,6 +47,17 @@ class PublishedArticles:
         """Wait a moment, then `refresh`."""
         time.sleep(POLL_SECONDS)
         return self.refresh()
+
+    def wait_for_change(self) -> None:
+        """Return after a change."""
+        while not self.poll():
+            pass
+
+    def wait_until_settled(self) -> None:
+        """Return once the database is available and changes have stopped, or have gone on for too long."""
+        deadline = time.monotonic() + MAX_SETTLE_SECONDS
+        while (self.poll() and time.monotonic() < deadline) or self.unavailable:
+            pass
 
     def refresh(self) -> bool:
         """Recompute the digest if necessary, and return whether it changed, as it does the first time.
@@ -91,59 +101,38 @@ def watch(command: tuple[str, ...], now: bool, customer: str | None) -> None:
     the last of several changes, and at most ten seconds after the first. A COMMAND that fails is retried.
     """
     find_program(command[0])
-    stop, published = stop_on_signal(), PublishedArticles(customer)
-    if not (published.refresh() or _wait_for_change(published, stop)):
-        return
+    exit_on_signals()
+    published = PublishedArticles(customer)
+    if not published.refresh():
+        published.wait_for_change()  # the database is unavailable
     echo(f"Watching the articles of {published.customer} (Ctrl+C stops)", err=True)
-    is_due = now or _wait_for_change(published, stop)
+    if not now:
+        published.wait_for_change()
     retry_seconds = MIN_RETRY_SECONDS
-    while is_due and not stop.is_set():
-        _wait_until_settled(published, stop)
+    while True:
+        published.wait_until_settled()
         try:
-            is_due = _run(command, published, stop) or _wait_for_change(published, stop)
-            retry_seconds = MIN_RETRY_SECONDS
+            has_changed = _run(command, published)
         except ProgramError as error:
             echo(f"{error.message} Next attempt in {retry_seconds} seconds.", err=True)
-            _wait(retry_seconds, stop)
+            time.sleep(retry_seconds)
             retry_seconds = min(2 * retry_seconds, MAX_RETRY_SECONDS)
+        else:
+            retry_seconds = MIN_RETRY_SECONDS
+            if not has_changed:
+                published.wait_for_change()
 
 
-def _wait_for_change(published: PublishedArticles, stop: Event) -> bool:
-    """Return True after a change, or False after a signal."""
-    while not stop.is_set():
-        if published.poll():
-            return True
-    return False
+def _run(command: tuple[str, ...], published: PublishedArticles) -> bool:
+    """Run the command, and return whether articles changed meanwhile. A signal to exit lets it finish.
 
-
-def _wait_until_settled(published: PublishedArticles, stop: Event) -> None:
-    """Wait until the database is available and changes have stopped, or have gone on for too long."""
-    deadline = time.monotonic() + MAX_SETTLE_SECONDS
-    while not stop.is_set():
-        has_changed = published.poll()
-        if not published.unavailable and (not has_changed or time.monotonic() >= deadline):
-            return
-
-
-def _wait(seconds: float, stop: Event) -> None:
-    """Sleep, but stop early after a signal."""
-    deadline = time.monotonic() + seconds
-    while not stop.is_set() and time.monotonic() < deadline:
-        time.sleep(POLL_SECONDS)
-
-
-def _run(command: tuple[str, ...], published: PublishedArticles, stop: Event) -> bool:
-    """Run the command, and return whether articles changed meanwhile.
-
-    A signal lets a running command finish, but starts none. Raises ProgramError if it cannot be started or fails.
+    Raises ProgramError if it cannot be started or fails.
     """
-    if stop.is_set():
-        return False
     has_changed = False
     # a separate process group, so that the terminal's Ctrl+C does not interrupt the command
-    with start_program(command, stdin=subprocess.DEVNULL, process_group=0) as process:
-        while process.poll() is None and not stop.is_set():
+    with start_program(command, stdin=subprocess.DEVNULL, process_group=0) as process:  # waits for its end
+        while process.poll() is None:
             has_changed = published.poll() or has_changed  # even if the change is undone before the command ends
-    if process.returncode and not stop.is_set():
+    if process.returncode:
         raise ProgramError(f"{command[0]} failed with exit status {process.returncode}.")
     return has_changed
