@@ -1,9 +1,8 @@
-"""Progress of long-running commands, on stderr."""
+"""Progress of long-running commands, on stderr if that is a terminal."""
 
 import sys
-import time
 from collections.abc import Iterable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from threading import Timer
 from typing import TypeVar
 
@@ -15,37 +14,15 @@ DELAY_SECONDS = 2
 T = TypeVar("T")
 
 
-@contextmanager
-def show_progress(items: Iterable[T], label: str, length: int | None = None) -> Iterator[Iterator[T]]:
-    """Yield an iterator over `items` that counts them on a terminal if they take more than two seconds.
-
-    `length` is the number of items, if it is known.
-    """
-    with ExitStack() as stack:
-        yield _count(iter(items), label, length, stack)
-
-
-def _count(items: Iterator[T], label: str, length: int | None, stack: ExitStack) -> Iterator[T]:
-    """Yield the items. The progress bar, once it is shown, ends with the stack."""
-    shown_from = time.monotonic() + DELAY_SECONDS
-    count = 0
-    for item in items:
-        yield item
-        count += 1
-        if time.monotonic() >= shown_from:
-            break
-    else:
-        return
+def show_progress(items: Iterable[T], label: str) -> AbstractContextManager[Iterable[T]]:
+    """Return a context manager that yields `items` as an iterator which counts them."""
     hidden = not sys.stderr.isatty()
-    bar = click.progressbar(items, length, label, hidden=hidden, show_pos=True, update_min_steps=20, file=sys.stderr)
-    stack.enter_context(bar)
-    bar.update(count)
-    yield from bar
+    return click.progressbar(items, label=label, hidden=hidden, show_pos=True, update_min_steps=20, file=sys.stderr)
 
 
 @contextmanager
 def report_if_slow(message: str) -> Iterator[None]:
-    """Print `message` on a terminal if the block takes more than two seconds."""
+    """Print `message` if the block takes more than two seconds."""
     timer = Timer(DELAY_SECONDS, echo, [message], {"err": True})
     if sys.stderr.isatty():
         timer.start()
