@@ -14,6 +14,7 @@ from commands.terminal import can_ask, echo
 from commands.transactions import customer_transaction, open_and_report
 from models import Customer
 from storage.engine import release_connection
+from transfer import ImportFailedError
 
 CONFLICT = "The article was changed or deleted while the editor was open. Importing your text as it is would undo that."
 
@@ -71,8 +72,6 @@ def _edit_until_valid(file: Path, original: bytes, slug: str, customer: str | No
     An empty or removed file changes nothing. Raises click.ClickException if the editor fails or the article was
     changed meanwhile, and Exit if the user gives up.
     """
-    from transfer.report import ImportFailedError
-
     while True:
         _open_editor(file)
         text = _read(file)

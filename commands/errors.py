@@ -13,6 +13,7 @@ from sqlalchemy.exc import DBAPIError
 from content.text import printable
 from models import db
 from storage import StorageError
+from transfer import ImportFailedError
 
 # by words in the driver's message
 DATABASE_ERROR_HINTS = {
@@ -44,6 +45,8 @@ def report_errors() -> Iterator[None]:
         yield
     except (KeyboardInterrupt, click.Abort) as error:
         raise Interrupted("the database was not changed.") from error
+    except ImportFailedError as error:  # already printable, one line per mistake
+        raise click.ClickException(str(error)) from error
     except StorageError as error:
         raise click.ClickException(printable(str(error))) from error
     except (DBAPIError, sqlite3.Error) as error:
@@ -56,12 +59,6 @@ def report_errors() -> Iterator[None]:
         silence_stdout()
         name = printable(str(error.filename or "The output"))
         raise click.ClickException(f"{name} cannot be read or written ({error.strerror}).") from error
-    except Exception as error:
-        from transfer.report import ImportFailedError  # slow to import, and only imports raise it
-
-        if isinstance(error, ImportFailedError):  # already printable, one line per mistake
-            raise click.ClickException(str(error)) from error
-        raise
 
 
 def database_reason(error: Exception) -> str:

@@ -21,6 +21,7 @@ from converters.records import (
     plain_name,
     unreadable,
 )
+from transfer import ImportFailedError
 
 MAX_CHANGES = 20  # articles whose changes are shown
 MAX_REASONS = 20
@@ -42,10 +43,6 @@ REASONS = {
 
 show = reprlib.Repr()
 show.maxstring, show.maxother, show.fillvalue = 80, 80, "…"  # maxother: for subclasses of str
-
-
-class ImportFailedError(Exception):
-    """An import that wrote nothing. The message has one line per mistake."""
 
 
 Names = dict[Note, list[str]]  # slugs or names of files
