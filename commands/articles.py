@@ -11,12 +11,11 @@ from sqlalchemy import Row, delete, select, update
 
 from commands import params
 from commands.groups import articles
-from commands.local_time import format_both, format_local, parse_local_time
 from commands.lookup import get_articles
 from commands.terminal import confirm, count_articles, echo
 from commands.transactions import customer_transaction
 from content.search import search_columns
-from fields import format_timestamp
+from fields import format_timestamp, truncate_to_milliseconds
 from models import Article, db, publication_state
 from storage.queries import filter_parameters, matching
 
@@ -58,7 +57,7 @@ def list_articles(state: str | None, search: str, as_json: bool, customer: str |
 def _print_article(row: Any, state: str, zone: tzinfo | None) -> None:
     """Print a line with local time or, without a `zone`, a line of JSON."""
     if zone:
-        echo(state, format_local(row.published_at, zone) if row.published_at else "-", row.slug, row.title)
+        echo(state, _format_local(row.published_at, zone) if row.published_at else "-", row.slug, row.title)
     else:
         moment = format_timestamp(row.published_at) if row.published_at else None
         record = {"state": state, "publishedAt": moment, "slug": row.slug, "title": row.title}
@@ -76,15 +75,15 @@ def publish(slugs: tuple[str, ...], at: str | None, customer: str | None) -> Non
     an article does not exist, nothing changes.
     """
     now, zone, lines = datetime.now(UTC), current_app.config["TIMEZONE"], []
-    given = None if at is None else parse_local_time(at, zone)
+    given = None if at is None else _parse_local_time(at, zone)
     with customer_transaction(customer, writes=True) as owner:
         for article in get_articles(owner, slugs):
             earlier = article.published_at
             moment = given or (earlier if earlier and earlier <= now else now)
             _update(article, status="published", published_at=moment)
             state = "published since" if moment <= now else "scheduled for"
-            replaced = f" (replaces {format_both(earlier, zone)})" if earlier not in (None, moment) else ""
-            lines.append(f"{article.slug}: {state} {format_both(moment, zone)}{replaced}")
+            replaced = f" (replaces {_format_both(earlier, zone)})" if earlier not in (None, moment) else ""
+            lines.append(f"{article.slug}: {state} {_format_both(moment, zone)}{replaced}")
     for line in lines:
         echo(line)
 
@@ -123,3 +122,35 @@ def delete_articles(slugs: tuple[str, ...], customer: str | None, yes: bool) -> 
         pks = [article.pk for article in get_articles(owner, slugs)]
         db.session.execute(delete(Article).where(Article.pk.in_(pks)))
     echo(f"Deleted {count}.")
+
+
+def _parse_local_time(text: str, zone: tzinfo) -> datetime:
+    """Parse the value of --at into a datetime in UTC, rounded down to milliseconds.
+
+    Accepts the same formats as imports. A time without a UTC offset is in `zone`. Raises click.BadParameter for
+    anything else, and for a nonexistent or ambiguous local time.
+    """
+    from converters.dates import is_nonexistent, parse_written_date, possible_instants  # compiles many patterns
+
+    try:
+        written = parse_written_date(text)
+        instants = possible_instants(written, zone)
+    except ValueError as error:
+        raise click.BadParameter(f"{text!r}: {error}", param_hint="--at") from error
+    if len(instants) > 1:
+        readings = " or ".join(instant.astimezone(zone).isoformat() for instant in instants)
+        is_skipped = is_nonexistent(instants[0], written.moment, zone)
+        reason = f"{'Does not exist' if is_skipped else 'Is ambiguous'} in {zone} (daylight saving)."
+        raise click.BadParameter(f"{text!r}: {reason} Write {readings}.", param_hint="--at")
+    return truncate_to_milliseconds(instants[0])
+
+
+def _format_local(moment: datetime, zone: tzinfo) -> str:
+    """Return a datetime in UTC as a local time, to the minute; with `zone` UTC, as the API's timestamp."""
+    return format_timestamp(moment) if zone is UTC else f"{moment.astimezone(zone):%Y-%m-%d %H:%M}"
+
+
+def _format_both(moment: datetime, zone: tzinfo) -> str:
+    """Return a datetime in UTC as a local time with the zone's name, followed by the API's timestamp."""
+    timestamp = format_timestamp(moment)
+    return timestamp if zone is UTC else f"{_format_local(moment, zone)} {zone}, {timestamp}"
