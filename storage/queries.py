@@ -61,16 +61,14 @@ def matching(names: Iterable[str], dialect: str) -> list[ColumnElement[bool]]:
 
 
 def _condition(name: str, dialect: str) -> Any:
-    if name == "keyword":
-        if dialect == "postgresql":
-            return cast(Article.keywords, JSONB).has_key(bindparam(name, type_=Text))
-        keywords: Any = func.json_each(Article.keywords).table_valued("value").columns
-        return exists().where(keywords.value == bindparam(name))
-    if name in ("slug", "category"):
-        return getattr(Article, name) == bindparam(name)
-    if name.startswith("word_"):
+    if name not in FILTERS:  # a word of the search
         return Article.search_text.like(bindparam(name), escape="\\")
-    raise ValueError(f"no condition for {name!r}")
+    if name != "keyword":
+        return getattr(Article, name) == bindparam(name)
+    if dialect == "postgresql":
+        return cast(Article.keywords, JSONB).has_key(bindparam(name, type_=Text))
+    keywords: Any = func.json_each(Article.keywords).table_valued("value").columns
+    return exists().where(keywords.value == bindparam(name))
 
 
 @lru_cache
