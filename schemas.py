@@ -19,7 +19,6 @@ from fields import (
 )
 
 API_PATH = "/api/public/v1"  # prefix of the endpoints that require a key
-MAX_TEXT_LENGTH = 200  # characters, for q and the filters
 
 # value of orderBy -> Article column
 SORT_COLUMNS = {
@@ -30,7 +29,7 @@ SORT_COLUMNS = {
 }
 
 SEARCH_TEXT: list[Callable[[str], Any]] = [
-    validate.Length(max=MAX_TEXT_LENGTH, error="Must be {max} characters or fewer."),
+    validate.Length(max=200, error="Must be {max} characters or fewer."),
     validate_no_nul,
 ]
 

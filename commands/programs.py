@@ -16,9 +16,15 @@ class ProgramError(click.ClickException):
 
 
 def exit_on_signals() -> None:
-    """Exit with status 0 on Ctrl+C and SIGTERM, which are how these commands are meant to end."""
+    """Exit with status 0 on Ctrl+C or SIGTERM. Further signals are ignored, so that none interrupts the cleanup."""
+
+    def exit_once(*_: Any) -> None:
+        for number in (signal.SIGINT, signal.SIGTERM):
+            signal.signal(number, lambda *_: None)  # SIG_IGN could print "ignored due to race condition"
+        sys.exit()
+
     for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, lambda *_: sys.exit())
+        signal.signal(number, exit_once)
 
 
 def find_program(name: str) -> str:
