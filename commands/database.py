@@ -1,12 +1,12 @@
 """`flask database`: back up and restore the database."""
 
+import sys
 from pathlib import Path
 
 import click
 
 from commands.errors import Interrupted
 from commands.groups import database
-from commands.progress import report_if_slow
 from commands.terminal import confirm, echo
 from commands.transactions import report_wait
 
@@ -20,9 +20,9 @@ def backup(file: Path) -> None:
     """
     from storage.backup import back_up
 
-    with report_if_slow("Checking and copying the database…"):
-        lines = back_up(file)
-    for line in lines:
+    if sys.stderr and sys.stderr.isatty():
+        echo("Checking and copying the database…", err=True)
+    for line in back_up(file):
         echo(line, err=True)
     echo(f"Backed up to {file}.", err=True)
 

@@ -8,8 +8,7 @@ import click
 from commands import params
 from commands.groups import articles
 from commands.lookup import get_articles
-from commands.progress import show_progress
-from commands.terminal import count_articles, echo
+from commands.terminal import count_articles, echo, show_progress
 from commands.transactions import customer_transaction
 
 

@@ -14,8 +14,7 @@ from flask import current_app
 from commands import params
 from commands.groups import articles
 from commands.lookup import get_customer
-from commands.progress import show_progress
-from commands.terminal import echo
+from commands.terminal import echo, show_progress
 from commands.transactions import open_and_report, waiting_write_transaction
 from models import db
 from settings import load_environment

@@ -1,11 +1,15 @@
-"""Terminal output and prompts."""
+"""Terminal output, progress and prompts."""
 
 import sys
-from typing import Any
+from collections.abc import Iterable
+from contextlib import AbstractContextManager
+from typing import Any, TypeVar
 
 import click
 
 from content.text import printable
+
+T = TypeVar("T")
 
 
 def echo(*cells: Any, err: bool = False) -> None:
@@ -16,6 +20,12 @@ def echo(*cells: Any, err: bool = False) -> None:
 def count_articles(number: int) -> str:
     """Return "1 article", "2 articles" and so on."""
     return f"{number} {'article' if number == 1 else 'articles'}"
+
+
+def show_progress(items: Iterable[T], label: str) -> AbstractContextManager[Iterable[T]]:
+    """Return a context manager that yields `items`, and counts them on stderr if that is a terminal."""
+    hidden = not (sys.stderr and sys.stderr.isatty())
+    return click.progressbar(items, label=label, hidden=hidden, show_pos=True, update_min_steps=20, file=sys.stderr)
 
 
 def can_ask() -> bool:

@@ -1,11 +1,10 @@
 """Progress on a terminal."""
 
 import io
-import time
 
 import pytest
 
-from commands import progress
+from commands.terminal import show_progress
 
 
 class Terminal(io.StringIO):
@@ -16,17 +15,8 @@ class Terminal(io.StringIO):
 @pytest.mark.parametrize(("stderr", "is_shown"), [(Terminal(), True), (io.StringIO(), False)])
 def test_long_work_shows_a_count_on_a_terminal_only(monkeypatch, stderr, is_shown):
     monkeypatch.setattr("sys.stderr", stderr)
-    with progress.show_progress(range(30), "Importing") as items:
+    with show_progress(range(30), "Importing") as items:
         assert list(items) == list(range(30))
     printed = stderr.getvalue()
     assert ("Importing" in printed, " 30" in printed) == (is_shown, is_shown)
     assert printed == "" or printed.endswith("\n")
-
-
-@pytest.mark.parametrize(("stderr", "is_shown"), [(Terminal(), True), (io.StringIO(), False)])
-def test_slow_step_is_announced_on_a_terminal_only(monkeypatch, stderr, is_shown):
-    monkeypatch.setattr("sys.stderr", stderr)
-    monkeypatch.setattr(progress, "DELAY_SECONDS", 0)
-    with progress.report_if_slow("Copying"):
-        time.sleep(0.1)
-    assert ("Copying" in stderr.getvalue()) == is_shown
