@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from contextlib import ExitStack
 from datetime import tzinfo
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import click
 from flask import current_app
@@ -25,6 +25,14 @@ if TYPE_CHECKING:
     from converters.records import SourceArticle, SourceOptions
     from transfer.redirects import Redirects
     from transfer.report import ImportReport
+
+
+class Modes(NamedTuple):
+    """The switches among the options."""
+
+    dry_run: bool
+    skip_invalid: bool
+    unpublish_missing: bool
 
 
 def new_file(value: str) -> Path:
@@ -59,8 +67,10 @@ def import_articles(
     key: str | None,
     site: str | None,
     timezone: tzinfo | None,
+    dry_run: bool,
+    skip_invalid: bool,
+    unpublish_missing: bool,
     redirects: Path | None,
-    **flags: bool,
 ) -> None:
     """Import articles: all of them or, if anything is wrong, none.
 
@@ -71,14 +81,15 @@ def import_articles(
     from converters.records import SourceOptions
     from transfer.report import ImportReport
 
-    _check_usage(sources, key, flags)
+    modes = Modes(dry_run, skip_invalid, unpublish_missing)
+    _check_usage(sources, key, modes)
     options = SourceOptions(site or current_app.config["SITE_URL"], timezone or current_app.config["TIMEZONE"])
     report = ImportReport()
-    counts = _import(sources, customer, key, options, report, redirects, flags)
-    _echo_result(report, counts, flags)
+    counts = _import(sources, customer, key, options, report, redirects, modes)
+    _echo_result(report, counts, modes)
 
 
-def _check_usage(sources: tuple[str, ...], key: str | None, flags: dict[str, bool]) -> None:
+def _check_usage(sources: tuple[str, ...], key: str | None, modes: Modes) -> None:
     """Raise click.UsageError or ClickException if these sources and options do not go together."""
     from transfer.remote import filters, hosts
 
@@ -87,9 +98,9 @@ def _check_usage(sources: tuple[str, ...], key: str | None, flags: dict[str, boo
     if key and len(hosts(sources)) > 1:
         names = ", ".join(sorted(hosts(sources)))
         raise click.UsageError(f"The key would be sent to several hosts: {names}. Import from one at a time.")
-    if flags["unpublish_missing"] and flags["skip_invalid"]:
+    if modes.unpublish_missing and modes.skip_invalid:
         raise click.UsageError("--unpublish-missing needs every article, so it cannot be combined with --skip-invalid.")
-    if flags["unpublish_missing"] and (filtered := sorted(set().union(*map(filters, sources)))):
+    if modes.unpublish_missing and (filtered := sorted(set().union(*map(filters, sources)))):
         raise click.ClickException(f"--unpublish-missing needs all articles. Remove {filtered[0]} from the URL.")
 
 
@@ -100,7 +111,7 @@ def _import(
     options: "SourceOptions",
     report: "ImportReport",
     redirects: Path | None,
-    flags: dict[str, bool],
+    modes: Modes,
 ) -> Counter[str]:
     """Read the sources and write their articles; return the writer's counts."""
     from transfer.redirects import create_redirects
@@ -110,10 +121,10 @@ def _import(
     get_customer(customer, writes=True)
     release_connection()
     with ExitStack() as stack:
-        file = stack.enter_context(create_redirects(redirects)) if redirects and not flags["dry_run"] else None
+        file = stack.enter_context(create_redirects(redirects)) if redirects and not modes.dry_run else None
         records = stack.enter_context(open_sources(sources, options, key, report, show_progress))
         counted = stack.enter_context(show_progress(records, "Importing articles"))
-        return _write(counted, customer, report, file, flags)
+        return _write(counted, customer, report, file, modes)
 
 
 def _write(
@@ -121,23 +132,29 @@ def _write(
     customer: str | None,
     report: "ImportReport",
     redirects: "Redirects | None",
-    flags: dict[str, bool],
+    modes: Modes,
 ) -> Counter[str]:
     """Write the articles in one transaction, and return the writer's counts."""
     from transfer.writer import save_articles
 
     with waiting_write_transaction():
         owner = get_customer(customer, writes=True)  # again: it may have been renamed while the sources were read
-        modes = {name: flags[name] for name in ("skip_invalid", "unpublish_missing")}
-        counts = save_articles(owner, records, report, redirects=redirects, **modes)
+        counts = save_articles(
+            owner,
+            records,
+            report,
+            unpublish_missing=modes.unpublish_missing,
+            skip_invalid=modes.skip_invalid,
+            redirects=redirects,
+        )
         if redirects:
             redirects.save()
-        if flags["dry_run"]:
+        if modes.dry_run:
             db.session.rollback()
     return counts
 
 
-def _echo_result(report: "ImportReport", counts: Counter[str], flags: dict[str, bool]) -> None:
+def _echo_result(report: "ImportReport", counts: Counter[str], modes: Modes) -> None:
     """Print the report and summary. If nothing changed, as in most nightly imports, print only the summary."""
     written = counts["new"] + counts["changed"] + counts["unpublished"]
     if written or not counts["unchanged"]:
@@ -146,14 +163,14 @@ def _echo_result(report: "ImportReport", counts: Counter[str], flags: dict[str, 
         echo("Skipped because they are invalid:", err=True)
         for line in report.mistake_lines():
             echo(line, err=True)
-    _echo_changes(report, counts, dry_run=flags["dry_run"])
-    names = ["new", "changed", "unchanged", *(["unpublished"] if flags["unpublish_missing"] else [])]
+    _echo_changes(report, counts, dry_run=modes.dry_run)
+    names = ["new", "changed", "unchanged", *(["unpublished"] if modes.unpublish_missing else [])]
     summary = [
         *(f"{counts[name]} {name}" for name in names),
         *([f"{report.invalid} invalid"] if report.invalid else []),
     ]
     states = ", ".join(f"{counts[state]} {state}" for state in ("published", "scheduled", "draft") if counts[state])
-    dry_run = " (dry run: nothing was written)" if flags["dry_run"] else ""
+    dry_run = " (dry run: nothing was written)" if modes.dry_run else ""
     echo(", ".join(summary) + (f" (new: {states})" if states else "") + dry_run)
 
 
