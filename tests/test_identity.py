@@ -178,7 +178,7 @@ def test_redirects_are_only_written_by_successful_imports(
 
 def test_import_is_rolled_back_if_the_redirects_file_appears(run_import, tmp_path, sql, monkeypatch):
     file = tmp_path / "new.csv"
-    monkeypatch.setattr("transfer.writer.ArticleWriter.set_pending_slugs", lambda _: file.write_text("precious"))
+    monkeypatch.setattr("transfer.writer.ArticleWriter.reject_taken_slugs", lambda _: file.write_text("precious"))
     result = run_import("--redirects", file)
     assert (result.exit_code, "new.csv" in result.stderr, ".tmp" in result.stderr) == (1, True, False)
     assert (file.read_text(), sql("SELECT * FROM article")) == ("precious", [])

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterable
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from converters.ghost import GHOST_ID
 from converters.records import Mistake, SourceArticle
@@ -60,7 +60,7 @@ class StoredArticles:
         return self._by_slug.get(incoming.slug)
 
     def release_slug(self, stored: Row) -> None:
-        """Forget the slug of an article that is getting another one."""
+        """Forget the slug of an article that gets, or must get, another one."""
         self._by_slug.pop(stored["slug"], None)
 
 
@@ -90,8 +90,8 @@ def is_replaced(incoming: Incoming, stored: Row) -> bool:
     return incoming.article.matches_slug and is_foreign
 
 
-def slug_conflict(incoming: Incoming, holder: Any) -> Mistake:
-    """Return the mistake that another stored article has the slug. `holder` has its id and title."""
+def slug_conflict(incoming: Incoming, holder: Row) -> Mistake:
+    """Return the mistake that another stored article has the slug."""
     if incoming.has_own_id:
         hint = "Rename or delete the stored one (flask articles delete), or import for another --customer."
     else:

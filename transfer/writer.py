@@ -49,7 +49,7 @@ def save_articles(
         writer.write(batch)
     for batch in _batches(writer.deferred):
         writer.write_deferred(batch)
-    writer.set_pending_slugs()
+    writer.reject_taken_slugs()
     if unpublish_missing:
         writer.unpublish_missing()
     can_skip = any(writer.counts.values()) and not unpublish_missing
@@ -91,8 +91,8 @@ class ArticleWriter:
         self.seen: dict[str, dict[str, str]] = {"id": {}, "slug": {}}
         # WordPress or Ghost articles whose slug a stored article with another id holds
         self.deferred: list[Incoming] = []
-        # articles waiting for their slug to become free, with their ids
-        self.pending: list[tuple[Incoming, str]] = []
+        # stored articles that lost their slug to an imported one, by id: a mistake unless the import renames them
+        self.evicted: dict[str, Mistake] = {}
         # rows of the current batch
         self.new: list[Row] = []
         self.changed: list[Row] = []
@@ -161,18 +161,25 @@ class ArticleWriter:
             self._count_unchanged(incoming, same)
             return
         if holder and holder["id"] != row["id"]:
+            conflict = slug_conflict(incoming, holder)
             if not self.swap_slugs:
-                self.report.reject(slug_conflict(incoming, holder))
+                self.report.reject(conflict)
                 return
-            self.pending.append((incoming, row["id"]))
-            row["slug"] = f" {row['id']}"  # placeholder until `set_pending_slugs`; real slugs have no spaces
+            self.evicted[holder["id"]] = conflict
+            self._free_slug(holder)
+            stored.release_slug(holder)
         self._accept(incoming, row["id"])
         self._note(incoming, row, same)
         if same:
+            self.evicted.pop(same["id"], None)
             self.changed.append({"pk": same["pk"], **row})
             stored.release_slug(same)
         else:
             self.new.append(row)
+
+    def _free_slug(self, holder: Row) -> None:
+        """Give a stored article a placeholder, which has a space and so equals no real slug."""
+        db.session.execute(update(Article), [{"pk": holder["pk"], "slug": f" {holder['id']}"}])
 
     def _count_unchanged(self, incoming: Incoming, stored: Row) -> None:
         self.counts["unchanged"] += 1
@@ -186,7 +193,7 @@ class ArticleWriter:
 
     def _note(self, incoming: Incoming, row: Row, stored: Row | None) -> None:
         """Report a new or changed article."""
-        self.report.describe(incoming.article, row | {"slug": incoming.slug})
+        self.report.describe(incoming.article, row)
         if not stored:
             self.counts[publication_state(row["status"], row["published_at"], self.rows.now)] += 1
             self.report.note_change(incoming.slug, [])
@@ -208,16 +215,10 @@ class ArticleWriter:
         self.counts.update(new=len(self.new), changed=len(self.changed))
         self.new, self.changed = [], []
 
-    def set_pending_slugs(self) -> None:
-        """Set the slugs that were still taken when their articles were written."""
-        is_of_customer = Article.customer_id == self.rows.customer_id
-        for incoming, article_id in self.pending:
-            holders = select(Article.id, Article.title).where(is_of_customer, Article.slug == incoming.slug)
-            if holder := db.session.execute(holders).mappings().first():
-                self.report.reject(slug_conflict(incoming, holder))
-            else:
-                statement = update(Article).where(is_of_customer, Article.id == article_id)
-                db.session.execute(statement.values(slug=incoming.slug))
+    def reject_taken_slugs(self) -> None:
+        """Report the articles that took the slug of a stored one that the import does not rename."""
+        for conflict in self.evicted.values():
+            self.report.reject(conflict)
 
     def unpublish_missing(self) -> None:
         """Turn the customer's published articles that the sources lack into drafts.
