@@ -2,7 +2,6 @@
 
 import csv
 import re
-from collections import Counter
 from collections.abc import Iterator
 from html import escape
 from itertools import chain
@@ -72,14 +71,12 @@ def _read_header(cells: list[str]) -> list[str]:
     names = [name.strip() for name in cells]
     if not any(names):
         raise SourceError("The first row must name the columns, at least title and contentHtml. It is empty.")
-    for name, count in Counter(names).items():
-        if count > 1 and plain_name(name) in DECISIVE:
+    header, seen = [], {""}
+    for number, name in enumerate(names, start=1):
+        if name in seen and plain_name(name) in DECISIVE:
             raise SourceError(f"The header names {name!r} twice. Rename or remove one of the columns.")
-    first = {name: number for number, name in reversed(list(enumerate(names, start=1))) if name}
-    header = [
-        name if first.get(name) == number else f"{name} in column {number}".lstrip()
-        for number, name in enumerate(names, start=1)
-    ]
+        header.append(f"{name} in column {number}".lstrip() if name in seen else name)
+        seen.add(name)
     if not {"title", "contentHtml"} <= {FIELD_BY_ALIAS.get(plain_name(name)) for name in header}:
         raise SourceError(f"The header must name title and contentHtml. It names {', '.join(header)}.")
     return header

@@ -1,7 +1,6 @@
 """Folders of article files: which files may be articles, and which are ignored and reported."""
 
 import os
-import re
 from functools import cached_property
 from pathlib import Path
 from unicodedata import normalize
@@ -11,7 +10,6 @@ from converters.front_matter import field_value, parse_front_matter
 from converters.records import IgnoredItem, Mistake, SourceError, unreadable
 from converters.slugs import normalize_slug
 
-ELEVENTY_DATA = re.compile(r"(.*?)(?:\.11tydata)?\.(?:json|[cm]?[jt]s)")
 ELEVENTY = "Eleventy's data files, which were not applied to their posts"
 SKIPPED = "Skipped files"
 
@@ -96,12 +94,11 @@ class Folder:
 
 
 def _is_eleventy_data(path: Path) -> bool:
-    """Return whether a file has data for the files of its folder, or for one of them."""
-    match = ELEVENTY_DATA.fullmatch(path.name)
-    if not match or (path.suffix != ".json" and ".11tydata." not in path.name):
-        return False
-    posts = [path.with_name(match[1] + suffix) for suffix in SUFFIXES]
-    return ".11tydata." in path.name or match[1] == path.absolute().parent.name or any(map(Path.is_file, posts))
+    """Return whether a file has data for a post, or for all posts of its folder."""
+    if path.suffix != ".json":
+        return ".11tydata." in path.name
+    posts = [path.with_suffix(suffix) for suffix in SUFFIXES]
+    return ".11tydata." in path.name or path.stem == path.absolute().parent.name or any(map(Path.is_file, posts))
 
 
 def _nfc(path: Path) -> str:

@@ -121,15 +121,16 @@ def parse_scalars(record: dict[str, Any]) -> dict[str, Any]:
 
 
 def _to_json(value: Any) -> Any:
-    def to_scalar(text: Plain) -> Any:
+    """Return a value with each unquoted number, true and false parsed. Quoted text is a str, not Plain, and stays."""
+    if isinstance(value, dict):
+        return {str(name): _to_json(item) for name, item in value.items()}
+    if isinstance(value, list):
+        return [_to_json(item) for item in value]
+    if isinstance(value, Plain):
         with suppress(orjson.JSONDecodeError):  # A number such as 1e999 is too large.
-            scalar = orjson.loads(text.encode())
-            return scalar if isinstance(scalar, int | float) else str(text)
-        return str(text)
-
-    # orjson calls `to_scalar` for each Plain, at any depth. Quoted text is a plain str and stays.
-    option = orjson.OPT_PASSTHROUGH_SUBCLASS | orjson.OPT_NON_STR_KEYS
-    return orjson.loads(orjson.dumps(value, to_scalar, option))
+            scalar = orjson.loads(value.encode())
+            return scalar if isinstance(scalar, int | float) else str(value)
+    return value
 
 
 def _parse_yaml(text: str) -> Any:

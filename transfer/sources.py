@@ -58,7 +58,7 @@ def open_sources(
     pipes are rejected, so that no transaction has to wait for them.
     """
     with ExitStack() as files:
-        readers: list[tuple[tuple[str, ...], Callable[[], Converted]]] = []
+        readers: list[tuple[str, Callable[[], Converted]]] = []
         exports = [source for source in sources if _suffix(source) == WORDPRESS and os.path.isfile(source)]
         for source in sources:
             name = "standard input" if source == "-" else source
@@ -66,12 +66,12 @@ def open_sources(
                 if source == "-" or is_url(source):
                     lines = _remote_lines(source, key) if is_url(source) else _input_lines()
                     file = files.enter_context(_receive(lines, name, show_progress))
-                    readers.append(((name,), partial(parse_lines, name, file, matches_slug=is_url(source))))
+                    readers.append((name, partial(parse_lines, name, file, matches_slug=is_url(source))))
                 elif source not in exports:
-                    readers.append(((name,), partial(_find_reader(source), source, options)))
+                    readers.append((name, partial(_find_reader(source), source, options)))
         if exports:
-            readers.append((tuple(exports), partial(read_wordpress, exports, options)))
-        yield chain.from_iterable(_read(names, reader, report) for names, reader in readers)
+            readers.append((", ".join(exports), partial(read_wordpress, exports, options)))
+        yield chain.from_iterable(_read(name, reader, report) for name, reader in readers)
 
 
 @contextmanager
@@ -109,9 +109,9 @@ def _input_lines() -> Iterable[bytes]:
     return sys.stdin.buffer
 
 
-def _read(names: tuple[str, ...], reader: Callable[[], Converted], report: ImportReport) -> Iterator[SourceArticle]:
-    """Yield the articles of one or more sources that are read together."""
-    with report.catch(", ".join(names)):
+def _read(name: str, reader: Callable[[], Converted], report: ImportReport) -> Iterator[SourceArticle]:
+    """Yield the articles of a source, or of several that are read together."""
+    with report.catch(name):
         for item in reader():
             if isinstance(item, IgnoredItem):
                 report.ignore(item)
