@@ -8,7 +8,7 @@ from urllib.parse import quote, unquote, urljoin
 from content.urls import ABSOLUTE_URL
 from converters.file_names import SUFFIXES, url_folder
 from converters.folders import Folder
-from converters.records import SourceArticle
+from converters.records import Note
 from converters.site_urls import is_source_file
 
 MISSING = "Broken links to files that were not imported"
@@ -24,9 +24,7 @@ class FileLinks:
         # Pages are folders on the built site, so ../other/ is a page beside this one.
         page = "" if path.stem == "index" else f"{quote(slug)}/"
         self.page = f"{self.site}/{url_folder(path, folder.root)}{page}"
-        self.missing: dict[str, None] = {}
-        self.guessed: dict[str, None] = {}
-        self._slugs: dict[tuple[str, ...], str | None] = {}  # by targets, because links repeat
+        self.notes: list[Note] = []  # links to check
 
     def change(self, attribute: str, url: str) -> str:
         """Return the URL that a link leads to on the site, or `url` unchanged if its target is unknown."""
@@ -38,7 +36,7 @@ class FileLinks:
             if slug and self.site:
                 return f"{self.site}/{quote(slug)}{url[len(target) :]}"
             if not slug and is_source_file(url):
-                self.missing[url] = None
+                self.notes.append(Note(MISSING, url[:80]))
         return self._complete(url, target) if self.site and not target.startswith("/") else url
 
     def _complete(self, url: str, target: str) -> str:
@@ -48,31 +46,19 @@ class FileLinks:
             return url
         page = self.path.parent if is_index else self.path.with_suffix("")
         file = os.path.abspath(page / unquote(target))
-        if not self._find_slug(*(f"{file}{end}{suffix}" for suffix in SUFFIXES for end in ("", "/index"))):
-            self.guessed[url] = None
+        if not any(self._slug_at(Path(f"{file}{end}{suffix}")) for suffix in SUFFIXES for end in ("", "/index")):
+            self.notes.append(Note(GUESSED, url[:80]))
         return urljoin(self.page, url) if target.startswith("../") else url
 
-    def _find_slug(self, *targets: str) -> str | None:
-        """Return the slug of the first target that is imported, or None."""
-        if targets not in self._slugs:
-            self._slugs[targets] = next(filter(None, map(self._slug_at, targets)), None)
-        return self._slugs[targets]
+    def _find_slug(self, target: str) -> str | None:
+        """Return the slug of the article in an imported file, or None.
 
-    def _slug_at(self, target: str) -> str | None:
-        """Return the slug of an imported file.
-
-        A path may be relative to the file, to the imported folder, or to the folder above, as in /blog/first.md.
+        A target may be relative to the file, to the imported folder, or to the folder above, as in /blog/first.md.
         """
         root, below = self.folder.root, target.lstrip("/")
-        for path in (self.path.parent / target, root / below, root.absolute().parent / below):
-            file = self.folder.find(os.path.abspath(path))
-            if file and (slug := self.folder.slug_of(file)):
-                return slug
-        return None
+        paths = self.path.parent / target, root / below, root.absolute().parent / below
+        return next(filter(None, map(self._slug_at, paths)), None)
 
-    def note(self, article: SourceArticle) -> None:
-        """Note broken links, and those whose target was guessed."""
-        for url in self.missing:
-            article.note(MISSING, url[:80])
-        for url in self.guessed:
-            article.note(GUESSED, url[:80])
+    def _slug_at(self, path: Path) -> str | None:
+        file = self.folder.find(path)
+        return self.folder.slug_of(file) if file else None

@@ -44,9 +44,9 @@ class Folder:
         """
         return {_nfc(path): path for path in self.paths}
 
-    def find(self, path: str) -> Path | None:
+    def find(self, path: Path) -> Path | None:
         """Return the file at `path`, in any normalization form, or None."""
-        return self._by_path.get(_nfc(Path(path)))
+        return self._by_path.get(_nfc(path))
 
     def slug_of(self, path: Path) -> str | None:
         """Return the slug of a file's article, or None if it is not imported."""

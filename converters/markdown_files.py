@@ -94,7 +94,7 @@ def _convert(path: Path, folder: Folder, fields: dict[str, Any], content: str, o
     html = content.removesuffix("\n") if is_html else render_markdown(content)
     fields["contentHtml"] = change_urls(html, links.change)
     article = normalize_article(str(path), fields, options, date=date, slug=slug, folder=url_folder(path, folder.root))
-    links.note(article)
+    article.notes += links.notes
     if "title" not in article.fields and "title" not in article.names:
         article.reject("title", NO_TITLE)
     return article
