@@ -5,7 +5,6 @@ a draft.
 """
 
 import re
-from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Any
 
@@ -21,25 +20,19 @@ STATUSES = {"draft": "draft", "published": "published", "publish": "published"}
 EXPIRY_DATES = "expirydate", "unpublishdate", "expires", "expirationdate"
 PUBLICATION_DATES = [alias for alias, field in FIELD_BY_ALIAS.items() if field == "publishedAt"]  # by precedence
 SHOWN = (*TRUE, "public", "published", "visible", "free", "open", "all", "everyone")
-SHOWING = "public", "ispublic", "listed", "visible", "isvisible", "live", "enabled", "online"
-NOT_BUILT = re.compile(r"'(?:render|list)': '?(?:never|false|link)")  # Hugo
-# field -> whether a value, in lower case, hides an article on the old site
-HIDING: dict[str, Callable[[str], bool]] = (
-    dict.fromkeys(
-        (
-            *("private", "isprivate", "hidden", "ishidden", "hide", "unlisted", "isunlisted", "unpublished"),
-            *("archived", "isarchived", "deleted", "isdeleted", "disabled", "premium", "memberonly", "membersonly"),
-            *("password", "wip", "headless", "eleventyexcludefromcollections", "embargo", "scheduled"),
-        ),
-        lambda value: value not in FALSE,
-    )
-    | dict.fromkeys((*SHOWING, "active", "show"), lambda value: value in FALSE)
-    | dict.fromkeys(("visibility", "access"), lambda value: value not in SHOWN)
-    | {"permalink": lambda value: value == "false", "build": lambda value: bool(NOT_BUILT.search(value))}
+# Fields that hide an article on the old site, also with `is` in front of their names
+HIDING = (  # unless they are false
+    *("private", "hidden", "hide", "unlisted", "unpublished", "archived", "deleted", "disabled", "password", "embargo"),
+    *("scheduled", "wip", "premium", "memberonly", "membersonly", "headless", "eleventyexcludefromcollections"),
 )
+VISIBILITY = "visibility", "access"  # unless they are public
+SHOWING = "public", "listed", "visible", "live", "enabled", "online"  # if they are false
+AMBIGUOUS = "active", "show", "permalink", "build"  # if they are false; elsewhere they have other values
+HIDDEN_FROM_BUILD = re.compile(r"'(?:render|list)': '?(?:never|false|link)")  # Hugo
+SWITCHES = {prefix + name for name in (*HIDING, *VISIBILITY, *SHOWING, *AMBIGUOUS) for prefix in ("", "is")}
 HIDDEN = "Saved as drafts because a field hides them on the old site"
 # Fields that decide whether readers see an article.
-DECISIVE = {"published", *DRAFT, *PUBLISHED, *STATUS, *EXPIRY_DATES, *PUBLICATION_DATES, *HIDING}
+DECISIVE = {"published", *DRAFT, *PUBLISHED, *STATUS, *EXPIRY_DATES, *PUBLICATION_DATES, *SWITCHES}
 
 
 def take_publication(article: SourceArticle, unused: UnusedFields, options: SourceOptions) -> bool:
@@ -89,18 +82,26 @@ def _read_switch(article: SourceArticle, name: str, value: Any, *, default: bool
 def _take_hiding(article: SourceArticle, unused: UnusedFields) -> bool:
     """Return whether a field such as `private` or `visibility` hides an article on its old site."""
     is_hidden = False
-    for alias in [alias for alias in unused.values if alias in HIDING]:
+    for alias in [alias for alias in unused.values if alias in SWITCHES]:
         name, value = unused.values[alias]
-        text = str(value).strip().lower()
-        if HIDING[alias](text):
+        field, text = alias.removeprefix("is"), str(value).strip().lower()
+        if _hides(field, text):
             is_hidden = True
-            article.note(HIDDEN, name if alias == "password" else f"{name}: {text}"[:40])
-        elif alias in SHOWING and text not in SHOWN:
+            article.note(HIDDEN, name if field == "password" else f"{name}: {text}"[:40])
+        elif field in SHOWING and text not in SHOWN:
             article.mistakes.append(Mistake(article.where, SWITCH, name, value))
-        elif text not in (*SHOWN, *FALSE):
+        elif field in AMBIGUOUS and text not in SHOWN:
             continue  # not used, which is reported
         unused.pop_alias(alias)
     return is_hidden
+
+
+def _hides(field: str, text: str) -> bool:
+    if field in HIDING:
+        return text not in FALSE
+    if field in VISIBILITY:
+        return text not in SHOWN
+    return text in FALSE or (field == "build" and HIDDEN_FROM_BUILD.search(text) is not None)
 
 
 def _has_expired(article: SourceArticle, unused: UnusedFields, options: SourceOptions) -> bool:
