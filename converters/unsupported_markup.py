@@ -17,42 +17,35 @@ UNCLOSED = re.compile(r"&lt;([a-zA-Z][\w.]*)\s[^<>]{0,200}?=\{")
 CODE = re.compile(r"<(pre|code)(?=[\s>]).*?(?:</\1\s*>|\Z)", re.DOTALL | re.IGNORECASE)
 HEADING_ID = re.compile(r'<h[1-6] id="([^"]*)"')
 BLOCK = "p|h[1-6]|[uod]l|pre|blockquote|table|hr"  # Markdown that was rendered
-# name -> a substring that every match contains, which is fast to find, and the pattern.
 # Searched in HTML, after Markdown has rendered quotes and attributes:
 IN_HTML = {
-    "{/* … */}": ("{/", r"\{/(?:\*|<em>|<strong>)"),  # Markdown takes the asterisks for emphasis
-    "> [!NOTE] alerts": ("[!", r"<blockquote>\s*<p>\s*\[![a-zA-Z]+\]"),
-    "{: …}": ("{:", r"\{:\s?[.#\w]"),
-    "{::comment} and the like": ("{:", r"\{:[:/]"),
-    "{# … #}": ("{#", r"\{#-?\s"),
-    "{% # … %}": ("{%", r"\{%-?\s*#"),
-    'markdown="1"': ("markdown=", rf"(?><[a-zA-Z][^<>]*\smarkdown=[^<>]*)(?!>\n<(?:{BLOCK})[\s>])"),
-    "[TOC]": ("[", r"<p>\s*\[(?i:TOC|\[(?:_|<em>)?TOC(?:_|</em>)?\])\]"),
+    "{/* … */}": r"\{/(?:\*|<em>|<strong>)",  # Markdown takes the asterisks for emphasis
+    'markdown="1"': rf"(?><[a-zA-Z][^<>]*\smarkdown=[^<>]*)(?!>\n<(?:{BLOCK})[\s>])",
 }
 # A formula, unlike two prices, has a sign of mathematics or a function, or is as short as $x$.
 MATH = r"(?:[^$]{0,500}?(?:[\\^_=+<>{]|[a-zA-Z]\()|\w{0,3}[a-zA-Z]\w{0,3}\$)"
 # Searched in the text without tags:
 IN_TEXT = {
-    "::: containers": (":::", r"^[ \t]*:{3,}[ \t]*[\w{\[]"),
-    "!!! admonitions": ("!!! ", r"^[ \t]*!!! +[a-z]+"),
-    "{.class}": ("{", r"\{[.#][a-zA-Z][^{}]*\}"),
-    "*[abbreviation]: …": ("*[", r"\*\[[^\]\n]{1,100}\]:"),
-    "$$ … $$ formulas": ("$$", rf"\$\$(?<!\$\$\$)(?!\$)(?={MATH})[^$]+\$\$(?!\$)"),
-    "$ … $ formulas": (
-        "$",
-        rf"\$(?<![\w$\\]\$)(?=[^\s(])(?!\d[\d.,]*\s)(?={MATH})[^$\n]{{1,400}}(?<![\s\\])\$(?![\w$])",
-    ),
-    r"\( … \) formulas": ("\\", r"\\\((?=[^()\n]{0,400}\\\))|\\\[(?=[^\[\]\n]{0,400}\\\])"),
-    ":emoji: codes": (":", r":(?<![\w:/]:)(?:[a-z][a-z0-9_+-]+|[+-]1):(?![\w:/])"),
-    "==mark==": ("==", r"==(?<![\w=]==)(?=[^\s=])[^=\n]{1,200}(?<!\s)==(?![\w=])"),
-    "[[wiki links]]": ("[[", r"\[\[(?!(?i:_?TOC_?)\]\])(?=[^\[\]\n]*[^\W\d])[^\s\[\]][^\[\]\n]{0,200}\]\]"),
-    "x^2^": ("^", r"\^(?<=\w\^)\w{1,20}\^"),
-    "H~2~O": ("~", r"~(?<=[^\W\d]~)\w{1,20}~"),
-    "import": (
-        "import",
-        r"^import\s(?:(?:[\w$]+,?\s*)?(?:\{[^{}]*\}|\*\s+as\s+\w+)?\s*from\s*)?[\"'][^\"'\n]+[\"'];?[ \t]*$",
-    ),
-    "export": ("export", r"^export\s+(?:const\s+\w+\s*=|default\s+(?:function|class|\(|\{)|function\s+\w+\()"),
+    "> [!NOTE] alerts": r"^[ \t]*\[![a-zA-Z]+\]",
+    "{: …}": r"\{:\s?[.#\w]",
+    "{::comment} and the like": r"\{:[:/]",
+    "{# … #}": r"\{#-?\s",
+    "{% # … %}": r"\{%-?\s*#",
+    "[TOC]": r"^[ \t]*\[(?i:TOC|\[_?TOC_?\])\]$",
+    "::: containers": r"^[ \t]*:{3,}[ \t]*[\w{\[]",
+    "!!! admonitions": r"^[ \t]*!!! +[a-z]+",
+    "{.class}": r"\{[.#][a-zA-Z][^{}]*\}",
+    "*[abbreviation]: …": r"\*\[[^\]\n]{1,100}\]:",
+    "$$ … $$ formulas": rf"\$\$(?<!\$\$\$)(?!\$)(?={MATH})[^$]+\$\$(?!\$)",
+    "$ … $ formulas": rf"\$(?<![\w$\\]\$)(?=[^\s(])(?!\d[\d.,]*\s)(?={MATH})[^$\n]{{1,400}}(?<![\s\\])\$(?![\w$])",
+    r"\( … \) formulas": r"\\\((?=[^()\n]{0,400}\\\))|\\\[(?=[^\[\]\n]{0,400}\\\])",
+    ":emoji: codes": r":(?<![\w:/]:)(?:[a-z][a-z0-9_+-]+|[+-]1):(?![\w:/])",
+    "==mark==": r"==(?<![\w=]==)(?=[^\s=])[^=\n]{1,200}(?<!\s)==(?![\w=])",
+    "[[wiki links]]": r"\[\[(?!(?i:_?TOC_?)\]\])(?=[^\[\]\n]*[^\W\d])[^\s\[\]][^\[\]\n]{0,200}\]\]",
+    "x^2^": r"\^(?<=\w\^)\w{1,20}\^",
+    "H~2~O": r"~(?<=[^\W\d]~)\w{1,20}~",
+    "import": r"^import\s(?:(?:[\w$]+,?\s*)?(?:\{[^{}]*\}|\*\s+as\s+\w+)?\s*from\s*)?[\"'][^\"'\n]+[\"'];?[ \t]*$",
+    "export": r"^export\s+(?:const\s+\w+\s*=|default\s+(?:function|class|\(|\{)|function\s+\w+\()",
 }
 
 
@@ -102,12 +95,9 @@ def _unclosed_components(html: str) -> Iterator[str]:
 def _other_markdown(html: str) -> Iterator[str]:
     """Yield the names of Markdown outside of code that was not rendered."""
     prose = CODE.sub("", NOT_TEXT.sub("", html))
-    yield from _find(IN_HTML, prose)
-    yield from _find(IN_TEXT, decode_references(ANY_TAG.sub("", prose)))
-
-
-def _find(kinds: dict[str, tuple[str, str]], text: str) -> Iterator[str]:
-    return (kind for kind, (part, pattern) in kinds.items() if part in text and re.search(pattern, text, re.MULTILINE))
+    text = decode_references(ANY_TAG.sub("", prose))
+    for kinds, searched in ((IN_HTML, prose), (IN_TEXT, text)):
+        yield from (kind for kind, pattern in kinds.items() if re.search(pattern, searched, re.MULTILINE))
 
 
 def _repeated_ids(html: str) -> Iterator[str]:
