@@ -45,10 +45,10 @@ def take_publication(article: SourceArticle, unused: UnusedFields, options: Sour
     published = (*PUBLISHED, "published") if is_switch else PUBLISHED
     has_switch = any(alias in unused.values for alias in (*DRAFT, *published))
     statuses = [_read_status(article, *unused.pop_alias(alias)) for alias in STATUS if alias in unused.values]
-    switches = [not _read_switch(article, *unused.pop_alias(alias), default=True) for alias in published]
-    switches += [_read_switch(article, *unused.pop_alias(alias), default=False) for alias in DRAFT]
-    is_hidden = [_take_hiding(article, unused), _has_expired(article, unused, options)]
-    if "draft" in statuses or any([*switches, *is_hidden]):
+    drafts = [_read_switch(article, *unused.pop_alias(alias)) is False for alias in published]
+    drafts += [_read_switch(article, *unused.pop_alias(alias)) is True for alias in DRAFT]
+    drafts += [_take_hiding(article, unused), _has_expired(article, unused, options)]
+    if "draft" in statuses or any(drafts):
         article.fields["status"] = "draft"
     elif "published" in statuses:
         article.fields["status"] = "published"
@@ -68,14 +68,14 @@ def _spells_switch(value: Any) -> bool:
     return str(value).strip().lower() in (*TRUE, *FALSE)
 
 
-def _read_switch(article: SourceArticle, name: str, value: Any, *, default: bool) -> bool:
-    """Return whether a switch is on, or the default if its value is missing or invalid."""
+def _read_switch(article: SourceArticle, name: str, value: Any) -> bool | None:
+    """Return whether a switch is on, or None if its value is missing or invalid."""
     if value is None:
-        return default
+        return None
     if not _spells_switch(value):
         article.names["status"] = name
         article.reject("status", SWITCH, value)
-        return default
+        return None
     return str(value).strip().lower() in TRUE
 
 

@@ -35,7 +35,7 @@ class RowBuilder:
 
     def complete(self, given: Row, stored: Row | None) -> Row:
         """Return all columns of an article but its `pk`: preserved, then given, then derived values."""
-        row = self._preserved(stored) if stored else self._new_article_defaults(given)
+        row = {name: stored[name] for name in PRESERVED_COLUMNS} if stored else self._new_article_defaults(given)
         row |= self._given(given, stored)
         if row["status"] == "published" and not row["published_at"]:
             row["published_at"] = self.now
@@ -43,10 +43,6 @@ class RowBuilder:
         row["schema_markup"] = self._custom_markup(row, stored)
         row["updated_at"] = self._updated_at(row, stored)
         return row | {"customer_id": self.customer_id}
-
-    def _preserved(self, stored: Row) -> Row:
-        """Return the stored values that an import preserves unless it gives its own."""
-        return {name: stored[name] for name in PRESERVED_COLUMNS}
 
     def _new_article_defaults(self, given: Row) -> Row:
         """Return the defaults of a new article for the values that an import would preserve."""
