@@ -122,16 +122,17 @@ def _choose_date(article: SourceArticle, unused: UnusedFields, options: SourceOp
     aliases = [alias for alias in PUBLICATION_DATES if alias in unused.values]
     if len(aliases) < 2:
         return
-    dates = {alias: _parse_date(article, *unused.values[alias], options) for alias in aliases}
-    valid = {alias: date for alias, date in dates.items() if date}
-    latest = max(valid, key=lambda alias: valid[alias], default=aliases[0])
-    used = latest if valid and valid[latest] > datetime.now(UTC) else aliases[0]
+    fields = {alias: unused.pop_alias(alias) for alias in aliases}
+    dates = {alias: date for alias in aliases if (date := _parse_date(article, *fields[alias], options))}
+    if len(dates) < len(aliases):
+        return  # a mistake
+    latest = max(aliases, key=lambda alias: dates[alias])
+    used = latest if dates[latest] > datetime.now(UTC) else aliases[0]
+    unused.values[used] = fields[used]
     for alias in aliases:
-        if alias != used or alias not in valid:
-            name, _ = unused.pop_alias(alias)
-            if used in valid and valid.get(alias) not in (None, valid[used]):
-                detail = f"{unused.values[used][0]} instead of {name}"
-                article.note("Conflicting publication dates, of which one was used", detail)
+        if dates[alias] != dates[used]:
+            detail = f"{fields[used][0]} instead of {fields[alias][0]}"
+            article.note("Conflicting publication dates, of which one was used", detail)
 
 
 def _parse_date(article: SourceArticle, name: str, value: Any, options: SourceOptions) -> datetime | None:

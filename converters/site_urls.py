@@ -1,7 +1,6 @@
 """Complete the relative URLs of articles with the URL of their site."""
 
 import re
-from urllib.parse import urljoin
 
 from content.urls import change_urls, complete_url
 from converters.records import SourceArticle
@@ -25,14 +24,11 @@ def complete_urls(article: SourceArticle, html: str, base: str, *, has_source_fi
 
     `base` ends with a slash. With `has_source_files`, links to files that the site is built from do not change.
     """
-    root = urljoin(base, "/").rstrip("/")
     article.urls_completed = "//" in base  # an absolute URL
 
     def complete(attribute: str, url: str) -> str:
         if has_source_files and attribute == "href" and is_source_file(url):
             return url
-        if url.startswith("/") and not url.startswith("//") and "{" not in url:  # most relative URLs; urljoin is slow
-            return root + url.strip().replace(" ", "%20")
         if attribute != "href" and url.startswith("../"):
             if article.urls_completed:
                 article.note(UNRESOLVED)

@@ -21,8 +21,7 @@ class Incoming(NamedTuple):
     @property
     def slug(self) -> str:
         """The article's slug."""
-        slug: str = self.given["slug"]
-        return slug
+        return str(self.given["slug"])
 
     @property
     def keys(self) -> dict[str, str]:
@@ -66,9 +65,8 @@ class StoredArticles:
 
 def _is_former(incoming: Incoming, stored: Row) -> bool:
     """Return whether this is an article that version 1.2.1 stored under an id without the blog."""
-    has_former_id: bool = stored["id"] == incoming.article.former_id
-    has_same_date: bool = stored["published_at"] == incoming.given.get("published_at")
-    return has_former_id and has_same_date
+    former = incoming.article.former_id, incoming.given.get("published_at")
+    return former == (stored["id"], stored["published_at"])
 
 
 def has_same_origin(incoming: Incoming, stored: Row) -> bool:
