@@ -22,7 +22,7 @@ CHECKBOX = '<input class="task-list-item-checkbox" {}disabled="disabled" type="c
 
 
 def add_heading_ids(state: StateCore) -> None:
-    """Give each heading the id that it names in braces, else a unique one from its text, as GitHub does."""
+    """Set the id of each heading: the one named in braces, else a unique one from its text, as on GitHub."""
     headings = [
         (token, inline.children or [])
         for token, inline in zip(state.tokens, state.tokens[1:], strict=False)
@@ -104,7 +104,7 @@ def _heading_id(title: str) -> str:
 
 
 def add_checkboxes(state: StateCore) -> None:
-    """Make checkboxes of `[ ]` and `[x]` at the beginning of list items.
+    """Render `[ ]` and `[x]` at the beginning of list items as checkboxes.
 
     The plugin of mdit-py-plugins takes quadratic time.
     """

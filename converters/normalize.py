@@ -1,6 +1,6 @@
 """Normalize articles from other systems: map their field names and values to those of the import schema.
 
-Used values are removed from the source's fields; whatever is left is reported.
+Used values are removed from the source's fields, and the rest is reported.
 """
 
 import re

@@ -31,7 +31,7 @@ def take_old_urls(article: SourceArticle, unused: UnusedFields, options: SourceO
 
 
 def add_old_urls(article: SourceArticle, urls: list[str], options: SourceOptions) -> list[str]:
-    """Add old URLs to an article, and return them. With a site, those that equal the article's new URL are skipped."""
+    """Add old URLs to an article, and return them. With a site, URLs equal to the article's new one are skipped."""
     new_url = options.base + article.fields.get("slug", "")
     moved = [url for url in urls if not options.site or not _is_same_page(url, new_url)]
     article.old_urls = list(dict.fromkeys([*article.old_urls, *moved]))

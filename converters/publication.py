@@ -36,7 +36,7 @@ DECISIVE = {"published", *DRAFT, *PUBLISHED, *STATUS, *EXPIRY_DATES, *PUBLICATIO
 
 
 def take_publication(article: SourceArticle, unused: UnusedFields, options: SourceOptions) -> bool:
-    """Take the status and the switches of an article, and choose one of several dates.
+    """Read the status and the switches of an article, and choose one of several dates.
 
     Returns whether a switch such as `draft: false` states that the article is public.
     """

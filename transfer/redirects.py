@@ -24,7 +24,7 @@ class Redirects:
         self._writer.writerows((url, slug) for url in old_urls)
 
     def save(self) -> None:
-        """Move the file to its path, where no file may exist. Raises OSError, for example if the disk is full."""
+        """Move the file to its path. Raises OSError, for example if a file exists there or the disk is full."""
         self._file.close()
         with _naming(self._target):
             move_to_new_file(Path(self._file.name), self._target)

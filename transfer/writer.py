@@ -165,8 +165,7 @@ class ArticleWriter:
             if not self.swap_slugs:
                 self.report.reject(conflict)
                 return
-            self.evicted[holder["id"]] = conflict
-            self._free_slug(holder)
+            self._evict(holder, conflict)
             stored.release_slug(holder)
         self._accept(incoming, row["id"])
         self._note(incoming, row, same)
@@ -177,8 +176,9 @@ class ArticleWriter:
         else:
             self.new.append(row)
 
-    def _free_slug(self, holder: Row) -> None:
-        """Give a stored article a placeholder, which has a space and so equals no real slug."""
+    def _evict(self, holder: Row, conflict: Mistake) -> None:
+        """Replace a stored article's slug by a placeholder with a space, which no real slug contains."""
+        self.evicted[holder["id"]] = conflict
         db.session.execute(update(Article), [{"pk": holder["pk"], "slug": f" {holder['id']}"}])
 
     def _count_unchanged(self, incoming: Incoming, stored: Row) -> None:
