@@ -2,20 +2,18 @@
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
+from datetime import UTC
 from typing import Any
 
-from content.html import is_empty
 from converters.normalize import normalize_article
+from converters.publication import check_published
 from converters.records import (
-    EMPTY_CONTENT,
     MEMBERS_PARTS,
     RESTRICTED,
-    UNDATED,
     Converted,
     IgnoredItem,
     Mistake,
-    Note,
     SourceArticle,
     SourceError,
     SourceOptions,
@@ -27,7 +25,6 @@ STATUS_BY_SOURCE = {"published": "published", "scheduled": "published", "draft":
 REQUIRED_TABLES = "posts", "tags", "posts_tags"
 OTHER_TABLES = "posts_meta", "posts_authors"
 REQUIRED_COLUMNS = "id", "title", "slug", "status", "published_at"
-KEYS = "id", "post_id", "tag_id", "status"
 GHOST_ID = re.compile("[0-9a-f]{24}")  # migration tools write small numbers, which repeat in every file
 SITE = re.compile("__GHOST_URL__/?")  # stands for the site's URL
 # A part of a public post that Ghost shows only to members
@@ -51,18 +48,20 @@ def read_ghost(source: str, export: Any, options: SourceOptions) -> Converted:
         raise SourceError("Each entry of db must have tables in its data. Export all content of Ghost again.")
     rows = {name: _read_table(tables, name) for name in (*REQUIRED_TABLES, *OTHER_TABLES)}
     tags = _read_tags(rows["tags"], rows["posts_tags"])
-    meta = {row.get("post_id"): row for row in rows["posts_meta"]}
-    authors = {row.get("post_id") for row in rows["posts_authors"]}
-    for number, row in enumerate(rows["posts"], start=1):
-        where = f"{source}, post {row.get('id', number)} {row.get('title', '')!r}"
-        id = row.get("id")
-        post = _add_meta(row, meta.get(id, {})) | {"author": id in authors}
+    meta = {_key(row, "post_id"): row for row in rows["posts_meta"]}
+    authors = {_key(row, "post_id") for row in rows["posts_authors"]}
+    for number, post in enumerate(rows["posts"], start=1):
+        where, id = f"{source}, post {post.get('id', number)} {post.get('title', '')!r}", _key(post, "id")
+        # Older versions store the columns of posts_meta in posts.
+        post |= {name: value for name, value in meta.get(id, {}).items() if not post.get(name)}
+        post["author"] = id in authors
         if reason := _reason_to_ignore(post):
             yield IgnoredItem("Not imported", str(post.get("slug")), reason)
         elif mistake := _find_mistake(where, post):
             yield mistake
         else:
-            yield _convert(where, post, tags[id], options)
+            # Exports of Ghost on SQLite have times in UTC without a zone.
+            yield _convert(where, post, tags[id], options._replace(zone=UTC))
 
 
 def _read_table(tables: dict[str, Any], name: str) -> list[Row]:
@@ -71,30 +70,27 @@ def _read_table(tables: dict[str, Any], name: str) -> list[Row]:
     if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
         reason = f"its table {name} is missing or has no rows of columns"
         raise SourceError(f"Must be an export of Ghost 3 or newer: {reason}. Export all content again.")
-    for column in KEYS:
-        if not all(isinstance(row.get(column), str | int | None) for row in rows):
-            raise SourceError(f"In the table {name}, the column {column} must be text or a number. Export it again.")
     return rows
 
 
-def _read_tags(tags: Iterable[Row], links: Iterable[Row]) -> defaultdict[Any, list[str]]:
+def _key(row: Row, column: str) -> str:
+    """Return an id, which is a number in old exports."""
+    return str(row.get(column))
+
+
+def _read_tags(tags: Iterable[Row], links: Iterable[Row]) -> defaultdict[str, list[str]]:
     """Return the names of each post's tags, in their order."""
-    names = {tag.get("id"): str(tag.get("name")) for tag in tags}
+    names = {_key(tag, "id"): str(tag.get("name")) for tag in tags}
     found = defaultdict(list)
     for link in sorted(links, key=_sort_order):
-        if link.get("tag_id") in names:
-            found[link.get("post_id")].append(names[link["tag_id"]])
+        if name := names.get(_key(link, "tag_id")):
+            found[_key(link, "post_id")].append(name)
     return found
 
 
 def _sort_order(link: Row) -> float:
     order = link.get("sort_order")
     return order if isinstance(order, int | float) else 0
-
-
-def _add_meta(post: Row, meta: Row) -> Row:
-    """Return a post with the columns of its row in `posts_meta`; older versions store them in `posts`."""
-    return post | {name: value for name, value in meta.items() if name not in KEYS and not post.get(name)}
 
 
 def _reason_to_ignore(post: Row) -> str:
@@ -106,13 +102,15 @@ def _reason_to_ignore(post: Row) -> str:
 
 def _find_mistake(where: str, post: Row) -> Mistake | None:
     """Return the reason a post cannot be imported, or None."""
-    missing = [name for name in REQUIRED_COLUMNS if name not in post or (name == "id" and post[name] is None)]
+    missing = [name for name in REQUIRED_COLUMNS if name not in post]
     if missing:
         return Mistake(where, f"The post lacks {', '.join(missing)}. Export all content of Ghost 3 or newer again.")
-    if post["status"] not in STATUS_BY_SOURCE:
+    if not isinstance(post["id"], str | int):
+        return Mistake(where, "Must be text or a number.", "id", post["id"])
+    if str(post["status"]) not in STATUS_BY_SOURCE:
         return Mistake(where, "Must be published, scheduled, draft or sent.", "status", post["status"])
     html = post.get("html")
-    if not isinstance(html, str) and (html or post["status"] != "draft"):
+    if not isinstance(html, str) and (html is not None or post["status"] != "draft"):
         return Mistake(where, "The export has no HTML for this post. Export it in Ghost's settings, not via its API.")
     return None
 
@@ -121,67 +119,39 @@ def _convert(where: str, post: Row, tags: list[str], options: SourceOptions) -> 
     """Convert a post, and report the columns that the article does not use."""
     base, html = options.base or "/", post.pop("html", None)
     public_html = MEMBERS_BLOCK.sub("", html or "")
-    draft_reason, id = _take_draft_reason(post), str(post["id"])
     article = normalize_article(where, _take_fields(post, tags, base), options)
     article.fields["contentHtml"] = complete_urls(article, SITE.sub(lambda _: base, public_html), options.base)
-    article.has_own_id, article.former_id = True, id
+    article.has_own_id, article.former_id = True, _key(post, "id")
     article.old_urls = [f"{base}{article.fields['slug']}/"] if "slug" in article.fields else []
-    if draft_reason:
-        article.make_draft(draft_reason.kind, draft_reason.detail)
-    _note_differences(article, html, public_html)
-    for name in (*(f"tag {tag}" for tag in tags if tag.startswith("#")), *_unused_columns(post)):
+    visibility = post.pop("visibility", None)
+    if visibility not in (None, "") and (readers := str(visibility).strip().lower()) != "public":
+        article.make_draft(RESTRICTED, readers[:50])
+    check_published(article)
+    if html is None:
+        article.note("Drafts that are empty because the export has no HTML for them")
+    elif public_html != html:
+        article.note(MEMBERS_PARTS)
+    hidden_tags = [f"tag {tag}" for tag in tags if tag.startswith("#")]
+    unused_columns = [name for name, value in post.items() if name not in INTERNAL and value not in UNSET]
+    for name in hidden_tags + unused_columns:
         article.drop(DROPPED, name)
     return article
 
 
-def _take_draft_reason(post: Row) -> Note | None:
-    """Return why a post becomes a draft, or None. A post without visibility is public."""
-    value = post.pop("visibility", None)
-    visibility = "public" if value in (None, "") else str(value).strip().lower()
-    if visibility != "public":
-        return Note(RESTRICTED, visibility[:50])
-    if post["status"] != "draft" and not post["published_at"]:
-        return Note(UNDATED)
-    return None
-
-
 def _take_fields(post: Row, tags: list[str], base: str) -> Row:
     """Return an article's fields other than its content. They still have to be normalized."""
-    public_tags, id = [tag for tag in tags if not tag.startswith("#")], str(post.pop("id"))
+    public_tags, id = [tag for tag in tags if not tag.startswith("#")], _key(post, "id")
     return {
         "id": id if GHOST_ID.fullmatch(id) else "",
         "title": post.pop("title"),
         "slug": post.pop("slug"),
         "status": STATUS_BY_SOURCE[post.pop("status")],
-        "published_at": _utc(post.pop("published_at")),
-        "created_at": _utc(post.pop("created_at", None)),
-        "updated_at": _utc(post.pop("updated_at", None)),
+        "published_at": post.pop("published_at"),
+        "created_at": post.pop("created_at", None),
+        "updated_at": post.pop("updated_at", None),
         "category": public_tags[:1],
         "keywords": public_tags,
         "bannerUrl": SITE.sub(lambda _: base, str(post.pop("feature_image", None) or "")),
         "metaTitle": post.pop("meta_title", None),
         "metaDesc": post.pop("meta_description", None) or post.pop("custom_excerpt", None),
     }
-
-
-def _utc(time: Any) -> str:
-    """Add the zone to a UTC timestamp that has none, as in exports of Ghost on SQLite."""
-    text = str(time or "")
-    return f"{text}Z" if re.fullmatch(r"\d{4}-\d\d-\d\d[T ][\d:.]+", text) else text
-
-
-def _note_differences(article: SourceArticle, html: str | None, public_html: str) -> None:
-    """Note missing and changed content."""
-    if html is None:
-        article.note("Drafts that are empty because the export has no HTML for them")
-    elif is_empty(public_html) and article.fields["status"] == "published":
-        article.note(EMPTY_CONTENT)
-    if public_html != (html or ""):
-        article.note(MEMBERS_PARTS)
-
-
-def _unused_columns(post: Row) -> Iterator[str]:
-    """Yield the columns of a post that still have a value."""
-    for name, value in post.items():
-        if name not in INTERNAL and value not in UNSET:
-            yield name

@@ -8,6 +8,7 @@ import re
 from datetime import UTC, datetime
 from typing import Any
 
+from content.html import is_empty
 from converters.dates import parse_date
 from converters.records import FIELD_BY_ALIAS, Mistake, SourceArticle, SourceOptions
 from converters.unused_fields import UnusedFields
@@ -30,6 +31,8 @@ SHOWING = "public", "listed", "visible", "live", "enabled", "online"  # if they 
 AMBIGUOUS = "active", "show", "permalink", "build"  # if they are false; elsewhere they have other values
 HIDDEN_FROM_BUILD = re.compile(r"'(?:render|list)': '?(?:never|false|link)")  # Hugo
 SWITCHES = {prefix + name for name in (*HIDING, *VISIBILITY, *SHOWING, *AMBIGUOUS) for prefix in ("", "is")}
+UNDATED = "Saved as drafts because they have no date"
+EMPTY_CONTENT = "Published without any content"
 HIDDEN = "Saved as drafts because a field hides them on the old site"
 # Fields that decide whether readers see an article.
 DECISIVE = {"published", *DRAFT, *PUBLISHED, *STATUS, *EXPIRY_DATES, *PUBLICATION_DATES, *SWITCHES}
@@ -54,6 +57,15 @@ def take_publication(article: SourceArticle, unused: UnusedFields, options: Sour
         article.fields["status"] = "published"
     _choose_date(article, unused, options)
     return has_switch and "status" not in article.fields and not article.mistakes
+
+
+def check_published(article: SourceArticle) -> None:
+    """Make a published article a draft if its system gave it no date. Otherwise, note if it is empty."""
+    if article.fields["status"] == "published":
+        if "publishedAt" not in article.fields:
+            article.make_draft(UNDATED)
+        elif is_empty(article.fields["contentHtml"]):
+            article.note(EMPTY_CONTENT)
 
 
 def _read_status(article: SourceArticle, name: str, value: Any) -> str | None:

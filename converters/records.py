@@ -15,13 +15,9 @@ FIELD_BY_ALIAS = {
     for name, field in ArticleImportSchema().fields.items()
     for alias in ((field.data_key or name).lower(), *field.metadata.get("aliases", ()))
 }
-
-
 # Kinds of notes of several converters
-EMPTY_CONTENT = "Published without any content"
 MEMBERS_PARTS = "Parts for members were removed"
 RESTRICTED = "Saved as drafts because not everyone may read them"
-UNDATED = "Saved as drafts because they have no date"
 
 
 class SourceError(Exception):

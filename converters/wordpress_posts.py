@@ -4,10 +4,11 @@ import re
 from typing import Any
 from urllib.parse import unquote
 
-from content.html import decode_references, is_empty, visible_words
+from content.html import decode_references, visible_words
 from converters.normalize import OTHER_CATEGORIES, normalize_article
 from converters.old_urls import add_old_urls
-from converters.records import EMPTY_CONTENT, RESTRICTED, UNDATED, SourceArticle, SourceOptions
+from converters.publication import check_published
+from converters.records import RESTRICTED, SourceArticle, SourceOptions
 from converters.site_urls import complete_urls
 from converters.slugs import slug_from_title
 from converters.wordpress_content import EXPORT_ALL, render
@@ -110,10 +111,7 @@ def _note_differences(article: SourceArticle, item: Item) -> None:
         article.make_draft("Saved as drafts because they are private or password-protected")
     elif readers := _restricted_readers(item):
         article.make_draft(RESTRICTED, readers)
-    elif is_published and "publishedAt" not in article.fields:
-        article.make_draft(UNDATED)
-    elif is_published and is_empty(article.fields["contentHtml"]):
-        article.note(EMPTY_CONTENT)
+    check_published(article)
     if item.meta.get("_thumbnail_id", "0") > "0" and "bannerUrl" not in article.fields:
         article.note(f"Featured images that the export lacks. {EXPORT_ALL}")
 
