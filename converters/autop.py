@@ -9,19 +9,16 @@ Each pattern looks at a character a fixed number of times, so the time is linear
 
 import re
 
+from converters.verbatim import MARK, Verbatim
+
 BLOCKS = (
     "address area article aside blockquote caption col colgroup dd details div dl dt fieldset figcaption figure footer "
     "form h1 h2 h3 h4 h5 h6 header hgroup hr legend li map math menu nav ol p pre PRE section style STYLE summary "
     "table tbody td tfoot th thead tr ul"
 )
-# Placeholders for protected text, and for a line feed that is not a line break. Neither occurs in HTML.
-KEPT, LINE_FEED = "\0", "\1"
+LINE_FEED = "\1"  # stands for one that is not a line break; neither HTML nor XML can contain it
 WHITESPACE = " \t\n\f\v"  # PHP's \s; a no-break space is text
 SPACE = f"[{WHITESPACE}]"
-# Unclosed elements and comments extend to the end, as in browsers.
-VERBATIM = re.compile(
-    r"<(?:!--.*?(?:-->|\Z)|((?i:(pre|script|style|textarea))(?=[\s/>])[^>]*>?)(.*?)(</(?i:\2)\s*>|\Z))", re.DOTALL
-)
 DRAWING = re.compile(r"<(svg|math)(?=[\s>]).*?(?:</\1>|\Z)", re.DOTALL)
 TAG = re.compile("<[^<>]*>?")
 NAME = rf"</?(?:{'|'.join(BLOCKS.split())})"
@@ -55,21 +52,19 @@ INNER = [
 
 def autop(text: str) -> str:
     """Return `text` with a paragraph for each block of lines, and a line break for each line feed within one."""
+    verbatim = Verbatim()
+    return verbatim.restore(add_paragraphs(verbatim.keep_elements(text.replace(MARK, ""))))
+
+
+def add_paragraphs(text: str) -> str:
+    """Do the same for a text whose verbatim parts have been replaced with placeholders."""
     if not text.strip():
         return ""
-    kept: list[str] = []
-
-    def keep(match: re.Match[str]) -> str:
-        kept.append(match[3] if match[1] else match[0])
-        return f"<{match[1]}{KEPT}{match[4]}" if match[1] else KEPT
-
-    html = f"{text}\n".replace(KEPT, "").replace(LINE_FEED, "").replace("\r\n", "\n").replace("\r", "\n")
-    html = _separate_blocks(VERBATIM.sub(keep, html))
-    paragraphs = (_add_paragraph(part.strip("\n")) for part in PARAGRAPH_END.split(html) if part)
+    html = f"{text}\n".replace(LINE_FEED, "").replace("\r\n", "\n").replace("\r", "\n")
+    paragraphs = (_add_paragraph(part.strip("\n")) for part in PARAGRAPH_END.split(_separate_blocks(html)) if part)
     html = "".join(f"{paragraph}\n" for paragraph in paragraphs)
-    html = _add_breaks(END_AFTER_BLOCK.sub(r"\1", START_BEFORE_BLOCK.sub(r"\1", html))).strip()
-    first, *others = html.replace(LINE_FEED, "\n").split(KEPT)
-    return "".join([first, *(part for pair in zip(kept, others, strict=True) for part in pair)])
+    html = _add_breaks(END_AFTER_BLOCK.sub(r"\1", START_BEFORE_BLOCK.sub(r"\1", html)))
+    return html.strip().replace(LINE_FEED, "\n")
 
 
 def _separate_blocks(html: str) -> str:

@@ -1,55 +1,130 @@
-"""Blocks of WordPress posts that not every reader may see."""
+"""The blocks of WordPress posts: hidden ones are removed, and those that WordPress fills on each visit are filled."""
 
 import json
 import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from html import escape
 from typing import Any
 
-from converters.records import MEMBERS_PARTS
+from converters.autop import autop
+from converters.records import MEMBERS_PARTS, Note, SourceError
+from converters.wordpress_items import Pattern
+from converters.wordpress_shortcodes import OPENING, VISIBLE_SHORTCODES
+from fields import NOT_XML
 
-# The start or end of a block. A comment ends before the next one begins, so that the time is linear.
-DELIMITER = re.compile(r"<!--\s+(/?)wp:([\w/-]+)(\s(?:[^<]|<(?!!--))*?)-->")
+MAX_LENGTH = 1 << 22  # characters of the patterns and footnotes inserted into a post
+MAX_DEPTH = 10  # of patterns in patterns
+# The comment that starts or ends a block: a slash if it ends one, the name, the settings, and a slash if the block is
+# empty. It ends before the next comment begins, so that the time is linear.
+DELIMITER = re.compile(r"<!--\s+(/?)wp:([\w/-]+)(\s(?:[^<]|<(?!!--))*?)(?:(/)-->|-->\n?)")
 SUBSCRIBER_VIEW = "premium-content/subscriber-view"
 PAYWALL = "jetpack/paywall"
-PAYWALL_BLOCK = f"<!-- wp:{PAYWALL} /-->"
+EXPORT_ALL = "Export All content, and import all files in one command"
 
 
-def remove_hidden(text: str) -> tuple[str, set[str]]:
-    """Return text without hidden blocks and parts for members, and what to report. A paywall block ends the text.
+@dataclass
+class Content:
+    """A post's content, with notes for the report."""
 
-    As in WordPress, each end closes the last open block, and a block that has none extends to the end of the text.
-    """
-    parts, notes = list[str](), set[str]()
-    start = depth = hidden_depth = 0
-    for delimiter in DELIMITER.finditer(text):
-        is_empty = delimiter[3].endswith("/")
-        if delimiter[1]:
-            if depth and depth == hidden_depth:
-                start, hidden_depth = delimiter.end(), 0
-            depth = max(depth - 1, 0)
-            continue
-        if not hidden_depth and (note := _reason_to_hide(delimiter[2], delimiter[3])):
-            notes.add(note)
-            parts.append(text[start : delimiter.start()])
-            if delimiter[2] == PAYWALL:
-                return "".join([*parts, PAYWALL_BLOCK]), notes
-            start, hidden_depth = delimiter.end(), 0 if is_empty else depth + 1
-        depth += not is_empty
-    return "".join([*parts, "" if hidden_depth else text[start:]]), notes
+    patterns: Mapping[str, Pattern]  # of the blog, by id
+    footnotes: str  # JSON
+    html: str = ""
+    notes: list[Note] = field(default_factory=list)  # missing or changed content
+    used_patterns: set[str] = field(default_factory=set)  # ids
+    uses_footnotes: bool = False
+    has_paywall: bool = False
+    inserted: int = 0  # characters
+
+    def render_blocks(self, text: str, outer: tuple[str, ...] = ()) -> str:
+        """Return text without the comments and the hidden parts of its blocks. A paywall block ends the post.
+
+        `outer` are the ids of the patterns around the text. As in WordPress, each end closes the last open block, and
+        a block that has none extends to the end of the text. Raises SourceError if patterns within patterns multiply
+        the text.
+        """
+        start, *rest = DELIMITER.split(text)
+        parts, hidden_depth = [start], 0  # open blocks, from a hidden one on
+        for end, name, settings, empty, following in zip(*(rest[n::5] for n in range(5)), strict=True):
+            if hidden_depth:
+                hidden_depth += -1 if end else int(not empty)
+            elif not end and (reason := _reason_to_hide(name, settings)):
+                self.notes.append(Note(reason))
+                self.has_paywall = name == PAYWALL
+                hidden_depth = int(not empty)
+            elif not end and empty:
+                parts.append(self._fill_block(name.removeprefix("core/"), settings, outer))
+            elif not end and name == "shortcode":
+                following = self._render_shortcodes(following)
+            if self.has_paywall:
+                break
+            if not hidden_depth:
+                parts.append(following)
+        return "".join(parts)
+
+    def _fill_block(self, name: str, settings: str, outer: tuple[str, ...]) -> str:
+        """Return what WordPress shows for a block without content."""
+        if name == "block":
+            return self._insert_pattern(_parse_json(settings), outer)
+        if name == "footnotes":
+            return self._list_footnotes()
+        return self._miss("Blocks that are missing because WordPress fills them on each visit", name)
+
+    def _render_shortcodes(self, text: str) -> str:
+        self.notes += [Note(VISIBLE_SHORTCODES, name) for name in OPENING.findall(text)]
+        return f"{autop(text)}\n"
+
+    def _insert(self, html: str) -> str:
+        """Return `html`, which counts towards the limit. Raises SourceError if that is exceeded."""
+        self.inserted += len(html)
+        if self.inserted > MAX_LENGTH:
+            raise SourceError("Its synced patterns contain each other too often.")
+        return html
+
+    def _miss(self, kind: str, detail: str = "") -> str:
+        """Note missing content, and return the empty text in its place."""
+        self.notes.append(Note(kind, detail))
+        return ""
+
+    def _insert_pattern(self, attributes: Any, outer: tuple[str, ...]) -> str:
+        id = str(attributes.get("ref")) if isinstance(attributes, dict) else ""
+        pattern = self.patterns.get(id)
+        if not pattern or id in outer or len(outer) >= MAX_DEPTH:
+            return self._miss(f"Synced patterns that the export lacks. {EXPORT_ALL}")
+        if not pattern.is_public:
+            return self._miss("Synced patterns that are missing because they are not published", pattern.title)
+        if attributes.get("content"):
+            self._miss("Pattern overrides were ignored")
+        self.used_patterns.add(id)
+        return self.render_blocks(self._insert(pattern.content), (*outer, id))
+
+    def _list_footnotes(self) -> str:
+        """Return the post's footnotes as WordPress' block renders them."""
+        notes = _parse_json(self.footnotes)
+        if not notes or not isinstance(notes, list) or not all(isinstance(note, dict) for note in notes):
+            return self._miss("Footnotes that the export lacks")
+        self.uses_footnotes = True
+        items = (
+            f'<li id="{(id := escape(str(note.get("id", ""))))}">{note.get("content", "")} '
+            f'<a href="#{id}-link" aria-label="Jump to footnote reference {number}">↩︎</a></li>'
+            for number, note in enumerate(notes, start=1)
+        )
+        return self._insert(NOT_XML.sub("", f'<ol class="wp-block-footnotes">{"".join(items)}</ol>'))
 
 
 def _reason_to_hide(name: str, settings: str) -> str:
     """Return what to report about a block that not everyone sees, or "" for all others."""
     if name in (SUBSCRIBER_VIEW, PAYWALL):
         return MEMBERS_PARTS
-    attributes = parse_json(settings.removesuffix("/"))
+    attributes = _parse_json(settings)
     metadata = attributes.get("metadata") if isinstance(attributes, dict) else None
     is_hidden = isinstance(metadata, dict) and metadata.get("blockVisibility") is False
     return "Blocks that are hidden on the old site were removed" if is_hidden else ""
 
 
-def parse_json(text: str | None) -> Any:
-    """Return what JSON contains, or None if it is invalid."""
+def _parse_json(text: str) -> Any:
+    """Return what JSON contains, or None if it is empty or invalid."""
     try:
-        return json.loads(text or "null")
+        return json.loads(text)
     except (ValueError, RecursionError):
         return None

@@ -11,7 +11,8 @@ from converters.publication import check_published
 from converters.records import RESTRICTED, SourceArticle, SourceOptions
 from converters.site_urls import complete_urls
 from converters.slugs import slug_from_title
-from converters.wordpress_content import EXPORT_ALL, render
+from converters.wordpress_blocks import EXPORT_ALL
+from converters.wordpress_content import render
 from converters.wordpress_items import Blog, Item
 from converters.wordpress_seo import PREFIXES, PRIMARY_CATEGORIES, take_texts, unused_settings
 
@@ -43,7 +44,7 @@ REPORTED_NAMES = {
 def convert_post(where: str, item: Item, blog: Blog, options: SourceOptions) -> SourceArticle:
     """Convert a post, removing from the item whatever the article uses. Raises SourceError."""
     content = render(item.texts.pop("content", ""), blog.patterns, item.meta.get("footnotes", ""))
-    blog.used_patterns |= content.patterns
+    blog.used_patterns |= content.used_patterns
     if content.uses_footnotes:
         del item.meta["footnotes"]
     title, number, link = plain_title(item.take("title")) or NO_TITLE, item.take("post_id"), item.take("link")

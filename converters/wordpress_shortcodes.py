@@ -4,11 +4,14 @@ An export does not list the shortcodes of its site, so they are recognized by at
 """
 
 import re
-from collections.abc import Iterator
 
+from converters.verbatim import Verbatim
+
+VISIBLE_SHORTCODES = "Shortcodes that visitors will see as text"
 NAME = r"([a-zA-Z][\w-]*+)"
 # An opening shortcode and its attributes, unless a letter or another bracket precedes it, as in `a[b]`
 SHORTCODE = re.compile(rf"\[(?<![\w\[]\[){NAME}([^\[\]]*+)\]")
+OPENING = re.compile(rf"\[{NAME}")
 CLOSING = re.compile(rf"\[/{NAME}\]")
 ESCAPED = re.compile(rf"\[(\[{NAME}([^\[\]]*+)\])\]")
 ESCAPED_START, ESCAPED_END = re.compile(rf"\[(\[{NAME}[^\[\]]*+\])(?!\])"), re.compile(rf"(\[/{NAME}\])\]")
@@ -66,13 +69,16 @@ def unescape_shortcodes(html: str) -> str:
     return html
 
 
-def find_code(html: str) -> Iterator[tuple[int, int]]:
-    """Yield where the content of each shortcode for code starts and ends."""
+def keep_code(html: str, verbatim: Verbatim) -> str:
+    """Replace the content of each shortcode for code with a placeholder."""
     last = {match[1]: match.start() for match in CLOSING.finditer(html)}
-    position = 0
+    parts, position = [], 0
     while opening := SHORTCODE.search(html, position):
+        parts.append(html[position : opening.end()])
         position = opening.end()
         is_code = CODE_NAME.fullmatch(opening[1]) or LANGUAGE.search(opening[2])
         if is_code and last.get(opening[1], -1) >= position:
-            position = html.index(f"[/{opening[1]}]", position)
-            yield opening.end(), position
+            end = html.index(f"[/{opening[1]}]", position)
+            parts.append(verbatim.keep(html[position:end]))
+            position = end
+    return "".join([*parts, html[position:]])

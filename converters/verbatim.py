@@ -1,0 +1,30 @@
+"""Text that must not change while the HTML around it does: code, and comments."""
+
+import re
+
+# Unclosed elements and comments extend to the end, as in browsers.
+VERBATIM = re.compile(
+    r"<!--.*?(?:-->|\Z)|(<(?i:(pre|script|style|textarea))(?=[\s/>])[^>]*>?)(.*?)(?=</(?i:\2)\s*>|\Z)", re.DOTALL
+)
+MARK = "\0"  # neither HTML nor XML can contain it
+PLACEHOLDER = re.compile(f"{MARK}([0-9]+){MARK}")
+
+
+class Verbatim:
+    """Texts that placeholders stand for."""
+
+    def __init__(self) -> None:
+        self.texts: list[str] = []
+
+    def keep(self, text: str) -> str:
+        """Return a placeholder for a text."""
+        self.texts.append(text)
+        return f"{MARK}{len(self.texts) - 1}{MARK}"
+
+    def keep_elements(self, html: str) -> str:
+        """Replace comments, and the content of pre, script, style and textarea, with placeholders."""
+        return VERBATIM.sub(lambda part: part[1] + self.keep(part[3]) if part[1] else self.keep(part[0]), html)
+
+    def restore(self, html: str) -> str:
+        """Return HTML with the texts instead of their placeholders."""
+        return PLACEHOLDER.sub(lambda number: self.restore(self.texts[int(number[1])]), html)
