@@ -28,7 +28,7 @@ class Content:
     """A post's content, with notes for the report."""
 
     patterns: Mapping[str, Pattern]  # of the blog, by id
-    footnotes: str  # JSON
+    footnotes: list[dict[str, Any]]
     html: str = ""
     notes: list[Note] = field(default_factory=list)  # missing or changed content
     used_patterns: set[str] = field(default_factory=set)  # ids
@@ -100,16 +100,21 @@ class Content:
 
     def _list_footnotes(self) -> str:
         """Return the post's footnotes as WordPress' block renders them."""
-        notes = _parse_json(self.footnotes)
-        if not notes or not isinstance(notes, list) or not all(isinstance(note, dict) for note in notes):
+        if not self.footnotes:
             return self._miss("Footnotes that the export lacks")
         self.uses_footnotes = True
         items = (
             f'<li id="{(id := escape(str(note.get("id", ""))))}">{note.get("content", "")} '
             f'<a href="#{id}-link" aria-label="Jump to footnote reference {number}">↩︎</a></li>'
-            for number, note in enumerate(notes, start=1)
+            for number, note in enumerate(self.footnotes, start=1)
         )
         return self._insert(NOT_XML.sub("", f'<ol class="wp-block-footnotes">{"".join(items)}</ol>'))
+
+
+def parse_footnotes(text: str) -> list[dict[str, Any]]:
+    """Return footnotes from JSON, or [] if it is empty or invalid."""
+    notes = _parse_json(text)
+    return notes if isinstance(notes, list) and all(isinstance(note, dict) for note in notes) else []
 
 
 def _reason_to_hide(name: str, settings: str) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from converters.autop import add_paragraphs
 from converters.records import Note
 from converters.verbatim import Verbatim
-from converters.wordpress_blocks import Content
+from converters.wordpress_blocks import Content, parse_footnotes
 from converters.wordpress_items import Pattern
 from converters.wordpress_shortcodes import VISIBLE_SHORTCODES, find_shortcodes, keep_code, unescape_shortcodes
 
@@ -34,7 +34,7 @@ def render(text: str, patterns: Mapping[str, Pattern], footnotes: str) -> Conten
 
     Raises SourceError if patterns within patterns multiply the text.
     """
-    content, verbatim = Content(patterns, footnotes), Verbatim()
+    content, verbatim = Content(patterns, parse_footnotes(footnotes)), Verbatim()
     html = keep_code(MORE.sub("", content.render_blocks(text)), verbatim)
     html = verbatim.keep_elements(PRE.sub(lambda pre: unescape_shortcodes(pre[0]), html))
     html = _link_embeds(CAPTION.sub(_figure, html))

@@ -3,19 +3,21 @@
 import codecs
 import re
 from collections.abc import Iterator
-from typing import Any, Protocol
+from io import BufferedReader, TextIOWrapper
+from typing import Any
 from xml.etree.ElementTree import Element, ParseError, TreeBuilder, XMLParser
 from xml.parsers.expat import errors
 
 from converters.records import SourceError
+from fields import NOT_XML
 
-CHUNK_BYTES = 1 << 16
-# No XML can contain these, but WordPress exports them.
-CONTROL_CHARACTERS = bytes({*range(32)} - {*b"\t\n\r"})
-REFERENCE = rb"&#(x[0-9a-fA-F]{1,8}|[0-9]{1,9});"
-NOT_CHARACTERS = re.compile(REFERENCE)
-NOT_CHARACTERS_UTF8 = re.compile(rb"\xef\xbf[\xbe\xbf]|\xed[\xa0-\xbf][\x80-\xbf]|" + REFERENCE)
-ENCODING = re.compile(rb"""<\?xml\s[^>]*?\sencoding\s*=\s*["']([\w.-]+)""")
+CHUNK = 1 << 16  # characters
+ENCODING = re.compile(rb"""(?:\xef\xbb\xbf)?\s*<\?xml\s[^>]*?\sencoding\s*=\s*["']([\w.-]+)""")
+# No XML can contain these characters, but WordPress exports them. The second part is a UTF-16 surrogate, whose bytes
+# are not valid UTF-8 (https://docs.python.org/3/library/codecs.html#error-handlers).
+FORBIDDEN = re.compile(rf"{NOT_XML.pattern}|\udced[\udca0-\udcbf][\udc80-\udcbf]")
+REFERENCE = re.compile(r"&#(?:x([0-9a-fA-F]{1,8})|([0-9]{1,9}));")
+LONGEST_REFERENCE = len("&#123456789;")
 INCOMPLETE = "The export is incomplete. Export it again, in parts if the server stops early."
 ADVICE = {
     errors.XML_ERROR_JUNK_AFTER_DOC_ELEMENT: "Remove the text after the last tag.",
@@ -24,13 +26,6 @@ ADVICE = {
     errors.XML_ERROR_UNCLOSED_CDATA_SECTION: INCOMPLETE,
     errors.XML_ERROR_UNCLOSED_TOKEN: INCOMPLETE,
 }
-LONGEST_REFERENCE = len(b"&#123456789;")
-
-
-class Stream(Protocol):
-    """A source of bytes: a file, or one that is transcoded to UTF-8."""
-
-    def read(self, size: int, /) -> bytes: ...
 
 
 class ExportBuilder(TreeBuilder):
@@ -65,66 +60,66 @@ def read_elements(path: str) -> Iterator[Element]:
     Raises SourceError or OSError.
     """
     builder = ExportBuilder()
-    first_line = 0
+    parser = XMLParser(target=builder, encoding="utf-8")  # noqa: S314  # no document types
     try:
-        with open(path, "rb") as file:
-            is_utf16 = file.peek(2)[:2] in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
-            stream = codecs.EncodedFile(file, "utf-8", "utf-16") if is_utf16 else file
-            parser = XMLParser(target=builder, encoding="utf-8" if is_utf16 else None)  # noqa: S314  # no document types
-            first_line, start = _skip_blank_lines(stream)
-            declared = None if is_utf16 else ENCODING.match(start)
-            is_utf8 = not declared or declared[1].lower() == b"utf-8"
-            for data in _legal_bytes(start, stream, NOT_CHARACTERS_UTF8 if is_utf8 else NOT_CHARACTERS):
-                parser.feed(data)
+        with open(path, "rb") as file, TextIOWrapper(file, _encoding(file), "surrogateescape") as text:
+            for part in _legal_text(text):
+                parser.feed(part.encode("utf-8", "surrogateescape"))
                 yield from builder.take_items()
             channel = parser.close().find("channel")
     except ParseError as error:
-        raise _error(error, first_line) from error
+        raise _error(error) from error
     except (LookupError, ValueError) as error:  # an unknown encoding
         raise SourceError(f"Must be a WordPress export, in XML ({error}).") from error
     yield from (element for element in ([] if channel is None else channel) if element.tag != "item")
 
 
-def _skip_blank_lines(file: Stream) -> tuple[int, bytes]:
-    """Skip blank lines. Return how many, and the bytes that follow. Raises SourceError for text before `<?xml`."""
-    data, lines = b"", 0
-    while not data and (chunk := file.read(CHUNK_BYTES)):
-        data = chunk.removeprefix(b"\xef\xbb\xbf").lstrip()
-        lines += chunk.removesuffix(data).count(b"\n")
-    before, declaration, _ = data.partition(b"<?xml")
-    if before and declaration and b"<rss" not in before:
-        line = lines + before.count(b"\n") + 1
-        raise SourceError(f"Nothing may precede <?xml, which is on line {line}. Remove the text before it.")
-    return lines, data
+def _encoding(file: BufferedReader) -> str:
+    """Return the encoding that a file declares, or UTF-8."""
+    start = file.peek()
+    if start.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        return "utf-16"
+    declared = ENCODING.match(start)
+    return declared[1].decode() if declared else "utf-8"
 
 
-def _legal_bytes(data: bytes, file: Stream, not_characters: re.Pattern[bytes]) -> Iterator[bytes]:
-    """Yield a file without the characters that XML forbids. `data` are its first bytes."""
-    while data:
-        chunk = file.read(CHUNK_BYTES)
-        end = _safe_end(data) if chunk else len(data)
-        yield not_characters.sub(_keep_character, data[:end].translate(None, CONTROL_CHARACTERS))
-        data = data[end:] + chunk
+def _legal_text(file: TextIOWrapper) -> Iterator[str]:
+    """Yield a file's text without its declaration and without the characters that XML forbids."""
+    text = _remove_declaration(file.read(CHUNK))
+    while text:
+        chunk = file.read(CHUNK)
+        reference = text.rfind("&", -LONGEST_REFERENCE) if chunk else -1
+        end = len(text) if reference < 0 else reference  # references must not be cut
+        yield REFERENCE.sub(_legal_reference, FORBIDDEN.sub("", text[:end]))
+        text = text[end:] + chunk
 
 
-def _safe_end(data: bytes) -> int:
-    """Return where bytes can end without cutting what may be a forbidden character."""
-    start = max(data.rfind(byte, -LONGEST_REFERENCE) for byte in (b"&", b"\xef", b"\xed"))
-    return start if start >= 0 else len(data)
+def _remove_declaration(text: str) -> str:
+    """Return the beginning of a file with only the line feeds of what precedes its root element.
+
+    Raises SourceError for text before `<?xml`.
+    """
+    text = text.removeprefix("\ufeff")
+    before, mark, after = text.partition("<?xml")
+    if not mark or "<rss" in before:
+        return text
+    lines = before.count("\n")
+    if before.strip():
+        raise SourceError(f"Nothing may precede <?xml, which is on line {lines + 1}. Remove the text before it.")
+    declaration, _, rest = after.partition("?>")
+    return "\n" * (lines + declaration.count("\n")) + rest
 
 
-def _keep_character(match: re.Match[bytes]) -> bytes:
-    """Return a character reference if XML has its character (https://www.w3.org/TR/xml/#charsets)."""
-    if not match[1]:
-        return b""
-    code = int(match[1][1:], 16) if match[1].startswith(b"x") else int(match[1])
+def _legal_reference(match: re.Match[str]) -> str:
+    """Return a character reference, or "" if XML forbids its character (https://www.w3.org/TR/xml/#charsets)."""
+    code = int(match[1], 16) if match[1] else int(match[2])
     is_legal = code in (9, 10, 13) or 32 <= code < 0xD800 or 0xDFFF < code < 0xFFFE or 0xFFFF < code <= 0x10FFFF
-    return match[0] if is_legal else b""
+    return match[0] if is_legal else ""
 
 
-def _error(error: ParseError, first_line: int) -> SourceError:
-    """Return the error for XML that is not well-formed. `first_line` is the number of lines that were skipped."""
+def _error(error: ParseError) -> SourceError:
+    """Return the error for XML that is not well-formed."""
     line, column = error.position
     reason = str(error).partition(":")[0]
     advice = ADVICE.get(reason, "Correct that line in a text editor.")
-    return SourceError(f"Must be XML: line {line + first_line}, column {column + 1}: {reason}. {advice}")
+    return SourceError(f"Must be XML: line {line}, column {column + 1}: {reason}. {advice}")
