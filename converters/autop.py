@@ -34,6 +34,7 @@ TWO_BREAKS = re.compile(rf"<br{SPACE}*/?>{SPACE}*<br{SPACE}*/?>")
 PARAGRAPH_END = re.compile(rf"\n{SPACE}*\n")
 BREAK = "<br />"
 OTHER_BREAK = re.compile("<br/?>")
+LINE_END = re.compile(rf"(?:({BREAK})|(?<!{SPACE})){SPACE}*\n")
 BREAK_AFTER_BLOCK = re.compile(f"({BLOCK}){SPACE}*{BREAK}")
 BREAK_BEFORE_BLOCK = re.compile(f"{BREAK}(?={SPACE}*</?(?:d[dlt]|div|li|ol|p|td|th|ul)[^<>]*>)")
 PARAM, SOURCE = "</?(?:param|embed)[^<>]*>", "<(?:source|track)[^<>]*>"
@@ -57,7 +58,7 @@ def autop(text: str) -> str:
 
 
 def add_paragraphs(text: str) -> str:
-    """Do the same for a text whose verbatim parts have been replaced with placeholders."""
+    """Return the same for a text whose verbatim parts have been replaced with placeholders."""
     if not text.strip():
         return ""
     html = f"{text}\n".replace(LINE_FEED, "").replace("\r\n", "\n").replace("\r", "\n")
@@ -97,12 +98,5 @@ def _add_paragraph(text: str) -> str:
 def _add_breaks(html: str) -> str:
     """Put a break before each line feed, but not beside blocks, and leave those of drawings alone."""
     html = DRAWING.sub(lambda drawing: drawing[0].replace("\n", LINE_FEED), OTHER_BREAK.sub(BREAK, html))
-    *lines, last = html.split("\n")
-    ends = [line.rstrip(WHITESPACE) for line in lines]
-    broken = [
-        line if end.endswith(BREAK) else end + BREAK
-        for number, (line, end) in enumerate(zip(lines, ends, strict=True))
-        if end or not number
-    ]
-    html = BREAK_AFTER_BLOCK.sub(r"\1", "\n".join([*broken, last]))
-    return BREAK_BEFORE_BLOCK.sub("", html)
+    html = LINE_END.sub(lambda end: end[0] if end[1] else f"{BREAK}\n", html)
+    return BREAK_BEFORE_BLOCK.sub("", BREAK_AFTER_BLOCK.sub(r"\1", html))

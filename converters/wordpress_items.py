@@ -71,7 +71,7 @@ def index_file(source: str, blogs: dict[str, Blog]) -> Blog:
     """Add a file's images, categories and patterns to its blog, and return the blog. Raises SourceError or OSError."""
     found, texts = Blog(), dict[str, str]()
     for element in read_elements(source):
-        name = element_name(element)
+        name = local_name(element.tag)
         if name == "item":
             _index_item(element, found)
         elif name == "category":
@@ -96,15 +96,11 @@ def _index_category(element: Element, blog: Blog) -> None:
 
 def _index_item(element: Element, blog: Blog) -> None:
     """Add an attachment or a synced pattern to a blog."""
-    if element.findtext("{*}post_type") not in ("attachment", "wp_block"):
-        return
     texts = child_texts(element)
-    id = texts.get("post_id")
-    if not id:
-        return
-    if texts["post_type"] == "attachment":
+    id, kind = texts.get("post_id"), texts.get("post_type")
+    if id and kind == "attachment":
         blog.images[id] = texts.get("attachment_url") or texts.get("guid", "")
-    else:
+    elif id and kind == "wp_block":
         is_public = texts.get("status") == "publish" and not texts.get("post_password")
         blog.patterns[id] = Pattern(texts.get("title", ""), texts.get("content", ""), is_public)
 
@@ -113,7 +109,7 @@ def parse_item(element: Element) -> Item:
     """Return an item of an export."""
     item = Item()
     for child in element:
-        name = element_name(child)
+        name = local_name(child.tag)
         if name == "category":
             term = decode_references(child.text or "").strip()
             item.terms.setdefault(child.get("domain", ""), []).append(term)
@@ -133,7 +129,7 @@ def parse_item(element: Element) -> Item:
 
 def described_term(element: Element) -> str:
     """Return the name of a category, tag or term that has a description or a parent, otherwise ""."""
-    if len(element) == 0 or element_name(element) not in ("category", "tag", "term"):
+    if len(element) == 0 or local_name(element.tag) not in ("category", "tag", "term"):
         return ""
     texts = child_texts(element)
     has_details = any(text for name, text in texts.items() if name.endswith(("_description", "_parent")))
@@ -145,20 +141,15 @@ def child_texts(element: Element) -> dict[str, str]:
     """Return the texts of an element's children by name. Repeated elements: the first is used."""
     texts: dict[str, str] = {}
     for child in element:
-        texts.setdefault(element_name(child), child.text or "")
+        texts.setdefault(local_name(child.tag), child.text or "")
     return texts
 
 
-def element_name(element: Element) -> str:
-    """Return the name of an element without its namespace: `post_id` for `wp:post_id`."""
-    return _local_name(element.tag)
-
-
 @lru_cache(256)
-def _local_name(tag: str) -> str:
-    """Return a tag's local name or, for content:encoded and excerpt:encoded, the prefix.
+def local_name(tag: str) -> str:
+    """Return a tag's name without its namespace: `post_id` for `wp:post_id`.
 
-    Names of plugins' own namespaces keep their prefix.
+    content:encoded and excerpt:encoded are `content` and `excerpt`. Names of plugins' own namespaces keep a prefix.
     """
     namespace, _, name = tag.rpartition("}")
     vocabulary = namespace.rstrip("/").rpartition("/")[2]

@@ -12,16 +12,16 @@ KEYS = {
     "metaDesc": ("_yoast_wpseo_metadesc", "rank_math_description"),
 }
 PRIMARY_CATEGORIES = "_yoast_wpseo_primary_category", "rank_math_primary_category"
-# %%title%% in Yoast (_), %title% and %date(Y)% in Rank Math (r)
-PLACEHOLDERS = {"_": re.compile(r"%%([\w-]+)%%"), "r": re.compile(r"%([a-z_]+)(?:\([^)%]*\))?%")}
+# %%title%% in Yoast, %title% and %date(Y)% in Rank Math
+PLACEHOLDER = re.compile(r"%%([\w-]+)%%|%([a-z_]+)(?:\([^)%]*\))?%")
 # values that stand for a default
 UNSET = {"", "0", "-", "default", "none", "off", "no", "null", "[]", "{}", "a:0:{}"}
+DEFAULTS = {"_yoast_wpseo_meta-robots-noindex": "2", "rank_math_robots": 'a:1:{i:0;s:5:"index";}'}
 # scores, counts and caches of the plugins
 UNREPORTED = re.compile(
-    r".*score|linkdex|estimated-reading-time-minutes|wordproof_timestamp|internal_links_processed|og_content_image|"
-    r"analysis_data.*|is_cornerstone|post-image-source|.*(?:-id|_id|_width|_height)"
+    r"linkdex|estimated-reading-time-minutes|wordproof_timestamp|internal_links_processed|og_content_image|"
+    r"analysis_data|is_cornerstone|post-image-source|(?:score|[-_]id|_width|_height)\Z"
 )
-ROBOTS = re.compile(r'"(\w+)"')
 
 
 def take_texts(meta: dict[str, str], words: dict[str, str]) -> dict[str, str]:
@@ -32,31 +32,25 @@ def take_texts(meta: dict[str, str], words: dict[str, str]) -> dict[str, str]:
     texts = {}
     for field, keys in KEYS.items():
         for key in keys:
-            text = _fill_placeholders(key, meta.get(key, ""), words)
+            text = _fill_placeholders(meta.get(key, ""), words)
             if text and field not in texts:
                 texts[field] = text
                 del meta[key]
     return texts
 
 
-def _fill_placeholders(key: str, text: str, words: dict[str, str]) -> str:
-    """Return the text of a meta key without placeholders, or "" if `words` lacks one of them."""
-    placeholder = PLACEHOLDERS[key[0]]
-    if any(name not in words for name in placeholder.findall(text)):
+def _fill_placeholders(text: str, words: dict[str, str]) -> str:
+    """Return text with words instead of placeholders, or "" if `words` lacks one of them."""
+    try:
+        filled = PLACEHOLDER.sub(lambda name: words[name[1] or name[2]], decode_references(text))
+    except KeyError:
         return ""
-    return " ".join(placeholder.sub(lambda name: words[name[1]], decode_references(text)).split())
+    return " ".join(filled.split())
 
 
 def unused_settings(meta: dict[str, str]) -> Iterator[str]:
     """Yield the keys of a post's SEO settings, except defaults and the plugins' own data."""
     for key, value in meta.items():
-        prefix = next((prefix for prefix in PREFIXES if key.startswith(prefix)), None)
-        if prefix and not _is_default(key, value) and not UNREPORTED.fullmatch(key.removeprefix(prefix)):
+        is_default = value.strip().lower() in UNSET or DEFAULTS.get(key) == value
+        if key.startswith(PREFIXES) and not is_default and not UNREPORTED.search(key):
             yield key
-
-
-def _is_default(key: str, value: str) -> bool:
-    """Return whether a setting has no effect. Robots are a number in Yoast, and a list in Rank Math."""
-    if key == "rank_math_robots":
-        return set(ROBOTS.findall(value)) <= {"index", "follow"}
-    return value.strip().lower() in UNSET or (key, value) == ("_yoast_wpseo_meta-robots-noindex", "2")  # 2 is "index"
