@@ -17,9 +17,8 @@ ESCAPED = re.compile(rf"\[(\[{NAME}([^\[\]]*+)\])\]")
 ESCAPED_START, ESCAPED_END = re.compile(rf"\[(\[{NAME}[^\[\]]*+\])(?!\])"), re.compile(rf"(\[/{NAME}\])\]")
 TAG = re.compile("<[^<>]*>")
 INLINE_CODE = re.compile(r"<code(?=[\s>]).*?(?:</code>|\Z)", re.DOTALL)
-# name="value" or name=value; whitespace around "=" occurs in prose
-ATTRIBUTE = re.compile(r"""\s[\w-]+(?:=|\s*=\s*["'])""")
-URL = re.compile(r"\s*https?://\S+\s*")
+# name="value" or name=value (whitespace around "=" occurs in prose), only a URL, or a slash at the end
+ARGUMENTS = re.compile(r"""\s[\w-]+(?:=|\s*=\s*["'])|\A=?\s*https?://\S+\s*\Z|/\Z""")
 SHORT_VALUE = re.compile(r"\s\d+|=\S+")
 # Shortcodes that are also written within a line and without attributes. Names with an underscore need not be listed.
 KNOWN = {
@@ -50,8 +49,7 @@ def find_shortcodes(html: str) -> list[str]:
 
 def _is_shortcode(name: str, rest: str) -> bool:
     """Return whether a word in brackets and the `rest` of the bracket look like an opening shortcode."""
-    attributes = TAG.sub("", rest)
-    if attributes.endswith("/") or ATTRIBUTE.search(attributes) or URL.fullmatch(attributes.removeprefix("=")):
+    if ARGUMENTS.search(TAG.sub("", rest)):
         return True
     if rest:  # [vimeo 123] and [spotify=track:1], but not [Figure 3], [n=20] or [video of the evening]
         return name.islower() and len(name) > 2 and bool(SHORT_VALUE.fullmatch(rest))
@@ -60,8 +58,6 @@ def _is_shortcode(name: str, rest: str) -> bool:
 
 def unescape_shortcodes(html: str) -> str:
     """Return HTML with `[gallery]` for `[[gallery]]`, which is how authors write about shortcodes."""
-    if "[[" not in html:
-        return html
     html = ESCAPED.sub(lambda match: match[1] if _is_shortcode(match[2], match[3]) else match[0], html)
     names = {match[2] for match in ESCAPED_START.finditer(html)} & {match[2] for match in ESCAPED_END.finditer(html)}
     for pattern in ESCAPED_START, ESCAPED_END:
