@@ -34,8 +34,9 @@ def read_wordpress(sources: Iterable[str], options: SourceOptions) -> Converted:
     for source, blog in readable:
         yield from _read_file(source, blog, options)
     for blog in blogs.values():
-        for title in blog.unused_patterns():
-            yield IgnoredItem(NOT_IMPORTED, title, "synced patterns that no post contains", "pattern")
+        for pattern in blog.patterns.values():
+            if pattern.is_public and not pattern.is_used:
+                yield IgnoredItem(NOT_IMPORTED, pattern.title, "synced patterns that no post contains", "pattern")
 
 
 def _read_file(source: str, blog: Blog, options: SourceOptions) -> Converted:

@@ -31,7 +31,6 @@ class Content:
     footnotes: list[dict[str, Any]]
     html: str = ""
     notes: list[Note] = field(default_factory=list)  # missing or changed content
-    used_patterns: set[str] = field(default_factory=set)  # ids
     uses_footnotes: bool = False
     has_paywall: bool = False
     inserted: int = 0  # characters
@@ -95,7 +94,7 @@ class Content:
             return self._miss("Synced patterns that are missing because they are not published", pattern.title)
         if attributes.get("content"):
             self._miss("Pattern overrides were ignored")
-        self.used_patterns.add(id)
+        pattern.is_used = True
         return self.render_blocks(self._insert(pattern.content), (*outer, id))
 
     def _list_footnotes(self) -> str:

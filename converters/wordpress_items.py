@@ -4,7 +4,6 @@ import re
 from dataclasses import dataclass, field
 from functools import lru_cache
 from hashlib import sha256
-from typing import NamedTuple
 from xml.etree.ElementTree import Element
 
 from content.html import decode_references
@@ -27,12 +26,14 @@ class Item:
         return self.texts.pop(name, "").strip()
 
 
-class Pattern(NamedTuple):
+@dataclass
+class Pattern:
     """A synced pattern, also called a reusable block."""
 
     title: str
     content: str
     is_public: bool
+    is_used: bool = False  # in a post
 
 
 @dataclass
@@ -44,7 +45,6 @@ class Blog:
     images: dict[str, str] = field(default_factory=dict)  # URLs by id
     categories: dict[str, str] = field(default_factory=dict)  # names by id
     patterns: dict[str, Pattern] = field(default_factory=dict)  # by id
-    used_patterns: set[str] = field(default_factory=set)  # ids
 
     @property
     def name(self) -> str:
@@ -60,11 +60,6 @@ class Blog:
         self.images |= other.images
         self.categories |= other.categories
         self.patterns |= other.patterns
-
-    def unused_patterns(self) -> list[str]:
-        """Return the titles of the public patterns that no post contains."""
-        unused = self.patterns.keys() - self.used_patterns
-        return [pattern.title for id, pattern in self.patterns.items() if id in unused and pattern.is_public]
 
 
 def index_file(source: str, blogs: dict[str, Blog]) -> Blog:

@@ -44,7 +44,6 @@ REPORTED_NAMES = {
 def convert_post(where: str, item: Item, blog: Blog, options: SourceOptions) -> SourceArticle:
     """Convert a post, removing from the item whatever the article uses. Raises SourceError."""
     content = render(item.texts.pop("content", ""), blog.patterns, item.meta.get("footnotes", ""))
-    blog.used_patterns |= content.used_patterns
     if content.uses_footnotes:
         del item.meta["footnotes"]
     title, number, link = plain_title(item.take("title")) or NO_TITLE, item.take("post_id"), item.take("link")
