@@ -85,12 +85,13 @@ def _separate_blocks(html: str) -> str:
 
 def _add_paragraph(text: str) -> str:
     """Return a text without blank lines as a paragraph, unless it is a block or a line that begins with a list item."""
-    block = ONE_BLOCK.fullmatch(text)
-    if block or not text.strip(WHITESPACE) or (text.startswith("<li") and "\n" not in text):
-        return block[1] if block else text.strip(WHITESPACE)
-    quote, end = QUOTE_START.match(text), TEXT_IN_BLOCK.fullmatch(text)
-    if end:
+    if block := ONE_BLOCK.fullmatch(text):
+        return block[1]
+    if not text.strip(WHITESPACE) or (text.startswith("<li") and "\n" not in text):
+        return text.strip(WHITESPACE)
+    if end := TEXT_IN_BLOCK.fullmatch(text):
         return f"{end[1] or '<p>'}{end[2]}</p>{end[3]}"
+    quote = QUOTE_START.match(text)
     html = f"{quote[0]}<p>{text[quote.end() :]}" if quote else f"<p>{text}"
     return f"{html.removesuffix(QUOTE_END)}</p>{QUOTE_END}" if html.endswith(QUOTE_END) else f"{html}</p>"
 
