@@ -69,7 +69,9 @@ def read_elements(path: str) -> Iterator[Element]:
         raise _error(error) from error
     except (LookupError, ValueError) as error:  # an unknown encoding
         raise SourceError(f"Must be a WordPress export, in XML ({error}).") from error
-    yield from (element for element in ([] if channel is None else channel) if element.tag != "item")
+    if channel is None:
+        raise SourceError("Must be a WordPress export, in XML (it has no channel).")
+    yield from (element for element in channel if element.tag != "item")
 
 
 def _encoding(file: BufferedReader) -> str:
