@@ -74,7 +74,7 @@ def _read_table(tables: dict[str, Any], name: str) -> list[Row]:
 
 
 def _key(row: Row, column: str) -> str:
-    """Return an id, which is a number in old exports."""
+    """Return an id as text; in old exports, it is a number."""
     return str(row.get(column))
 
 

@@ -25,7 +25,7 @@ EXPORT_ALL = "Export All content, and import all files in one command"
 
 @dataclass
 class Content:
-    """A post's content, with notes for the report."""
+    """A post's content while it is rendered, with notes for the report."""
 
     patterns: Mapping[str, Pattern]  # of the blog, by id
     footnotes: list[dict[str, Any]]
@@ -42,7 +42,7 @@ class Content:
         a block that has none extends to the end of the text. Raises SourceError if patterns within patterns multiply
         the text.
         """
-        start, *rest = DELIMITER.split(text)
+        start, *rest = DELIMITER.split(text)  # the groups of each comment, and the text that follows it
         parts, hidden_depth = [start], 0  # open blocks, from a hidden one on
         for end, name, settings, empty, following in zip(*(rest[n::5] for n in range(5)), strict=True):
             if hidden_depth:
@@ -62,7 +62,7 @@ class Content:
         return "".join(parts)
 
     def _fill_block(self, name: str, settings: str, outer: tuple[str, ...]) -> str:
-        """Return what WordPress shows for a block without content."""
+        """Return what WordPress shows for an empty block."""
         if name == "block":
             return self._insert_pattern(_parse_json(settings), outer)
         if name == "footnotes":

@@ -95,9 +95,9 @@ def _legal_text(file: TextIOWrapper) -> Iterator[str]:
 
 
 def _remove_declaration(text: str) -> str:
-    """Return the beginning of a file with only the line feeds of what precedes its root element.
+    """Return the beginning of a file without its XML declaration, whose encoding no longer applies.
 
-    Raises SourceError for text before `<?xml`.
+    Line feeds stay, so that errors name the file's lines. Raises SourceError for text before the declaration.
     """
     text = text.removeprefix("\ufeff")
     before, mark, after = text.partition("<?xml")
