@@ -124,7 +124,7 @@ def parse_item(element: Element) -> Item:
 
 def described_term(element: Element) -> str:
     """Return the name of a category, tag or term that has a description or a parent, otherwise ""."""
-    if len(element) == 0 or local_name(element.tag) not in ("category", "tag", "term"):
+    if local_name(element.tag) not in ("category", "tag", "term"):
         return ""
     texts = child_texts(element)
     has_details = any(text for name, text in texts.items() if name.endswith(("_description", "_parent")))

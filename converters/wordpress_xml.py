@@ -70,7 +70,7 @@ def read_elements(path: str) -> Iterator[Element]:
     except (LookupError, ValueError) as error:  # an unknown encoding
         raise SourceError(f"Must be a WordPress export, in XML ({error}).") from error
     if channel is None:
-        raise SourceError("Must be a WordPress export, in XML (it has no channel).")
+        raise SourceError("Must be a WordPress export, in XML (WXR, written by Tools → Export).")
     yield from (element for element in channel if element.tag != "item")
 
 
