@@ -31,8 +31,6 @@ SHOWING = "public", "listed", "visible", "live", "enabled", "online"  # if they 
 AMBIGUOUS = "active", "show", "permalink", "build"  # if they are false; elsewhere they have other values
 HIDDEN_FROM_BUILD = re.compile(r"'(?:render|list)': '?(?:never|false|link)")  # Hugo
 SWITCHES = {prefix + name for name in (*HIDING, *VISIBILITY, *SHOWING, *AMBIGUOUS) for prefix in ("", "is")}
-UNDATED = "Saved as drafts because they have no date"
-EMPTY_CONTENT = "Published without any content"
 HIDDEN = "Saved as drafts because a field hides them on the old site"
 # Fields that decide whether readers see an article.
 DECISIVE = {"published", *DRAFT, *PUBLISHED, *STATUS, *EXPIRY_DATES, *PUBLICATION_DATES, *SWITCHES}
@@ -63,9 +61,9 @@ def check_published(article: SourceArticle) -> None:
     """Make a published article a draft if its system gave it no date. Otherwise, note if it is empty."""
     if article.fields["status"] == "published":
         if "publishedAt" not in article.fields:
-            article.make_draft(UNDATED)
+            article.make_draft("Saved as drafts because they have no date")
         elif is_empty(article.fields["contentHtml"]):
-            article.note(EMPTY_CONTENT)
+            article.note("Published without any content")
 
 
 def _read_status(article: SourceArticle, name: str, value: Any) -> str | None:
