@@ -13,6 +13,9 @@ from fields import NOT_XML
 
 CHUNK = 1 << 16  # characters
 ENCODING = re.compile(rb"""(?:\xef\xbb\xbf)?\s*<\?xml\s[^>]*?\sencoding\s*=\s*["']([\w.-]+)""")
+# No XML can contain these characters, but WordPress exports them. The second part is a UTF-16 surrogate, whose bytes
+# are not valid UTF-8 (https://docs.python.org/3/library/codecs.html#error-handlers).
+FORBIDDEN = re.compile(rf"{NOT_XML.pattern}|\udced[\udca0-\udcbf][\udc80-\udcbf]")
 REFERENCE = re.compile(r"&#(?:x([0-9a-fA-F]{1,8})|([0-9]{1,9}));")
 LONGEST_REFERENCE = len("&#123456789;")
 INCOMPLETE = "The export is incomplete. Export it again, in parts if the server stops early."
@@ -61,7 +64,6 @@ def read_elements(path: str) -> Iterator[Element]:
     try:
         with open(path, "rb") as file, TextIOWrapper(file, _encoding(file), "surrogateescape") as text:
             for part in _legal_text(text):
-                # Bytes that are not valid in the encoding reach the parser, whose error names their line.
                 parser.feed(part.encode("utf-8", "surrogateescape"))
                 yield from builder.take_items()
             channel = parser.close().find("channel")
@@ -84,13 +86,13 @@ def _encoding(file: BufferedReader) -> str:
 
 
 def _legal_text(file: TextIOWrapper) -> Iterator[str]:
-    """Yield a file's text without its declaration and without characters that XML forbids but WordPress exports."""
+    """Yield a file's text without its declaration and without the characters that XML forbids."""
     text = _remove_declaration(file.read(CHUNK))
     while text:
         chunk = file.read(CHUNK)
         reference = text.rfind("&", -LONGEST_REFERENCE) if chunk else -1
         end = len(text) if reference < 0 else reference  # references must not be cut
-        yield REFERENCE.sub(_legal_reference, NOT_XML.sub("", text[:end]))
+        yield REFERENCE.sub(_legal_reference, FORBIDDEN.sub("", text[:end]))
         text = text[end:] + chunk
 
 
