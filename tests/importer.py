@@ -2,11 +2,14 @@
 
 import json
 from collections.abc import Callable
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
 from click.testing import Result
 from helpers import PROJECT, write_files
+
+Files = dict[str, str | bytes]
 
 
 def post(front_matter: str = "", text: str = "") -> str:
@@ -15,14 +18,24 @@ def post(front_matter: str = "", text: str = "") -> str:
 
 
 class Importer:
-    """Import into the customer Acme from a temporary folder, and read what was stored."""
+    """Import into the customer Acme from a temporary folder, and read what was stored.
+
+    A source is a path, or files to write first: `imports({"posts/a.md": "…"})` imports the folder `posts`.
+    """
 
     def __init__(self, articles: Callable[..., Result], folder: Path) -> None:
         """`articles` runs `flask articles` with the given arguments."""
-        self.run, self.folder = articles, folder
+        self.articles_command, self.folder = articles, folder
 
-    def write(self, files: dict[str, Any]) -> None:
+    def write(self, files: Files) -> list[str]:
+        """Write files, and return the files and folders at the top."""
         write_files(self.folder, files)
+        return list(dict.fromkeys(name.partition("/")[0] for name in files))
+
+    def run(self, command: str, *arguments: Any) -> Result:
+        """Run `flask articles COMMAND ARGUMENTS`."""
+        lists = (self.write(argument) if isinstance(argument, dict) else [argument] for argument in arguments)
+        return self.articles_command(command, *chain.from_iterable(lists))
 
     def imports(self, *arguments: Any) -> str:
         """Import, and check that importing again is silent and changes nothing; return the first import's stderr."""
@@ -31,6 +44,13 @@ class Importer:
         assert second.stdout.startswith("0 new, 0 changed, "), second.stdout
         assert second.stderr == ""
         return first.stderr
+
+    def rejects(self, *arguments: Any) -> str:
+        """Check that an import fails and changes nothing; return its mistakes, one on each line."""
+        before = self.run("export").stdout
+        result = self.run("import", *arguments)
+        assert self.run("export").stdout == before
+        return "\n".join(error_lines(result))
 
     def states(self) -> dict[str, str]:
         """Return the state of each article by slug."""
@@ -41,6 +61,10 @@ class Importer:
         """Return the exported articles by slug, without derived fields."""
         return {record["slug"]: record for record in map(json.loads, self.run("export").stdout.splitlines())}
 
+    def values(self, field: str) -> dict[str, Any]:
+        """Return a field of each article by slug."""
+        return {slug: article.get(field) for slug, article in self.articles().items()}
+
     def only(self, slug: str = "a") -> dict[str, Any]:
         """Return the article with this slug."""
         return self.articles()[slug]
@@ -49,6 +73,7 @@ class Importer:
 def error_lines(result: Result) -> list[str]:
     """Return the mistakes that a failed import printed, without its heading and its advice."""
     assert (result.exit_code, result.stdout) == (1, "")
+    assert isinstance(result.exception, SystemExit), result.exception
     heading, *lines = result.stderr.splitlines()
     assert heading == "Error: Nothing was written. What is wrong:"
     return [line for line in lines if not line.startswith("To import the valid articles")]
