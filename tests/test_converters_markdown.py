@@ -204,23 +204,6 @@ def test_import_of_one_file_does_not_report_files_beside_it(importer):
     assert f'href="{SITE}/b"' in importer.only()["contentHtml"]
 
 
-def test_booleans_and_numbers_of_toml_are_text_as_typed(importer):
-    fields = "title = true\ncategory = 1.50\ntags = [false, 7]\nreadTime = 4\ndraft = false\ndate = 2026-01-01"
-    importer.write({"a.md": f"+++\n{fields}\n+++\n"})
-    assert importer.imports("a.md") == ""
-    article = importer.only()
-    assert (article["title"], article["category"], article["keywords"]) == ("true", "1.50", ["false", "7"])
-    assert article["readTime"] == 4
-    assert article["status"] == "published"
-
-
-@pytest.mark.parametrize("date", ["2026-03-01 10-11", "2026-03-01 8 pm-10"])
-def test_range_of_hours_is_not_a_date(importer, date):
-    importer.write({"a.md": f"---\ntitle: A\ndate: {date}\n---\n"})
-    assert f"date: '{date}'" in importer.run("import", "a.md").stderr
-    assert importer.states() == {}
-
-
 MARKUP_IN_CODE = """```liquid
 {% if x %}
 ```
@@ -239,11 +222,3 @@ def test_code_and_attributes_without_effect_are_not_reported(importer):
     assert importer.imports("a.md") == ""
     importer.write({"a.md": '---\ntitle: A\ndate: 2026-01-01\n---\n<div markdown="1">\n*b*\n</div>\n'})
     assert 'markdown="1"' in importer.imports("a.md")
-
-
-def test_report_names_the_field_that_was_used_instead(importer):
-    fields = "keywords: [a]\ntags: [b]\ncategory: X\ncategories: [Y]"
-    importer.write({"a.md": f"---\ntitle: A\ndate: 2026-01-01\n{fields}\n---\n"})
-    (line,) = importer.imports("a.md").splitlines()
-    assert "keywords instead of tags (1), category instead of categories (1)" in line
-    assert importer.only()["keywords"] == ["a"]
