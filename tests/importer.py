@@ -66,8 +66,9 @@ class Importer:
         return {slug: article.get(field) for slug, article in self.articles().items()}
 
     def only(self, slug: str = "a") -> dict[str, Any]:
-        """Return the article with this slug."""
-        return self.articles()[slug]
+        """Return the only article, or the one with this slug."""
+        articles = self.articles()
+        return articles[slug] if len(articles) > 1 else articles.popitem()[1]
 
 
 def error_lines(result: Result) -> list[str]:
