@@ -11,10 +11,41 @@ from helpers import PROJECT, write_files
 
 Files = dict[str, str | bytes]
 
+SITE = "https://blog.example.com"
+PICTURE = {"post_type": "attachment", "post_id": 30, "attachment_url": f"{SITE}/30.jpg"}
+FOOD = "<wp:category><wp:term_id>7</wp:term_id><wp:cat_name>Food &amp; Drink</wp:cat_name></wp:category>"
+DATE = "2026-01-31 09:30:00"
+WORDPRESS_POST = {"post_type": "post", "status": "publish", "post_date_gmt": DATE, "post_modified_gmt": DATE}
+PLAIN_TAGS = {"content": "content:encoded", "title": "title", "link": "link"}
+GHOST_POST = {"type": "post", "status": "published", "published_at": "2026-01-31T09:30:00.000Z", "html": "<p>Text</p>"}
+
 
 def post(front_matter: str = "", text: str = "") -> str:
     """Return an article file with a title, a date, and this front matter and text."""
     return f"---\ntitle: A\ndate: 2026-01-01\n{front_matter}\n---\n{text}\n"
+
+
+def wordpress(*posts: dict[str, Any], site: str = SITE) -> str:
+    """Return an export of posts (post-1, post-2 and so on), given as dictionaries of elements.
+
+    `meta` is a dictionary of custom fields, and `raw` is XML.
+    """
+    text = read_data("wordpress.xml").partition("\t<item>")[0] + FOOD
+    for number, post in enumerate(posts, start=1):
+        item = {"post_id": number, "post_name": f"post-{number}", "title": "A"} | WORDPRESS_POST | post
+        text += f"<item>{item.pop('raw', '')}"
+        for key, value in item.pop("meta", {}).items():
+            text += f"<wp:postmeta><wp:meta_key>{key}</wp:meta_key><wp:meta_value>{value}</wp:meta_value></wp:postmeta>"
+        for name, value in item.items():
+            text += f"<{(tag := PLAIN_TAGS.get(name, f'wp:{name}'))}><![CDATA[{value}]]></{tag}>"
+        text += "</item>"
+    return f"{text}</channel></rss>".replace(SITE, site)
+
+
+def ghost(*posts: dict[str, Any], **tables: Any) -> Files:
+    """Return a file with an export of posts (a0, a1 and so on), given as dictionaries of columns."""
+    rows = [{"id": f"{n:024}", "title": "A", "slug": f"a{n}"} | GHOST_POST | post for n, post in enumerate(posts)]
+    return {"ghost.json": json.dumps({"db": [{"data": {"posts": rows, "tags": [], "posts_tags": []} | tables}]})}
 
 
 class Importer:
@@ -59,16 +90,17 @@ class Importer:
 
     def articles(self) -> dict[str, dict[str, Any]]:
         """Return the exported articles by slug, without derived fields."""
-        return {record["slug"]: record for record in map(json.loads, self.run("export").stdout.splitlines())}
+        lines = self.run("export").stdout.split("\n")[:-1]  # a text may contain other line separators
+        return {record["slug"]: record for record in map(json.loads, lines)}
 
     def values(self, field: str) -> dict[str, Any]:
         """Return a field of each article by slug."""
         return {slug: article.get(field) for slug, article in self.articles().items()}
 
-    def only(self, slug: str = "a") -> dict[str, Any]:
-        """Return the only article, or the one with this slug."""
-        articles = self.articles()
-        return articles[slug] if len(articles) > 1 else articles.popitem()[1]
+    def only(self) -> dict[str, Any]:
+        """Return the only article."""
+        (article,) = self.articles().values()
+        return article
 
 
 def error_lines(result: Result) -> list[str]:

@@ -1,10 +1,9 @@
 """Article files: `flask articles export --folder`, and the import of files and folders."""
 
-import json
 from datetime import UTC
 from hashlib import sha256
 
-from helpers import article_json, write_files
+from helpers import article_json
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
@@ -34,31 +33,29 @@ def test_article_file_round_trips(title, keywords, content, markup):
 FRONT_MATTER = "---\ntitle: No\nslug: spring-menu\npublishedAt: 2026-03-01T07:00:00.000Z\nkeywords: [menu, 2026]\n---\n"
 
 
-def test_folder_of_html_and_markdown_is_imported(articles, client, tmp_path):
+def test_folder_of_html_and_markdown_is_imported(importer):
     files = {
-        "spring.html": b"\xef\xbb\xbf" + FRONT_MATTER.encode() + b"a\r\n\n",
-        "old/x.MD": "---\ntitle: X\nslug: x\nbannerUrl:\n---\n| a |\n|---|\n| <b>1</b> |",
-        "readme.txt": "Not an article.",
+        "posts/spring.html": b"\xef\xbb\xbf" + FRONT_MATTER.encode() + b"a\r\n\n",
+        "posts/old/x.MD": "---\ntitle: X\nslug: x\nbannerUrl:\n---\n| a |\n|---|\n| <b>1</b> |",
+        "posts/readme.txt": "Not an article.",
     }
-    write_files(tmp_path / "posts", files)
-    result = articles("import", tmp_path / "posts")
-    assert result.stdout == "2 new, 0 changed, 0 unchanged (new: 1 published, 1 draft)\n"
-    assert articles("publish", "x").exit_code == 0
-    x, spring = client.get("/api/public/v1/articles").get_json()["data"]
+    importer.imports(files)
+    assert importer.states() == {"spring-menu": "published", "x": "draft"}
+    spring, x = (importer.articles()[slug] for slug in ("spring-menu", "x"))
     assert (spring["title"], spring["keywords"], spring["contentHtml"]) == ("No", ["menu", "2026"], "a\r\n")
     assert "<td><b>1</b></td>" in x["contentHtml"]
 
 
-def test_importing_an_exported_folder_changes_nothing(articles, save, sql, tmp_path):
+def test_importing_an_exported_folder_changes_nothing(importer, save, sql):
     texts = [text.replace("\0", "") for text in SPECIAL]
     save(*(article_json(n, title=text, contentHtml=text, keywords=[text]) for n, text in enumerate(texts)))
     markup = {"@context": "https://schema.org", **MARKUP}
     save(article_json(90, status="draft", publishedAt=None, bannerUrl=""), article_json(91, schemaMarkup=markup))
     before = sql("SELECT * FROM article ORDER BY id")
-    folder = tmp_path / "new" / "posts"
-    result = articles("export", "--folder", folder)
-    assert (result.exit_code, result.stdout, result.stderr) == (0, "", f"Wrote {len(before)} articles to {folder}.\n")
-    assert articles("import", folder).stdout == f"0 new, 0 changed, {len(before)} unchanged\n"
+    result = importer.run("export", "--folder", "new/posts")
+    assert (result.exit_code, result.stdout) == (0, "")
+    assert str(len(before)) in result.stderr
+    assert importer.run("import", "new/posts").stdout == f"0 new, 0 changed, {len(before)} unchanged\n"
     assert sql("SELECT * FROM article ORDER BY id") == before
 
 
@@ -79,57 +76,46 @@ views: 0
 """
 
 
-def test_article_file_of_version_1_1_0_is_read(articles, tmp_path):
-    graph = {"n": 1.0, "m": 1e22, "b": True, "x": None, "s": "1.0", "t": "true"}
-    (tmp_path / "_index.html").write_text(VERSION_1_1_0)
-    assert articles("import", tmp_path / "_index.html").stdout.startswith("1 new")
-    record = json.loads(articles("export").stdout)
+def test_article_file_of_version_1_1_0_is_read(importer):
+    importer.write({"_index.html": VERSION_1_1_0})
+    importer.imports("_index.html")
+    record, graph = importer.only(), {"n": 1.0, "m": 1e22, "b": True, "x": None, "s": "1.0", "t": "true"}
     assert (record["title"], record["slug"], record["keywords"]) == ("No: \u2028", "007", ["menu", "2026", "a: b"])
     assert record["schemaMarkup"] == {"@context": "https://schema.org", "@graph": [graph]}
-    articles("export", "--folder", tmp_path / "posts")
-    assert articles("import", tmp_path / "posts", tmp_path / "posts").exit_code == 1
-    assert articles("import", tmp_path / "posts").stdout == "0 new, 0 changed, 1 unchanged\n"
 
 
-def test_slug_freed_by_one_file_is_available_to_another(articles, tmp_path):
+def test_slug_freed_by_one_file_is_available_to_another(importer):
     text = "---\nid: {}\ntitle: A\nslug: {}\n---\n"
-    rest = {f"b{number}.html": text.format(f"id-{number}", f"slug-{number}") for number in range(600)}
-    write_files(tmp_path / "posts", rest | {"a.html": text.format("old", "wanted")})
-    assert articles("import", tmp_path / "posts").exit_code == 0
-    write_files(tmp_path / "posts", {"a.html": text.format("old", "renamed"), "c.html": text.format("new", "wanted")})
-    summary = "1 new, 1 changed, 600 unchanged (new: 1 draft)"
-    assert articles("import", tmp_path / "posts").stdout == f"renamed: slug\n{summary}\n"
-    write_files(tmp_path / "posts", {"a.html": text.format("next", "wanted"), "c.html": text.format("new", "moved")})
-    report = articles("import", tmp_path / "posts").stderr
-    assert "posts/c.html, slug 'moved'" in report
-    assert "posts/a.html, slug 'wanted'" in report
+    rest = {f"posts/b{n}.html": text.format(f"id-{n}", f"slug-{n}") for n in range(600)}
+    importer.write(rest | {"posts/a.html": text.format("old", "wanted")})
+    assert importer.run("import", "posts").exit_code == 0
+    files = {"posts/a.html": text.format("old", "renamed"), "posts/c.html": text.format("new", "wanted")}
+    assert importer.run("import", files).stdout.endswith("1 new, 1 changed, 600 unchanged (new: 1 draft)\n")
+    files = {"posts/a.html": text.format("next", "wanted"), "posts/c.html": text.format("new", "moved")}
+    printed = importer.rejects(files)
+    assert "posts/c.html, slug 'moved'" in printed
+    assert "posts/a.html, slug 'wanted'" in printed
 
 
-def test_exported_file_name_is_the_slug_or_a_hash_of_the_id(articles, save, tmp_path):
+def test_exported_file_name_is_the_slug_or_a_hash_of_the_id(importer, save):
     names = ["menu", "caf\u00e9", "\u6f22" * 83, "\u00b2nd", "2026", "index", "a.b"]
     others = ["MENU", "cafe\u0301", "Con.x", "COM1", "..", "_index", "-a", "a:b", "\u6f22" * 84, "a\u200d", "x|y"]
     others += [f"article-{'0' * 64}", "\u1e9e" * 90]
     save(*(article_json(number, id=f"id-{number}", slug=slug) for number, slug in enumerate([*names, *others])))
-    assert articles("export", "--folder", tmp_path / "posts").exit_code == 0
-    hashes = [sha256(f"id-{len(names) + number}".encode()).hexdigest() for number in range(len(others))]
-    expected = {f"{name}.html" for name in (*names, *(f"article-{digest}" for digest in hashes))}
-    assert {path.name for path in (tmp_path / "posts").iterdir()} - expected == set()
-    count = len(expected)
-    assert articles("import", tmp_path / "posts").stdout == f"0 new, 0 changed, {count} unchanged\n"
+    assert importer.run("export", "--folder", "posts").exit_code == 0
+    names += [
+        f"article-{sha256(f'id-{number}'.encode()).hexdigest()}"
+        for number in range(len(names), len(names) + len(others))
+    ]
+    assert {path.stem for path in (importer.folder / "posts").iterdir()} == set(names)
+    assert importer.run("import", "posts").stdout == f"0 new, 0 changed, {len(names)} unchanged\n"
 
 
-def test_export_folder_must_be_new_or_empty(articles, save, tmp_path):
+def test_export_folder_must_be_new_or_empty(importer, save):
     save(article_json(1))
-    (tmp_path / "posts" / ".git").mkdir(parents=True)
-    assert articles("export", "nowhere", "--folder", tmp_path / "posts").exit_code == 1
-    assert articles("export", "--folder", tmp_path / "posts").stderr == f"Wrote 1 article to {tmp_path / 'posts'}.\n"
-    (tmp_path / "hidden" / ".obsidian").mkdir(parents=True)
-    for folder in ("posts", "hidden"):
-        rejected = articles("export", "--folder", tmp_path / folder)
-        assert (rejected.exit_code, str(tmp_path / folder) in rejected.stderr) == (2, True)
-    (tmp_path / "file").touch()
-    assert articles("export", "--folder", tmp_path / "file").exit_code == 2
-    below = articles("export", "--folder", tmp_path / "file" / "posts")
-    folder = tmp_path / "file" / "posts"
-    assert (below.exit_code, below.stderr.count("\n")) == (1, 1)
-    assert f"{folder} cannot be" in below.stderr
+    importer.write({"posts/.git/config": "", "hidden/.obsidian/x": "", "file": ""})
+    assert importer.run("export", "nowhere", "--folder", "posts").exit_code == 1
+    assert importer.run("export", "--folder", "posts").exit_code == 0
+    for folder, exit_code in (("posts", 2), ("hidden", 2), ("file", 2), ("file/posts", 1)):
+        result = importer.run("export", "--folder", folder)
+        assert (result.exit_code, folder in result.stderr) == (exit_code, True)

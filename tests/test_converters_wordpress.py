@@ -7,42 +7,13 @@ import tracemalloc
 from datetime import UTC
 
 import pytest
-from helpers import PROJECT, minimal_json
-from importer import read_data
+from helpers import PROJECT
+from importer import FOOD, PICTURE, SITE, read_data, wordpress
 
 from converters.records import SourceOptions
 from converters.wordpress import read_wordpress
 
-SITE = "https://blog.example.com"
-DATES = {"post_date_gmt": "2026-01-31 09:30:00", "post_modified_gmt": "2026-01-31 09:30:00"}
-PICTURE = {"post_type": "attachment", "post_id": 30, "attachment_url": f"{SITE}/30.jpg"}
-FOOD = "<wp:category><wp:term_id>7</wp:term_id><wp:cat_name>Food &amp; Drink</wp:cat_name></wp:category>"
-PLAIN_TAGS = {"content": "content:encoded", "title": "title", "link": "link"}
 READ_OPTIONS = SourceOptions("", UTC)
-
-
-def wordpress(*posts):
-    """Return an export of posts (post-1, post-2 and so on), given as dictionaries of elements.
-
-    `meta` is a dictionary of custom fields, and `raw` is XML.
-    """
-    text = read_data("wordpress.xml").partition("\t<item>")[0] + FOOD
-    for number, post in enumerate(posts, start=1):
-        item = {
-            "post_id": number,
-            "post_name": f"post-{number}",
-            "post_type": "post",
-            "status": "publish",
-            "title": "A",
-        }
-        item |= DATES | post
-        text += f"<item>{item.pop('raw', '')}"
-        for key, value in item.pop("meta", {}).items():
-            text += f"<wp:postmeta><wp:meta_key>{key}</wp:meta_key><wp:meta_value>{value}</wp:meta_value></wp:postmeta>"
-        for name, value in item.items():
-            text += f"<{(tag := PLAIN_TAGS.get(name, f'wp:{name}'))}><![CDATA[{value}]]></{tag}>"
-        text += "</item>"
-    return f"{text}</channel></rss>"
 
 
 @pytest.fixture
@@ -199,36 +170,6 @@ def test_unused_data_is_reported(imports, importer):
 # Blogs
 
 
-def blog(url, *posts):
-    """Return the export of a blog, with its URL in the titles."""
-    return wordpress(*({"title": f"Hello {url}"} | post for post in posts)).replace(SITE, url)
-
-
-POEMS, NEWS = "https://poems.example", "https://news.example/blog/"
-
-
-def test_post_keeps_its_identity_after_a_slug_change(importer):
-    for slugs, printed in ((["menu", "b"], "2 new"), (["menu-2025", "menu"], "0 new, 2 changed")):
-        export = wordpress(*({"post_name": slug, "title": slug} for slug in slugs))
-        assert printed in importer.run("import", {"export.xml": export}).stdout
-        assert importer.values("id") == {
-            slug: f"wordpress-blog.example.com-{n}" for n, slug in enumerate(slugs, start=1)
-        }
-
-
-def test_second_blog_cannot_take_a_slug_of_the_first(importer):
-    importer.imports({"1.xml": blog(POEMS, {}, {})})
-    printed = importer.rejects({"2.xml": blog(NEWS, {})})
-    assert re.search("2.xml, post 1 .*'post-1'", printed)
-
-
-def test_articles_stored_by_1_2_1_keep_their_ids(importer, save):
-    save(minimal_json(1, id="wordpress-1", slug="post-1", title="Old"))
-    importer.imports({"1.xml": blog(POEMS, {}), "2.xml": blog(NEWS, {"post_name": "hello"})})
-    assert importer.values("id") == {"post-1": "wordpress-1", "hello": "wordpress-news.example-blog-1"}
-    assert importer.values("title")["post-1"] == f"Hello {POEMS}"
-
-
 @pytest.mark.parametrize(
     ("url", "name"),
     [
@@ -239,19 +180,18 @@ def test_articles_stored_by_1_2_1_keep_their_ids(importer, save):
     ],
 )
 def test_ids_contain_the_blog(importer, url, name):
-    importer.imports({"export.xml": blog(url, {})}, "--site", "https://new.example")
+    importer.imports({"export.xml": wordpress({}, site=url)}, "--site", "https://new.example")
     assert importer.only()["id"] == f"wordpress-{name}-1"
 
 
 def test_ids_of_long_blog_urls_are_short_and_unique(importer):
-    urls = [f"https://{'long' * 20}.example/{n}" for n in range(2)]
-    importer.imports(
-        {f"{n}.xml": blog(url, {"post_name": f"a{n}"}, {"post_name": f"b{n}"}) for n, url in enumerate(urls)}
-    )
+    urls = [f"https://{'long' * 20}.example/{n}" for n in "ab"]
+    posts = ([{"post_name": f"{n}1"}, {"post_name": f"{n}2"}] for n in "ab")
+    importer.imports({f"{n}.xml": wordpress(*next(posts), site=url) for n, url in zip("ab", urls, strict=True)})
     ids = importer.values("id")
     assert len(set(ids.values())) == 4
     assert max(map(len, ids.values())) <= 64
-    assert ids["a0"].removesuffix("-1") == ids["b0"].removesuffix("-2")
+    assert ids["a1"].removesuffix("-1") == ids["a2"].removesuffix("-2")
 
 
 def test_export_without_a_blog_url_has_no_ids(importer):
@@ -261,13 +201,13 @@ def test_export_without_a_blog_url_has_no_ids(importer):
 
 @pytest.mark.parametrize(
     ("link", "site", "is_moved"),
-    [("/2026/", "https://new.example", True), ("/?p=3", POEMS, True), ("/caf%C3%A9/", POEMS, False)],
+    [("/2026/", "https://new.example", True), ("/?p=3", SITE, True), ("/caf%C3%A9/", SITE, False)],
 )
 def test_redirects_start_at_links_that_change(importer, link, site, is_moved):
-    export = blog(POEMS, {"post_name": "caf%c3%a9", "link": POEMS + link})
+    export = wordpress({"post_name": "caf%c3%a9", "link": SITE + link})
     importer.run("import", {"export.xml": export}, "--redirects", "new.csv", "--site", site)
     rows = (importer.folder / "new.csv").read_text().splitlines()
-    assert rows[1:] == [f"{POEMS}{link},café"] * is_moved
+    assert rows[1:] == [f"{SITE}{link},café"] * is_moved
 
 
 @pytest.mark.parametrize("order", [("1.xml", "2.xml"), ("2.xml", "1.xml")])
@@ -282,7 +222,7 @@ def test_files_of_one_blog_are_one_export_in_any_order(importer, order):
 
 
 def test_files_of_two_blogs_are_two_exports(importer):
-    other = blog(POEMS, {"post_name": "b", "meta": {"_thumbnail_id": "30"}})
+    other = wordpress({"meta": {"_thumbnail_id": "30"}}, site="https://other.example")
     assert "Featured images" in importer.imports({"1.xml": wordpress(PICTURE), "2.xml": other})
     assert importer.only()["bannerUrl"] == ""
 
@@ -330,7 +270,7 @@ def test_patterns_that_expand_exponentially_are_an_error(importer, count, text):
     start = time.process_time()
     (line,) = importer.rejects({"export.xml": wordpress({"content": REFERENCE.format(100)}, *patterns)}).splitlines()
     assert line.startswith("export.xml, post 1 'A': Its synced patterns")
-    assert time.process_time() - start < 5
+    assert time.process_time() - start < 10
 
 
 def test_footnotes_are_inserted_at_their_block(imports, importer):

@@ -1,193 +1,145 @@
 """Matching imported articles with stored ones: ids of WordPress and Ghost, slugs, other origins; redirects."""
 
-from datetime import timedelta
+import os
+import re
 
 import pytest
-from helpers import PAST, article_json, import_articles, iso, minimal_json
-from sqlalchemy import select
+from helpers import minimal_json
+from importer import ghost, post, wordpress
 
-from converters.records import SourceArticle
-from models import Customer, db
-from storage.engine import release_connection, write_transaction
-from transfer.redirects import create_redirects
-from transfer.report import ImportFailedError, ImportReport
-from transfer.writer import save_articles
-
-GHOST = "63f0b1c2d3e4f5a6b7c8d90{}"
+A, B = "https://a.example", "https://b.example"
+GHOST = f"{1:024}"
 
 
-@pytest.fixture
-def imports(app, key):
-    """Import converted articles for Acme; return the numbers of new, changed and unchanged ones, and the report."""
-
-    def imports(*articles, **options):
-        report = ImportReport()
-        with app.app_context():
-            try:
-                with write_transaction():
-                    owner = db.session.scalar(select(Customer))
-                    counts = save_articles(owner, articles, report, **options)
-            finally:
-                release_connection()
-        return (counts["new"], counts["changed"], counts["unchanged"]), " ".join(report.lines())
-
-    return imports
+def summary(importer, *arguments):
+    """Import; return the numbers of new, changed and unchanged articles, and the report."""
+    result = importer.run("import", *arguments)
+    assert result.exit_code == 0, result.stderr
+    numbers = re.findall(r"(\d+) (?:new|changed|unchanged)\b(?!:)", result.stdout.splitlines()[-1])
+    return tuple(map(int, numbers[:3])), result.stderr
 
 
-@pytest.fixture
-def ids(sql):
-    """Return a function that returns all ids by slug."""
-    return lambda: dict(sql("SELECT slug, id FROM article"))
+def test_post_keeps_its_identity_after_a_slug_change(importer):
+    importer.imports({"a.xml": wordpress({"post_name": "menu"}, {"post_name": "b"}, site=A)})
+    export = wordpress({"post_name": "menu-2025"}, {"post_name": "menu"}, site=A)
+    assert summary(importer, {"a.xml": export})[0] == (0, 2, 0)
+    assert importer.values("id") == {"menu-2025": "wordpress-a.example-1", "menu": "wordpress-a.example-2"}
 
 
-def wordpress(blog, number, slug, title="Post", **fields):
-    fields = {"id": f"wordpress-{blog}-{number}", "slug": slug, "title": title, "contentHtml": "<p>Text</p>"} | fields
-    where, former = f"{blog}.xml, post {number}", f"wordpress-{number}"
-    old = [f"https://{blog}/{slug}"]
-    return SourceArticle(where, {"publishedAt": iso(PAST)} | fields, has_own_id=True, former_id=former, old_urls=old)
-
-
-def ghost(number, slug, **fields):
-    article = wordpress("ghost", number, slug, **fields)
-    article.fields["id"], article.former_id = GHOST.format(number), ""
-    return article
-
-
-def markdown(slug, **fields):
-    return SourceArticle(f"{slug}.md", {"slug": slug, "title": "File", "contentHtml": "<p>Text</p>"} | fields)
-
-
-@pytest.mark.parametrize("together", [True, False])
-def test_second_blog_never_overwrites_the_first(imports, ids, together):
-    first = [wordpress("a.example", 1, "hello-world", "A poem"), wordpress("a.example", 2, "a")]
-    second = [wordpress("b.example", 2, "b"), wordpress("b.example", 1, "hello-world", "Hello world!")]
-    if not together:
-        assert imports(*first)[0] == (2, 0, 0)
-    with pytest.raises(ImportFailedError, match=r"b.example.xml, post 1, slug 'hello-world'.*a.example"):
-        imports(*(first if together else []), *second)
-    assert imports(*first)[0] == ((2, 0, 0) if together else (0, 0, 2))
-    assert imports(second[0])[0] == (1, 0, 0)
-    assert ids()["hello-world"] == "wordpress-a.example-1"
+def test_second_blog_never_overwrites_the_first(importer):
+    first, second = wordpress({"title": "A poem"}, {}, site=A), wordpress({}, {"post_name": "b"}, site=B)
+    printed = importer.rejects({"a.xml": first, "b.xml": second})
+    assert re.search("b.xml, post 1 .*'post-1'.*a.xml, post 1 ", printed)
+    importer.imports("a.xml")
+    assert re.search("b.xml, post 1 .*'post-1'.*A poem.*wordpress-a.example-1", importer.rejects("b.xml"))
+    assert importer.values("title")["post-1"] == "A poem"
 
 
 @pytest.mark.parametrize(
-    ("stored", "changed", "is_same"),
+    ("stored", "date", "is_same"),
     [
-        ("wordpress-7", {}, True),
-        ("wordpress-7", {"publishedAt": iso(PAST - timedelta(days=1))}, False),
-        ("wordpress-8", {}, False),
-        (GHOST.format(1), {}, False),
-        ("7", {}, False),
+        ("wordpress-600", "2026-01-31T09:30:00Z", True),
+        ("wordpress-600", "2026-01-30T09:30:00Z", False),
+        ("wordpress-601", "2026-01-31T09:30:00Z", False),
+        (GHOST, "2026-01-31T09:30:00Z", False),
+        ("600", "2026-01-31T09:30:00Z", False),
     ],
 )
-def test_article_of_1_2_1_matches_by_number_slug_and_date(imports, save, ids, stored, changed, is_same):
-    save(minimal_json(1, id=stored, slug="menu", title="Old", publishedAt=iso(PAST)))
-    rest = [wordpress("a.example", number, f"slug-{number}") for number in range(100, 700)]
-    export = [*rest, wordpress("a.example", 7, "menu", "New", **changed)]
+def test_article_of_1_2_1_matches_by_number_slug_and_date(importer, save, stored, date, is_same):
+    save(minimal_json(1, id=stored, slug="post-600", title="Old", publishedAt=date))
+    export = {"a.xml": wordpress(*[{"content": "New"}] * 600, site=A)}
     if is_same:
-        assert imports(*export) == ((600, 1, 0), "")
-        assert imports(*export) == ((0, 0, 601), "")
-        assert ids()["menu"] == stored
+        assert summary(importer, export) == ((599, 1, 0), "")
+        assert summary(importer, export) == ((0, 0, 600), "")
+        assert importer.values("id")["post-600"] == stored
     else:
-        with pytest.raises(
-            ImportFailedError, match=rf"post 7, slug 'menu'.*Old.*{stored}.*[Rr]ename or delete.*customer"
-        ):
-            imports(*export)
-        assert ids() == {"menu": stored}
+        printed = importer.rejects(export)
+        assert re.search(rf"post 600 .*'post-600'.*Old.*{stored}.*articles delete.*--customer", printed)
 
 
-def test_same_content_from_another_origin_is_unchanged(imports, ids):
-    assert imports(ghost(1, "menu"))[0] == (1, 0, 0)
-    assert imports(wordpress("a.example", 5, "menu", views=9)) == ((0, 0, 1), "")
-    assert imports(wordpress("a.example", 5, "menu"), unpublish_missing=True) == ((0, 0, 1), "")
-    assert ids() == {"menu": GHOST.format(1)}
+def test_same_content_from_another_origin_is_unchanged(importer):
+    importer.imports(ghost({"slug": "menu"}))
+    export = {"a.xml": wordpress({"post_name": "menu", "content": "Text"}, site=A)}
+    assert summary(importer, export) == ((0, 0, 1), "")
+    assert summary(importer, export, "--unpublish-missing") == ((0, 0, 1), "")
+    assert importer.values("id") == {"menu": f"{0:024}"}
 
 
 @pytest.mark.parametrize("distance", [0, 600])
 @pytest.mark.parametrize("order", [1, -1])
-def test_new_post_with_a_freed_slug_replaces_the_old_one(imports, ids, distance, order):
+def test_new_post_with_a_freed_slug_replaces_the_old_one(importer, distance, order):
     """Deleting or renaming a post frees its slug for another post of the same blog."""
-    imports(wordpress("a.example", 1, "deleted"), wordpress("a.example", 2, "renamed"))
-    rest = [wordpress("a.example", number, f"slug-{number}") for number in range(100, 100 + distance)]
-    again = [wordpress("a.example", 11, "deleted", "New"), wordpress("a.example", 12, "renamed", "New")]
-    export = [*again, *rest, wordpress("a.example", 2, "moved")][::order]
-    counts, report = imports(*export)
+    importer.imports({"a.xml": wordpress({"post_name": "deleted"}, {"post_name": "renamed"}, site=A)})
+    posts = [
+        {"post_id": 11, "post_name": "deleted", "title": "New"},
+        {"post_id": 12, "post_name": "renamed", "title": "New"},
+    ]
+    posts += [{"post_id": number, "post_name": f"slug-{number}"} for number in range(100, 100 + distance)]
+    export = {"a.xml": wordpress(*[*posts, {"post_id": 2, "post_name": "moved"}][::order], site=A)}
+    counts, report = summary(importer, export)
     assert counts == (1 + distance, 2, 0)
-    assert "Replaced" in report
-    assert "deleted" in report
-    assert imports(*export) == ((0, 0, 3 + distance), "")
-    assert [ids()[slug].rpartition("-")[2] for slug in ("deleted", "moved", "renamed")] == ["1", "2", "12"]
+    assert re.search("Replaced.*deleted", report)
+    assert summary(importer, export) == ((0, 0, 3 + distance), "")
+    ids = importer.values("id")
+    assert [ids[slug].rpartition("-")[2] for slug in ("deleted", "moved", "renamed")] == ["1", "2", "12"]
 
 
-def test_slug_freed_by_the_same_import_is_available(imports, ids):
-    imports(ghost(1, "menu"))
-    assert imports(wordpress("a.example", 1, "menu"), ghost(1, "old-menu"))[0] == (1, 1, 0)
-    assert ids() == {"menu": "wordpress-a.example-1", "old-menu": GHOST.format(1)}
+def test_slug_freed_by_the_same_import_is_available(importer):
+    importer.imports(ghost({"slug": "menu"}))
+    files = {"a.xml": wordpress({"post_name": "menu"}, site=A)} | ghost({"slug": "old-menu"})
+    assert summary(importer, files)[0] == (1, 1, 0)
+    assert importer.values("id") == {"menu": "wordpress-a.example-1", "old-menu": f"{0:024}"}
 
 
-def test_renamed_post_cannot_take_the_slug_of_another_origin(imports, save):
-    save(article_json(1, slug="menu"))
-    imports(wordpress("a.example", 1, "soup"))
-    with pytest.raises(ImportFailedError, match=r"id-0001.*[Rr]ename or delete"):
-        imports(wordpress("a.example", 1, "menu"))
+@pytest.mark.parametrize("files", [{"a.xml": wordpress({"post_name": "menu"}, site=A)}, ghost({"slug": "menu"})])
+def test_renamed_post_cannot_take_the_slug_of_another_origin(importer, save, files):
+    save(minimal_json(1, slug="menu"))
+    importer.imports({"a.xml": wordpress({"post_name": "soup"}, site=A)} | ghost({}))
+    assert re.search("id-0001.*articles delete", importer.rejects(files))
 
 
-def test_files_match_by_slug_and_report_replaced_posts(imports, ids):
-    imports(wordpress("a.example", 1, "menu"), markdown("soup"))
-    counts, report = imports(markdown("menu"), markdown("soup", title="New"))
-    assert counts == (0, 2, 0)
-    assert "menu" in report
-    assert "soup" not in report
-    assert imports(markdown("menu"), markdown("soup", title="New")) == ((0, 0, 2), "")
-    assert ids()["menu"] == "wordpress-a.example-1"
+def test_files_match_by_slug_and_report_replaced_posts(importer):
+    importer.imports({"a.xml": wordpress({"post_name": "menu"}, site=A), "soup.md": post()})
+    files = {"menu.md": post(), "soup.md": post("", "New")}
+    counts, report = summary(importer, files)
+    assert (counts, "menu" in report, "soup" in report) == ((0, 2, 0), True, False)
+    assert summary(importer, files) == ((0, 0, 2), "")
+    assert importer.values("id")["menu"] == "wordpress-a.example-1"
 
 
 # Old URLs
 
 
-@pytest.fixture
-def run_import(app, key):
-    """Run `flask articles import` for one article with these fields."""
-    return lambda *options, **fields: import_articles(app, minimal_json(1, **fields), options=options)
+ARTICLE = {"a.md": post("aliases: ['/one,two/', /old]")}
 
 
-def test_redirects_cover_new_and_unchanged_articles(imports, tmp_path):
-    imports(wordpress("a.example", 1, "a"))
-    posts = wordpress("a.example", 1, "a"), wordpress("a.example", 2, "x")
-    posts[1].old_urls = ["/one,two/", "/x"]
-    file = tmp_path / "redirects.csv"
-    with create_redirects(file) as redirects:
-        imports(*posts, redirects=redirects)
-        redirects.save()
-    assert file.read_text() == 'old_url,slug\nhttps://a.example/a,a\n"/one,two/",x\n/x,x\n'
+def test_redirects_cover_new_and_unchanged_articles(importer, tmp_path):
+    importer.imports(ARTICLE)
+    importer.run("import", ARTICLE | {"b.md": post("url: /b.html")}, "--redirects", "new.csv")
+    assert (tmp_path / "new.csv").read_text() == 'old_url,slug\n"/one,two/",a\n/old,a\n/b.html,b\n'
     assert list(tmp_path.glob(".*")) == []
 
 
-@pytest.mark.parametrize(
-    ("options", "article", "exit_code", "is_written"),
-    [([], {}, 0, True), (["--dry-run"], {}, 0, False), ([], {"title": 1}, 1, False)],
-)
-def test_redirects_are_only_written_by_successful_imports(
-    run_import, tmp_path, options, article, exit_code, is_written
-):
-    file = tmp_path / "redirects.csv"
-    result = run_import("--redirects", file, *options, **article)
-    assert (result.exit_code, file.exists()) == (exit_code, is_written)
-    assert list(tmp_path.glob(".*")) == []
+def test_redirects_are_only_written_by_successful_imports(importer, tmp_path):
+    importer.rejects({"a.md": post("views: x")}, "--redirects", "new.csv")
+    assert importer.run("import", ARTICLE, "--redirects", "new.csv", "--dry-run").exit_code == 0
+    assert [*tmp_path.glob("new.csv"), *tmp_path.glob(".*")] == []
 
 
-def test_import_is_rolled_back_if_the_redirects_file_appears(run_import, tmp_path, sql, monkeypatch):
-    file = tmp_path / "new.csv"
-    monkeypatch.setattr("transfer.writer.ArticleWriter.reject_taken_slugs", lambda _: file.write_text("precious"))
-    result = run_import("--redirects", file)
+def test_import_is_rolled_back_if_the_redirects_file_appears(importer, tmp_path, monkeypatch):
+    def link(path, target, link=os.link):
+        target.write_text("precious")
+        link(path, target)
+
+    monkeypatch.setattr(os, "link", link)
+    result = importer.run("import", ARTICLE, "--redirects", "new.csv")
     assert (result.exit_code, "new.csv" in result.stderr, ".tmp" in result.stderr) == (1, True, False)
-    assert (file.read_text(), sql("SELECT * FROM article")) == ("precious", [])
+    assert ((tmp_path / "new.csv").read_text(), importer.states()) == ("precious", {})
 
 
-def test_redirects_need_a_new_file_in_an_existing_folder(run_import, tmp_path, sql):
+def test_redirects_need_a_new_file_in_an_existing_folder(importer, tmp_path):
     (tmp_path / "old.csv").write_text("precious")
-    existing, missing = (run_import("--redirects", tmp_path / name) for name in ("old.csv", "missing/new.csv"))
-    assert (existing.exit_code, "old.csv" in existing.stderr) == (2, True)
-    assert (missing.exit_code, missing.stderr.count("\n"), "missing/new.csv" in missing.stderr) == (1, 1, True)
-    assert (tmp_path / "old.csv").read_text() == "precious"
-    assert sql("SELECT * FROM article") == []
+    for name, exit_code in (("old.csv", 2), ("missing/new.csv", 1)):
+        result = importer.run("import", ARTICLE, "--redirects", name)
+        assert (result.exit_code, name in result.stderr) == (exit_code, True)
+    assert ((tmp_path / "old.csv").read_text(), importer.states()) == ("precious", {})
