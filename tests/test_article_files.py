@@ -67,9 +67,6 @@ keywords: [menu, "2026", "a: b"]
 publishedAt: 2026-03-01T07:00:00.000Z
 readTime: 1.5
 schemaMarkup: {"@context":"https://schema.org","@graph":[{"n":1.0,"m":1e22,"b":true,"x":null,"s":"1.0","t":"true"}]}
-status: published
-createdAt: 2026-03-01T07:00:00.000Z
-updatedAt: 2026-03-01T07:00:00.000Z
 views: 0
 ---
 <p>Text</p>
