@@ -54,16 +54,13 @@ def test_article_matches_by_id_or_slug(app, importer):
 
 def test_unused_fields_are_reported(importer):
     fields = "description: D\ncover: {src: /a.jpg, alt: Alt, credit: ''}\nimages: [/b.jpg]\nnoindex: 1\nempty:"
-    report = importer.imports({"a.md": post(f"categories: [X, Y, Z]\nexcerpt: E\n{fields}")}, "--site", SITE)
-    assert sorted(re.findall(r"([\w.]+) \(1\)", report)) == ["Y", "Z", "cover.alt", "excerpt", "images", "noindex"]
-    article = importer.only()
-    assert (article["category"], article["metaDesc"], article["bannerUrl"]) == ("X", "D", f"{SITE}/a.jpg")
-
-
-def test_report_names_the_field_that_was_used_instead(importer):
-    printed = importer.imports({"a.md": post("keywords: [a]\ntags: [b]\ncategory: X\ncategories: [Y]")})
-    assert "keywords instead of tags (1), category instead of categories (1)" in printed
-    assert importer.only()["keywords"] == ["a"]
+    fields += "\nexcerpt: E\ncategories: [X, Y, Z]\nkeywords: [a]\ntags: [b]"
+    report = importer.imports({"a.md": post(fields)}, "--site", SITE)
+    names = ["Y", "Z", "cover.alt", "excerpt", "images", "noindex", "tags"]
+    assert sorted(re.findall(r"([\w.]+) \(1\)", report)) == names
+    assert "keywords instead of tags (1)" in report
+    expected = {"category": "X", "metaDesc": "D", "bannerUrl": f"{SITE}/a.jpg", "keywords": ["a"]}
+    assert importer.only().items() >= expected.items()
 
 
 def test_many_unused_fields_are_counted(importer):
@@ -154,17 +151,13 @@ def test_article_without_a_date_is_a_draft_or_keeps_its_date(importer):
 
 
 def test_conflicting_dates_are_reported_and_a_future_one_wins(importer):
-    fields = {
-        "same": "date: 2026-01-02\npublished: Jan 2, 2026",
-        "other": "date: 2026-01-02\npublish_date: 2026-03-01",
-        "later": "date: 2024-01-02\npublished: 2050-01-01",
-    }
-    (line,) = importer.imports(
-        {f"a/{slug}.md": f"---\ntitle: A\n{fields[slug]}\n---\n" for slug in fields}
-    ).splitlines()
-    assert "published instead of date (1), publish_date instead of date (1): later, other" in line
-    days = {slug: date[:10] for slug, date in importer.values("publishedAt").items()}
-    assert days == {"same": "2026-01-02", "other": "2026-03-01", "later": "2050-01-01"}
+    dates = [("2026-01-02", "published: Jan 2, 2026"), ("2026-01-02", "publish_date: 2026-03-01")]
+    dates += [("2024-01-02", "published: 2050-01-01")]
+    files = {f"a/{n}.md": f"---\ntitle: A\ndate: {date}\n{other}\n---\n" for n, (date, other) in enumerate(dates)}
+    (line,) = importer.imports(files).splitlines()
+    assert "publish_date instead of date (1), published instead of date (1): 1, 2" in line
+    days = [date[:10] for date in importer.values("publishedAt").values()]
+    assert sorted(days) == ["2026-01-02", "2026-03-01", "2050-01-01"]
 
 
 def test_site_and_time_zone_default_to_the_settings(app, importer, monkeypatch):

@@ -37,17 +37,9 @@ def render(imports, importer):
 def test_posts_are_imported_with_their_fields(importer):
     printed = importer.imports(PROJECT / "tests/data/wordpress.xml", "--timezone", "Europe/Berlin")
     assert len(printed.splitlines()) < 12
-    names = (
-        "pages",
-        "trash",
-        "author",
-        "comments",
-        "latest-posts",
-        "description",
-        "gallery",
-    )  # description: a placeholder
-    for words in (*(f"{name} (1)" for name in names), "(1 attachment)", "password-protected (2)"):
-        assert words.replace("author (1)", "author (8)") in printed
+    for name in ("pages", "trash", "comments", "latest-posts", "description", "gallery"):
+        assert f"{name} (1)" in printed
+    assert all(words in printed for words in ("(1 attachment)", "author (8)", "password-protected (2)"))
     drafts = ["never-published-20", "for-friends", "private", "pending"]
     published = ["smørrebrød", "classic", "old"]
     states = {"scheduled": "scheduled"} | dict.fromkeys(drafts, "draft") | dict.fromkeys(published, "published")
@@ -69,11 +61,8 @@ def test_posts_are_imported_with_their_fields(importer):
     assert articles["smørrebrød"].items() >= expected.items()
     classic = articles["classic"]
     assert (classic["title"], classic["metaTitle"]) == ("Classic ]]> “quoted”", "Menu of March")
-    for html in (
-        "<p>The first paragraph<br />\ngoes on, with <em>emphasis</em> &amp; 1 < 2.",
-        "<PRE>\na\n\n    b\n</PRE>",
-    ):
-        assert html in classic["contentHtml"]
+    assert "<p>The first paragraph<br />\ngoes on, with <em>emphasis</em> &amp; 1 < 2." in classic["contentHtml"]
+    assert "<PRE>\na\n\n    b\n</PRE>" in classic["contentHtml"]
 
 
 def test_export_of_an_older_wordpress_is_imported(importer):
@@ -86,14 +75,9 @@ def test_export_of_an_older_wordpress_is_imported(importer):
 
 def test_untitled_drafts_are_imported_or_reported(imports, importer):
     draft = {"status": "draft", "title": "", "post_name": ""}
-    posts = (
-        draft | {"content": "One"},
-        draft | {"content": "Two"},
-        draft,
-        draft | {"title": "Menu"},
-        {"post_name": "menu"},
-    )
-    assert "drafts without a title and content (1): 3\n" in imports(*posts)
+    drafts = draft | {"content": "One"}, draft | {"content": "Two"}, draft, draft | {"title": "Menu"}
+    printed = imports(*drafts, {"post_name": "menu"})
+    assert "drafts without a title and content (1): 3\n" in printed
     assert importer.states() == dict.fromkeys(("no-title-1", "no-title-2", "menu-4"), "draft") | {"menu": "published"}
     assert importer.values("title")["no-title-1"] == "(no title)"
 
@@ -110,16 +94,16 @@ def test_tags_of_old_exports_are_imported(imports, importer):
     assert (importer.only()["category"], importer.only()["keywords"]) == ("News", ["tea"])
 
 
-@pytest.mark.parametrize(
-    "title",
-    [
-        {"_yoast_wpseo_title": "%%title%% %%page%% %%sep%% %%sitename%% &amp;amp; more"},
-        {"rank_math_title": "%title% %sep% %sitename% &amp;amp; more"},
-    ],
-)
-def test_seo_placeholders_and_primary_category_are_used(imports, importer, title):
+SEO_TITLES = [
+    ("_yoast_wpseo_title", "%%title%% %%page%% %%sep%% %%sitename%% &amp;amp; more"),
+    ("rank_math_title", "%title% %sep% %sitename% &amp;amp; more"),
+]
+
+
+@pytest.mark.parametrize(("name", "title"), SEO_TITLES)
+def test_seo_placeholders_and_primary_category_are_used(imports, importer, name, title):
     raw = '<category domain="category">News</category><category domain="category">Food &amp;amp; Drink</category>'
-    meta = {"_thumbnail_id": "30", "_yoast_wpseo_primary_category": "7"} | title
+    meta = {"_thumbnail_id": "30", "_yoast_wpseo_primary_category": "7", name: title}
     imports({"title": "Menu", "meta": meta, "raw": raw}, PICTURE)
     article = importer.only()
     assert (article["metaTitle"], article["category"]) == ("Menu - Café Blog & more", "Food & Drink")
