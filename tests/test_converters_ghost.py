@@ -68,17 +68,11 @@ def test_relative_urls_are_reported_once_without_a_site(importer):
 
 
 def test_unused_columns_are_reported(importer):
-    post = {
-        "featured": 1,
-        "canonical_url": "https://b.example",
-        "custom_excerpt": "Short",
-        "brand_new": "x",
-        "uuid": "u",
-    }
+    post = {"featured": 1, "canonical_url": "https://b.example", "custom_excerpt": "Short", "new": "x", "uuid": "u"}
     meta = {"post_id": f"{0:024}", "meta_description": "About", "og_title": "Social", "twitter_title": None}
     tags = {"tags": [{"id": "t", "name": "#hidden"}], "posts_tags": [{"post_id": f"{0:024}", "tag_id": "t"}]}
     printed = importer.imports(ghost(post, posts_meta=[meta], **tags))
-    for name in ("featured", "canonical_url", "custom_excerpt", "brand_new", "og_title", "tag #hidden"):
+    for name in ("featured", "canonical_url", "custom_excerpt", "new", "og_title", "tag #hidden"):
         assert f"{name} (1)" in printed
     assert not re.search("uuid|twitter_title", printed)
     assert importer.only()["metaDesc"] == "About"
