@@ -247,38 +247,23 @@ def test_field_that_hides_an_article_makes_it_a_draft(importer, field, shown, hi
 # Invalid values
 
 
-INVALID = {
-    "draft": ["falsch", "soon", "[true]"],
-    "published": ["vielleicht"],
-    "publish": ["2030-01-01"],
-    "isDraft": ["maybe"],
-    "live": ["nein"],
-    "public": ["non"],
-    "online": ["0.0"],
-    "status": ["Entwurf"],
-    "expiryDate": ["next year"],
-    "pubDate": ["Sun, 01 Mar 2026 08:00:00 +0100 tomorrow"],
-    "date": [
-        *("2026-03-01 08:00 CET", "2026-02-29", "03/01/2026", "Mon, 01 Mar 2026", "13:00 PM"),
-        *("2026-03-01 10-11", "2026-03-01 8 pm-10"),  # hours, not zones
-        "2026-03-29 02:30",  # nonexistent in Berlin
-    ],
-    "lastmod": ["{a: b}"],
-    "title": ["[a, b]"],
-    "description": ["{a: b}"],
-    "tags": ["{a: b}"],
-    "categories": ["[[a]]"],
-    "readTime": ["4 min"],
-    "views": ["1.000"],
-}
+INVALID = [
+    *("draft: falsch", "draft: soon", "draft: [true]", "published: vielleicht", "publish: 2030-01-01"),
+    *("isDraft: maybe", "live: nein", "public: non", "online: 0.0", "status: Entwurf", "expiryDate: next year"),
+    *("date: 2026-03-01 08:00 CET", "date: 2026-02-29", "date: 03/01/2026", "date: Mon, 01 Mar 2026"),
+    *("date: 13:00 PM", "date: 2026-03-01 10-11", "date: 2026-03-01 8 pm-10"),  # hours, not zones
+    "date: 2026-03-29 02:30",  # nonexistent in Berlin
+    *("pubDate: Sun, 01 Mar 2026 08:00:00 +0100 tomorrow", "lastmod: {a: b}", "title: [a, b]"),
+    *("description: {a: b}", "tags: {a: b}", "categories: [[a]]", "readTime: 4 min", "views: 1.000"),
+]
 
 
-@pytest.mark.parametrize(("field", "value"), [(field, value) for field in INVALID for value in INVALID[field]])
-def test_invalid_value_is_reported_with_its_field(importer, field, value):
-    title = "" if field == "title" else "title: A\n"
-    text = f"---\n{title}created: 2026-01-01\n{field}: {value}\n---\n"
+@pytest.mark.parametrize("field", INVALID)
+def test_invalid_value_is_reported_with_its_field(importer, field):
+    title = "" if field.startswith("title") else "title: A\n"
+    text = f"---\n{title}created: 2026-01-01\n{field}\n---\n"
     (line,) = importer.rejects({"a.md": text}, "--timezone", "Europe/Berlin").splitlines()
-    assert line.startswith(f"a.md, slug 'a': {field}: ")
+    assert line.startswith(f"a.md, slug 'a': {field.partition(' ')[0]} ")
 
 
 @pytest.mark.parametrize(

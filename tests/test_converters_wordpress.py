@@ -221,7 +221,8 @@ def test_synced_patterns_are_inserted(imports, importer):
         pattern(11, PARAGRAPH.format("Round") + REFERENCE.format(11)),
     )
     html = importer.values("contentHtml")
-    assert (re.findall("<p>(.*?)</p>", html["a"]), html["draft"]) == (["One", "Two", "Three"], "")
+    assert re.findall("<p>(.*?)</p>", html["a"]) == ["One", "Two", "Three"]
+    assert (html["draft"], html["cycle"]) == ("", "<p>Round</p>")
     assert re.search(r"Synced patterns that the export lacks[^(]*\(2\): cycle, missing", printed)
     assert re.search(r"not published: Pattern 10 \(1\): draft", printed)
     assert "Published without any content (2)" in printed
@@ -410,7 +411,7 @@ def test_code_stays_unchanged(render):
         ("</rss>", "</rss>\n<!-- 9 queries -->\n"),
     ],
 )
-def test_characters_invalid_in_xml_and_tags_in_titles_are_ignored(importer, before, after):
+def test_invalid_characters_and_tags_in_titles_are_ignored(importer, before, after):
     importer.imports({"export.xml": wordpress({"title": "Menu"}).replace(before, after, 1)})
     assert importer.only()["title"] == "Menu"
 
