@@ -7,8 +7,8 @@ from helpers import ENDPOINTS, LISTS, application, client_with_key
 
 ORIGIN = "https://www.example.com"
 ORIGINS = [ORIGIN, "http://localhost:3000", "http://[::1]:8080"]
-OTHER_ORIGINS = ["https://evil.example", "http://www.example.com", "https://www.example.com.evil.example"]
-OTHER_ORIGINS += ["https://wwwxexample.com", "null", "*", "http://1:80"]
+OTHER_ORIGINS = [None, "https://evil.example", "http://www.example.com", "https://www.example.com.evil.example", "null"]
+PREFLIGHT = {"Access-Control-Request-Method": "GET", "Access-Control-Request-Headers": "x-api-key,if-none-match"}
 
 
 @pytest.fixture
@@ -25,12 +25,9 @@ def cors_headers(response):
 def test_no_origin_is_allowed_by_default(client):
     for path in ENDPOINTS:
         response = client.get(path, headers={"Origin": ORIGIN})
-        assert response.status_code == 200
-        assert cors_headers(response) == {}
-        assert response.headers["Vary"] == "Accept-Encoding, x-api-key"
-    preflight = {"Origin": ORIGIN, "Access-Control-Request-Method": "GET"}
-    assert cors_headers(client.options(LISTS[0], headers=preflight)) == {}
-    assert client.options("/nowhere", headers=preflight).status_code == 404
+        assert (response.status_code, cors_headers(response)) == (200, {})
+    assert cors_headers(client.options(LISTS[0], headers={"Origin": ORIGIN, **PREFLIGHT})) == {}
+    assert client.options("/nowhere", headers={"Origin": ORIGIN, **PREFLIGHT}).status_code == 404
 
 
 @pytest.mark.parametrize(
@@ -44,52 +41,43 @@ def test_no_origin_is_allowed_by_default(client):
     ],
 )
 def test_only_allowed_origins_can_read_responses(cors_client, path, headers, status):
-    for origin in (*ORIGINS, *OTHER_ORIGINS, None):
+    for origin in (*ORIGINS, *OTHER_ORIGINS):
         response = cors_client.get(path, headers=headers | ({"Origin": origin} if origin else {}))
         assert response.status_code == status
         assert response.headers.get("Access-Control-Allow-Origin") == (origin if origin in ORIGINS else None)
-        if origin in ORIGINS:
-            assert response.headers["Access-Control-Expose-Headers"] == "ETag, Link, Retry-After"
-        if status in (200, 304):
-            assert response.headers["Vary"] == "Accept-Encoding, x-api-key, Origin"
+        assert ("ETag, Link, Retry-After" in cors_headers(response).values()) == (origin in ORIGINS)
+        assert response.headers["Vary"] == ("Accept-Encoding, x-api-key, " if status in (200, 304) else "") + "Origin"
 
 
 def test_preflight_succeeds_on_every_path_without_a_key(cors_client):
-    preflight = {"Access-Control-Request-Method": "GET", "Access-Control-Request-Headers": "x-api-key,if-none-match"}
     for path in (*ENDPOINTS, "/healthz", "/openapi.json", "/", "/nowhere", "/static/none", "/api/public/v2/articles"):
-        response = cors_client.options(path, headers={"Origin": ORIGIN, "x-api-key": "", **preflight})
+        response = cors_client.options(path, headers={"Origin": ORIGIN, "x-api-key": "", **PREFLIGHT})
         assert response.status_code == 200, path
         headers = cors_headers(response)
         assert headers["Access-Control-Allow-Origin"] == ORIGIN
         assert headers["Access-Control-Allow-Headers"] == "x-api-key, If-None-Match, Accept, Content-Type"
-        assert set(headers["Access-Control-Allow-Methods"].split(", ")) == {"GET", "HEAD"}
-        rejected = cors_client.options(path, headers={"Origin": "https://evil.example", **preflight})
-        assert cors_headers(rejected) == {}
+        assert headers["Access-Control-Allow-Methods"] == "GET, HEAD"
+        assert cors_headers(cors_client.options(path, headers={"Origin": OTHER_ORIGINS[1], **PREFLIGHT})) == {}
 
 
-def test_responses_have_security_headers(cors_client):
-    for path in (*ENDPOINTS, "/healthz", "/openapi.json", "/nowhere"):
-        response = cors_client.get(path)
-        assert response.headers["X-Content-Type-Options"] == "nosniff"
-        assert response.headers["Content-Security-Policy"] == "default-src 'none'; frame-ancestors 'none'"
+@pytest.mark.parametrize("path", [*ENDPOINTS, "/healthz", "/openapi.json", "/nowhere"])
+def test_responses_have_security_headers(client, path):
+    headers = client.get(path).headers
+    assert headers["X-Content-Type-Options"] == "nosniff"
+    assert headers["Content-Security-Policy"] == "default-src 'none'; frame-ancestors 'none'"
 
 
-def test_page_loads_only_the_services_own_files(cors_client):
-    response = cors_client.get("/", buffered=True)
-    assert response.content_type == "text/html; charset=utf-8"
+def test_page_loads_only_the_services_own_files(client):
+    response = client.get("/", buffered=True)
     (policy,) = response.headers.getlist("Content-Security-Policy")
     assert "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'" in policy
     assert "unsafe" not in policy
-    for name in ("page.css", "page.js"):
-        assert f'"static/page/{name}"' in response.get_data(as_text=True)
-        with cors_client.get(f"/static/page/{name}") as asset:
-            assert asset.status_code == 200
+    assert all(f'"static/page/page.{kind}"' in response.text for kind in ("css", "js"))
 
 
 def test_missing_slash_below_a_path_is_added(client):
     response = client.open(environ_overrides={"SCRIPT_NAME": "/content", "PATH_INFO": ""})
     assert response.status_code == 308
     assert urljoin("https://www.example.com/content", response.location) == "https://www.example.com/content/"
-    assert (
-        client.open(environ_overrides={"SCRIPT_NAME": "/content", "PATH_INFO": "/"}, buffered=True).status_code == 200
-    )
+    with_slash = client.open(environ_overrides={"SCRIPT_NAME": "/content", "PATH_INFO": "/"}, buffered=True)
+    assert with_slash.status_code == 200
