@@ -32,8 +32,7 @@ def stored_timestamps(sql, columns, table):
 )
 def test_timestamps_are_stored_in_utc_to_the_millisecond(client, save, sql, given, shown):
     save(article_json(1, publishedAt=given, createdAt=given, updatedAt=given))
-    (article,) = client.get(FULL).get_json()["data"]
-    assert article["publishedAt"] == shown
+    assert client.get(FULL).get_json()["data"][0]["publishedAt"] == shown
     columns = "published_at, created_at, updated_at"
     assert stored_timestamps(sql, columns, "article") == [datetime.fromisoformat(shown)] * 3
 
@@ -45,8 +44,8 @@ def test_command_timestamps_are_stored_to_the_millisecond(app, sql):
 
 
 @pytest.fixture
-def rejected(save, sql):
-    """Return a function that filters the assignments to article id-0001 that the table rejects."""
+def is_rejected(save, sql):
+    """Return a function that tells whether the table rejects an assignment to article id-0001."""
     save(article_json(1), article_json(2))
 
     def is_rejected(assignment):
@@ -56,7 +55,7 @@ def rejected(save, sql):
             return True
         return False
 
-    return lambda assignments: list(filter(is_rejected, assignments))
+    return is_rejected
 
 
 TEXT_COLUMNS = [c.name for c in Article.__table__.columns if isinstance(c.type, Text) and c.name != "status"]
@@ -79,25 +78,23 @@ ACCEPTED = [
 if POSTGRESQL:
     REJECTED += map(" = ".join, product(TIMESTAMP_COLUMNS, ("'infinity'", "'-infinity'")))
 else:
-    REJECTED += [f"{column} = x'41'" for column in TEXT_COLUMNS]
-    REJECTED += ["read_time = 9e999"]
+    REJECTED += [*(f"{column} = x'41'" for column in TEXT_COLUMNS), "read_time = 9e999"]
     BAD_TIMESTAMPS = [
         *("'yesterday'", "1700000000", "'2025-01-01T00:00:00Z'", "'2025-01-01 00:00:00+02:00'"),
-        *("'2025-02-30 00:00:00'", "'2025-01-01 00:00:00 '", "'2025-01-01 00:00:00.1 +00:00'"),
-        *("'2025-01-01 00:00:00Z'", "x'323032352d30312d30312030303a30303a3030'"),
+        *("'2025-02-30 00:00:00'", "'2025-01-01 00:00:00 '", "x'323032352d30312d30312030303a30303a3030'"),
     ]
     REJECTED += map(" = ".join, product(TIMESTAMP_COLUMNS, BAD_TIMESTAMPS))
     GOOD_TIMESTAMPS = "datetime('now')", "'2025-12-31 23:59:59'", "'2024-02-29 12:00:00.999'"
     ACCEPTED += map(" = ".join, product(TIMESTAMP_COLUMNS, GOOD_TIMESTAMPS))
 
 
-def test_table_rejects_values_no_endpoint_could_render(rejected):
-    assert rejected(REJECTED) == REJECTED
+def test_table_rejects_values_no_endpoint_could_render(is_rejected):
+    assert [assignment for assignment in REJECTED if not is_rejected(assignment)] == []
 
 
-def test_table_accepts_every_value_endpoints_can_render(rejected, client, sql):
+def test_table_accepts_every_value_endpoints_can_render(is_rejected, client, sql):
     for assignment in ACCEPTED:
-        assert rejected([assignment]) == []
+        assert not is_rejected(assignment), assignment
         sql("UPDATE article SET id = 'id-0001' WHERE slug <> 'slug-2'")
         totals = {len(client.get(path).get_json()["data"]) for path in ENDPOINTS}
         assert totals == {1 + ("draft" not in assignment)}, assignment

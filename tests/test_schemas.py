@@ -9,17 +9,12 @@ from marshmallow import ValidationError
 from schemas import ArticleImportSchema
 
 COMPLETE = EXAMPLE | {
-    "id": "a-1",
     "title": "Café",
     "slug": "cafe",
-    "bannerUrl": "https://www.example.com/a.jpg",
     "keywords": ["one", "zwei"],
-    "metaTitle": "Meta",
     "metaDesc": "",
     "publishedAt": "2026-01-31T10:30:00.123456+01:00",
-    "category": "News",
     "readTime": 2.5,
-    "contentHtml": "<p>Text</p>",
     "schemaMarkup": {"@context": "https://schema.org", "@graph": [{"name": "Ünï"}]},
     "status": "draft",
     "createdAt": "2026-01-31t09:30z",
@@ -51,51 +46,60 @@ def test_complete_article_is_accepted():
 def test_only_title_slug_and_content_are_required():
     required = {name: COMPLETE[name] for name in ("title", "slug", "contentHtml")}
     loaded = load(**required)
-    assert (loaded["title"], loaded["slug"], loaded["content_html"]) == ("Café", "cafe", "<p>Text</p>")
-    assert (loaded["banner_url"], loaded["category"], loaded["keywords"]) == ("", "", "[]")
-    assert load(**required | dict.fromkeys(COMPLETE.keys() - required.keys())) == load(**required)
-    for name in required:
-        assert errors_of(**{name: None}).keys() == {name}
+    defaults = {"banner_url": "", "category": "", "keywords": "[]"}
+    assert loaded == {"title": "Café", "slug": "cafe", "content_html": COMPLETE["contentHtml"]} | defaults
+    assert load(**required | dict.fromkeys(COMPLETE.keys() - required.keys())) == loaded
+    assert all(errors_of(**{name: None}).keys() == {name} for name in required)
+
+
+def markup(*graph):
+    return {"@context": "x", "@graph": [*graph]}
+
+
+def nested(levels):
+    return json.loads("[" * levels + "]" * levels)
 
 
 BAD_VALUES = {
-    "id": ["", "a b", "x" * 65, "a\u2003b", "a\n", 7, True, ["a"], "a\0b"],
-    "title": [7, ["Title"], {}, "a\0b", True],
+    "id": ["", "a b", "x" * 65, "a\u2003b", "a\n", 7, "a\0b"],
+    "title": [7, ["Title"], "a\0b", True],
     "slug": ["", "a b", "a/b", "a?b", "a#b", "x" * 201, "a\n", "a\u00a0b", 7, "a\0"],
     "bannerUrl": [
         *("ftp://example.com/a", "javascript:alert(1)", "/a.jpg", "https://", "http://[::1", "http://a b/", "x", 7),
         *("https:// example.com", "http://example.com:99999999/", "//example.com/a", "http://x/\n"),
     ],
-    "keywords": ["one, two", [1], [None], {"one": 1}, [["one"]], ["a\0b"], 7],
-    "metaTitle": [7, {}],
-    "metaDesc": [7, False],
-    "category": [7, ["News"]],
+    "keywords": ["one, two", [1], [None], {"one": 1}, ["a\0b"], 7],
+    "metaTitle": [7, "a\x1fb"],
+    "metaDesc": [False, "a\ufffeb"],
+    "category": [["News"], "a\0b"],
     "publishedAt": [
-        *("2026-01-31", "2026-01-31T09:30:00", "yesterday", "", 1769851800, "2026-02-30T09:30:00Z", True, {}),
+        *("2026-01-31", "2026-01-31T09:30:00", "", 1769851800, "2026-02-30T09:30:00Z", True, {}),
         *("2026-01-31T09:30:00+25:00", "0001-01-01T00:00:00+05:00", "9999-12-31T23:59:59-05:00"),
     ],
     "createdAt": ["31.1.2026"],
     "updatedAt": ["now"],
-    "readTime": ["3", -1, True, 1e6, [3], -0.001],
-    "contentHtml": [7, "a\0b", ["<p>"]],
+    "readTime": ["3", -1, True, 1e6, -0.001],
+    "contentHtml": [7, "a\0b"],
     "schemaMarkup": [
-        *("{}", [], {}, {"@context": "x"}, {"@graph": []}, {"@context": 1, "@graph": []}, 7),
-        *({"@context": "x", "@graph": {}}, {"@context": ["x"], "@graph": []}),
-        *({"@context": "x", "@graph": ["\\\0"]}, {"@context": "\0", "@graph": []}),
+        *("{}", [], {"@context": "x"}, {"@graph": []}, {"@context": 1, "@graph": []}, {"@context": "x", "@graph": {}}),
+        *(markup(node) for node in ("\\\0", nested(260), "</script>", {"</ScRiPt ": 1}, [{"a": {"b": ["a<!--b"]}}])),
+        {"@context": "\0", "@graph": []},
     ],
-    "status": ["Published", "scheduled", "", 1, True],
-    "views": ["7", -1, 1.5, 1.0, True, 2**53 + 1, 1e30],
+    "status": ["Published", "scheduled", "", 1],
+    "views": ["7", -1, 1.5, 1.0, True, 2**53 + 1],
     "colour": ["unknown field"],
     "Title": ["field names are case-sensitive"],
 }
 ODD_VALUES = {
     "id": ["x" * 64, "7", "ünï-é", "a/b?c#d"],
-    "slug": ["x" * 200, "東京", "a.b_c~d", "%20", "Ünï"],
+    "slug": ["x" * 200, "東京", "a.b_c~d", "%20"],
     "title": ["", " ", "<b>", "a\nb", "\U0001f600", "</script>"],
     "bannerUrl": ["", "http://localhost:8000/a", "HTTPS://MÜNCHEN.example/ü?q=<>#x", "http://[::1]/a", "http://u:p@h/"],
     "keywords": [[], [""], ["a", "a"]],
     "publishedAt": ["0001-01-01T00:00:00Z", "9999-12-31T23:59:59.999Z", "2026-W05-6T09:30:00Z"],
-    "readTime": [0, 0.5, 999_999.5, 3],
+    "readTime": [0, 0.5, 999_999.5],
+    "contentHtml": ["", "</script>", "<!--"],
+    "schemaMarkup": [markup(nested(240)), markup(1, -0.5, 1e100, True, None, "é\u2028<b>", {"ü": []}, "\\u0000")],
     "views": [0, 2**53],
 }
 
@@ -109,30 +113,6 @@ def test_invalid_value_is_rejected(field):
 @pytest.mark.parametrize("field", ODD_VALUES)
 def test_unusual_but_valid_value_is_accepted(field):
     for value in ODD_VALUES[field]:
-        load(**COMPLETE | {field: value})
-
-
-@pytest.mark.parametrize("text", ["</script>", "</ScRiPt ", "a<!--b"])
-def test_schema_markup_cannot_end_a_script_element(text):
-    for graph in ([text], [{text: 1}], [[{"a": {"b": [text]}}]]):
-        (reason,) = errors_of(schemaMarkup={"@context": "x", "@graph": graph})["schemaMarkup"]
-        assert "</script" in reason
-        assert "break out" in reason
-    load(**COMPLETE | {"contentHtml": text, "title": text})
-
-
-def test_deeply_nested_schema_markup_is_rejected():
-    graph = []
-    for _ in range(240):
-        graph = [graph]
-    markup = {"@context": "x", "@graph": graph}
-    assert json.loads(load(**COMPLETE | {"schemaMarkup": markup})["schema_markup"]) == markup
-    for _ in range(20):
-        graph = [graph]
-    assert "nested" in errors_of(schemaMarkup=markup | {"@graph": graph})["schemaMarkup"][0]
-
-
-def test_schema_markup_keeps_numbers_and_text_exactly():
-    graph = [1, -0.5, 1e100, True, None, "é\u2028", 2**53, {"ü": []}, "\\u0000"]
-    loaded = load(**COMPLETE | {"schemaMarkup": {"@context": "x", "@graph": graph}})
-    assert json.loads(loaded["schema_markup"])["@graph"] == graph
+        loaded = load(**COMPLETE | {field: value})
+        if field == "schemaMarkup":
+            assert json.loads(loaded["schema_markup"]) == value
