@@ -40,7 +40,7 @@ def test_responses_are_private_and_revalidated(client, large, path, headers):
     assert response.headers["ETag"].startswith('"')
 
 
-GZIP = "gzip", "x-gzip", "br, gzip;q=0.8, *;q=0.1", "GZIP", "*", "identity;q=0.5, gzip"
+GZIP = "gzip", "X-GZip", "br, gzip;q=0.8, *;q=0.1", "GZIP", "*", "identity;q=0.5, gzip"
 NOT_GZIP = "", "identity", "br", "gzip;q=0", "identity, gzip;q=0.5", "nonsense;;q=x", "*;q=0"
 
 
