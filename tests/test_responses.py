@@ -57,11 +57,9 @@ def test_small_response_is_not_compressed(client):
 
 @pytest.mark.parametrize("path", [*ENDPOINTS, "/healthz", "/openapi.json"])
 def test_head_is_get_without_the_body(client, path):
-    head, got = client.head(path), client.get(path)
+    head = client.head(path)
     assert (head.status_code, head.data) == (200, b"")
-    assert dict(head.headers) == dict(got.headers)
-    if "ETag" in head.headers:
-        assert client.head(path, headers={"If-None-Match": got.headers["ETag"]}).status_code == 304
+    assert dict(head.headers) == dict(client.get(path).headers)
 
 
 @pytest.mark.parametrize("path", [*ENDPOINTS, "/healthz"])

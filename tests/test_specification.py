@@ -209,11 +209,11 @@ def check_responses(service, library, sent):
                 assert (status, body) == (200, json.dumps(expected, ensure_ascii=False, separators=(",", ":")))
 
 
-def large_library(chance):
-    """Return 1,500 articles, most of them published, with many ties in every sort field."""
+def test_every_page_of_a_large_list_matches_the_model(service):
+    """Of 1,500 articles, most of them published, with many ties in every sort field."""
+    chance = random.Random(7)
     titles = ("Café in Łódź", "CAFE", "café, naïve", "Straße", "STRASSE", "Ωmega", "ωμέγα", "東京の本", "한국 음식")
-    scheduled = iso(datetime.now(UTC) + timedelta(days=1))
-    return [
+    library = [
         EXAMPLE
         | article_json(
             number,
@@ -222,25 +222,21 @@ def large_library(chance):
             title=chance.choice(titles),
             slug=f"{chance.choice(('tea', 'Té', '茶'))}-{number}",
             status=chance.choice(["published"] * 18 + ["draft"]),
-            publishedAt=chance.choice([iso(PAST + timedelta(days=number % 3))] * 18 + [scheduled]),
+            publishedAt=chance.choice([iso(PAST + timedelta(days=number % 3))] * 18 + ["2099-01-01T00:00:00.000Z"]),
             createdAt=iso(PAST - timedelta(days=chance.randrange(3))),
             views=chance.randrange(4),
             readTime=2.5,
         )
         for number in range(1500)
     ]
-
-
-def test_every_page_of_a_large_list_matches_the_model(service):
-    chance = random.Random(7)
     sent = [(path, []) for path in ENDPOINTS]
     sent += [(LISTS[1], [("category", "News"), ("keyword", "two"), ("q", "té"), ("skip", "30")])]
     sent += [(FULL, [("slug", f"{word}-{number}")]) for word in ("tea", "Té", "茶") for number in range(9)]
     searches = ("", "cafe", "STRASSE", "te 1", "茶 京", "ωμεγα", "한", "nothing", "%", "e_")
     for order_by, order, q in product(ALLOWED["orderBy"], ALLOWED["order"], searches):
-        page = [("take", str(chance.randint(1, 100))), ("skip", str(chance.randrange(1200 if not q else 200)))]
+        page = [("take", str(chance.randint(1, 100))), ("skip", str(chance.randrange(200 if q else 1200)))]
         sent.append((chance.choice(LISTS), [*page, ("orderBy", order_by), ("order", order), ("q", q)]))
-    check_responses(service, large_library(chance), sent)
+    check_responses(service, library, sent)
 
 
 EXAMPLES = {

@@ -45,9 +45,8 @@ def test_validator_and_linters_find_no_problems(document, run_lines, tmp_path):
 
 def test_schemathesis_finds_no_deviating_response(save, run_lines, key):
     save(*(article_json(number, title=f"Café {number}") for number in range(30)))
-    options = "--checks all --seed 1 --max-examples 300 --generation-database none"
-    base = "http://127.0.0.1:8000"
-    run_lines(f"schemathesis run {base}/openapi.json --url {base} --header 'x-api-key: {key}' {options}")
+    options = f"--header 'x-api-key: {key}' --checks all --seed 1 --max-examples 300 --generation-database none"
+    run_lines(f"schemathesis run http://127.0.0.1:8000/openapi.json --url http://127.0.0.1:8000 {options}")
 
 
 @pytest.mark.parametrize(("language", "section_title"), [("typescript", "TypeScript"), ("python", "Python")])
@@ -62,14 +61,10 @@ def test_typed_client_reads_every_article_twice(save, server, sql, run_lines, tm
     (commands,) = blocks(section(read_page("examples/clients/README"), section_title), "sh")
     *prepare, run = re.sub("^(export|pip install) .*\n", "", commands, flags=re.MULTILINE).splitlines()
     run_lines("\n".join(["set -e", *prepare]))
-    assert "invalid_key: The API key in the x-api-key header is not valid." in run_lines(
-        f"! ARTICLES_KEY=wrong {run} 2>&1"
-    )
+    assert "invalid_key: " in run_lines(f"! ARTICLES_KEY=wrong {run} 2>&1")
     sql("ALTER TABLE article RENAME TO hidden")
-    restore = threading.Timer(2, sql, ["ALTER TABLE hidden RENAME TO article"])
-    restore.start()
+    threading.Timer(2, sql, ["ALTER TABLE hidden RENAME TO article"]).start()
     printed = run_lines(f"SITE_TIMEZONE=Europe/Berlin {run}").splitlines()
-    restore.join()
     assert sorted(printed) == sorted(LINES * 2)
     server.wait_for_log(r"(?s)(/articles 304 .*){3}")
     statuses = re.findall(r"/articles (\d+) ", server.log())

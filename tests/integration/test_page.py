@@ -170,7 +170,7 @@ def test_failed_view_can_be_retried(page, to):
     enter(page)
     page.route("**/api/**", lambda route: route.fulfill(status=503, body=body))
     load(page)
-    expect(page.get_by_role("alert")).to_have_text("The server responded with status 503.")
+    expect(page.get_by_role("alert")).to_contain_text("503")
     for view in ("articles", "sitemap", "article", "key-form"):
         expect(page.locator(f"#{view}")).to_be_hidden()
     expect(page.get_by_role("button", name="Forget the key")).to_be_visible()
@@ -214,7 +214,7 @@ def test_missing_article_is_reported(page):
     enter(page)
     for fragment in ("#article/gone", "#article", "#article/%", "#article/%00", "#article/" + "x" * 201):
         page.evaluate("fragment => { location.hash = fragment }", fragment)
-        expect(page.get_by_role("alert")).to_have_text("This article is not published.")
+        expect(page.get_by_role("alert")).to_contain_text("not published")
         expect(page.get_by_role("heading", level=1)).to_have_text("Nothing to show")
         expect(page.get_by_role("button", name="Try again")).to_be_hidden()
         page.evaluate("location.hash = '#articles'")
