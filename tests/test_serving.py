@@ -4,14 +4,12 @@ import errno
 import json
 import logging
 import os
-import random
 import re
 import signal
 import socket
 import subprocess
 import threading
 import time
-from collections import Counter
 from contextlib import ExitStack, contextmanager, suppress
 from functools import partial
 from http.client import parse_headers
@@ -21,7 +19,6 @@ from types import SimpleNamespace
 import pytest
 from flask.cli import ScriptInfo
 from helpers import (
-    ENDPOINTS,
     LISTS,
     SITEMAP,
     Server,
@@ -175,22 +172,6 @@ def test_expect_continue_neither_gets_a_100_nor_leaks_the_key(site, headers, bod
 
 
 # --- Malformed requests
-
-
-def test_random_requests_cause_no_server_error(site):
-    chance = random.Random(5)
-    valid = raw_request(f"{LISTS[0]}?q=a&take=5", Connection="close", x_api_key=site.key, If_None_Match='"x"')
-    requests = [bytearray(valid) for _ in range(300)]
-    for request in requests:
-        for _ in range(chance.randint(1, 8)):
-            request[chance.randrange(len(valid) - 4)] = chance.randrange(256)
-    codes = Counter()
-    for request, received in zip(requests, side_by_side(partial(send, site.server), requests, 32), strict=True):
-        codes.update(statuses(received))
-        assert all(code < 500 for code in statuses(received)), request
-    assert codes.keys() >= {200, 400, 401, 404}
-    assert codes.total() > 250
-    assert "Traceback" not in site.server.log()
 
 
 MALFORMED_HEADERS = [
@@ -465,32 +446,6 @@ def test_service_runs_without_a_writable_output(shared, redirection):
             assert process.wait(timeout=5) == 0
         finally:
             process.kill()
-
-
-WITHOUT_POSIX = """
-import click._termui_impl  # which imports other modules on Windows
-import os, select, signal, socket, sys
-for name in ("resource", "fcntl", "pwd", "grp", "termios", "pty", "tty"):
-    sys.modules[name] = None  # cannot be imported
-del select.poll, select.epoll, os.fork, os.geteuid, os.getuid, signal.SIGHUP, socket.AF_UNIX, socket.SO_REUSEPORT
-print("without POSIX", file=sys.stderr)
-"""
-
-
-@pytest.mark.slow
-def test_seed_and_service_run_without_posix(database, tmp_path):
-    """As on Windows."""
-    (tmp_path / "sitecustomize.py").write_text(WITHOUT_POSIX)
-    environment = {"PYTHONPATH": str(tmp_path)}
-    seed = subprocess.run(**subprocess_args(database, "seed.py", "--articles", "10", **environment), timeout=30)
-    assert (seed.returncode, seed.stderr.partition("\n")[0]) == (0, "without POSIX"), seed.stderr
-    key = re.search(r"Key: (\S+)", seed.stdout)[1]
-    server = Server(database, **environment)
-    for path in ("/healthz", *ENDPOINTS * 2, "/"):
-        assert get(server, path, x_api_key=key).status == 200
-    assert server.stop() == 0
-    first, *lines = server.log().splitlines()
-    assert (first, all(" INFO GET " in line for line in lines)) == ("without POSIX", True)
 
 
 def test_concurrent_commands_create_the_tables(database, monkeypatch, capsys):
