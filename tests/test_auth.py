@@ -76,7 +76,7 @@ def test_caller_cannot_tell_why_a_key_is_invalid(app, run, sql, key, path):
     run("keys", "revoke", 3)
     etag = get(app, path, key).headers["ETag"]  # from now on, the cache has the response
     hashed = sha256(key.encode()).hexdigest()
-    others = "unknown", "None", "*", key[:-1], key[:6], key + "x", f"{key}, {key}", key.swapcase(), "é", "x" * 60_000
+    others = "unknown", "*", key[:-1], key[:6], key + "x", f"{key}, {key}", key.swapcase(), "é", "x" * 60_000
     responses = [get(app, path, invalid, If_None_Match=etag) for invalid in (expired, revoked, hashed, *others)]
     for response in responses:
         assert_problem(response, 401, "invalid_key")

