@@ -12,18 +12,14 @@ from sqlalchemy import make_url
 from werkzeug.exceptions import HTTPException, ImATeapot, NotFound, TooManyRequests
 
 
-@pytest.fixture
-def failing(app, client):
-    """Return a function that returns the response of a view that raises the given error."""
+def response_to(app, client, error):
+    """Return the response of a view that raises the error."""
 
-    def failing(error):
-        def view():
-            raise error
+    def view():
+        raise error
 
-        app.add_url_rule("/failing", view_func=view)
-        return client.get("/failing")
-
-    return failing
+    app.add_url_rule("/failing", view_func=view)
+    return client.get("/failing")
 
 
 PATHS = "/nowhere", "/api", "/api/public/v1/", "/api/public/v1/articles/1", "/api//public/v1/sitemap"
@@ -46,8 +42,8 @@ def test_three_methods_are_allowed_and_options_needs_no_key(app, client, path):
         assert set(response.headers["Allow"].split(", ")) == {"GET", "HEAD", "OPTIONS"}
 
 
-def test_internal_error_is_logged_but_not_revealed(failing, caplog):
-    assert "secret" not in str(assert_problem(failing(ZeroDivisionError("secret")), 500))
+def test_internal_error_is_logged_but_not_revealed(app, client, caplog):
+    assert "secret" not in str(assert_problem(response_to(app, client, ZeroDivisionError("secret")), 500))
     assert "ZeroDivisionError: secret" in caplog.text
 
 
@@ -65,15 +61,16 @@ class UnregisteredStatus(HTTPException):
         (UnregisteredStatus(), "unknown_error", UnregisteredStatus.description),
     ],
 )
-def test_extension_error_keeps_status_detail_and_headers(failing, error, code, detail):
-    response = failing(error)
+def test_extension_error_keeps_status_detail_and_headers(app, client, error, code, detail):
+    response = response_to(app, client, error)
     assert assert_problem(response, error.code, code)["detail"] == detail
     assert response.headers.get("Retry-After") == ("30" if error.code == 429 else None)
 
 
 @pytest.mark.parametrize("kind", [HTTPException, TooManyRequests])  # abort(Response) raises the former
-def test_response_attached_to_an_error_is_sent_unchanged(failing, kind):
-    response = failing(kind(response=Response("slow", status=429, headers={"Retry-After": "7"}, mimetype="text/plain")))
+def test_response_attached_to_an_error_is_sent_unchanged(app, client, kind):
+    ready = Response("slow", status=429, headers={"Retry-After": "7"}, mimetype="text/plain")
+    response = response_to(app, client, kind(response=ready))
     assert (response.status_code, response.text, response.headers["Retry-After"]) == (429, "slow", "7")
     assert response.mimetype == "text/plain"
 
