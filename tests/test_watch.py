@@ -1,189 +1,159 @@
-"""The command `flask articles watch`, as a process beside a running service."""
+"""The command `flask articles watch`: with a clock of the test's own, and as a process beside a running service."""
 
 import os
+import re
 import signal
 import subprocess
 import sys
-import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
+from functools import partial
+from itertools import pairwise
+from threading import Event
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
-from helpers import (
-    SITEMAP,
-    article_json,
-    assert_one_is_below,
-    create_key,
-    import_articles,
-    iso,
-    run_command,
-    run_sql,
-    save_articles,
-    subprocess_args,
-    wait_for,
-)
+from click.testing import Result
+from helpers import SITEMAP, article_json, create_key, iso, run_command, subprocess_args, wait_for
+from time_machine import travel
 
-QUIET = 3  # seconds after which no further run is expected
+from commands import watch as module
+
+NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
 
 
 class Watch:
-    """A running `flask articles watch` whose command appends a line per run to a file."""
+    """Runs `flask articles watch` on a clock that ticks once per poll. Stands for the command's `time`."""
 
-    def __init__(self, database: Path, folder: Path, *arguments: str) -> None:
-        self.output, self.log = folder / "built", folder / "watch.log"
-        self.output.touch()
-        args = subprocess_args(database, "-m", "flask", "articles", "watch", *arguments)
-        with self.log.open("w") as log:
-            self.process = subprocess.Popen(**args | {"stdout": log, "stderr": log}, process_group=0)
+    def __init__(self, articles: Callable[..., Result]) -> None:
+        self.articles = articles
+        self.seconds = 0
+        self.starts: list[int] = []  # seconds at which COMMAND was started
+        self.stop = Event()
 
-    def wait_for_log(self, words: str, count: int = 1) -> None:
-        wait_for(lambda: self.log.read_text().count(words) >= count, self.log.read_text, seconds=20)
+    def run(
+        self,
+        events: Mapping[int, Callable[[], Any]],
+        *options: str,
+        until: int = 30,
+        takes: int = 0,
+        statuses: Any = (),
+    ) -> str:
+        """Watch with events by second; return what is printed. COMMAND's first runs end with `statuses`."""
+        self.events, self.until, self.takes, self.statuses = events, until, takes, iter(statuses)
+        with travel(NOW, tick=False) as self.clock:
+            result = self.articles("watch", *options, "--", "true")
+        assert (result.exit_code, result.stdout) == (0, ""), result.output
+        return result.stderr
 
-    def runs(self) -> list[str]:
-        return self.output.read_text().splitlines()
+    def monotonic(self) -> float:
+        return self.seconds
 
-    def wait_for_runs(self, count: int) -> list[str]:
-        wait_for(lambda: len(self.runs()) >= count, lambda: f"{self.runs()} {self.log.read_text()}", seconds=25)
-        return self.runs()
+    def sleep(self, _seconds: float) -> None:
+        self.seconds += 1
+        self.clock.shift(1)
+        if event := self.events.get(self.seconds):
+            event()
+        if self.seconds == self.until:
+            self.stop.set()
+
+    @contextmanager
+    def start_program(self, _command: tuple[str, ...], **_options: Any) -> Iterator[SimpleNamespace]:
+        self.starts.append(self.seconds)
+        end, status = self.seconds + self.takes, next(self.statuses, 0)
+        yield SimpleNamespace(poll=lambda: None if self.seconds < end else status, returncode=status)
 
 
 @pytest.fixture
-def watch(tmp_path):
-    """Start a watch and wait until it is ready."""
-    started = []
-
-    def watch(database, *arguments, words="Watching the articles of "):
-        started.append(Watch(database, tmp_path, *arguments))
-        started[-1].wait_for_log(words)
-        return started[-1]
-
-    yield watch
-    for watched in started:
-        watched.process.terminate()
-        assert watched.process.wait(timeout=20) == 0
-
-
-def append(tmp_path, *lines):
-    """Return a command that runs lines of Python, which print to `file`."""
-    code = "\n".join([f"file = open({str(tmp_path / 'built')!r}, 'a')", *lines])
-    return "--", sys.executable, "-c", code
-
-
-@pytest.fixture
-def build(site, tmp_path):
-    """A command that reads all slugs from the service, as the build of a static site would."""
-    url = f"http://{site.server.host}:{site.server.port}{SITEMAP}"
-    request = f"request = urllib.request.Request({url!r}, headers={{'x-api-key': {site.key!r}}})"
-    read = "print(*[entry['url'] for entry in json.load(urllib.request.urlopen(request))['data']], file=file)"
-    return "--customer", site.customer, *append(tmp_path, "import json, urllib.request", request, read)
-
-
-def test_command_sees_each_change(site, watch, build):
-    database = site.server.database
-    site.save(article_json(1))
-    watched = watch(database, *build)
-    assert watched.log.read_text() == f"Watching the articles of {site.customer} (Ctrl+C stops)\n"
-    site.save(article_json(2))
-    assert watched.wait_for_runs(1) == ["slug-1 slug-2"]
-
-    def seconds_to_run() -> float:
-        """Change an article as another tool would, and return the time until the run."""
-        began, count = time.monotonic(), len(watched.runs())
-        own = "id = 'id-0001' AND customer_id = (SELECT id FROM customer WHERE name = ?)"
-        run_sql(database, f"UPDATE article SET slug = ? WHERE {own}", f"moved-{count}", site.customer)
-        assert watched.wait_for_runs(count + 1)[count:] == [f"moved-{count} slug-2"]
-        return time.monotonic() - began
-
-    assert_one_is_below(8, seconds_to_run)  # ten seconds only during continuous changes
-
-
-@pytest.mark.slow
-def test_only_visible_changes_run_the_command(site, watch, build):
-    """Changes in quick succession cause one run. A scheduled article causes another when it is due."""
-    site.save(article_json(1), article_json(2, status="draft"))
-    watched = watch(site.server.database, *build)
-    site.save(article_json(2, status="draft", title="Another"), article_json(3, status="draft"))
-    site.save(article_json(1, views=1_000_000))
-    create_key(site.app, site.customer)
-    import_articles(site.app, article_json(1))
-    save_articles(site.app, article_json(9), customer=f"Not {site.customer}")
-    time.sleep(QUIET)
-    assert watched.runs() == []
-    for number in range(2, 7):
-        site.save(article_json(number))
-    shown = " ".join(f"slug-{number}" for number in range(1, 7))
-    assert watched.wait_for_runs(1) == [shown]
-    site.save(article_json(7, publishedAt=iso(datetime.now(UTC) + timedelta(seconds=QUIET))))
-    assert watched.wait_for_runs(2) == [shown, f"{shown} slug-7"]
-
-
-@pytest.mark.slow
-def test_failing_or_missing_command_is_retried(key, database, watch, tmp_path):
-    program = tmp_path / "build.sh"
-    program.write_text(f"#!/bin/sh\necho x >> {tmp_path}/built\nexit 1\n")
-    program.chmod(0o755)
-    watched = watch(database, "--now", "--", str(program))
-    watched.wait_for_log(f"{program} failed with exit status 1. Next attempt in 10 seconds.\n")
-    renamed = program.rename(tmp_path / "renamed")
-    watched.wait_for_log("Next attempt in 20 seconds.\n")
-    renamed.write_text(renamed.read_text().replace("exit 1", "exit 0"))
-    renamed.rename(program)
-    assert watched.wait_for_runs(2) == ["x", "x"]
-    assert watched.log.read_text().count("\n") == 3
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
-def test_stop_waits_for_the_command_and_exits_with_0(key, database, watch, tmp_path, number):
-    """A terminal sends SIGINT to the process group, but it must not reach the command."""
-    lines = "import time", "print('began', file=file, flush=True)", "time.sleep(2)", "print('ended', file=file)"
-    watched = watch(database, "--now", *append(tmp_path, *lines))
-    watched.wait_for_runs(1)
-    os.killpg(watched.process.pid, number)
-    assert watched.process.wait(timeout=20) == 0
-    assert watched.runs() == ["began", "ended"]
-
-
-@pytest.mark.slow
-@pytest.mark.sqlite
-def test_watch_waits_for_a_missing_or_empty_database(app, key, save, database, watch, tmp_path):
+def watch(articles, save, monkeypatch):
+    """A watch of Acme, which has one published article."""
     save(article_json(1))
+    watch = Watch(articles)
+    monkeypatch.setattr(module, "time", watch)
+    monkeypatch.setattr(module, "start_program", watch.start_program)
+    monkeypatch.setattr(module, "stop_on_signal", lambda: watch.stop)
+    return watch
+
+
+def test_visible_change_runs_the_command_when_settled(watch, save):
+    """A scheduled article is a change when it is due."""
+    scheduled = article_json(5, publishedAt=iso(NOW + timedelta(seconds=60)))
+    saved = {5: article_json(2), 10: article_json(3), 11: article_json(4), 20: scheduled}
+    printed = watch.run({second: partial(save, article) for second, article in saved.items()}, until=70)
+    assert watch.starts == [6, 12, 61]
+    assert printed == "Watching the articles of Acme (Ctrl+C stops)\n"
+
+
+def test_command_runs_within_ten_seconds_of_a_change(watch, sql):
+    watch.run({second: partial(sql, "UPDATE article SET title = ?", str(second)) for second in range(5, 20)})
+    assert watch.starts == [15, 20]
+
+
+def test_invisible_changes_do_not_run_the_command(watch, app, save):
+    more_views = partial(save, article_json(1, views=1_000_000))
+    draft, other = partial(save, article_json(2, status="draft")), partial(save, article_json(9), customer="Other")
+    watch.run(dict(enumerate([draft, more_views, more_views, lambda: create_key(app), other], start=2)))
+    assert watch.starts == []
+
+
+def test_failing_command_is_retried_later_and_later(watch, sql):
+    change = {1000: lambda: sql("UPDATE article SET title = 'New'")}
+    printed = watch.run(change, "--now", until=1100, statuses=(*[1] * 7, 0, 1))
+    waits = [10, 20, 40, 80, 160, 300, 300]
+    assert [second - first - 1 for first, second in pairwise(watch.starts[:8])] == waits
+    assert watch.starts[8:] == [1001, 1012]
+    assert list(map(int, re.findall(r"(\d+) seconds", printed))) == [*waits, 10]
+
+
+def test_change_reverted_during_a_run_causes_another_run(watch, sql):
+    statuses = {2: "draft", 3: "published"}
+    events = {at: partial(sql, "UPDATE article SET status = ?", status) for at, status in statuses.items()}
+    watch.run(events, "--now", takes=5)
+    assert watch.starts == [1, 7]
+
+
+@pytest.mark.sqlite
+def test_watch_waits_for_a_missing_or_empty_database(watch, save, database, tmp_path):
     renamed = database.rename(tmp_path / "renamed.db")
-    watched = watch(database, *append(tmp_path, "print('x', file=file)"), words="Waiting")
-    renamed.rename(database)
-    watched.wait_for_log("Watching the articles of Acme")
-    assert watched.runs() == []
-    database.rename(renamed)
-    watched.wait_for_log("Waiting", 2)
-    renamed.rename(database)
-    save(article_json(2))
-    assert watched.wait_for_runs(1) == ["x"]
-    os.truncate(database, 0)
-    watched.wait_for_log("Waiting", 3)
+    events = {3: lambda: renamed.rename(database), 6: lambda: database.rename(renamed)}
+    events |= {9: events[3], 10: lambda: save(article_json(2)), 15: lambda: os.truncate(database, 0)}
+    printed = watch.run(events)
+    assert [line.split()[0] for line in printed.splitlines()] == ["Waiting", "Watching", "Waiting", "Waiting"]
+    assert watch.starts == [11]
     assert database.stat().st_size == 0  # with new tables, the service would reject every key
 
 
-@pytest.mark.slow
-def test_change_reverted_during_a_run_causes_another_run(app, key, save, sql, database, watch, tmp_path):
-    save(article_json(1))
-    lines = "import time", "print('x', file=file, flush=True)", "time.sleep(3)"
-    watched = watch(database, "--now", *append(tmp_path, *lines))
-    watched.wait_for_runs(1)
-    for status in ("draft", "published"):
-        sql("UPDATE article SET status = ?", status)
-        time.sleep(1)
-    watched.wait_for_runs(2)
-    time.sleep(QUIET)
-    assert len(watched.runs()) == 2
+def test_watch_follows_a_renamed_customer(watch, app, save):
+    """The name is part of structured data."""
+    events = {2: lambda: create_key(app, "Other"), 3: lambda: run_command(app, "customers", "rename", "Acme", "New")}
+    printed = watch.run(events | {8: lambda: save(article_json(2), customer="New")})
+    assert watch.starts == [4, 9]
+    assert "Waiting" not in printed
 
 
-@pytest.mark.slow
-def test_watch_follows_a_renamed_customer(app, key, save, database, watch, tmp_path):
-    save(article_json(1))
-    watched = watch(database, *append(tmp_path, "print('x', file=file)"))
-    create_key(app, "Other")
-    run_command(app, "customers", "rename", "Acme", "New")
-    assert watched.wait_for_runs(1) == ["x"]  # the name is part of structured data
-    save(article_json(2), customer="New")
-    assert watched.wait_for_runs(2) == ["x", "x"]
-    assert "Waiting" not in watched.log.read_text()
+COMMAND = """
+import json, sys, time, urllib.request
+request = urllib.request.Request(sys.argv[1], headers={"x-api-key": sys.argv[2]})
+with open(sys.argv[3], "a", buffering=1) as file:
+    print(*[entry["url"] for entry in json.load(urllib.request.urlopen(request))["data"]], file=file)
+    time.sleep(1)
+    print("ended", file=file)
+"""
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, pytest.param(signal.SIGTERM, marks=pytest.mark.slow)])
+def test_command_sees_the_change_and_survives_a_signal(site, tmp_path, number):
+    """A terminal sends SIGINT to the process group, but it must not reach the command."""
+    site.save(article_json(1))
+    built, url = tmp_path / "built", f"http://{site.server.host}:{site.server.port}{SITEMAP}"
+    command = sys.executable, "-c", COMMAND, url, site.key, str(built)
+    arguments = "-m", "flask", "articles", "watch", "--customer", site.customer, "--", *command
+    with subprocess.Popen(**subprocess_args(site.server.database, *arguments), process_group=0) as process:
+        assert process.stderr.readline() == f"Watching the articles of {site.customer} (Ctrl+C stops)\n"
+        site.save(article_json(2))
+        wait_for(lambda: built.exists() and built.read_text(), lambda: "no run", 25)
+        os.killpg(process.pid, number)
+        assert process.communicate(timeout=20) == ("", "")
+    assert (process.returncode, built.read_text()) == (0, "slug-1 slug-2\nended\n")
