@@ -85,7 +85,7 @@ XML = '<?xml version="1.0" encoding="{}"?><rss/>'
         ("a.json", '[\n{"title": "Café"}]'.encode("latin-1"), ": Must be text in UTF-8: byte 15 of line 2"),
         ("a.json", '["x"]', ", article 1: Must be an object."),
         ("a.json", ITEMS[:-1] + b', {"slug": "x", "title": ""}]', ", article 3, slug 'x': contentHtml: "),
-        ("a.json", '{"slug": "x", "title": ""}', ", article 1, slug 'x': contentHtml: "),
+        ("a.json", '{"slug": "x", "contentHtml": ""}', ", article 1, slug 'x': title: "),
         ("a.jsonl", LINES[:-5], ", line 2: Must be JSON (unexpected end of data: line 2 column"),
         ("a.jsonl", b"\n\n" + ITEMS, ", line 3: Must be an object."),
         ("a.jsonl", "{}".encode("utf-16"), ", line 1: Must be text in UTF-8: byte 1 of line 1"),
