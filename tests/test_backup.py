@@ -2,11 +2,8 @@
 
 import os
 import random
-import re
 import signal
-import sqlite3
-import subprocess
-from contextlib import closing
+import time
 from pathlib import Path
 
 import pytest
@@ -18,13 +15,12 @@ from helpers import (
     close,
     create_application,
     create_key,
-    fast_clock,
     halve,
+    other_writer,
     overwrite_after_first_page,
     remove,
     run_command,
     run_sql,
-    subprocess_args,
     truncate,
 )
 
@@ -55,27 +51,29 @@ OLD = [f"Old {number}" for number in range(10)]
 NEW = sorted(f"New {number}" for number in range(12))
 
 
+def assert_rejected(result, *words):
+    """Check that a command failed with at most two lines, which contain these words."""
+    assert (result.exit_code, result.stdout) == (1, "")
+    assert result.stderr.count("\n") <= 2
+    assert all(word in result.stderr for word in words), result.stderr
+
+
 def test_backup_is_one_complete_new_file(run, save, sql, client, tmp_path):
     """Its folder must exist, but may have any name."""
     save(article_json(1))
     shown(client)
     sql("UPDATE article SET title = 'In the WAL'")
     path = tmp_path / "what?&%20#" / "backup.db"
-    missing = run("database", "backup", path)
-    assert (missing.exit_code, missing.stderr.count("\n")) == (1, 1)
-    assert "(No such file or directory)" in missing.stderr
+    assert_rejected(run("database", "backup", path), "No such file or directory")
     path.parent.mkdir()
     result = run("database", "backup", path)
     assert (result.exit_code, result.stdout) == (0, "")
     assert list(path.parent.iterdir()) == [path]
     before = path.read_bytes()
-    again = run("database", "backup", path)
-    assert again.exit_code == 1
-    assert again.stderr == f"Error: {path} already exists. Choose another name, or move it away.\n"
+    path.with_name("link.db").symlink_to("nowhere")
+    for name in ("backup.db", "link.db"):
+        assert_rejected(run("database", "backup", path.with_name(name)), f"{name} already exists")
     assert path.read_bytes() == before
-    link = path.with_name("link.db")
-    link.symlink_to("nowhere")
-    assert (run("database", "backup", link).exit_code, link.is_symlink()) == (1, True)
     sql("DELETE FROM article")
     assert run("database", "restore", path, "--yes").exit_code == 0
     assert sql("SELECT title FROM article") == [("In the WAL",)]
@@ -90,12 +88,9 @@ def test_file_created_during_a_backup_is_not_overwritten(run, save, database, mo
         monkeypatch.setattr(os, "link", lambda *_: os.close(-1))  # fails
     assert run("database", "backup", earlier).exit_code == 0
     assert run("database", "restore", earlier, "--yes").exit_code == 0
-    monkeypatch.setattr(
-        os, "fsync", lambda _file: target.write_text("Precious")
-    )  # the last step before publishing the file
-    result = run("database", "backup", target)
-    assert (result.exit_code, result.stderr.count("\n")) == (1, 1)
-    assert str(target) in result.stderr
+    # the last step before publishing the file
+    monkeypatch.setattr(os, "fsync", lambda _file: target.write_text("Precious"))
+    assert_rejected(run("database", "backup", target), str(target))
     assert target.read_text() == "Precious"
     assert files_beside(database) == {"backup.db", "earlier.db"}
 
@@ -105,10 +100,7 @@ def test_corrupt_database_is_not_backed_up(run, save, database, app, damage):
     save(*(article_json(number, contentHtml="x" * 3000) for number in range(90)))
     before = files_beside(database)
     damage(database)
-    result = run("database", "backup", database.parent / "backup.db")
-    assert result.exit_code == 1
-    assert result.stderr.count("\n") <= 2
-    assert "Restore an earlier backup" in result.stderr
+    assert_rejected(run("database", "backup", database.parent / "backup.db"), "Restore an earlier backup")
     assert files_beside(database) == before
 
 
@@ -128,54 +120,48 @@ def test_database_cannot_be_restored_from_itself(run, backup, client, database):
     link = database.with_name("link.db")
     link.symlink_to(database)
     for path in (database, link):
-        result = run("database", "restore", path, "--yes")
-        assert (result.exit_code, str(path) in result.stderr) == (1, True)
+        assert_rejected(run("database", "restore", path, "--yes"), str(path))
     assert shown(client) == NEW
 
 
-def test_restore_repairs_the_database_in_use(run, backup, app, client, database, sql):
+@pytest.mark.parametrize("damage", DAMAGES)
+def test_restore_repairs_the_database_in_use(run, backup, client, database, sql, damage):
     """Mode and owner are preserved, and so is a corrupt file. A missing one gets its folder's owner."""
+    assert shown(client) == NEW
     owner = 1234 if os.geteuid() == 0 else os.geteuid()
-    os.chown(database.parent, owner, -1)
-    for damage in DAMAGES:
-        assert client.get(LISTS[0]).status_code == 200
-        os.chown(database, owner, -1)
-        database.chmod(0o640)
-        damage(database)
-        assert client.get(LISTS[0]).status_code == 503
-        Path(f"{database}-journal").write_bytes(b"\0")  # SQLite would apply a valid one to the new file
-        damaged = damage not in (remove, truncate) and database.read_bytes()
-        result = run("database", "restore", backup, "--yes")
-        assert result.exit_code == 0, result.stderr
-        assert database.stat().st_mode & 0o777 == (0o600 if damage is remove else 0o640)
-        assert database.stat().st_uid == owner
-        assert shown(client) == OLD
-        assert [sql(f"PRAGMA {name}") for name in ("integrity_check", "journal_mode")] == [[("ok",)], [("wal",)]]
-        corrupt = {name for name in files_beside(database) if re.search("damaged-[0-9T]+$", name)}
-        assert len(corrupt) == bool(damaged)
-        for name in corrupt:
-            assert f"Kept the corrupt database as {database.parent / name}." in result.stderr
-            assert (database.parent / name).read_bytes() == damaged
-        journals = [path.read_bytes() for path in database.parent.glob("*.damaged-*-journal")]
-        assert journals == [b"\0"] * (damage is not truncate)  # a truncated file is an empty, intact database
-        for path in database.parent.glob("*.damaged-*"):
-            path.unlink()
-        assert files_beside(database) == {"backup.db"}
-
-
-@pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
-@pytest.mark.parametrize("damage", [damage for damage in DAMAGES if damage is not truncate])
-def test_restore_killed_after_the_move_is_complete(run, backup, app, client, database, damage):
-    """Nothing may be left to do, because the service only reads and could not finish it."""
-    close(app)
+    for path in (database.parent, database):
+        os.chown(path, owner, -1)
+    database.chmod(0o640)
     damage(database)
-    child = os.fork()
-    if not child:
-        replace = os.replace
-        os.replace = lambda *paths: (replace(*paths), os.kill(os.getpid(), signal.SIGKILL))
-        run_command(create_application(database), "database", "restore", backup, "--yes")
-        os._exit(0)
-    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == -signal.SIGKILL
+    assert client.get(LISTS[0]).status_code == 503
+    Path(f"{database}-journal").write_bytes(b"\0")  # SQLite would apply a valid one to the new file
+    # a truncated file is an empty, intact database
+    kept = [] if damage in (remove, truncate) else [database.read_bytes()]
+    journals = [] if damage is truncate else [b"\0"]
+    result = run("database", "restore", backup, "--yes")
+    assert result.exit_code == 0, result.stderr
+    assert database.stat().st_mode & 0o777 == (0o600 if damage is remove else 0o640)
+    assert database.stat().st_uid == owner
+    assert shown(client) == OLD
+    assert [sql(f"PRAGMA {name}") for name in ("integrity_check", "journal_mode")] == [[("ok",)], [("wal",)]]
+    corrupt = sorted(database.parent.glob("articles.db.damaged-*"))
+    assert [path.read_bytes() for path in corrupt] == [*kept, *journals]
+    assert all(str(path) in result.stderr for path in corrupt[: len(kept)])
+    assert files_beside(database) == {"backup.db", *(path.name for path in corrupt)}
+
+
+@pytest.mark.parametrize("damage", [remove, halve])
+def test_restore_interrupted_after_the_move_is_complete(run, backup, client, database, monkeypatch, damage):
+    """Nothing may be left to do, because the service only reads and could not finish it."""
+    damage(database)
+    replace = os.replace
+
+    def replace_and_stop(*paths):
+        replace(*paths)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(os, "replace", replace_and_stop)
+    assert run("database", "restore", backup, "--yes").exit_code == 1
     assert database.read_bytes()[18:20] == b"\2\2"  # WAL mode: https://www.sqlite.org/fileformat.html
     assert shown(client) == OLD
 
@@ -187,16 +173,12 @@ FOREIGN = "is not a database of this service"
 @pytest.mark.parametrize(
     ("damage", "statement", "reason"),
     [
-        (lambda _backup: b"Not a database. " * 500, "", f"{CORRUPT} (file is not a database)"),
+        (lambda _: b"Not a database. " * 500, "", f"{CORRUPT} (file is not a database)"),
         (lambda backup: backup[: len(backup) // 2], "", CORRUPT),
         (lambda backup: backup[:20_000] + random.Random(2).randbytes(20_000) + backup[40_000:], "", CORRUPT),
-        (lambda _backup: b"", "", FOREIGN),
-        (lambda _backup: b"", "CREATE TABLE bookmark (id INTEGER)", FOREIGN),
-        (lambda _backup: b"", "CREATE TABLE article (id INTEGER)", FOREIGN),
-        *(
-            (bytes, f"DROP TABLE {name}", f"incomplete: {name} is missing")
-            for name in ("customer", "api_key", "article")
-        ),
+        (lambda _: b"", "", FOREIGN),
+        (lambda _: b"", "CREATE TABLE article (id INTEGER)", FOREIGN),
+        (bytes, "DROP TABLE api_key", "incomplete: api_key is missing"),
         (bytes, "DELETE FROM tables_version", "version None"),
         (bytes, "UPDATE tables_version SET number = number + 1", "version 5"),
     ],
@@ -207,37 +189,25 @@ def test_invalid_backup_is_rejected_and_changes_nothing(run, backup, client, dat
     if statement:
         run_sql(bad, statement)
     before = files_beside(database)
-    result = run("database", "restore", bad, "--yes")
-    assert (result.exit_code, result.stdout) == (1, "")
-    assert reason in result.stderr
-    assert result.stderr.count("\n") <= 2
+    assert_rejected(run("database", "restore", bad, "--yes"), str(bad), reason)
     assert shown(client) == NEW
     assert files_beside(database) == before
 
 
-def test_restore_waits_for_another_writer_until_interrupted(backup, client, database):
-    restore = subprocess_args(database, "-m", "flask", "database", "restore", str(backup), "--yes")
-    with closing(sqlite3.connect(database, isolation_level=None)) as writer:
-        writer.execute("BEGIN IMMEDIATE")
-        with subprocess.Popen(**restore) as interrupted, subprocess.Popen(**restore) as patient:
-            assert all("Waiting" in process.stderr.readline() for process in (interrupted, patient))
-            interrupted.send_signal(signal.SIGINT)
-            assert "Interrupted: " in interrupted.communicate(timeout=30)[1]
-            assert shown(client) == NEW
-            writer.execute("ROLLBACK")
-            assert patient.wait(timeout=20) == 0
+def test_restore_waits_for_another_writer_until_interrupted(run, backup, client, database, monkeypatch):
+    """Or for a minute."""
+    began = time.monotonic()
+    monkeypatch.setattr("storage.backup.WRITE_LOCK_TIMEOUT_SECONDS", 0.5)
+    monkeypatch.setattr("storage.backup.WAIT_REPORT_SECONDS", 0.2)
+    with other_writer(database) as writer:
+        assert_rejected(run("database", "restore", backup, "--yes"), "Waiting", "locked by another program")
+        monkeypatch.setattr("commands.database.report_wait", lambda: signal.raise_signal(signal.SIGINT))
+        assert_rejected(run("database", "restore", backup, "--yes"), "Interrupted: ")
+        assert shown(client) == NEW
+        monkeypatch.setattr("commands.database.report_wait", lambda: writer.execute("ROLLBACK"))
+        assert run("database", "restore", backup, "--yes").exit_code == 0
     assert shown(client) == OLD
-
-
-@pytest.mark.slow
-def test_restore_gives_up_after_a_minute_of_waiting(backup, client, database, tmp_path):
-    command = "-m", "flask", "database", "restore", str(backup), "--yes"
-    with closing(sqlite3.connect(database, isolation_level=None)) as writer:
-        writer.execute("BEGIN IMMEDIATE")
-        result = subprocess.run(**subprocess_args(database, *command, **fast_clock(tmp_path, 10)))
-    assert result.returncode == 1
-    assert "locked by another program" in result.stderr
-    assert shown(client) == NEW
+    assert time.monotonic() - began < 30  # SQLite's own timeout could not be interrupted
 
 
 def test_new_files_are_only_readable_by_their_owner(database, tmp_path):
@@ -251,9 +221,8 @@ def test_new_files_are_only_readable_by_their_owner(database, tmp_path):
         database.unlink()
         close(app)
         restored = run_command(app, "database", "restore", tmp_path / "backup.db", "--yes")
-        assert (restored.exit_code, restored.stderr.splitlines()[0]) == (0, f"Created the database {database}.")
-        modes = {file.name: oct(file.stat().st_mode & 0o777) for file in tmp_path.glob("*.db*")}
-        assert modes == {"articles.db": "0o600", "backup.db": "0o600"}
-        assert client_with_key(app, key).get(LISTS[0]).status_code == 200
     finally:
         os.umask(before)
+    assert (restored.exit_code, f"Created the database {database}." in restored.stderr) == (0, True)
+    assert {file.stat().st_mode & 0o777 for file in tmp_path.glob("*.db*")} == {0o600}
+    assert client_with_key(app, key).get(LISTS[0]).status_code == 200
