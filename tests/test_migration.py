@@ -3,7 +3,7 @@
 import re
 import sqlite3
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, closing
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -17,7 +17,6 @@ from helpers import (
     create_application,
     create_key,
     database_url,
-    get,
     psycopg,
     run_command,
     run_sql,
@@ -61,24 +60,24 @@ def execute_script(database: Path, script: str) -> None:
 @pytest.fixture
 def older(database: Path) -> Iterator[Callable[..., Flask]]:
     """Create a database of an earlier version, run a script on it, and return an application."""
-    with ExitStack() as stack:
+    app = create_application(database)
 
-        def older(version: int, script: str = "") -> Flask:
-            execute_script(database, SCRIPTS[version] + script)
-            app = create_application(database)
-            stack.callback(close, app)
-            return app
+    def older(version: int, script: str = "") -> Flask:
+        execute_script(database, SCRIPTS[version] + script)
+        return app
 
-        yield older
+    yield older
+    close(app)
 
 
 @of_each_version
-def test_upgraded_database_sends_the_same_responses(older, sql, version):
+def test_upgraded_database_sends_the_same_responses(older, sql, version, template):
     app = older(version)
     result = run_command(app, "keys", "list")
     assert (result.exit_code, result.stdout) == (0, "1\tSöhne & <Co>\tver…\t2026-01-31\tnever\tactive\n")
-    client = client_with_key(app, KEY)
-    assert client.get(LISTS[0]).data == RESPONSE
+    assert re.search(rf"Upgraded the tables of .+ from version {version} to 4\.\n", result.stderr)
+    assert set(sql(SCHEMA)) == set(run_sql(template, SCHEMA))
+    assert client_with_key(app, KEY).get(LISTS[0]).data == RESPONSE
     assert sql("SELECT id FROM article WHERE schema_markup IS NOT NULL") == [("a-3",)]
     assert sql("SELECT number FROM tables_version") == [(4,)]
     exported = run_command(app, "articles", "export", "--all-fields")
@@ -86,21 +85,10 @@ def test_upgraded_database_sends_the_same_responses(older, sql, version):
     assert again.stdout == "0 new, 0 changed, 5 unchanged\n"
 
 
-@of_each_version
-def test_upgraded_schema_equals_a_new_one(older, sql, version, template):
-    assert run_command(older(version), "keys", "list").exit_code == 0
-    assert set(sql(SCHEMA)) == set(run_sql(template, SCHEMA))
-
-
-def without_order(schema: list[tuple[object, ...]]) -> set[tuple[object, ...]]:
+def without_order(schema: list[tuple[object, ...]]) -> set[frozenset[str]]:
     """Return the schema regardless of the order and the generated names of constraints."""
     return {
-        tuple(
-            frozenset(re.split(r",?\s*\n\s*", value))
-            if "\n" in str(value)
-            else re.sub(r"_check\d+$", "_check", str(value))
-            for value in row
-        )
+        frozenset(re.sub(r"_check\d+$", "_check", line.strip(" ,")) for line in "\n".join(map(str, row)).split("\n"))
         for row in schema
     }
 
@@ -115,33 +103,18 @@ def test_schema_is_that_of_version_4(database, sql, template):
     close(app)
 
 
-@of_each_version
-def test_ids_of_customers_and_keys_are_never_reused(older, sql, version):
+@pytest.mark.parametrize(("version", "expected"), [(2, [(2, 2), (3, 3)]), (3, [(3, 4), (4, 5)])])
+def test_ids_of_customers_and_keys_are_never_reused(older, sql, version, expected):
     """A key id in the log must stay unique even after keys and customers are deleted.
 
     The database of version 3 once had a customer 2 and keys 2 and 3.
     """
-    app = older(version)
-    ids = []
+    app, ids = older(version), []
     for name in ("First", "Second"):
         create_key(app, name)
-        ids += sql(
-            "SELECT customer.id, api_key.id FROM api_key JOIN customer ON customer_id = customer.id WHERE name = ?",
-            name,
-        )
+        ids += sql("SELECT max(customer_id), max(id) FROM api_key")
         assert run_command(app, "customers", "delete", name, "--yes").exit_code == 0
-    assert ids == ([(2, 2), (3, 3)] if version == 2 else [(3, 4), (4, 5)])
-
-
-def test_upgraded_structured_data_follows_its_article(older, sql):
-    app = older(2)
-    client = client_with_key(app, KEY)
-    assert run_command(app, "customers", "rename", "Söhne & <Co>", "Bolt").stdout.startswith("Renamed ")
-    assert run_command(app, "articles", "publish", "tea", "--at", "2020-01-01T00:00:00Z").exit_code == 0
-    sql("UPDATE article SET title = 'Coffee' WHERE id = 'a-1'")
-    graph = client.get(LISTS[0]).get_json()["data"][-1]["schemaMarkup"]["@graph"][0]
-    assert (graph["headline"], graph["publisher"]["name"]) == ("Coffee", "Bolt")
-    assert graph["datePublished"] == "2020-01-01T00:00:00.000Z"
+    assert ids == expected
 
 
 @pytest.mark.sqlite
@@ -158,14 +131,6 @@ def test_upgrade_preserves_rows_of_foreign_tables(older, sql):
     assert "REFERENCES customer (id)" in table
 
 
-def test_service_upgrades_an_older_database_and_logs_it(older, start, sql):
-    older(2)
-    server = start()
-    assert get(server, LISTS[0], **{"x-api-key": KEY}).body == RESPONSE
-    assert sql("SELECT number FROM tables_version") == [(4,)]
-    assert re.search(r"Upgraded the tables of .+ from version 2 to 4\.\n", server.log())
-
-
 @pytest.mark.sqlite
 @of_each_version
 def test_backup_of_an_earlier_version_is_upgraded(older, run, client, database, version):
@@ -174,63 +139,38 @@ def test_backup_of_an_earlier_version_is_upgraded(older, run, client, database, 
     before = older_backup.read_bytes()
     result = run("database", "restore", older_backup, "--yes")
     assert result.exit_code == 0
-    assert f"Upgraded the tables of the copy of {older_backup} from version {version} to 4." in result.stderr
+    assert f"the copy of {older_backup} from version {version} to 4." in result.stderr
     client.environ_base["HTTP_X_API_KEY"] = KEY
     assert client.get(LISTS[0]).data == RESPONSE
     assert older_backup.read_bytes() == before
 
 
-@pytest.mark.parametrize(
-    ("script", "reason"),
-    [
-        ("UPDATE tables_version SET number = 1", "version 1, but this release only supports versions 2 to 4"),
-        ("DROP TABLE tables_version", "is another program's database"),
-    ],
+UNCHECKED = ("" if POSTGRESQL else "PRAGMA ignore_check_constraints = ON;") + (
+    "UPDATE article SET schema_markup_generated = (1 = 0), {} WHERE pk IN (3, 4)"
 )
-def test_database_from_before_1_0_0_is_rejected(older, script, reason):
-    app = older(2, script)
+REJECTED = [
+    (2, "UPDATE tables_version SET number = 1", "version 1, but this release only supports versions 2 to 4"),
+    (2, "DROP TABLE tables_version", "another program's database"),
+    *((version, "DROP TABLE article", "incomplete: article is missing") for version in SCRIPTS),
+    *((version, "ALTER TABLE article ADD COLUMN note TEXT", "column note of article") for version in SCRIPTS),
+    # version 2 had fewer constraints on PostgreSQL; on SQLite another tool can disable them
+    (2, UNCHECKED.format("keywords = '{}'"), "row of article ("),
+    (2, UNCHECKED.format("schema_markup = '[]'"), "row of article ("),
+    (2, UNCHECKED.format("updated_at = 'infinity'" if POSTGRESQL else "title = x'ff00'"), "row of article ("),
+]
+
+
+@pytest.mark.parametrize(("version", "script", "reason"), REJECTED)
+def test_impossible_upgrade_changes_nothing(older, sql, version, script, reason):
+    """For example of a database from before 1.0.0, or if it would drop a column."""
+    app = older(version, f"{script};")
+    before = set(sql(SCHEMA))
     for _ in range(2):
         result = run_command(app, "articles", "list")
         assert (result.exit_code, result.stdout, result.stderr.count("\n")) == (1, "", 1)
         assert reason in result.stderr
-
-
-DAMAGE = ["keywords = 'oops'", "keywords = '{}'", "schema_markup = '[]'"]
-DAMAGE += ["updated_at = 'infinity'"] if POSTGRESQL else ["updated_at = 'yesterday'", "title = x'ff00'"]
-
-
-@pytest.mark.parametrize("assignment", DAMAGE)
-def test_failed_upgrade_of_a_row_changes_nothing(older, sql, assignment):
-    """Version 2 had fewer constraints on PostgreSQL; on SQLite another tool can disable them."""
-    ignore = "" if POSTGRESQL else "PRAGMA ignore_check_constraints = ON;"
-    generated = "UPDATE article SET schema_markup_generated = (1 = 0);"
-    app = older(2, f"{ignore} {generated} UPDATE article SET {assignment} WHERE pk IN (3, 4);")
-    for _ in range(2):
-        result = run_command(app, "articles", "list")
-        assert (result.exit_code, result.stdout) == (1, "")
-        message = r"Error: Cannot upgrade a row of article \((.+)\). Correct it and try again.\n"
-        assert re.search(f"{assignment.split()[0]}|json", re.fullmatch(message, result.stderr)[1])
-    assert sql("SELECT number FROM tables_version") == [(2,)]
-
-
-@of_each_version
-def test_upgrade_that_would_drop_a_column_changes_nothing(older, sql, version):
-    app = older(version, "ALTER TABLE article ADD COLUMN note TEXT DEFAULT 'Mine';")
-    for _ in range(2):
-        result = run_command(app, "articles", "list")
-        assert (result.exit_code, result.stdout, result.stderr.count("\n")) == (1, "", 1)
-        assert "would lose the column note of article" in result.stderr
-    assert sql("SELECT number FROM tables_version") == [(version,)]
-    assert sql("SELECT DISTINCT note FROM article") == [("Mine",)]
-
-
-@of_each_version
-def test_database_with_missing_tables_is_not_upgraded(older, sql, version):
-    app = older(version, "DROP TABLE article;")
-    result = run_command(app, "keys", "list")
-    assert (result.exit_code, result.stdout) == (1, "")
-    assert "are incomplete: article is missing." in result.stderr
-    assert sql("SELECT number FROM tables_version") == [(version,)]
+    assert set(sql(SCHEMA)) == before
+    assert sql("SELECT count(*) FROM customer") == [(1,)]
 
 
 def test_renamed_and_dropped_columns_are_upgraded(older, sql, monkeypatch):
