@@ -344,7 +344,8 @@ SUSPICIOUS = {
     "relative": [{"contentHtml": html} for html in RELATIVE],
 }
 UNSUSPICIOUS = [
-    *({"title": "Q&A; R&D &c."}, {"title": "IRMÃ”"}, {"contentHtml": "1. One [two] *three*"}),
+    *({"title": "Q&A; R&D &c."}, {"title": "IRMÃ”"}),
+    *({"contentHtml": "1. One [two] *three*"}, {"contentHtml": "<p>\n- x</p>"}),
     {"contentHtml": '<a href="#top"></a><a href="mailto:a@b"></a><a href="tel:1"></a><img src="data:,">'},
     {"contentHtml": '<a href="https://a.b/c"></a><a href="//a.b/c"></a>&lt;a href="/x"&gt; src="/x" <b>'},
 ]

@@ -7,13 +7,13 @@ import shutil
 import subprocess
 import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, closing, contextmanager
 from functools import cached_property
 from itertools import product
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-import helpers
 import pytest
 from helpers import (
     ENDPOINTS,
@@ -22,10 +22,13 @@ from helpers import (
     Server,
     article_json,
     assert_one_is_below,
+    client_with_key,
+    close,
     create_key,
     get,
     save_articles,
     side_by_side,
+    temporary_databases,
     wait_for,
 )
 from sqlalchemy import event
@@ -53,13 +56,13 @@ class Cluster:
         self.folder, self.stack = folder, stack
         self.primary = stack.enter_context(closing(PostgreSQLServer()))
         self.primary.execute(f"CREATE DATABASE {DATABASE}")
-        self.app = create_app({"DATABASE_URL": self.primary.url(DATABASE)})
-        stack.callback(helpers.close, self.app)
+        self.url = self.primary.url(DATABASE)
+        self.app = create_app({"DATABASE_URL": self.url})
+        stack.callback(close, self.app)
         self.key = create_key(self.app)
         save_articles(self.app, *(article_json(number, title=f"Round {number}") for number in (0, 1)))
-        save_articles(
-            self.app, *(article_json(number, title="Other 0", slug=f"other-{number}") for number in range(2, 6))
-        )
+        others = (article_json(number, title="Other 0", slug=f"other-{number}") for number in range(2, 6))
+        save_articles(self.app, *others)
 
     @cached_property
     def standby(self):
@@ -76,11 +79,11 @@ class Cluster:
         """Run a statement on the primary, in its own transaction."""
         return self.primary.execute(statement, *parameters, database=DATABASE)
 
-    def get(self, service, path=PREVIEW, key=None):
-        return get(service, path, x_api_key=key or self.key)
+    def get(self, service, path=PREVIEW):
+        return get(service, path, x_api_key=self.key)
 
-    def titles(self, service, path=f"{PREVIEW}?q=round"):
-        response = self.get(service, path)
+    def titles(self, service):
+        response = self.get(service, f"{PREVIEW}?q=round")
         assert response.status == 200, response.body
         return [article["title"] for article in json.loads(response.body)["data"]]
 
@@ -88,26 +91,20 @@ class Cluster:
         self.write("UPDATE article SET title = %s WHERE id IN ('id-0000', 'id-0001')", title)
 
 
-@contextmanager
-def running_cluster(folder):
-    with ExitStack() as stack:
-        yield Cluster(folder, stack)
-
-
 @pytest.fixture
 def cluster(tmp_path, database):
     """A cluster of the test's own."""
-    with running_cluster(tmp_path) as cluster:
-        yield cluster
+    with ExitStack() as stack:
+        yield Cluster(tmp_path, stack)
 
 
 @pytest.fixture(scope="module")
 def shared(tmp_path_factory):
     """A cluster shared by the module's tests: two services on the primary, one on the standby."""
     folder = tmp_path_factory.mktemp("cluster")
-    with helpers.temporary_databases(folder), running_cluster(folder) as cluster:
-        urls = [server.url(DATABASE) for server in (cluster.primary, cluster.primary, cluster.standby)]
-        cluster.services = [cluster.serve(url) for url in urls]
+    with temporary_databases(folder), ExitStack() as stack:
+        cluster = Cluster(folder, stack)
+        cluster.services = [cluster.serve(url) for url in (cluster.url, cluster.url, cluster.standby.url(DATABASE))]
         for setting in ("synchronous_standby_names = '*'", "synchronous_commit = local"):
             cluster.primary.execute(f"ALTER SYSTEM SET {setting}")
         cluster.primary.execute("SELECT pg_reload_conf()")
@@ -121,56 +118,45 @@ def bodies(cluster, services, path):
     return {response.body for response in responses}
 
 
+def write_until(done, url, writer):
+    """Run transactions, some with savepoints, some prepared, half of them rolled back."""
+    chance = random.Random(writer)
+    with psycopg.connect(url, autocommit=True) as connection:
+        while not done.is_set():
+            end, title = chance.choice((("COMMIT", "Other"), ("ROLLBACK", "Rolled back")))
+            two_phases = f"PREPARE TRANSACTION 'writer {writer}'", f"{end} PREPARED 'writer {writer}'"
+            for statement in (
+                # with remote_apply, a commit is visible on the standby before it is on the primary
+                f"SET synchronous_commit = {chance.choice(('local', 'remote_apply'))}",
+                "BEGIN",
+                f"UPDATE article SET title = '{title}', views = views + 1 WHERE id = 'id-{writer + 2:04}'",
+                "SAVEPOINT one",
+                f"UPDATE article SET category = 'x' WHERE id = 'id-{writer + 2:04}'",
+                chance.choice(("ROLLBACK TO one", "RELEASE one")),
+                *chance.choice(([end], two_phases)),
+            ):
+                connection.execute(statement)
+                time.sleep(chance.choice((0, 0.005)))
+
+
 @contextmanager
-def overlapping_writers(cluster, number=4):
-    """Run overlapping transactions: half are rolled back, some have savepoints, some are prepared."""
-    done, errors = threading.Event(), []
-
-    def write(writer):
-        chance = random.Random(writer)
+def overlapping_writers(cluster, number):
+    done = threading.Event()
+    with ThreadPoolExecutor(4) as pool:
+        writers = [pool.submit(write_until, done, cluster.url, writer) for writer in range(number)]
         try:
-            with psycopg.connect(cluster.primary.url(DATABASE), autocommit=True) as connection:
-                for step in range(10**9):
-                    if done.is_set():
-                        return
-                    commits = chance.random() < 0.5
-                    title = f"Other {step}" if commits else "Rolled back"
-                    # with remote_apply, a commit is visible on the standby before it is on the primary
-                    connection.execute(f"SET synchronous_commit = {chance.choice(('local', 'remote_apply'))}")
-                    connection.execute("BEGIN")
-                    connection.execute("UPDATE article SET title = %s WHERE id = %s", [title, f"id-{writer + 2:04}"])
-                    connection.execute("SAVEPOINT one")
-                    connection.execute("UPDATE article SET category = 'x' WHERE id = %s", [f"id-{writer + 2:04}"])
-                    connection.execute(chance.choice(("ROLLBACK TO one", "RELEASE one")))
-                    time.sleep(chance.choice((0, 0.005, 0.02)))
-                    if chance.random() < 0.3:
-                        connection.execute(f"PREPARE TRANSACTION 'writer {writer}'")
-                        connection.execute(f"{'COMMIT' if commits else 'ROLLBACK'} PREPARED 'writer {writer}'")
-                    else:
-                        connection.execute("COMMIT" if commits else "ROLLBACK")
-                    time.sleep(chance.choice((0, 0.005, 0.02)))
-        except Exception as error:
-            errors.append(error)
-
-    threads = [threading.Thread(target=write, args=(writer,)) for writer in range(number)]
-    for thread in threads:
-        thread.start()
-    try:
-        yield
-    finally:
-        done.set()
-        for thread in threads:
-            thread.join()
-    assert errors == []
+            yield
+        finally:
+            done.set()
+        assert [writer.result() for writer in writers] == [None] * number
 
 
 @pytest.mark.parametrize("writers", [0, 4])
-@pytest.mark.parametrize("rounds", [40, pytest.param(400, marks=pytest.mark.slow)])
-def test_commit_shows_in_the_next_response_everywhere(shared, writers, rounds):
+def test_commit_shows_in_the_next_response_everywhere(shared, writers):
     """All services send identical bytes with the latest commit, and reject a revoked key."""
     with overlapping_writers(shared, writers):
-        for round_ in range(rounds):
-            path, written = PATHS[round_ % 3], f"written-{round_}-of-{rounds}"
+        for round_ in range(100):
+            path, written = PATHS[round_ % 3], f"written-{round_}-of-{writers}"
             update = "UPDATE article SET title = %s, slug = %s || id WHERE id IN ('id-0000', 'id-0001')"
             shared.write(update, written, written)
             (body,) = bodies(shared, shared.services[:2], path)
@@ -190,9 +176,9 @@ def check_caching(shared, url):
     app, begun = create_app({"DATABASE_URL": url}), []
     with app.app_context():
         event.listen(db.engine, "begin", begun.append)
-    client = helpers.client_with_key(app, shared.key)
+    client = client_with_key(app, shared.key)
     assert {client.get(FULL).status_code for _ in range(5)} == {200}
-    helpers.close(app)
+    close(app)
     assert 1 <= len(begun) <= 2
 
 
@@ -204,21 +190,17 @@ def test_second_response_comes_from_the_cache(shared, server):
 def test_commits_show_after_connections_were_terminated(shared):
     """Including the connections of the change detectors."""
     terminate = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = %s AND pid <> pg_backend_pid()"
-    for round_ in range(10):
-        for service in shared.services:
-            shared.titles(service)
+    for round_ in range(4):
         for server in (shared.primary, shared.standby):
             server.execute(terminate, DATABASE)
         shared.set_title(f"Terminated {round_}")
         shared.standby.wait_for_replay(shared.primary)
-        for service in shared.services:
-            assert shared.titles(service) == [f"Terminated {round_}"] * 2
+        assert [shared.titles(service) for service in shared.services] == [[f"Terminated {round_}"] * 2] * 3
 
 
 @pytest.mark.parametrize("mode", ["fast", "immediate"])
 def test_service_recovers_at_once_after_a_server_restart(cluster, mode):
-    service = cluster.serve(cluster.primary.url(DATABASE))
-    before = cluster.titles(service)
+    service = cluster.serve(cluster.url)
 
     def restart():
         cluster.primary.stop(mode)
@@ -226,7 +208,7 @@ def test_service_recovers_at_once_after_a_server_restart(cluster, mode):
         assert {cluster.get(service, path).status for path in ENDPOINTS} == {503}
         seconds = time.monotonic() - began
         cluster.primary.start()
-        assert cluster.titles(service) == before
+        assert cluster.titles(service) == ["Round 1", "Round 0"]
         return seconds
 
     assert_one_is_below(1, restart)
@@ -276,12 +258,10 @@ def test_commits_show_through_a_transaction_pooler(cluster):
         for category in "abc":
             app = create_app({"DATABASE_URL": url})
             save_articles(app, *(article_json(number, title="Round 0", category=category) for number in range(20)))
-            helpers.close(app)
+            close(app)
         assert cluster.write("SELECT DISTINCT category FROM article") == [("c",)]
-        service, direct = cluster.serve(url), cluster.serve(cluster.primary.url(DATABASE))
-        for round_ in range(20):
+        service = cluster.serve(url)
+        for round_ in range(10):
             cluster.write("UPDATE article SET title = %s", f"Round {round_}")
-            for _ in range(2):
-                assert set(side_by_side(lambda path: cluster.get(service, path).status, (*ENDPOINTS,) * 3)) == {200}
-                assert set(cluster.titles(service)) == {f"Round {round_}"}
-        assert cluster.get(service).body == cluster.get(direct).body
+            assert set(side_by_side(lambda path: cluster.get(service, path).status, (*ENDPOINTS,) * 3)) == {200}
+            assert set(cluster.titles(service)) == {f"Round {round_}"}
