@@ -18,27 +18,16 @@ def test_hooks_run_for_hits_misses_and_304s(app, client, save, path):
 
     @app.after_request
     def add_header(response):
-        response.headers["X-Customer"] = g.customer.name
+        response.headers.add("X-Request", f"{g.customer.name} {request.host}")  # must not get into the cache
         return response
 
     first = client.get(path, query_string={"utm": "1"}, headers={"Host": "a.example"})
     hit = client.get(path, query_string={"utm": "2"}, headers={"Host": "b.example"})
     unchanged = client.get(path, headers={"Host": "c.example", "If-None-Match": hit.headers["ETag"]})
     assert seen == [("a.example", "1"), ("b.example", "2"), ("c.example", None)]
-    assert [response.headers["X-Customer"] for response in (first, hit, unchanged)] == ["Acme"] * 3
+    added = [response.headers.getlist("X-Request") for response in (first, hit, unchanged)]
+    assert added == [["Acme a.example"], ["Acme b.example"], ["Acme c.example"]]
     assert (hit.data, unchanged.status_code) == (first.data, 304)
-
-
-def test_header_added_by_a_hook_is_not_cached(app, client, save):
-    save(article_json(1))
-    headers = iter(["a", "b"])
-
-    @app.after_request
-    def add_header(response):
-        response.headers.add("X-Remaining", next(headers))
-        return response
-
-    assert [client.get(PREVIEW).headers.getlist("X-Remaining") for _ in range(2)] == [["a"], ["b"]]
 
 
 @pytest.mark.parametrize("megabytes", [0, 1])
@@ -57,13 +46,11 @@ def test_requests_in_an_outer_app_context_see_commits(save, sql, key, database, 
 @pytest.mark.sqlite
 def test_two_applications_share_no_keys_and_no_cache(tmp_path):
     """Their databases are alike and therefore at the same version."""
-    with application(tmp_path / "one.db") as one, application(tmp_path / "two.db") as two:
-        keys = {}
-        for app, name in ((one, "one"), (two, "two")):
-            keys[name] = create_key(app)
-            save_articles(app, article_json(1, slug=name))
-        for _ in range(3):
-            for app, own, other in ((one, "one", "two"), (two, "two", "one")):
-                page = client_with_key(app, keys[own]).get(PREVIEW).get_json()
-                assert [article["slug"] for article in page["data"]] == [own]
-                assert client_with_key(app, keys[other]).get(PREVIEW).status_code == 401
+    with application(tmp_path / "0.db") as first, application(tmp_path / "1.db") as second:
+        keys = [create_key(app) for app in (first, second)]
+        for number, app in enumerate((first, second)):
+            save_articles(app, article_json(number))
+        for number, app in [(0, first), (1, second)] * 3:
+            page = client_with_key(app, keys[number]).get(PREVIEW).get_json()
+            assert [article["slug"] for article in page["data"]] == [f"slug-{number}"]
+            assert client_with_key(app, keys[1 - number]).get(PREVIEW).status_code == 401
