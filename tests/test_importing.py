@@ -2,13 +2,12 @@
 
 import json
 import re
-import signal
 import subprocess
 from datetime import UTC, datetime, timedelta
 from itertools import chain
 
 import pytest
-from helpers import LISTS, PAST, article_json, import_articles, iso, json_lines, minimal_json, subprocess_args, wait_for
+from helpers import LISTS, PAST, article_json, import_articles, iso, json_lines, minimal_json, subprocess_args
 from importer import error_lines
 from time_machine import travel
 
@@ -444,28 +443,3 @@ def test_first_twenty_changes_are_listed_with_their_fields(app, save, sql):
     assert import_articles(app, *articles).stdout.splitlines()[:-1] == changed
     again = [article_json(number, category="") for number in range(4, 25)]
     assert import_articles(app, *again).stdout.splitlines()[19:-1] == ["slug-23: category", "… and 1 more"]
-
-
-@pytest.mark.slow
-@pytest.mark.sqlite
-def test_readers_see_an_import_completely_or_not_at_all(save, client, sql, database, tmp_path):
-    save(*map(article_json, range(20)))
-    file, wal = tmp_path / "new.jsonl", database.with_name(database.name + "-wal")
-    file.write_text(json_lines(minimal_json(number, title="New", contentHtml="x" * 7500) for number in range(20_000)))
-    command = subprocess_args(database, "-m", "flask", "articles", "import", str(file))
-
-    def titles(take):
-        response = client.get(f"{LISTS[1]}?take={take}").get_json()
-        return response["meta"]["total"], {article["title"] for article in response["data"]}
-
-    for is_interrupted, status, printed in ((True, 1, "nothing was written"), (False, 0, "19980 new, 20 changed")):
-        sql("PRAGMA wal_checkpoint(TRUNCATE)")
-        with subprocess.Popen(**command) as process:
-            wait_for(lambda: wal.exists() and wal.stat().st_size > 500_000, lambda: "nothing is written")
-            for number in range(20):  # different pages, so none comes from the cache
-                assert titles(100 - number) == (20, {f"Title {number}" for number in range(20)})
-            if is_interrupted:
-                process.send_signal(signal.SIGINT)
-            assert printed in "".join(process.communicate(timeout=60))
-        assert process.returncode == status
-    assert titles(100) == (20_000, {"New"})
