@@ -390,21 +390,13 @@ def test_skip_invalid_does_not_swap_slugs(app, save, exported):
     assert values(exported, "slug") == ["slug-1", "slug-2", "free", "slug-3", "slug-5", "slug-4"]
 
 
-@pytest.mark.parametrize(
-    ("given", "options", "exit_code"),
-    [
-        ([{}], [], 1),
-        ([], [], 0),
-        ([minimal_json(1)], ["--unpublish-missing"], 2),
-        ([minimal_json(1)], ["x.csv"], 1),
-    ],
-)
-def test_skip_invalid_needs_valid_articles_and_sources(
-    app, key, exported, tmp_path, monkeypatch, given, options, exit_code
-):
+def test_skip_invalid_needs_valid_articles_and_sources(app, key, exported, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "x.csv").write_text('title,body\nA,"x')
-    assert import_articles(app, *given, options=["--skip-invalid", *options]).exit_code == exit_code
+    valid = [minimal_json(1)]
+    cases = [([{}], [], 1), ([], [], 0), (valid, ["--unpublish-missing"], 2), (valid, ["x.csv"], 1)]
+    for given, options, exit_code in cases:
+        assert import_articles(app, *given, options=["--skip-invalid", *options]).exit_code == exit_code
     assert exported() == []
 
 
