@@ -1,14 +1,10 @@
 """Behaviour that only shows in the SQL statements sent and in SQLAlchemy's engine events."""
 
-import subprocess
-import sys
-import time
 from contextlib import ExitStack, contextmanager
 
 import pytest
-from helpers import ENDPOINTS, LISTS, SITEMAP, application, article_json, assert_problem, client_with_key
+from helpers import ENDPOINTS, LISTS, SITEMAP, application, article_json, client_with_key
 from sqlalchemy import Engine, event
-from sqlalchemy.exc import OperationalError
 
 from models import db
 
@@ -33,12 +29,12 @@ def statements():
 
 @pytest.fixture
 def is_hit(statements):
-    """Return whether a successful response needed no SELECT."""
+    """Return whether a successful response needed no statement."""
 
     def is_hit(client, path, **headers):
         statements.clear()
         assert client.get(path, headers=headers).status_code == 200
-        return not any(statement.startswith("SELECT") for statement in statements)
+        return statements == []
 
     return is_hit
 
@@ -47,7 +43,7 @@ def is_hit(statements):
 
 
 @pytest.mark.sqlite
-@pytest.mark.parametrize("path", [*ENDPOINTS, FULL + "?q=title&take=7"])
+@pytest.mark.parametrize("path", ENDPOINTS)
 def test_cache_hit_equals_the_miss_and_sends_no_statement(client, save, statements, is_hit, path):
     save(*(article_json(number) for number in range(60)))
     first = client.get(path)
@@ -63,74 +59,32 @@ def test_cache_hit_equals_the_miss_and_sends_no_statement(client, save, statemen
 @pytest.mark.sqlite
 def test_only_valid_keys_are_cached(app, client, statements):
     assert client.get(SITEMAP).status_code == 200
-    for _ in range(2):
-        statements.clear()
-        assert client_with_key(app, "wrong").get(SITEMAP).status_code == 401
-        assert [statement.split()[0] for statement in statements] == ["BEGIN", "SELECT"]
-    statements.clear()
-    assert client.get(PREVIEW).status_code == 200
-    assert not any("api_key" in statement for statement in statements)
+    for sender, is_looked_up in ((client_with_key(app, "wrong"), True), (client, False)):
+        for path in LISTS:
+            statements.clear()
+            sender.get(path)
+            assert any("api_key" in statement for statement in statements) == is_looked_up
 
 
 @pytest.mark.sqlite
 def test_equivalent_queries_share_a_cache_entry(client, save, is_hit):
     save(article_json(1, title="Café"))
     assert not is_hit(client, FULL + "?q=cafe+1&take=50")
-    for query in (
-        "?take=50&q=cafe+1",
-        "?take=50&q=cafe+1&_=123",
-        "?utm_source=x&q=cafe+1&_=124&take=50&Q=x&x-api-key=y",
-        "?q=cafe+1&q=x&take=50&take=7",
-        "?q=cafe%201&take=%350",
-    ):
-        assert client.get(FULL + query).get_json()["meta"]["total"] == 1
+    for query in ("?take=50&q=cafe+1&_=124&Q=x&x-api-key=y", "?q=cafe+1&q=x&take=50&take=7", "?q=cafe%201&take=%350"):
         assert is_hit(client, FULL + query)
     assert not is_hit(client, SITEMAP)
     assert is_hit(client, SITEMAP + "?take=1&q=x&_=1")
 
 
-WRITE_AND_WAIT = """
-import sqlite3, sys
-connection = sqlite3.connect(sys.argv[1])
-connection.execute("UPDATE article SET views = views + 1, content_html = ?", ("x" * int(sys.argv[2]),))
-connection.commit()
-if sys.argv[3] == "close":
-    connection.close()
-print("committed", flush=True)
-sys.stdin.read()
-"""
-
-
 @pytest.mark.sqlite
-@pytest.mark.parametrize(("size", "end"), [(10, "stay"), (300_000, "close")])
-def test_commit_by_another_process_causes_one_cache_miss(client, save, database, is_hit, size, end):
+@pytest.mark.parametrize("size", [10, 300_000])
+def test_commit_causes_exactly_one_cache_miss(client, save, sql, is_hit, size):
     """The larger commit triggers a checkpoint, which changes the main file."""
     save(*(article_json(number) for number in range(20)))
-    arguments = [sys.executable, "-c", WRITE_AND_WAIT, str(database), str(size), end]
     while not is_hit(client, PREVIEW):
         pass
-    with subprocess.Popen(arguments, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as writer:
-        assert writer.stdout.readline() == "committed\n"
-        hits = [is_hit(client, PREVIEW) for _ in range(2)]
-        time.sleep(0.3)
-        hits.append(is_hit(client, PREVIEW))
-    hits.append(is_hit(client, PREVIEW))
-    assert hits == [False, True, True, True]
-
-
-@pytest.mark.parametrize("error", [OperationalError("SELECT", None, Exception("broken")), ZeroDivisionError("broken")])
-def test_error_response_is_not_cached(client, save, error):
-    save(article_json(1))
-    assert client.get(SITEMAP).status_code == 200
-
-    def fail(_connection):
-        raise error
-
-    for path in LISTS:
-        with engine_event("begin", fail):  # SQLAlchemy would report errors of a statement to the cache
-            for _ in range(2):
-                assert_problem(client.get(path), 503 if isinstance(error, OperationalError) else 500)
-        assert client.get(path).get_json()["meta"]["total"] == 1
+    sql("UPDATE article SET content_html = ?", "x" * size)
+    assert [is_hit(client, PREVIEW) for _ in range(3)] == [False, True, True]
 
 
 @pytest.mark.sqlite
@@ -145,10 +99,7 @@ def test_response_larger_than_the_cache_is_not_cached(save, key, database, is_hi
 
 def test_total_and_data_come_from_one_snapshot(client, save, sql):
     """Another program deletes everything between the two statements of a request."""
-    save(
-        *(article_json(number) for number in range(120)),
-        *(article_json(number, status="draft") for number in range(120, 130)),
-    )
+    save(*(article_json(number) for number in range(120)))
 
     def interfere(_connection, _cursor, statement, *_rest):
         if "count(" in statement:
@@ -157,7 +108,6 @@ def test_total_and_data_come_from_one_snapshot(client, save, sql):
     with engine_event("after_cursor_execute", interfere):
         page = client.get(PREVIEW).get_json()
     assert (page["meta"]["total"], len(page["data"])) == (120, 50)
-    assert client.get(PREVIEW).get_json()["meta"]["total"] == 0
 
 
 LISTS_BY = {"publishedAt": "publication", "createdAt": "creation", "title": "title", "views": "views"}
