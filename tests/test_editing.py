@@ -1,6 +1,7 @@
 """`flask articles export`, `edit` and `delete`, and mirrors with `--unpublish-missing`."""
 
 import json
+import re
 import signal
 import subprocess
 import sys
@@ -18,7 +19,6 @@ from helpers import (
     close,
     create_key,
     import_articles,
-    minimal_json,
     read_page,
     run_command,
     run_section,
@@ -45,13 +45,6 @@ def stored(sql):
     return sql("SELECT * FROM article ORDER BY id")
 
 
-def pages(client):
-    """Return the bodies of all endpoints."""
-    return [client.get(f"{path}?take=100&orderBy={order}").data for path in LISTS for order in ("title", "views")] + [
-        client.get(SITEMAP).data
-    ]
-
-
 EVERY_STATE = (
     article_json(1),
     article_json(2, status="draft"),
@@ -65,36 +58,35 @@ EVERY_STATE = (
 # Export
 
 
-def test_export_lists_all_articles_by_id_as_import_reads_them(articles, save):
+def test_export_lists_all_articles_by_id_as_import_reads_them(articles, save, client):
     save(*reversed(EVERY_STATE))
-    records = exported(articles("export"))
-    assert records == [{name: value for name, value in article.items() if value is not None} for article in EVERY_STATE]
-
-
-def test_all_fields_adds_the_derived_ones(articles, save, client):
-    save(*EVERY_STATE)
-    (record,) = exported(articles("export", "slug-1", "--all-fields"))
-    shown = {article["id"]: article for article in client.get(LISTS[0]).get_json()["data"]}["id-0001"]
-    assert shown.items() <= record.items()
-    assert set(record) - set(shown) == {"status", "createdAt", "updatedAt", "views"}
+    save(article_json(7), customer="Other")
+    acme = "--customer", "Acme"
+    records = [{name: value for name, value in article.items() if value is not None} for article in EVERY_STATE]
+    assert exported(articles("export", *acme)) == records
+    (complete,) = exported(articles("export", "slug-1", "--all-fields", *acme))
+    shown = next(article for article in client.get(LISTS[0]).get_json()["data"] if article["slug"] == "slug-1")
+    assert complete == records[0] | shown
 
 
 def test_export_reproduces_everything_in_another_database(app, save, sql, tmp_path, monkeypatch):
     """With the commands of docs/publish.md. Importing an export into its own database changes nothing."""
     monkeypatch.chdir(tmp_path)
     with travel("2026-02-03T04:05:06Z", tick=False):
-        save(*EVERY_STATE, *(minimal_json(number) for number in range(10, 20)), customer="My Site")
+        save(*EVERY_STATE, customer="My Site")
     client, before = client_with_key(app, create_key(app, "My Site")), stored(sql)
     _, dry_run, again = run_section(app, PUBLISH, "Change many articles at once")
-    assert dry_run == "0 new, 0 changed, 16 unchanged (dry run: nothing was written)\n"
+    assert dry_run == "0 new, 0 changed, 6 unchanged (dry run: nothing was written)\n"
     complete = run_command(app, "articles", "export", "--all-fields").stdout
     assert run_command(app, "articles", "import", "-", input=complete).stdout == again
-    assert again == "0 new, 0 changed, 16 unchanged\n"
+    assert again == "0 new, 0 changed, 6 unchanged\n"
     assert stored(sql) == before
     with application(tmp_path / "other.db") as other:
         key, _ = run_section(other, PUBLISH, "Move to another machine, or to PostgreSQL")
         assert run_command(other, "articles", "export").stdout == (tmp_path / "all.jsonl").read_text("utf-8")
-        assert pages(client_with_key(other, key.strip())) == pages(client)
+        copy = client_with_key(other, key.strip())
+        for path in (f"{LISTS[0]}?orderBy=views", f"{LISTS[1]}?orderBy=title", SITEMAP):
+            assert copy.get(path).data == client.get(path).data
 
 
 # Edit
@@ -156,9 +148,8 @@ def test_edit_opens_html_and_imports_the_saved_text(edit, save, client, tmp_path
     assert (result.exit_code, result.stdout, result.stderr) == (0, "spring-menu: changed\n", "")
     assert opened.startswith("---\n")
     assert opened.endswith(f"\n---\n{html}\n")
-    shown = {article["id"]: article for article in client.get(LISTS[0]).get_json()["data"]}
-    assert (shown["id-0001"]["metaTitle"], shown["id-0001"]["slug"]) == ("Better", "new-slug")
-    assert shown["id-0002"]["title"] == "Title 2"
+    second, first = client.get(LISTS[0]).get_json()["data"]
+    assert [first["metaTitle"], first["slug"], second["title"]] == ["Better", "new-slug", "Title 2"]
     assert list(tmp_path.glob("article-*")) == []
 
 
@@ -171,13 +162,13 @@ def test_edit_without_a_change_changes_nothing(edit, articles, save, sql, tmp_pa
     monkeypatch.undo()
     monkeypatch.setenv("VISUAL", "no-such-editor")
     result = articles("edit", "slug-1")
-    assert (result.exit_code, "no-such-editor" in result.stderr, "was saved" in result.stderr) == (1, True, False)
-    assert "Set EDITOR" in result.stderr
-    assert "Errno" not in result.stderr
+    assert result.exit_code == 1
+    assert re.search("no-such-editor.*EDITOR", result.stderr)
+    assert not re.search("Errno|was saved", result.stderr)
     assert (stored(sql), list(tmp_path.glob("article-*"))) == (before, [])
 
 
-def test_errors_are_listed_and_the_editor_reopens(edit, save, client):
+def test_errors_are_listed_and_the_editor_reopens(edit, save, sql):
     save(article_json(1))
     result, opened = edit(
         "slug-1",
@@ -188,14 +179,10 @@ def test_errors_are_listed_and_the_editor_reopens(edit, save, client):
     )
     assert (result.exit_code, result.stdout) == (0, "slug-1: changed\n")
     first, second, _ = result.stderr.split("Open the editor again? [Y/n]: ")
-    lines = first.splitlines()
-    for words in ("titel: Unknown field: remove it", "title: Missing", "views: 'one' must be a whole number"):
-        assert [words in line for line in lines].count(True) == 1, first
-    assert len(lines) == 1 + 3
-    assert "must be YAML" in second
+    assert re.findall(r"\b(titel|title|views): ", first) == ["titel", "title", "views"]
+    assert "YAML" in second
     assert "title: Edited: again\n" in opened[2]
-    (shown,) = client.get(LISTS[0]).get_json()["data"]
-    assert (shown["title"], shown["contentHtml"]) == ("Edited", "<p># Content of <em>number</em> 1.</p>")
+    assert sql("SELECT title, content_html FROM article") == [("Edited", "<p># Content of <em>number</em> 1.</p>")]
 
 
 @pytest.mark.parametrize("answers", ["", "n"])
@@ -205,12 +192,12 @@ def test_text_that_was_not_imported_is_saved(edit, articles, save, sql, tmp_path
     invalid = replace(("Title 1", "My precious words"), ("bannerUrl: ", "bannerUrl: x"))
     result, opened = edit("slug-1", invalid, answers=answers)
     assert (result.stdout, len(opened)) == ("", 1)
-    assert 0 <= result.stderr.index("bannerUrl: ") < result.stderr.index("Your text was saved")
+    assert "bannerUrl: " in result.stderr
     assert ("Open the editor again?" in result.stderr) == bool(answers)
     text = saved_text(result, tmp_path)
     assert stored(sql) == before
     (tmp_path / "article.html").write_text(text.replace("bannerUrl: x", "bannerUrl: "))
-    assert articles("import", tmp_path / "article.html").stdout.endswith("0 new, 1 changed, 0 unchanged\n")
+    assert articles("import", tmp_path / "article.html").exit_code == 0
     assert sql("SELECT title FROM article") == [("My precious words",)]
 
 
@@ -225,11 +212,10 @@ def test_edit_keeps_the_id_and_uses_the_time_zone(app, edit, save, articles, mon
     assert [record[name] for name in ("id", "slug", "publishedAt")] == ["id-0001", "new", "2027-07-01T06:00:00.000Z"]
 
 
-RENAME = "UPDATE article SET slug = '{}' WHERE slug = '{}'"
 CONFLICTS = [
     ["UPDATE article SET status = 'draft' WHERE slug = 'slug-1'"],
     ["DELETE FROM article WHERE slug = 'slug-1'"],
-    [RENAME.format("moved", "slug-1"), RENAME.format("slug-1", "slug-2")],
+    ["UPDATE article SET slug = 'x' WHERE slug = 'slug-1'", "UPDATE article SET slug = 'slug-1' WHERE slug = 'slug-2'"],
 ]
 
 
@@ -244,45 +230,39 @@ def test_edit_of_a_meanwhile_changed_article_is_rejected(app, edit, save, sql, t
         return MINE(text)
 
     result, opened = edit("slug-1", change, answers="y")
-    assert (result.stdout, len(opened)) == ("", 1)
-    assert "changed or deleted" in result.stderr
+    assert (result.stdout, len(opened), "changed or deleted" in result.stderr) == ("", 1, True)
     assert "title: Mine\n" in saved_text(result, tmp_path)
     assert ("Mine",) not in sql("SELECT title FROM article")
 
 
 @pytest.mark.sqlite
-def test_edit_saves_the_text_if_the_database_is_missing(app, edit, save, database, tmp_path):
+def test_edit_saves_the_text_if_the_database_is_missing(edit, save, database, tmp_path):
     save(article_json(1))
     result, _ = edit("slug-1", lambda text: database.rename(tmp_path / "renamed.db") and MINE(text))
-    assert "does not exist" in result.stderr
     assert "title: Mine\n" in saved_text(result, tmp_path)
     assert not database.exists()
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("number", "status"), [(signal.SIGTERM, 143), (signal.SIGHUP, 129), (0, 1)])
-def test_text_survives_a_signal_or_a_crashed_editor(save, key, database, sql, tmp_path, number, status):
+def test_text_survives_a_signal_or_a_crashed_editor(save, key, database, tmp_path, number, status):
     """Signals end `flask`, but not the editor; signal 0 stands for a crash of the editor."""
     save(article_json(1))
-    folder = tmp_path / "temporary"
-    folder.mkdir()
+    (tmp_path / "temporary").mkdir()
     (tmp_path / "editor.py").write_text(
         "import os, pathlib, signal, sys, time\n"
         "signal.signal(signal.SIGHUP, signal.SIG_IGN)\n"
         f"os.kill(os.getppid(), {number:d})\n"
         "time.sleep(1)\n"
-        "file = pathlib.Path(sys.argv[1])\n"
-        "file.write_text(file.read_text().replace('Title 1', 'Mine'))\n"
+        "pathlib.Path(sys.argv[1]).write_text('Mine')\n"
         "sys.exit(1)\n"
     )
-    editor = f"{sys.executable} {tmp_path / 'editor.py'}"
-    args = subprocess_args(database, "-m", "flask", "articles", "edit", "slug-1", TMPDIR=str(folder), EDITOR=editor)
-    result = subprocess.run(**args, timeout=30)
+    variables = {"TMPDIR": f"{tmp_path}/temporary", "EDITOR": f"{sys.executable} {tmp_path}/editor.py"}
+    result = subprocess.run(**subprocess_args(database, "-m", "flask", "articles", "edit", "slug-1", **variables))
     assert (result.returncode, result.stdout) == (status, "")
-    (file,) = folder.iterdir()
+    (file,) = (tmp_path / "temporary").iterdir()
     assert f"Your text was saved in {file}." in result.stderr
-    wait_for(lambda: "title: Mine\n" in file.read_text(), file.read_text)
-    assert sql("SELECT title FROM article") == [("Title 1",)]
+    wait_for(lambda: file.read_text() == "Mine", file.read_text)
 
 
 # Delete
@@ -302,31 +282,28 @@ def test_delete_removes_articles_of_one_customer_only(app, articles, save, sql):
 # The mirror
 
 
-def test_unpublish_missing_makes_drafts_of_missing_articles(app, articles, save, sql):
+def test_unpublish_missing_makes_drafts_of_missing_articles(app, save, sql):
     save(article_json(1), article_json(2), article_json(3, publishedAt=FUTURE), article_json(4, status="draft"))
-    save(article_json(1), customer="Other")
-    options = "--unpublish-missing", "--customer", "Acme"
+    save(article_json(2), customer="Other")
     summary = "0 new, 0 changed, 1 unchanged, 1 unpublished"
-    dry = import_articles(app, article_json(1), options=(*options, "--dry-run"))
+    options = ["--unpublish-missing"]
+    dry = import_articles(app, article_json(1), options=[*options, "--dry-run"])
     assert dry.stdout.splitlines() == ["slug-2: status", f"{summary} (dry run: nothing was written)"]
     assert import_articles(app, article_json(1), options=options).stdout.splitlines() == ["slug-2: status", summary]
-    states = "SELECT article.id, status FROM article JOIN customer ON customer.id = customer_id WHERE name = 'Acme'"
-    rows = dict(sql(states))
-    assert rows == {"id-0001": "published", "id-0002": "draft", "id-0003": "published", "id-0004": "draft"}
+    assert sql("SELECT slug, status FROM article ORDER BY customer_id, slug") == [
+        *[("slug-1", "published"), ("slug-2", "draft"), ("slug-3", "published"), ("slug-4", "draft")],
+        ("slug-2", "published"),
+    ]
     assert import_articles(app, article_json(1), options=options).stdout.endswith(" 0 unpublished\n")
 
 
 def test_returning_article_is_published_again(app, save, sql):
     """Only with the option; otherwise a nightly import would republish what the owner unpublished."""
-    save(article_json(1), article_json(2))
-    again = article_json(2, status=None)
-    import_articles(app, article_json(1), options=["--unpublish-missing"])
-    import_articles(app, again)
-    assert dict(sql("SELECT id, status FROM article"))["id-0002"] == "draft"
-    undated = article_json(3, status=None, publishedAt=None)
-    import_articles(app, article_json(1, status=None), again, undated, options=["--unpublish-missing"])
-    states = {"id-0001": "published", "id-0002": "published", "id-0003": "draft"}
-    assert dict(sql("SELECT id, status FROM article")) == states
+    undated = article_json(2, status=None, publishedAt=None)
+    save(article_json(1, status="draft"), undated)
+    for options, expected in ([], "draft"), (["--unpublish-missing"], "published"):
+        import_articles(app, article_json(1, status=None), undated, options=options)
+        assert sql("SELECT status FROM article ORDER BY id") == [(expected,), ("draft",)]
 
 
 def test_unpublish_missing_needs_complete_sources(app, save, sql, articles):
@@ -342,36 +319,23 @@ def test_unpublish_missing_needs_complete_sources(app, save, sql, articles):
 
 
 def test_mirror_stays_identical_to_its_source(app, articles, client, site):
-    """Articles are unpublished, renamed and edited between three imports; list responses are identical."""
-    source = partial(run_command, site.app, "articles")
+    """Articles are unpublished, renamed and edited between two imports."""
     url = f"http://{site.server.host}:{site.server.port}"
-    command = f"{url}{LISTS[0]}", "--key", site.key, "--unpublish-missing"
     page = PUBLISH.replace("https://other.example.com", url).replace("ITS_KEY", site.key)
-    owner = "--customer", site.customer
 
     def assert_equal():
-        orders = [f"?orderBy={name}&order={order}" for name in ("publishedAt", "title") for order in ("asc", "desc")]
-        for path in (f"{path}{order}" for path in LISTS for order in orders):
+        for path in (f"{path}?orderBy={order}" for path in LISTS for order in ("publishedAt", "title")):
             copy, original = client.get(path), site.get(path)
             assert (copy.data, copy.headers["ETag"]) == (original.body, original.headers["ETag"]), path
 
-    with travel("2026-03-01T22:00:00Z"):
-        site.save(*(article_json(number, updatedAt=f"2026-02-0{number}T12:00:00Z") for number in range(1, 6)))
+    site.save(*(article_json(number) for number in range(1, 6)))
     (first,) = run_section(app, page, "Mirror another instance")
     assert first.startswith("5 new, 0 changed, 0 unchanged, 0 unpublished")
     assert_equal()
-    source("unpublish", "slug-1", *owner)
-    (record,) = exported(source("export", "slug-2", *owner))
-    with travel("2026-03-02T23:59:00Z"):
-        site.save(record | {"slug": "renamed"}, article_json(3, title="Edited", updatedAt=None))
-    assert articles("import", *command).stdout.endswith("\n0 new, 2 changed, 2 unchanged, 1 unpublished\n")
-    assert_equal()
-    source("publish", "slug-1", *owner)
-    source("delete", "slug-4", "--yes", *owner)
-    with travel("2026-03-02T23:59:30Z"):  # a second time that day
-        site.save(article_json(3, title="Edited again", updatedAt=None))
-    with travel("2026-03-05T00:05:00Z"):
-        assert articles("import", *command).stdout.endswith("\n0 new, 2 changed, 2 unchanged, 1 unpublished\n")
+    edited = article_json(3, title="Edited", updatedAt=None)
+    site.save(article_json(1, status="draft"), article_json(2, slug="renamed"), edited)
+    (second,) = run_section(app, page, "Mirror another instance")
+    assert second.endswith("\n0 new, 2 changed, 2 unchanged, 1 unpublished\n")
     assert_equal()
 
 
@@ -386,12 +350,11 @@ def test_export_and_import_stay_below_250_mb(database, tmp_path):
         "try: runpy.run_module('flask', run_name='__main__')\n"
         "finally: print(pathlib.Path('/proc/self/status').read_text().split('VmHWM:')[1].split()[0], file=sys.stderr)"
     )
+    articles = partial(subprocess_args, database, "-c", measure, "flask", "articles")
     file = tmp_path / "all.jsonl"
     with file.open("w") as output:
-        args = subprocess_args(database, "-c", measure, "flask", "articles", "export") | {"stdout": output}
-        exported = run(**args)
-    args = subprocess_args(database, "-c", measure, "flask", "articles", "import", str(file), "--customer", "Demo")
-    imported = run(**args)
+        exported = run(**articles("export") | {"stdout": output})
+    imported = run(**articles("import", str(file), "--customer", "Demo"))
     assert imported.stdout == "0 new, 0 changed, 40004 unchanged\n"
     for result in (exported, imported):
         assert int(result.stderr) < 250_000  # KB
