@@ -16,7 +16,6 @@ from helpers import (
     application,
     client_with_key,
     close,
-    create_key,
     minimal_json,
     other_writer,
     run_command,
@@ -156,21 +155,6 @@ def test_rejected_command_explains_and_changes_nothing(run, save, sql, monkeypat
 
 
 # flask articles
-
-
-def test_articles_commands_need_a_customer(app, run):
-    def error(*options):
-        result = run("articles", "list", *options)
-        assert (result.exit_code, result.stdout) == (1, "")
-        return result.stderr
-
-    assert "flask keys create CUSTOMER" in error()
-    for name in ("Acme", "Ö & Co"):
-        create_key(app, name)
-    assert "Acme, 'Ö & Co'" in error()
-    unknown = error("--customer", "It's")
-    assert "Acme, 'Ö & Co'" in unknown
-    assert "flask keys create 'It'\"'\"'s'" in unknown
 
 
 def test_articles_commands_only_affect_their_customer(app, articles, client, save):
