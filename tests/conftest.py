@@ -1,6 +1,5 @@
 """Fixtures: a database and an application for each test, and services that tests share."""
 
-import filecmp
 import os
 import signal
 import time
@@ -58,16 +57,6 @@ def template(default_settings: None, tmp_path_factory: pytest.TempPathFactory) -
         yield database
 
 
-@pytest.fixture(scope="session")
-def acme(template: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Path, str]]:
-    """A database with only the customer Acme and its key; and that key."""
-    with helpers.temporary_databases(tmp_path_factory.mktemp("acme")) as database:
-        helpers.copy_database(template, database)
-        with helpers.application(database) as app:
-            key = create_key(app)
-        yield database, key
-
-
 @pytest.fixture
 def database(tmp_path: Path) -> Iterator[Path]:
     """The path of the test's database, which may not exist yet."""
@@ -84,12 +73,9 @@ def app(template: Path, database: Path) -> Iterator[Flask]:
 
 
 @pytest.fixture
-def key(app: Flask, template: Path, database: Path, acme: tuple[Path, str]) -> str:
+def key(app: Flask) -> str:
     """A key of the customer Acme."""
-    if POSTGRESQL or Path(f"{database}-wal").exists() or not filecmp.cmp(template, database, shallow=False):
-        return create_key(app)
-    helpers.copy_database(acme[0], database)  # much faster than the command
-    return acme[1]
+    return create_key(app)
 
 
 @pytest.fixture
@@ -150,12 +136,14 @@ def server(app: Flask, start: Callable[..., Server]) -> Server:
 
 
 @pytest.fixture(scope="session")
-def shared(template: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
+def shared(template: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Flask, Server]]:
     """An application and a running service on the same database, shared by all tests."""
     with helpers.temporary_databases(tmp_path_factory.mktemp("shared")) as database:
         helpers.copy_database(template, database)
-        with helpers.running_service(database) as service:
-            yield service
+        server = Server(database)
+        with helpers.application(database) as app:
+            yield app, server
+        assert server.stop() == 0
 
 
 @pytest.fixture
