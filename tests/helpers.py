@@ -223,26 +223,20 @@ def temporary_databases(folder: Path) -> Iterator[Path]:
                 server.execute(f"DROP DATABASE IF EXISTS {created_databases.pop()} WITH (FORCE)")
 
 
+def connect_as_another_tool(database: Path) -> Any:
+    """Return a connection of its own to a test's database."""
+    if POSTGRESQL:
+        return psycopg.connect(database_url(database).replace("+psycopg", ""))
+    return sqlite3.connect(database, isolation_level=None, check_same_thread=False)
+
+
 def run_sql(database: Path, statement: str, *parameters: Any) -> list[Any]:
     """Run a statement on its own connection, as another tool would; return the rows."""
-    if POSTGRESQL:
-        with psycopg.connect(database_url(database).replace("+psycopg", "")) as connection:
-            cursor = connection.execute(statement.replace("%", "%%").replace("?", "%s"), parameters)
-            return cursor.fetchall() if cursor.description else []
-    with closing(sqlite3.connect(database)) as connection, connection:
-        return connection.execute(statement, parameters).fetchall()
-
-
-@contextmanager
-def other_writer(database: Path) -> Iterator[Any]:
-    """Yield a connection of another tool with an open write transaction."""
-    if POSTGRESQL:
-        connection: Any = psycopg.connect(database_url(database).replace("+psycopg", ""))
-    else:
-        connection = sqlite3.connect(database, isolation_level=None, check_same_thread=False)
-        connection.execute("BEGIN IMMEDIATE")
-    with closing(connection):
-        yield connection
+    with closing(connect_as_another_tool(database)) as connection, connection:
+        if POSTGRESQL:
+            statement = statement.replace("%", "%%").replace("?", "%s")
+        cursor = connection.execute(statement, parameters)
+        return cursor.fetchall() if cursor.description else []
 
 
 CODES = {
