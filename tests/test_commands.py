@@ -28,6 +28,7 @@ from app import create_app
 from fields import parse_time_zone
 
 DATE, FUTURE = "2026-01-31T09:30:00.000Z", "2999-01-01T00:00:00.000Z"
+NOW, DRAFT = "2026-03-01T12:00:00.123Z", {"publishedAt": None}
 MARKUP = {"@context": "https://schema.org", "@graph": [{"datePublished": "given"}]}
 
 
@@ -167,54 +168,42 @@ def test_articles_commands_only_affect_their_customer(app, articles, client, sav
     assert table(articles("list", "--customer", "Acme"))[0][::3] == ["published", "Title 1"]
 
 
-def test_publish_means_now_unless_published_before(articles, client, save):
-    save(minimal_json(1, publishedAt=None), minimal_json(2, status="draft"), minimal_json(3, publishedAt=FUTURE))
-    assert published_slugs(client) == []
-    with travel("2026-03-01T12:00:00.123999Z", tick=False):
-        now = "2026-03-01T12:00:00.123Z"
-        assert articles("publish", "slug-1").stdout == f"slug-1: published since {now}\n"
-        assert articles("publish", "slug-3").stdout == f"slug-3: published since {now} (replaces {FUTURE})\n"
-        assert articles("publish", "slug-2").stdout == f"slug-2: published since {DATE}\n"
-        shown = {article["slug"]: article["publishedAt"] for article in client.get(LISTS[0]).get_json()["data"]}
-        assert shown == {"slug-1": now, "slug-2": DATE, "slug-3": now}
-
-
-def test_publish_at_schedules_or_backdates(articles, client, save, sql):
-    """`updatedAt` and custom structured data do not change."""
-    save(minimal_json(1, updatedAt="2026-02-01T00:00:00Z"), minimal_json(2, schemaMarkup=MARKUP))
-    updated = sql("SELECT updated_at FROM article ORDER BY id")
-    scheduled = articles("publish", "slug-1", "--at", "2999-01-01T02:00:00+02:00")
-    replaced = f" (replaces {DATE})"
-    assert scheduled.stdout == f"slug-1: scheduled for {FUTURE}{replaced}\n"
-    assert published_slugs(client) == ["slug-2"]
-    since = "2020-01-01T00:00:00.000Z"
-    backdated = articles("publish", "slug-1", "slug-2", "--at", "2020-01-01t00:00:00z").stdout.splitlines()
-    line = f"published since {since} (replaces"
-    assert backdated == [f"slug-1: {line} {FUTURE})", f"slug-2: published since {since}{replaced}"]
-    second, first = client.get(LISTS[0]).get_json()["data"]
-    assert first["publishedAt"] == first["schemaMarkup"]["@graph"][0]["datePublished"] == since
-    assert second["schemaMarkup"] == MARKUP
-    assert sql("SELECT updated_at FROM article ORDER BY id") == updated
-
-
-LOCAL_TIMES = [  # TIMEZONE, argument, UTC, local time printed
-    ("UTC", "2998-07-01 08:00", "2998-07-01T08:00:00.000Z", ""),
-    ("Europe/Berlin", "1.7.2998 8:00", "2998-07-01T06:00:00.000Z", "2998-07-01 08:00 Europe/Berlin, "),
-    ("Europe/Berlin", "2998-07-01 0800+05", "2998-07-01T03:00:00.000Z", "2998-07-01 05:00 Europe/Berlin, "),
+PUBLISHED = [  # stored fields, TIMEZONE, --at, end of the printed line
+    ({"publishedAt": None}, "UTC", None, f"published since {NOW}"),
+    ({"status": "draft"}, "UTC", None, f"published since {DATE}"),
+    ({"publishedAt": FUTURE}, "UTC", None, f"published since {NOW} (replaces {FUTURE})"),
+    ({}, "UTC", "2999-01-01T02:00:00+02:00", f"scheduled for {FUTURE} (replaces {DATE})"),
+    ({}, "UTC", "2020-01-01t00:00:00z", f"published since 2020-01-01T00:00:00.000Z (replaces {DATE})"),
+    (DRAFT, "UTC", "2998-07-01 08:00", "scheduled for 2998-07-01T08:00:00.000Z"),
+    (DRAFT, "Europe/Berlin", "1.7.2998 8:00", "2998-07-01 08:00 Europe/Berlin, 2998-07-01T06:00:00.000Z"),
+    (DRAFT, "Europe/Berlin", "2998-07-01 0800+05", "2998-07-01 05:00 Europe/Berlin, 2998-07-01T03:00:00.000Z"),
     # without a time: the same day in the zone and in UTC (Havana has no midnight that day)
-    ("Europe/Berlin", "2998-07-01", "2998-07-01T00:00:00.000Z", "2998-07-01 02:00 Europe/Berlin, "),
-    ("America/New_York", "2998-07-01", "2998-07-01T04:00:00.000Z", "2998-07-01 00:00 America/New_York, "),
-    ("America/Havana", "2025-03-09", "2025-03-09T05:00:00.000Z", "2025-03-09 01:00 America/Havana, "),
+    (DRAFT, "Europe/Berlin", "2998-07-01", "2998-07-01 02:00 Europe/Berlin, 2998-07-01T00:00:00.000Z"),
+    (DRAFT, "America/Lima", "2998-07-01", "2998-07-01 00:00 America/Lima, 2998-07-01T05:00:00.000Z"),
+    (DRAFT, "America/Havana", "2025-03-09", "2025-03-09 01:00 America/Havana, 2025-03-09T05:00:00.000Z"),
 ]
 
 
-@pytest.mark.parametrize(("zone", "typed", "moment", "shown"), LOCAL_TIMES)
-def test_times_without_an_offset_are_in_the_time_zone(app, articles, save, monkeypatch, zone, typed, moment, shown):
+@pytest.mark.parametrize(("fields", "zone", "at", "printed"), PUBLISHED)
+def test_publish_prints_when_and_in_which_zone(app, articles, save, monkeypatch, fields, zone, at, printed):
+    """Without --at, it means now unless the article was published before."""
     monkeypatch.setitem(app.config, "TIMEZONE", parse_time_zone(zone))
-    save(minimal_json(1, publishedAt=None))
-    result = articles("publish", "slug-1", "--at", typed)
-    state = "published since" if moment < "2026" else "scheduled for"
-    assert (result.exit_code, result.stdout) == (0, f"slug-1: {state} {shown}{moment}\n")
+    save(minimal_json(1, **fields))
+    with travel("2026-03-01T12:00:00.123999Z", tick=False):
+        result = articles("publish", "slug-1", *(["--at", at] if at else []))
+    assert (result.exit_code, result.stdout.endswith(f" {printed}\n")) == (0, True), result.output
+    (moment,) = re.findall(r"(\S+Z)(?: \(|$)", printed)
+    assert json.loads(articles("export").stdout)["publishedAt"] == moment
+
+
+def test_publish_updates_only_derived_structured_data(articles, client, save, sql):
+    save(minimal_json(1, updatedAt="2026-02-01T00:00:00Z"), minimal_json(2, schemaMarkup=MARKUP))
+    updated = sql("SELECT updated_at FROM article ORDER BY id")
+    assert articles("publish", "slug-1", "slug-2", "--at", "2020-01-01").exit_code == 0
+    second, first = client.get(LISTS[0]).get_json()["data"]
+    assert first["schemaMarkup"]["@graph"][0]["datePublished"] == "2020-01-01T00:00:00.000Z"
+    assert second["schemaMarkup"] == MARKUP
+    assert sql("SELECT updated_at FROM article ORDER BY id") == updated
 
 
 def test_ambiguous_or_nonexistent_local_time_is_rejected(app, articles, save, monkeypatch):

@@ -2,7 +2,6 @@
 
 import json
 import re
-import shlex
 import shutil
 import subprocess
 import time
@@ -22,7 +21,6 @@ WRONG_VARIABLES = [
     ("ARTICLES_URL", ""),
     ("ARTICLES_URL", "127.0.0.1:8000/api/public/v1"),
     ("ARTICLES_URL", "http://127.0.0.1:2/api/public/v1"),
-    ("ARTICLES_URL", "OTHER_SERVER"),
     ("ARTICLES_KEY", ""),
     ("ARTICLES_KEY", "wrong"),
     ("SITE", ""),
@@ -93,8 +91,7 @@ def test_site_has_a_page_for_every_article(save, server, key, run, project, name
     before = read_files(project / "site")
     assert not any(key.encode() in content for content in before.values())
     wrong = run(build, ARTICLES_KEY="wrong")
-    assert wrong.returncode > 0
-    assert WRONG_KEY in wrong.stdout + wrong.stderr
+    assert (wrong.returncode > 0, WRONG_KEY in wrong.stdout + wrong.stderr) == (True, True)
     assert read_files(project / "site") == before
 
 
@@ -113,10 +110,10 @@ def other_server(tmp_path):
 def test_invalid_variables_are_a_one_line_error(run, project, other_server, name):
     shutil.copytree(EXAMPLES / name, project, dirs_exist_ok=True)
     build = blocks((project / "README.md").read_text("utf-8"), "sh")[0].splitlines()[-1]
-    for variable, value in WRONG_VARIABLES:
-        result = run(build, **{variable: value.replace("OTHER_SERVER", other_server)})
+    for variable, value in [*WRONG_VARIABLES, ("ARTICLES_URL", other_server)]:
+        result = run(build, **{variable: value})
         assert (result.returncode, result.stderr.count("\n")) == (1, 1), result.stderr
-        assert f"{variable} is " in result.stderr or f"et {variable} to " in result.stderr
+        assert re.search(f"{variable} is |et {variable} to ", result.stderr)
     assert not (project / "site").exists()
 
 
@@ -157,7 +154,6 @@ def test_replaced_site_keeps_every_page_and_removes_old_ones(project):
     """Even if `replace-site.mjs` is killed at any of ten moments."""
     shutil.copy(EXAMPLES / "astro/replace-site.mjs", project)
     names = [*(f"articles/{number}/index.html" for number in range(300)), "index.html", "assets/style.css"]
-    old, new, last = ("old" * 20_000, "new" * 20_000, "last")
 
     def replace(content, names, prefix=""):
         shutil.rmtree("built", ignore_errors=True)
@@ -167,28 +163,22 @@ def test_replaced_site_keeps_every_page_and_removes_old_ones(project):
         return time.monotonic() - began
 
     (project / "site").mkdir()
-    replace(old, names)
-    duration = replace(old, names)
+    duration = max(replace("old" * 20_000, names) for _ in range(2))
     for number in range(1, 11):
-        replace((old, new)[number % 2], names, f"timeout --signal=KILL {duration * number / 11}")
+        replace(("old", "new")[number % 2] * 20_000, names, f"timeout --signal=KILL {duration * number / 11}")
         files = {path: content for path, content in read_files(project / "site").items() if path.suffix != ".new"}
-        assert set(files.values()) <= {old.encode(), new.encode()}
+        assert set(files.values()) <= {b"old" * 20_000, b"new" * 20_000}
         assert files.keys() == {project / "site" / name for name in names}
-    replace(last, names[1:])
+    replace("last", names[1:])
     assert set(read_files(project / "site").values()) == {b"last"}
     assert not (project / "site/articles/0").exists()
 
 
 FETCH_ONE = {
-    "javascript": (
-        "node --input-type=module --eval",
-        "import { fetchArticle } from './articles.mjs'; console.log((await fetchArticle('SLUG'))?.slug ?? 'none')",
-    ),
-    "python": (
-        "python -c",
-        "from articles import fetch_article; print((fetch_article('SLUG') or {}).get('slug', 'none'))",
-    ),
-    "php": ("php -r", "require 'articles.php'; echo fetch_article('SLUG')->slug ?? 'none', PHP_EOL;"),
+    "javascript": """node --input-type=module --eval "import { fetchArticle } from './articles.mjs';
+        console.log((await fetchArticle('SLUG'))?.slug ?? 'none')\"""",
+    "python": """python -c "import articles; print((articles.fetch_article('SLUG') or {}).get('slug', 'none'))\"""",
+    "php": """php -r "require 'articles.php'; echo fetch_article('SLUG')->slug ?? 'none', PHP_EOL;\"""",
 }
 
 
@@ -196,20 +186,17 @@ FETCH_ONE = {
 def test_program_finds_one_article_by_its_slug(save, run, project, name):
     save(*(article_json(number) for number in range(1, 205)))
     copy_example(name, project)
-    command, code = FETCH_ONE[name]
     for slug, expected in {"slug-1": "slug-1", "SLUG-1": "none", "slug": "none"}.items():
-        assert run(f"{command} {shlex.quote(code.replace('SLUG', slug))}").stdout == f"{expected}\n"
+        assert run(FETCH_ONE[name].replace("SLUG", slug)).stdout == f"{expected}\n"
 
 
 def test_banners_are_downloaded_once(save, server, run, project):
-    banner = f"http://127.0.0.1:{server.port}/static/banners/writing.svg"
-    missing = f"http://127.0.0.1:{server.port}/static/banners/missing.svg"
+    banner, missing = (f"http://127.0.0.1:{server.port}/static/banners/{name}.svg" for name in ("writing", "missing"))
     save(*(article_json(number, bannerUrl=url) for number, url in enumerate([banner, banner, missing, ""])))
     build = copy_example("javascript", project)
     call, after = "await downloadBanners(articles, site);", "const { articles, lists } = await readContent();\n"
     assert call in (project / "README.md").read_text()
-    program = (project / "make-site.mjs").read_text()
-    program = program.replace(after, after + call)
+    program = (project / "make-site.mjs").read_text().replace(after, after + call)
     (project / "make-site.mjs").write_text(f'import {{ downloadBanners }} from "./banners.mjs";\n{program}')
     assert run(build).returncode == 0
     (file,) = project.glob("site/banners/*")
@@ -233,15 +220,13 @@ def test_rebuild_script_builds_only_after_a_change(save, run, project):
     assert (project / "builds").read_text() == "built\n" * 2
     for wrong in ({"ARTICLES_KEY": "wrong"}, {"ARTICLES_KEY": ""}, {"ARTICLES_URL": ""}):
         result = run("sh rebuild.sh true", **wrong)
-        assert result.returncode > 0
-        assert result.stderr.count("\n") == 1
+        assert (result.returncode > 0, result.stderr.count("\n")) == (True, 1)
 
 
 @pytest.mark.parametrize("name", ["articles.mjs", "replace-site.mjs", "check.mjs", "content.mjs"])
 def test_copies_of_a_module_are_equal(name):
-    copies = [path.read_text() for path in EXAMPLES.glob(f"*/{name}")]
-    assert len(copies) > 1
-    assert len(set(copies)) == 1
+    first, *others = [path.read_text() for path in EXAMPLES.glob(f"*/{name}")]
+    assert set(others) == {first}
 
 
 def test_overview_links_to_each_example():

@@ -31,17 +31,6 @@ def is_healthy(server):
         return False
 
 
-def test_older_python_is_reported_with_the_required_version(tmp_path):
-    pythons = [*Path.home().glob(".pyenv/versions/3.10*/bin/python3"), *Path("/usr/bin").glob("python3.10")]
-    if not pythons:
-        pytest.skip("There is no Python 3.10.")
-    (first,) = re.findall(r"^python3 .* app\.py$", (PROJECT / "README.md").read_text(), re.MULTILINE)
-    command = first.replace("python3", str(pythons[0]), 1)
-    result = subprocess.run(command, shell=True, cwd=copy_project(tmp_path), capture_output=True, text=True)  # noqa: S602
-    assert result.returncode == 1
-    assert "Requires-Python >=3.11" in result.stderr
-
-
 @pytest.fixture(scope="module")
 def debian(tmp_path_factory):
     """A tar file of a fresh Debian with Python and this machine's trusted certificates."""
@@ -62,12 +51,12 @@ class Machine:
         subprocess.run(["tar", "-C", self.root, "-xf", debian], check=True)
         (unit,) = blocks(section(OPERATE, "systemd"), "ini")
         values = dict(re.findall(r"^(\w+)=(.*)$", unit, re.MULTILINE))
-        state = f"/var/lib/{values['StateDirectory']}"
+        owner = f"--owner={values['User']} --mode={values['StateDirectoryMode']}"
         self.write(
             "usr/local/bin/systemctl",
             f"""#!/bin/sh -e
 if [ "$1" = stop ]; then kill $(cat /run/articles.pid); rm /run/articles.pid; exit; fi
-install --directory --owner={values["User"]} --mode={values["StateDirectoryMode"]} {state}
+install --directory {owner} /var/lib/{values["StateDirectory"]}
 umask {values["UMask"]}
 cd {values["WorkingDirectory"]}
 export PORT={self.port}
@@ -85,6 +74,12 @@ echo $! >/run/articles.pid
         command = ["chroot", self.root, "sh", "-ec", lines]
         return subprocess.check_output(command, env=self.environment, text=True, timeout=300)
 
+    def unpack(self, name):
+        shutil.move(copy_project(self.root), self.root / "opt" / name)
+
+    def wait_until_healthy(self):
+        wait_for(lambda: is_healthy(service(self.port)), (self.root / "var/log/articles").read_text)
+
     def start_nginx(self):
         (site,) = blocks(section(OPERATE, "nginx"), "nginx")
         site = site.replace("listen 80;", f"listen {self.proxy_port};")
@@ -93,9 +88,8 @@ echo $! >/run/articles.pid
         self.run("nginx -t && nginx")
 
     def stop(self):
-        for name in ("nginx", "articles"):
-            path = self.root / f"run/{name}.pid"
-            if path.exists() and path.read_text().strip():
+        for path in self.root.glob("run/*.pid"):
+            if path.stem in ("nginx", "articles") and path.read_text().strip():
                 os.kill(int(path.read_text()), signal.SIGTERM)
 
 
@@ -103,15 +97,11 @@ echo $! >/run/articles.pid
 def machine(debian, tmp_path_factory):
     """A fresh Debian with the service installed as in docs/operate.md."""
     machine = Machine(debian, tmp_path_factory.mktemp("machine"))
-    unpack(machine, "articles")
+    machine.unpack("articles")
     for lines in blocks(section(OPERATE, "Install it on a server"), "sh"):
         machine.run(lines)
     yield machine
     machine.stop()
-
-
-def unpack(machine, name):
-    shutil.move(copy_project(machine.root), machine.root / "opt" / name)
 
 
 def flask(command):
@@ -124,42 +114,42 @@ def import_as_user(machine, *articles):
     machine.run(flask("articles import -") + f" <<'END'\n{lines}\nEND")
 
 
+def mode(path):
+    return path.stat().st_mode & 0o777
+
+
 @as_root
 def test_fresh_debian_serves_behind_nginx_and_is_upgraded(machine):
     """With the commands and files of docs/operate.md."""
-    (machine.root / "opt/articles/stale.py").touch()
+    project, data = machine.root / "opt/articles", machine.root / "var/lib/articles"
+    (project / "stale.py").touch()
     machine.run("cd /opt/articles && .venv/bin/pip install --quiet apispec && systemctl enable --now articles")
-    wait_for(lambda: is_healthy(service(machine.port)), (machine.root / "var/log/articles").read_text)
-    assert (machine.root / "opt/articles/.env").stat().st_mode & 0o777 == 0o600
-    database = machine.root / "var/lib/articles/articles.db"
-    assert [path.stat().st_mode & 0o777 for path in (database.parent, database)] == [0o700, 0o600]
+    machine.wait_until_healthy()
+    assert [mode(path) for path in (project / ".env", data, data / "articles.db")] == [0o600, 0o700, 0o600]
     key = machine.run(flask('keys create "My Site"')).strip()
     import_as_user(machine, article_json(1))
     assert "\tslug-1\t" in machine.run(flask("articles list"))
 
     machine.start_nginx()
     proxy = service(machine.proxy_port)
-    response = get(proxy, LISTS[0], x_api_key=key)
-    assert (response.status, json.loads(response.body)["meta"]["total"]) == (200, 1)
+    assert json.loads(get(proxy, LISTS[0], x_api_key=key).body)["meta"]["total"] == 1
     assert any((machine.root / "var/cache/nginx-articles").iterdir())
     statuses = [get(proxy, LISTS[0], x_api_key="wrong").status for _ in range(40)]
-    assert statuses[:20] == [401] * 20
-    assert 429 in statuses[20:]
+    assert (statuses[:20], 429 in statuses) == ([401] * 20, True)
     assert get(proxy, LISTS[0], x_api_key=key).status == 200
 
-    unpack(machine, "articles.new")
+    machine.unpack("articles.new")
     machine.run(blocks(section(OPERATE, "Upgrade"), "sh")[0])
-    wait_for(lambda: is_healthy(service(machine.port)), (machine.root / "var/log/articles").read_text)
+    machine.wait_until_healthy()
     assert get(proxy, LISTS[1], x_api_key=key).status == 200
-    assert not (machine.root / "opt/articles/stale.py").exists()
-    assert (machine.root / "opt/articles/.env").stat().st_mode & 0o777 == 0o600
+    assert not (project / "stale.py").exists()
+    assert [mode(path) for path in (project / ".env", data / "before-upgrade.db")] == [0o600, 0o600]
     assert "apispec" not in machine.run("/opt/articles/.venv/bin/pip list")
-    assert (database.parent / "before-upgrade.db").stat().st_mode & 0o777 == 0o600
 
     import_as_user(machine, article_json(2))
     machine.run(blocks(section(OPERATE, "Go back"), "sh")[0])
-    wait_for(lambda: is_healthy(service(machine.port)), (machine.root / "var/log/articles").read_text)
-    assert (machine.root / "opt/articles/stale.py").exists()
+    machine.wait_until_healthy()
+    assert (project / "stale.py").exists()
     assert json.loads(get(proxy, LISTS[1], x_api_key=key).body)["meta"]["total"] == 1
 
 
@@ -191,25 +181,20 @@ def test_every_gunicorn_process_is_fresh_and_checks_keys(machine, gunicorn):
         list(side_by_side(lambda _: get(server, LISTS[0], x_api_key=key), range(40), threads=8))
         return [get(server, LISTS[0], **{"x_api_key": key} | headers) for _ in range(20)]
 
-    for round in range(4):
-        import_as_user(machine, article_json(1, title=f"{server.port}, {round}", contentHtml="<p>Text</p>" * 999))
-        assert {json.loads(response.body)["data"][0]["title"] for response in responses()} == {
-            f"{server.port}, {round}"
-        }
-    tag = responses()[0].getheader("ETag")
-    assert {response.status for response in responses(If_None_Match=tag)} == {304}
+    for title in ("First", "Second", "Third", "Fourth"):
+        import_as_user(machine, article_json(1, title=title, contentHtml="<p>Text</p>" * 999))
+        assert {json.loads(response.body)["data"][0]["title"] for response in responses()} == {title}
+    first, *_ = responses()
+    assert {response.status for response in responses(If_None_Match=first.getheader("ETag"))} == {304}
     assert {response.status for response in responses(x_api_key="wrong")} == {401}
-    compressed = {gzip.decompress(response.body) for response in responses(Accept_Encoding="gzip")}
-    assert compressed == {response.body for response in responses()}
+    assert {gzip.decompress(response.body) for response in responses(Accept_Encoding="gzip")} == {first.body}
     database = machine.root / "var/lib/articles/articles.db"
-    database.rename(database.with_suffix(".renamed"))
+    renamed = database.rename(database.with_suffix(".renamed"))
     assert {response.status for response in responses()} == {503}
-    database.with_suffix(".renamed").rename(database)
+    renamed.rename(database)
     assert {response.status for response in responses()} == {200}
-
-    requests = [line for line in log.read_text().splitlines() if LISTS[0] in line]
-    logged = {re.search(r" HTTP/1.1 (\d+) \d+ bytes \d+ ms (.*?)(?:/\d+)?$", line).groups() for line in requests}
-    assert logged == {("200", "My Site"), ("304", "My Site"), ("401", "-"), ("503", "-")}
+    logged = re.findall(rf"{LISTS[0]}.* HTTP/1.1 (\d+) \d+ bytes \d+ ms (.*?)(?:/\d+)?$", log.read_text(), re.MULTILINE)
+    assert set(logged) == {("200", "My Site"), ("304", "My Site"), ("401", "-"), ("503", "-")}
 
 
 class Containers:
@@ -286,31 +271,28 @@ def test_container_runs_as_its_user_and_keeps_the_volume(containers, tmp_path):
     compose = yaml.safe_load((PROJECT / "compose.yaml").read_text())["services"]["articles"]
     assert compose["volumes"] == ["data:" + next(iter(config["Volumes"]))]
     assert config["User"] == "articles"
-    shown = containers.shell(
-        "docker compose exec articles sh -c 'id -u; ls -A; find . -writable; command -v gcc' || true"
-    )
-    assert shown.startswith("10001\n")
-    assert not {".env", "instance", "backup.db", "tests", ".", "/usr/bin/gcc"} & set(shown.split())
+    look = "id -u; ls -A; find . -writable; command -v gcc"
+    shown = containers.shell(f"docker compose exec articles sh -c '{look}' || true").split()
+    assert shown[0] == "10001"
+    assert not {".env", "instance", "backup.db", "tests", ".", "/usr/bin/gcc"} & set(shown)
 
     process, pid = containers.start(*config["Cmd"])
-    check = config["Healthcheck"]["Test"][1:]
-    subprocess.run(containers.run_command(*check), env=containers.environment, check=True)
+    check = containers.run_command(*config["Healthcheck"]["Test"][1:])
+    assert subprocess.run(check, env=containers.environment).returncode == 0
     (tmp_path / "articles.json").write_text(json.dumps([article_json(1)]))
     key = containers.shell(blocks(section(SERVERS, "Commands in the container"), "sh")[0]).splitlines()[0]
-    before = get(service(containers.port), LISTS[0], x_api_key=key)
-    assert json.loads(before.body)["meta"]["total"] == 1
+    before = get(service(containers.port), LISTS[0], x_api_key=key).body
+    assert json.loads(before)["meta"]["total"] == 1
     containers.shell(blocks(section(SERVERS, "A backup of the container"), "sh")[0])
-    assert get(service(containers.port), LISTS[0], x_api_key=key).body == before.body
-    assert {path.name for path in containers.data.iterdir() if path.suffix == ".db"} == {"articles.db"}
+    assert get(service(containers.port), LISTS[0], x_api_key=key).body == before
+    assert [path.name for path in containers.data.glob("*.db")] == ["articles.db"]
 
     os.kill(pid, signal.SIGTERM)
     assert process.wait(timeout=10) == 0
     containers.buildah("rm", "service")
     containers.create()
     process, pid = containers.start(*config["Cmd"])
-    assert get(service(containers.port), LISTS[0], x_api_key=key).body == before.body
+    assert get(service(containers.port), LISTS[0], x_api_key=key).body == before
     os.kill(pid, signal.SIGTERM)
     assert process.wait(timeout=15) == 0
-    assert subprocess.run(
-        containers.run_command(*check), env=containers.environment, stderr=subprocess.DEVNULL
-    ).returncode
+    assert subprocess.run(check, env=containers.environment, stderr=subprocess.DEVNULL).returncode > 0
