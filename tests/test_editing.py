@@ -284,10 +284,8 @@ def test_unpublish_missing_makes_drafts_of_missing_articles(app, save, sql):
     dry = import_articles(app, article_json(1), options=[*options, "--dry-run"])
     assert dry.stdout.splitlines() == ["slug-2: status", f"{summary} (dry run: nothing was written)"]
     assert import_articles(app, article_json(1), options=options).stdout.splitlines() == ["slug-2: status", summary]
-    assert sql("SELECT slug, status FROM article ORDER BY customer_id, slug") == [
-        *[("slug-1", "published"), ("slug-2", "draft"), ("slug-3", "published"), ("slug-4", "draft")],
-        ("slug-2", "published"),
-    ]
+    states = [status for (status,) in sql("SELECT status FROM article ORDER BY pk")]
+    assert states == ["published", "draft", "published", "draft", "published"]
     assert import_articles(app, article_json(1), options=options).stdout.endswith(" 0 unpublished\n")
 
 
