@@ -264,7 +264,7 @@ def test_list_prints_local_time_but_utc_in_json(app, articles, save, monkeypatch
     assert json.loads(articles("list", "--json").stdout)["publishedAt"] == "2026-07-01T22:30:00.000Z"
 
 
-def test_writers_wait_for_each_other_but_readers_do_not(app, client, save, sql, database):
+def test_writers_wait_for_each_other_but_readers_do_not(app, articles, client, save, sql, database):
     """Another tool holds the lock; one of the waiting commands is interrupted."""
     save(minimal_json(1), minimal_json(2))
     close(app)
@@ -277,6 +277,7 @@ def test_writers_wait_for_each_other_but_readers_do_not(app, client, save, sql, 
         second.send_signal(signal.SIGINT)
         assert "nothing was written" in second.communicate(timeout=30)[1]
         assert client.get(LISTS[0]).get_json()["meta"]["total"] == 2
+        assert articles("list").exit_code == 0
         writer.execute("COMMIT")
         assert first.communicate(timeout=60)[0] == "slug-1: draft\n"
     assert sql("SELECT slug, title FROM article WHERE status = 'draft'") == [("slug-1", "Theirs")]

@@ -78,7 +78,7 @@ echo $! >/run/articles.pid
         shutil.move(copy_project(self.root), self.root / "opt" / name)
 
     def wait_until_healthy(self):
-        wait_for(lambda: is_healthy(service(self.port)), (self.root / "var/log/articles").read_text)
+        wait_for(lambda: is_healthy(service(self.port)), (self.root / "var/log/articles").read_text, 30)
 
     def start_nginx(self):
         (site,) = blocks(section(OPERATE, "nginx"), "nginx")
