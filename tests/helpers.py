@@ -239,6 +239,15 @@ def run_sql(database: Path, statement: str, *parameters: Any) -> list[Any]:
         return cursor.fetchall() if cursor.description else []
 
 
+@contextmanager
+def other_writer(database: Path) -> Iterator[Any]:
+    """Yield a connection of another tool with an open write transaction."""
+    with closing(connect_as_another_tool(database)) as connection:
+        if not POSTGRESQL:
+            connection.execute("BEGIN IMMEDIATE")
+        yield connection
+
+
 CODES = {
     400: "invalid_parameters",
     401: "invalid_key",

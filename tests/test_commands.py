@@ -5,7 +5,6 @@ import os
 import re
 import signal
 import subprocess
-from contextlib import closing
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from hashlib import sha256
@@ -17,8 +16,8 @@ from helpers import (
     application,
     client_with_key,
     close,
-    connect_as_another_tool,
     minimal_json,
+    other_writer,
     run_command,
     subprocess_args,
 )
@@ -269,8 +268,7 @@ def test_writers_wait_for_each_other_but_readers_do_not(app, articles, client, s
     save(minimal_json(1), minimal_json(2))
     close(app)
     unpublish = "-m", "flask", "articles", "unpublish"
-    with closing(connect_as_another_tool(database)) as writer:
-        writer.execute("BEGIN")
+    with other_writer(database) as writer:
         writer.execute("UPDATE article SET title = 'Theirs' WHERE slug = 'slug-1'")
         first, second = (subprocess.Popen(**subprocess_args(database, *unpublish, f"slug-{n}")) for n in (1, 2))
         assert all("Waiting" in process.stderr.readline() for process in (first, second))
