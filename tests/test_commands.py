@@ -109,6 +109,11 @@ def test_only_keys_create_creates_a_database_file(new_app, database):
     assert "Created the database" not in run("keys", "create", "Acme").stderr
 
 
+@pytest.mark.sqlite
+def test_service_creates_its_database(start, database):
+    assert f"Created the database {database}.\n" in start().log()
+
+
 # Rejected commands
 
 YESTERDAY = str(datetime.now(UTC).date() - timedelta(days=1))
