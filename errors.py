@@ -28,8 +28,8 @@ PROBLEMS = {
         "/api/public/v1/sitemap and /healthz.",
     ),
     405: ("method_not_allowed", "This API is read-only. Use GET, HEAD or OPTIONS."),
-    413: ("body_too_large", "The request body exceeds 64 KB. Send none: no endpoint reads it."),
-    431: ("headers_too_large", "The request headers exceed 16 KB. Send fewer or shorter ones."),
+    413: ("body_too_large", "The request body is 64 KB or larger. Send no body: no endpoint uses one."),
+    431: ("headers_too_large", "The URL and headers add up to 16 KB or more. Shorten the URL, or send fewer headers."),
     500: ("internal_error", "An internal error occurred. The log of the service has the details."),
     503: ("unavailable", "The articles are temporarily unavailable. Try again in a few seconds."),
 }

@@ -90,7 +90,7 @@ class Minutes(fields.Float):
 
     def _deserialize(self, value: Any, attr: str | None, data: Any, **kwargs: Any) -> float:
         if type(value) not in (int, float) or not 0 <= value < MAX_READ_TIME:
-            raise ValidationError(f"Must be a number of minutes from 0 to less than {MAX_READ_TIME}.")
+            raise ValidationError(f"Must be a number of minutes, at least 0 and less than {MAX_READ_TIME}.")
         return float(value)
 
 

@@ -31,7 +31,9 @@ class OriginList(fields.Field[list[str]]):
         items = value if is_list else str(value).split(",")
         origins = [str(origin).strip() for origin in items]
         if not all(re.fullmatch(r"https?://([a-z0-9.-]+|\[[0-9a-f:]+\])(:[1-9]\d*)?", origin) for origin in origins):
-            raise ValidationError("Must be origins as in https://www.example.com, separated by commas, in lower case.")
+            raise ValidationError(
+                "Must be lower-case origins without a path, separated by commas, such as https://www.example.com."
+            )
         for origin in origins:
             if re.fullmatch("https:.*:443|http:.*:80", origin):
                 raise ValidationError(f"Remove the default port of {origin}: browsers do not send it.")
@@ -98,5 +100,6 @@ def _read_env_file(path: Path) -> dict[str, str]:
     try:
         values = dotenv_values(path)
     except (OSError, UnicodeDecodeError) as error:
-        raise SettingsError(f"{path} cannot be read ({error}).") from error
+        reason = error.strerror if isinstance(error, OSError) else "not UTF-8"
+        raise SettingsError(f"Cannot read {path} ({reason}). Make it a readable file in UTF-8.") from error
     return {name: value for name, value in values.items() if value is not None}

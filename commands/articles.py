@@ -34,7 +34,7 @@ STATES = "published", "scheduled", "draft"
 @click.option("--json", "as_json", is_flag=True, help="Print JSON Lines.")
 @params.customer_option
 def list_articles(state: str | None, search: str, as_json: bool, customer: str | None) -> None:
-    """Print one line per article: drafts first, then the latest.
+    """Print one line per article: drafts first, then newest to oldest.
 
     Each line has the state, the time of publication in TIMEZONE (with --json in UTC), the slug and the title. The last
     line, on standard error, counts the articles in each state.
@@ -82,7 +82,7 @@ def publish(slugs: tuple[str, ...], at: str | None, customer: str | None) -> Non
             moment = given or (earlier if earlier and earlier <= now else now)
             _update(article, status="published", published_at=moment)
             state = "published since" if moment <= now else "scheduled for"
-            replaced = f" (replaces {_format_both(earlier, zone)})" if earlier not in (None, moment) else ""
+            replaced = f" (was {_format_both(earlier, zone)})" if earlier not in (None, moment) else ""
             lines.append(f"{article.slug}: {state} {_format_both(moment, zone)}{replaced}")
     for line in lines:
         echo(line)

@@ -12,7 +12,7 @@ from models import ApiKey, Article, Customer, db
 
 @customers.command("list")
 def list_customers() -> None:
-    """Print one line per customer: name, number of articles, number of keys."""
+    """List customers with their numbers of articles and keys."""
     open_and_report()
     columns = Article.customer_id, ApiKey.customer_id
     counts = (select(func.count()).where(column == Customer.id).scalar_subquery() for column in columns)
@@ -24,7 +24,10 @@ def list_customers() -> None:
 @click.argument("old", type=params.customer_name)
 @click.argument("new", type=params.customer_name)
 def rename(old: str, new: str) -> None:
-    """Rename the customer OLD to NEW, including in its articles' structured data."""
+    """Rename the customer OLD to NEW.
+
+    The derived structured data of its articles changes too.
+    """
     with customer_transaction(old, writes=True) as customer:
         check_customer_name(new, renamed=customer)
         customer.name = new
@@ -75,7 +78,8 @@ def check_customer_name(name: str, renamed: Customer | None = None) -> None:
     """Raise click.ClickException if a customer other than `renamed` has this name, ignoring case and whitespace."""
     for customer in db.session.scalars(select(Customer)):
         if customer is not renamed and _without_case_and_spaces(customer.name) == _without_case_and_spaces(name):
-            raise click.ClickException(f"There is already a customer {customer.name!r}. Use that name, or rename it.")
+            reason = f"{name!r} differs from the existing customer {customer.name!r} only in case or spaces"
+            raise click.ClickException(f"{reason}. Use the existing customer, or choose another name.")
 
 
 def _without_case_and_spaces(name: str) -> str:

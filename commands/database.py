@@ -14,9 +14,9 @@ from commands.transactions import report_wait
 @database.command()
 @click.argument("file", type=click.Path(path_type=Path))
 def backup(file: Path) -> None:
-    """Write a consistent copy of the database to FILE, which must not exist.
+    """Back up the database to the new FILE.
 
-    The service can keep running.
+    The copy is consistent, and the service can keep running.
     """
     from storage.backup import back_up
 

@@ -23,7 +23,7 @@ CONFLICT = "The article was changed or deleted while the editor was open. Import
 @click.argument("slug", type=params.text)
 @params.customer_option
 def edit(slug: str, customer: str | None) -> None:
-    """Edit the article SLUG in $EDITOR.
+    """Edit the article SLUG in $VISUAL or $EDITOR.
 
     The file has the article's fields in YAML, then its HTML. What you save is imported; if it has a mistake, you can
     open the editor again. Times without a UTC offset are in TIMEZONE.
@@ -94,7 +94,7 @@ def _open_editor(file: Path) -> None:
     except (click.ClickException, ValueError) as error:  # ValueError: EDITOR has an unclosed quotation mark
         cause = error.__cause__
         reason = f"{cause.filename!r} cannot be started: {cause.strerror}" if isinstance(cause, OSError) else error
-        raise click.ClickException(f"{reason}. Set EDITOR to your editor's command.") from error
+        raise click.ClickException(f"{reason}. Set VISUAL or EDITOR to your editor's command.") from error
 
 
 def _import(text: bytes, original: bytes, slug: str, customer: str | None) -> str:
@@ -115,7 +115,7 @@ def _import(text: bytes, original: bytes, slug: str, customer: str | None) -> st
         article = own_article("the file", *parse_front_matter(text), zone)
         article_id = parse_front_matter(original)[0]["id"]
         if article.fields.setdefault("id", article_id) != article_id:
-            report.add(Mistake("the file", f"Must stay {article_id!r}.", "id"))
+            report.add(Mistake("the file", f"Cannot be changed. Set it back to {article_id!r}.", "id"))
         edited.append(article)
     with customer_transaction(customer, writes=True) as owner:
         if _format_current(owner, slug) != original:

@@ -18,7 +18,8 @@ from transfer import ImportFailedError
 # by words in the driver's message
 DATABASE_ERROR_HINTS = {
     "locked": "Another program is writing to it. Try again in a moment.",
-    "cannot execute": "Nothing was written: set DATABASE_URL to the server that this standby follows.",
+    "lock timeout": "Another program is writing to it. Try again in a moment.",
+    "cannot execute": "Nothing was written: this server is a standby or read-only. Set DATABASE_URL to the primary.",
     "readonly": "Nothing was written: you need permission to write to the file and its folder.",
     "unable to open": "You need permission to read and write the file and its folder.",
     "malformed": "The file is corrupt: restore a backup.",
@@ -51,14 +52,15 @@ def report_errors() -> Iterator[None]:
         raise click.ClickException(printable(str(error))) from error
     except (DBAPIError, sqlite3.Error) as error:
         reason = database_reason(error)
-        hint = next((hint for words, hint in DATABASE_ERROR_HINTS.items() if words in reason), "Nothing was written.")
+        hints = (hint for words, hint in DATABASE_ERROR_HINTS.items() if words in reason)
+        hint = next(hints, "Check DATABASE_URL and that the database is available.")
         raise click.ClickException(f"{_database_name()} cannot be used ({reason}). {hint}") from error
     except BrokenPipeError:  # the reader, such as `head`, has exited; click does so quietly
         raise
     except OSError as error:
         silence_stdout()
-        name = printable(str(error.filename or "The output"))
-        raise click.ClickException(f"{name} cannot be read or written ({error.strerror}).") from error
+        action = f"read or write {printable(str(error.filename))}" if error.filename else "write the output"
+        raise click.ClickException(f"Cannot {action} ({error.strerror}).") from error
 
 
 def database_reason(error: Exception) -> str:

@@ -17,28 +17,30 @@ from models import ApiKey, Customer, db
 
 @keys.command()
 @click.argument("customer", type=params.customer_name)
-@click.option("--expires", type=click.DateTime(["%Y-%m-%d"]), help="Last day on which the key is valid (UTC).")
-def create(customer: str, expires: datetime | None) -> None:
-    """Create a key for CUSTOMER, and CUSTOMER if necessary.
+@click.option("--expires", metavar="YYYY-MM-DD", type=params.day, help="Last day on which the key is valid (UTC).")
+def create(customer: str, expires: date | None) -> None:
+    """Create a key for CUSTOMER, creating the customer if necessary.
 
     Only the key goes to standard output. It cannot be shown again.
     """
-    last_day = expires.date() if expires else None
-    if last_day and last_day < datetime.now(UTC).date():
-        raise click.BadParameter(f"{last_day} is in the past.", param_hint="--expires")
+    if expires and expires < datetime.now(UTC).date():
+        raise click.BadParameter(f"{expires} is in the past.", param_hint="--expires")
     with command_transaction(create=True):
         owner, is_new = find_or_create_customer(customer)
-        key, record = add_key(owner, expires_on=last_day)
+        key, record = add_key(owner, expires_on=expires)
         key_id = record.id
         click.echo(key)  # before the commit: a key that cannot be printed must not become valid
     if is_new:
         echo(f"New customer: {customer}", err=True)
-    echo(f"Key {key_id} of {customer}. Keep it safe: it is not shown again.", err=True)
+    echo(f"Created key {key_id} for {customer}. Keep it safe: it will not be shown again.", err=True)
 
 
 @keys.command("list")
 def list_keys() -> None:
-    """Print one line per key: id, customer, first characters, created, expires, state."""
+    """List the keys.
+
+    Each line has the id, customer, first characters, creation, expiry and state.
+    """
     open_and_report()
     today = datetime.now(UTC).date()
     for key, customer in db.session.execute(select(ApiKey, Customer.name).join(Customer).order_by(ApiKey.id)):

@@ -1,7 +1,7 @@
 """Parameter types of the commands, and their shared option."""
 
 import os
-from datetime import tzinfo
+from datetime import date, datetime, tzinfo
 
 import click
 from marshmallow import ValidationError
@@ -13,7 +13,7 @@ def customer_name(value: str) -> str:
     """Parse a customer's name: one line, without surrounding whitespace."""
     value = value.strip()
     if not 1 <= len(value) <= 100 or not value.isprintable():
-        raise click.BadParameter("A customer's name has 1 to 100 printable characters.")
+        raise click.BadParameter("Must be 1 to 100 printable characters.")
     return value
 
 
@@ -25,7 +25,7 @@ def text(value: str) -> str:
 def api_key(value: str) -> str:
     """Parse an API key that an HTTP header can carry."""
     if not (1 <= len(value) <= 200 and value.isascii() and value.isprintable() and " " not in value):
-        raise click.BadParameter("A key has 1 to 200 ASCII characters and no spaces.")
+        raise click.BadParameter("Must be 1 to 200 printable ASCII characters without spaces.")
     return value
 
 
@@ -37,9 +37,17 @@ def source(value: str) -> str:
     if value != "-" and not is_url(value):
         value = str(click.Path(exists=True)(value))
     if not is_source(value):
-        kinds = f"a folder, an http(s) URL, - or a file {', '.join((WORDPRESS, *READERS))}"
-        raise click.BadParameter(f"{value!r} is not {kinds}. Save a spreadsheet as CSV.")
+        kinds = f"a folder, an http(s) URL, - for standard input, or a file ({', '.join((WORDPRESS, *READERS))})"
+        raise click.BadParameter(f"Cannot import {value!r}. Name {kinds}. Save spreadsheets as CSV.")
     return value
+
+
+def day(value: str) -> date:
+    """Parse a date."""
+    try:
+        return datetime.strptime(value, "%Y-%m-%d").date()
+    except ValueError as error:
+        raise click.BadParameter(f"{value!r} is not a date. Write it as YYYY-MM-DD, such as 2030-12-31.") from error
 
 
 def site(value: str) -> str:
@@ -64,5 +72,5 @@ customer_option = click.option(
     "--customer",
     metavar="NAME",
     type=customer_name,
-    help="Customer whose articles to use. Required if there is more than one customer and CUSTOMER is not set.",
+    help="The customer that the articles belong to. By default CUSTOMER or, if there is only one, that customer.",
 )

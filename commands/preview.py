@@ -34,7 +34,7 @@ HOST, KEY = "127.0.0.1", "preview"
     metavar="SLUG",
     multiple=True,
     type=params.text,
-    help="Show only this unpublished article as published (repeatable).",
+    help="Of the drafts and scheduled articles, publish only SLUG in the preview (repeatable).",
 )
 @params.customer_option
 def preview(command: tuple[str, ...], only: tuple[str, ...], customer: str | None) -> None:
@@ -98,7 +98,7 @@ def _serve(app: Flask, customer: str, command: tuple[str, ...]) -> int:
     url = server.base_url(HOST, listener.getsockname()[1])
     with server.serve_in_thread(app, listener, app.config["THREADS"]):
         exit_on_signals()
-        for line in (f"Previewing the articles of {customer} (Ctrl+C stops)", f"URL: {url}", f"Key: {KEY}"):
+        for line in (f"Previewing the articles of {customer} (press Ctrl+C to stop)", f"URL: {url}", f"Key: {KEY}"):
             echo(line, err=bool(command))
         if command:
             return _run(command, url)

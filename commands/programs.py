@@ -31,7 +31,7 @@ def find_program(name: str) -> str:
     """Return the path of a program, such as npm.cmd for npm on Windows. Raises ProgramError."""
     path = shutil.which(name)
     if not path:
-        raise ProgramError(f"There is no program {name!r}. Check its name, or write its path.")
+        raise ProgramError(f"Program {name!r} not found. Check its name, or give its full path.")
     return path
 
 

@@ -20,11 +20,11 @@ def print_start_message(url: str) -> None:
     The password and the query of the database's URL are not printed.
     """
     database = db.engine.url.set(query={}).render_as_string(hide_password=True)
-    lines = [f"{NAME} {__version__}: serving on {url} (Ctrl+C stops)", f"Database: {database}"]
+    lines = [f"{NAME} {__version__}: serving on {url} (press Ctrl+C to stop)", f"Database: {database}"]
     if not db.session.scalar(select(ApiKey.id).limit(1)):
         lines.append("There is no API key yet. Create one: flask keys create CUSTOMER")
     if not db.session.scalar(select(Article.pk).limit(1)):
-        lines.append("There are no articles yet. For a demo: python seed.py")
+        lines.append("There are no articles yet. Import some: flask articles import SOURCE. For a demo: python seed.py")
     try:
         click.echo("\n".join(lines))
     except OSError:  # a full disk must not stop the service
@@ -38,7 +38,7 @@ def warn_of_demo_key(address: str) -> None:
     keys = select(ApiKey.id).join(Customer).where(Customer.name == DEMO_CUSTOMER, *VALID_KEY)
     if db.session.scalar(keys.limit(1), {"today": datetime.now(UTC).date()}):
         echo(
-            f"Warning: the customer {DEMO_CUSTOMER} has a valid key, and other machines can reach {address}. "
-            "Remove the demo: python seed.py --remove",
+            f"Warning: other machines may reach the service on {address}, and the customer {DEMO_CUSTOMER} has a valid "
+            "key. Remove the demo: python seed.py --remove",
             err=True,
         )

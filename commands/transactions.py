@@ -45,7 +45,7 @@ def waiting_write_transaction() -> Iterator[None]:
 
 def report_wait() -> None:
     """Report on stderr that another writer has the lock."""
-    echo("Waiting for another program that is writing to the database (Ctrl+C stops)", err=True)
+    echo("Waiting for another program that is writing to the database (press Ctrl+C to stop)", err=True)
 
 
 @contextmanager

@@ -105,7 +105,7 @@ def watch(command: tuple[str, ...], now: bool, customer: str | None) -> None:
     published = PublishedArticles(customer)
     if not published.refresh():
         published.wait_for_change()  # the database is unavailable
-    echo(f"Watching the articles of {published.customer} (Ctrl+C stops)", err=True)
+    echo(f"Watching the articles of {published.customer} (press Ctrl+C to stop)", err=True)
     if not now:
         published.wait_for_change()
     retry_seconds = MIN_RETRY_SECONDS
@@ -134,5 +134,7 @@ def _run(command: tuple[str, ...], published: PublishedArticles) -> bool:
         while process.poll() is None:
             has_changed = published.poll() or has_changed  # even if the change is undone before the command ends
     if process.returncode:
-        raise ProgramError(f"{command[0]} failed with exit status {process.returncode}.")
+        status = process.returncode  # negative: the number of a signal
+        reason = f"failed with exit status {status}" if status > 0 else f"was killed by signal {-status}"
+        raise ProgramError(f"{command[0]} {reason}.")
     return has_changed

@@ -45,7 +45,7 @@ def _create_engine(app: Flask) -> None:
     except (ArgumentError, TypeError, ValueError) as error:
         shown = printable_url(app.config["DATABASE_URL"])
         raise SettingsError(
-            f"DATABASE_URL={shown!r:.100}: Must be the URL of a SQLite file, such as "
+            f"DATABASE_URL={shown!r:.100}: Must be the URL of a SQLite file without options such as ?mode=ro, such as "
             "sqlite:////path/to/articles.db, or of a PostgreSQL database, such as "
             "postgresql://user:password@host/articles."
         ) from error

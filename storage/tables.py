@@ -55,7 +55,7 @@ def refuse_foreign_tables(connection: Connection) -> None:
     # A SQLite file belongs to a single program, whereas a PostgreSQL schema may be shared.
     taken = names if connection.dialect.name == "sqlite" else names & db.metadata.tables.keys()
     if taken and not has_tables(connection):
-        raise StorageError(f"{connection.engine.url.database} is another program's database. Correct DATABASE_URL.")
+        raise StorageError(f"{connection.engine.url.database} contains tables of another program. Check DATABASE_URL.")
 
 
 def migrate(connection: Connection, name: str) -> list[str]:
@@ -69,10 +69,10 @@ def migrate(connection: Connection, name: str) -> list[str]:
         return []
     if version:
         upgrade_tables(connection, version)
-        line = f"Upgraded the tables of {name} from version {version} to {TABLES_VERSION}."
+        line = f"Upgraded the tables in {name} from version {version} to {TABLES_VERSION}."
     else:
         db.metadata.create_all(connection)
-        line = f"Created the tables of {name}, which was empty. If it should contain articles, restore a backup."
+        line = f"Created the tables in {name}, which was empty. If you expected articles in it, restore a backup."
     connection.execute(insert(TablesVersion).values(number=TABLES_VERSION))
     return [line]
 
@@ -94,5 +94,5 @@ def _read_version(connection: Connection, name: str) -> int | None:
     required = db.metadata.tables.keys() if version == TABLES_VERSION else TABLES_OF_EVERY_VERSION
     if missing := required - set(inspect(connection).get_table_names()):
         names = ", ".join(sorted(missing))
-        raise StorageError(f"The tables of {name} are incomplete: {names} is missing. Restore an intact backup.")
+        raise StorageError(f"Tables are missing from {name}: {names}. Restore an intact backup.")
     return version

@@ -178,7 +178,7 @@ FOREIGN = "is not a database of this service"
         (lambda backup: backup[:20_000] + random.Random(2).randbytes(20_000) + backup[40_000:], "", CORRUPT),
         (lambda _: b"", "", FOREIGN),
         (lambda _: b"", "CREATE TABLE article (id INTEGER)", FOREIGN),
-        (bytes, "DROP TABLE api_key", "incomplete: api_key is missing"),
+        (bytes, "DROP TABLE api_key", "bad.db: api_key."),
         (bytes, "DELETE FROM tables_version", "version None"),
         (bytes, "UPDATE tables_version SET number = number + 1", "version 5"),
     ],

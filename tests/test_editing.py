@@ -198,7 +198,7 @@ def test_edit_keeps_the_id_and_uses_the_time_zone(app, edit, save, articles, mon
     monkeypatch.setitem(app.config, "TIMEZONE", parse_time_zone("Europe/Berlin"))
     save(article_json(1, publishedAt=FUTURE))
     result, _ = edit("slug-1", replace(("id-0001", "other")))
-    assert (result.exit_code, "id: Must stay 'id-0001'." in result.stderr) == (1, True)
+    assert (result.exit_code, "id: Cannot be changed. Set it back to 'id-0001'." in result.stderr) == (1, True)
     change = replace((FUTURE, "2027-07-01 08:00"), ("id: id-0001", ""), ("slug-1", "new"))
     assert edit("slug-1", change)[0].exit_code == 0
     (record,) = exported(articles("export"))

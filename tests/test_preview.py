@@ -101,7 +101,7 @@ def test_only_limits_the_preview_to_the_given_articles(key, save, database, run)
     result = subprocess.run(**args, timeout=60)
     assert result.returncode == 3, result.stderr
     assert slugs(json.loads(result.stdout)["data"]) == ["slug-4", "slug-2", "slug-1"]
-    assert "Acme (Ctrl+C stops)\nURL: http://127.0.0.1:" in result.stderr
+    assert "Acme (press Ctrl+C to stop)\nURL: http://127.0.0.1:" in result.stderr
     unknown = run("articles", "preview", *only, "nope", "--", "true")
     assert (unknown.exit_code, "'nope'" in unknown.stderr) == (1, True)
 

@@ -35,7 +35,7 @@ def test_first_run_creates_120_articles_and_a_key(run_seed, get, database, monke
     result = run_seed()
     created, customer = result.stderr.splitlines()
     assert (result.exit_code, customer) == (0, "New customer: Demo")
-    assert created.startswith("Created the tables of" if POSTGRESQL else f"Created the database {database}")
+    assert created.startswith("Created the tables in" if POSTGRESQL else f"Created the database {database}")
     assert "120 published articles, 3 drafts and 1 scheduled article (124 new" in result.output
     key = re.search(r"^Key: ([A-Za-z0-9_-]{43})$", result.output, re.MULTILINE)[1]
     assert f"curl -H 'x-api-key: {key}' \"http://[::1]:9000/api/public/v1/articles?take=2\"" in result.output

@@ -19,6 +19,7 @@ from types import SimpleNamespace
 import pytest
 from flask.cli import ScriptInfo
 from helpers import (
+    ENDPOINTS,
     LISTS,
     SITEMAP,
     Server,
@@ -525,3 +526,29 @@ def test_stop_waits_a_limited_time_for_a_stalled_reader(start, large_request, tm
         began = time.monotonic()
         assert server.stop() == 0
         assert 0.5 < time.monotonic() - began < 5
+
+
+WITHOUT_POSIX = """
+import click._termui_impl  # which imports other modules on Windows
+import os, select, signal, socket, sys
+for name in ("resource", "fcntl", "pwd", "grp", "termios", "pty", "tty"):
+    sys.modules[name] = None  # cannot be imported
+del select.poll, select.epoll, os.fork, os.geteuid, os.getuid, signal.SIGHUP, socket.AF_UNIX, socket.SO_REUSEPORT
+print("without POSIX", file=sys.stderr)
+"""
+
+
+@pytest.mark.slow
+def test_seed_and_service_run_without_posix(database, tmp_path):
+    """As on Windows."""
+    (tmp_path / "sitecustomize.py").write_text(WITHOUT_POSIX)
+    environment = {"PYTHONPATH": str(tmp_path)}
+    seed = subprocess.run(**subprocess_args(database, "seed.py", "--articles", "10", **environment), timeout=30)
+    assert (seed.returncode, seed.stderr.partition("\n")[0]) == (0, "without POSIX"), seed.stderr
+    key = re.search(r"Key: (\S+)", seed.stdout)[1]
+    server = Server(database, **environment)
+    for path in ("/healthz", *ENDPOINTS * 2, "/"):
+        assert get(server, path, x_api_key=key).status == 200
+    assert server.stop() == 0
+    first, *lines = server.log().splitlines()
+    assert (first, all(" INFO GET " in line for line in lines)) == ("without POSIX", True)

@@ -10,7 +10,6 @@ from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from itertools import pairwise
-from threading import Event
 from types import SimpleNamespace
 from typing import Any
 
@@ -31,7 +30,6 @@ class Watch:
         self.articles = articles
         self.seconds = 0
         self.starts: list[int] = []  # seconds at which COMMAND was started
-        self.stop = Event()
 
     def run(
         self,
@@ -51,13 +49,14 @@ class Watch:
     def monotonic(self) -> float:
         return self.seconds
 
-    def sleep(self, _seconds: float) -> None:
-        self.seconds += 1
-        self.clock.shift(1)
-        if event := self.events.get(self.seconds):
-            event()
-        if self.seconds == self.until:
-            self.stop.set()
+    def sleep(self, seconds: float) -> None:
+        for _ in range(max(1, int(seconds))):
+            self.seconds += 1
+            self.clock.shift(1)
+            if event := self.events.get(self.seconds):
+                event()
+            if self.seconds == self.until:
+                sys.exit()  # as on SIGTERM
 
     @contextmanager
     def start_program(self, _command: tuple[str, ...], **_options: Any) -> Iterator[SimpleNamespace]:
@@ -73,7 +72,7 @@ def watch(articles, save, monkeypatch):
     watch = Watch(articles)
     monkeypatch.setattr(module, "time", watch)
     monkeypatch.setattr(module, "start_program", watch.start_program)
-    monkeypatch.setattr(module, "stop_on_signal", lambda: watch.stop)
+    monkeypatch.setattr(module, "exit_on_signals", lambda: None)
     return watch
 
 
@@ -83,7 +82,7 @@ def test_visible_change_runs_the_command_when_settled(watch, save):
     saved = {5: article_json(2), 10: article_json(3), 11: article_json(4), 20: scheduled}
     printed = watch.run({second: partial(save, article) for second, article in saved.items()}, until=70)
     assert watch.starts == [6, 12, 61]
-    assert printed == "Watching the articles of Acme (Ctrl+C stops)\n"
+    assert printed == "Watching the articles of Acme (press Ctrl+C to stop)\n"
 
 
 def test_command_runs_within_ten_seconds_of_a_change(watch, sql):
@@ -150,10 +149,13 @@ def test_command_sees_the_change_and_survives_a_signal(site, tmp_path, number):
     built, url = tmp_path / "built", f"http://{site.server.host}:{site.server.port}{SITEMAP}"
     command = sys.executable, "-c", COMMAND, url, site.key, str(built)
     arguments = "-m", "flask", "articles", "watch", "--customer", site.customer, "--", *command
-    with subprocess.Popen(**subprocess_args(site.server.database, *arguments), process_group=0) as process:
-        assert process.stderr.readline() == f"Watching the articles of {site.customer} (Ctrl+C stops)\n"
+    process = subprocess.Popen(**subprocess_args(site.server.database, *arguments), process_group=0)
+    try:
+        assert process.stderr.readline() == f"Watching the articles of {site.customer} (press Ctrl+C to stop)\n"
         site.save(article_json(2))
         wait_for(lambda: built.exists() and built.read_text(), lambda: "no run", 25)
         os.killpg(process.pid, number)
         assert process.communicate(timeout=20) == ("", "")
+    finally:
+        process.kill()
     assert (process.returncode, built.read_text()) == (0, "slug-1 slug-2\nended\n")

@@ -88,7 +88,7 @@ export async function fetchJson(path, query = {}) {
   throw new Error(`${url}: ${status} ${reason} ${ADVICE[status] ?? ""}`.trimEnd());
 }
 
-/** Return every article that matches the query, or every article, the newest first. */
+/** Return every article that matches the query, or every article, newest first. */
 export async function fetchArticles(query = {}) {
   const articles = [];
   for (let total = 1; articles.length < total; ) {
@@ -144,7 +144,7 @@ function paginate({ path, title, articles }) {
     path: pathOf(index + 1),
     url: listUrl(pathOf(index + 1)),
     title: index ? `${title}, page ${index + 1}` : title,
-    description: `${title}, the newest first.`,
+    description: `${title}, newest first.`,
     articles: articles.slice(index * PAGE_SIZE, (index + 1) * PAGE_SIZE),
     newerUrl: index ? listUrl(pathOf(index)) : "",
     olderUrl: index + 1 < last ? listUrl(pathOf(index + 2)) : "",
@@ -190,7 +190,7 @@ export const renderFeed = (articles) => `<?xml version="1.0" encoding="UTF-8"?>
 <title>${escapeText(SITE_NAME)}</title>
 <link>${escapeText(SITE)}/</link>
 <atom:link rel="self" type="application/rss+xml" href="${escapeText(SITE)}/feed.xml"/>
-<description>All our articles, the newest first.</description>
+<description>All our articles, newest first.</description>
 ${articles.slice(0, FEED_SIZE).map(renderFeedItem).join("\n")}
 </channel>
 </rss>

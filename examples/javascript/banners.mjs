@@ -28,7 +28,9 @@ export async function downloadBanners(articles, folder) {
   for (const article of articles) {
     const url = article.bannerUrl;
     if (!urls.has(url)) {
-      const local = await downloadBanner(url, folder).catch((error) => console.warn(`${url}: ${error.message}`));
+      const local = await downloadBanner(url, folder).catch(
+        (error) => console.warn(`${url}: not downloaded, so pages keep this URL (${error.message})`),
+      );
       urls.set(url, local ?? url);
     }
     article.bannerUrl = urls.get(url);

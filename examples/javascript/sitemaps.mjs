@@ -3,7 +3,7 @@ import { writeFile } from "node:fs/promises";
 import { SITE, articleUrl, escapeText, exitWith, fetchJson } from "./articles.mjs";
 
 const URLS_PER_FILE = 20_000;
-const folder = process.argv[2];
+const folder = process.argv[2] ?? exitWith("Usage: node sitemaps.mjs FOLDER");
 
 process.on("uncaughtException", (error) => exitWith(error.message));
 

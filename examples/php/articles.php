@@ -70,7 +70,7 @@ function fetch_json($path, $query = []) {
     throw new RuntimeException(rtrim("$url: $status $reason " . (ADVICE[$status] ?? "")));
 }
 
-/** Yield every article that matches the query, or every article, the newest first. */
+/** Yield every article that matches the query, or every article, newest first. */
 function fetch_articles($query = []) {
     for ($skip = 0, $total = 1; $skip < $total; ) {
         $page = fetch_json("articles", $query + ["take" => 100, "skip" => $skip]);

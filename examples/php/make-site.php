@@ -112,7 +112,7 @@ function render_list($path, $title, $articles) {
         $home = $path_of($index) === "" ? "" : "<p>" . render_link(SITE . "/", "Articles") . "</p>\n";
         $items = implode("", array_map("render_item", $page));
         $body = "$home<h1>" . escape($heading) . "</h1>\n<ul>\n$items</ul>\n<nav>\n$newer$older</nav>";
-        $html = render_page("website", list_url($path_of($index)), $heading, "$heading, the newest first.", $body);
+        $html = render_page("website", list_url($path_of($index)), $heading, "$heading, newest first.", $body);
         $files[ltrim($path_of($index) . "/index.html", "/")] = $html;
     }
     return $files;
@@ -143,7 +143,7 @@ function render_feed($articles) {
         <title>$name</title>
         <link>$site/</link>
         <atom:link rel="self" type="application/rss+xml" href="$site/feed.xml"/>
-        <description>All our articles, the newest first.</description>
+        <description>All our articles, newest first.</description>
         $items</channel>
         </rss>
 

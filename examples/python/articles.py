@@ -38,8 +38,8 @@ def read_zone() -> tzinfo:
     try:
         return UTC if name == "UTC" else ZoneInfo(name)  # ZoneInfo needs data that Windows lacks
     except (KeyError, OSError, ValueError):
-        hint = ' and run "pip install tzdata"' if sys.platform == "win32" else ""
-        sys.exit(f"SITE_TIMEZONE is invalid. Set it to a time zone, such as Europe/Berlin{hint}.")
+        hint = ' If it is one, run "pip install tzdata".' if sys.platform == "win32" else ""
+        sys.exit(f"SITE_TIMEZONE is invalid. Set it to a time zone, such as Europe/Berlin.{hint}")
 
 
 API = read_variable("ARTICLES_URL", URL_PATTERN, API_MEANING).rstrip("/")
@@ -91,7 +91,7 @@ def fetch_json(path: str, **query: Any) -> dict[str, Any]:
 
 
 def fetch_articles(**query: Any) -> Iterator[Article]:
-    """Yield every article that matches the query, or every article, the newest first."""
+    """Yield every article that matches the query, or every article, newest first."""
     skip, total = 0, 1
     while skip < total:
         page = fetch_json("articles", **query, take=100, skip=skip)

@@ -127,7 +127,7 @@ def render_list(all: List) -> dict[str, str]:
         nav = "\n".join(["<nav>", *newer, *older, "</nav>"])
         body = f"{home}<h1>{escape(title)}</h1>\n<ul>\n{items}</ul>\n{nav}"
         path = f"{paths[index]}/index.html".lstrip("/")
-        files[path] = render_page("website", list_url(paths[index]), title, f"{title}, the newest first.", body)
+        files[path] = render_page("website", list_url(paths[index]), title, f"{title}, newest first.", body)
     return files
 
 
@@ -149,7 +149,7 @@ def render_feed(articles: list[Article]) -> str:
 <title>{escape(SITE_NAME)}</title>
 <link>{escape(SITE)}/</link>
 <atom:link rel="self" type="application/rss+xml" href="{escape(SITE)}/feed.xml"/>
-<description>All our articles, the newest first.</description>
+<description>All our articles, newest first.</description>
 {"".join(render_feed_item(article) for article in articles)}</channel>
 </rss>
 """
