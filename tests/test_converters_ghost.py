@@ -10,7 +10,8 @@ from importer import SITE, ghost
 
 
 def test_posts_are_imported_with_their_fields(importer):
-    printed = importer.imports(PROJECT / "tests/data/ghost.json", "--site", SITE)
+    file = PROJECT / "tests/data/ghost.json"
+    printed = importer.imports(file, "--site", SITE, "--timezone", "Asia/Tokyo")  # times are in UTC
     names = "pages", "only sent by email", "codeinjection_head", "feature_image_alt", "author", "no HTML for them"
     for words in (*(f"{name} (1)" for name in names), ": paid (1)"):
         assert words in printed
