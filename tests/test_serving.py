@@ -10,7 +10,7 @@ import socket
 import subprocess
 import threading
 import time
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import ExitStack, closing, contextmanager, suppress
 from functools import partial
 from http.client import parse_headers
 from pathlib import Path
@@ -43,9 +43,10 @@ from sqlalchemy import make_url
 from auth import hash_key
 from commands.start_message import print_start_message
 from models import db
-from serving import log
+from serving import log, waitress_fixes
 from serving.log import StderrHandler
-from serving.server import base_url, listen
+from serving.server import SETTINGS, base_url, listen
+from serving.waitress_fixes import ApiServer
 from settings import __version__
 
 HEALTH = b"GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n"
@@ -266,6 +267,23 @@ def test_pipelining_stalled_clients_delay_no_one(site, new_log, large_request):
             assert (status, len(body) > LARGE_BYTES) == (200, True)
             assert file.read() == b""  # later requests get no response; the client has to repeat them
         assert new_log().count(" Large/") <= clients
+
+
+def test_longest_idle_connection_is_closed_above_the_limit(app, monkeypatch):
+    monkeypatch.setattr(waitress_fixes, "MAX_CONNECTIONS", 1)
+    monkeypatch.setattr(waitress_fixes, "IDLE_SECONDS", 0)
+    listener = listen("127.0.0.1", 0)
+    address = listener.getsockname()
+    with ExitStack() as stack:
+        server = stack.enter_context(closing(ApiServer(app, listener, allow_origins=False, threads=1, **SETTINGS)))
+        loop = threading.Thread(target=server.run)
+        loop.start()
+        stack.callback(loop.join)
+        stack.callback(server.stop)
+        first, second = (stack.enter_context(socket.create_connection(address, timeout=20)) for _ in range(2))
+        assert first.recv(1) == b""
+        second.sendall(HEALTH)
+        assert second.recv(100).startswith(b"HTTP/1.1 200 ")
 
 
 @pytest.mark.slow
