@@ -10,7 +10,7 @@ import auth
 import commands
 import errors
 from commands.errors import report_errors
-from commands.start_message import print_start_message, warn_of_demo_key
+from commands.start_message import print_start_message, warn_about_demo_key
 from commands.transactions import open_and_report
 from endpoints import articles, caching, cors, health, openapi, page, previews, sitemap
 from schemas import API_PATH
@@ -33,7 +33,7 @@ def create_app(config: Mapping[str, Any] | None = None) -> Flask:
     Settings in `config`, as text or as parsed values, override the environment and `.env`. SQLALCHEMY_DATABASE_URI is
     an alias for DATABASE_URL; any other name is passed to Flask. Raises SettingsError if a setting is invalid.
     """
-    # Flask's default depends on whether this module is run or imported.
+    # Flask's default instance path depends on whether this module is run or imported.
     app = Flask(__name__, instance_path=str(FOLDER / "instance"), static_folder=None)
     config = dict(config or {})
     alias = {"DATABASE_URL": config.get("SQLALCHEMY_DATABASE_URI", "")}
@@ -75,7 +75,7 @@ def main() -> None:
         open_and_report(create=True)
         address, port, *_ = listener.getsockname()
         print_start_message(server.base_url(settings["HOST"], port))
-        warn_of_demo_key(address)
+        warn_about_demo_key(address)
         release_connection()  # opened outside a request, so writable: requests must not reuse it
     # Makes SQLite create its -shm file now, so that reads keep working if the disk fills up later.
     app.extensions["change_detector"].version()

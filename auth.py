@@ -25,15 +25,15 @@ class ValidKeys:
     """
 
     def __init__(self) -> None:
-        self._seen: tuple[Any, dict[str, Row[int, str, int]]] = None, {}
+        self._cached: tuple[Any, dict[str, Row[int, str, int]]] = None, {}
 
     def find(self, hash: str, today: date, version: Hashable) -> Row[int, str, int] | None:
-        """Return the result of `find_customer`, cached if possible."""
-        seen_at, customers = self._seen
-        if seen_at != (version, today):
+        """Return the result of `find_key_owner`, cached if possible."""
+        cached_for, customers = self._cached
+        if cached_for != (version, today):
             customers = {}
-            self._seen = (version, today), customers  # a single assignment, so it is atomic for other threads
-        if hash not in customers and (customer := find_customer(hash, today)):
+            self._cached = (version, today), customers  # a single assignment, so it is atomic for other threads
+        if hash not in customers and (customer := find_key_owner(hash, today)):
             customers[hash] = customer
         return customers.get(hash)
 
@@ -67,7 +67,7 @@ def check_key() -> None:
         raise MissingKeyError("Send your API key in the x-api-key header.", www_authenticate=CHALLENGE)
     hash, today, version = hash_key(key), datetime.now(UTC).date(), g.database_version
     if version is None or not current_app.config["CACHE_MB"]:
-        customer = find_customer(hash, today)
+        customer = find_key_owner(hash, today)
     else:
         customer = current_app.extensions["valid_keys"].find(hash, today, version)
     if not customer:
@@ -76,6 +76,6 @@ def check_key() -> None:
     request.environ["REMOTE_USER"] = printable(f"{customer.name}/{customer.key_id}")
 
 
-def find_customer(hash: str, today: date) -> Row[int, str, int] | None:
+def find_key_owner(hash: str, today: date) -> Row[int, str, int] | None:
     """Look up a key by its hash. Returns a row of CUSTOMER_BY_KEY, or None if the key is not valid."""
     return db.session.execute(CUSTOMER_BY_KEY, {"hash": hash, "today": today}).one_or_none()

@@ -59,7 +59,8 @@ def add_security_headers(response: Response) -> Response:
 def render_problem(status: int, detail: str | None = None, **members: Any) -> bytes:
     """Return problem details as JSON. `detail` defaults to the text for the status.
 
-    The code for a status that is not in PROBLEMS, such as an extension's 429, is its phrase: `too_many_requests`.
+    The code for a status that is not in PROBLEMS, such as an extension's 429, is its phrase in snake case:
+    `too_many_requests`.
     """
     title = TITLES.get(status, "Unknown Error")
     code, default_detail = PROBLEMS.get(status) or (title.lower().replace("'", "").replace(" ", "_"), title)

@@ -140,7 +140,7 @@ def one_of(choices: Iterable[str]) -> validate.OneOf:
 
 
 def validate_no_nul(value: str) -> None:
-    """Reject text with a NUL character, which PostgreSQL cannot store and at which SQLite's functions stop."""
+    """Reject text with a NUL character, which PostgreSQL cannot store and SQLite's functions treat as the end."""
     if "\0" in value:
         raise ValidationError("Must not contain a NUL character.")
 

@@ -68,11 +68,11 @@ def postgresql_check(condition: str) -> CheckConstraint:
     return CheckConstraint(condition).ddl_if(dialect="postgresql")
 
 
-def is_text(column: str) -> CheckConstraint:
+def text_check(column: str) -> CheckConstraint:
     return sqlite_check(f"typeof({column}) IN ('text', 'null')")
 
 
-def is_json(column: str, kind: str) -> tuple[CheckConstraint, CheckConstraint]:
+def json_checks(column: str, kind: str) -> tuple[CheckConstraint, CheckConstraint]:
     """Return the CHECK constraints for a JSON column; `kind` is "array" or "object"."""
     return (
         sqlite_check(f"{column} IS NULL OR json_valid({column}) AND json_type({column}) = '{kind}'"),
@@ -80,17 +80,17 @@ def is_json(column: str, kind: str) -> tuple[CheckConstraint, CheckConstraint]:
     )
 
 
-def is_timestamp(column: str) -> tuple[CheckConstraint, CheckConstraint]:
+def timestamp_checks(column: str) -> tuple[CheckConstraint, CheckConstraint]:
     # "+0 days" normalizes invalid dates: 30 February becomes 2 March, which no longer equals the stored text
-    is_second = f"substr({column}, 1, 19) IS datetime({column}, '+0 days')"
+    is_valid_to_the_second = f"substr({column}, 1, 19) IS datetime({column}, '+0 days')"
     return (
-        sqlite_check(f"{is_second} AND substr({column}, 20) NOT GLOB '*[^.0-9]*'"),
+        sqlite_check(f"{is_valid_to_the_second} AND substr({column}, 20) NOT GLOB '*[^.0-9]*'"),
         postgresql_check(f"isfinite({column})"),
     )
 
 
 class TablesVersion(db.Model):
-    """The version of the tables, in a single row."""
+    """The schema version, in a single row."""
 
     number: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
 
@@ -101,7 +101,7 @@ class Customer(db.Model):
 
     __table_args__ = (
         UniqueConstraint("name"),
-        is_text("name"),
+        text_check("name"),
         {"sqlite_autoincrement": True},  # never reuse the id of a deleted row
     )
 
@@ -120,12 +120,12 @@ class ApiKey(db.Model):
     __table_args__ = (
         ForeignKeyConstraint(["customer_id"], ["customer.id"]),
         UniqueConstraint("hash"),
-        is_text("hash"),
-        is_text("prefix"),
-        *is_timestamp("created_at"),
+        text_check("hash"),
+        text_check("prefix"),
+        *timestamp_checks("created_at"),
         sqlite_check("expires_on IS date(expires_on, '+0 days')"),
         postgresql_check("isfinite(expires_on)"),
-        *is_timestamp("revoked_at"),
+        *timestamp_checks("revoked_at"),
         {"sqlite_autoincrement": True},
     )
 
@@ -181,22 +181,22 @@ class Article(db.Model):
         CheckConstraint("status = 'draft' OR status = 'published' AND published_at IS NOT NULL"),
         CheckConstraint("read_time >= 0 AND read_time < 1000000"),
         ForeignKeyConstraint(["customer_id"], ["customer.id"]),
-        is_text("id"),
-        is_text("slug"),
-        is_text("status"),
-        *is_timestamp("published_at"),
-        *is_timestamp("created_at"),
-        *is_timestamp("updated_at"),
-        is_text("title"),
-        is_text("folded_title"),
-        is_text("search_text"),
-        is_text("banner_url"),
-        is_text("category"),
-        is_text("keywords"),
-        *is_json("keywords", "array"),
-        is_text("meta_title"),
-        is_text("meta_desc"),
-        is_text("content_html"),
-        is_text("schema_markup"),
-        *is_json("schema_markup", "object"),
+        text_check("id"),
+        text_check("slug"),
+        text_check("status"),
+        *timestamp_checks("published_at"),
+        *timestamp_checks("created_at"),
+        *timestamp_checks("updated_at"),
+        text_check("title"),
+        text_check("folded_title"),
+        text_check("search_text"),
+        text_check("banner_url"),
+        text_check("category"),
+        text_check("keywords"),
+        *json_checks("keywords", "array"),
+        text_check("meta_title"),
+        text_check("meta_desc"),
+        text_check("content_html"),
+        text_check("schema_markup"),
+        *json_checks("schema_markup", "object"),
     )

@@ -28,7 +28,7 @@ SORT_COLUMNS = {
     "views": "views",
 }
 
-SEARCH_TEXT: list[Callable[[str], Any]] = [
+SEARCH_VALIDATORS: list[Callable[[str], Any]] = [
     validate.Length(max=200, error="Must be {max} characters or fewer."),
     validate_no_nul,
 ]
@@ -40,15 +40,15 @@ class ListQuerySchema(Schema):
     class Meta:
         unknown = EXCLUDE
 
-    q = fields.String(load_default="", validate=SEARCH_TEXT)
+    q = fields.String(load_default="", validate=SEARCH_VALIDATORS)
     take = WholeNumber(1, 100, load_default=50)
-    skip = WholeNumber(0, 2**53 - 1, load_default=0)  # JSON's largest safe integer
+    skip = WholeNumber(0, 2**53 - 1, load_default=0)  # JavaScript's largest safe integer
     order_by = fields.String(data_key="orderBy", load_default="publishedAt", validate=one_of(SORT_COLUMNS))
     order = fields.String(load_default="desc", validate=one_of(("asc", "desc")))
     # not in the specification
-    slug = fields.String(validate=SEARCH_TEXT)
-    category = fields.String(validate=SEARCH_TEXT)
-    keyword = fields.String(validate=SEARCH_TEXT)
+    slug = fields.String(validate=SEARCH_VALIDATORS)
+    category = fields.String(validate=SEARCH_VALIDATORS)
+    keyword = fields.String(validate=SEARCH_VALIDATORS)
 
 
 def field_metadata(description: str, example: Any, aliases: str = "", **limits: Any) -> dict[str, Any]:
@@ -60,7 +60,7 @@ def field_metadata(description: str, example: Any, aliases: str = "", **limits: 
 
 
 class RowSchema(Schema):
-    """A schema that dumps database rows, given as mappings by `Article` column."""
+    """A schema that dumps database rows, given as mappings keyed by `Article` column."""
 
     def get_attribute(self, obj: Mapping[str, Any], attr: str, default: Any) -> Any:
         return obj[attr]  # twice as fast as marshmallow's, which also tries attributes and dotted names
@@ -170,7 +170,7 @@ class ArticlePreviewSchema(ArticleSchema):
 class ArticleImportSchema(ArticleSchema):
     """An article to import: the full article, plus fields that no endpoint returns.
 
-    Loads a dictionary by `Article` column, without missing and null fields unless they have a default.
+    Loads a dictionary keyed by `Article` column, without missing and null fields unless they have a default.
     """
 
     status = fields.String(validate=one_of(("published", "draft")), metadata={"aliases": ["state"]})

@@ -120,7 +120,7 @@ def remove_demo() -> str:
 
 
 def demo_key(customer: Customer, key: str | None) -> str | None:
-    """Return `key`, added if it is new. Without `key`, return a random one for a customer without keys, else None."""
+    """Return `key`, which is added if it is new. Without it, give a customer without keys a random one, else None."""
     if not key:
         key_count = db.session.scalar(select(func.count()).where(ApiKey.customer_id == customer.id))
         return None if key_count else add_key(customer)[0]

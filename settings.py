@@ -87,7 +87,7 @@ def read_settings(*sources: Mapping[str, Any]) -> dict[str, Any]:
 def load_environment() -> dict[str, str]:
     """Return the environment variables, supplemented by the project's `.env`. `os.environ` is not modified.
 
-    FLASK_SKIP_DOTENV, which is Flask's, turns the file off. Raises SettingsError if it cannot be read.
+    Flask's own FLASK_SKIP_DOTENV turns the file off. Raises SettingsError if it cannot be read.
     """
     environment = {name: value for name, value in os.environ.items() if value}
     return _read_env_file(ENV_FILE) | environment if get_load_dotenv() else environment

@@ -217,7 +217,7 @@ class SQLiteChanges(Changes):
 
     def kinds(self) -> list[Callable[[], None]]:
         """Return the changes to choose from."""
-        return [*super().kinds(), self.back_up, self.damage_and_restore, self.damage_and_restore]
+        return [*super().kinds(), self.back_up, self.corrupt_and_restore, self.corrupt_and_restore]
 
     def run_sql(self, statement: str) -> list[Any]:
         """Run a statement on the database, as another tool would, and return its rows."""
@@ -234,7 +234,7 @@ class SQLiteChanges(Changes):
         run_flask(self.url, "database", "backup", str(self.backup))
         self.backed_up = self.current
 
-    def damage_and_restore(self) -> None:
+    def corrupt_and_restore(self) -> None:
         """Corrupt the database, or leave it intact, then restore the backup."""
         self.run_sql("PRAGMA wal_checkpoint(TRUNCATE)")  # SQLite would apply a leftover WAL to the backup
         restored = self.backed_up._replace(is_later=self.current.is_later)

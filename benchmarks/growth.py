@@ -73,7 +73,7 @@ def main(counts: tuple[int, ...], target: Path | None) -> None:
     """Measure how the cost of requests and imports grows with the number of articles."""
     core = pin_client()
     measured = {count: measure(count, core) for count in sorted(counts)}
-    click.echo(f"| Articles | {' | '.join(MEASURED)} | Memory of the import |\n|{'--:|' * (len(MEASURED) + 2)}")
+    click.echo(f"| Articles | {' | '.join(MEASURED)} | Import memory |\n|{'--:|' * (len(MEASURED) + 2)}")
     for count, (seconds, megabytes) in measured.items():
         click.echo(f"| {count:,} | {' | '.join(map(show, seconds))} | {megabytes:.0f} MB |")
     if target:

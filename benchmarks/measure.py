@@ -66,7 +66,7 @@ class Table:
     def __init__(self, rounds: int, seconds: int) -> None:
         """Print the table's header."""
         self.rounds, self.seconds = rounds, seconds
-        click.echo(f"\n{'':43}{'requests/s':>10}  ratio of the first to it: median (min to max)")
+        click.echo(f"\n{'':43}{'requests/s':>10}  ratio of the first row to this one: median (min to max)")
 
     def compare(self, title: str, contestants: Mapping[str, Request]) -> None:
         """Measure the contestants in turns. Print their median rates, and the ratios of the first one to the others.

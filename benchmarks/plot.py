@@ -25,7 +25,7 @@ def show(seconds: float) -> str:
 
 
 def plot(names: Sequence[str], rows: Mapping[int, Sequence[float]]) -> str:
-    """Return a log-log plot as SVG, with one line per name. `rows` maps a number of articles to the seconds of each."""
+    """Return a log-log plot as SVG, with one line per name. `rows` maps a number of articles to one time per name."""
     times = [seconds for row in rows.values() for seconds in row]
     low, high = floor(log10(min(times))), ceil(log10(max(times)))
 

@@ -68,7 +68,7 @@ class Soak:
                 self.check_response(request, response, latency, first)
 
     def check_response(self, request: Request, response: Response, latency: float, first: int) -> None:
-        """Check a response against the expectations while the request was in flight, starting with number `first`."""
+        """Check a response against all expectations since `first`, which applied while the request was in flight."""
         expectations = self.changes.history[first:]
         # The clock may have been moved after the service read the database, and before it read the clock.
         clocks = {expectation.is_later for expectation in expectations}

@@ -12,7 +12,7 @@ from sqlalchemy import Row, delete, select, update
 from commands import params
 from commands.groups import articles
 from commands.lookup import get_articles
-from commands.terminal import confirm, count_articles, echo
+from commands.terminal import confirm, echo, format_article_count
 from commands.transactions import customer_transaction
 from content.search import search_columns
 from fields import format_timestamp, truncate_to_milliseconds
@@ -116,7 +116,7 @@ def _update(article: Row[Any], **values: Any) -> None:
 @click.option("--yes", is_flag=True, help="Do not ask for confirmation.")
 def delete_articles(slugs: tuple[str, ...], customer: str | None, yes: bool) -> None:
     """Delete articles permanently. If one does not exist, none is deleted."""
-    count = count_articles(len(set(slugs)))
+    count = format_article_count(len(set(slugs)))
     confirm(f"This permanently deletes {count}.", yes)
     with customer_transaction(customer, writes=True) as owner:
         pks = [article.pk for article in get_articles(owner, slugs)]

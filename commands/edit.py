@@ -70,7 +70,7 @@ def _edit_until_valid(file: Path, original: bytes, slug: str, customer: str | No
     """Open the editor until the file can be imported. Return "changed" or "unchanged".
 
     An empty or removed file changes nothing. Raises click.ClickException if the editor fails or the article was
-    changed meanwhile, and Exit if the user gives up.
+    changed in the meantime, and Exit if the user gives up.
     """
     while True:
         _open_editor(file)

@@ -1,4 +1,4 @@
-"""Error reporting of all programs: one line, exit status 1."""
+"""Error reporting for all programs: short messages instead of tracebacks."""
 
 import os
 import sqlite3

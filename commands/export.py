@@ -8,12 +8,12 @@ import click
 from commands import params
 from commands.groups import articles
 from commands.lookup import get_articles
-from commands.terminal import count_articles, echo, show_progress
+from commands.terminal import echo, format_article_count, show_progress
 from commands.transactions import customer_transaction
 
 
 def new_folder(value: str) -> Path:
-    """Parse the path of a folder that does not exist or is empty, except for a Git repository."""
+    """Parse the path of a folder that does not exist yet, or that is empty apart from `.git`."""
     path = Path(value)
     if (path.is_dir() and all(name == ".git" for name in os.listdir(path))) or not path.exists():
         return path
@@ -41,7 +41,7 @@ def export(slugs: tuple[str, ...], customer: str | None, all_fields: bool, folde
         if folder:
             with show_progress(records, "Writing articles") as counted:
                 count = write_folder(folder, counted)
-            echo(f"Wrote {count_articles(count)} to {folder}.", err=True)
+            echo(f"Wrote {format_article_count(count)} to {folder}.", err=True)
             return
         for record in records:
             click.echo(dump_line(record), nl=False)

@@ -27,8 +27,8 @@ if TYPE_CHECKING:
     from transfer.report import ImportReport
 
 
-class Modes(NamedTuple):
-    """The switches among the options."""
+class Flags(NamedTuple):
+    """The boolean options."""
 
     dry_run: bool
     skip_invalid: bool
@@ -75,21 +75,21 @@ def import_articles(
     """Import articles: all of them or, if anything is wrong, none.
 
     SOURCE is a WordPress export (.xml), a Ghost export (.json), a folder or a file of Markdown or HTML with front
-    matter (.md, .html), a CSV file (.csv), a .json file (an array, an object whose "data" is one, or one article), a
-    .jsonl file (JSON Lines), - for JSON Lines on standard input, or the http(s) URL of another instance.
+    matter (.md, .html), a CSV file (.csv), a .json file (an article, an array of articles, or an object with such an
+    array in "data"), a .jsonl file (JSON Lines), - for JSON Lines on standard input, or the URL of another instance.
     """
     from converters.records import SourceOptions
     from transfer.report import ImportReport
 
-    modes = Modes(dry_run, skip_invalid, unpublish_missing)
-    _check_usage(sources, key, modes)
+    flags = Flags(dry_run, skip_invalid, unpublish_missing)
+    _check_usage(sources, key, flags)
     options = SourceOptions(site or current_app.config["SITE_URL"], timezone or current_app.config["TIMEZONE"])
     report = ImportReport()
-    counts = _import(sources, customer, key, options, report, redirects, modes)
-    _echo_result(report, counts, modes)
+    counts = _import(sources, customer, key, options, report, redirects, flags)
+    _echo_result(report, counts, flags)
 
 
-def _check_usage(sources: tuple[str, ...], key: str | None, modes: Modes) -> None:
+def _check_usage(sources: tuple[str, ...], key: str | None, flags: Flags) -> None:
     """Raise click.UsageError or ClickException if these sources and options do not go together."""
     from transfer.remote import filters, hosts
 
@@ -98,9 +98,9 @@ def _check_usage(sources: tuple[str, ...], key: str | None, modes: Modes) -> Non
     if key and len(hosts(sources)) > 1:
         names = ", ".join(sorted(hosts(sources)))
         raise click.UsageError(f"The key would be sent to several hosts: {names}. Import from one at a time.")
-    if modes.unpublish_missing and modes.skip_invalid:
+    if flags.unpublish_missing and flags.skip_invalid:
         raise click.UsageError("--unpublish-missing needs every article, so it cannot be combined with --skip-invalid.")
-    if modes.unpublish_missing and (filtered := sorted(set().union(*map(filters, sources)))):
+    if flags.unpublish_missing and (filtered := sorted(set().union(*map(filters, sources)))):
         raise click.ClickException(f"--unpublish-missing needs all articles. Remove {filtered[0]} from the URL.")
 
 
@@ -111,7 +111,7 @@ def _import(
     options: "SourceOptions",
     report: "ImportReport",
     redirects: Path | None,
-    modes: Modes,
+    flags: Flags,
 ) -> Counter[str]:
     """Read the sources and write their articles; return the writer's counts."""
     from transfer.redirects import create_redirects
@@ -121,10 +121,10 @@ def _import(
     get_customer(customer, writes=True)
     release_connection()
     with ExitStack() as stack:
-        file = stack.enter_context(create_redirects(redirects)) if redirects and not modes.dry_run else None
+        file = stack.enter_context(create_redirects(redirects)) if redirects and not flags.dry_run else None
         records = stack.enter_context(open_sources(sources, options, key, report, show_progress))
         counted = stack.enter_context(show_progress(records, "Importing articles"))
-        return _write(counted, customer, report, file, modes)
+        return _write(counted, customer, report, file, flags)
 
 
 def _write(
@@ -132,7 +132,7 @@ def _write(
     customer: str | None,
     report: "ImportReport",
     redirects: "Redirects | None",
-    modes: Modes,
+    flags: Flags,
 ) -> Counter[str]:
     """Write the articles in one transaction, and return the writer's counts."""
     from transfer.writer import save_articles
@@ -143,18 +143,18 @@ def _write(
             owner,
             records,
             report,
-            unpublish_missing=modes.unpublish_missing,
-            skip_invalid=modes.skip_invalid,
+            unpublish_missing=flags.unpublish_missing,
+            skip_invalid=flags.skip_invalid,
             redirects=redirects,
         )
         if redirects:
             redirects.save()
-        if modes.dry_run:
+        if flags.dry_run:
             db.session.rollback()
     return counts
 
 
-def _echo_result(report: "ImportReport", counts: Counter[str], modes: Modes) -> None:
+def _echo_result(report: "ImportReport", counts: Counter[str], flags: Flags) -> None:
     """Print the report and summary. If nothing changed, as in most nightly imports, print only the summary."""
     written = counts["new"] + counts["changed"] + counts["unpublished"]
     if written or not counts["unchanged"]:
@@ -163,14 +163,14 @@ def _echo_result(report: "ImportReport", counts: Counter[str], modes: Modes) -> 
         echo("Skipped because they are invalid:", err=True)
         for line in report.mistake_lines():
             echo(line, err=True)
-    _echo_changes(report, counts, dry_run=modes.dry_run)
-    names = ["new", "changed", "unchanged", *(["unpublished"] if modes.unpublish_missing else [])]
+    _echo_changes(report, counts, dry_run=flags.dry_run)
+    names = ["new", "changed", "unchanged", *(["unpublished"] if flags.unpublish_missing else [])]
     summary = [
         *(f"{counts[name]} {name}" for name in names),
         *([f"{report.invalid} invalid"] if report.invalid else []),
     ]
     states = ", ".join(f"{counts[state]} {state}" for state in ("published", "scheduled", "draft") if counts[state])
-    dry_run = " (dry run: nothing was written)" if modes.dry_run else ""
+    dry_run = " (dry run: nothing was written)" if flags.dry_run else ""
     echo(", ".join(summary) + (f" (new: {states})" if states else "") + dry_run)
 
 
@@ -188,6 +188,6 @@ def _echo_changes(report: "ImportReport", counts: Counter[str], *, dry_run: bool
 
 
 def echo_notes(report: "ImportReport") -> None:
-    """Print one line per kind of what readers may notice, what was dropped and what was ignored."""
+    """Print the notes, one line per kind: noticeable differences, dropped data, ignored items."""
     for line in report.lines():
         echo(line, err=True)

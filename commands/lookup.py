@@ -12,12 +12,12 @@ from sqlalchemy import select
 from content.text import printable
 from models import Article, Customer, db
 
-DEMO_CUSTOMER = "Demo"  # of seed.py
+DEMO_CUSTOMER = "Demo"  # created by seed.py
 MAX_NAMES = 20
 
 
 def get_customer(name: str | None, *, writes: bool) -> Customer:
-    """Return the customer with this name, by default that of the setting CUSTOMER, or the only one.
+    """Return the customer with this name, by default the one in the setting CUSTOMER, or the only one.
 
     The demo has to be named explicitly for changes, so that your own articles do not end up in it. Raises
     click.ClickException.
@@ -44,7 +44,7 @@ def _suggest(name: str, existing: list[str]) -> str:
 
 
 def get_articles(customer: Customer, slugs: tuple[str, ...]) -> list[Any]:
-    """Return pk, slug, title and published_at of the customer's articles with these slugs, in their order.
+    """Return pk, slug, title and published_at of the customer's articles with these slugs, in the same order.
 
     Raises click.ClickException, suggesting the closest existing slug, if one does not exist.
     """

@@ -1,4 +1,4 @@
-"""Messages that `python app.py` prints at the start."""
+"""Messages that `python app.py` prints at startup."""
 
 from datetime import UTC, datetime
 from ipaddress import ip_address
@@ -31,7 +31,7 @@ def print_start_message(url: str) -> None:
         silence_stdout()
 
 
-def warn_of_demo_key(address: str) -> None:
+def warn_about_demo_key(address: str) -> None:
     """Warn on stderr if the demo has a valid key and `address` is reachable from other machines."""
     if ip_address(address).is_loopback:
         return

@@ -17,7 +17,7 @@ def echo(*cells: Any, err: bool = False) -> None:
     click.echo("\t".join(printable(str(cell)) for cell in cells), err=err)
 
 
-def count_articles(number: int) -> str:
+def format_article_count(number: int) -> str:
     """Return "1 article", "2 articles" and so on."""
     return f"{number} {'article' if number == 1 else 'articles'}"
 
@@ -34,7 +34,7 @@ def can_ask() -> bool:
 
 
 def confirm(warning: str, yes: bool) -> None:
-    """Ask for confirmation, unless `yes`. A no ends the command.
+    """Ask for confirmation, unless `yes`. Answering no ends the command.
 
     Raises click.UsageError if standard input is not a terminal.
     """

@@ -24,7 +24,7 @@ from storage.engine import release_connection
 from storage.queries import BATCH_SIZE, NEXT_PUBLICATION, PUBLISHED
 
 POLL_SECONDS = 0.9
-MAX_SETTLE_SECONDS = 10  # from the first change, while others follow
+MAX_SETTLE_SECONDS = 10  # after the first change, if others keep coming
 MIN_RETRY_SECONDS, MAX_RETRY_SECONDS = 10, 300
 
 # everything that responses and their order depend on, except for the views, which change all the time
@@ -92,7 +92,7 @@ class PublishedArticles:
 
 @articles.command(context_settings={"allow_interspersed_args": False})
 @click.argument("command", metavar="-- COMMAND...", nargs=-1, required=True, type=click.UNPROCESSED)
-@click.option("--now", is_flag=True, help="Also run COMMAND once at the start.")
+@click.option("--now", is_flag=True, help="Also run COMMAND once at startup.")
 @params.customer_option
 def watch(command: tuple[str, ...], now: bool, customer: str | None) -> None:
     """Run COMMAND when published articles change.
@@ -124,13 +124,13 @@ def watch(command: tuple[str, ...], now: bool, customer: str | None) -> None:
 
 
 def _run(command: tuple[str, ...], published: PublishedArticles) -> bool:
-    """Run the command, and return whether articles changed meanwhile. A signal to exit lets it finish.
+    """Run the command, and return whether articles changed in the meantime. After a signal to exit, it may finish.
 
     Raises ProgramError if it cannot be started or fails.
     """
     has_changed = False
     # a separate process group, so that the terminal's Ctrl+C does not interrupt the command
-    with start_program(command, stdin=subprocess.DEVNULL, process_group=0) as process:  # waits for its end
+    with start_program(command, stdin=subprocess.DEVNULL, process_group=0) as process:  # waits for it to exit
         while process.poll() is None:
             has_changed = published.poll() or has_changed  # even if the change is undone before the command ends
     if process.returncode:

@@ -12,7 +12,7 @@ META_DESC_LENGTH = 155  # characters; search engines truncate at about this leng
 def fill_derived_fields(article: dict[str, Any]) -> dict[str, Any]:
     """Fill in the reading time, meta title and meta description that an article lacks.
 
-    Takes and returns a dictionary by `Article` column.
+    Takes and returns a dictionary keyed by `Article` column.
     """
     if {"read_time", "meta_title", "meta_desc"} <= article.keys():
         return article

@@ -1,4 +1,4 @@
-"""Tags, character references and visible text of HTML, recognized as browsers do.
+"""Recognize tags, character references and visible text of HTML the way browsers do.
 
 That includes invalid HTML: an unclosed tag or comment extends to the end of the text
 (https://html.spec.whatwg.org/multipage/parsing.html#tag-open-state). Regular expressions are used because their
@@ -22,7 +22,7 @@ INLINE_TAG = re.compile(rf"</?(?:{'|'.join(f'{INLINE} {INLINE.upper()}'.split())
 ANY_TAG = re.compile(rf"<[a-zA-Z/!?]{REST_OF_TAG}")
 # Eight digits suffice to decode a decimal reference, or to tell that it is out of range.
 REFERENCE = re.compile(r"&#0*([0-9]{1,8})[0-9]*")
-BEGIN_OF_TEXT = re.compile(r">(?:\s|&nbsp;)*(?!&nbsp;)[^\s<]")
+START_OF_TEXT = re.compile(r">(?:\s|&nbsp;)*(?!&nbsp;)[^\s<]")
 # elements that show something without text
 MEDIA = re.compile(r"<(?:img|video|audio|iframe|svg|object|embed|picture|canvas|input|hr)(?=[\s/>])", re.IGNORECASE)
 
@@ -41,4 +41,4 @@ def decode_references(text: str) -> str:
 def is_empty(html: str) -> bool:
     """Return whether visitors see neither text nor media."""
     visible = NOT_TEXT.sub("", html)
-    return not BEGIN_OF_TEXT.search(f">{visible}") and not MEDIA.search(visible)
+    return not START_OF_TEXT.search(f">{visible}") and not MEDIA.search(visible)

@@ -1,4 +1,4 @@
-"""Structured data (schema.org JSON-LD). Only custom markup is stored; the default is generated on reading."""
+"""Structured data (schema.org JSON-LD). Only custom markup is stored; the default is generated when it is read."""
 
 import math
 from collections.abc import Mapping
@@ -11,7 +11,7 @@ from fields import SCRIPT_BREAKOUT, dump_json, format_timestamp
 
 
 def generate_schema_markup(article: Mapping[Any, Any], publisher: str) -> str:
-    """Return JSON-LD for an article, given by `Article` column, as JSON text.
+    """Return JSON-LD as JSON text for an article, a mapping keyed by `Article` column.
 
     The graph is a BlogPosting with the properties that Google documents:
     https://developers.google.com/search/docs/appearance/structured-data/article. A space is inserted after any "<" that

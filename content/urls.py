@@ -20,7 +20,7 @@ URLS = {
     "style": re.compile(r"""(\burl\(\s*+(?:["']|&quot;|&#0?39;)?)([^"'()&\s]+)()"""),
 }
 # also matches empty URLs, fragments and templates, which are left alone
-ABSOLUTE_URL = re.compile(r"[a-z][a-z0-9+.-]*:|//|#|\{|\Z", re.IGNORECASE)
+NOT_RELATIVE = re.compile(r"[a-z][a-z0-9+.-]*:|//|#|\{|\Z", re.IGNORECASE)
 
 
 def change_urls(html: str, change: Callable[[str, str], str]) -> str:
@@ -38,18 +38,18 @@ def _change_attribute(change: Callable[[str, str], str], attribute: re.Match[str
     return f"{attribute[1]}{attribute[2]}{quote}{value}{quote}"
 
 
-def complete_url(url: str, base: str) -> str:
+def resolve_url(url: str, base: str) -> str:
     """Resolve a relative URL against `base`. It stays relative if `base` is empty. Templates are left alone."""
     if "{{" in url or "{%" in url:
         return url
     url = url.strip().replace(" ", "%20")
     try:
-        return url if not base or ABSOLUTE_URL.match(url) else urljoin(base, url)
+        return url if not base or NOT_RELATIVE.match(url) else urljoin(base, url)
     except ValueError:  # not a URL
         return url
 
 
 def has_relative_urls(html: str) -> bool:
     """Return whether any URL in `html` is relative."""
-    marked = change_urls(html, lambda _attribute, url: url if ABSOLUTE_URL.match(url.strip()) else f"/{url}")
+    marked = change_urls(html, lambda _attribute, url: url if NOT_RELATIVE.match(url.strip()) else f"/{url}")
     return marked != html

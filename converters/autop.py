@@ -4,7 +4,7 @@ WordPress works on text and does not parse HTML: whatever follows a "<" is a tag
 and a blank line always ends a paragraph. Some of its output is invalid, and browsers repair it. Unlike WordPress, this
 module never changes comments or the content of `pre`, `script`, `style` and `textarea`.
 
-Each pattern looks at a character a fixed number of times, so the time is linear in the length of any text.
+Each pattern looks at each character a fixed number of times, so the time is linear in the length of the text.
 """
 
 import re
@@ -16,18 +16,18 @@ BLOCKS = (
     "form h1 h2 h3 h4 h5 h6 header hgroup hr legend li map math menu nav ol p pre PRE section style STYLE summary "
     "table tbody td tfoot th thead tr ul"
 )
-LINE_FEED = "\1"  # stands for one that is not a line break; neither HTML nor XML can contain it
+KEPT_LINE_FEED = "\1"  # stands for one that is not a line break; neither HTML nor XML can contain it
 WHITESPACE = " \t\n\f\v"  # PHP's \s; a no-break space is text
 SPACE = f"[{WHITESPACE}]"
-DRAWING = re.compile(r"<(svg|math)(?=[\s>]).*?(?:</\1>|\Z)", re.DOTALL)
+SVG_OR_MATH = re.compile(r"<(svg|math)(?=[\s>]).*?(?:</\1>|\Z)", re.DOTALL)
 TAG = re.compile("<[^<>]*>?")
 NAME = rf"</?(?:{'|'.join(BLOCKS.split())})"
-SEPARATED_TAG = re.compile(rf"{NAME}(?=[\s/>{LINE_FEED}])[^<>]*>")
+SEPARATED_TAG = re.compile(rf"{NAME}(?=[\s/>{KEPT_LINE_FEED}])[^<>]*>")
 BLOCK = f"{NAME}[^<>]*>"  # also a tag whose name only begins like a block's, such as picture
 ONE_BLOCK = re.compile(f"{SPACE}*({BLOCK}){SPACE}*")
-# A paragraph begins and ends inside of a quotation.
+# Paragraph tags go inside a quotation.
 QUOTE_START, QUOTE_END = re.compile("<blockquote[^<>]*>"), "</blockquote>"
-# The paragraph of a text without tags ends before the end of these blocks.
+# Text without tags: its paragraph ends before the closing tag of these blocks.
 TEXT_IN_BLOCK = re.compile(rf"(<p>)?([^<]+)(</(?:address|div|form)>){SPACE}*")
 START_BEFORE_BLOCK, END_AFTER_BLOCK = re.compile(f"<p>{SPACE}*({BLOCK})"), re.compile(f"({BLOCK}){SPACE}*</p>")
 TWO_BREAKS = re.compile(rf"<br{SPACE}*/?>{SPACE}*<br{SPACE}*/?>")
@@ -38,7 +38,7 @@ LINE_END = re.compile(rf"(?:({BREAK})|(?<!{SPACE})){SPACE}*\n")
 BREAK_AFTER_BLOCK = re.compile(f"({BLOCK}){SPACE}*{BREAK}")
 BREAK_BEFORE_BLOCK = re.compile(f"{BREAK}(?={SPACE}*</?(?:d[dlt]|div|li|ol|p|td|th|ul)[^<>]*>)")
 PARAM, SOURCE = "</?(?:param|embed)[^<>]*>", "<(?:source|track)[^<>]*>"
-# Tags to strip whitespace before, tags to strip whitespace after, and a tag without which neither is done
+# Strip whitespace before the first and after the second. Skip both if the third does not occur.
 INNER_TAGS = [
     ("<option", "</option>", "<option|</option"),
     (f"</object>|{PARAM}", f"<object[^<>]*>|{PARAM}", "<object"),
@@ -58,14 +58,14 @@ def autop(text: str) -> str:
 
 
 def add_paragraphs(text: str) -> str:
-    """Return the same for a text whose verbatim parts have been replaced with placeholders."""
+    """Do the same for text whose verbatim parts are already placeholders."""
     if not text.strip():
         return ""
-    html = f"{text}\n".replace(LINE_FEED, "").replace("\r\n", "\n").replace("\r", "\n")
+    html = f"{text}\n".replace(KEPT_LINE_FEED, "").replace("\r\n", "\n").replace("\r", "\n")
     paragraphs = (_add_paragraph(part.strip("\n")) for part in PARAGRAPH_END.split(_separate_blocks(html)) if part)
     html = "".join(f"{paragraph}\n" for paragraph in paragraphs)
     html = _add_breaks(END_AFTER_BLOCK.sub(r"\1", START_BEFORE_BLOCK.sub(r"\1", html)))
-    return html.strip().replace(LINE_FEED, "\n")
+    return html.strip().replace(KEPT_LINE_FEED, "\n")
 
 
 def _separate_blocks(html: str) -> str:
@@ -76,7 +76,7 @@ def _separate_blocks(html: str) -> str:
         return before + tag[0] + ("" if before else "\n\n")
 
     html = SEPARATED_TAG.sub(separate, TWO_BREAKS.sub("\n\n", html))
-    html = TAG.sub(lambda tag: tag[0].replace("\n", LINE_FEED), html)
+    html = TAG.sub(lambda tag: tag[0].replace("\n", KEPT_LINE_FEED), html)
     for before, after, condition in INNER:
         if condition.search(html):
             html = after.sub(r"\1", before.sub("", html))
@@ -84,7 +84,7 @@ def _separate_blocks(html: str) -> str:
 
 
 def _add_paragraph(text: str) -> str:
-    """Return a text without blank lines as a paragraph, unless it is a block or a line that begins with a list item."""
+    """Return text without blank lines as a paragraph, unless it is a block or a line that begins with a list item."""
     if block := ONE_BLOCK.fullmatch(text):
         return block[1]
     if not text.strip(WHITESPACE) or (text.startswith("<li") and "\n" not in text):
@@ -97,7 +97,7 @@ def _add_paragraph(text: str) -> str:
 
 
 def _add_breaks(html: str) -> str:
-    """Put a break before each line feed, but not beside blocks, and leave those of drawings alone."""
-    html = DRAWING.sub(lambda drawing: drawing[0].replace("\n", LINE_FEED), OTHER_BREAK.sub(BREAK, html))
+    """Put a break before each line feed, but not beside blocks or inside drawings."""
+    html = SVG_OR_MATH.sub(lambda drawing: drawing[0].replace("\n", KEPT_LINE_FEED), OTHER_BREAK.sub(BREAK, html))
     html = LINE_END.sub(lambda end: end[0] if end[1] else f"{BREAK}\n", html)
     return BREAK_BEFORE_BLOCK.sub("", BREAK_AFTER_BLOCK.sub(r"\1", html))

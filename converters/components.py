@@ -7,7 +7,7 @@ from html import escape
 from content.html import NOT_TEXT, REST_OF_TAG
 from content.urls import OPENING_TAG
 
-# https://html.spec.whatwg.org/multipage/indices.html#elements-3, and obsolete elements that browsers still know
+# https://html.spec.whatwg.org/multipage/indices.html#elements-3, and obsolete elements that browsers still recognize
 HTML = """
 a abbr acronym address applet area article aside audio b base basefont bdi bdo bgsound big blink blockquote body br
 button canvas caption center cite code col colgroup data datalist dd del details dfn dialog dir div dl dt em embed
@@ -28,7 +28,7 @@ BRACES = rf"\{{(?:{JAVASCRIPT})*+\}}"
 for _ in range(MAX_BRACES - 1):
     BRACES = rf"\{{(?:{JAVASCRIPT}|{BRACES})*+\}}"
 STRING = r""""[^"]*+"|'[^']*+'"""
-# Ends where its author ended it: braces may contain quotes and ">".
+# Ends where its author meant it to: braces may contain quotes and ">".
 JSX_TAG = re.compile(rf"<[a-zA-Z][\w.:-]*+(?=[\s{{/>])(?:[^<>{{}}\"']++|{STRING}|{BRACES})*+>")
 LAST_BRACE = "&#125;"
 PROP = re.compile(rf"{STRING}|({BRACES})")
@@ -42,7 +42,7 @@ def match_component(text: str, start: int = 0) -> re.Match[str] | None:
 
 
 def quote_props(html: str) -> str:
-    """Put props in braces between quotes, so that browsers see the same end of each tag as its author."""
+    """Quote props in braces, so that browsers end each tag where its author did."""
     return JSX_OR_NOT_TEXT.sub(lambda match: quote_tag(match[0]) if match["tag"] else match[0], html)
 
 

@@ -54,7 +54,7 @@ def parse_date(text: str, zone: tzinfo) -> datetime:
     written = parse_written_date(text)
     instants = possible_instants(written, zone)
     if len(instants) > 1 and is_nonexistent(instants[0], written.moment, zone):
-        raise ValueError(f"Does not exist in {zone}, where clocks skip it. Choose another time.")
+        raise ValueError(f"Does not exist in {zone} (daylight saving). Choose another time.")
     return instants[0]
 
 
@@ -71,7 +71,7 @@ def parse_written_date(text: str) -> WrittenDate:
         raise ValueError(DATE_FORMS) from error
     weekday = match.groupdict().get("weekday")
     if weekday and weekday[:3] != WEEKDAYS[day.weekday()]:
-        raise ValueError("The weekday does not match the date.")
+        raise ValueError("Has a weekday that does not match the date. Correct one of them.")
     return WrittenDate(moment, has_time=match["hour"] is not None)
 
 
@@ -79,7 +79,7 @@ def possible_instants(written: WrittenDate, zone: tzinfo) -> list[datetime]:
     """Return the instants in UTC that a date may mean, the earlier one first.
 
     There are two only if the local time is ambiguous or nonexistent (https://peps.python.org/pep-0495/). Raises
-    ValueError for instants outside of the years 1 to 9999.
+    ValueError for instants outside the years 1 to 9999.
     """
     moment = written.moment
     if moment.tzinfo:
@@ -87,7 +87,7 @@ def possible_instants(written: WrittenDate, zone: tzinfo) -> list[datetime]:
     elif written.has_time:
         local = [moment.replace(tzinfo=zone, fold=fold) for fold in (0, 1)]
     else:
-        local = [_begin_of_day(moment, zone)]
+        local = [_start_of_day(moment, zone)]
     try:
         return sorted({moment.astimezone(UTC) for moment in local})
     except OverflowError as error:
@@ -99,7 +99,7 @@ def is_nonexistent(instant: datetime, local: datetime, zone: tzinfo) -> bool:
     return instant.astimezone(zone).replace(tzinfo=None) != local
 
 
-def _begin_of_day(midnight: datetime, zone: tzinfo) -> datetime:
+def _start_of_day(midnight: datetime, zone: tzinfo) -> datetime:
     """Return when a day begins in the zone or in UTC, whichever is later.
 
     Both then have the same date, and sites show the day of `publishedAt` in UTC.
@@ -132,7 +132,7 @@ def _zone(match: re.Match[str]) -> tzinfo | None:
     if not match["sign"]:
         return UTC if match["utc"] else None
     hours, minutes = int(match["hours"]), int(match["minutes"] or 0)
-    # 10-11 is rather a range of hours.
+    # 10-11 is more likely a range of hours.
     is_range = not match["utc"] and match["minute"] is None
     if match["utc"] == "z" or is_range or minutes > 59:
         raise ValueError("not a UTC offset")

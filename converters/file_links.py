@@ -5,14 +5,14 @@ import re
 from pathlib import Path
 from urllib.parse import quote, unquote, urljoin
 
-from content.urls import ABSOLUTE_URL
+from content.urls import NOT_RELATIVE
 from converters.file_names import SUFFIXES, url_folder
 from converters.folders import Folder
 from converters.records import Note
 from converters.site_urls import is_source_file
 
 MISSING = "Broken links to files that were not imported"
-GUESSED = "Relative links whose target depends on how your site is built. Check them"
+GUESSED = "Relative links whose target depends on how your site is built"
 
 
 class FileLinks:
@@ -28,7 +28,7 @@ class FileLinks:
 
     def change(self, attribute: str, url: str) -> str:
         """Return the URL that a link leads to on the site, or `url` unchanged if its target is unknown."""
-        if attribute != "href" or ABSOLUTE_URL.match(url):
+        if attribute != "href" or NOT_RELATIVE.match(url):
             return url
         target = re.split("[?#]", url, maxsplit=1)[0]
         if target.lower().endswith((*SUFFIXES, ".mdx")):
@@ -37,10 +37,10 @@ class FileLinks:
                 return f"{self.site}/{quote(slug)}{url[len(target) :]}"
             if not slug and is_source_file(url):
                 self.notes.append(Note(MISSING, url[:80]))
-        return self._complete(url, target) if self.site and not target.startswith("/") else url
+        return self._resolve(url, target) if self.site and not target.startswith("/") else url
 
-    def _complete(self, url: str, target: str) -> str:
-        """Complete the relative URL of a page, if it leads out of this page's folder."""
+    def _resolve(self, url: str, target: str) -> str:
+        """Resolve the relative URL of a page outside this page's folder, and note a link whose target is unclear."""
         is_index = self.path.stem == "index"
         if is_source_file(url) or (is_index and not target.startswith("../")):
             return url

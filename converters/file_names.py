@@ -30,7 +30,7 @@ JEKYLL = "_posts", "_drafts"  # the only folders named _* that contain articles
 
 
 def parse_name(path: Path) -> tuple[str, str]:
-    """Return the date and the slug in a file's name. An `index` file has the name of its folder."""
+    """Return the date and the slug in a file's name. An `index` file takes its folder's name."""
     language = LANGUAGE_NAME.fullmatch(path.stem)
     is_index = path.stem == "index" or (language and language[1] == "index")
     name = path.absolute().parent.name if is_index else path.stem
@@ -38,7 +38,7 @@ def parse_name(path: Path) -> tuple[str, str]:
     date, slug = DATED_NAME.findall(name)[0]
     try:
         parse_written_date(date)
-    except ValueError:  # none, or a number such as 2026-99-99
+    except ValueError:  # no date, or digits such as 2026-99-99
         return "", name
     return date, slug
 
@@ -55,7 +55,7 @@ def folder_names(path: Path, root: Path) -> tuple[str, ...]:
 
 
 def url_folder(path: Path, root: Path) -> str:
-    """Return the folder of a file's page below the site's URL, with a slash at its end, or ""."""
+    """Return the folder of a file's page below the site's URL, with a trailing slash, or ""."""
     names = [name for name in path.parent.relative_to(root).parts if name not in JEKYLL]
     return "".join(f"{quote(name, errors='replace')}/" for name in names)
 

@@ -25,11 +25,11 @@ class Folder:
 
     @cached_property
     def paths(self) -> list[Path]:
-        """The files that may be articles, in the order of their names."""
+        """The files that may be articles, sorted by name."""
         errors: list[OSError] = []
         paths = []
         for folder, folders, names in os.walk(self.root, onerror=errors.append):
-            self._choose_folders(folder, folders)
+            self._prune_folders(folder, folders)
             if self.is_file:
                 folders.clear()
             paths += [Path(folder, name) for name in sorted(names) if self._is_article_file(Path(folder, name))]
@@ -38,7 +38,7 @@ class Folder:
 
     @cached_property
     def _by_path(self) -> dict[str, Path]:
-        """The same files by their absolute paths in NFC.
+        """The same files, keyed by their absolute paths in NFC.
 
         File systems and text may use different Unicode normalization forms.
         """
@@ -55,7 +55,7 @@ class Folder:
                 fields, _ = parse_front_matter(path.read_bytes())
                 slug = None if is_translation(path) else parse_name(path)[1]
                 self._slugs[path] = normalize_slug(str(field_value(fields, "slug") or slug or "")) or None
-            except (SourceError, OSError):  # not an article, or the report names it when it is read
+            except (SourceError, OSError):  # not an article, or an error that is reported when it is read
                 self._slugs[path] = None
         return self._slugs[path]
 
@@ -63,7 +63,7 @@ class Folder:
         """Return a file or folder as an item that is not imported. `detail` says why."""
         return IgnoredItem(SKIPPED, path.relative_to(self.root).as_posix(), detail, unit)
 
-    def _choose_folders(self, folder: str, folders: list[str]) -> None:
+    def _prune_folders(self, folder: str, folders: list[str]) -> None:
         """Remove folders that cannot contain articles, in place."""
         chosen = []
         for name in sorted(folders):
@@ -71,7 +71,7 @@ class Folder:
             if path.is_symlink():
                 self.others.append(self.ignored(path, "folders that are links", "folder"))
             elif name.startswith("_") and name not in JEKYLL:
-                self.others.append(self.ignored(path, "folders whose name begins with _", "folder"))
+                self.others.append(self.ignored(path, "folders whose names begin with _", "folder"))
             elif not name.startswith("."):
                 chosen.append(name)
         folders[:] = chosen

@@ -1,4 +1,4 @@
-"""Front matter: the fields at the top of a file, in YAML between lines `---` or in TOML between lines `+++`."""
+"""Front matter: the fields at the top of a file, in YAML between `---` lines or in TOML between `+++` lines."""
 
 import re
 import tomllib
@@ -20,7 +20,7 @@ MAX_LINE = 2**31 - 1  # characters; never fold a line
 OPENING_LINE = re.compile(r"(?:---|\+\+\+)[ \t]*(?:\r?\n|\Z)")
 LATE_OPENING_LINE = re.compile(r"[\s\ufeff\u200b]+(---|\+\+\+)[ \t]*\r?\n")  # below empty lines or a second BOM
 OTHER_FRONT_MATTER = re.compile(r"\s*\{\s*[\"}]|---[ \t]*js(?:on)?\b")  # Hugo, Eleventy
-BOUNDARIES = "An article file must begin with front matter between two lines ---."
+BOUNDARIES = "An article file must begin with front matter between two --- lines."
 LONG_TOML_KEY = re.compile(r"(?:\.[ \t]*[^\s.=]{1,64}[ \t]*){200}")  # tomllib takes quadratic time for these
 QUOTES_HINT = "Put text that contains ': ' or begins with a special character between double quotes."
 # The first line that equals the opening one ends the front matter, whatever the fields contain.
@@ -32,7 +32,7 @@ class NoFrontMatterError(SourceError):
 
     def __init__(self, kind: str) -> None:
         """`kind` says what the file has instead, for the report."""
-        super().__init__(f"{BOUNDARIES} It has {kind}. Add some, or rename the file to _*.")
+        super().__init__(f"{BOUNDARIES} It has {kind}. Add it, or prefix the file name with _.")
         self.kind = kind
 
 
@@ -99,7 +99,7 @@ def field_value(fields: dict[str, Any], name: str) -> Any:
 
 
 def _missing_front_matter(text: str) -> SourceError:
-    """Return the error of a file that does not begin with complete front matter."""
+    """Return the error for a file that does not begin with complete front matter."""
     if OPENING_LINE.match(text):
         return SourceError(f"{BOUNDARIES} The second one is missing.")
     if late := LATE_OPENING_LINE.match(text):
@@ -155,7 +155,7 @@ def _check_yaml(text: str) -> None:
 
 def _parse_toml(text: str) -> Any:
     if LONG_TOML_KEY.search(text):
-        raise SourceError("The front matter must be TOML without keys of hundreds of parts.")
+        raise SourceError("The TOML front matter has a key of hundreds of parts. Shorten it.")
     try:
         return _to_text(tomllib.loads(f"\n{text}", parse_float=Plain))
     except (ValueError, TypeError, RecursionError) as error:
@@ -163,7 +163,7 @@ def _parse_toml(text: str) -> Any:
 
 
 def _to_text(value: Any, depth: int = 0) -> Any:
-    """Return a value of TOML as one of YAML: numbers, dates and booleans become text.
+    """Convert a TOML value to what the YAML loader returns: numbers, dates and booleans become text.
 
     Raises ValueError for deep nesting.
     """

@@ -18,7 +18,7 @@ from converters.records import (
     SourceError,
     SourceOptions,
 )
-from converters.site_urls import complete_urls
+from converters.site_urls import resolve_urls
 from converters.unused_fields import DROPPED
 
 STATUS_BY_SOURCE = {"published": "published", "scheduled": "published", "draft": "draft"}
@@ -45,7 +45,7 @@ def read_ghost(source: str, export: Any, options: SourceOptions) -> Converted:
     """Yield the posts of `export`, an object with `data`. Raises SourceError if its tables are missing or malformed."""
     tables = export.get("data") if isinstance(export, dict) else None
     if not isinstance(tables, dict):
-        raise SourceError("Each entry of db must have tables in its data. Export all content of Ghost again.")
+        raise SourceError("Each entry of db must have tables in its data. Export all content from Ghost again.")
     rows = {name: _read_table(tables, name) for name in (*REQUIRED_TABLES, *OTHER_TABLES)}
     tags = _read_tags(rows["tags"], rows["posts_tags"])
     meta = {_key(row, "post_id"): row for row in rows["posts_meta"]}
@@ -68,7 +68,7 @@ def _read_table(tables: dict[str, Any], name: str) -> list[Row]:
     """Return the rows of a table. Raises SourceError if it is required and missing, or malformed."""
     rows = tables.get(name, None if name in REQUIRED_TABLES else [])
     if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
-        reason = f"its table {name} is missing or has no rows of columns"
+        reason = f"its table {name} is missing or malformed"
         raise SourceError(f"Must be an export of Ghost 3 or newer: {reason}. Export all content again.")
     return rows
 
@@ -104,7 +104,7 @@ def _find_mistake(where: str, post: Row) -> Mistake | None:
     """Return the reason a post cannot be imported, or None."""
     missing = [name for name in REQUIRED_COLUMNS if name not in post]
     if missing:
-        return Mistake(where, f"The post lacks {', '.join(missing)}. Export all content of Ghost 3 or newer again.")
+        return Mistake(where, f"The post lacks {', '.join(missing)}. Export all content again, from Ghost 3 or newer.")
     if not isinstance(post["id"], str | int):
         return Mistake(where, "Must be text or a number.", "id", post["id"])
     if str(post["status"]) not in STATUS_BY_SOURCE:
@@ -120,8 +120,8 @@ def _convert(where: str, post: Row, tags: list[str], options: SourceOptions) -> 
     base, html = options.base or "/", post.pop("html", None)
     public_html = MEMBERS_BLOCK.sub("", html or "")
     article = normalize_article(where, _take_fields(post, tags, base), options)
-    article.fields["contentHtml"] = complete_urls(article, SITE.sub(lambda _: base, public_html), options.base)
-    article.has_own_id, article.former_id = True, _key(post, "id")
+    article.fields["contentHtml"] = resolve_urls(article, SITE.sub(lambda _: base, public_html), options.base)
+    article.has_source_id, article.former_id = True, _key(post, "id")
     article.old_urls = [f"{base}{article.fields['slug']}/"] if "slug" in article.fields else []
     visibility = post.pop("visibility", None)
     if visibility not in (None, "") and (readers := str(visibility).strip().lower()) != "public":

@@ -30,7 +30,7 @@ def render_markdown(text: str) -> str:
     Raises SourceError for text that would take minutes.
     """
     if text.count("[") > MAX_BRACKETS:
-        raise SourceError(f"Has more than {MAX_BRACKETS:,} opening brackets [, too many for Markdown. Split it.")
+        raise SourceError(f"Has more than {MAX_BRACKETS:,} opening brackets, too many for Markdown. Split the file.")
     html: str = RENDERER.render(text)
     return html
 

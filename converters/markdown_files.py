@@ -31,7 +31,7 @@ NO_TITLE = "Missing. Add a title or, if this is not an article, prefix the file 
 
 
 def read_folder(source: str, options: SourceOptions) -> Converted:
-    """Yield the articles of a file, or of the files in a folder and its folders."""
+    """Yield the articles of a file, or of the files in a folder and its subfolders."""
     folder = Folder(source)
     paths = [Path(source)] if folder.is_file else folder.paths
     others = [] if folder.is_file else folder.others
@@ -68,7 +68,7 @@ def _read_file(path: Path, folder: Folder, options: SourceOptions) -> SourceArti
     """Return the article of a file, or why it has none."""
     try:
         if not path.is_file():  # reading a named pipe would block forever
-            raise SourceError("It is not a file that can be read. Move it elsewhere.")
+            raise SourceError("It is not a regular file. Move it out of the folder.")
         fields, content = parse_front_matter(path.read_bytes())
         if not field_value(fields, "slug") and is_translation(path):
             return folder.ignored(path, "translations (to import one, give it a slug)")

@@ -12,7 +12,7 @@ from markdown_it.token import Token
 from converters.components import match_component, quote_props, quote_tag
 
 KEPT_IN_ID = "Nd", "Pc"  # decimal digits, and connectors such as the underscore
-# {#id}, {#id .class} or {.class} at the end of a heading, as Hugo and Pandoc take them
+# {#id}, {#id .class} or {.class} at the end of a heading, as Hugo and Pandoc accept them
 HEADING_ATTRIBUTES = re.compile(r"\s*\{:?\s*([#.][^\s{}]+(?:\s+[#.][^\s{}]+)*)\s*\}\s*\Z")
 # Jekyll's {% highlight python %} and Hugo's {{< highlight python >}}
 HIGHLIGHT = re.compile(r"""(?:\{%-?|\{\{[<%])\s*highlight\s+["']?([\w+#.-]+)[^}]*\}?\}[ \t]*""")
@@ -73,7 +73,7 @@ def quote_props_of_blocks(state: StateCore) -> None:
 
 
 def highlight(state: StateBlock, start: int, end: int, silent: bool) -> bool:
-    """Parse a highlighted block of Jekyll or Hugo as a fence. Without its end, it is text, which is reported."""
+    """Parse a highlighted block of Jekyll or Hugo as a fence. An unclosed block stays text, which is reported."""
     first = state.getLines(start, start + 1, state.blkIndent, False)
     opening = HIGHLIGHT.match(first)
     unclosed_from, unclosed_to = state.env.get("unclosed", (end, start))
@@ -84,7 +84,7 @@ def highlight(state: StateBlock, start: int, end: int, silent: bool) -> bool:
         line += 1
         lines.append(state.getLines(line, line + 1, state.blkIndent, False))
     if not closing:
-        state.env["unclosed"] = start, end  # or each one that follows would search to the end too
+        state.env["unclosed"] = start, end  # otherwise, each later one would search to the end too
         return False
     if silent:
         return True
@@ -106,7 +106,7 @@ def _heading_id(title: str) -> str:
 def add_checkboxes(state: StateCore) -> None:
     """Render `[ ]` and `[x]` at the beginning of list items as checkboxes.
 
-    The plugin of mdit-py-plugins takes quadratic time.
+    The task list plugin of mdit-py-plugins takes quadratic time.
     """
     lists: list[Token] = []
     for index, token in enumerate(state.tokens):

@@ -13,7 +13,7 @@ from converters.front_matter import JSON_FIELDS, parse_scalars
 from converters.old_urls import take_old_urls
 from converters.publication import DECISIVE, take_publication
 from converters.records import DATE_FIELDS, FIELD_BY_ALIAS, SourceArticle, SourceOptions
-from converters.site_urls import complete_banner, complete_urls
+from converters.site_urls import resolve_banner, resolve_urls
 from converters.slugs import normalize_slug, slug_from_title
 from converters.unsupported_markup import note_markup
 from converters.unused_fields import DROPPED, EMPTY, UnusedFields
@@ -21,9 +21,9 @@ from converters.unused_fields import DROPPED, EMPTY, UnusedFields
 OTHER_CATEGORIES = "Other categories were dropped"
 TEXT = "Must be text, not a list or a mapping."
 IMAGE_KEYS = "src", "url", "feature", "image", "path"
-# Fields that front matter leaves out with `false`
+# Fields that front matter can unset with `false`
 OPTIONAL_TEXTS = "category", "keywords", "bannerUrl", "metaTitle", "metaDesc"
-# A file has an extension or a folder. Names of variables, build aliases, wiki links and formulas are not URLs.
+# The path of an image contains a dot or a slash. Variables, build aliases, wiki links and formulas are not URLs.
 IMAGE_URL = re.compile(r"(?![@~=\[{]|[^/]*\()[^\s]*[./].*", re.DOTALL)
 SPREADSHEET_ERROR = re.compile(r"#(?:[A-ZÀ-Þ/0-9]{2,}[!?]|N/?[ADV])")
 
@@ -31,7 +31,7 @@ SPREADSHEET_ERROR = re.compile(r"#(?:[A-ZÀ-Þ/0-9]{2,}[!?]|N/?[ADV])")
 def normalize_article(
     where: str, fields: dict[str, Any], options: SourceOptions, *, date: str = "", slug: str = "", folder: str = ""
 ) -> SourceArticle:
-    """Return an article of another system by the import schema's field names.
+    """Return an article of another system, with its fields keyed by the import schema's names.
 
     `fields` has the source's names; None, "", [] and {} are missing values. `date` and `slug` are used if the fields
     have none. `folder` is the path of the article's folder below the site's URL.
@@ -50,16 +50,16 @@ def normalize_article(
     _set_slug(article, slug)
     take_old_urls(article, unused, options, folder)
     unused.drop_rest()
-    _complete_urls(article, urljoin(options.base, folder) if options.site else "")
+    _resolve_urls(article, urljoin(options.base, folder) if options.site else "")
     note_markup(article)
     return article
 
 
-def _complete_urls(article: SourceArticle, base: str) -> None:
+def _resolve_urls(article: SourceArticle, base: str) -> None:
     """Complete the URLs of an article's banner and content."""
-    complete_banner(article, base)
+    resolve_banner(article, base)
     if isinstance(html := article.fields.get("contentHtml"), str):
-        article.fields["contentHtml"] = complete_urls(article, html, base, has_source_files=True)
+        article.fields["contentHtml"] = resolve_urls(article, html, base, has_source_files=True)
 
 
 def _take_categories(article: SourceArticle, unused: UnusedFields) -> None:
@@ -68,7 +68,7 @@ def _take_categories(article: SourceArticle, unused: UnusedFields) -> None:
     if alias not in unused.values or (alias == "category" and not isinstance(unused.values[alias][1], list)):
         return
     article.names["category"], value = unused.pop_alias(alias)
-    categories = _read_texts(article, "category", value)
+    categories = _read_list(article, "category", value)
     if categories:
         article.fields["category"] = categories[0]
         for name in categories[1:]:
@@ -85,7 +85,7 @@ def _normalize_values(article: SourceArticle, options: SourceOptions) -> None:
         elif field in DATE_FIELDS:
             _normalize_date(article, field, value, options)
         elif field == "keywords":
-            article.fields[field] = _read_texts(article, field, value) or []
+            article.fields[field] = _read_list(article, field, value) or []
         elif field == "bannerUrl":
             article.fields[field] = _read_image(article, article.names.get(field, field), value)
         elif field in JSON_FIELDS:
@@ -96,7 +96,7 @@ def _normalize_values(article: SourceArticle, options: SourceOptions) -> None:
             article.fields[field] = str(value)
     if "title" in article.fields:
         title = " ".join(filter(None, map(str.strip, article.fields.pop("title").split("\n"))))
-        article.fields |= {"title": title} if title else {}  # a blank one is missing
+        article.fields |= {"title": title} if title else {}  # treat a blank title as missing
 
 
 def _normalize_date(article: SourceArticle, field: str, value: Any, options: SourceOptions) -> None:
@@ -106,11 +106,11 @@ def _normalize_date(article: SourceArticle, field: str, value: Any, options: Sou
         article.reject(field, str(error), value)
 
 
-def _read_texts(article: SourceArticle, field: str, value: Any) -> list[str]:
-    """Return the texts of a list, or of a text with commas."""
+def _read_list(article: SourceArticle, field: str, value: Any) -> list[str]:
+    """Return the strings in a list or in comma-separated text."""
     items = value if isinstance(value, list) else [value] if isinstance(value, dict) else str(value).split(",")
     if any(isinstance(item, list | dict) for item in items):
-        article.reject(field, "Must be a list of texts, or text separated by commas.", value)
+        article.reject(field, "Must be a list of strings, or text separated by commas.", value)
         return []
     return [text for item in items if item is not None and (text := str(item).strip())]
 
@@ -125,7 +125,7 @@ def _read_image(article: SourceArticle, name: str, value: Any) -> str:
         url = "" if value is None else str(value).strip()
         if not url or IMAGE_URL.fullmatch(url):
             return url
-        article.drop("Banners that are not the URL or path of a picture", url[:80])
+        article.drop("Dropped banners that are not the URL or path of an image", url[:80])
         return ""
     key = next((key for key in IMAGE_KEYS if value.get(key)), None)
     for other, rest in value.items():
@@ -139,11 +139,11 @@ def _default_status(article: SourceArticle, *, is_public: bool) -> None:
     if "publishedAt" in article.fields and is_public:
         article.fields["status"] = "published"
     if not {"publishedAt", "status"} & article.fields.keys() and not article.mistakes:
-        article.note("No date: new articles were saved as drafts")
+        article.note("No date, so new articles are saved as drafts")
 
 
 def _set_slug(article: SourceArticle, name: str) -> None:
-    """Set the given slug, else the one of the file's name, else one from the title."""
+    """Set the slug: the given one, else the one in the file name, else one made from the title."""
     title = article.fields.get("title", "")
     given = article.fields.get("slug", "").strip(" /")
     slug = normalize_slug(given) or normalize_slug(name) or slug_from_title(title)

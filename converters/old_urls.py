@@ -10,7 +10,7 @@ from converters.unused_fields import UnusedFields
 
 OLD_URLS = "permalink", "url", "aliases", "redirectfrom"
 MOVED = "Old URLs, which need redirects (list them with --redirects FILE)"
-# templates of Eleventy and Jekyll, and the names of Jekyll's own
+# template syntax of Eleventy and Jekyll, and the names of Jekyll's permalink styles
 NOT_A_URL = re.compile(r"\{[{%]|[\s\0]|/:[a-z]|\A(?:date|pretty|ordinal|weekdate|none|true|false)?\Z")
 
 
@@ -49,7 +49,7 @@ def _read_url(value: Any, folder: str) -> str | None:
 
 
 def _is_same_page(old_url: str, new_url: str) -> bool:
-    """Return whether an old URL or path leads to the new URL, apart from a slash at its end."""
+    """Return whether an old URL or path leads to the new URL, ignoring a trailing slash."""
     try:
         old, new = urlsplit(old_url), urlsplit(new_url)
     except ValueError:  # such as https://[

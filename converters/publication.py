@@ -21,7 +21,7 @@ STATUSES = {"draft": "draft", "published": "published", "publish": "published"}
 EXPIRY_DATES = "expirydate", "unpublishdate", "expires", "expirationdate"
 PUBLICATION_DATES = [alias for alias, field in FIELD_BY_ALIAS.items() if field == "publishedAt"]  # by precedence
 SHOWN = (*TRUE, "public", "published", "visible", "free", "open", "all", "everyone")
-# Fields that hide an article on the old site, also with `is` in front of their names
+# Fields that hide an article on the old site, with or without the prefix `is`
 HIDING = (  # unless they are false
     *("private", "hidden", "hide", "unlisted", "unpublished", "archived", "deleted", "disabled", "password", "embargo"),
     *("scheduled", "wip", "premium", "memberonly", "membersonly", "headless", "eleventyexcludefromcollections"),
@@ -101,7 +101,7 @@ def _take_hiding(article: SourceArticle, unused: UnusedFields) -> bool:
         elif field in SHOWING and text not in SHOWN:
             article.mistakes.append(Mistake(article.where, SWITCH, name, value))
         elif field in AMBIGUOUS and text not in SHOWN:
-            continue  # not used, which is reported
+            continue  # left unused, and therefore reported
         unused.pop_alias(alias)
     return is_hidden
 
@@ -135,14 +135,14 @@ def _choose_date(article: SourceArticle, unused: UnusedFields, options: SourceOp
     fields = {alias: unused.pop_alias(alias) for alias in aliases}
     dates = {alias: date for alias in aliases if (date := _parse_date(article, *fields[alias], options))}
     if len(dates) < len(aliases):
-        return  # a mistake
+        return  # already recorded as a mistake
     latest = max(aliases, key=lambda alias: dates[alias])
     used = latest if dates[latest] > datetime.now(UTC) else aliases[0]
     unused.values[used] = fields[used]
     for alias in aliases:
         if dates[alias] != dates[used]:
             detail = f"{fields[used][0]} instead of {fields[alias][0]}"
-            article.note("Conflicting publication dates, of which one was used", detail)
+            article.note("Conflicting publication dates; only one was used", detail)
 
 
 def _parse_date(article: SourceArticle, name: str, value: Any, options: SourceOptions) -> datetime | None:

@@ -15,9 +15,9 @@ FIELD_BY_ALIAS = {
     for name, field in ArticleImportSchema().fields.items()
     for alias in ((field.data_key or name).lower(), *field.metadata.get("aliases", ()))
 }
-# Kinds of notes of several converters
-MEMBERS_PARTS = "Parts for members were removed"
-RESTRICTED = "Saved as drafts because not everyone may read them"
+# Kinds of notes that several converters use
+MEMBERS_PARTS = "Members-only parts were removed"
+RESTRICTED = "Saved as drafts because access to them is restricted"
 
 
 class SourceError(Exception):
@@ -30,12 +30,12 @@ class SourceError(Exception):
 class SourceOptions(NamedTuple):
     """Options for reading sources, from the command line or the settings."""
 
-    site: str  # completes relative URLs; may be empty
+    site: str  # resolves relative URLs; may be empty
     zone: tzinfo  # for dates without one
 
     @property
     def base(self) -> str:
-        """The site with a slash at its end, or ""."""
+        """The site with a trailing slash, or ""."""
         return f"{self.site.rstrip('/')}/" if self.site else ""
 
 
@@ -45,10 +45,11 @@ class Note(NamedTuple):
     kind: str
     detail: str = ""
     unit: str = "article"  # what the report counts
+    advice: str = ""  # a sentence after the counts and names
 
 
 class Mistake(NamedTuple):
-    """Something to correct in the source before anything is imported."""
+    """An error that must be corrected in the source."""
 
     where: str
     reason: str
@@ -68,14 +69,14 @@ class SourceArticle:
     dropped: list[Note] = field(default_factory=list)  # data that articles here cannot hold
     mistakes: list[Mistake] = field(default_factory=list)  # to correct in the source
     matches_slug: bool = True  # identified by its slug if no stored article has its id
-    has_own_id: bool = False  # `id` comes from the source system, as in WordPress and Ghost
+    has_source_id: bool = False  # `id` comes from the source system, as in WordPress and Ghost
     former_id: str = ""  # the id that version 1.2.1 and older gave this article
-    urls_completed: bool = False  # relative URLs were completed with a site
+    urls_resolved: bool = False  # relative URLs were resolved against a site
     old_urls: list[str] = field(default_factory=list)  # absolute, or paths below the old site
 
-    def note(self, kind: str, detail: str = "") -> None:
+    def note(self, kind: str, detail: str = "", advice: str = "") -> None:
         """Add a difference that readers of the site may notice."""
-        self.notes.append(Note(kind, detail))
+        self.notes.append(Note(kind, detail, advice=advice))
 
     def make_draft(self, kind: str, detail: str = "") -> None:
         """Keep the article from readers, and add the reason."""
@@ -87,9 +88,9 @@ class SourceArticle:
         self.fields.pop(field, None)
         self.mistakes.append(Mistake(self.where, reason, self.names.get(field, field), value))
 
-    def drop(self, kind: str, detail: str = "") -> None:
+    def drop(self, kind: str, detail: str = "", advice: str = "") -> None:
         """Add something that is not imported."""
-        self.dropped.append(Note(kind, detail))
+        self.dropped.append(Note(kind, detail, advice=advice))
 
 
 class IgnoredItem(NamedTuple):
@@ -121,7 +122,7 @@ def number_articles(source: str, records: Iterable[Any]) -> Iterable[SourceArtic
 def decode(data: bytes, first_line: int = 1) -> str:
     """Decode UTF-8, with or without a byte order mark. `first_line` is the number of the first line.
 
-    Raises SourceError that names the first byte that is not UTF-8.
+    Raises a SourceError that names the first byte that is not UTF-8.
     """
     try:
         return data.decode("utf-8-sig")

@@ -1,39 +1,40 @@
-"""Complete the relative URLs of articles with the URL of their site."""
+"""Resolve the relative URLs of articles against the URL of their site."""
 
 import re
 
-from content.urls import change_urls, complete_url
+from content.urls import change_urls, resolve_url
 from converters.records import SourceArticle
 
-UNRESOLVED = "Pictures whose path begins with ../, which were not completed. Write absolute URLs"
+UNRESOLVED = "Images whose path begins with ../ keep it"
 
 
-def complete_banner(article: SourceArticle, base: str) -> None:
-    """Complete the URL of an article's banner. A banner without an absolute URL is dropped."""
+def resolve_banner(article: SourceArticle, base: str) -> None:
+    """Resolve the URL of an article's banner. A banner without an absolute URL is dropped."""
     banner = article.fields.pop("bannerUrl", "")
-    url = banner if banner.startswith("../") else complete_url(banner, base)
+    url = banner if banner.startswith("../") else resolve_url(banner, base)
     url = re.sub("^//", "https://", url)
     if url.startswith(("http://", "https://")):
         article.fields["bannerUrl"] = url
     elif url:
-        article.drop("Banners without an absolute URL (write it, or set --site or SITE_URL)", banner[:80])
+        advice = "Write absolute URLs, or set --site or SITE_URL."
+        article.drop("Dropped banners with relative URLs", banner[:80], advice)
 
 
-def complete_urls(article: SourceArticle, html: str, base: str, *, has_source_files: bool = False) -> str:
-    """Return an article's HTML with its URLs completed. If `base` is empty, they stay relative.
+def resolve_urls(article: SourceArticle, html: str, base: str, *, has_source_files: bool = False) -> str:
+    """Return an article's HTML with absolute URLs. If `base` is empty, they stay relative.
 
     `base` ends with a slash. With `has_source_files`, links to files that the site is built from do not change.
     """
-    article.urls_completed = "//" in base  # an absolute URL
+    article.urls_resolved = "//" in base  # an absolute URL
 
     def complete(attribute: str, url: str) -> str:
         if has_source_files and attribute == "href" and is_source_file(url):
             return url
         if attribute != "href" and url.startswith("../"):
-            if article.urls_completed:
-                article.note(UNRESOLVED)
+            if article.urls_resolved:
+                article.note(UNRESOLVED, advice="Write absolute URLs.")
             return url
-        return complete_url(url, base)
+        return resolve_url(url, base)
 
     return change_urls(html, complete)
 

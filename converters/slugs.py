@@ -15,7 +15,7 @@ def normalize_slug(text: str) -> str:
 
 
 def slug_from_title(title: str, number: str = "") -> str:
-    """Return a slug of the title's words and, behind them, the number.
+    """Return a slug of the title's words, followed by the number.
 
     Latin letters lose their accents. Other letters, and the marks that belong to them, stay as they are.
     """

@@ -1,4 +1,4 @@
-"""What other systems turn into HTML, and this service cannot: templates, shortcodes, components, other Markdown."""
+"""Markup that other systems turn into HTML and this service cannot: templates, shortcodes, components, Markdown."""
 
 import re
 from collections import Counter
@@ -8,7 +8,7 @@ from content.html import ANY_TAG, NOT_TEXT, decode_references
 from converters.components import component_names
 from converters.records import SourceArticle
 
-# The tags of Liquid, Nunjucks and Hugo with their names, and variables
+# Tags of Liquid, Nunjucks and Hugo (with their names), and variables
 TEMPLATE = re.compile(r"\{(?:%-?\s*(?!end)([\w-]+)|\{(?:&lt;|<|%)\s*/?\s*([\w.-]+))")
 VARIABLE = re.compile(r"\{\{(?!&lt;|[<%])")
 SHORTCODE = re.compile(r"\[([a-z][\w-]*)(?:\s+[\w-]+=[\"'\w&“”][^\[\]<>]*)\]|\[(gallery)\]")
@@ -22,7 +22,7 @@ IN_HTML = {
     "{/* … */}": r"\{/(?:\*|<em>|<strong>)",  # Markdown takes the asterisks for emphasis
     'markdown="1"': rf"(?><[a-zA-Z][^<>]*\smarkdown=[^<>]*)(?!>\n<(?:{BLOCK})[\s>])",
 }
-# A formula, unlike two prices, has a sign of mathematics or a function, or is as short as $x$.
+# A formula, unlike two prices, contains a math symbol or a function, or is as short as $x$.
 MATH = r"(?:[^$]{0,500}?(?:[\\^_=+<>{]|[a-zA-Z]\()|\w{0,3}[a-zA-Z]\w{0,3}\$)"
 # Searched in the text without tags:
 IN_TEXT = {
@@ -101,5 +101,5 @@ def _other_markdown(html: str) -> Iterator[str]:
 
 
 def _repeated_ids(html: str) -> Iterator[str]:
-    """Yield the ids that several headings have."""
+    """Yield the ids that several headings share."""
     yield from (id for id, count in Counter(HEADING_ID.findall(html)).items() if count > 1)

@@ -4,8 +4,8 @@ from typing import Any
 
 from converters.records import FIELD_BY_ALIAS, Mistake, SourceArticle, plain_name
 
-DROPPED = "Fields that articles here do not have"
-REPEATED = "Fields under several names, of which one was used"
+DROPPED = "Dropped fields that have no counterpart"
+REPEATED = "Fields given under several names; only one was used"
 EMPTY: tuple[Any, ...] = (None, "", [], {})
 
 
@@ -25,7 +25,7 @@ class UnusedFields:
             elif plain not in decisive:
                 article.drop(REPEATED, f"{self.values[plain][0]} instead of {name}"[:80])
             elif value != self.values[plain][1]:
-                reason = f"The same field also appears as {self.values[plain][0]}. Remove one of them."
+                reason = f"Contradicts {self.values[plain][0]}, the same field. Remove one of them."
                 article.mistakes.append(Mistake(article.where, reason, name, value))
 
     def pop_alias(self, alias: str) -> tuple[str, Any]:

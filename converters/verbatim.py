@@ -11,13 +11,13 @@ PLACEHOLDER = re.compile(f"{MARK}([0-9]+){MARK}")
 
 
 class Verbatim:
-    """Texts that placeholders stand for."""
+    """The pieces of text that placeholders replace."""
 
     def __init__(self) -> None:
         self.texts: list[str] = []
 
     def keep(self, text: str) -> str:
-        """Return a placeholder for a text."""
+        """Return a placeholder for `text`."""
         self.texts.append(text)
         return f"{MARK}{len(self.texts) - 1}{MARK}"
 
@@ -26,5 +26,5 @@ class Verbatim:
         return VERBATIM.sub(lambda part: part[1] + self.keep(part[3]) if part[1] else self.keep(part[0]), html)
 
     def restore(self, html: str) -> str:
-        """Return HTML with the texts instead of their placeholders."""
+        """Return HTML with the original text instead of its placeholders."""
         return PLACEHOLDER.sub(lambda number: self.restore(self.texts[int(number[1])]), html)

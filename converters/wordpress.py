@@ -75,4 +75,4 @@ def _reason_to_ignore(item: Item, title: str) -> str:
     if status not in STATUS_BY_SOURCE:
         return IGNORED_STATUSES.get(status, f"posts with the status {status}")
     is_blank = not title and not item.texts.get("content", "").strip()
-    return "drafts without a title and content" if is_blank and STATUS_BY_SOURCE[status] == "draft" else ""
+    return "drafts without a title or content" if is_blank and STATUS_BY_SOURCE[status] == "draft" else ""

@@ -1,4 +1,4 @@
-"""The blocks of WordPress posts: hidden ones are removed, and those that WordPress fills on each visit are filled."""
+"""The blocks of WordPress posts. Hidden ones are removed, and dynamic ones are rendered where possible."""
 
 import json
 import re
@@ -20,7 +20,7 @@ MAX_DEPTH = 10  # of patterns in patterns
 DELIMITER = re.compile(r"<!--\s+(/?)wp:([\w/-]+)(\s(?:[^<]|<(?!!--))*?)(?:(/)-->|-->\n?)")
 SUBSCRIBER_VIEW = "premium-content/subscriber-view"
 PAYWALL = "jetpack/paywall"
-EXPORT_ALL = "Export All content, and import all files in one command"
+EXPORT_ALL = "Export All content, and import all files in one command."
 
 
 @dataclass
@@ -39,11 +39,11 @@ class Content:
         """Return text without the comments and the hidden parts of its blocks. A paywall block ends the post.
 
         `outer` are the ids of the patterns around the text. As in WordPress, each end closes the last open block, and
-        a block that has none extends to the end of the text. Raises SourceError if patterns within patterns multiply
+        an unclosed block extends to the end of the text. Raises SourceError if patterns within patterns multiply
         the text.
         """
         start, *rest = DELIMITER.split(text)  # the groups of each comment, and the text that follows it
-        parts, hidden_depth = [start], 0  # open blocks, from a hidden one on
+        parts, hidden_depth = [start], 0  # number of open blocks, counted from the hidden one
         for end, name, settings, empty, following in zip(*(rest[n::5] for n in range(5)), strict=True):
             if hidden_depth:
                 hidden_depth += -1 if end else int(not empty)
@@ -67,7 +67,7 @@ class Content:
             return self._insert_pattern(_parse_json(settings), outer)
         if name == "footnotes":
             return self._list_footnotes()
-        return self._miss("Blocks that are missing because WordPress fills them on each visit", name)
+        return self._note_missing("Missing dynamic blocks, which WordPress renders on each visit", name)
 
     def _render_shortcodes(self, text: str) -> str:
         self.notes += [Note(VISIBLE_SHORTCODES, name) for name in OPENING.findall(text)]
@@ -77,30 +77,32 @@ class Content:
         """Return `html`, which counts towards the limit. Raises SourceError if that is exceeded."""
         self.inserted += len(html)
         if self.inserted > MAX_LENGTH:
-            raise SourceError("Its synced patterns contain each other too often.")
+            raise SourceError("Its synced patterns contain each other too often. Simplify them, and export again.")
         return html
 
-    def _miss(self, kind: str, detail: str = "") -> str:
-        """Note missing content, and return the empty text in its place."""
-        self.notes.append(Note(kind, detail))
+    def _note_missing(self, kind: str, detail: str = "", advice: str = "") -> str:
+        """Note missing content, and return an empty string in its place."""
+        self.notes.append(Note(kind, detail, advice=advice))
         return ""
 
     def _insert_pattern(self, attributes: Any, outer: tuple[str, ...]) -> str:
         id = str(attributes.get("ref")) if isinstance(attributes, dict) else ""
         pattern = self.patterns.get(id)
-        if not pattern or id in outer or len(outer) >= MAX_DEPTH:
-            return self._miss(f"Synced patterns that the export lacks. {EXPORT_ALL}")
+        if id in outer or len(outer) >= MAX_DEPTH:
+            return self._note_missing("Synced patterns that are missing because they contain each other too deeply")
+        if not pattern:
+            return self._note_missing("Synced patterns that the export lacks", advice=EXPORT_ALL)
         if not pattern.is_public:
-            return self._miss("Synced patterns that are missing because they are not published", pattern.title)
+            return self._note_missing("Synced patterns that are missing because they are not published", pattern.title)
         if attributes.get("content"):
-            self._miss("Pattern overrides were ignored")
+            self._note_missing("Pattern overrides were ignored")
         pattern.is_used = True
         return self.render_blocks(self._insert(pattern.content), (*outer, id))
 
     def _list_footnotes(self) -> str:
         """Return the post's footnotes as WordPress' block renders them."""
         if not self.footnotes:
-            return self._miss("Footnotes that the export lacks")
+            return self._note_missing("Footnotes that the export lacks")
         self.uses_footnotes = True
         items = (
             f'<li id="{(id := escape(str(note.get("id", ""))))}">{note.get("content", "")} '
@@ -127,7 +129,7 @@ def _reason_to_hide(name: str, settings: str) -> str:
 
 
 def _parse_json(text: str) -> Any:
-    """Return what JSON contains, or None if it is empty or invalid."""
+    """Parse JSON. Return None if it is empty or invalid."""
     try:
         return json.loads(text)
     except (ValueError, RecursionError):

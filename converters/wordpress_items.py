@@ -48,7 +48,7 @@ class Blog:
 
     @property
     def name(self) -> str:
-        """The blog's URL as ids contain it: without the scheme and "www.", shortened with a hash if it is long."""
+        """The blog's URL as it appears in ids: without the scheme and "www.", shortened with a hash if it is long."""
         name = re.sub(r"^(?:https?:)?//(?:www\.)?", "", self.url.lower()).strip("/").replace("/", "-")
         if len(name) <= MAX_BLOG_LENGTH:
             return name
@@ -133,7 +133,7 @@ def described_term(element: Element) -> str:
 
 
 def child_texts(element: Element) -> dict[str, str]:
-    """Return the texts of an element's children by name. Repeated elements: the first is used."""
+    """Return the text of an element's children by name. If a name repeats, the first one wins."""
     texts: dict[str, str] = {}
     for child in element:
         texts.setdefault(local_name(child.tag), child.text or "")

@@ -9,7 +9,7 @@ from converters.normalize import OTHER_CATEGORIES, normalize_article
 from converters.old_urls import add_old_urls
 from converters.publication import check_published
 from converters.records import RESTRICTED, SourceArticle, SourceOptions
-from converters.site_urls import complete_urls
+from converters.site_urls import resolve_urls
 from converters.slugs import slug_from_title
 from converters.wordpress_blocks import EXPORT_ALL
 from converters.wordpress_content import render
@@ -50,9 +50,9 @@ def convert_post(where: str, item: Item, blog: Blog, options: SourceOptions) -> 
     completing = options._replace(site=options.site or blog.url)
     article = normalize_article(where, _take_fields(item, blog, title, number), completing)
     # A title is text here, and WordPress' content has no templates.
-    article.fields |= {"title": title, "contentHtml": complete_urls(article, content.html, completing.base)}
+    article.fields |= {"title": title, "contentHtml": resolve_urls(article, content.html, completing.base)}
     # Every WordPress site numbers its posts from 1, and the ids of version 1.2.1 did not contain the blog.
-    article.has_own_id, article.former_id = True, f"wordpress-{number}"
+    article.has_source_id, article.former_id = True, f"wordpress-{number}"
     add_old_urls(article, [link] if link else [], options)
     _note_differences(article, item)
     article.notes += content.notes
@@ -99,7 +99,7 @@ def _take_category(item: Item, blog: Blog) -> str:
 
 
 def _date(item: Item, name: str, zone: str = "") -> str:
-    """Return a date, or "" for that of a post that was never published: 0000-00-00 00:00:00."""
+    """Return a date, or "" for 0000-00-00 00:00:00, which marks posts that were never published."""
     date = item.texts.get(name, "").strip()
     return f"{date}{zone}" if date > "0001" else ""
 
@@ -113,7 +113,7 @@ def _note_differences(article: SourceArticle, item: Item) -> None:
         article.make_draft(RESTRICTED, readers)
     check_published(article)
     if item.meta.get("_thumbnail_id", "0") > "0" and "bannerUrl" not in article.fields:
-        article.note(f"Featured images that the export lacks. {EXPORT_ALL}")
+        article.note("Featured images that the export lacks", advice=EXPORT_ALL)
 
 
 def _restricted_readers(item: Item) -> str:

@@ -1,4 +1,4 @@
-"""Shortcodes in posts of WordPress (https://codex.wordpress.org/Shortcode_API).
+"""Shortcodes in WordPress posts (https://codex.wordpress.org/Shortcode_API).
 
 An export does not list the shortcodes of its site, so they are recognized by attributes, closing tags and known names.
 """

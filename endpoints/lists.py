@@ -44,7 +44,7 @@ def _page_links(query: dict[str, Any], total: int) -> str:
     """
     skip, take = query["skip"], query["take"]
     offsets = {"next": skip + take} if skip + take < total else {}
-    if total and 0 < skip < total + take:  # past the end, only the first page links back
+    if total and 0 < skip < total + take:  # beyond the end, only the first empty page links back
         offsets["prev"] = max(0, skip - take)
     arguments = request.args.to_dict() | {"take": take}
     parameters = urlencode({name: arguments[name] for name in PARAMETERS if name in arguments and name != "skip"})

@@ -20,7 +20,7 @@ POLICY = (
 @blueprint.get("/")
 def show_page() -> Response | BaseResponse:
     """Return the page. No key is required, since the page asks for one."""
-    # Mounted under a path, the page's relative links require a trailing slash.
+    # If the service is mounted under a path, the page's relative links require a trailing slash.
     if not request.environ.get("PATH_INFO"):
         return redirect(f"{request.script_root.rpartition('/')[2]}/", 308)
     response = send_from_directory(STATIC, "page/index.html")

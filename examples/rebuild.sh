@@ -1,5 +1,5 @@
 #!/bin/sh
-# Run a site's build if an article has changed since its last success: rebuild.sh COMMAND...
+# Run a site's build if an article has changed since the last successful build: rebuild.sh COMMAND...
 # It compares the ETag of each page of the list. The sitemap's would miss a second change on the same day.
 set -eu
 exit_with() { echo "$1" >&2; exit 1; }

@@ -95,7 +95,7 @@ class AccessLog:
 
 
 def log_to_stderr(level: str) -> None:
-    """Log messages of at least this level to standard error. Requests are logged at the level info."""
+    """Log messages of at least this level to standard error. Requests are logged at level info."""
     if not sys.stderr:  # None if it was already closed when Python started
         logging.basicConfig(handlers=[logging.NullHandler()])
         return

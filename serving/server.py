@@ -14,7 +14,7 @@ from settings import SettingsError
 SETTINGS = {
     "connection_limit": MAX_CONNECTIONS + 100,  # headroom: connections beyond MAX_CONNECTIONS are closed once idle
     "channel_timeout": 60,  # seconds of inactivity
-    "max_request_header_size": 16 * 1024,  # a search for 200 characters needs at most 2.4 KB
+    "max_request_header_size": 16 * 1024,  # a search with all filters needs less than 10 KB
     "max_request_body_size": 64 * 1024,  # bodies are read but ignored
     "outbuf_overflow": 64 * 1024,  # beyond this, unsent responses go to a temporary file
     "outbuf_high_watermark": 1 << 40,  # worker threads never wait for slow clients: see ApiServer.add_task

@@ -1,4 +1,4 @@
-"""Subclasses that work around faults in waitress 3.0.2.
+"""Subclasses that work around bugs in waitress 3.0.2.
 
 Issues and pull requests refer to https://github.com/Pylons/waitress. Remove an override once its fix is released.
 """
@@ -43,11 +43,11 @@ class StrictRequestParser(HTTPRequestParser):  # type: ignore[misc]  # waitress 
 
     def parse_header(self, header_plus: bytes) -> None:
         """Parse the start line and the headers. Raises ParsingError."""
-        # Fault: raw UTF-8 in the request target, as curl sends it, is rejected (issue 64).
+        # Bug: raw UTF-8 in the request target, as curl sends it, is rejected (issue 64).
         if not header_plus.isascii():
             start_line, end, headers = header_plus.partition(b"\r\n")
             header_plus = quote(start_line, safe=ASCII).encode() + end + headers
-        # Fault: malformed start lines are accepted (RFC 9112, 3).
+        # Bug: malformed start lines are accepted (RFC 9112, 3).
         if not START_LINE.match(header_plus):
             raise ParsingError("The request line is malformed. Send a method, a path and HTTP/1.1.")
         codings = [value.strip(b" \t").lower() for value in TRANSFER_ENCODING.findall(header_plus)]
@@ -56,14 +56,14 @@ class StrictRequestParser(HTTPRequestParser):  # type: ignore[misc]  # waitress 
         except (ValueError, TransferEncodingNotImplemented) as error:  # ValueError: "http://["
             raise ParsingError("The request target or Transfer-Encoding is malformed.") from error
         finally:
-            # Fault: after "100 Continue", the next request on the connection is parsed as this request's body and gets
+            # Bug: after "100 Continue", the next request on the connection is parsed as this request's body and gets
             # its API key, even if this request has no body or was rejected (RFC 9110, 10.1.1). No endpoint needs a
             # body, so we never ask for one.
             self.expect_continue = False
-        # Fault: ambiguous body lengths are accepted (RFC 9112, 6.1; issues 464 and 465).
+        # Bug: ambiguous body lengths are accepted (RFC 9112, 6.1; issues 464 and 465).
         if codings and (codings != [b"chunked"] or self.version != "1.1" or "CONTENT_LENGTH" in self.headers):
             raise ParsingError("Transfer-Encoding must be chunked, in HTTP/1.1 and without Content-Length.")
-        # Fault: a missing, repeated (joined by ", ") or invalid Host is accepted (RFC 9112, 3.2; issue 462).
+        # Bug: a missing, repeated (joined by ", ") or invalid Host is accepted (RFC 9112, 3.2; issue 462).
         host = self.headers.get("HOST", "" if self.version == "1.0" else None)
         if host is None or not HOST.fullmatch(host):
             raise ParsingError("Send exactly one valid Host header.")
@@ -75,7 +75,7 @@ class ApiTask(WSGITask):  # type: ignore[misc]
     def start(self) -> None:
         """Start the response. During shutdown, it is the last one on its connection.
 
-        Fault: waitress does not send "Connection: close", so clients send requests that get lost (RFC 9112, 9.6).
+        Bug: waitress does not send "Connection: close", so clients send requests that get lost (RFC 9112, 9.6).
         """
         super().start()
         if self.channel.server.is_stopping:
@@ -84,7 +84,7 @@ class ApiTask(WSGITask):  # type: ignore[misc]
     def set_close_on_finish(self) -> None:
         """Close the connection after this response, unless it is a 304 on a persistent connection.
 
-        Fault: waitress closes the connection after every 304, which has no Content-Length (RFC 9112, 6.3; pull request
+        Bug: waitress closes the connection after every 304, which has no Content-Length (RFC 9112, 6.3; pull request
         502).
         """
         keeps_connection = self.version == "1.1" and self.request.headers.get("CONNECTION", "").lower() != "close"
@@ -95,7 +95,7 @@ class ApiTask(WSGITask):  # type: ignore[misc]
 class ProblemTask(ErrorTask):  # type: ignore[misc]
     """A task that sends the response to a request that waitress has rejected.
 
-    Fault: waitress sends plain text that names the server, instead of the API's error format and headers.
+    Bug: waitress sends plain text that names the server, instead of the API's error format and headers.
     """
 
     def execute(self) -> None:
@@ -121,7 +121,7 @@ class ApiChannel(HTTPChannel):  # type: ignore[misc]
     def writable(self) -> bool:
         """Return whether the event loop has data to send or a connection to close.
 
-        Fault: waitress' event loop spins while a worker thread is sending, and competes with it for the GIL (no issue
+        Bug: waitress' event loop spins while a worker thread is sending, and competes with it for the GIL (no issue
         yet). A page of 400 KB then takes 1.1 to 1.4 times the CPU time.
         """
         return not self.requests and bool(super().writable())
@@ -129,7 +129,7 @@ class ApiChannel(HTTPChannel):  # type: ignore[misc]
     def write_soon(self, data: Any) -> int:
         """Queue bytes for the client.
 
-        Fault: waitress copies the body for each connection, to memory or to a temporary file, so 100 slow clients of a
+        Bug: waitress copies the body for each connection, to memory or to a temporary file, so 100 slow clients of a
         20 MB response take 2 GB. A page of 400 KB takes 2.6 times the CPU time.
         """
         if isinstance(data, bytes) and len(data) >= MIN_SHARED_BYTES:
@@ -157,7 +157,7 @@ class ApiServer(TcpWSGIServer):  # type: ignore[misc]
     def run(self) -> None:
         """Serve until `stop` is called, then finish requests in flight within `DRAIN_SECONDS`.
 
-        Fault: waitress drops requests in flight (issue 198).
+        Bug: waitress drops requests in flight (issue 198).
         """
         while not self.is_stopping:
             wasyncore.loop(timeout=1, use_poll=True, map=self.sockets, count=1)
@@ -176,7 +176,7 @@ class ApiServer(TcpWSGIServer):  # type: ignore[misc]
     def add_task(self, channel: ApiChannel) -> None:
         """Queue a connection's next request for a worker thread.
 
-        Fault: a client that pipelines requests without reading the responses blocks a worker thread (no issue yet).
+        Bug: a client that pipelines requests without reading the responses blocks a worker thread (no issue yet).
         Here, its connection is closed once it has read what is buffered. It may retry the remaining requests (RFC 9112,
         9.3.2).
         """
@@ -187,9 +187,9 @@ class ApiServer(TcpWSGIServer):  # type: ignore[misc]
             channel.close_when_flushed = True
 
     def close_idle_connections(self) -> None:
-        """Close connections that timed out, the idlest ones beyond `MAX_CONNECTIONS` and, on stop, all that are idle.
+        """Close connections that timed out, the longest idle above MAX_CONNECTIONS and, during shutdown, all idle ones.
 
-        Faults: waitress never times out clients that stop reading (issue 418), and accepts no new connections beyond
+        Bugs: waitress never times out clients that stop reading (issue 418), and accepts no new connections beyond
         `connection_limit`.
         """
         now = time.time()

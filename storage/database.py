@@ -13,7 +13,7 @@ from storage.changes import attach_change_detector
 from storage.engine import add_listeners, end_transaction, engine_options
 
 DRIVERS = {"sqlite", "sqlite+pysqlite", "postgresql", "postgresql+psycopg"}
-DRIVER_OPTIONS = {"cached_statements", "timeout"}  # of sqlite3.connect, in the URL of a SQLite file
+DRIVER_OPTIONS = {"cached_statements", "timeout"}  # options of sqlite3.connect that a SQLite URL may set
 
 
 def init_app(app: Flask) -> None:
@@ -43,7 +43,7 @@ def _create_engine(app: Flask) -> None:
             "Choose a file in an existing, writable folder."
         ) from error
     except (ArgumentError, TypeError, ValueError) as error:
-        shown = printable_url(app.config["DATABASE_URL"])
+        shown = redact_url(app.config["DATABASE_URL"])
         raise SettingsError(
             f"DATABASE_URL={shown!r:.100}: Must be the URL of a SQLite file without options such as ?mode=ro, such as "
             "sqlite:////path/to/articles.db, or of a PostgreSQL database, such as "
@@ -51,7 +51,7 @@ def _create_engine(app: Flask) -> None:
         ) from error
 
 
-def printable_url(text: Any) -> str:
+def redact_url(text: Any) -> str:
     """Return an invalid URL without the parts that may contain a password."""
     return re.sub(":.*@", ":***@", str(text).partition("?")[0])
 

@@ -67,7 +67,7 @@ def _connect_sqlite(_dialect: Any, _record: Any, arguments: list[str], options: 
 
 
 def _begin_sqlite(connection: Connection) -> None:
-    """Begin a transaction explicitly: Python's driver does not for reads, so two reads could see different snapshots.
+    """Begin a transaction. Python's driver does not begin one for reads, so two reads could see different snapshots.
 
     A write transaction waits for other writers. SQLite's busy timeout cannot be interrupted by Ctrl+C, so it is kept
     short and repeated.
@@ -125,7 +125,7 @@ def write_transaction() -> Iterator[None]:
 def release_connection() -> None:
     """Close the session and all pooled connections, for example while a command waits for user input.
 
-    The next transaction reopens the database, even if the file has been replaced meanwhile.
+    The next transaction reopens the database, even if the file has been replaced in the meantime.
     """
     end_transaction()
     db.engine.dispose()

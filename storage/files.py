@@ -7,9 +7,9 @@ EXISTS = "{} already exists. Choose another name, or move it away."
 
 
 def move_to_new_file(path: str | Path, target: Path) -> None:
-    """Move a finished file to `target`, in the same folder's file system.
+    """Move a finished file to `target`, which must be on the same file system.
 
-    Raises FileExistsError if the target exists, even if it has been created only now.
+    Raises FileExistsError if the target exists, even if it was created a moment ago.
     """
     try:
         os.link(path, target)  # unlike a rename, never overwrites a file

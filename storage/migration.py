@@ -6,11 +6,11 @@ from sqlalchemy.exc import DataError, IntegrityError
 from models import TablesVersion, db
 from storage import StorageError
 
-# columns renamed or dropped, by the version of the tables that did it: {5: {"article.category": "section"}}
+# renamed or dropped columns, keyed by the schema version that changed them: {5: {"article.category": "section"}}
 RENAMED: dict[int, dict[str, str]] = {}
 DROPPED: dict[int, set[str]] = {3: {"article.schema_markup_generated"}}
 
-# SQLite records the last id of each AUTOINCREMENT table; PostgreSQL uses a sequence per generated id.
+# SQLite records the last id of each AUTOINCREMENT table; PostgreSQL uses one sequence per generated id column.
 LAST_IDS = {
     "sqlite": "SELECT name, seq FROM sqlite_sequence",
     "postgresql": "SELECT sequencename, last_value FROM pg_sequences"

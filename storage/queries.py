@@ -28,12 +28,12 @@ CUSTOMER_BY_KEY = (
 
 # conditions for a customer's published articles; they bind `customer_id` and `now`
 _IS_OWN = Article.customer_id == bindparam("customer_id")
-_IS_RELEASED = Article.status == "published"  # includes scheduled articles
-PUBLISHED = _IS_OWN, _IS_RELEASED, Article.published_at <= bindparam("now")
+_HAS_STATUS_PUBLISHED = Article.status == "published"  # includes scheduled articles
+PUBLISHED = _IS_OWN, _HAS_STATUS_PUBLISHED, Article.published_at <= bindparam("now")
 
 # time at which the customer's next scheduled article is due
 NEXT_PUBLICATION = select(func.min(Article.published_at)).where(
-    _IS_OWN, _IS_RELEASED, Article.published_at > bindparam("now")
+    _IS_OWN, _HAS_STATUS_PUBLISHED, Article.published_at > bindparam("now")
 )
 
 # `slug` and `changed_at` of published articles; publication counts as a change

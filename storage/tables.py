@@ -65,7 +65,7 @@ def migrate(connection: Connection, name: str) -> list[str]:
     another program, or cannot be upgraded.
     """
     version = _read_version(connection, name)
-    if version == TABLES_VERSION:  # another process has upgraded them meanwhile
+    if version == TABLES_VERSION:  # another process upgraded them in the meantime
         return []
     if version:
         upgrade_tables(connection, version)

@@ -213,7 +213,7 @@ def copy_database(source: Path, target: Path) -> None:
 
 @contextmanager
 def temporary_databases(folder: Path) -> Iterator[Path]:
-    """Yield a database path in the folder; afterwards drop the PostgreSQL databases created meanwhile."""
+    """Yield a database path in the folder; afterwards drop the PostgreSQL databases created in the block."""
     before = len(created_databases)
     try:
         yield folder / "articles.db"
@@ -224,7 +224,7 @@ def temporary_databases(folder: Path) -> Iterator[Path]:
 
 
 def connect_as_another_tool(database: Path) -> Any:
-    """Return a connection of its own to a test's database."""
+    """Return a separate connection to a test's database."""
     if POSTGRESQL:
         return psycopg.connect(database_url(database).replace("+psycopg", ""))
     return sqlite3.connect(database, isolation_level=None, check_same_thread=False)
@@ -320,7 +320,7 @@ def overwrite_after_first_page(database: Path) -> None:
         file.write(b"\xff" * (database.stat().st_size - 4096))
 
 
-DAMAGES = [remove, truncate, halve, overwrite, overwrite_after_first_page]
+CORRUPTIONS = [remove, truncate, halve, overwrite, overwrite_after_first_page]
 
 
 class Server:
@@ -396,14 +396,14 @@ def statuses(received: bytes) -> list[int]:
     return [int(status) for status in re.findall(rb"HTTP/1\.[01] (\d{3}) [A-Z]", received)]
 
 
-def side_by_side(function: Callable[[Any], Any], values: Iterable[Any], threads: int = 16) -> Iterator[Any]:
+def call_concurrently(function: Callable[[Any], Any], values: Iterable[Any], threads: int = 16) -> Iterator[Any]:
     """Call `function` concurrently for each value; yield the results in order."""
     with ThreadPoolExecutor(threads) as pool:
         yield from pool.map(function, values)
 
 
 def wait_for(find: Callable[[], Any], explain: Callable[[], str], seconds: float = 10) -> Any:
-    """Poll `find` until it returns something true; fail with the message of `explain` after `seconds`."""
+    """Poll `find` until it returns a truthy value; fail with the message of `explain` after `seconds`."""
     deadline = time.monotonic() + seconds
     while time.monotonic() < deadline:
         if found := find():

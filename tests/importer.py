@@ -59,7 +59,7 @@ class Importer:
         self.articles_command, self.folder = articles, folder
 
     def write(self, files: Files) -> list[str]:
-        """Write files, and return the files and folders at the top."""
+        """Write files, and return the top-level files and folders."""
         write_files(self.folder, files)
         return list(dict.fromkeys(name.partition("/")[0] for name in files))
 
@@ -108,7 +108,7 @@ def error_lines(result: Result) -> list[str]:
     assert (result.exit_code, result.stdout) == (1, "")
     assert isinstance(result.exception, SystemExit), result.exception
     heading, *lines = result.stderr.splitlines()
-    assert heading == "Error: Nothing was written. What is wrong:"
+    assert heading == "Error: Nothing was written, because of these mistakes:"
     return [line for line in lines if not line.startswith("To import the valid articles")]
 
 

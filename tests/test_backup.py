@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from helpers import (
-    DAMAGES,
+    CORRUPTIONS,
     LISTS,
     article_json,
     client_with_key,
@@ -124,7 +124,7 @@ def test_database_cannot_be_restored_from_itself(run, backup, client, database):
     assert shown(client) == NEW
 
 
-@pytest.mark.parametrize("damage", DAMAGES)
+@pytest.mark.parametrize("damage", CORRUPTIONS)
 def test_restore_repairs_the_database_in_use(run, backup, client, database, sql, damage):
     """Mode and owner are preserved, and so is a corrupt file. A missing one gets its folder's owner."""
     assert shown(client) == NEW

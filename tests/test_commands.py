@@ -232,7 +232,7 @@ def test_unpublish_hides_an_article_and_keeps_its_date(articles, client, save):
     assert published_slugs(client) == ["slug-1", "slug-2"]
 
 
-def test_publish_makes_a_title_of_another_tool_searchable(articles, client, save, sql):
+def test_publish_makes_titles_from_other_tools_searchable(articles, client, save, sql):
     save(minimal_json(1))
     sql("UPDATE article SET title = 'Größe'")
     assert articles("publish", "slug-1").exit_code == 0

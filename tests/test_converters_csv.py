@@ -51,7 +51,7 @@ def test_other_spreadsheet_formats_are_a_usage_error(importer, name):
 
 
 @pytest.mark.parametrize("name", ["draft", "Date", "Status"])
-def test_column_that_decides_what_is_public_appears_once(importer, name):
+def test_repeated_publication_column_is_rejected(importer, name):
     assert f"'{name}' twice" in importer.rejects({"a.csv": f"title,body,{name},{name}\nA,x,,\n"})
 
 

@@ -98,7 +98,7 @@ def test_other_files_are_reported_by_extension(importer):
     files = dict.fromkeys(names, post()) | dict.fromkeys(silent, "") | {"README.md": "# Read me"}
     (line,) = importer.imports({f"posts/{name}": text for name, text in files.items()}).splitlines()
     extensions = ".qmd (2)", ".txt (1)", ".pdf (1)", "no extension (1)"
-    others = "no front matter (1)", "name begins with _ (1)", "folders whose name begins with _ (1)"
+    others = "no front matter (1)", "name begins with _ (1)", "folders whose names begin with _ (1)"
     assert all(words in line for words in (*extensions, *others))
     assert not re.search("png|SVG|DS_Store|git", line)
     assert importer.articles().keys() == {"a"}
@@ -147,7 +147,7 @@ RELATIVE = """
 
 def test_relative_urls_are_resolved_or_reported(importer):
     printed = importer.imports({"posts/2026/a.md": post("image: /banner 1.jpg", RELATIVE)})
-    assert "--site or SITE_URL): /banner 1.jpg (1): a\n" in printed
+    assert "/banner 1.jpg (1): a. Write absolute URLs, or set --site or SITE_URL.\n" in printed
     assert "relative" in printed
     assert importer.only()["bannerUrl"] == ""
     (guessed,) = importer.imports("posts", "--site", f"{SITE}/blog").splitlines()

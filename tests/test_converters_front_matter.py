@@ -76,14 +76,14 @@ def test_report_covers_only_new_and_changed_articles(importer):
     assert result.stderr.endswith(": author (1): post-3\n")
 
 
-def test_false_leaves_an_optional_text_out(importer):
+def test_false_unsets_an_optional_field(importer):
     fields = "".join(f"{name}: false\n" for name in ("category", "tags", "image", "description"))
     assert importer.imports({"a.md": post(fields)}, "--site", SITE) == ""
     assert {"false"}.isdisjoint(map(str, importer.only().values()))
 
 
 @pytest.mark.parametrize("image", ["true", "none", "heroPicture", "'[[a.png]]'", "'@assets/a.png'", "'~/a.png'"])
-def test_image_that_is_no_url_is_dropped_and_reported(importer, image):
+def test_image_that_is_not_a_url_is_dropped_and_reported(importer, image):
     printed = importer.imports({"a.md": post(f"image: {image}")}, "--site", SITE)
     assert image.strip("'") + " (1): a" in printed
     assert not importer.only().get("bannerUrl")
@@ -277,8 +277,8 @@ def test_invalid_value_is_reported_with_its_field(importer, field):
         ("---\nlayout: page\ndate: 2026-01-01\n---\nNot found", ", slug 'a': title: "),
         ('---\ntitle: "  "\n---\n', ", slug 'a': title: Missing"),
         (post("<<: {draft: true}"), ": line 4: The merge key <<"),
-        (post("Draft: false\ndraft: true"), " as Draft"),
-        (post("Date: 2020-01-01"), " as date"),
+        (post("Draft: false\ndraft: true"), "Draft, the same field"),
+        (post("Date: 2020-01-01"), "date, the same field"),
         ("+++\n" + ".".join("a" * 40_000) + " = 1\n+++\n", "TOML"),
         ("---\ntitle: x\n--- x\n" * 100_000, "YAML"),
         (post("lastmod: '" + "2026-01-01 (" * 200_000 + "'"), "lastmod"),

@@ -41,7 +41,7 @@ def test_members_only_parts_are_removed(importer):
         for who in ("nonMember:true", "nonMember:false", "")
     )
     printed = importer.imports(ghost({"html": f"<p>a</p>{''.join(parts)}<p>z</p>"}))
-    assert printed == "Parts for members were removed (1): a0\n"
+    assert printed == "Members-only parts were removed (1): a0\n"
     assert re.sub("<!--.*?-->", "", importer.only()["contentHtml"]) == "<p>a</p>nonMember:true<p>z</p>"
 
 
@@ -64,7 +64,7 @@ def test_relative_urls_are_reported_once_without_a_site(importer):
     html = '<a href="__GHOST_URL__">b</a> <img src="/c.jpg"> <img src="../d.jpg">'
     (line,) = importer.imports(ghost({"html": html})).splitlines()
     assert "--site" in line
-    assert line.endswith("(1): a0")
+    assert "(1): a0. Write absolute URLs" in line
     assert importer.only()["contentHtml"] == html.replace("__GHOST_URL__", "/")
 
 

@@ -77,7 +77,7 @@ def test_untitled_drafts_are_imported_or_reported(imports, importer):
     draft = {"status": "draft", "title": "", "post_name": ""}
     drafts = draft | {"content": "One"}, draft | {"content": "Two"}, draft, draft | {"title": "Menu"}
     printed = imports(*drafts, {"post_name": "menu"})
-    assert "drafts without a title and content (1): 3\n" in printed
+    assert "drafts without a title or content (1): 3\n" in printed
     assert importer.states() == dict.fromkeys(("no-title-1", "no-title-2", "menu-4"), "draft") | {"menu": "published"}
     assert importer.values("title")["no-title-1"] == "(no title)"
 
@@ -223,7 +223,8 @@ def test_synced_patterns_are_inserted(imports, importer):
     html = importer.values("contentHtml")
     assert re.findall("<p>(.*?)</p>", html["a"]) == ["One", "Two", "Three"]
     assert (html["draft"], html["cycle"]) == ("", "<p>Round</p>")
-    assert re.search(r"Synced patterns that the export lacks[^(]*\(2\): cycle, missing", printed)
+    assert re.search(r"Synced patterns that the export lacks \(1\): missing\. Export All", printed)
+    assert re.search(r"contain each other.* \(1\): cycle", printed)
     assert re.search(r"not published: Pattern 10 \(1\): draft", printed)
     assert "Published without any content (2)" in printed
     assert re.search(r"Pattern overrides[^(]*\(1\)", printed)
@@ -293,14 +294,14 @@ MEMBERS_PARTS = {
 def test_parts_for_members_are_removed(render):
     report, html = render(*MEMBERS_PARTS, pattern(99, PAYWALL))
     assert html == list(MEMBERS_PARTS.values())
-    assert re.search(r"Parts for members.* \(4\): post-1", report)
+    assert re.search(r"Members-only parts.* \(4\): post-1", report)
 
 
-def test_posts_for_some_readers_become_drafts(imports, importer):
+def test_restricted_posts_become_drafts(imports, importer):
     everybody = {"_jetpack_newsletter_access": "everybody", "_members_access_role": ""}
     some = {"_jetpack_newsletter_access": "paid_subscribers"}, {"_members_access_role": "subscriber"}
     printed = imports(*({"content": "Text", "meta": meta} for meta in (*some, everybody)))
-    assert printed.count("not everyone may read them") == 1
+    assert printed.count("access to them is restricted") == 1
     assert importer.states() == {"post-1": "draft", "post-2": "draft", "post-3": "published"}
 
 
@@ -482,7 +483,7 @@ def test_memory_does_not_grow_with_the_export(tmp_path):
 
 @pytest.fixture
 def seconds(tmp_path):
-    """Return a function that returns the CPU time for reading a post with a text as its content and title."""
+    """Return a function that returns the CPU time for reading a post with this content and title."""
 
     def seconds(text):
         (tmp_path / "export.xml").write_text(wordpress({"content": text, "title": text}))

@@ -213,7 +213,7 @@ CONFLICTS = [
 
 
 @pytest.mark.parametrize("statements", CONFLICTS)
-def test_edit_of_a_meanwhile_changed_article_is_rejected(app, edit, save, sql, tmp_path, statements):
+def test_edit_is_rejected_if_the_article_has_changed(app, edit, save, sql, tmp_path, statements):
     save(article_json(1), article_json(2))
 
     def change(text):

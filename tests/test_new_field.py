@@ -12,7 +12,7 @@ from helpers import POSTGRESQL, PROJECT, read_page, section, subprocess_args
 # file, text, and what is inserted before it
 CHANGES = [
     ("models.py", "    keywords: Mapped[str]", '    author: Mapped[str] = mapped_column(Text, server_default="")\n'),
-    ("models.py", '        is_text("category"),', '        is_text("author"),\n'),
+    ("models.py", '        text_check("category"),', '        text_check("author"),\n'),
     (
         "schemas.py",
         "    read_time = Minutes(",

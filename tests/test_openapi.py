@@ -105,7 +105,7 @@ LAST_VERSION = json.loads(max((PROJECT / "tests/data").glob("openapi-*.json")).r
 
 
 def promises(document, node, where=""):
-    """Yield what clients generated from the document depend on, each as a path: neither prose nor limits of fields."""
+    """Yield, as paths, all that generated clients depend on, so neither prose nor limits of fields."""
     node = resolve(document, node)
     if where.endswith("/parameters") and isinstance(node, list):
         node = {item["name"]: item for item in (resolve(document, item) for item in node)}
@@ -118,7 +118,7 @@ def promises(document, node, where=""):
         yield from (f"{where}: {value}" for value in (node if isinstance(node, list) else [node]))
 
 
-# what must not be added to something that the last version had
+# additions that would break clients of the last version
 ADDITIONS = re.compile(r"(?P<to>.*)(/security: .*|/parameters/.*/required: True)|(?P<values>.*/responses/.*/enum): .*")
 
 

@@ -22,12 +22,12 @@ from helpers import (
     Server,
     article_json,
     assert_one_is_below,
+    call_concurrently,
     client_with_key,
     close,
     create_key,
     get,
     save_articles,
-    side_by_side,
     temporary_databases,
     wait_for,
 )
@@ -263,5 +263,5 @@ def test_commits_show_through_a_transaction_pooler(cluster):
         service = cluster.serve(url)
         for round_ in range(10):
             cluster.write("UPDATE article SET title = %s", f"Round {round_}")
-            assert set(side_by_side(lambda path: cluster.get(service, path).status, (*ENDPOINTS,) * 3)) == {200}
+            assert set(call_concurrently(lambda path: cluster.get(service, path).status, (*ENDPOINTS,) * 3)) == {200}
             assert set(cluster.titles(service)) == {f"Round {round_}"}

@@ -76,7 +76,7 @@ def response_to(app, key, path, headers, query=""):
 
 
 def assert_cache_is_invisible(database, key, requests, **settings):
-    """Compare responses of a cold and a warm cache with uncached ones, and return these."""
+    """Compare responses of a cold and a warm cache with uncached ones, and return the latter."""
     with application(database, **settings) as cached, application(database, **settings, CACHE_MB=0) as uncached:
         expected = [response_to(uncached, key, *request) for request in requests]
         numbers = random.Random(3).sample(range(len(requests)), len(requests))

@@ -8,7 +8,7 @@ from click.testing import CliRunner
 from helpers import LISTS, POSTGRESQL, SITEMAP, application, article_json, create_key, database_url
 
 import seed
-from commands.start_message import warn_of_demo_key
+from commands.start_message import warn_about_demo_key
 
 
 @pytest.fixture
@@ -43,10 +43,10 @@ def test_first_run_creates_120_articles_and_a_key(run_seed, get, database, monke
 
 
 @pytest.mark.parametrize("address", ["127.0.0.1", "127.8.8.8", "::1", "0.0.0.0", "::", "192.0.2.1"])  # noqa: S104
-def test_start_warns_of_a_demo_key_other_machines_could_use(app, run, run_seed, save, capsys, address):
+def test_start_warns_about_a_demo_key_other_machines_could_use(app, run, run_seed, save, capsys, address):
     def warns():
         with app.app_context():
-            warn_of_demo_key(address)
+            warn_about_demo_key(address)
         return "seed.py --remove" in capsys.readouterr().err
 
     is_public = address in ("0.0.0.0", "::", "192.0.2.1")  # noqa: S104

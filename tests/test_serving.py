@@ -24,6 +24,7 @@ from helpers import (
     SITEMAP,
     Server,
     article_json,
+    call_concurrently,
     close,
     create_application,
     create_key,
@@ -33,7 +34,6 @@ from helpers import (
     run_sql,
     save_articles,
     send,
-    side_by_side,
     statuses,
     subprocess_args,
     wait_for,
@@ -361,7 +361,7 @@ def test_log_has_one_line_per_request_and_no_keys(site, new_log):
 def test_log_level_warning_logs_no_requests(start):
     """Not even waitress' warning if more requests arrive than there are threads."""
     server = start(LOG_LEVEL="warning", THREADS="1")
-    assert all(side_by_side(lambda _: get(server, "/healthz").status == 200, range(30), 30))
+    assert all(call_concurrently(lambda _: get(server, "/healthz").status == 200, range(30), 30))
     assert server.stop() == 0
     assert server.log() == ""
 
@@ -476,7 +476,7 @@ def test_concurrent_commands_create_the_tables(database, monkeypatch, capsys):
         ready.wait()
         app.cli.main(["keys", "create", "Acme"], "flask", standalone_mode=False, obj=ScriptInfo(create_app=lambda: app))
 
-    list(side_by_side(create, apps))
+    list(call_concurrently(create, apps))
     assert len(set(capsys.readouterr().out.split())) == len(apps)
     for app in apps:
         close(app)

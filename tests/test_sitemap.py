@@ -31,7 +31,7 @@ def test_entries_are_ordered_by_slug(client, save):
 
 
 def test_sitemap_is_complete_and_ignores_parameters(client, save):
-    """It has no drafts and scheduled articles."""
+    """It has no drafts or scheduled articles."""
     save(*(article_json(number) for number in range(120)))
     save(article_json(120, status="draft"), article_json(121, publishedAt="2099-01-01T00:00Z"))
     assert len(client.get(SITEMAP + "?take=5&q=x&skip=abc").get_json()["data"]) == 120

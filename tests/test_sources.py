@@ -79,9 +79,9 @@ XML = '<?xml version="1.0" encoding="{}"?><rss/>'
         ("a.json", '[{"views": NaN}]', ": Must be JSON ("),
         ("a.json", "[" * 100_000, ": Must be JSON ("),
         ("a.json", LINES, ".jsonl"),
-        ("a.json", '"text"', ": Must hold an article"),
-        ("a.json", '{"data": {"x": "a"}}', ": Must hold an article"),
-        ("a.json", '{"db": []}', ": Must hold an article"),
+        ("a.json", '"text"', ": Must contain an article"),
+        ("a.json", '{"data": {"x": "a"}}', ": Must contain an article"),
+        ("a.json", '{"db": []}', ": Must contain an article"),
         ("a.json", '[\n{"title": "Café"}]'.encode("latin-1"), ": Must be text in UTF-8: byte 15 of line 2"),
         ("a.json", '["x"]', ", article 1: Must be an object."),
         ("a.json", ITEMS[:-1] + b', {"slug": "x", "title": ""}]', ", article 3, slug 'x': contentHtml: "),
@@ -266,13 +266,13 @@ def test_key_is_only_sent_to_one_host(run, remote, other):
 
 
 NOT_A_LIST = "is not a list of articles"
-CHANGED = "changed while they were read"
+CHANGED = "changed while they were being read"
 
 
 @pytest.mark.parametrize(
     ("pages", "words"),
     [
-        ([(401, {}, b"{}")], "The key was rejected"),
+        ([(401, {}, b"{}")], "requires a key"),
         ([(503, {}, b"{}")], "Responds with 503"),
         ([(301, {"Location": "https://b.example/\x1b[2J"}, b"")], "Redirects to https://b.example/"),
         ([(200, {}, b"<html>")], "Cannot be read ("),

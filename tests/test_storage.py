@@ -25,6 +25,7 @@ from helpers import (
     Server,
     application,
     article_json,
+    call_concurrently,
     close,
     copy_database,
     create_application,
@@ -40,7 +41,6 @@ from helpers import (
     run_command,
     run_sql,
     save_articles,
-    side_by_side,
     subprocess_args,
     truncate,
 )
@@ -196,7 +196,7 @@ def test_locked_database_is_a_503_until_the_lock_ends(app, key, start, run, save
     with closing(sqlite3.connect(database, isolation_level=None)) as connection:
         connection.execute("BEGIN EXCLUSIVE")
         paths = (*ENDPOINTS, "/healthz")
-        responses = side_by_side(lambda path: get(service.server, path, x_api_key=service.key), paths)
+        responses = call_concurrently(lambda path: get(service.server, path, x_api_key=service.key), paths)
         assert [response.status for response in responses] == [503] * 4
         assert "is locked" in run("database", "backup", f"{database}.backup").stderr
     assert service.titles() == ["Title 1"]
@@ -367,7 +367,7 @@ def test_killed_command_leaves_the_old_or_the_new_state(service, group, kills, f
         os.kill(child, signal.SIGKILL)
         outcomes.append(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
         latest *= 1.3 if outcomes[-1] else 1 / 1.3  # about half of the commands are killed, on any machine
-        # opening the database recovers a commit whose writer was killed just before its end
+        # opening the database recovers a commit whose writer was killed just before finishing
         titles = set(service.titles())
         (now,) = service.sql("SELECT count(*), min(title), max(title) FROM article")
         assert now == new or (now == state and outcomes[-1] == -signal.SIGKILL)

@@ -97,7 +97,7 @@ def test_invisible_changes_do_not_run_the_command(watch, app, save):
     assert watch.starts == []
 
 
-def test_failing_command_is_retried_later_and_later(watch, sql):
+def test_failing_command_is_retried_with_growing_delays(watch, sql):
     change = {1000: lambda: sql("UPDATE article SET title = 'New'")}
     printed = watch.run(change, "--now", until=1100, statuses=(*[1] * 7, 0, 1))
     waits = [10, 20, 40, 80, 160, 300, 300]

@@ -17,8 +17,8 @@ schema = ArticleImportSchema()
 def export_articles(customer: Customer, slugs: Collection[str] = (), *, all_fields: bool) -> Iterator[dict[str, Any]]:
     """Yield the customer's articles, or those with these slugs, ordered by id, as input for the import schema.
 
-    Values that an import would derive are left out, so that they follow an edit, unless `all_fields`. The articles are
-    read in the session's transaction, and held in memory a batch at a time.
+    Unless `all_fields`, values that an import would derive are omitted, so that they are derived again after an edit.
+    The articles are read in the session's transaction, and held in memory a batch at a time.
     """
     query = select(Article.__table__).where(Article.customer_id == customer.id).order_by(Article.id)
     if slugs:

@@ -8,7 +8,7 @@ from converters.ghost import GHOST_ID
 from converters.records import Mistake, SourceArticle
 from transfer.rows import Row
 
-OWN_ID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")  # a UUID, as the import generates it
+GENERATED_ID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")  # a UUID, as the import generates it
 
 
 class Incoming(NamedTuple):
@@ -29,9 +29,9 @@ class Incoming(NamedTuple):
         return {name: self.given[name] for name in ("id", "slug") if name in self.given}
 
     @property
-    def has_own_id(self) -> bool:
+    def has_source_id(self) -> bool:
         """Whether the article has an id from WordPress or Ghost."""
-        return self.article.has_own_id and "id" in self.given
+        return self.article.has_source_id and "id" in self.given
 
 
 class StoredArticles:
@@ -49,7 +49,7 @@ class StoredArticles:
         holder = self.holder(incoming)
         if not holder:
             return None
-        if incoming.has_own_id:
+        if incoming.has_source_id:
             return holder if _is_former(incoming, holder) else None
         # Native JSON carries our own ids, so an unknown id means a new article.
         return holder if incoming.article.matches_slug or "id" not in incoming.given else None
@@ -64,7 +64,7 @@ class StoredArticles:
 
 
 def _is_former(incoming: Incoming, stored: Row) -> bool:
-    """Return whether this is an article that version 1.2.1 stored under an id without the blog."""
+    """Return whether this is an article that version 1.2.1 stored under an id that did not contain the blog."""
     former = incoming.article.former_id, incoming.given.get("published_at")
     return former == (stored["id"], stored["published_at"])
 
@@ -75,24 +75,24 @@ def has_same_origin(incoming: Incoming, stored: Row) -> bool:
 
 
 def origin(article_id: str) -> str:
-    """Return the origin that an id shows: a WordPress blog, Ghost, or "" for anything else."""
+    """Return the origin encoded in an id: a WordPress blog, Ghost, or "" for anything else."""
     if article_id.startswith("wordpress-"):
         return article_id.rpartition("-")[0]  # "wordpress" for ids of version 1.2.1, which lack the blog
     return "ghost" if GHOST_ID.fullmatch(article_id) else ""
 
 
-def is_replaced(incoming: Incoming, stored: Row) -> bool:
+def replaces_other_source(incoming: Incoming, stored: Row) -> bool:
     """Return whether an import is about to change an article that may come from another source."""
     known_ids = incoming.given.get("id"), incoming.article.former_id
-    is_foreign = stored["id"] not in known_ids and not OWN_ID.fullmatch(stored["id"])
+    is_foreign = stored["id"] not in known_ids and not GENERATED_ID.fullmatch(stored["id"])
     return incoming.article.matches_slug and is_foreign
 
 
 def slug_conflict(incoming: Incoming, holder: Row) -> Mistake:
-    """Return the mistake that another stored article has the slug."""
-    if incoming.has_own_id:
-        hint = "Rename or delete the stored one (flask articles delete), or import for another --customer."
+    """Return the mistake for a slug that another stored article already has."""
+    if incoming.has_source_id:
+        hint = "Rename or delete that article (flask articles delete), or import into another --customer."
     else:
-        hint = "Choose another slug. To replace that article, use its id, or remove the id."
-    reason = f"Is another article that already has this slug. {hint}"
+        hint = "Choose another slug or, to replace that article, give this one its id or no id."
+    reason = f"Already has this slug. {hint}"
     return Mistake(incoming.where, reason, "slug", f"{holder['title']} ({holder['id']})")

@@ -36,7 +36,7 @@ def read_document(source: str, options: SourceOptions) -> Converted:
             return number_articles(source, articles)
         case {"title": _} | {"slug": _}:
             return number_articles(source, [document])
-    raise SourceError("Must hold an article, an array of articles, or an object whose data is one.")
+    raise SourceError('Must contain an article, an array of articles, or an object with such an array in "data".')
 
 
 def read_lines(source: str, _options: SourceOptions) -> Converted:

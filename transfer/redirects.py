@@ -11,7 +11,7 @@ from storage.files import move_to_new_file
 
 
 class Redirects:
-    """A CSV file of old URLs and slugs, which is written to a temporary file until it is saved."""
+    """A CSV file of old URLs and slugs, written to a temporary path until `save` moves it into place."""
 
     def __init__(self, file: IO[str], target: Path) -> None:
         self._file, self._target = file, target
@@ -33,7 +33,7 @@ class Redirects:
 
 @contextmanager
 def create_redirects(target: Path) -> Iterator[Redirects]:
-    """Yield redirects to save as the new file `target`. If the block fails, it is removed again. Raises OSError."""
+    """Yield redirects to save as the new file `target`. If the block then fails, it is removed. Raises OSError."""
     with _naming(target):
         folder = TemporaryDirectory(".tmp", f".{target.name}-", target.resolve().parent, ignore_cleanup_errors=True)
     with folder as temporary, open(Path(temporary, target.name), "x", encoding="utf-8", newline="") as file:

@@ -15,7 +15,7 @@ from storage.queries import FILTERS
 
 PAGE_SIZE = 100  # articles per request
 TIMEOUT_SECONDS = 60  # without a byte from the instance
-CHECK_URL = "Check that the URL belongs to an instance of this service."
+CHECK_URL = "Check that the URL belongs to an instance of this service, and that it is running."
 
 
 def is_url(source: str) -> bool:
@@ -29,13 +29,13 @@ def hosts(sources: Iterable[str]) -> set[str]:
 
 
 def filters(source: str) -> set[str]:
-    """Return the query parameters with which a URL asks for only some of the articles."""
+    """Return the query parameters that limit a URL to some of the articles."""
     query = source.partition("#")[0].partition("?")[2]
     return {"q", *FILTERS} & {name for name, _ in parse_qsl(query, keep_blank_values=True)} if is_url(source) else set()
 
 
 def read_articles(source: str, key: str | None) -> Iterator[Any]:
-    """Yield another instance's articles, oldest first, so that articles published meanwhile come last.
+    """Yield another instance's articles, oldest first, so that articles published during the import come last.
 
     Raises:
         SourceError: The instance rejected the request, or its articles changed between two pages.
@@ -51,7 +51,7 @@ def read_articles(source: str, key: str | None) -> Iterator[Any]:
             return
         articles, new_total = _read_page(url, key, count)
         if new_total != total or not articles:
-            raise SourceError("The articles changed while they were read. Import them again.")
+            raise SourceError("The articles changed while they were being read. Import them again.")
 
 
 def _articles_url(url: str) -> str:
@@ -64,7 +64,7 @@ def _articles_url(url: str) -> str:
 
 
 def _read_page(url: str, key: str | None, skip: int) -> tuple[list[Any], int]:
-    """Return the page of articles after the first `skip` ones, and the total number. Raises SourceError."""
+    """Return the page that starts after `skip` articles, and the total number. Raises SourceError."""
     parts = urlsplit(url)
     page = {"take": PAGE_SIZE, "skip": skip, "orderBy": "publishedAt", "order": "asc"}
     # the first value of a repeated parameter wins, as in the API
@@ -92,7 +92,9 @@ def _fetch(url: str, key: str | None) -> Any:
     except HTTPError as error:
         error.close()
         if error.code == 401:
-            raise SourceError("The key was rejected. Set that instance's key with --key or SOURCE_API_KEY.") from error
+            problem = "The key was rejected" if key else "That instance requires a key"
+            raise SourceError(f"{problem}. Set its key with --key or SOURCE_API_KEY.") from error
         if "Location" in error.headers:
             raise SourceError(f"Redirects to {error.headers['Location']}. Use that URL.") from error
-        raise SourceError(f"Responds with {error.code} {error.reason}. {CHECK_URL}") from error
+        hint = "Try again later." if error.code >= 500 else CHECK_URL
+        raise SourceError(f"Responds with {error.code} {error.reason}. {hint}") from error

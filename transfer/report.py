@@ -45,7 +45,7 @@ show = reprlib.Repr()
 show.maxstring, show.maxother, show.fillvalue = 80, 80, "…"  # maxother: for subclasses of str
 
 
-Names = dict[Note, list[str]]  # slugs or names of files
+NamesByNote = dict[Note, list[str]]  # slugs or names of files
 
 
 class ImportReport:
@@ -56,9 +56,9 @@ class ImportReport:
         self.invalid = 0  # articles
         self.is_incomplete = False  # a source could not be read to its end
         # slugs or file names by note
-        self.noticeable: Names = defaultdict(list)
-        self.dropped: Names = defaultdict(list)
-        self.ignored: Names = defaultdict(list)
+        self.noticeable: NamesByNote = defaultdict(list)
+        self.dropped: NamesByNote = defaultdict(list)
+        self.ignored: NamesByNote = defaultdict(list)
         # the first new and the first changed articles: slugs, with the changed fields
         self.changes: list[tuple[str, list[str]]] = []
         # lines by field and reason
@@ -85,7 +85,7 @@ class ImportReport:
 
     @contextmanager
     def catch(self, where: str) -> Iterator[None]:
-        """Record errors of the block, which reads a source."""
+        """Record errors raised while the block reads a source."""
         try:
             yield
         except (SourceError, OSError) as error:
@@ -97,11 +97,11 @@ class ImportReport:
 
     def describe(self, article: SourceArticle, row: dict[str, Any]) -> None:
         """Record what there is to report about a new or changed article and its row."""
-        notes = [*article.notes, *map(Note, warnings_about(row))]
-        # With a site, converters report the URLs that they cannot complete.
-        if not article.urls_completed and has_relative_urls(row["content_html"]):
+        notes = [*article.notes, *warnings_about(row)]
+        # With a site, converters report the URLs that they cannot resolve.
+        if not article.urls_resolved and has_relative_urls(row["content_html"]):
             hint = ", or set your site's URL with --site or SITE_URL" if article.names else ""
-            notes.append(Note(f"Links and pictures with relative URLs. Write absolute URLs{hint}"))
+            notes.append(Note("Links and images with relative URLs", advice=f"Write absolute URLs{hint}."))
         for note in dict.fromkeys(notes):
             self.noticeable[note].append(row["slug"])
         for note in dict.fromkeys(article.dropped):
@@ -115,7 +115,7 @@ class ImportReport:
     def lines(self) -> Iterator[str]:
         """Yield one line per kind: what readers may notice, what was dropped, what was ignored."""
         for notes in (self.noticeable, self.dropped, self.ignored):
-            kinds: dict[str, Names] = {}
+            kinds: dict[str, NamesByNote] = {}
             for note, names in notes.items():
                 kinds.setdefault(note.kind, {})[note] = names
             for kind, details in kinds.items():
@@ -140,16 +140,18 @@ class ImportReport:
         can_skip = can_skip and not self.is_incomplete
         if self.mistakes and not (can_skip and skip_invalid):
             hint = ["To import the valid articles anyway, add --skip-invalid."] if can_skip else []
-            lines = ["Nothing was written. What is wrong:", *self.mistake_lines(), *hint]
+            lines = ["Nothing was written, because of these mistakes:", *self.mistake_lines(), *hint]
             raise ImportFailedError("\n".join(map(printable, lines)))
 
 
-def _summarize(kind: str, notes: Names) -> str:
+def _summarize(kind: str, notes: NamesByNote) -> str:
     """Return the line for one kind of notes, such as `Shortcodes: gallery (2), toc (1): first, second, third, …`."""
     counts = [f"{note.detail} ({len(names)})" if note.detail else _count(note, names) for note, names in notes.items()]
     examples = list(dict.fromkeys(filter(None, chain.from_iterable(notes.values()))))
     names = [name if len(name) <= MAX_NAME_LENGTH else f"{name[:MAX_NAME_LENGTH]}…" for name in examples[:MAX_EXAMPLES]]
     end = f": {', '.join([*names, '…'] if len(examples) > MAX_EXAMPLES else names)}" if names else ""
+    advice = next(iter(notes)).advice
+    end += f". {advice}" if advice else ""
     room = MAX_LINE_LENGTH - len(f"{kind}: , and {len(counts)} more{end}")
     fitting = max(1, sum(length <= room for length in accumulate(len(count) + 2 for count in counts)))
     rest = [f"and {len(counts) - fitting} more"] if len(counts) > fitting else []
@@ -182,14 +184,14 @@ def explain(article: SourceArticle, messages: dict[str, list[str]]) -> Iterator[
         yield Mistake(where, reason, article.names.get(field, field), value)
 
 
-def warnings_about(article: dict[str, Any]) -> Iterator[str]:
+def warnings_about(article: dict[str, Any]) -> Iterator[Note]:
     """Yield warnings about an accepted article, given as a row."""
     title, html = article["title"], article["content_html"]
     if not title.strip():
-        yield "Articles with an empty title"
+        yield Note("Articles with an empty title")
     if decode_references(title) != title:
-        yield "Titles with HTML entities such as &amp;, which visitors see as text. Write titles as plain text"
+        yield Note("Titles with HTML entities such as &amp;, which visitors see", advice="Write titles as plain text.")
     if MARKDOWN.search(html) and not ANY_TAG.search(html):
-        yield "Content that looks like Markdown, which visitors see as text. Write HTML, or import a .md file"
+        yield Note("Content that looks like Markdown, not HTML", advice="Write HTML, or import a .md file.")
     if WRONG_ENCODING.search(title) or WRONG_ENCODING.search(html):
-        yield "Text that was read in a wrong encoding, such as Ã¼ for ü. Save the source in UTF-8"
+        yield Note("Text decoded with the wrong encoding, such as Ã¼ for ü", advice="Save the source as UTF-8.")

@@ -45,7 +45,7 @@ class RowBuilder:
         return row | {"customer_id": self.customer_id}
 
     def _new_article_defaults(self, given: Row) -> Row:
-        """Return the defaults of a new article for the values that an import would preserve."""
+        """Return a new article's defaults for the columns that an import preserves in existing ones."""
         published_at = given.get("published_at")
         return {
             "id": str(uuid4()),

@@ -99,6 +99,7 @@ def _remote_lines(url: str, key: str | None) -> Iterator[bytes]:
         yield from map(dump_line, read_articles(url, key))
     except (OSError, HTTPException, TypeError, ValueError) as error:
         reason = getattr(error, "reason", error)
+        reason = getattr(reason, "strerror", None) or reason
         raise SourceError(f"Cannot be read ({reason}). {CHECK_URL}") from error
 
 

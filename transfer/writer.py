@@ -14,7 +14,7 @@ from fields import truncate_to_milliseconds
 from models import Article, Customer, db, publication_state
 from schemas import ArticleImportSchema
 from storage.queries import BATCH_SIZE, PUBLISHED
-from transfer.identity import Incoming, StoredArticles, has_same_origin, is_replaced, slug_conflict
+from transfer.identity import Incoming, StoredArticles, has_same_origin, replaces_other_source, slug_conflict
 from transfer.redirects import Redirects
 from transfer.report import ImportReport, explain, show
 from transfer.rows import Row, RowBuilder, has_same_content
@@ -105,13 +105,13 @@ class ArticleWriter:
         """
         stored = self._load_stored(batch)
         for incoming in batch:
-            if self._appears_twice(incoming.where, incoming.keys):
+            if self._reject_duplicate(incoming.where, incoming.keys):
                 continue
-            same = stored.find(incoming)
-            if not same and incoming.has_own_id and stored.holder(incoming):
+            existing = stored.find(incoming)
+            if not existing and incoming.has_source_id and stored.holder(incoming):
                 self.deferred.append(incoming)
             else:
-                self._add(incoming, same, stored)
+                self._add(incoming, existing, stored)
         self._write_rows()
 
     def write_deferred(self, batch: list[Incoming]) -> None:
@@ -140,25 +140,25 @@ class ArticleWriter:
         same = select(Article.__table__).where(Article.pk.in_(same_ids.union(same_slugs)))
         return StoredArticles(canonical_row(row, self.rows.publisher) for row in db.session.execute(same).mappings())
 
-    def _appears_twice(self, where: str, keys: dict[str, str]) -> bool:
-        """Return whether an earlier article of the import has this id or slug, and report it as a mistake if so."""
+    def _reject_duplicate(self, where: str, keys: dict[str, str]) -> bool:
+        """Reject an article if an earlier one of the import has this id or slug. Return whether it was rejected."""
         for field, value in keys.items():
             if value in self.seen[field]:
-                reason = f"The article with the {field} {value!r} appears twice in this import"
-                hint = f"Remove one, or change its {field}."
-                self.report.reject(Mistake(where, f"{reason}, also in {self.seen[field][value]}. {hint}"))
+                reason = f"The {field} {value!r} appears twice in this import, also in {self.seen[field][value]}."
+                self.report.reject(Mistake(where, f"{reason} Remove one of the articles, or change its {field}."))
                 return True
         for field, value in keys.items():
             self.seen[field][value] = where
         return False
 
-    def _add(self, incoming: Incoming, same: Row | None, stored: StoredArticles) -> None:
-        """Add an article to the new, changed or unchanged ones. `same` is its stored row or None."""
-        if same and same["id"] != incoming.given.get("id") and self._appears_twice(incoming.where, {"id": same["id"]}):
+    def _add(self, incoming: Incoming, existing: Row | None, stored: StoredArticles) -> None:
+        """Add an article to the new, changed or unchanged ones. `existing` is its stored row or None."""
+        found_by_slug = {"id": existing["id"]} if existing and existing["id"] != incoming.given.get("id") else {}
+        if self._reject_duplicate(incoming.where, found_by_slug):
             return
-        row, holder = self.rows.complete(incoming.given, same), stored.holder(incoming)
-        if same and all(same[name] == value for name, value in row.items()):
-            self._count_unchanged(incoming, same)
+        row, holder = self.rows.complete(incoming.given, existing), stored.holder(incoming)
+        if existing and all(existing[name] == value for name, value in row.items()):
+            self._count_unchanged(incoming, existing)
             return
         if holder and holder["id"] != row["id"]:
             conflict = slug_conflict(incoming, holder)
@@ -168,11 +168,11 @@ class ArticleWriter:
             self._evict(holder, conflict)
             stored.release_slug(holder)
         self._accept(incoming, row["id"])
-        self._note(incoming, row, same)
-        if same:
-            self.evicted.pop(same["id"], None)
-            self.changed.append({"pk": same["pk"], **row})
-            stored.release_slug(same)
+        self._note(incoming, row, existing)
+        if existing:
+            self.evicted.pop(existing["id"], None)
+            self.changed.append({"pk": existing["pk"], **row})
+            stored.release_slug(existing)
         else:
             self.new.append(row)
 
@@ -198,13 +198,13 @@ class ArticleWriter:
             self.counts[publication_state(row["status"], row["published_at"], self.rows.now)] += 1
             self.report.note_change(incoming.slug, [])
             return
-        if is_replaced(incoming, stored):
+        if replaces_other_source(incoming, stored):
             self.report.noticeable[REPLACED].append(incoming.slug)
         if stored["content_html"] and not row["content_html"]:
             self.report.noticeable[EMPTIED].append(incoming.slug)
         names = [name for column, name in FIELD_NAMES.items() if stored[column] != row[column]]
         content = [name for name in names if name != "updatedAt"]  # moves with any other field
-        self.report.note_change(incoming.slug, content or names or ["search"])
+        self.report.note_change(incoming.slug, content or names or ["search index"])
 
     def _write_rows(self) -> None:
         """Write the batch: changed articles in order, since one may free a slug for the next, then the new ones."""
@@ -226,7 +226,7 @@ class ArticleWriter:
         Sources without any article are a mistake, probably a failed export.
         """
         if not self.seen["id"] and not self.report.mistakes:
-            reason = "They contain no articles, so the import would unpublish everything. Check them."
+            reason = "They contain no articles, so --unpublish-missing would unpublish everything. Check them."
             self.report.add(Mistake("the sources", reason))
         published = select(Article.pk, Article.id, Article.slug).where(*PUBLISHED).order_by(Article.id)
         parameters = {"customer_id": self.rows.customer_id, "now": self.rows.now}

@@ -1,4 +1,4 @@
-// Replace a site by a newly built one, file by file: node replace-site.mjs BUILT SITE
+// Replace a site with a newly built one, file by file: node replace-site.mjs BUILT SITE
 import { copyFile, mkdir, readdir, rename, rm, rmdir } from "node:fs/promises";
 import { dirname, extname, join, relative, sep } from "node:path";
 
@@ -10,7 +10,7 @@ async function listFiles(folder) {
   return files.map((entry) => relative(folder, join(entry.parentPath ?? entry.path, entry.name)));
 }
 
-/** Return a file's place in the order: what pages need, the articles, the lists, what names all pages. */
+/** Return a file's rank: assets first, then articles, lists, and last the feed and the sitemap. */
 function rank(name) {
   if (extname(name) === ".html") return name.startsWith(`articles${sep}`) ? 1 : 2;
   return extname(name) === ".xml" ? 3 : 0;

@@ -46,7 +46,7 @@ export function exitWith(message) {
 /** Return the URL of an article on your site. */
 export const articleUrl = (slug) => `${SITE}/articles/${encodeURIComponent(slug)}/`;
 
-/** Return the URL of a list on your site. The path is empty for the first list, otherwise `category/news/2` or so. */
+/** Return the URL of a list on your site. The path is empty for the first list, otherwise something like `category/news/2`. */
 export const listUrl = (path) => `${SITE}/${path && `${encodeURI(path)}/`}`;
 
 /** Return the day of a timestamp in your site's time zone, as in 2026-01-31. */
@@ -55,7 +55,7 @@ export const formatDay = (timestamp) => dayFormat.format(new Date(timestamp));
 /** Return text escaped for HTML and XML, attributes included. */
 export const escapeText = (text) => String(text).replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`);
 
-/** Return content in which the keyboard reaches what scrolls. */
+/** Make scrollable elements reachable by keyboard. */
 export const scrollable = (html) => html.replace(/<(pre|table)(?=[\s>])/g, '<$1 tabindex="0"');
 
 async function download(url) {
@@ -88,7 +88,7 @@ export async function fetchJson(path, query = {}) {
   throw new Error(`${url}: ${status} ${reason} ${ADVICE[status] ?? ""}`.trimEnd());
 }
 
-/** Return every article that matches the query, or every article, newest first. */
+/** Return the articles that match the query, by default all of them, newest first. */
 export async function fetchArticles(query = {}) {
   const articles = [];
   for (let total = 1; articles.length < total; ) {
@@ -123,7 +123,7 @@ function assignFolders(names) {
 /** Return a list for each name that articles have, in the folder `kind`, and link the articles to these lists. */
 function groupArticles(articles, kind, title, namesOf) {
   const names = articles.flatMap(namesOf).filter(Boolean);
-  const folders = assignFolders(new Set(names.reverse())); // the oldest first, so that new articles move no list
+  const folders = assignFolders(new Set(names.reverse())); // oldest first, so that a new article never changes a list's URL
   const lists = new Map();
   for (const [name, folder] of folders) {
     lists.set(name, { path: `${kind}/${folder}`, title: `${title}: ${name}`, articles: [] });
@@ -199,7 +199,7 @@ ${articles.slice(0, FEED_SIZE).map(renderFeedItem).join("\n")}
 const renderUrl = ({ url, lastmod }) =>
   `<url><loc>${escapeText(articleUrl(url))}</loc><lastmod>${lastmod}</lastmod></url>`;
 
-/** Return a sitemap of the entries that the API's sitemap has. */
+/** Return a sitemap.xml of the API's sitemap entries. */
 export const renderSitemap = (entries) => `<?xml version="1.0" encoding="UTF-8"?>
 <urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">
 ${entries.map(renderUrl).join("\n")}

@@ -1,4 +1,4 @@
-// Write a static site: a page for each article, lists of all and by category and keyword, a feed and a sitemap.xml.
+// Write a static site: a page for each article, lists of all articles and of each category and keyword, a feed and a sitemap.xml.
 
 import { mkdir, readFile, readdir, rename, rm, rmdir, writeFile } from "node:fs/promises";
 import { basename, dirname, posix, sep } from "node:path";
@@ -94,7 +94,7 @@ function renderList({ path, url, title, description, articles, newerUrl, olderUr
   return renderPage({ type: "website", url, title, description, body });
 }
 
-/** Return the text of each file by its path, articles first, so that lists name only pages that exist. */
+/** Return the text of each file by its path, articles first, so that lists only link to pages that exist. */
 async function renderSite() {
   const { articles, lists } = await readContent();
   const { data } = await fetchJson("sitemap");

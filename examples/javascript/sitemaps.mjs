@@ -1,4 +1,4 @@
-// Write sitemaps of 20,000 URLs, and a sitemap.xml that names them: node sitemaps.mjs FOLDER
+// Write sitemaps of 20,000 URLs, and a sitemap index: node sitemaps.mjs FOLDER
 import { writeFile } from "node:fs/promises";
 import { SITE, articleUrl, escapeText, exitWith, fetchJson } from "./articles.mjs";
 

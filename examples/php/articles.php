@@ -41,7 +41,7 @@ function article_url($slug) {
     return SITE . "/articles/" . rawurlencode($slug) . "/";
 }
 
-/** Return the URL of a list. The path is empty for the first list, otherwise `category/news/2` or so. */
+/** Return the URL of a list. The path is empty for the first list, otherwise something like `category/news/2`. */
 function list_url($path) {
     return SITE . "/" . ($path === "" ? "" : implode("/", array_map("rawurlencode", explode("/", $path))) . "/");
 }
@@ -70,7 +70,7 @@ function fetch_json($path, $query = []) {
     throw new RuntimeException(rtrim("$url: $status $reason " . (ADVICE[$status] ?? "")));
 }
 
-/** Yield every article that matches the query, or every article, newest first. */
+/** Yield the articles that match the query, by default all of them, newest first. */
 function fetch_articles($query = []) {
     for ($skip = 0, $total = 1; $skip < $total; ) {
         $page = fetch_json("articles", $query + ["take" => 100, "skip" => $skip]);
@@ -111,7 +111,7 @@ function assign_folders($names) {
 /** Return a list for each name that articles have, in the folder `kind`, and link the articles to these lists. */
 function group_articles($articles, $kind, $names_of) {
     $names = array_merge(...array_map($names_of, $articles));
-    // The oldest come first, so that new articles move no list.
+    // Oldest first, so that a new article never changes a list's URL.
     $folders = assign_folders(array_diff(array_unique(array_reverse($names)), [""]));
     $lists = [];
     foreach ($folders as $name => $folder) {

@@ -1,7 +1,7 @@
 <?php
 // Write a static site: a page for each article, lists of all and by category and keyword, a feed and a sitemap.xml.
 
-// PHP only warns of what fails, and would go on.
+// By default, PHP only warns about failures, and continues.
 set_error_handler(fn($level, $message) => error_reporting() & $level ? throw new RuntimeException($message) : false);
 
 require __DIR__ . "/articles.php";
@@ -23,7 +23,7 @@ function escape($text) {
     return htmlspecialchars($text, ENT_QUOTES | ENT_XML1);
 }
 
-/** Return content in which the keyboard reaches what scrolls. */
+/** Make scrollable elements reachable by keyboard. */
 function scrollable($html) {
     return preg_replace('/<(pre|table)(?=[\s>])/', '<$1 tabindex="0"', $html);
 }
@@ -163,7 +163,7 @@ function render_sitemap($entries) {
         XML;
 }
 
-/** Return the text of each file by its path, articles first, so that lists name only pages that exist. */
+/** Return the text of each file by its path, articles first, so that lists only link to pages that exist. */
 function render_site() {
     $articles = iterator_to_array(fetch_articles(), false);
     $entries = fetch_json("sitemap")->data;

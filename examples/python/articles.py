@@ -55,7 +55,7 @@ def article_url(slug: str) -> str:
 
 
 def list_url(path: str) -> str:
-    """Return the URL of a list. The path is empty for the first list, otherwise `category/news/2` or so."""
+    """Return the URL of a list. The path is empty for the first list, otherwise something like `category/news/2`."""
     return f"{SITE}/{quote(path)}/" if path else f"{SITE}/"
 
 
@@ -91,7 +91,7 @@ def fetch_json(path: str, **query: Any) -> dict[str, Any]:
 
 
 def fetch_articles(**query: Any) -> Iterator[Article]:
-    """Yield every article that matches the query, or every article, newest first."""
+    """Yield the articles that match the query, by default all of them, newest first."""
     skip, total = 0, 1
     while skip < total:
         page = fetch_json("articles", **query, take=100, skip=skip)
@@ -132,7 +132,7 @@ class List:
 def group_articles(articles: list[Article], kind: str, names_of: Callable[[Article], list[str]]) -> list[List]:
     """Return a list for each name that articles have, in the folder `kind`, and link the articles to these lists."""
     names = [name for article in articles for name in names_of(article) if name]
-    folders = assign_folders(dict.fromkeys(reversed(names)))  # the oldest first, so that new articles move no list
+    folders = assign_folders(dict.fromkeys(reversed(names)))  # oldest first, so that lists never move
     lists = {name: List(f"{kind}/{folder}", f"{kind.title()}: {name}") for name, folder in folders.items()}
     for article in articles:
         own = [name for name in dict.fromkeys(names_of(article)) if name]

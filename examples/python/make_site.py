@@ -38,7 +38,7 @@ nav a { display: block; }
 
 
 def scrollable(html: str) -> str:
-    """Return content in which the keyboard reaches what scrolls."""
+    """Make scrollable elements reachable by keyboard."""
     return re.sub(r"<(pre|table)(?=[\s>])", r'<\1 tabindex="0"', html)
 
 
@@ -167,7 +167,7 @@ def render_sitemap(entries: list[dict[str, str]]) -> str:
 
 
 def render_site() -> dict[str, str]:
-    """Return the text of each file by its path. Articles come first, so that lists name only pages that exist."""
+    """Return the text of each file by its path. Articles come first, so that lists only link to pages that exist."""
     articles, entries = list(fetch_articles()), fetch_json("sitemap")["data"]
     categories = group_articles(articles, "category", lambda article: [article["category"]])
     keywords = group_articles(articles, "keyword", lambda article: article["keywords"])

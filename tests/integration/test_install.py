@@ -12,7 +12,18 @@ from types import SimpleNamespace
 
 import pytest
 import yaml
-from helpers import LISTS, PROJECT, article_json, blocks, copy_project, get, read_page, section, side_by_side, wait_for
+from helpers import (
+    LISTS,
+    PROJECT,
+    article_json,
+    blocks,
+    call_concurrently,
+    copy_project,
+    get,
+    read_page,
+    section,
+    wait_for,
+)
 
 from benchmarks.servers import free_port
 
@@ -174,11 +185,11 @@ def gunicorn(machine, tmp_path):
 
 
 @as_root
-def test_every_gunicorn_process_is_fresh_and_checks_keys(machine, gunicorn):
+def test_gunicorn_processes_are_fresh_and_check_keys(machine, gunicorn):
     server, key, log = gunicorn
 
     def responses(**headers):
-        list(side_by_side(lambda _: get(server, LISTS[0], x_api_key=key), range(40), threads=8))
+        list(call_concurrently(lambda _: get(server, LISTS[0], x_api_key=key), range(40), threads=8))
         return [get(server, LISTS[0], **{"x_api_key": key} | headers) for _ in range(20)]
 
     for title in ("First", "Second", "Third", "Fourth"):

@@ -78,7 +78,7 @@ def read_page(search: str, skip: int) -> ArticleList:
 
 
 def read_articles(search: str = "") -> Iterator[Article]:
-    """Yield every article that matches the search, or every article, newest first."""
+    """Yield the articles that match the search, by default all of them, newest first."""
     skip, total = 0, 1
     while skip < total:
         page = read_page(search, skip)

@@ -1,4 +1,4 @@
-"""Print the day, the slug and the number of structured data's nodes of each article."""
+"""Print the day, the slug and the number of structured data nodes of each article."""
 
 import os
 import sys

@@ -60,7 +60,7 @@ async function readPage(query: Query) {
   throw new Error(`${baseUrl}: ${error.code}: ${error.detail}${advice}`);
 }
 
-/** Yield every article that matches the query, or every article, newest first. */
+/** Yield the articles that match the query, by default all of them, newest first. */
 export async function* readArticles(query: Query = {}): AsyncGenerator<Article> {
   for (let skip = 0, total = 1; skip < total; ) {
     const { data, meta } = await readPage({ ...query, take: 100, skip });

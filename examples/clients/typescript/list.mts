@@ -1,4 +1,4 @@
-// Print the day, the slug and the number of structured data's nodes of each article.
+// Print the day, the slug and the number of structured data nodes of each article.
 import { exitWith, readArticles } from "./articles.mjs";
 
 process.on("uncaughtException", (error) => exitWith(error.message));
