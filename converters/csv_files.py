@@ -30,7 +30,10 @@ def read_csv(source: str, options: SourceOptions) -> Converted:
             for name, text in cells.items():
                 if FIELD_BY_ALIAS.get(plain_name(name)) == "contentHtml" and not ELEMENT_TAG.search(text):
                     cells[name] = Plain(_paragraphs(text))
-            yield normalize_article(where, cells, options)
+            article = normalize_article(where, cells, options)
+            if article.fields.get("contentHtml") == "":
+                article.note("Articles without any content")
+            yield article
 
 
 def _read_rows(source: str, file: IO[bytes]) -> Iterator[tuple[str, dict[str, Plain]] | Mistake]:

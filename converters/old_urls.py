@@ -9,7 +9,7 @@ from converters.records import SourceArticle, SourceOptions
 from converters.unused_fields import UnusedFields
 
 OLD_URLS = "permalink", "url", "aliases", "redirectfrom"
-MOVED = "Old URLs, which need redirects (list them with --redirects FILE)"
+MOVED = "Old URLs that need redirects"
 # template syntax of Eleventy and Jekyll, and the names of Jekyll's permalink styles
 NOT_A_URL = re.compile(r"\{[{%]|[\s\0]|/:[a-z]|\A(?:date|pretty|ordinal|weekdate|none|true|false)?\Z")
 
@@ -27,7 +27,7 @@ def take_old_urls(article: SourceArticle, unused: UnusedFields, options: SourceO
         if len(urls) == len(values):
             unused.pop_alias(alias)
         if add_old_urls(article, urls, options):
-            article.drop(MOVED, name)
+            article.drop(MOVED, name, "--redirects FILE lists them.")
 
 
 def add_old_urls(article: SourceArticle, urls: list[str], options: SourceOptions) -> list[str]:

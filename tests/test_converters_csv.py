@@ -63,3 +63,8 @@ def test_invalid_cells_are_mistakes_that_name_their_row(importer):
         *(("row 5", "Description: '#NV'"), ("row 6", "Description: '#NAME?'")),
         *(("row 7", "Draft: 'WAHR'"), ("row 8", "Draft: '2'")),
     ]
+
+
+def test_empty_content_is_reported(importer):
+    printed = importer.imports({"a.csv": "title,contentHtml,publishedAt\nA,,2026-01-01\nB,x,2026-01-01\n"})
+    assert printed == "Articles without any content (1): a\n"

@@ -208,8 +208,9 @@ def test_every_spelling_of_draft_and_published_is_understood(importer):
 )
 def test_drafts_are_published_only_if_the_source_says_so(importer, fields, options, state):
     importer.imports({"a.md": "---\ntitle: A\ndraft: true\n---\n"})
-    importer.imports({"a.md": f"---\ntitle: A\n{fields}\n---\n"}, *options)
+    printed = importer.imports({"a.md": f"---\ntitle: A\n{fields}\n---\n"}, *options)
     assert importer.states() == {"a": state}
+    assert ("Still drafts (1): a. " in printed) == (state == "draft" and "date" in fields)
 
 
 HIDING_FIELDS = [  # values that show the article, and that hide it

@@ -205,6 +205,12 @@ def test_edit_keeps_the_id_and_uses_the_time_zone(app, edit, save, articles, mon
     assert [record[name] for name in ("id", "slug", "publishedAt")] == ["id-0001", "new", "2027-07-01T06:00:00.000Z"]
 
 
+def test_edit_cannot_take_the_slug_of_another_article(edit, save):
+    save(article_json(1), article_json(2))
+    result, _ = edit("slug-1", replace(("slug-1", "slug-2")))
+    assert (result.exit_code, "id-0002" in result.stderr, "--skip-invalid" in result.stderr) == (1, True, False)
+
+
 CONFLICTS = [
     ["UPDATE article SET status = 'draft' WHERE slug = 'slug-1'"],
     ["DELETE FROM article WHERE slug = 'slug-1'"],

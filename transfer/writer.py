@@ -22,6 +22,7 @@ from transfer.rows import Row, RowBuilder, has_same_content
 FIELD_NAMES = {name: field.data_key or name for name, field in ArticleImportSchema().fields.items()}
 REPLACED = Note("Replaced articles that came from another source")
 EMPTIED = Note("Articles that lost their content, because the source has none")
+STILL_DRAFT = Note("Still drafts", advice="Publish them with flask articles publish.")
 
 
 def save_articles(
@@ -52,7 +53,8 @@ def save_articles(
     writer.reject_taken_slugs()
     if unpublish_missing:
         writer.unpublish_missing()
-    can_skip = any(writer.counts.values()) and not unpublish_missing
+    valid = sum(writer.counts[name] for name in ("new", "changed", "unchanged")) - len(writer.evicted)
+    can_skip = valid > 0 and not unpublish_missing
     report.raise_if_mistakes(can_skip=can_skip, skip_invalid=skip_invalid)
     return writer.counts
 
@@ -202,6 +204,8 @@ class ArticleWriter:
             self.report.noticeable[REPLACED].append(incoming.slug)
         if stored["content_html"] and not row["content_html"]:
             self.report.noticeable[EMPTIED].append(incoming.slug)
+        if row["status"] == "draft" and row["published_at"] and "status" not in incoming.given:
+            self.report.noticeable[STILL_DRAFT].append(incoming.slug)
         names = [name for column, name in FIELD_NAMES.items() if stored[column] != row[column]]
         content = [name for name in names if name != "updatedAt"]  # moves with any other field
         self.report.note_change(incoming.slug, content or names or ["search index"])
