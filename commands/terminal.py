@@ -34,7 +34,7 @@ def can_ask() -> bool:
 
 
 def confirm(warning: str, yes: bool) -> None:
-    """Ask for confirmation, unless `yes`. Answering no ends the command.
+    """Ask for confirmation, unless `yes`. Declining ends the command.
 
     Raises click.UsageError if standard input is not a terminal.
     """
