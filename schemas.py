@@ -70,7 +70,10 @@ SLUG_LIMITS: dict[str, Any] = {"minLength": 1, "maxLength": 200, "pattern": r"^[
 
 
 class ArticleSchema(RowSchema):
-    """The full article. Each field is declared here and as a column of `models.Article`; the rest is derived."""
+    """The full article.
+
+    Each field is declared here and as a column of `models.Article`; everything else about it is derived.
+    """
 
     id = fields.String(
         validate=[

@@ -120,7 +120,7 @@ def remove_demo() -> str:
 
 
 def demo_key(customer: Customer, key: str | None) -> str | None:
-    """Return `key`, which is added if it is new. Without it, give a customer without keys a random one, else None."""
+    """Return `key`, adding it if it is new. Without it, return a random one if the customer has no keys, else None."""
     if not key:
         key_count = db.session.scalar(select(func.count()).where(ApiKey.customer_id == customer.id))
         return None if key_count else add_key(customer)[0]

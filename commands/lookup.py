@@ -55,7 +55,7 @@ def get_articles(customer: Customer, slugs: tuple[str, ...]) -> list[Any]:
         existing = db.session.scalars(select(Article.slug).where(Article.customer_id == customer.id)).all()
         closest = [repr(match) for slug in unknown if (match := find_closest(slug, existing))]
         hint = f"Did you mean {', '.join(closest)}?" if closest else "To see all: flask articles list"
-        names = ", ".join(map(repr, unknown))
+        names = " or ".join(map(repr, unknown))
         raise click.ClickException(f"{printable(customer.name)} has no article with the slug {names}. {hint}")
     return [found[slug] for slug in dict.fromkeys(slugs)]
 

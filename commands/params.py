@@ -72,5 +72,5 @@ customer_option = click.option(
     "--customer",
     metavar="NAME",
     type=customer_name,
-    help="The customer that the articles belong to. By default CUSTOMER or, if there is only one, that customer.",
+    help="The customer that the articles belong to. Default: the setting CUSTOMER, or else the only customer.",
 )

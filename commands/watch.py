@@ -97,8 +97,8 @@ class PublishedArticles:
 def watch(command: tuple[str, ...], now: bool, customer: str | None) -> None:
     """Run COMMAND when published articles change.
 
-    COMMAND runs whenever the API's content changes, including when a scheduled article becomes due: one second after
-    the last of several changes, and at most ten seconds after the first. A COMMAND that fails is retried.
+    COMMAND runs whenever the API's content changes, including when a scheduled article becomes due. It starts one
+    second after the last of several changes, and at most ten seconds after the first. A COMMAND that fails is retried.
     """
     find_program(command[0])
     exit_on_signals()
@@ -124,7 +124,7 @@ def watch(command: tuple[str, ...], now: bool, customer: str | None) -> None:
 
 
 def _run(command: tuple[str, ...], published: PublishedArticles) -> bool:
-    """Run the command, and return whether articles changed in the meantime. After a signal to exit, it may finish.
+    """Run the command, and return whether articles changed in the meantime. A signal to exit lets the command finish.
 
     Raises ProgramError if it cannot be started or fails.
     """

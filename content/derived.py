@@ -26,7 +26,7 @@ def fill_derived_fields(article: dict[str, Any]) -> dict[str, Any]:
 
 
 def truncate_at_word(words: list[str], length: int) -> str:
-    """Join words to a text of at most `length` characters, truncated after a word if possible and ending in "…"."""
+    """Join words into a text of at most `length` characters, truncated after a word if possible and ending in "…"."""
     text = " ".join(words[: length + 1])
     if len(text) <= length:
         return text

@@ -55,7 +55,8 @@ def _read_rows(source: str, file: IO[bytes]) -> Iterator[tuple[str, dict[str, Pl
             where = f"{source}, row {number}"
             if len(row) > len(header):
                 reason = f"A row must have no more cells than the header, which has {len(header)}."
-                yield Mistake(where, f'{reason} Put text that contains "{delimiter}" between double quotes.')
+                character = "a tab" if delimiter == "\t" else f'"{delimiter}"'
+                yield Mistake(where, f"{reason} Put text that contains {character} between double quotes.")
             elif any(map(str.strip, row)):
                 yield where, {name: _read_cell(cell) for name, cell in zip(header, row, strict=False)}
     except csv.Error as error:

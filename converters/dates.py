@@ -1,6 +1,6 @@
 """Dates in the formats that other systems, spreadsheets and people write.
 
-Parsing is total: any text left over makes a date invalid.
+The whole text must match: anything left over makes a date invalid.
 """
 
 import re
@@ -49,7 +49,7 @@ def parse_date(text: str, zone: tzinfo) -> datetime:
     """Parse a date, with or without a time, into an aware datetime in UTC.
 
     `zone` applies to times without a UTC offset. An ambiguous local time (end of daylight saving) resolves to the
-    earlier instant. Raises ValueError with a message for the user, also for a nonexistent local time.
+    earlier instant. Raises ValueError with a message for the user, including for a nonexistent local time.
     """
     written = parse_written_date(text)
     instants = possible_instants(written, zone)

@@ -17,7 +17,7 @@ IMPORT_FIELDS = {field.data_key or name: field for name, field in ArticleImportS
 JSON_FIELDS = {name for name, field in IMPORT_FIELDS.items() if isinstance(field, WholeNumber | Minutes | SchemaMarkup)}
 MAX_DEPTH = 252  # levels, enough for the deepest structured data
 MAX_LINE = 2**31 - 1  # characters; never fold a line
-OPENING_LINE = re.compile(r"(?:---|\+\+\+)[ \t]*(?:\r?\n|\Z)")
+OPENING_LINE = re.compile(r"(---|\+\+\+)[ \t]*(?:\r?\n|\Z)")
 LATE_OPENING_LINE = re.compile(r"[\s\ufeff\u200b]+(---|\+\+\+)[ \t]*\r?\n")  # below empty lines or a second BOM
 OTHER_FRONT_MATTER = re.compile(r"\s*\{\s*[\"}]|---[ \t]*js(?:on)?\b")  # Hugo, Eleventy
 BOUNDARIES = "An article file must begin with front matter between two --- lines."
@@ -32,12 +32,12 @@ class NoFrontMatterError(SourceError):
 
     def __init__(self, kind: str) -> None:
         """`kind` says what the file has instead, for the report."""
-        super().__init__(f"{BOUNDARIES} It has {kind}. Add it, or prefix the file name with _.")
+        super().__init__(f"{BOUNDARIES} It has {kind}. Put the fields there.")
         self.kind = kind
 
 
 class Plain(str):
-    """Text that was written without quotes, so that a field may take it for a number, true or false."""
+    """Text that was written without quotes, so a field may read it as a number, true or false."""
 
 
 class TextLoader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[misc]
@@ -94,14 +94,14 @@ def parse_front_matter(data: bytes) -> tuple[dict[str, Any], str]:
 
 
 def field_value(fields: dict[str, Any], name: str) -> Any:
-    """Return the first non-empty value of a field whose plain name is `name` (also for Slug, SLUG), or None."""
+    """Return the first non-empty value of a field whose plain name is `name`, in any case, or None."""
     return next((value for key, value in fields.items() if value and plain_name(key) == name), None)
 
 
 def _missing_front_matter(text: str) -> SourceError:
     """Return the error for a file that does not begin with complete front matter."""
-    if OPENING_LINE.match(text):
-        return SourceError(f"{BOUNDARIES} The second one is missing.")
+    if opening := OPENING_LINE.match(text):
+        return SourceError(f"{BOUNDARIES.replace('---', opening[1])} The second one is missing.")
     if late := LATE_OPENING_LINE.match(text):
         return SourceError(f"{BOUNDARIES} Remove the empty lines above it.", text.count("\n", 0, late.start(1)) + 1)
     if OTHER_FRONT_MATTER.match(text):

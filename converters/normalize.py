@@ -135,7 +135,10 @@ def _read_image(article: SourceArticle, name: str, value: Any) -> str:
 
 
 def _default_status(article: SourceArticle, *, is_public: bool) -> None:
-    """Publish an article with a date if a switch makes it public. Otherwise a stored one keeps its status."""
+    """Publish an article with a date if a switch makes it public.
+
+    If its status remains unset, a stored article keeps its own.
+    """
     if "publishedAt" in article.fields and is_public:
         article.fields["status"] = "published"
     if not {"publishedAt", "status"} & article.fields.keys() and not article.mistakes:

@@ -75,7 +75,7 @@ class SourceArticle:
     old_urls: list[str] = field(default_factory=list)  # absolute, or paths below the old site
 
     def note(self, kind: str, detail: str = "", advice: str = "") -> None:
-        """Add a difference that readers of the site may notice."""
+        """Record a difference that readers of the site may notice."""
         self.notes.append(Note(kind, detail, advice=advice))
 
     def make_draft(self, kind: str, detail: str = "") -> None:
@@ -84,12 +84,12 @@ class SourceArticle:
         self.note(kind, detail)
 
     def reject(self, field: str, reason: str, value: Any = None) -> None:
-        """Add a mistake in an import field, and remove the field's value."""
+        """Record a mistake in an import field, and remove the field's value."""
         self.fields.pop(field, None)
         self.mistakes.append(Mistake(self.where, reason, self.names.get(field, field), value))
 
     def drop(self, kind: str, detail: str = "", advice: str = "") -> None:
-        """Add something that is not imported."""
+        """Record something that is not imported."""
         self.dropped.append(Note(kind, detail, advice=advice))
 
 
@@ -112,7 +112,7 @@ Converted = Iterable[SourceArticle | IgnoredItem | Mistake]
 
 
 def number_articles(source: str, records: Iterable[Any]) -> Iterable[SourceArticle]:
-    """Return articles of JSON, identified only by their position."""
+    """Return the articles of JSON records, which reports locate by their position."""
     return (
         SourceArticle(f"{source}, article {number}", record, matches_slug=False)
         for number, record in enumerate(records, start=1)

@@ -5,7 +5,7 @@ import re
 from content.urls import change_urls, resolve_url
 from converters.records import SourceArticle
 
-UNRESOLVED = "Images whose path begins with ../ keep it"
+UNRESOLVED = "Image paths that begin with ../ were left unchanged"
 
 
 def resolve_banner(article: SourceArticle, base: str) -> None:
@@ -16,8 +16,8 @@ def resolve_banner(article: SourceArticle, base: str) -> None:
     if url.startswith(("http://", "https://")):
         article.fields["bannerUrl"] = url
     elif url:
-        advice = "Write absolute URLs, or set --site or SITE_URL."
-        article.drop("Dropped banners with relative URLs", banner[:80], advice)
+        hint = "" if base else ", or set --site or SITE_URL"
+        article.drop("Dropped banners with relative URLs", banner[:80], f"Write absolute URLs{hint}.")
 
 
 def resolve_urls(article: SourceArticle, html: str, base: str, *, has_source_files: bool = False) -> str:

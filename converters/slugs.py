@@ -36,7 +36,7 @@ def _extends_word(character: str) -> bool:
 
 
 def _without_latin_accents(text: str) -> str:
-    """Return decomposed text in which Latin letters have no marks."""
+    """Return text in NFC in which Latin letters have no marks."""
     kept, base = [], ""
     for character in normalize("NFD", text):
         if not combining(character):

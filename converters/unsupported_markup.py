@@ -93,7 +93,7 @@ def _unclosed_components(html: str) -> Iterator[str]:
 
 
 def _other_markdown(html: str) -> Iterator[str]:
-    """Yield the names of Markdown outside of code that was not rendered."""
+    """Yield the kinds of Markdown outside of code that were not rendered."""
     prose = CODE.sub("", NOT_TEXT.sub("", html))
     text = decode_references(ANY_TAG.sub("", prose))
     for kinds, searched in ((IN_HTML, prose), (IN_TEXT, text)):

@@ -25,7 +25,7 @@ class UnusedFields:
             elif plain not in decisive:
                 article.drop(REPEATED, f"{self.values[plain][0]} instead of {name}"[:80])
             elif value != self.values[plain][1]:
-                reason = f"Contradicts {self.values[plain][0]}, the same field. Remove one of them."
+                reason = f"Contradicts {self.values[plain][0]}, another spelling of the same field. Remove one."
                 article.mistakes.append(Mistake(article.where, reason, name, value))
 
     def pop_alias(self, alias: str) -> tuple[str, Any]:

@@ -144,7 +144,7 @@ def child_texts(element: Element) -> dict[str, str]:
 def local_name(tag: str) -> str:
     """Return a tag's name without its namespace: `post_id` for `wp:post_id`.
 
-    content:encoded and excerpt:encoded are `content` and `excerpt`. Names of plugins' own namespaces keep a prefix.
+    content:encoded and excerpt:encoded are `content` and `excerpt`. Names in plugins' own namespaces keep a prefix.
     """
     namespace, _, name = tag.rpartition("}")
     vocabulary = namespace.rstrip("/").rpartition("/")[2]

@@ -49,7 +49,7 @@ def convert_post(where: str, item: Item, blog: Blog, options: SourceOptions) -> 
     title, number, link = plain_title(item.take("title")) or NO_TITLE, item.take("post_id"), item.take("link")
     completing = options._replace(site=options.site or blog.url)
     article = normalize_article(where, _take_fields(item, blog, title, number), completing)
-    # A title is text here, and WordPress' content has no templates.
+    # Not normalized: the title is already text here, and WordPress' content has no templates.
     article.fields |= {"title": title, "contentHtml": resolve_urls(article, content.html, completing.base)}
     # Every WordPress site numbers its posts from 1, and the ids of version 1.2.1 did not contain the blog.
     article.has_source_id, article.former_id = True, f"wordpress-{number}"

@@ -37,7 +37,7 @@ def listen(host: str, port: int) -> socket.socket:
     except (OSError, UnicodeError) as error:
         # create_server appends "(while attempting to bind on address …)"
         reason = str(getattr(error, "strerror", "Invalid host name")).partition(" (while")[0]
-        advice = "Set PORT to a free port from 1024 on, or HOST to an address of this machine."
+        advice = "Set PORT to a free port, 1024 or higher, or HOST to an address of this machine."
         raise SettingsError(f"Cannot listen on HOST {host[:50]}, PORT {port}: {reason}. {advice}") from error
 
 

@@ -54,7 +54,7 @@ class StrictRequestParser(HTTPRequestParser):  # type: ignore[misc]  # waitress 
         try:
             super().parse_header(header_plus)
         except (ValueError, TransferEncodingNotImplemented) as error:  # ValueError: "http://["
-            raise ParsingError("The request target or Transfer-Encoding is malformed.") from error
+            raise ParsingError("The request target or Transfer-Encoding is malformed or unsupported.") from error
         finally:
             # Bug: after "100 Continue", the next request on the connection is parsed as this request's body and gets
             # its API key, even if this request has no body or was rejected (RFC 9110, 10.1.1). No endpoint needs a
@@ -187,7 +187,7 @@ class ApiServer(TcpWSGIServer):  # type: ignore[misc]
             channel.close_when_flushed = True
 
     def close_idle_connections(self) -> None:
-        """Close connections that timed out, the longest idle above MAX_CONNECTIONS and, during shutdown, all idle ones.
+        """Close connections that timed out, the longest idle if there are too many, and all idle ones during shutdown.
 
         Bugs: waitress never times out clients that stop reading (issue 418), and accepts no new connections beyond
         `connection_limit`.

@@ -108,7 +108,7 @@ def _checked_copy(source: str, target: Path) -> Iterator[tuple[str, list[str]]]:
         temporary_folder = TemporaryDirectory(".tmp", f".{target.name}-", folder, ignore_cleanup_errors=True)
     except OSError as error:
         reason = f"Cannot write to the folder {folder} ({error.strerror})."
-        raise StorageError(f"{reason} Choose an existing, writable folder.") from error
+        raise StorageError(f"{reason} It must exist and be writable.") from error
     with temporary_folder as temporary:
         copy = Path(temporary, "copy.db")
         copy.touch(0o600)  # SQLite would create a world-readable file

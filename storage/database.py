@@ -45,9 +45,9 @@ def _create_engine(app: Flask) -> None:
     except (ArgumentError, TypeError, ValueError) as error:
         shown = redact_url(app.config["DATABASE_URL"])
         raise SettingsError(
-            f"DATABASE_URL={shown!r:.100}: Must be the URL of a SQLite file without options such as ?mode=ro, such as "
-            "sqlite:////path/to/articles.db, or of a PostgreSQL database, such as "
-            "postgresql://user:password@host/articles."
+            f"DATABASE_URL={shown!r:.100}: Must be the URL of a SQLite file (such as sqlite:////path/to/articles.db, "
+            "without options such as ?mode=ro) or of a PostgreSQL database (such as "
+            "postgresql://user:password@host/articles)."
         ) from error
 
 

@@ -16,9 +16,9 @@ from storage.sqlite import checkpoint, connect_existing, sqlite_path
 
 WRITE_LOCK_TIMEOUT_SECONDS = 60  # importing 10,000 articles takes about 20
 WAIT_REPORT_SECONDS = 2
-# PostgreSQL locks for transactions that write "rows" or "tables". The former excludes all other writers, even of other
-# programs, but not readers. The latter cannot rely on a table, because none may exist yet, so it is an advisory lock
-# with an arbitrary number; an upgrade then also locks the tables that it replaces.
+# PostgreSQL locks for transactions that write "rows" or "tables". The former excludes all other writers, including
+# those in other programs, but not readers. The latter cannot rely on a table, because none may exist yet, so it is an
+# advisory lock with an arbitrary number; an upgrade then also locks the tables that it replaces.
 POSTGRESQL_LOCKS = {
     "rows": "LOCK TABLE article IN SHARE ROW EXCLUSIVE MODE",
     "tables": "SELECT pg_advisory_xact_lock(4171826905)",
@@ -101,7 +101,7 @@ def _begin_postgresql(connection: Connection) -> None:
 
 
 def write_options(writes: str = "rows") -> dict[str, Any]:
-    """Return execution options for a connection that writes "rows", or also "tables"."""
+    """Return execution options for a connection that writes "rows", or "tables" as well."""
     # With REPEATABLE READ, the snapshot could be older than the lock.
     isolation = {"isolation_level": "READ COMMITTED"} if db.engine.dialect.name == "postgresql" else {}
     return {"writes": writes} | isolation

@@ -152,7 +152,7 @@ def test_restore_repairs_the_database_in_use(run, backup, client, database, sql,
 
 @pytest.mark.parametrize("damage", [remove, halve])
 def test_restore_interrupted_after_the_move_is_complete(run, backup, client, database, monkeypatch, damage):
-    """Nothing may be left to do, because the service only reads and could not finish it."""
+    """No step must remain, because the service only reads and could not finish the restore."""
     damage(database)
     replace = os.replace
 

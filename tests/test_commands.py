@@ -136,7 +136,7 @@ REJECTED = [  # exit status, words of the error, command, values in it
     (1, "Acme has no article", "articles publish slug-1 {}", SLUGS),
     (1, "Acme has no article", "articles unpublish slug-1 {}", SLUGS),
     (1, "Acme has no article", "articles export slug-1 {}", SLUGS),
-    (1, "'nowhere', 'elsewhere'", "articles delete slug-1 {} elsewhere --yes", ["nowhere"]),
+    (1, "'nowhere' or 'elsewhere'", "articles delete slug-1 {} elsewhere --yes", ["nowhere"]),
     (1, "Did you mean 'slug-1'?", "articles edit {}", ["slag-1", "SLUG-1"]),
     (2, "--yes", "{} delete slug-1", ["articles"]),
     (2, "--yes", "{} delete Acme", ["customers"]),
@@ -190,7 +190,7 @@ PUBLISHED = [  # stored fields, TIMEZONE, --at, end of the printed line
 
 @pytest.mark.parametrize(("fields", "zone", "at", "printed"), PUBLISHED)
 def test_publish_prints_when_and_in_which_zone(app, articles, save, monkeypatch, fields, zone, at, printed):
-    """Without --at, it means now unless the article was published before."""
+    """Without --at, the article is published now, unless it was published before."""
     monkeypatch.setitem(app.config, "TIMEZONE", parse_time_zone(zone))
     save(minimal_json(1, **fields))
     with travel("2026-03-01T12:00:00.123999Z", tick=False):

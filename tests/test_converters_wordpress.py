@@ -459,7 +459,7 @@ def test_export_in_another_encoding_is_read(importer, encoding, title):
 
 
 def test_characters_at_chunk_boundaries_survive(tmp_path):
-    """Files are read in 64 KB chunks, which may split a character."""
+    """Files are read in chunks, which may split a character reference."""
     export = wordpress({"title": "TITLE"}).replace("<![CDATA[TITLE]]>", "é\ufffe&#233;&#7;&#x1F600;")
     length = len(export.partition("é\ufffe")[0].encode())
     for end in range((1 << 16) - 12, (1 << 16) + 4):

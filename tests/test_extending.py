@@ -32,7 +32,7 @@ def test_hooks_run_for_hits_misses_and_304s(app, client, save, path):
 
 @pytest.mark.parametrize("megabytes", [0, 1])
 def test_requests_in_an_outer_app_context_see_commits(save, sql, key, database, megabytes):
-    """Flask pushes no context of their own, so the session would outlive each request."""
+    """Flask pushes no context for such a request, so the session would outlive it."""
     save(article_json(1))
     with application(database, CACHE_MB=megabytes) as app, app.app_context():
         client = client_with_key(app, key)

@@ -158,7 +158,7 @@ def test_new_article_gets_a_random_id_and_no_views(save, exported):
 
 
 def test_missing_dates_are_those_of_the_first_import(counts, exported):
-    """`createdAt` and `updatedAt` default to a publication in the past."""
+    """`createdAt` and `updatedAt` default to the time of publication if it is in the past."""
     dates = iso(PAST), None, FUTURE
     articles = [article_json(n, publishedAt=date, createdAt=None, updatedAt=None) for n, date in enumerate(dates)]
     for days, expected in ((0, [3, 0, 0]), (1, [0, 0, 3])):
@@ -263,7 +263,9 @@ def test_slugs_can_be_swapped_and_passed_on(counts, save, client, exported):
 def test_new_id_cannot_take_the_slug_of_another_article(errors, save, exported):
     save(article_json(1))
     (line,) = errors(article_json(2), article_json(3, slug="slug-1"))
-    assert all(part in line for part in ("standard input, line 2, slug 'slug-1': slug: ", "id-0001", "its id or no id"))
+    assert all(
+        part in line for part in ("standard input, line 2, slug 'slug-1': slug: ", "id-0001", "the same id, or none")
+    )
     assert values(exported, "id") == ["id-0001"]
 
 

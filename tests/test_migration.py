@@ -1,4 +1,4 @@
-"""Upgrades of databases of earlier versions, by commands, the service and a restore."""
+"""Upgrades of databases of earlier versions, by commands and by a restore."""
 
 import re
 import sqlite3
@@ -162,7 +162,7 @@ REJECTED = [
 
 @pytest.mark.parametrize(("version", "script", "reason"), REJECTED)
 def test_impossible_upgrade_changes_nothing(older, sql, version, script, reason):
-    """For example of a database from before 1.0.0, or if it would drop a column."""
+    """For example, if the database is from before 1.0.0, or if the upgrade would drop a column."""
     app = older(version, f"{script};")
     before = set(sql(SCHEMA))
     for _ in range(2):

@@ -105,7 +105,7 @@ LAST_VERSION = json.loads(max((PROJECT / "tests/data").glob("openapi-*.json")).r
 
 
 def promises(document, node, where=""):
-    """Yield, as paths, all that generated clients depend on, so neither prose nor limits of fields."""
+    """Yield, as paths, everything that generated clients depend on, which excludes prose and limits of fields."""
     node = resolve(document, node)
     if where.endswith("/parameters") and isinstance(node, list):
         node = {item["name"]: item for item in (resolve(document, item) for item in node)}

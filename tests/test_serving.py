@@ -502,7 +502,7 @@ def test_stop_completes_responses_in_flight(start, large_request, number):
 
 
 def test_stop_completes_requests_not_yet_read(start):
-    """A recently active connection may have sent one already. Each gets its last response."""
+    """A recently active connection may already have sent another request. Each connection gets one last response."""
     server = start()
     with ExitStack() as stack:
         connections = connect_all(stack, server, 20)
@@ -538,7 +538,7 @@ def test_second_signal_stops_immediately(start, large_request):
 
 @pytest.mark.slow
 def test_stop_waits_a_limited_time_for_a_stalled_reader(start, large_request, tmp_path):
-    """With a clock ten times as fast: 0.8 seconds, where an idle connection would be closed after 6."""
+    """With a clock ten times as fast, it waits 0.8 seconds; an idle connection would be closed after 6."""
     server = start(**fast_clock(tmp_path, 10))
     with stalled_reader(server, large_request):
         began = time.monotonic()

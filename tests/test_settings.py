@@ -173,7 +173,7 @@ def test_postgresql_urls_select_psycopg_3(scheme):
 @pytest.mark.sqlite
 @pytest.mark.slow
 def test_every_program_reads_env_file_from_anywhere(database, tmp_path):
-    """Set variables take precedence, even if Flask set them from a `.env` in the working folder."""
+    """Variables that are set take precedence, even if Flask set them from a `.env` in the working folder."""
     copy = copy_project(tmp_path)
 
     def run(command, cwd=tmp_path, **environment):

@@ -304,7 +304,7 @@ def test_unreachable_url_is_reported(errors):
 def test_base_url_of_an_instance_is_enough(run, errors, site):
     site.save(article_json(1))
     base = f"http://{site.server.host}:{site.server.port}"
-    assert "key was rejected" in errors(base, "--key", "wrong")[0]
+    assert "rejected the key" in errors(base, "--key", "wrong")[0]
     assert "Responds with 404" in errors(f"{base}/blog", "--key", site.key)[0]
     for number, path in enumerate(("", "/", "/api/public/v1", "/api/public/v1/articles/", "/api/public/v1/sitemap")):
         result = run(base + path, "--key", site.key)

@@ -114,7 +114,7 @@ def assert_unavailable(service: Service) -> None:
 
 
 def copy_of(database: Path, name: str = "copy.db") -> Path:
-    """Copy a database into one file, with a rollback journal; return its path."""
+    """Copy a database into one file, in rollback journal mode; return its path."""
     copy = database.with_name(name)
     copy.unlink(missing_ok=True)
     run_sql(database, f"VACUUM INTO '{copy}'")
@@ -187,7 +187,7 @@ def test_damaged_database_is_a_503_until_it_is_repaired(service, damage, repair)
 @pytest.mark.slow
 @pytest.mark.parametrize("query", ["?timeout=0.1", ""])
 def test_locked_database_is_a_503_until_the_lock_ends(app, key, start, run, save, database, query):
-    """SQLite's default timeout is 5 seconds."""
+    """The default timeout of Python's sqlite3 is 5 seconds."""
     save(article_json(1))
     copy = copy_of(database)
     service = Service(app, start(DATABASE_URL=database_url(database) + query), database, key)
@@ -237,7 +237,7 @@ def test_wal_survives_replacement_by_an_identical_file(service):
 
 
 def read_until(end: float, service: Service, path: str) -> list[bytes]:
-    """Request a path until `end`; return the bodies, of which a 503's is empty."""
+    """Request a path until `end`; return the bodies, with an empty one for each 503."""
     bodies = []
     while time.monotonic() < end:
         response = get(service.server, f"{path}?take=100", x_api_key=service.key)

@@ -24,7 +24,7 @@ NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
 
 
 class Watch:
-    """Runs `flask articles watch` on a clock that ticks once per poll. Stands for the command's `time`."""
+    """Runs `flask articles watch` on a clock that ticks once per poll. Stands in for the command's `time` module."""
 
     def __init__(self, articles: Callable[..., Result]) -> None:
         self.articles = articles

@@ -91,8 +91,8 @@ def replaces_other_source(incoming: Incoming, stored: Row) -> bool:
 def slug_conflict(incoming: Incoming, holder: Row) -> Mistake:
     """Return the mistake for a slug that another stored article already has."""
     if incoming.has_source_id:
-        hint = "Rename or delete that article (flask articles delete), or import into another --customer."
+        hint = "Edit its slug or delete it (flask articles edit, flask articles delete), or use another --customer."
     else:
-        hint = "Choose another slug or, to replace that article, give this one its id or no id."
+        hint = "Choose another slug. To replace that article instead, give this one the same id, or none."
     reason = f"Already has this slug. {hint}"
     return Mistake(incoming.where, reason, "slug", f"{holder['title']} ({holder['id']})")

@@ -1,4 +1,4 @@
-"""JSON and JSON Lines, which imports read strictly and `export` writes."""
+"""JSON and JSON Lines. Imports read both strictly; `export` writes JSON Lines."""
 
 import codecs
 from itertools import chain

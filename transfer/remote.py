@@ -92,7 +92,7 @@ def _fetch(url: str, key: str | None) -> Any:
     except HTTPError as error:
         error.close()
         if error.code == 401:
-            problem = "The key was rejected" if key else "That instance requires a key"
+            problem = "That instance rejected the key" if key else "That instance requires a key"
             raise SourceError(f"{problem}. Set its key with --key or SOURCE_API_KEY.") from error
         if "Location" in error.headers:
             raise SourceError(f"Redirects to {error.headers['Location']}. Use that URL.") from error

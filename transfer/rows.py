@@ -77,8 +77,8 @@ class RowBuilder:
     def _updated_at(self, row: Row, stored: Row | None) -> datetime:
         """Return when the article was last changed.
 
-        If the content changed, a given time that is not later than the stored one is left over from an export.
-        Otherwise, an earlier time is only used to correct a stored one in the future.
+        If the content changed, a given time that is not later than the stored one is ignored, as left over from an
+        export. If the content did not change, an earlier time is used only to correct a stored one in the future.
         """
         given: datetime | None = row.get("updated_at")
         if not stored:

@@ -38,7 +38,8 @@ def save_articles(
 
     Only one batch is in memory at a time. With `unpublish_missing`, the sources decide what is published: the
     customer's other published articles become drafts, and a draft that arrives with a date but no status is published
-    again. With `skip_invalid`, valid articles are written even if others are not. Their old URLs go to `redirects`.
+    again. With `skip_invalid`, valid articles are written even if others are invalid. The old URLs of written articles
+    go to `redirects`.
 
     Returns the number of articles that are "new", "changed", "unchanged" and "unpublished", and of new ones by state
     ("published", "scheduled", "draft"). Raises ImportFailedError if there are mistakes; the caller must then roll back.
@@ -146,8 +147,8 @@ class ArticleWriter:
         """Reject an article if an earlier one of the import has this id or slug. Return whether it was rejected."""
         for field, value in keys.items():
             if value in self.seen[field]:
-                reason = f"The {field} {value!r} appears twice in this import, also in {self.seen[field][value]}."
-                self.report.reject(Mistake(where, f"{reason} Remove one of the articles, or change its {field}."))
+                reason = f"The article with the {field} {value!r} appears twice, also in {self.seen[field][value]}."
+                self.report.reject(Mistake(where, f"{reason} Remove one, or change its {field}."))
                 return True
         for field, value in keys.items():
             self.seen[field][value] = where

@@ -65,7 +65,7 @@ def paths(database, tmp_path):
 
 
 def unit_args(unit, **environment):
-    """Return arguments for `subprocess.run` that do what systemd would start."""
+    """Return arguments for `subprocess.run` that start what systemd would start."""
     settings = re.findall(r"^(\w+)=(.*)$", unit, re.MULTILINE)
     lines = [value for name, value in settings if name == "Environment"]
     for file in (value for name, value in settings if name == "EnvironmentFile"):

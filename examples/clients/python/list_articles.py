@@ -11,7 +11,8 @@ ZONE_NAME = os.environ.get("SITE_TIMEZONE") or "UTC"
 try:
     ZONE = UTC if ZONE_NAME == "UTC" else ZoneInfo(ZONE_NAME)  # ZoneInfo needs data that Windows lacks
 except (KeyError, OSError, ValueError):
-    sys.exit("SITE_TIMEZONE is invalid. Set it to a time zone, such as Europe/Berlin.")
+    hint = ' If it is one, run "pip install tzdata".' if sys.platform == "win32" else ""
+    sys.exit(f"SITE_TIMEZONE is invalid. Set it to a time zone, such as Europe/Berlin.{hint}")
 
 try:
     for article in read_articles():
