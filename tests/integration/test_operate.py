@@ -136,7 +136,7 @@ def test_nightly_mirror_prints_only_errors(app, site, run, key, paths):
     result = mirror(site.key)
     assert (result.stdout, result.stderr) == ("", "")
     assert run("articles", "list").stdout.count("published\t") == 2
-    assert "Nothing was written." in mirror("wrong").stdout
+    assert "--key or SOURCE_API_KEY" in mirror("wrong").stdout
 
 
 def test_watch_unit_builds_in_the_folder_of_the_site(key, save, database, tmp_path, paths):
@@ -144,7 +144,7 @@ def test_watch_unit_builds_in_the_folder_of_the_site(key, save, database, tmp_pa
     program = 'import { writeFileSync } from "node:fs"; writeFileSync("built", process.env.ARTICLES_KEY);'
     (tmp_path / "make-site.mjs").write_text(program)
     built, unit = tmp_path / "built", UNITS["articles-site.service"]
-    command = blocks(read_page("docs/integrate"), "sh", "**On the machine of the API**")[0].splitlines()[1]
+    command = blocks(read_page("docs/integrate"), "sh", "**On the machine that runs the API**")[0].splitlines()[1]
     assert f"ExecStart={command.replace(' --app /opt/articles/app.py', '')}\n" in unit
     with subprocess.Popen(**unit_args(local(unit, paths), DATABASE_URL=database_url(database))) as watch:
         wait_for(lambda: built.exists() and built.read_text() == "demo-key", lambda: "not built", 30)
@@ -267,4 +267,4 @@ def test_write_on_a_standby_is_a_one_line_error(database):
         standby.wait_for_replay(primary)
         rejected = subprocess.run(**subprocess_args(database, *command, DATABASE_URL=standby.url("articles")))
     assert (rejected.returncode, rejected.stderr.count("\n")) == (1, 1)
-    assert "set DATABASE_URL to the server that this standby follows" in rejected.stderr
+    assert "Set DATABASE_URL to the primary." in rejected.stderr
