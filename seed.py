@@ -162,7 +162,7 @@ def write_demo(count: int, key: str | None, site: str) -> tuple[str | None, bool
 )
 @click.option("--remove", is_flag=True, help="Delete the customer Demo with its articles and keys.")
 def main(articles: int, key: str | None, remove: bool) -> None:
-    """Create the customer Demo with articles, drafts and a scheduled article. Running it again changes nothing."""
+    """Create the customer Demo with articles, drafts and a scheduled article, or restore them."""
     app = create_app()
     site = base_url(app.config["HOST"], app.config["PORT"] or 8000)  # 0 is a different port each time
     with app.app_context(), report_errors():

@@ -26,7 +26,7 @@ ROUNDS = 21
 
 
 def measure(count: int, core: int) -> tuple[list[float], float]:
-    """Return the seconds of each of MEASURED with `count` articles, and the import's peak memory in megabytes."""
+    """Return how long each of MEASURED takes with `count` articles, in seconds, and the import's memory in MB."""
     with TemporaryDirectory() as folder:
         source, database = Path(folder, "articles.jsonl"), Path(folder, "articles.db")
         write_json_lines(source, map(article_json, range(count)))
@@ -55,7 +55,7 @@ def measure_import(url: str, source: Path) -> tuple[float, float]:
 
 
 def measure_request(request: Request, prepare: Callable[[], object]) -> float:
-    """Return the median seconds of the request. `prepare` is called before each round."""
+    """Return the request's median time in seconds. `prepare` is called before each round."""
     seconds = []
     with closing(request.connect()) as connection:
         for _ in range(ROUNDS):

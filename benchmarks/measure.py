@@ -69,7 +69,7 @@ class Table:
         click.echo(f"\n{'':43}{'requests/s':>10}  ratio of the first row to this one: median (min to max)")
 
     def compare(self, title: str, contestants: Mapping[str, Request]) -> None:
-        """Measure the contestants in turns. Print their median rates, and the ratios of the first one to the others.
+        """Measure the contestants in turn. Print their median rates, and the ratios of the first one to the others.
 
         Each ratio compares two rates from the same round.
         """

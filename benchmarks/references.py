@@ -2,7 +2,7 @@
 
     PORT=8001 python -m benchmarks.references flask|straightforward FOLDER
 
-`flask` returns, from a bare view, the content of the file in FOLDER that is named like the path. `straightforward`
+`flask` returns, from a bare view, the content of the file in FOLDER with the name of the path. `straightforward`
 serves the articles from the database in FOLDER the way the libraries' tutorials teach it: ORM entities, a count query,
 marshmallow's own fields, `dump(many=True)`, `jsonify`, and a query for the key of every request.
 """

@@ -7,7 +7,7 @@ The database is a SQLite file behind a symbolic link, which is corrupted, restor
 
 Every response is checked against what the database contained while the request was in flight (`benchmarks.changes`).
 Errors are only allowed while the database was broken. At the end, the integrity of the database is checked, and the
-memory of the service is compared with that after a fifth of the time.
+memory of the service is compared with that one fifth of the way through the run.
 """
 
 import random
@@ -29,7 +29,7 @@ from benchmarks.servers import Server, run_server
 READERS = 6
 HOSTILE_CONNECTIONS = 200  # open at the same time
 MAX_LATENCY_SECONDS = 5
-MAX_GROWTH = 1.3  # ratio of the memory at the end to that after a fifth of the time
+MAX_GROWTH = 1.3  # ratio of the memory at the end to that one fifth of the way through the run
 PATHS = (
     f"{API}/articles?take=100",
     f"{API}/articles/preview?take=100&orderBy=title&order=asc",
@@ -80,7 +80,7 @@ class Soak:
             self.latencies.append(latency)
 
     def send_hostile_traffic(self, rng: random.Random) -> None:
-        """Send malformed, incomplete or many pipelined requests without reading the responses."""
+        """Send malformed or incomplete requests, or many pipelined ones, without reading the responses."""
         # sockets that drop out of the deque are closed by garbage collection
         connections: deque[socket.socket] = deque(maxlen=HOSTILE_CONNECTIONS)
         while not self.is_over.is_set():

@@ -78,8 +78,8 @@ def check_customer_name(name: str, renamed: Customer | None = None) -> None:
     """Raise click.ClickException if a customer other than `renamed` has this name, ignoring case and whitespace."""
     for customer in db.session.scalars(select(Customer)):
         if customer is not renamed and _without_case_and_spaces(customer.name) == _without_case_and_spaces(name):
-            reason = f"{name!r} differs from the existing customer {customer.name!r} only in case or spaces"
-            raise click.ClickException(f"{reason}. Use the existing customer, or choose another name.")
+            reason = f"There is already a customer {customer.name!r}; names must differ in more than case or spaces"
+            raise click.ClickException(f"{reason}. Use that customer, or choose another name.")
 
 
 def _without_case_and_spaces(name: str) -> str:

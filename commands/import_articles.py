@@ -76,7 +76,7 @@ def import_articles(
 
     SOURCE is a WordPress export (.xml), a Ghost export (.json), a folder or a file of Markdown or HTML with front
     matter (.md, .html), a CSV file (.csv), a .json file (an article, an array of articles, or an object with such an
-    array in "data"), a .jsonl file (JSON Lines), - for JSON Lines on standard input, or the URL of another instance.
+    array in "data"), a .jsonl file (JSON Lines), "-" for JSON Lines on standard input, or the URL of another instance.
     """
     from converters.records import SourceOptions
     from transfer.report import ImportReport

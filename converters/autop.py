@@ -38,7 +38,7 @@ LINE_END = re.compile(rf"(?:({BREAK})|(?<!{SPACE})){SPACE}*\n")
 BREAK_AFTER_BLOCK = re.compile(f"({BLOCK}){SPACE}*{BREAK}")
 BREAK_BEFORE_BLOCK = re.compile(f"{BREAK}(?={SPACE}*</?(?:d[dlt]|div|li|ol|p|td|th|ul)[^<>]*>)")
 PARAM, SOURCE = "</?(?:param|embed)[^<>]*>", "<(?:source|track)[^<>]*>"
-# Strip whitespace before the first and after the second. Skip both if the third does not occur.
+# (before, after, condition): strip whitespace before `before` and after `after`, but only if `condition` occurs.
 INNER_TAGS = [
     ("<option", "</option>", "<option|</option"),
     (f"</object>|{PARAM}", f"<object[^<>]*>|{PARAM}", "<object"),

@@ -102,7 +102,7 @@ def is_nonexistent(instant: datetime, local: datetime, zone: tzinfo) -> bool:
 def _start_of_day(midnight: datetime, zone: tzinfo) -> datetime:
     """Return when a day begins in the zone or in UTC, whichever is later.
 
-    Both then have the same date, and sites show the day of `publishedAt` in UTC.
+    At that moment, both have the same date, which matters because sites show the day of `publishedAt` in UTC.
     """
     return max(midnight.replace(tzinfo=zone), midnight.replace(tzinfo=UTC))
 

@@ -32,7 +32,7 @@ class NoFrontMatterError(SourceError):
 
     def __init__(self, kind: str) -> None:
         """`kind` says what the file has instead, for the report."""
-        super().__init__(f"{BOUNDARIES} It has {kind}. Put the fields there.")
+        super().__init__(f"{BOUNDARIES} This one has {kind}. Write the fields in YAML between two such lines.")
         self.kind = kind
 
 

@@ -112,7 +112,7 @@ Converted = Iterable[SourceArticle | IgnoredItem | Mistake]
 
 
 def number_articles(source: str, records: Iterable[Any]) -> Iterable[SourceArticle]:
-    """Return the articles of JSON records, which reports locate by their position."""
+    """Return the articles of JSON records, which are located by position in reports."""
     return (
         SourceArticle(f"{source}, article {number}", record, matches_slug=False)
         for number, record in enumerate(records, start=1)

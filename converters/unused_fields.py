@@ -35,7 +35,7 @@ class UnusedFields:
     def take_field(self, field: str) -> None:
         """Give the article one of the import schema's fields, if the source has it by any name."""
         for alias, name in FIELD_BY_ALIAS.items():
-            # The other slug aliases hold URLs; they only serve error hints.
+            # The other slug aliases hold URLs. They are only used for hints in error messages.
             if name == field and alias in self.values and (field != "slug" or alias == "slug"):
                 self.article.names[field], self.article.fields[field] = self.pop_alias(alias)
                 return

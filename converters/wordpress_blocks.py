@@ -20,7 +20,7 @@ MAX_DEPTH = 10  # of patterns in patterns
 DELIMITER = re.compile(r"<!--\s+(/?)wp:([\w/-]+)(\s(?:[^<]|<(?!!--))*?)(?:(/)-->|-->\n?)")
 SUBSCRIBER_VIEW = "premium-content/subscriber-view"
 PAYWALL = "jetpack/paywall"
-EXPORT_ALL = "Export All content, and import all files in one command."
+EXPORT_ALL = 'Export "All content" from WordPress, and import all files in one command.'
 
 
 @dataclass
@@ -77,7 +77,7 @@ class Content:
         """Return `html`, which counts towards the limit. Raises SourceError if that is exceeded."""
         self.inserted += len(html)
         if self.inserted > MAX_LENGTH:
-            raise SourceError("Its synced patterns contain each other too often. Simplify them, and export again.")
+            raise SourceError("Its synced patterns and footnotes are too long. Simplify them, and export again.")
         return html
 
     def _note_missing(self, kind: str, detail: str = "", advice: str = "") -> str:
@@ -89,7 +89,8 @@ class Content:
         id = str(attributes.get("ref")) if isinstance(attributes, dict) else ""
         pattern = self.patterns.get(id)
         if id in outer or len(outer) >= MAX_DEPTH:
-            return self._note_missing("Synced patterns that are missing because they contain each other too deeply")
+            reason = f"they contain themselves, or are nested more than {MAX_DEPTH} deep"
+            return self._note_missing(f"Synced patterns that are missing because {reason}")
         if not pattern:
             return self._note_missing("Synced patterns that the export lacks", advice=EXPORT_ALL)
         if not pattern.is_public:

@@ -13,8 +13,8 @@ from converters.wordpress_shortcodes import VISIBLE_SHORTCODES, find_shortcodes,
 MORE = re.compile(r"<!--(?:more[^<>]*|nextpage)-->\n?")
 PRE = re.compile(r"<pre(?=[\s/>]).*?(?:</pre|\Z)", re.DOTALL | re.IGNORECASE)
 # In a possessive repetition, Python before 3.11.5 keeps what a failed alternative has matched
-# (https://github.com/python/cpython/issues/106052). Instead, a tag ends before the next "<" and text before the next
-# caption, which keeps the time linear.
+# (https://github.com/python/cpython/issues/106052). To keep the time linear without one, a tag ends before the next "<"
+# and text before the next caption.
 ATTRIBUTES = r"""\s(?:[^<>"']|"[^<"]*"|'[^<']*')*>"""
 # A caption's attributes, its picture, and its text, which older versions store as an attribute
 CAPTION = re.compile(

@@ -112,12 +112,21 @@ def _checked_copy(source: str, target: Path) -> Iterator[tuple[str, list[str]]]:
     with temporary_folder as temporary:
         copy = Path(temporary, "copy.db")
         copy.touch(0o600)  # SQLite would create a world-readable file
-        with closing(connect_existing(source, read_only=True, isolation_level=None)) as connection:
-            if finding := _integrity_error(connection):
-                reason = f"{source} is corrupt or not a SQLite database ({finding})."
-                raise StorageError(f"{reason} Restore an earlier backup.")
-            connection.execute("VACUUM INTO ?", [copy.as_uri()])  # a URI works even if the path is not valid UTF-8
+        try:
+            _copy(source, copy)
+        except sqlite3.Error as error:
+            reason = f"{source} cannot be copied to the folder {folder} ({error})."
+            raise StorageError(f"{reason} Check whether it is readable, and the disk full.") from error
         yield str(copy), _upgrade(str(copy), source)
+
+
+def _copy(source: str, copy: Path) -> None:
+    """Copy a database into the empty file `copy`. Raises StorageError if it is corrupt, or sqlite3.Error."""
+    with closing(connect_existing(source, read_only=True, isolation_level=None)) as connection:
+        if finding := _integrity_error(connection):
+            reason = f"{source} is corrupt or not a SQLite database ({finding})."
+            raise StorageError(f"{reason} Restore an earlier backup.")
+        connection.execute("VACUUM INTO ?", [copy.as_uri()])  # a URI works even if the path is not valid UTF-8
 
 
 def _upgrade(copy: str, source: str) -> list[str]:

@@ -72,7 +72,7 @@ def migrate(connection: Connection, name: str) -> list[str]:
         line = f"Upgraded the tables in {name} from version {version} to {TABLES_VERSION}."
     else:
         db.metadata.create_all(connection)
-        line = f"Created the tables in {name}, which was empty. If you expected articles in it, restore a backup."
+        line = f"Created the tables in {name}, which had none. If you expected articles in it, restore a backup."
     connection.execute(insert(TablesVersion).values(number=TABLES_VERSION))
     return [line]
 

@@ -250,7 +250,7 @@ def seconds_of(request, path):
 def test_pipelining_stalled_clients_delay_no_one(site, new_log, large_request):
     """There are more clients than threads, and each requests far more than the service buffers for it.
 
-    On a busy machine a new client may wait as long as this many small requests take. Copying the response for each
+    On a busy machine a new client may wait as long as a small request per client takes. Copying the response for each
     connection would take ten times as long.
     """
     clients = 40

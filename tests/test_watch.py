@@ -39,7 +39,7 @@ class Watch:
         takes: int = 0,
         statuses: Any = (),
     ) -> str:
-        """Watch with events by second; return what is printed. COMMAND's first runs end with `statuses`."""
+        """Watch, calling each event at its second; return what is printed. COMMAND exits with `statuses` first."""
         self.events, self.until, self.takes, self.statuses = events, until, takes, iter(statuses)
         with travel(NOW, tick=False) as self.clock:
             result = self.articles("watch", *options, "--", "true")

@@ -34,6 +34,6 @@ def export_articles(customer: Customer, slugs: Collection[str] = (), *, all_fiel
 
 
 def _derivable(article: dict[str, Any]) -> set[str]:
-    """Return the columns of an article that an import would derive to the same values."""
+    """Return the columns of an article for which an import would derive the same values."""
     derived = fill_derived_fields({"title": article["title"], "content_html": article["content_html"]})
     return {name for name in ("read_time", "meta_title", "meta_desc") if derived[name] == article[name]}

@@ -33,7 +33,7 @@ class Redirects:
 
 @contextmanager
 def create_redirects(target: Path) -> Iterator[Redirects]:
-    """Yield redirects to save as the new file `target`. If the block then fails, it is removed. Raises OSError."""
+    """Yield redirects to save as the new file `target`. The file is removed if the block then fails. Raises OSError."""
     with _naming(target):
         folder = TemporaryDirectory(".tmp", f".{target.name}-", target.resolve().parent, ignore_cleanup_errors=True)
     with folder as temporary, open(Path(temporary, target.name), "x", encoding="utf-8", newline="") as file:

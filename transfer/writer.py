@@ -147,8 +147,8 @@ class ArticleWriter:
         """Reject an article if an earlier one of the import has this id or slug. Return whether it was rejected."""
         for field, value in keys.items():
             if value in self.seen[field]:
-                reason = f"The article with the {field} {value!r} appears twice, also in {self.seen[field][value]}."
-                self.report.reject(Mistake(where, f"{reason} Remove one, or change its {field}."))
+                reason = f"The {field} {value!r} belongs to an earlier article, {self.seen[field][value]}."
+                self.report.reject(Mistake(where, f"{reason} Remove one of the two, or change its {field}."))
                 return True
         for field, value in keys.items():
             self.seen[field][value] = where
@@ -226,7 +226,7 @@ class ArticleWriter:
             self.report.reject(conflict)
 
     def unpublish_missing(self) -> None:
-        """Turn the customer's published articles that the sources lack into drafts.
+        """Turn the customer's published articles into drafts if the sources lack them.
 
         Sources without any article are a mistake, probably a failed export.
         """

@@ -52,7 +52,7 @@ function download($url) {
     $stream = @fopen($url, "r", false, stream_context_create(["http" => $http]));
     if (!$stream) {
         $reason = preg_replace('/^.*: /s', "", error_get_last()["message"]);
-        throw new RuntimeException("$url: $reason. Start the service, or set ARTICLES_URL to " . API_MEANING . ".");
+        throw new RuntimeException("$url: " . rtrim($reason, " .!") . ". Start the service, or set ARTICLES_URL to " . API_MEANING . ".");
     }
     $statuses = preg_grep('~^HTTP/~', stream_get_meta_data($stream)["wrapper_data"]); // one for each redirect
     return [end($statuses), stream_get_contents($stream)];
