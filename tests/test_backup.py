@@ -2,8 +2,11 @@
 
 import os
 import random
+import resource
 import signal
+import subprocess
 import time
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -21,6 +24,7 @@ from helpers import (
     remove,
     run_command,
     run_sql,
+    subprocess_args,
     truncate,
 )
 
@@ -226,3 +230,14 @@ def test_new_files_are_only_readable_by_their_owner(database, tmp_path):
     assert (restored.exit_code, f"Created the database {database}." in restored.stderr) == (0, True)
     assert {file.stat().st_mode & 0o777 for file in tmp_path.glob("*.db*")} == {0o600}
     assert client_with_key(app, key).get(LISTS[0]).status_code == 200
+
+
+def test_failed_copy_names_the_database_and_the_folder(save, database, tmp_path):
+    save(*map(article_json, range(300)))
+    target = tmp_path / "elsewhere"
+    target.mkdir()
+    limit_file_size = partial(resource.setrlimit, resource.RLIMIT_FSIZE, (100_000, 100_000))  # like a full disk
+    command = subprocess_args(database, "-m", "flask", "database", "backup", str(target / "new.db"))
+    finished = subprocess.run(**command, preexec_fn=limit_file_size)
+    assert (finished.returncode, finished.stderr.count("\n"), [*target.iterdir()]) == (1, 1, [])
+    assert f"{database} cannot be copied to the folder {target}" in finished.stderr
