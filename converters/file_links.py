@@ -47,7 +47,7 @@ class FileLinks:
         page = self.path.parent if is_index else self.path.with_suffix("")
         file = os.path.abspath(page / unquote(target))
         if not any(self._slug_at(Path(f"{file}{end}{suffix}")) for suffix in SUFFIXES for end in ("", "/index")):
-            self.notes.append(Note(GUESSED, url[:80]))
+            self.notes.append(Note(GUESSED, url[:80], advice="Check them."))
         return urljoin(self.page, url) if target.startswith("../") else url
 
     def _find_slug(self, target: str) -> str | None:

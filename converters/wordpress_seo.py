@@ -16,7 +16,10 @@ PRIMARY_CATEGORIES = "_yoast_wpseo_primary_category", "rank_math_primary_categor
 PLACEHOLDER = re.compile(r"%%([\w-]+)%%|%([a-z_]+)(?:\([^)%]*\))?%")
 # values that stand for a default
 UNSET = {"", "0", "-", "default", "none", "off", "no", "null", "[]", "{}", "a:0:{}"}
-DEFAULTS = {"_yoast_wpseo_meta-robots-noindex": "2", "rank_math_robots": 'a:1:{i:0;s:5:"index";}'}
+DEFAULTS = {
+    "_yoast_wpseo_meta-robots-noindex": re.compile("2"),
+    "rank_math_robots": re.compile(r'a:\d:{(?:i:\d;s:\d:"(?:index|follow)";)*}'),
+}
 # scores, counts and caches of the plugins
 UNREPORTED = re.compile(
     r"linkdex|estimated-reading-time-minutes|wordproof_timestamp|internal_links_processed|og_content_image|"
@@ -51,6 +54,6 @@ def _fill_placeholders(text: str, words: dict[str, str]) -> str:
 def unused_settings(meta: dict[str, str]) -> Iterator[str]:
     """Yield the keys of a post's SEO settings, except defaults and the plugins' own data."""
     for key, value in meta.items():
-        is_default = value.strip().lower() in UNSET or DEFAULTS.get(key) == value
+        is_default = value.strip().lower() in UNSET or (key in DEFAULTS and DEFAULTS[key].fullmatch(value))
         if key.startswith(PREFIXES) and not is_default and not UNREPORTED.search(key):
             yield key

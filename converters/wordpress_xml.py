@@ -90,7 +90,7 @@ def _legal_text(file: TextIOWrapper) -> Iterator[str]:
     text = _remove_declaration(file.read(CHUNK))
     while text:
         chunk = file.read(CHUNK)
-        reference = text.rfind("&", -LONGEST_REFERENCE) if chunk else -1
+        reference = max(text.rfind(start, -LONGEST_REFERENCE) for start in "&\udced") if chunk else -1
         end = len(text) if reference < 0 else reference  # references must not be cut
         yield REFERENCE.sub(_legal_reference, FORBIDDEN.sub("", text[:end]))
         text = text[end:] + chunk
