@@ -15,6 +15,7 @@ import socket
 from collections import Counter, deque
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import ExitStack, closing, suppress
+from http.client import HTTPConnection, RemoteDisconnected
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from threading import Event
@@ -58,7 +59,7 @@ class Soak:
                 headers = {"If-None-Match": cached[path].headers["ETag"]} if is_conditional else {}
                 request = Request(self.service, path, {"x-api-key": key, **headers})
                 began = monotonic()
-                response = request.send(connection)
+                response = self.send(request, connection)
                 latency = monotonic() - began
                 self.events.append(f"responses {response.status}")
                 if response.status == 200:
@@ -66,6 +67,14 @@ class Soak:
                 elif response.status == 304:
                     response = cached[path]
                 self.check_response(request, response, latency, first)
+
+    def send(self, request: Request, connection: HTTPConnection) -> Response:
+        """Send a request, again if the service had closed the idle connection, as it may (RFC 9112, 9.5)."""
+        try:
+            return request.send(connection)
+        except RemoteDisconnected:
+            self.events.append("reconnections")
+            return request.send(connection)
 
     def check_response(self, request: Request, response: Response, latency: float, first: int) -> None:
         """Check a response against all expectations since `first`, which applied while the request was in flight."""
