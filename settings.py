@@ -17,7 +17,7 @@ from marshmallow import EXCLUDE, Schema, ValidationError, fields
 from fields import WholeNumber, one_of, parse_time_zone, validate_http_url
 
 NAME = "Article Delivery API"
-__version__ = "1.2.1"
+__version__ = "1.3.0"
 
 FOLDER = Path(__file__).resolve().parent
 ENV_FILE = FOLDER / ".env"
