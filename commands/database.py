@@ -1,13 +1,12 @@
 """`flask database`: back up and restore the database."""
 
-import sys
 from pathlib import Path
 
 import click
 
 from commands.errors import Interrupted
 from commands.groups import database
-from commands.terminal import confirm, echo
+from commands.terminal import confirm, echo, is_watched
 from commands.transactions import report_wait
 
 
@@ -20,7 +19,7 @@ def backup(file: Path) -> None:
     """
     from storage.backup import back_up
 
-    if sys.stderr and sys.stderr.isatty():
+    if is_watched():
         echo("Checking and copying the database…", err=True)
     for line in back_up(file):
         echo(line, err=True)
