@@ -76,7 +76,7 @@ def main() -> None:
         address, port, *_ = listener.getsockname()
         print_start_message(server.base_url(settings["HOST"], port))
         warn_about_demo_key(address)
-        release_connection()  # opened outside a request, so writable: requests must not reuse it
+        release_connection()
     # Makes SQLite create its -shm file now, so that reads keep working if the disk fills up later.
     app.extensions["change_detector"].version()
     server.serve(AccessLog(app), listener, settings["THREADS"], allow_origins=bool(settings["CORS_ORIGINS"]))

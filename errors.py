@@ -11,6 +11,8 @@ from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 from werkzeug.exceptions import HTTPException, Unauthorized
 from werkzeug.http import HTTP_STATUS_CODES
 
+from storage import StorageError
+
 # against content sniffing, script execution and framing:
 # https://cheatsheetseries.owasp.org/cheatsheets/REST_Security_Cheat_Sheet.html#security-headers
 SECURITY_HEADERS = [
@@ -45,6 +47,7 @@ def init_app(app: Flask) -> None:
     app.register_error_handler(ValidationError, _from_validation_error)
     app.register_error_handler(DBAPIError, _from_database_error)
     app.register_error_handler(PoolTimeoutError, _from_database_error)
+    app.register_error_handler(StorageError, _from_database_error)
     app.after_request(add_security_headers)
 
 
@@ -93,8 +96,8 @@ def _from_validation_error(error: ValidationError) -> Response:
     return _problem(Response(status=400), detail, code="invalid_parameters", errors=errors)
 
 
-def _from_database_error(error: DBAPIError | PoolTimeoutError) -> Response:
+def _from_database_error(error: DBAPIError | PoolTimeoutError | StorageError) -> Response:
     # the query string may contain a password too
     database = current_app.extensions["sqlalchemy"].engine.url.set(query={}).render_as_string(hide_password=True)
-    current_app.logger.error("The database %s cannot be read: %s", database, getattr(error, "orig", repr(error)))
+    current_app.logger.error("The database %s cannot be read: %s", database, getattr(error, "orig", error))
     return _problem(Response(status=503, headers={"Retry-After": "5"}))

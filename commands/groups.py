@@ -24,6 +24,7 @@ class CommandGroup(AppGroup):
         for stream in (sys.stdout, sys.stderr):
             if isinstance(stream, TextIOWrapper):
                 stream.reconfigure(errors="replace")  # not every terminal can print every title
+        # AppGroup pushes a context only around each command, and errors are reported in the context of the application.
         with ctx.ensure_object(ScriptInfo).load_app().app_context(), report_errors():
             try:
                 return super().invoke(ctx)

@@ -5,7 +5,7 @@ import shutil
 import sqlite3
 import time
 from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager, suppress
+from contextlib import closing, contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -15,17 +15,25 @@ from sqlalchemy.pool import NullPool
 
 from models import db
 from storage import StorageError
-from storage.engine import WAIT_REPORT_SECONDS, WRITE_LOCK_TIMEOUT_SECONDS, add_listeners, write_options
+from storage.connections import connect
+from storage.engine import (
+    WAIT_REPORT_SECONDS,
+    WRITE_LOCK_TIMEOUT_SECONDS,
+    add_listeners,
+    release_connection,
+    write_options,
+)
 from storage.files import EXISTS, move_to_new_file
-from storage.sqlite import checkpoint, connect_existing, copy_owner, require_file, set_wal_mode, sqlite_path
+from storage.sqlite import checkpoint, copy_owner, require_file, set_wal_mode, sqlite_path
 from storage.tables import has_tables, migrate, refuse_foreign_tables
 
 
 def back_up(target: Path) -> list[str]:
     """Write a consistent copy of the database to the new file `target`, which appears only once it is complete.
 
-    Returns messages about an upgrade of the copy. Raises StorageError if the file exists, or if the database is corrupt
-    and the backup could therefore not be restored. Raises OSError if the file cannot be written.
+    Returns messages about an upgrade of the copy. Raises StorageError if the file exists, if its folder is not
+    writable, or if the database is corrupt and the backup could therefore not be restored. Raises OSError if the file
+    cannot be written.
     """
     if os.path.lexists(target):
         raise StorageError(EXISTS.format(target))
@@ -45,15 +53,15 @@ def restore(backup: Path, on_wait: Callable[[], None]) -> list[str]:
     """Restore a backup atomically while the service runs. The next request sees the restored data.
 
     The backup is copied, checked and upgraded next to the database, and the copy is then written into the database in
-    one transaction. If the database is missing or corrupt, the copy is moved to its path instead, and a corrupt file is
-    renamed. If the process is killed, the database has either its old or its new content.
+    one transaction. If the database is missing, empty or corrupt, the copy is moved to its path instead, and a corrupt
+    file is renamed. If the process is killed, the database has either its old or its new content.
 
     Calls `on_wait` if another program keeps the database locked for two seconds. Returns messages about files that were
     created or renamed, and about an upgrade. Raises StorageError if the backup is not a complete, intact database of
-    this service, comes from a newer version, or is the database itself; if the database belongs to another program; or
-    if another program keeps it locked for a minute. Raises OSError if the folder is not writable.
+    this service, comes from a newer version, or is the database itself; if the database belongs to another program; if
+    another program keeps it locked for a minute; or if its folder is not writable.
     """
-    path = os.path.realpath(_database_path())
+    path = _database_path()
     if os.path.exists(path) and os.path.samefile(backup, path):
         raise StorageError(f"{backup} is the database itself. Name a backup file.")
     is_intact = _is_intact(path)
@@ -63,10 +71,11 @@ def restore(backup: Path, on_wait: Callable[[], None]) -> list[str]:
     with _checked_copy(str(backup), Path(path)) as (copy, lines):
         if is_intact:
             _overwrite(copy, path, on_wait)
+            set_wal_mode(path)
+            checkpoint(path)
         else:
-            lines += _replace(copy, path)
-    set_wal_mode(path)
-    checkpoint(path)
+            release_connection()
+            lines += _replace(copy, os.path.realpath(path))
     return lines
 
 
@@ -78,10 +87,10 @@ def _database_path() -> str:
 
 
 def _is_intact(path: str) -> bool:
-    """Return whether a SQLite file exists and passes SQLite's integrity check."""
-    if not os.path.exists(path):
+    """Return whether a SQLite file exists, is not empty, and passes SQLite's integrity check."""
+    if not os.path.exists(path) or not os.path.getsize(path):
         return False
-    with closing(connect_existing(path, read_only=True)) as connection:
+    with closing(connect(path, read_only=True)) as connection:
         return not _integrity_error(connection)
 
 
@@ -116,13 +125,13 @@ def _checked_copy(source: str, target: Path) -> Iterator[tuple[str, list[str]]]:
             _copy(source, copy)
         except sqlite3.Error as error:
             reason = f"{source} cannot be copied to the folder {folder} ({error})."
-            raise StorageError(f"{reason} Check whether it is readable, and the disk full.") from error
+            raise StorageError(f"{reason} Check that the file is readable and that the disk has room.") from error
         yield str(copy), _upgrade(str(copy), source)
 
 
 def _copy(source: str, copy: Path) -> None:
     """Copy a database into the empty file `copy`. Raises StorageError if it is corrupt, or sqlite3.Error."""
-    with closing(connect_existing(source, read_only=True, isolation_level=None)) as connection:
+    with closing(connect(source, read_only=True, isolation_level=None)) as connection:
         if finding := _integrity_error(connection):
             reason = f"{source} is corrupt or not a SQLite database ({finding})."
             raise StorageError(f"{reason} Restore an earlier backup.")
@@ -156,30 +165,42 @@ def _overwrite(copy: str, path: str, on_wait: Callable[[], None]) -> None:
                 waits = True
                 on_wait()
 
-    writer = connect_existing(path, read_only=False, timeout=0.1)
-    with closing(sqlite3.connect(copy)) as reader, closing(writer):
+    writer = connect(path, read_only=False, timeout=0.1)
+    with closing(sqlite3.connect(copy, isolation_level=None)) as reader, closing(writer):
+        # SQLite cannot change the page size of a database in WAL mode.
+        reader.execute(f"PRAGMA page_size = {_page_size(writer)}")
+        reader.execute("VACUUM")
         reader.backup(writer, pages=1000, progress=wait)
 
 
+def _page_size(connection: sqlite3.Connection) -> int:
+    return int(connection.execute("PRAGMA page_size").fetchone()[0])
+
+
 def _replace(copy: str, path: str) -> list[str]:
-    """Replace a missing or corrupt database file with the copy. Returns messages about it."""
+    """Move the copy to the path of a missing, empty or corrupt database. Returns messages about it.
+
+    The old file is renamed first: as long as it is at its path, requests that open it create a new `-wal` and `-shm`,
+    which SQLite would apply to the copy.
+    """
     set_wal_mode(copy)  # also syncs the copy to disk
     exists = os.path.exists(path)
     copy_owner(path if exists else os.path.dirname(path), copy)
     if exists:
         shutil.copymode(path, copy)
     moved_to = f"{path}.damaged-{datetime.now(UTC):%Y%m%dT%H%M%S%f}"
-    _set_aside(path, moved_to)
-    os.replace(copy, path)
-    return [f"Kept the corrupt database as {moved_to}." if exists else f"Created the database {path}."]
-
-
-def _set_aside(path: str, moved_to: str) -> None:
-    """Rename a database's files, WAL or journal first, since SQLite would apply these to the new database."""
+    kept = [name for suffix in ("", "-wal", "-journal") if (name := _set_aside(path + suffix, moved_to + suffix))]
     Path(f"{path}-shm").unlink(missing_ok=True)  # index of the WAL; SQLite rebuilds it
-    for suffix in ("-wal", "-journal", ""):
-        with suppress(FileNotFoundError):
-            if os.path.getsize(path + suffix):
-                os.rename(path + suffix, moved_to + suffix)
-            else:
-                os.remove(path + suffix)
+    os.replace(copy, path)
+    return [f"Kept the corrupt database as {', '.join(kept)}." if kept else f"Created the database {path}."]
+
+
+def _set_aside(path: str, moved_to: str) -> str:
+    """Rename a file and return its new name. Removes an empty file, and returns "" if nothing is kept."""
+    if not os.path.exists(path):
+        return ""
+    if not os.path.getsize(path):
+        os.remove(path)
+        return ""
+    os.rename(path, moved_to)
+    return moved_to

@@ -25,7 +25,7 @@ class ChangeDetector(Protocol):
         """Close the detector's connection and the engine's idle ones. The next call to `version` reconnects."""
 
 
-def attach_change_detector(engine: Engine) -> ChangeDetector:
+def create_change_detector(engine: Engine) -> ChangeDetector:
     """Create the change detector for an engine."""
     if path := sqlite_path(engine.url):
         return SQLiteChangeDetector(engine, path)

@@ -9,7 +9,7 @@ from sqlalchemy.exc import ArgumentError
 
 from models import db
 from settings import SettingsError
-from storage.changes import attach_change_detector
+from storage.changes import create_change_detector
 from storage.engine import add_listeners, end_transaction, engine_options
 
 DRIVERS = {"sqlite", "sqlite+pysqlite", "postgresql", "postgresql+psycopg"}
@@ -21,7 +21,7 @@ def init_app(app: Flask) -> None:
     _create_engine(app)
     with app.app_context():
         add_listeners(db.engine)
-        app.extensions["change_detector"] = attach_change_detector(db.engine)
+        app.extensions["change_detector"] = create_change_detector(db.engine)
     # Flask-SQLAlchemy's teardown raises if the connection has been lost. Ours is registered later, so it runs first.
     app.teardown_appcontext(end_transaction)
 

@@ -12,7 +12,15 @@ from sqlalchemy.engine import URL
 from sqlalchemy.exc import DBAPIError, OperationalError
 
 from models import db
-from storage.sqlite import checkpoint, connect_existing, sqlite_path
+from storage.connections import (
+    SQLiteConnection,
+    connect,
+    connect_for_request,
+    give_back,
+    require_current_file,
+    take,
+)
+from storage.sqlite import checkpoint, sqlite_path
 
 WRITE_LOCK_TIMEOUT_SECONDS = 60  # importing 10,000 articles takes about 20
 WAIT_REPORT_SECONDS = 2
@@ -29,6 +37,8 @@ def add_listeners(engine: Engine) -> None:
     """Register listeners for this engine only, so that other engines in the process are unaffected."""
     if engine.dialect.name == "sqlite":
         event.listen(engine, "do_connect", _connect_sqlite)
+        event.listen(engine, "checkout", _take_connection)
+        event.listen(engine, "checkin", _give_back_connection)
         event.listen(engine, "begin", _begin_sqlite)
     else:
         event.listen(engine, "begin", _begin_postgresql)
@@ -57,27 +67,43 @@ def postgresql_connect_args(url: URL) -> dict[str, Any]:
     return connect_args | {"client_encoding": "utf8", "prepare_threshold": None}
 
 
-def _connect_sqlite(_dialect: Any, _record: Any, arguments: list[str], options: dict[str, Any]) -> Any:
-    """Open an existing SQLite file. In a request, the connection is read-only, so views cannot write.
+def _connect_sqlite(_dialect: Any, _record: Any, arguments: list[str], options: dict[str, Any]) -> SQLiteConnection:
+    """Open a SQLite file: read-only in a request, writable in a command."""
+    if has_request_context():
+        return connect_for_request(arguments[0], **options)
+    return connect(arguments[0], read_only=False, **options)
 
-    A read-only connection also leaves the WAL alone when it is the last one to be closed. Code that connects outside a
-    request must call `release_connection` before requests are served, or the pool would hand them its connection.
-    """
-    return connect_existing(arguments[0], read_only=has_request_context(), **options)
+
+def _take_connection(connection: SQLiteConnection, _record: Any, _proxy: Any) -> None:
+    take(connection, read_only=has_request_context())
+
+
+def _give_back_connection(connection: SQLiteConnection | None, _record: Any) -> None:
+    if connection:  # None if it has been lost
+        give_back(connection)
 
 
 def _begin_sqlite(connection: Connection) -> None:
-    """Begin a transaction. Python's driver does not begin one for reads, so two reads could see different snapshots.
+    """Begin a transaction, and check that its snapshot was taken before any replacement of the file.
 
-    A write transaction waits for other writers. SQLite's busy timeout cannot be interrupted by Ctrl+C, so it is kept
-    short and repeated.
+    Python's driver begins no transaction for reads, so two reads could see different snapshots.
     """
-    writes = connection.get_execution_options().get("writes")
-    if not writes:
+    if connection.get_execution_options().get("locks"):
+        _begin_sqlite_write(connection)
+    else:
         connection.exec_driver_sql("BEGIN")
-        return
+        connection.exec_driver_sql("PRAGMA schema_version").close()  # the first read takes the snapshot
+    require_current_file(connection.connection.dbapi_connection)  # type: ignore[arg-type]
+
+
+def _begin_sqlite_write(connection: Connection) -> None:
+    """Begin a write transaction as soon as other writers have finished.
+
+    SQLite's busy timeout cannot be interrupted by Ctrl+C, so it is kept short and repeated.
+    """
     # An upgrade drops and recreates tables, which must not affect rows that reference them.
-    connection.exec_driver_sql(f"PRAGMA foreign_keys = {'OFF' if writes == 'tables' else 'ON'}")
+    locks = connection.get_execution_options()["locks"]
+    connection.exec_driver_sql(f"PRAGMA foreign_keys = {'OFF' if locks == 'tables' else 'ON'}")
     connection.exec_driver_sql("PRAGMA busy_timeout = 1000")  # milliseconds
     # With NORMAL, a power failure may lose the last commits (https://www.sqlite.org/pragma.html#pragma_synchronous).
     connection.exec_driver_sql("PRAGMA synchronous = FULL")
@@ -94,17 +120,17 @@ def _begin_sqlite(connection: Connection) -> None:
 
 def _begin_postgresql(connection: Connection) -> None:
     """Lock out other writers before a write transaction, so that it sees everything they have committed."""
-    writes = connection.get_execution_options().get("writes")
-    if writes:
+    locks = connection.get_execution_options().get("locks")
+    if locks:
         connection.exec_driver_sql(f"SET LOCAL lock_timeout = '{WRITE_LOCK_TIMEOUT_SECONDS}s'")
-        connection.exec_driver_sql(POSTGRESQL_LOCKS[writes])
+        connection.exec_driver_sql(POSTGRESQL_LOCKS[locks])
 
 
-def write_options(writes: str = "rows") -> dict[str, Any]:
-    """Return execution options for a connection that writes "rows", or "tables" as well."""
+def write_options(locks: str = "rows") -> dict[str, Any]:
+    """Return execution options for a transaction that locks "rows" or "tables" against other writers."""
     # With REPEATABLE READ, the snapshot could be older than the lock.
     isolation = {"isolation_level": "READ COMMITTED"} if db.engine.dialect.name == "postgresql" else {}
-    return {"writes": writes} | isolation
+    return {"locks": locks} | isolation
 
 
 @contextmanager

@@ -4,11 +4,11 @@ import os
 import sqlite3
 from contextlib import closing, suppress
 from pathlib import Path
-from typing import Any
 
 from sqlalchemy.engine import URL
 
 from storage import StorageError
+from storage.connections import FileReplacedError, connect
 
 
 def sqlite_path(url: URL) -> str | None:
@@ -44,25 +44,22 @@ def require_file(path: str) -> None:
         )
 
 
-def connect_existing(path: str, *, read_only: bool, **options: Any) -> sqlite3.Connection:
-    """Connect to a SQLite file. By default, SQLite would create a missing file; here it is an error."""
-    uri = f"{Path(path).absolute().as_uri()}?mode={'ro' if read_only else 'rw'}"
-    options |= {"uri": True, "check_same_thread": False}
-    connection: sqlite3.Connection = sqlite3.connect(uri, **options)
-    return connection
-
-
 def set_wal_mode(path: str) -> None:
-    """Switch to WAL mode, in which readers and writers do not block each other (https://www.sqlite.org/wal.html)."""
+    """Switch to WAL mode, in which readers and writers do not block each other (https://www.sqlite.org/wal.html).
+
+    Does nothing if the file is busy or not writable.
+    """
     _run_pragma(path, "journal_mode = WAL")
 
 
 def checkpoint(path: str) -> None:
-    """Write the WAL's content to the database file, so that a plain copy of that file is complete."""
+    """Write the WAL's content to the database file, so that a plain copy of that file is complete.
+
+    Does nothing if the file is busy or not writable.
+    """
     _run_pragma(path, "wal_checkpoint(TRUNCATE)")
 
 
 def _run_pragma(path: str, pragma: str) -> None:
-    """Run a pragma that writes to the file. Does nothing if the file is busy or not writable."""
-    with suppress(sqlite3.Error), closing(connect_existing(path, read_only=False, timeout=1)) as connection:
+    with suppress(sqlite3.Error, FileReplacedError), closing(connect(path, read_only=False, timeout=1)) as connection:
         connection.execute(f"PRAGMA {pragma}")

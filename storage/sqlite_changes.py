@@ -2,13 +2,22 @@
 
 import os
 import sqlite3
+import time
 from threading import RLock
 
 from sqlalchemy import Engine, ExceptionContext, event
 
-from storage.sqlite import connect_existing
+from storage import StorageError
+from storage.connections import (
+    FileReplacedError,
+    SQLiteConnection,
+    connect_for_request,
+    interrupt_statements,
+    retire_connections,
+)
 
 BUSY_TIMEOUT_SECONDS = 0.2  # every request goes through this connection
+MAX_WAIT_SECONDS = 5  # for requests that are reading a file that has been replaced
 # These errors make a connection unusable (https://www.sqlite.org/rescode.html). Others, such as SQLITE_BUSY, do not.
 LOST_CONNECTION_CODES = {sqlite3.SQLITE_IOERR, sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_CANTOPEN}
 
@@ -21,26 +30,28 @@ class SQLiteChangeDetector:
 
     Commits normally only touch the WAL. If the database file itself changes, it may have been replaced, and open
     connections would keep serving the old file and their cached pages. We therefore reopen our own connection and the
-    engine's pool. A checkpoint changes the file too, in which case reopening is unnecessary but harmless.
+    engine's. A checkpoint changes the file too, in which case reopening is unnecessary but harmless.
     """
 
     def __init__(self, engine: Engine, path: str) -> None:
-        self._engine, self._path = engine, path
+        self._path = path
         self._lock = RLock()
-        self._connection: sqlite3.Connection | None = None
+        self._connection: SQLiteConnection | None = None
         self._identity: tuple[int, ...] = ()
         self._times_opened = 0
-        event.listen(engine, "handle_error", self._close_if_lost)
+        self._is_lost = False  # an error has made connections unusable
+        self._deadline: float | None = None  # for requests that are reading a file that has been replaced
+        event.listen(engine, "handle_error", self._note_lost_connection)
 
     def version(self) -> tuple[int, int] | None:
         """Return the database's version, or None while it cannot be read."""
         with self._lock:
             try:
                 connection = self._connection
-                if not connection or _read_identity(self._path) != self._identity:
+                if not connection or self._is_lost or _read_identity(self._path) != self._identity:
                     connection = self._reopen()
                 return self._times_opened, connection.execute("PRAGMA data_version").fetchone()[0]
-            except (OSError, sqlite3.Error):
+            except (OSError, sqlite3.Error, StorageError):
                 self.close()
                 return None
 
@@ -50,23 +61,43 @@ class SQLiteChangeDetector:
             if self._connection:
                 self._connection.close()
             self._connection = None
-            self._engine.dispose()
+            retire_connections(self._path)
 
-    def _reopen(self) -> sqlite3.Connection:
-        """Open the current file. Raises OSError or sqlite3.Error if it cannot be read."""
+    def _reopen(self) -> SQLiteConnection:
+        """Open the current file. Raises OSError, sqlite3.Error or StorageError if it cannot be read."""
+        self._is_lost = False
         # Read before opening: if the file is replaced in between, the next call notices and reopens it.
         self._identity = _read_identity(self._path)
         self.close()
         self._times_opened += 1
-        self._connection = connect_existing(self._path, read_only=True, timeout=BUSY_TIMEOUT_SECONDS)
+        self._connection = self._connect()
         return self._connection
 
-    def _close_if_lost(self, context: ExceptionContext) -> None:
-        """Close all connections after an error that makes them unusable."""
+    def _connect(self) -> SQLiteConnection:
+        """Connect to the current file as soon as no request is reading a previous one.
+
+        After MAX_WAIT_SECONDS, interrupts such requests and raises FileReplacedError, until their connections are
+        closed.
+        """
+        while True:
+            try:
+                connection = connect_for_request(self._path, timeout=BUSY_TIMEOUT_SECONDS)
+            except FileReplacedError:
+                self._deadline = self._deadline or time.monotonic() + MAX_WAIT_SECONDS
+                if time.monotonic() > self._deadline:
+                    interrupt_statements(self._path)
+                    raise
+                time.sleep(0.001)
+            else:
+                self._deadline = None
+                return connection
+
+    def _note_lost_connection(self, context: ExceptionContext) -> None:
+        """Have all connections reopened after an error that makes them unusable."""
         # Python provides the extended result code, whose low byte is the primary one.
         if getattr(context.original_exception, "sqlite_errorcode", 0) & 0xFF in LOST_CONNECTION_CODES:
             context.is_disconnect = True  # makes SQLAlchemy discard the failed connection
-            self.close()
+            self._is_lost = True
 
 
 def _read_identity(path: str) -> tuple[int, ...]:

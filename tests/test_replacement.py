@@ -1,0 +1,238 @@
+"""A database file that is replaced while requests are reading it."""
+
+import gc
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from pathlib import Path
+from threading import Event
+
+import pytest
+from flask import Flask
+from helpers import LISTS, halve, minimal_json, run_sql, subprocess_args, truncate, wait_for
+from sqlalchemy import text
+
+from models import db
+
+pytestmark = [
+    pytest.mark.sqlite,
+    pytest.mark.skipif(not os.path.exists("/proc/self/fd"), reason="looks at open files, which needs Linux"),
+]
+
+COUNT = "SELECT count(*) FROM article"
+# joins two million rows, which takes minutes
+SLOW = "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT 2000000) SELECT count(*) FROM n a, n b"
+# SQLite's "dead man switch": a process that can lock this byte of -shm truncates the file
+TRY_TO_LOCK = """
+import fcntl, sys
+with open(sys.argv[1], "r+b") as file:
+    try:
+        fcntl.lockf(file, fcntl.LOCK_EX | fcntl.LOCK_NB, 1, 128)
+    except OSError:
+        sys.exit("locked")
+"""
+
+
+@pytest.fixture
+def copy(save, database: Path) -> Path:
+    """Another database in one file, with one article more than the current one."""
+    save(*(minimal_json(number, title="New") for number in range(3)))
+    path = database.with_name("copy.db")
+    run_sql(database, f"VACUUM INTO '{path}'")
+    run_sql(path, "PRAGMA journal_mode = WAL")
+    save(*(minimal_json(number, title="Old") for number in range(3)))
+    run_sql(database, "DELETE FROM article WHERE id = 'id-0002'")
+    return path
+
+
+def shown(client) -> list[str]:
+    """Return the titles that the API shows."""
+    return [article["title"] for article in client.get(LISTS[1] + "?take=100").get_json()["data"]]
+
+
+def open_files(database: Path) -> set[int]:
+    """Return the inodes of all files that this process has opened at the path of the database."""
+    inodes = set()
+    for name in os.listdir("/proc/self/fd"):
+        link = Path("/proc/self/fd", name)
+        try:
+            if os.readlink(link).removesuffix(" (deleted)") == str(database):
+                inodes.add(link.stat().st_ino)
+        except FileNotFoundError:  # the file descriptor of the folder that is being listed
+            continue
+    return inodes
+
+
+def is_locked(database: Path) -> bool:
+    """Return whether the database's -shm is locked, as another process sees it."""
+    command = [sys.executable, "-c", TRY_TO_LOCK, f"{database}-shm"]
+    return subprocess.run(command, stderr=subprocess.DEVNULL).returncode != 0
+
+
+@contextmanager
+def request_in_flight(app: Flask) -> Iterator[None]:
+    """Run the block while a request in another thread is in the middle of a transaction."""
+    has_read, may_end = Event(), Event()
+
+    def read() -> list[int]:
+        with app.test_request_context():
+            counts = [db.session.scalar(text(COUNT))]
+            has_read.set()
+            assert may_end.wait(30)
+            return [*counts, db.session.scalar(text(COUNT))]
+
+    with ThreadPoolExecutor(1) as pool:
+        result = pool.submit(read)
+        try:
+            assert has_read.wait(10)
+            yield
+        finally:
+            may_end.set()
+        assert result.result() == [2, 2]
+
+
+def test_new_file_is_opened_after_the_last_request_on_the_old_one(app, client, database, copy):
+    assert shown(client) == ["Old"] * 2
+    with ThreadPoolExecutor(1) as pool:
+        with request_in_flight(app):
+            os.replace(copy, database)
+            response = pool.submit(shown, client)
+            time.sleep(0.1)
+            assert not response.done()
+            assert database.stat().st_ino not in open_files(database)
+        assert response.result() == ["New"] * 3
+    assert open_files(database) == {database.stat().st_ino}
+
+
+def test_locks_survive_a_replacement_during_a_request(app, client, database, copy):
+    """Otherwise, the next command would truncate -shm while the service is using it."""
+    assert shown(client) == ["Old"] * 2
+    with ThreadPoolExecutor(1) as pool:
+        with request_in_flight(app):
+            os.replace(copy, database)
+            response = pool.submit(shown, client)
+            time.sleep(0.1)
+        response.result()
+    gc.collect()  # closes what nothing refers to any longer
+    assert is_locked(database)
+    subprocess.run([sys.executable, "-c", f"import sqlite3; sqlite3.connect({str(database)!r}).execute({COUNT!r})"])
+    assert is_locked(database)
+    assert shown(client) == ["New"] * 3
+
+
+def test_file_replaced_after_the_version_was_read_is_a_503(app, client, database, copy):
+    """The request connects only afterwards."""
+    is_first = True
+
+    def replace() -> None:
+        nonlocal is_first
+        if is_first:
+            os.replace(copy, database)
+        is_first = False
+
+    app.before_request(replace)  # runs after the version has been read, and before the key is checked
+    assert client.get(LISTS[1]).status_code == 503
+    assert len(open_files(database)) == 1
+    assert shown(client) == ["New"] * 3
+    assert open_files(database) == {database.stat().st_ino}
+
+
+def test_nothing_is_opened_while_a_request_stays_on_the_old_file(app, client, database, copy, monkeypatch):
+    """Other requests wait for it for a few seconds, then get a 503."""
+    monkeypatch.setattr("storage.sqlite_changes.MAX_WAIT_SECONDS", 0.1)
+    with request_in_flight(app):
+        os.replace(copy, database)
+        for _ in range(3):
+            assert client.get(LISTS[1]).status_code == 503
+            assert client.get("/healthz").status_code == 503
+            assert len(open_files(database) - {database.stat().st_ino}) == 1
+            assert database.stat().st_ino not in open_files(database)
+    assert shown(client) == ["New"] * 3
+
+
+def test_long_query_on_the_old_file_is_cut_off(app, client, database, copy, monkeypatch):
+    monkeypatch.setattr("storage.sqlite_changes.MAX_WAIT_SECONDS", 0.1)
+    has_begun = Event()
+
+    @app.get("/slow")
+    def read_slowly() -> str:
+        db.session.execute(text("SELECT 1"))
+        has_begun.set()
+        return str(db.session.scalar(text(SLOW)))
+
+    with ThreadPoolExecutor(1) as pool:
+        slow = pool.submit(app.test_client().get, "/slow")
+        assert has_begun.wait(10)
+        os.replace(copy, database)
+        wait_for(lambda: client.get("/healthz").status_code == 200, lambda: "The new file was not opened.")
+        assert slow.result().status_code == 503
+    assert shown(client) == ["New"] * 3
+
+
+def test_corrupt_file_is_closed_when_it_is_replaced(client, database, copy):
+    """Even if garbage collection is off: an exception may still refer to what failed."""
+    run_sql(database, "UPDATE article SET content_html = hex(zeroblob(10000))")
+    run_sql(database, "PRAGMA wal_checkpoint(TRUNCATE)")
+    assert client.get(LISTS[0]).status_code == 200
+    gc.disable()
+    try:
+        halve(database)
+        for _ in range(2):
+            assert client.get(LISTS[0]).status_code == 503
+        os.replace(copy, database)
+        assert shown(client) == ["New"] * 3
+        assert open_files(database) == {database.stat().st_ino}
+    finally:
+        gc.enable()
+
+
+def test_restore_over_a_truncated_file_during_a_request(app, client, database, copy):
+    """The WAL of the truncated file is not empty."""
+    run_sql(database, "UPDATE article SET title = 'In the WAL'")
+    assert shown(client) == ["In the WAL"] * 2
+    with request_in_flight(app):
+        truncate(database)
+        assert client.get(LISTS[1]).status_code == 503
+        assert Path(f"{database}-wal").exists()
+        restored = subprocess.run(**subprocess_args(database, "-m", "flask", "database", "restore", str(copy), "--yes"))
+        assert restored.returncode == 0, restored.stderr
+        assert len(open_files(database)) == 1
+    assert shown(client) == ["New"] * 3
+    gc.collect()
+    assert open_files(database) == {database.stat().st_ino}
+    assert is_locked(database)
+    run_sql(database, "UPDATE article SET title = 'Later'")
+    assert shown(client) == ["Later"] * 3
+
+
+@pytest.mark.parametrize("files", ["first.db second.db", "first.db first.db"])
+def test_symbolic_link_may_be_switched_during_a_request(app, client, database, copy, files):
+    first, second = (database.with_name(name) for name in files.split())
+    for suffix in ("", "-wal", "-shm"):
+        if os.path.exists(f"{database}{suffix}"):
+            os.rename(f"{database}{suffix}", f"{first}{suffix}")
+    database.symlink_to(first)
+    assert shown(client) == ["Old"] * 2
+    with ThreadPoolExecutor(1) as pool:
+        with request_in_flight(app):
+            os.replace(copy, second)
+            link = database.with_name("link")
+            link.symlink_to(second)
+            os.replace(link, database)
+            response = pool.submit(shown, client)
+            time.sleep(0.1)
+            assert second.stat().st_ino not in open_files(second)
+        assert response.result() == ["New"] * 3
+    assert open_files(first) | open_files(second) == {second.stat().st_ino}
+
+
+def test_replacement_is_noticed_by_requests_that_are_cached(client, database, copy):
+    for _ in range(2):
+        assert shown(client) == ["Old"] * 2
+    os.replace(copy, database)
+    for _ in range(2):
+        assert shown(client) == ["New"] * 3
