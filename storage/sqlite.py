@@ -4,6 +4,7 @@ import os
 import sqlite3
 from contextlib import closing, suppress
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from sqlalchemy.engine import URL
 
@@ -47,9 +48,30 @@ def require_file(path: str) -> None:
 def set_wal_mode(path: str) -> None:
     """Switch to WAL mode, in which readers and writers do not block each other (https://www.sqlite.org/wal.html).
 
-    Does nothing if the file is busy or not writable.
+    Leaves the file as it is if it is busy or not writable, or if its file system has no shared memory. There, SQLite
+    would switch the file, and then fail to open it.
     """
-    _run_pragma(path, "journal_mode = WAL")
+    if not _is_in_wal_mode(path) and _supports_wal(os.path.dirname(os.path.realpath(path))):
+        _run_pragma(path, "journal_mode = WAL")
+
+
+def _is_in_wal_mode(path: str) -> bool:
+    with open(path, "rb") as file:
+        return file.read(20)[18:] == b"\2\2"  # https://www.sqlite.org/fileformat.html
+
+
+def _supports_wal(folder: str) -> bool:
+    """Return whether a new database in a folder works in WAL mode."""
+    try:
+        with (
+            TemporaryDirectory(".tmp", ".wal-", folder, ignore_cleanup_errors=True) as temporary,
+            closing(sqlite3.connect(Path(temporary, "test.db"))) as connection,
+        ):
+            connection.execute("PRAGMA journal_mode = WAL")
+            connection.execute("CREATE TABLE test (id INTEGER)")
+    except (OSError, sqlite3.Error):
+        return False
+    return True
 
 
 def checkpoint(path: str) -> None:

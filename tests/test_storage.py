@@ -418,6 +418,59 @@ def test_disk_full_after_the_start_does_not_stop_reads(app, save, key, database,
     service.server.stop()
 
 
+WITHOUT_SHARED_MEMORY = r"""
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+void *mmap64(void *address, size_t length, int protection, int flags, int file, off_t offset) {
+  char link[64], name[4096];
+  snprintf(link, sizeof link, "/proc/self/fd/%d", file);
+  ssize_t end = readlink(link, name, sizeof name);
+  if (end > 4 && !memcmp(name + end - 4, "-shm", 4)) { errno = ENODEV; return MAP_FAILED; }
+  void *(*original)(void *, size_t, int, int, int, off_t) = dlsym(RTLD_NEXT, "mmap64");
+  return original(address, length, protection, flags, file, offset);
+}
+void *mmap(void *a, size_t l, int p, int f, int file, off_t o) { return mmap64(a, l, p, f, file, o); }
+"""
+
+
+@pytest.fixture
+def without_shared_memory(tmp_path: Path) -> dict[str, str]:
+    """An environment in which files cannot be mapped into shared memory, as on some network shares."""
+    compiler = shutil.which("cc")
+    if not compiler:
+        pytest.skip("needs a C compiler")
+    library = tmp_path / "unmapped.so"
+    command = [compiler, "-shared", "-fPIC", "-x", "c", "-", "-o", str(library), "-ldl"]
+    subprocess.run(command, input=WITHOUT_SHARED_MEMORY, text=True, check=True)
+    return {"LD_PRELOAD": str(library)}
+
+
+def test_database_without_shared_memory_keeps_its_rollback_journal(database, tmp_path, without_shared_memory):
+    def flask(*arguments: str) -> str:
+        arguments = subprocess_args(database, "-m", "flask", *arguments, **without_shared_memory)
+        finished = subprocess.run(**arguments, timeout=60)
+        assert finished.returncode == 0, finished.stderr
+        return finished.stdout
+
+    key = flask("keys", "create", "Acme").strip()
+    (tmp_path / "new.json").write_text(json.dumps(minimal_json(1)))
+    flask("articles", "import", str(tmp_path / "new.json"))
+    flask("database", "backup", str(tmp_path / "backup.db"))
+    server = Server(database, **without_shared_memory)
+    for damage in (remove, truncate, overwrite, bool):
+        damage(database)
+        flask("database", "restore", str(tmp_path / "backup.db"), "--yes")
+        assert database.read_bytes()[18:20] == b"\1\1"  # not in WAL mode: https://www.sqlite.org/fileformat.html
+        assert get(server, LISTS[1], x_api_key=key).status == 200
+    server.stop()
+    assert not list(tmp_path.glob(".wal-*"))
+
+
 SERVE_IN_TWO_PROCESSES = """
 import os
 from wsgiref.simple_server import make_server
