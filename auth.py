@@ -13,33 +13,33 @@ from werkzeug.exceptions import Unauthorized
 from content.text import printable
 from errors import MissingKeyError
 from models import db
-from storage.queries import CUSTOMER_BY_KEY
+from storage.queries import OWNER_BY_KEY
+
+Owner = Row[int, str, int]  # of OWNER_BY_KEY
 
 CHALLENGE = WWWAuthenticate("ApiKey", {"header": "x-api-key"})
 
 
 class ValidKeys:
-    """A cache of valid keys for one application. It is emptied when the database changes, and at midnight UTC.
+    """Valid keys that one application remembers until the database changes or the day (UTC) ends.
 
-    Invalid keys are not cached, since random ones would fill up memory.
+    Invalid keys are not remembered, since random ones would fill up memory.
     """
 
     def __init__(self) -> None:
-        self._cached: tuple[Any, dict[str, Row[int, str, int]]] = None, {}
+        self._remembered: tuple[Any, dict[str, Owner]] = None, {}
 
-    def find(self, hash: str, today: date, version: Hashable) -> Row[int, str, int] | None:
-        """Return the result of `find_key_owner`, cached if possible."""
-        cached_for, customers = self._cached
-        if cached_for != (version, today):
-            customers = {}
-            self._cached = (version, today), customers  # a single assignment, so it is atomic for other threads
-        if hash not in customers and (customer := find_key_owner(hash, today)):
-            customers[hash] = customer
-        return customers.get(hash)
+    def owners_by_hash(self, version: Hashable, today: date) -> dict[str, Owner]:
+        """Return the owners of the keys that are remembered for this version of the database and this day."""
+        remembered_for, owners = self._remembered
+        if remembered_for != (version, today):
+            owners = {}
+            self._remembered = (version, today), owners  # a single assignment, so it is atomic for other threads
+        return owners
 
 
 def init_app(app: Flask) -> None:
-    """Set up the cache of valid keys, which lets a cached response be served without a query."""
+    """Remember valid keys, so that a cached response can be sent without a query."""
     app.extensions["valid_keys"] = ValidKeys()
 
 
@@ -53,7 +53,7 @@ def hash_key(key: str) -> str:
 
 
 def check_key() -> None:
-    """Authenticate the request. Sets `g.customer` and, for the access log, REMOTE_USER.
+    """Authenticate the request. Sets `g.key_hash`, `g.customer` and, for the access log, REMOTE_USER.
 
     OPTIONS requires no key: its response only lists methods, and preflight requests are handled by endpoints.cors.
 
@@ -65,17 +65,37 @@ def check_key() -> None:
     key = request.headers.get("x-api-key")
     if not key:
         raise MissingKeyError("Send your API key in the x-api-key header.", www_authenticate=CHALLENGE)
-    hash, today, version = hash_key(key), datetime.now(UTC).date(), g.database_version
-    if version is None or not current_app.config["CACHE_MB"]:
-        customer = find_key_owner(hash, today)
-    else:
-        customer = current_app.extensions["valid_keys"].find(hash, today, version)
-    if not customer:
+    g.key_hash = hash_key(key)
+    owners = _remembered_owners()
+    _identify(owners.get(g.key_hash) or find_owner(g.key_hash))
+    owners[g.key_hash] = g.customer
+
+
+def check_key_again() -> None:
+    """Look the key up in the transaction that the view reads, if `check_key` only remembered it.
+
+    Otherwise, a commit between the two could pair the customer of an old key with the articles of a new one. Raises
+    Unauthorized (401).
+    """
+    if not db.session().in_transaction():
+        _identify(find_owner(g.key_hash))
+
+
+def _remembered_owners() -> dict[str, Owner]:
+    if g.database_version is None or not current_app.config["CACHE_MB"]:
+        return {}
+    valid_keys: ValidKeys = current_app.extensions["valid_keys"]
+    return valid_keys.owners_by_hash(g.database_version, datetime.now(UTC).date())
+
+
+def find_owner(key_hash: str) -> Owner | None:
+    """Look up a key by its hash. Returns a row of OWNER_BY_KEY, or None if the key is not valid."""
+    parameters = {"hash": key_hash, "today": datetime.now(UTC).date()}
+    return db.session.execute(OWNER_BY_KEY, parameters).one_or_none()
+
+
+def _identify(owner: Owner | None) -> None:
+    if not owner:
         raise Unauthorized("The API key in the x-api-key header is not valid.", www_authenticate=CHALLENGE)
-    g.customer = customer
-    request.environ["REMOTE_USER"] = printable(f"{customer.name}/{customer.key_id}")
-
-
-def find_key_owner(hash: str, today: date) -> Row[int, str, int] | None:
-    """Look up a key by its hash. Returns a row of CUSTOMER_BY_KEY, or None if the key is not valid."""
-    return db.session.execute(CUSTOMER_BY_KEY, {"hash": hash, "today": today}).one_or_none()
+    g.customer = owner
+    request.environ["REMOTE_USER"] = printable(f"{owner.name}/{owner.key_id}")

@@ -8,7 +8,7 @@ from orjson import Fragment
 from sqlalchemy import RowMapping
 
 from content.structured_data import generate_schema_markup
-from endpoints.caching import Rendered, cached
+from endpoints.caching import Document, cached
 from endpoints.lists import PARAMETERS, render_list
 from schemas import ArticleSchema
 
@@ -19,7 +19,7 @@ COLUMNS = (*schema.fields, "updated_at")  # updated_at: for structured data
 
 @blueprint.get("")
 @cached(*PARAMETERS)
-def list_articles() -> Rendered:
+def list_articles() -> Document:
     """Return published articles in full."""
     return render_list(COLUMNS, _dump)
 

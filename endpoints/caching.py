@@ -1,7 +1,7 @@
 """The response cache of the three API endpoints.
 
 It wraps their views, so Flask's hooks, including the key check, run for every request. Entries are keyed by endpoint,
-customer and the parameters that the endpoint supports. An entry stays fresh until the database changes or the next
+API key and the parameters that the endpoint supports. An entry stays fresh until the database changes or the next
 scheduled article is due. The version of the database is read before the data, so an entry may be newer than its
 version, but never older.
 """
@@ -21,6 +21,7 @@ from flask import Flask, Response, current_app, g, request
 from werkzeug.datastructures import Accept
 from werkzeug.http import parse_accept_header
 
+from auth import check_key_again
 from storage.engine import end_transaction
 
 MIN_GZIP_BYTES = 1400  # anything shorter fits in one packet uncompressed
@@ -30,10 +31,11 @@ HEADERS = [("Cache-Control", "private, no-cache"), ("Vary", "Accept-Encoding, x-
 
 
 @dataclass(frozen=True)
-class Rendered:
-    """A rendered JSON document, from which any number of responses can be made."""
+class Document:
+    """A JSON document, from which any number of responses can be made."""
 
     body: bytes
+    made_at: datetime  # the time for which it was rendered
     expires_at: datetime | None  # when the document changes even without a commit
     links: str = ""  # Link header
 
@@ -67,10 +69,10 @@ class Rendered:
         return response
 
 
-def render(content: dict[str, Any], expires_at: datetime | None, links: str = "") -> Rendered:
+def render(content: dict[str, Any], made_at: datetime, expires_at: datetime | None, links: str = "") -> Document:
     """Render `content` as JSON."""
-    body = orjson.dumps(content)
-    return Rendered(bytes(memoryview(body)), expires_at, links)  # copied: orjson's buffer may be three times as large
+    body = bytes(memoryview(orjson.dumps(content)))  # copied: orjson's buffer may be three times as large
+    return Document(body, made_at, expires_at, links)
 
 
 @lru_cache(256)
@@ -84,18 +86,21 @@ def accepts_gzip(header: str) -> bool:
 class Entry:
     """A cached document and the conditions for serving it again."""
 
-    rendered: Rendered
+    document: Document
     version: Hashable
-    stored_at: datetime
 
     def size(self) -> int:
         """Return the entry's memory use in bytes. The compressed body may be added later, so it is included."""
-        return 2 * len(self.rendered.body) + len(self.rendered.links) + ENTRY_OVERHEAD
+        return 2 * len(self.document.body) + len(self.document.links) + ENTRY_OVERHEAD
 
     def is_fresh(self, version: Hashable) -> bool:
-        # the clock may have been set back since stored_at
-        expires_at, now = self.rendered.expires_at, datetime.now(UTC)
-        return self.version == version and self.stored_at <= now and (expires_at is None or now < expires_at)
+        """Return whether nothing has been committed and no article has become due since the document was made."""
+        if self.version != version:
+            return False
+        now = datetime.now(UTC)
+        if now < self.document.made_at:  # the clock has been set back
+            return False
+        return self.document.expires_at is None or now < self.document.expires_at
 
 
 class ResponseCache:
@@ -106,11 +111,11 @@ class ResponseCache:
         self._entries: LRUCache[bytes, Entry] = LRUCache(capacity, Entry.size)
         self._lock = Lock()
 
-    def find(self, key: bytes, version: Hashable) -> Rendered | None:
+    def find(self, key: bytes, version: Hashable) -> Document | None:
         """Return the document of the entry if it is fresh, else None."""
         with self._lock:
             entry = self._entries.get(key)
-        return entry.rendered if entry and entry.is_fresh(version) else None
+        return entry.document if entry and entry.is_fresh(version) else None
 
     def store(self, key: bytes, entry: Entry) -> None:
         """Store an entry, unless it exceeds the capacity."""
@@ -134,13 +139,13 @@ def read_version() -> None:
     g.database_version = current_app.extensions["change_detector"].version()
 
 
-def cached(*parameters: str) -> Callable[[Callable[[], Rendered]], Callable[[], Response]]:
-    """Cache a view that returns a `Rendered` document.
+def cached(*parameters: str) -> Callable[[Callable[[], Document]], Callable[[], Response]]:
+    """Cache a view that returns a `Document`.
 
     Besides the database, the document may depend only on the customer and these query parameters.
     """
 
-    def decorate(view: Callable[[], Rendered]) -> Callable[[], Response]:
+    def decorate(view: Callable[[], Document]) -> Callable[[], Response]:
         @wraps(view)
         def respond() -> Response:
             cache: ResponseCache = current_app.extensions["response_cache"]
@@ -148,14 +153,14 @@ def cached(*parameters: str) -> Callable[[Callable[[], Rendered]], Callable[[], 
             if version is None:
                 return view().make_response()
             arguments = request.args.to_dict()
-            parts = request.endpoint, g.customer.id, *map(arguments.get, parameters)
+            parts = request.endpoint, g.key_hash, *map(arguments.get, parameters)
             key = sha256(repr(parts).encode()).digest()  # hashed, so that long values do not take up memory
-            rendered = cache.find(key, version)
-            if not rendered:
-                stored_at = datetime.now(UTC)
-                rendered = view()
-                cache.store(key, Entry(rendered, version, stored_at))
-            return rendered.make_response()
+            document = cache.find(key, version)
+            if not document:
+                check_key_again()
+                document = view()
+                cache.store(key, Entry(document, version))
+            return document.make_response()
 
         return respond
 

@@ -8,7 +8,7 @@ from urllib.parse import urlencode
 from flask import g, request
 from sqlalchemy import RowMapping
 
-from endpoints.caching import Rendered, render
+from endpoints.caching import Document, render
 from models import db
 from schemas import SORT_COLUMNS, ListQuerySchema
 from storage.queries import count_published, filter_parameters, select_page
@@ -17,7 +17,7 @@ query_schema = ListQuerySchema()
 PARAMETERS = tuple(field.data_key or name for name, field in query_schema.fields.items())
 
 
-def render_list(columns: tuple[str, ...], dump: Callable[[Sequence[RowMapping]], list[Any]]) -> Rendered:
+def render_list(columns: tuple[str, ...], dump: Callable[[Sequence[RowMapping]], list[Any]]) -> Document:
     """Return a page of the customer's published articles.
 
     `dump` turns rows with these `columns` into JSON objects. Both queries run in one transaction, so the total and the
@@ -26,7 +26,8 @@ def render_list(columns: tuple[str, ...], dump: Callable[[Sequence[RowMapping]],
     query = query_schema.load(request.args.to_dict())
     filters = filter_parameters(query)
     names, dialect = tuple(filters), db.engine.dialect.name
-    parameters = filters | {"customer_id": g.customer.id, "now": datetime.now(UTC)}
+    now = datetime.now(UTC)
+    parameters = filters | {"customer_id": g.customer.id, "now": now}
     total, next_at = db.session.execute(count_published(names, dialect), parameters).one()
     rows: Sequence[RowMapping] = []
     if query["skip"] < total:
@@ -34,7 +35,7 @@ def render_list(columns: tuple[str, ...], dump: Callable[[Sequence[RowMapping]],
         parameters |= {"take": query["take"], "skip": query["skip"]}
         rows = db.session.execute(page, parameters).mappings().all()
     meta = {"total": total, "take": len(rows), "skip": query["skip"]}
-    return render({"data": dump(rows), "meta": meta}, next_at, _page_links(query, total))
+    return render({"data": dump(rows), "meta": meta}, now, next_at, _page_links(query, total))
 
 
 def _page_links(query: dict[str, Any], total: int) -> str:

@@ -2,7 +2,7 @@
 
 from flask import Blueprint
 
-from endpoints.caching import Rendered, cached
+from endpoints.caching import Document, cached
 from endpoints.lists import PARAMETERS, render_list
 from schemas import ArticlePreviewSchema
 
@@ -12,6 +12,6 @@ schema = ArticlePreviewSchema(many=True)
 
 @blueprint.get("")
 @cached(*PARAMETERS)
-def list_previews() -> Rendered:
+def list_previews() -> Document:
     """Return previews of published articles."""
     return render_list(tuple(schema.fields), schema.dump)

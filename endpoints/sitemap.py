@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 
 from flask import Blueprint, g
 
-from endpoints.caching import Rendered, cached, render
+from endpoints.caching import Document, cached, render
 from models import db
 from schemas import SitemapEntrySchema
 from storage.queries import NEXT_PUBLICATION, PUBLISHED_SLUGS
@@ -15,9 +15,10 @@ schema = SitemapEntrySchema(many=True)
 
 @blueprint.get("")
 @cached()
-def list_slugs() -> Rendered:
+def list_slugs() -> Document:
     """Return every published slug with the date of its last change."""
-    parameters = {"customer_id": g.customer.id, "now": datetime.now(UTC)}
+    now = datetime.now(UTC)
+    parameters = {"customer_id": g.customer.id, "now": now}
     rows = db.session.execute(PUBLISHED_SLUGS, parameters).mappings().all()
     next_at = db.session.scalar(NEXT_PUBLICATION, parameters)
-    return render({"data": schema.dump(rows)}, next_at)
+    return render({"data": schema.dump(rows)}, now, next_at)

@@ -20,7 +20,7 @@ BATCH_SIZE = 500  # rows in memory at a time
 VALID_KEY = ApiKey.revoked_at.is_(None), or_(ApiKey.expires_on.is_(None), ApiKey.expires_on >= bindparam("today"))
 
 # `id` and `name` of a key's customer, and the key's id as `key_id`; binds `hash` and `today`, the UTC date
-CUSTOMER_BY_KEY = (
+OWNER_BY_KEY = (
     select(Customer.id, Customer.name, ApiKey.id.label("key_id"))
     .join(ApiKey, ApiKey.customer_id == Customer.id)
     .where(ApiKey.hash == bindparam("hash"), *VALID_KEY)

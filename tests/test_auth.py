@@ -99,6 +99,22 @@ def test_key_is_only_read_from_its_header(app, key):
     assert get(app, ARTICLES, Authorization=f"Bearer {key}", Cookie=f"x-api-key={key}").status_code == 401
 
 
+@pytest.mark.parametrize("path", ENDPOINTS)
+def test_key_and_articles_come_from_one_snapshot(app, key, save, sql, path):
+    """Another customer gets the key after it has been checked, and before the articles are read."""
+    save(article_json(1, title="Mine", slug="mine"))
+    save(article_json(1, title="Theirs", slug="theirs"), customer="Other")
+    assert get(app, f"{ARTICLES}?q=none", key).status_code == 200  # from now on, the key is remembered
+
+    def give_key_to_other_customer() -> None:
+        sql("UPDATE api_key SET customer_id = (SELECT id FROM customer WHERE name = 'Other')")
+
+    app.before_request_funcs["api"].append(give_key_to_other_customer)
+    for _ in range(2):
+        (entry,) = get(app, path, key).get_json()["data"]
+        assert entry.get("slug", entry.get("url")) == "theirs"
+
+
 def test_only_public_routes_need_no_key(app):
     open_routes = {"/", "/healthz", "/openapi.json", "/static/<path:name>"}
     assert {rule.rule for rule in app.url_map.iter_rules()} - open_routes == set(ENDPOINTS)
