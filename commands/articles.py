@@ -17,7 +17,7 @@ from commands.transactions import customer_transaction
 from content.search import search_columns
 from fields import format_timestamp, truncate_to_milliseconds
 from models import Article, db, publication_state
-from storage.queries import filter_parameters, matching
+from storage.queries import matching
 
 STATES = "published", "scheduled", "draft"
 
@@ -42,10 +42,9 @@ def list_articles(state: str | None, search: str, as_json: bool, customer: str |
     now, zone, counts = datetime.now(UTC), current_app.config["TIMEZONE"], Counter[str]()
     with customer_transaction(customer, writes=False) as owner:
         rows = select(Article.status, Article.published_at, Article.slug, Article.title)
-        words = filter_parameters({"q": search})
-        matches = rows.where(Article.customer_id == owner.id, *matching(words, db.engine.dialect.name))
+        matches = rows.where(Article.customer_id == owner.id, *matching({"q": search}))
         latest_first = Article.status, Article.published_at.desc().nulls_last(), Article.id.desc()
-        for row in db.session.execute(matches.order_by(*latest_first), words):
+        for row in db.session.execute(matches.order_by(*latest_first)):
             row_state = publication_state(row.status, row.published_at, now)
             if state in (None, row_state):
                 counts[row_state] += 1

@@ -19,6 +19,7 @@ def list_slugs() -> Document:
     """Return every published slug with the date of its last change."""
     now = datetime.now(UTC)
     parameters = {"customer_id": g.customer.id, "now": now}
-    rows = db.session.execute(PUBLISHED_SLUGS, parameters).mappings().all()
-    next_at = db.session.scalar(NEXT_PUBLICATION, parameters)
-    return render({"data": schema.dump(rows)}, now, next_at)
+    connection = db.session.connection()
+    rows = connection.execute(PUBLISHED_SLUGS, parameters).mappings().all()
+    next_publication_at = connection.scalar(NEXT_PUBLICATION, parameters)
+    return render({"data": schema.dump(rows)}, now, next_publication_at)

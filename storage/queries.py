@@ -1,18 +1,15 @@
-"""Queries used by the endpoints and by some commands.
+"""Queries used by the endpoints and by some commands."""
 
-Statements are built once and executed with bound parameters, since building one takes longer than running it.
-"""
-
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from functools import lru_cache
 from typing import Any
 
-from sqlalchemy import ColumnElement, Select, Text, bindparam, case, cast, exists, func, or_, select
+from sqlalchemy import ColumnElement, Select, bindparam, case, cast, exists, func, or_, select
 from sqlalchemy.dialects.postgresql import JSONB
 
 from content.search import search_words
-from models import ApiKey, Article, Customer
+from models import ApiKey, Article, Customer, db
 
 BATCH_SIZE = 500  # rows in memory at a time
 
@@ -40,58 +37,67 @@ NEXT_PUBLICATION = select(func.min(Article.published_at)).where(
 _changed_at = case((Article.updated_at > Article.published_at, Article.updated_at), else_=Article.published_at)
 PUBLISHED_SLUGS = select(Article.slug, _changed_at.label("changed_at")).where(*PUBLISHED).order_by(Article.slug)
 
+_PUBLISHED_COUNT = (
+    select(func.count(), NEXT_PUBLICATION.scalar_subquery().label("next_publication_at"))
+    .select_from(Article)
+    .where(*PUBLISHED)
+)
 
-# query parameters that must match exactly; `q` is a search
-FILTERS = "slug", "category", "keyword"
 
+def matching(query: Mapping[str, Any]) -> list[ColumnElement[bool]]:
+    """Return the conditions for `q`, `slug`, `category` and `keyword`, as far as `query` has them.
 
-def filter_parameters(query: Mapping[str, str]) -> dict[str, str]:
-    """Return the parameters to bind to the conditions of `matching`, given `q`, `slug`, `category` and `keyword`.
-
-    Each word of `q` becomes a LIKE pattern in which wildcards are escaped.
+    Requires an application context, because databases search JSON differently.
     """
-    escape = str.maketrans({"\\": "\\\\", "%": "\\%", "_": "\\_"})
-    words = {f"word_{i}": f"%{word.translate(escape)}%" for i, word in enumerate(search_words(query.get("q", "")))}
-    return words | {name: query[name] for name in FILTERS if name in query}
+    words = search_words(query.get("q", ""))
+    conditions = [Article.search_text.contains(word, autoescape=True) for word in words]
+    if "slug" in query:
+        conditions.append(Article.slug == query["slug"])
+    if "category" in query:
+        conditions.append(Article.category == query["category"])
+    if "keyword" in query:
+        conditions.append(_has_keyword(query["keyword"]))
+    return conditions
 
 
-def matching(names: Iterable[str], dialect: str) -> list[ColumnElement[bool]]:
-    """Return one condition per name, where the names are the keys of `filter_parameters`."""
-    return [_condition(name, dialect) for name in names]
-
-
-def _condition(name: str, dialect: str) -> Any:
-    if name not in FILTERS:  # a word of the search
-        return Article.search_text.like(bindparam(name), escape="\\")
-    if name != "keyword":
-        return getattr(Article, name) == bindparam(name)
-    if dialect == "postgresql":
-        return cast(Article.keywords, JSONB).has_key(bindparam(name, type_=Text))
+def _has_keyword(keyword: str) -> ColumnElement[bool]:
+    if db.engine.dialect.name == "postgresql":
+        return cast(Article.keywords, JSONB).contains([keyword])
     keywords: Any = func.json_each(Article.keywords).table_valued("value").columns
-    return exists().where(keywords.value == bindparam(name))
+    return exists().where(keywords.value == keyword)
 
 
-@lru_cache
-def count_published(names: tuple[str, ...], dialect: str) -> Select[int, datetime | None]:
-    """Select the number of matching published articles, and the time at which the next scheduled article is due."""
-    return (
-        select(func.count(), NEXT_PUBLICATION.scalar_subquery())
-        .select_from(Article)
-        .where(*PUBLISHED, *matching(names, dialect))
-    )
+def count_published(conditions: Sequence[ColumnElement[bool]]) -> Select[int, datetime | None]:
+    """Select the number of published articles that meet the conditions, and `next_publication_at`."""
+    return _PUBLISHED_COUNT.where(*conditions) if conditions else _PUBLISHED_COUNT
 
 
-@lru_cache
 def select_page(
-    columns: tuple[str, ...], order_by: str, order: str, names: tuple[str, ...], dialect: str
+    columns: tuple[str, ...], order_by: str, order: str, conditions: Sequence[ColumnElement[bool]]
 ) -> Select[Any]:
-    """Select one page of the matching published articles. Also binds `take` and `skip`.
+    """Select one page of the published articles that meet the conditions. Also binds `take` and `skip`.
 
-    `order` is "asc" or "desc". Ties are broken by id in the same direction. The subquery finds the page in an index.
+    `order` is "asc" or "desc". Ties are broken by id in the same direction.
+    """
+    if not conditions:
+        return _select_unfiltered_page(columns, order_by, order)
+    return _build_page(columns, order_by, order, conditions)
+
+
+@lru_cache  # most requests have no conditions, and building the statement takes longer than running it
+def _select_unfiltered_page(columns: tuple[str, ...], order_by: str, order: str) -> Select[Any]:
+    return _build_page(columns, order_by, order, ())
+
+
+def _build_page(
+    columns: tuple[str, ...], order_by: str, order: str, conditions: Sequence[ColumnElement[bool]]
+) -> Select[Any]:
+    """Build the statement of `select_page`. Its subquery finds the page in an index.
+
     Without it, SQLite would sort entire rows for most orders, which takes up to a second for 10,000 articles.
     """
     sort_columns: list[Any] = [getattr(Article, order_by), Article.id]
     ordering = [column.desc() for column in sort_columns] if order == "desc" else sort_columns
-    page = select(Article.pk).where(*PUBLISHED, *matching(names, dialect)).order_by(*ordering)
+    page = select(Article.pk).where(*PUBLISHED, *conditions).order_by(*ordering)
     page = page.limit(bindparam("take")).offset(bindparam("skip"))
     return select(*(getattr(Article, name) for name in columns)).where(Article.pk.in_(page)).order_by(*ordering)

@@ -11,10 +11,11 @@ import orjson
 
 from converters.records import SourceError
 from schemas import API_PATH
-from storage.queries import FILTERS
 
 PAGE_SIZE = 100  # articles per request
 TIMEOUT_SECONDS = 60  # without a byte from the instance
+# query parameters that limit a list to some of the articles
+FILTERS = {"q", "slug", "category", "keyword"}
 CHECK_URL = "Check that the URL belongs to an instance of this service, and that it is running."
 
 
@@ -31,7 +32,7 @@ def hosts(sources: Iterable[str]) -> set[str]:
 def filters(source: str) -> set[str]:
     """Return the query parameters that limit a URL to some of the articles."""
     query = source.partition("#")[0].partition("?")[2]
-    return {"q", *FILTERS} & {name for name, _ in parse_qsl(query, keep_blank_values=True)} if is_url(source) else set()
+    return FILTERS & {name for name, _ in parse_qsl(query, keep_blank_values=True)} if is_url(source) else set()
 
 
 def read_articles(source: str, key: str | None) -> Iterator[Any]:
