@@ -1,12 +1,13 @@
 """HTTP errors as problem details (RFC 9457)."""
 
+import sqlite3
 from typing import Any
 
 import orjson
 from flask import Flask, Response, current_app
 from flask.typing import ResponseReturnValue
 from marshmallow import ValidationError
-from sqlalchemy.exc import DBAPIError
+from sqlalchemy.exc import DatabaseError, DBAPIError, InternalError, OperationalError
 from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 from werkzeug.exceptions import HTTPException, Unauthorized
 from werkzeug.http import HTTP_STATUS_CODES
@@ -27,7 +28,7 @@ PROBLEMS = {
     404: (
         "not_found",
         "There is nothing at this path. The endpoints are /api/public/v1/articles, /api/public/v1/articles/preview, "
-        "/api/public/v1/sitemap and /healthz.",
+        "/api/public/v1/sitemap and /healthz. /openapi.json describes them, and / shows a page for browsers.",
     ),
     405: ("method_not_allowed", "This API is read-only. Use GET, HEAD or OPTIONS."),
     413: ("body_too_large", "The request body is 64 KB or larger. Send no body: no endpoint uses one."),
@@ -35,6 +36,10 @@ PROBLEMS = {
     500: ("internal_error", "An internal error occurred. The log of the service has the details."),
     503: ("unavailable", "The articles are temporarily unavailable. Try again in a few seconds."),
 }
+
+
+# undefined_table and insufficient_privilege: https://www.postgresql.org/docs/current/errcodes-appendix.html
+UNREADABLE_TABLE = "42P01", "42501"
 
 
 class MissingKeyError(Unauthorized):
@@ -45,9 +50,8 @@ def init_app(app: Flask) -> None:
     """Return every error as problem details, and add security headers to every response."""
     app.register_error_handler(HTTPException, _from_http_exception)
     app.register_error_handler(ValidationError, _from_validation_error)
-    app.register_error_handler(DBAPIError, _from_database_error)
-    app.register_error_handler(PoolTimeoutError, _from_database_error)
-    app.register_error_handler(StorageError, _from_database_error)
+    for error_class in (DBAPIError, PoolTimeoutError, StorageError):
+        app.register_error_handler(error_class, _from_database_error)
     app.after_request(add_security_headers)
 
 
@@ -92,12 +96,25 @@ def _from_http_exception(error: HTTPException) -> ResponseReturnValue:
 def _from_validation_error(error: ValidationError) -> Response:
     # Views only validate query parameters.
     errors = error.messages_dict
-    detail = f"Invalid query parameters: {', '.join(errors)}. See errors for the accepted values."
+    detail = f'Invalid query parameters: {", ".join(errors)}. See "errors" for the accepted values.'
     return _problem(Response(status=400), detail, code="invalid_parameters", errors=errors)
 
 
 def _from_database_error(error: DBAPIError | PoolTimeoutError | StorageError) -> Response:
+    """Return a 503 if the database cannot be read. Any other error is raised again, which makes it a 500."""
+    if isinstance(error, DBAPIError) and not _is_unreadable(error):
+        raise error
     # the query string may contain a password too
     database = current_app.extensions["sqlalchemy"].engine.url.set(query={}).render_as_string(hide_password=True)
     current_app.logger.error("The database %s cannot be read: %s", database, getattr(error, "orig", error))
     return _problem(Response(status=503, headers={"Retry-After": "5"}))
+
+
+def _is_unreadable(error: DBAPIError) -> bool:
+    """Return whether the database could not be read, as opposed to a mistake in one of our statements."""
+    if getattr(error.orig, "sqlite_errorcode", None) == sqlite3.SQLITE_ERROR:  # "SQL error", not a fault of the file
+        return "no such table" in str(error.orig)
+    if getattr(error.orig, "sqlstate", None) in UNREADABLE_TABLE:
+        return True
+    # Other subclasses of DatabaseError, such as ProgrammingError, are mistakes.
+    return isinstance(error, OperationalError | InternalError) or type(error) is DatabaseError
