@@ -15,7 +15,7 @@ from settings import __version__
 blueprint = Blueprint("openapi", __name__)
 
 # everything except the version and what the marshmallow schemas describe
-DOCUMENT = Path(__file__).with_suffix(".json")
+TEMPLATE_FILE = Path(__file__).with_suffix(".json")
 SCHEMAS: dict[str, Schema] = {
     f"{API_PATH}/articles": ArticleSchema(),
     f"{API_PATH}/articles/preview": ArticlePreviewSchema(),
@@ -48,21 +48,21 @@ def describe_field(field: fields.Field[Any]) -> dict[str, Any]:
     return json_type | metadata
 
 
-def keys(schema: Schema) -> dict[str, fields.Field[Any]]:
+def fields_by_json_name(schema: Schema) -> dict[str, fields.Field[Any]]:
     """Return a schema's fields by their JSON names."""
     return {field.data_key or name: field for name, field in schema.fields.items()}
 
 
 def example(schema: Schema) -> dict[str, Any]:
     """Return an example of a schema's output."""
-    return {key: field.metadata["openapi"]["examples"][0] for key, field in keys(schema).items()}
+    return {name: field.metadata["openapi"]["examples"][0] for name, field in fields_by_json_name(schema).items()}
 
 
 def _build_description() -> bytes:
-    document = orjson.loads(DOCUMENT.read_bytes())
+    document = orjson.loads(TEMPLATE_FILE.read_bytes())
     document["info"]["version"] = __version__
     for path, schema in SCHEMAS.items():
-        properties = {key: describe_field(field) for key, field in keys(schema).items()}
+        properties = {name: describe_field(field) for name, field in fields_by_json_name(schema).items()}
         described = {"type": "object", "properties": properties, "required": list(properties)}
         document["components"]["schemas"][type(schema).__name__.removesuffix("Schema")] = described
         content = document["paths"][path]["get"]["responses"]["200"]["content"]["application/json"]
@@ -70,12 +70,12 @@ def _build_description() -> bytes:
     return orjson.dumps(document)
 
 
-DESCRIPTION = _build_description()  # built on import, so that a field without a description fails early
+DESCRIPTION_JSON = _build_description()  # built on import, so that a field without a description fails early
 
 
 @blueprint.get("/openapi.json")
 def show_description() -> BaseResponse:
     """Return the description. No key is required."""
-    response = Response(DESCRIPTION, content_type="application/json", headers={"Cache-Control": "no-cache"})
+    response = Response(DESCRIPTION_JSON, content_type="application/json", headers={"Cache-Control": "no-cache"})
     response.add_etag()
     return response.make_conditional(request)

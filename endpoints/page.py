@@ -1,13 +1,12 @@
-"""GET /: a page that shows a key's articles, written as a reference client of the API; and static files."""
+"""GET /: a page that shows a key's articles, written as a reference client of the API; and /static, its files."""
 
-from flask import Blueprint, Response, redirect, request, send_from_directory
+from flask import Blueprint, Response, redirect, request
 from werkzeug.wrappers import Response as BaseResponse
 
 from settings import FOLDER
 
-blueprint = Blueprint("page", __name__)
-
-STATIC = FOLDER / "static"
+# /static also has the banners of the demo
+blueprint = Blueprint("page", __name__, static_folder=FOLDER / "static", static_url_path="/static")
 
 # Only our own scripts and styles may run. Article content is shown in a sandboxed frame, which inherits this policy
 # (https://www.w3.org/TR/CSP3/#security-inherit-csp).
@@ -23,13 +22,7 @@ def show_page() -> Response | BaseResponse:
     # If the service is mounted under a path, the page's relative links require a trailing slash.
     if not request.environ.get("PATH_INFO"):
         return redirect(f"{request.script_root.rpartition('/')[2]}/", 308)
-    response = send_from_directory(STATIC, "page/index.html")
+    response = blueprint.send_static_file("page/index.html")
     response.headers["Content-Security-Policy"] = POLICY
     response.headers["Referrer-Policy"] = "no-referrer"
     return response
-
-
-@blueprint.get("/static/<path:name>")
-def show_static_file(name: str) -> Response:
-    """Return one of the page's files or of the demo's banners."""
-    return send_from_directory(STATIC, name)

@@ -116,5 +116,5 @@ def test_key_and_articles_come_from_one_snapshot(app, key, save, sql, path):
 
 
 def test_only_public_routes_need_no_key(app):
-    open_routes = {"/", "/healthz", "/openapi.json", "/static/<path:name>"}
+    open_routes = {"/", "/healthz", "/openapi.json", "/static/<path:filename>"}
     assert {rule.rule for rule in app.url_map.iter_rules()} - open_routes == set(ENDPOINTS)
