@@ -1,7 +1,7 @@
 """marshmallow fields and validators for requests, responses, imports and settings.
 
-Stored JSON is inserted into responses as text, with `orjson.Fragment`, instead of being parsed. SQLite accepts JSON
-that Python's parsers reject (lone surrogates, deep nesting), and one such row must not turn a list into a 500.
+The tables accept JSON that no response could contain (other values than strings in `keywords`, lone surrogates), and
+one such row must not break a list. It is therefore corrected when it is read.
 """
 
 import re
@@ -19,19 +19,17 @@ MAX_READ_TIME = 1_000_000  # minutes
 SCRIPT_BREAKOUT = re.compile("<(?=/script|!--)", re.IGNORECASE | re.ASCII)
 # an escaped NUL character in JSON, which PostgreSQL's jsonb rejects
 NUL_ESCAPE = re.compile(r"(?<!\\)(?:\\\\)*\\u0000")
+# an escape sequence in JSON, or two for a pair of surrogates
+JSON_ESCAPE = re.compile(r"\\(?:u[dD][89abAB]..\\u[dD][c-fC-F]..|(?P<lone_surrogate>u[dD][89a-fA-F]..)|.)")
 # characters not allowed in XML, and therefore in feeds and sitemaps: https://www.w3.org/TR/xml/#charsets
 NOT_XML = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]")
 
 
-class JsonText(fields.Field[Any]):
-    """JSON stored as text. None stays None."""
+class Keywords(fields.Field[Any]):
+    """An array of strings, stored as JSON text."""
 
-    def _serialize(self, value: str | None, attr: str | None, obj: Any, **kwargs: Any) -> orjson.Fragment | None:
-        return None if value is None else orjson.Fragment(value)
-
-
-class Keywords(JsonText):
-    """An array of strings."""
+    def _serialize(self, value: str | None, attr: str | None, obj: Any, **kwargs: Any) -> list[str] | None:
+        return None if value is None else parse_keywords(value)
 
     def _deserialize(self, value: Any, attr: str | None, data: Any, **kwargs: Any) -> str:
         if not isinstance(value, list) or not all(isinstance(keyword, str) for keyword in value):
@@ -41,20 +39,37 @@ class Keywords(JsonText):
         return dump_json(value)
 
 
-class SchemaMarkup(JsonText):
-    """A schema.org graph (JSON-LD), which sites inject into a script element."""
+class SchemaMarkup(fields.Field[Any]):
+    """A schema.org graph (JSON-LD), stored as JSON text, which sites inject into a script element."""
+
+    def _serialize(self, value: str | None, attr: str | None, obj: Any, **kwargs: Any) -> orjson.Fragment | None:
+        return None if value is None else orjson.Fragment(value)
 
     def _deserialize(self, value: Any, attr: str | None, data: Any, **kwargs: Any) -> str:
-        if not (
-            isinstance(value, dict) and isinstance(value.get("@context"), str) and isinstance(value.get("@graph"), list)
-        ):
-            raise ValidationError("Must be an object with a string @context and an array @graph.")
-        text = dump_json(value)
-        if SCRIPT_BREAKOUT.search(text):
-            raise ValidationError("Must not contain </script or <!--, which would break out of a script element.")
-        if NUL_ESCAPE.search(text):
-            raise ValidationError("Must not contain a NUL character.")
-        return text
+        return dump_schema_markup(value)
+
+
+def parse_keywords(text: str) -> list[str]:
+    """Return the strings in a stored array of keywords, without any other values that another tool stored."""
+    try:
+        keywords = orjson.loads(replace_lone_surrogates(text))
+    except orjson.JSONDecodeError:  # arrays in arrays, nested too deeply
+        return []
+    return [keyword for keyword in keywords if isinstance(keyword, str)]
+
+
+def dump_schema_markup(value: Any) -> str:
+    """Return structured data as JSON text. Raises ValidationError if sites cannot use it."""
+    if not (
+        isinstance(value, dict) and isinstance(value.get("@context"), str) and isinstance(value.get("@graph"), list)
+    ):
+        raise ValidationError("Must be an object with a string @context and an array @graph.")
+    text = dump_json(value)
+    if SCRIPT_BREAKOUT.search(text):
+        raise ValidationError("Must not contain </script or <!--, which would break out of a script element.")
+    if NUL_ESCAPE.search(text):
+        raise ValidationError("Must not contain a NUL character.")
+    return text
 
 
 def dump_json(value: Any) -> str:
@@ -63,6 +78,13 @@ def dump_json(value: Any) -> str:
         return orjson.dumps(value).decode()
     except orjson.JSONEncodeError as error:
         raise ValidationError("Is nested too deeply. Flatten it.") from error
+
+
+def replace_lone_surrogates(text: str) -> str:
+    r"""Replace each lone surrogate in JSON text by U+FFFD. SQLite accepts `"\ud800"`, but strict parsers reject it."""
+    if "\\u" not in text:
+        return text
+    return JSON_ESCAPE.sub(lambda escape: r"\ufffd" if escape["lone_surrogate"] else escape[0], text)
 
 
 class WholeNumber(fields.Integer):

@@ -5,11 +5,13 @@ SQLite, which accepts any type in any column and stores timestamps as text, in t
 """
 
 from datetime import UTC, date, datetime
+from typing import Any
 
 from flask_sqlalchemy import SQLAlchemy
 from sqlalchemy import (
     BigInteger,
     CheckConstraint,
+    ColumnElement,
     DateTime,
     Dialect,
     Float,
@@ -18,6 +20,8 @@ from sqlalchemy import (
     Text,
     TypeDecorator,
     UniqueConstraint,
+    case,
+    literal_column,
 )
 from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
 
@@ -31,6 +35,10 @@ class Base(DeclarativeBase):
 db = SQLAlchemy(model_class=Base)
 
 
+FIRST_TIME: ColumnElement[Any] = literal_column("'0001-01-01 00:00:00'")
+LAST_TIME: ColumnElement[Any] = literal_column("'9999-12-31 23:59:59.999'")
+
+
 class UtcDateTime(TypeDecorator[datetime]):
     """An aware datetime, stored in UTC with millisecond precision.
 
@@ -39,6 +47,10 @@ class UtcDateTime(TypeDecorator[datetime]):
 
     impl = DateTime(timezone=True)
     cache_ok = True
+
+    def column_expression(self, column: ColumnElement[datetime]) -> ColumnElement[datetime]:
+        """Select the nearest time that Python can represent. Tables before version 5 accept the years 0 and 10000."""
+        return case((column < FIRST_TIME, FIRST_TIME), (column > LAST_TIME, LAST_TIME), else_=column)
 
     def process_bind_param(self, value: datetime | None, dialect: Dialect) -> datetime | None:
         return truncate_to_milliseconds(value.astimezone(UTC)) if value else None

@@ -19,6 +19,7 @@ from fields import (
 )
 
 API_PATH = "/api/public/v1"  # prefix of the endpoints that require a key
+MAX_SAFE_INTEGER = 2**53 - 1  # the largest that every JSON parser reads exactly (RFC 8259, 6)
 
 # value of orderBy -> Article column
 SORT_COLUMNS = {
@@ -42,7 +43,7 @@ class ListQuerySchema(Schema):
 
     q = fields.String(load_default="", validate=SEARCH_VALIDATORS)
     take = WholeNumber(1, 100, load_default=50)
-    skip = WholeNumber(0, 2**53 - 1, load_default=0)  # JavaScript's largest safe integer
+    skip = WholeNumber(0, MAX_SAFE_INTEGER, load_default=0)
     order_by = fields.String(data_key="orderBy", load_default="publishedAt", validate=one_of(SORT_COLUMNS))
     order = fields.String(load_default="desc", validate=one_of(("asc", "desc")))
     # not in the specification
@@ -60,7 +61,7 @@ def field_metadata(description: str, example: Any, aliases: str = "", **limits: 
 
 
 class RowSchema(Schema):
-    """A schema that dumps database rows, given as mappings keyed by `Article` column."""
+    """A schema that dumps mappings, such as database rows. Their keys are the names of its fields."""
 
     def get_attribute(self, obj: Mapping[str, Any], attr: str, default: Any) -> Any:
         return obj[attr]  # twice as fast as marshmallow's, which also tries attributes and dotted names
@@ -173,7 +174,7 @@ class ArticlePreviewSchema(ArticleSchema):
 class ArticleImportSchema(ArticleSchema):
     """An article to import: the full article, plus fields that no endpoint returns.
 
-    Loads a dictionary keyed by `Article` column, without missing and null fields unless they have a default.
+    `load` returns a dictionary keyed by `Article` column. It lacks missing and null fields, unless they have a default.
     """
 
     status = fields.String(validate=one_of(("published", "draft")), metadata={"aliases": ["state"]})
@@ -182,7 +183,7 @@ class ArticleImportSchema(ArticleSchema):
         data_key="updatedAt",
         metadata={"aliases": ["modified", "lastmod", "lastmodified", "lastmodifiedat", "updated", "updateddate"]},
     )
-    views = WholeNumber(0, 2**53, strict=True)  # exact in every JSON parser
+    views = WholeNumber(0, MAX_SAFE_INTEGER, strict=True)
 
     @pre_load
     def drop_nulls(self, data: Any, **_kwargs: Any) -> Any:

@@ -145,8 +145,17 @@ def _parse_local_time(text: str, zone: tzinfo) -> datetime:
 
 
 def _format_local(moment: datetime, zone: tzinfo) -> str:
-    """Return a datetime in UTC as a local time, to the minute; with `zone` UTC, as the API's timestamp."""
-    return format_timestamp(moment) if zone is UTC else f"{moment.astimezone(zone):%Y-%m-%d %H:%M}"
+    """Return a datetime in UTC as a local time, to the minute; with `zone` UTC, as the API's timestamp.
+
+    A local time in the year 0 or 10000, which Python does not have, becomes the nearest one that it has.
+    """
+    if zone is UTC:
+        return format_timestamp(moment)
+    try:
+        local = moment.astimezone(zone).replace(tzinfo=None)
+    except OverflowError:
+        local = datetime.min if moment.year == 1 else datetime.max
+    return local.isoformat(" ", "minutes")
 
 
 def _format_both(moment: datetime, zone: tzinfo) -> str:

@@ -4,24 +4,26 @@ import os
 import signal
 import sys
 import time
+from collections.abc import Iterable
 from datetime import UTC, datetime
 from tempfile import TemporaryDirectory
+from typing import Any
 
 import click
-import orjson
 from flask import Flask
+from sqlalchemy import RowMapping, insert, select
 
 from commands import params
-from commands.customers import find_or_create_customer
 from commands.groups import articles
 from commands.keys import add_key
 from commands.lookup import get_articles
 from commands.programs import exit_on_signals, find_program, start_program
 from commands.terminal import echo
 from commands.transactions import customer_transaction
-from fields import format_timestamp
+from models import Article, Customer, db, publication_state
 from schemas import API_PATH
 from storage.engine import release_connection, write_transaction
+from storage.queries import BATCH_SIZE
 from storage.tables import open_database
 
 HOST, KEY = "127.0.0.1", "preview"
@@ -48,46 +50,57 @@ def preview(command: tuple[str, ...], only: tuple[str, ...], customer: str | Non
 
     if command:
         find_program(command[0])
-    owner, lines = _read_articles(customer, only)
     with TemporaryDirectory(prefix="articles-preview-") as folder:
         app = create_app({"DATABASE_URL": f"sqlite:///{folder}/articles.db"})
-        with app.app_context():
-            try:
-                _fill(owner, lines)
-                status = _serve(app, owner, command)
-            finally:
+        try:
+            name = _copy_articles(app, customer, only)
+            status = _serve(app, name, command)
+        finally:
+            with app.app_context():
                 release_connection()
                 app.extensions["change_detector"].close()
     sys.exit(status)
 
 
-def _read_articles(customer: str | None, only: tuple[str, ...]) -> tuple[str, list[bytes]]:
-    """Return the customer's name, and its articles as JSON Lines in which previewed ones are published now."""
-    from transfer.export import export_articles
-    from transfer.json_files import dump_line
+def _copy_articles(app: Flask, customer: str | None, only: tuple[str, ...]) -> str:
+    """Copy the customer and its articles, as they are to be previewed, to `app`'s database. Return the customer's name.
 
-    now, lines = format_timestamp(datetime.now(UTC)), []
+    The articles are copied a batch at a time, so both databases are open meanwhile.
+    """
+    now = datetime.now(UTC)
     with customer_transaction(customer, writes=False) as owner:
         get_articles(owner, only)  # raises if one does not exist
-        for article in export_articles(owner, all_fields=False):
-            is_published = article["status"] == "published" and article["publishedAt"] <= now
-            if not is_published and (not only or article["slug"] in only):
-                article |= {"status": "published", "publishedAt": now}
-            lines.append(dump_line(article))
-        return owner.name, lines
+        customer_row = {"id": owner.id, "name": owner.name}
+        query = select(Article.__table__).where(Article.customer_id == owner.id)
+        result = db.session.execute(query, execution_options={"yield_per": BATCH_SIZE})
+        batches = ([_as_previewed(row, only, now) for row in batch] for batch in result.mappings().partitions())
+        with app.app_context():
+            open_database(create=True)
+            with write_transaction():
+                _insert(customer_row, batches)
+    return str(customer_row["name"])
 
 
-def _fill(customer: str, lines: list[bytes]) -> None:
-    """Write the articles and a key to the preview's database."""
-    from converters.records import number_articles
-    from transfer.report import ImportReport
-    from transfer.writer import save_articles
+def _as_previewed(row: RowMapping, only: tuple[str, ...], now: datetime) -> dict[str, Any]:
+    """Return an article's row, published now unless it is published already or not one of `only`."""
+    is_published = publication_state(row["status"], row["published_at"], now) == "published"
+    if is_published or (only and row["slug"] not in only):
+        return dict(row)
+    return {**row, "status": "published", "published_at": now}
 
-    open_database(create=True)
-    with write_transaction():
-        owner, _ = find_or_create_customer(customer)
-        add_key(owner, KEY)
-        save_articles(owner, number_articles("the database", map(orjson.loads, lines)), ImportReport())
+
+def _insert(customer_row: dict[str, Any], batches: Iterable[list[dict[str, Any]]]) -> None:
+    """Insert the customer with the preview's key, and batches of its articles, in the session's transaction.
+
+    Nothing is checked, so that an article that another tool wrote cannot prevent the preview. One that this database
+    cannot hold, such as the second of two slugs that differ only in bytes that are not UTF-8, is left out.
+    """
+    customer = Customer(**customer_row)
+    db.session.add(customer)
+    db.session.flush()
+    add_key(customer, KEY)
+    for rows in batches:
+        db.session.execute(insert(Article.__table__).prefix_with("OR IGNORE"), rows)
 
 
 def _serve(app: Flask, customer: str, command: tuple[str, ...]) -> int:

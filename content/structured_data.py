@@ -7,7 +7,14 @@ from typing import Any
 import orjson
 from marshmallow import ValidationError
 
-from fields import SCRIPT_BREAKOUT, dump_json, format_timestamp
+from fields import (
+    SCRIPT_BREAKOUT,
+    dump_json,
+    dump_schema_markup,
+    format_timestamp,
+    parse_keywords,
+    replace_lone_surrogates,
+)
 
 
 def generate_schema_markup(article: Mapping[Any, Any], publisher: str) -> str:
@@ -23,7 +30,7 @@ def generate_schema_markup(article: Mapping[Any, Any], publisher: str) -> str:
         "@type": "BlogPosting",
         "headline": article["title"],
         "description": article["meta_desc"],
-        "keywords": orjson.Fragment(article["keywords"]),
+        "keywords": parse_keywords(article["keywords"]),
         "articleSection": article["category"],
         "timeRequired": f"PT{math.ceil(article['read_time'])}M",
         "dateModified": format_timestamp(max(updated_at, published_at or updated_at)),
@@ -38,26 +45,32 @@ def generate_schema_markup(article: Mapping[Any, Any], publisher: str) -> str:
     return SCRIPT_BREAKOUT.sub("< ", text)
 
 
+def stored_schema_markup(text: str | None) -> str | None:
+    """Return structured data from an article's row in the form in which an import stores it, or None.
+
+    Structured data that an import would reject, but another tool has stored, is ignored.
+    """
+    if text is None:
+        return None
+    try:
+        return dump_schema_markup(orjson.loads(replace_lone_surrogates(text)))
+    except (orjson.JSONDecodeError, ValidationError):
+        return None
+
+
 def custom_schema_markup(article: Mapping[Any, Any], publisher: str) -> str | None:
     """Return an article's stored structured data, or None if it equals the generated default."""
-    if article["schema_markup"] is None:
+    stored = stored_schema_markup(article["schema_markup"])
+    if stored is None or stored == generate_schema_markup(article, publisher):
         return None
-    stored = canonical_json(article["schema_markup"])
-    return None if stored == canonical_json(generate_schema_markup(article, publisher)) else stored
-
-
-def canonical_json(text: str) -> str:
-    """Reformat JSON text like `dump_json`, so that equal values have equal text."""
-    try:
-        return dump_json(orjson.loads(text))
-    except (ValueError, ValidationError):  # SQLite accepts lone surrogates and deep nesting
-        return text.replace("\r", " ").replace("\n", " ")
+    return stored
 
 
 def canonical_row(row: Mapping[Any, Any], publisher: str) -> dict[str, Any]:
     """Return a row of the article table in the form this service writes, even if another tool wrote it."""
     return {
         **row,
-        "keywords": canonical_json(row["keywords"]),
+        "views": row["views"] if isinstance(row["views"], int) else 0,
+        "keywords": dump_json(parse_keywords(row["keywords"])),
         "schema_markup": custom_schema_markup(row, publisher),
     }

@@ -1,19 +1,33 @@
 """GET /articles: published articles in full."""
 
-from collections.abc import Sequence
 from typing import Any
 
 from flask import Blueprint, g
 from orjson import Fragment
-from sqlalchemy import RowMapping
 
-from content.structured_data import generate_schema_markup
+from content.structured_data import generate_schema_markup, stored_schema_markup
 from endpoints.caching import Document, cached
 from endpoints.lists import PARAMETERS, render_list
+from fields import SchemaMarkup
 from schemas import ArticleSchema
 
 blueprint = Blueprint("articles", __name__)
-schema = ArticleSchema()
+
+
+class RenderedSchemaMarkup(SchemaMarkup):
+    """Structured data of the article or, if it has none of its own, generated from its other columns."""
+
+    def _serialize(self, value: str | None, attr: str | None, obj: Any, **kwargs: Any) -> Fragment:
+        return Fragment(stored_schema_markup(value) or generate_schema_markup(obj, g.customer.name))
+
+
+class RenderedArticleSchema(ArticleSchema):
+    """The full article, as the endpoint returns it."""
+
+    schema_markup = RenderedSchemaMarkup(data_key="schemaMarkup")
+
+
+schema = RenderedArticleSchema(many=True)
 COLUMNS = (*schema.fields, "updated_at")  # updated_at: for structured data
 
 
@@ -21,12 +35,4 @@ COLUMNS = (*schema.fields, "updated_at")  # updated_at: for structured data
 @cached(*PARAMETERS)
 def list_articles() -> Document:
     """Return published articles in full."""
-    return render_list(COLUMNS, _dump)
-
-
-def _dump(rows: Sequence[RowMapping]) -> list[dict[str, Any]]:
-    articles: list[dict[str, Any]] = schema.dump(rows, many=True)
-    for article, row in zip(articles, rows, strict=True):
-        if article["schemaMarkup"] is None:
-            article["schemaMarkup"] = Fragment(generate_schema_markup(row, g.customer.name))
-    return articles
+    return render_list(COLUMNS, schema.dump)

@@ -13,6 +13,7 @@ one.
 import os
 import sqlite3
 from collections import defaultdict
+from operator import methodcaller
 from pathlib import Path
 from threading import RLock
 from typing import Any
@@ -79,7 +80,8 @@ def connect(path: str, *, read_only: bool, **options: Any) -> SQLiteConnection:
         inode = _find_inode(path)
         connection: SQLiteConnection = sqlite3.connect(uri, **options)
         connection.path, connection.inode, connection.is_read_only = path, inode, read_only
-        connection.text_factory = _decode
+        # Another tool may have stored text in another encoding.
+        connection.text_factory = methodcaller("decode", "utf-8", "replace")
         _open_connections[path].add(connection)
         try:
             require_current_file(connection)
@@ -99,10 +101,6 @@ def connect_for_request(path: str, **options: Any) -> SQLiteConnection:
     if os.path.exists(path) and not os.path.getsize(path):
         raise StorageError(f"The file {path} is empty.")
     return connect(path, read_only=True, **options)
-
-
-def _decode(data: bytes) -> str:
-    return data.decode(errors="replace")  # another tool may have stored text in another encoding
 
 
 def _find_inode(path: str) -> Inode | None:

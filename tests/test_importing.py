@@ -292,7 +292,7 @@ def test_errors_name_the_article_field_value_and_reason(errors, exported):
         ("line 2, slug 'slug-2': bannerUrl: 'https://www.example.com/Größe 3.jpg'", "%20"),
         ("line 2, slug 'slug-2': readTime: '3'", "number of minutes"),
         ("line 3, slug 'slug-3': colour: ", "remove it"),
-        ("line 3, slug 'slug-3': views: -1", "0 to 9007199254740992"),
+        ("line 3, slug 'slug-3': views: -1", "0 to 9007199254740991"),
         ("line 4, slug 'only': contentHtml: ", "Missing"),
         ("line 4, slug 'only': title: ", "Missing"),
         ("line 5: slug: 7", "text"),

@@ -1,0 +1,177 @@
+"""Articles that another tool wrote and no import would: none breaks a list, a listing, an export or a command."""
+
+import json
+import subprocess
+from contextlib import closing
+
+import orjson
+import pytest
+from helpers import ENDPOINTS, LISTS, POSTGRESQL, SITEMAP, article_json, connect_as_another_tool, subprocess_args
+
+from commands.watch import PublishedArticles
+
+FULL, PREVIEWS = LISTS
+REPLACED = "\ufffd"  # what bytes that are not UTF-8 become
+
+# slug of an article -> an assignment by another tool
+ODD = {
+    "relative-banner": "banner_url = '/img/a.jpg'",
+    "long-title": f"title = '{'x' * 5000}'",
+    "keywords-that-are-no-text": 'keywords = \'[1, null, {}, ["no"], "yes"]\'',
+    "deep-keywords": f"keywords = '{'[' * 900}{']' * 900}'",
+    "markup-without-a-graph": "schema_markup = '{}'",
+    "markup-with-a-script": """schema_markup = '{"@context": "</script>", "@graph": []}'""",
+    "deep-markup": f"""schema_markup = '{{"@context": "x", "@graph": {"[" * 900}{"]" * 900}}}'""",
+}
+if not POSTGRESQL:
+    ODD |= {
+        f"{column}-not-utf-8": f"{column} = CAST(x'41ff' AS TEXT)"
+        for column in ("title", "category", "banner_url", "meta_title", "meta_desc", "content_html", "search_text")
+    }
+    ODD |= {
+        "id-not-utf-8": "id = CAST(x'ff' AS TEXT) || id",
+        "slug-not-utf-8": "slug = CAST(x'ff' AS TEXT) || slug",
+        "slug-not-utf-8-either": "slug = CAST(x'fe' AS TEXT) || 'slug-not-utf-8'",
+        "keywords-not-utf-8": "keywords = CAST(x'5b22ff225d' AS TEXT)",
+        "surrogate-keywords": r"""keywords = '["\ud800", "\\ud800", "\ud83d\ude00"]'""",
+        "surrogate-markup": r"""schema_markup = '{"@context": "\uDFFF", "@graph": []}'""",
+        "keywords-and-a-nul": "keywords = '[]' || char(0) || 'x'",
+        "markup-and-a-nul": "schema_markup = '{}' || char(0) || 'x'",
+        "views-that-are-text": "views = 'many'",
+    }
+SHOWN = {"slug-not-utf-8": f"{REPLACED}slug-not-utf-8", "slug-not-utf-8-either": f"{REPLACED}slug-not-utf-8"}
+SLUGS = sorted(["plain", *(SHOWN.get(slug, slug) for slug in ODD)])
+
+
+@pytest.fixture
+def odd_articles(save, sql):
+    """One article for each odd assignment, and one without any."""
+    save(*(article_json(number, id=slug, slug=slug) for number, slug in enumerate(["plain", *ODD])))
+    for slug, assignment in ODD.items():
+        sql(f"UPDATE article SET {assignment} WHERE id = ?", slug)
+
+
+def slugs(articles):
+    return sorted(article["slug"] for article in articles)
+
+
+@pytest.mark.parametrize("path", [*LISTS, f"{FULL}?orderBy=title", f"{PREVIEWS}?keyword=yes&category=News"])
+def test_lists_show_every_article_with_valid_fields(client, odd_articles, path):
+    articles = orjson.loads(client.get(path).data)["data"]  # a strict parser
+    assert slugs(articles) == (["keywords-that-are-no-text"] if "keyword=" in path else SLUGS)
+    for article in articles:
+        assert all(isinstance(keyword, str) for keyword in article["keywords"])
+        markup = article.get("schemaMarkup", {"@context": "", "@graph": []})
+        assert (type(markup["@context"]), type(markup["@graph"])) == (str, list)
+        assert "</script" not in str(markup)
+
+
+def test_sitemap_shows_every_article(client, odd_articles):
+    assert sorted(entry["url"] for entry in client.get(SITEMAP).get_json()["data"]) == SLUGS
+
+
+def test_usable_parts_of_odd_values_are_shown(client, odd_articles):
+    articles = {article["id"]: article for article in client.get(FULL).get_json()["data"]}
+    assert articles["relative-banner"]["bannerUrl"] == "/img/a.jpg"
+    assert articles["keywords-that-are-no-text"]["keywords"] == ["yes"]
+    assert articles["markup-without-a-graph"]["schemaMarkup"]["@graph"][0]["@type"] == "BlogPosting"
+    if not POSTGRESQL:
+        assert articles["title-not-utf-8"]["title"] == f"A{REPLACED}"
+        assert articles["keywords-not-utf-8"]["keywords"] == [REPLACED]
+        assert articles["surrogate-keywords"]["keywords"] == [REPLACED, "\\ud800", "\U0001f600"]
+        assert articles["surrogate-markup"]["schemaMarkup"] == {"@context": REPLACED, "@graph": []}
+
+
+@pytest.mark.parametrize("options", [[], ["--all-fields"]])
+def test_export_has_every_article(articles, odd_articles, options):
+    exported = articles("export", *options)
+    assert exported.exit_code == 0, exported.output
+    assert slugs(map(orjson.loads, exported.stdout.splitlines())) == SLUGS
+
+
+def test_export_writes_a_file_for_every_article(articles, odd_articles, tmp_path):
+    result = articles("export", "--folder", tmp_path / "site")
+    assert result.exit_code == 0, result.output
+    assert len(list((tmp_path / "site").iterdir())) == len(SLUGS)
+
+
+def test_list_names_every_article(articles, odd_articles):
+    listed = articles("list")
+    assert listed.exit_code == 0, listed.output
+    assert sorted(line.split("\t")[2] for line in listed.stdout.splitlines()) == SLUGS
+    assert slugs(map(json.loads, articles("list", "--json").stdout.splitlines())) == SLUGS
+
+
+def test_other_articles_can_be_edited(articles, odd_articles, monkeypatch):
+    monkeypatch.setenv("EDITOR", "sed -i s/^category:.*/category:\\ Edited/")
+    result = articles("edit", "plain")
+    assert (result.exit_code, result.stdout) == (0, "plain: changed\n"), result.output
+
+
+def test_odd_articles_can_be_edited(articles, odd_articles, monkeypatch):
+    """Except for those that a slug cannot name, and for values that the author has to correct first."""
+    monkeypatch.setenv("EDITOR", "sed -i s/^title:.*/title:\\ Edited/")
+    for slug in ODD.keys() - {*SHOWN, "id-not-utf-8", "relative-banner", "banner_url-not-utf-8"}:
+        result = articles("edit", slug)
+        assert (result.exit_code, result.stdout) == (0, f"{slug}: changed\n"), result.output
+    assert "bannerUrl: '/img/a.jpg'" in articles("edit", "relative-banner").stderr
+
+
+def test_publish_and_unpublish_take_an_odd_article(articles, odd_articles):
+    names = [slug for slug in ODD if slug not in SHOWN]
+    assert articles("unpublish", *names).exit_code == 0
+    assert articles("publish", *names, "--at", "2030-01-01").exit_code == 0
+
+
+def test_preview_has_every_article(client, odd_articles, articles, database):
+    articles("unpublish", "plain", "long-title")
+    read = 'curl --silent --header "x-api-key: $ARTICLES_KEY" "$ARTICLES_URL/sitemap"'
+    args = subprocess_args(database, "-m", "flask", "articles", "preview", "--", "sh", "-c", read)
+    result = subprocess.run(**args, timeout=60)
+    assert result.returncode == 0, result.stderr
+    assert {entry["url"] for entry in json.loads(result.stdout)["data"]} == set(SLUGS)
+
+
+def test_watch_reads_every_article(app, key, odd_articles):
+    with app.app_context():
+        published = PublishedArticles("Acme")
+        assert published.refresh()
+        assert not published.unavailable
+
+
+@pytest.mark.sqlite
+def test_backup_of_odd_articles_can_be_restored(run, client, odd_articles, tmp_path):
+    before = client.get(FULL).data
+    assert run("database", "backup", tmp_path / "backup.db").exit_code == 0
+    assert run("database", "restore", tmp_path / "backup.db", "--yes").exit_code == 0
+    assert client.get(FULL).data == before
+
+
+YEARS = {"10000-01-01": "9999-12-31T23:59:59.999Z", "0001-01-01 BC": "0001-01-01T00:00:00.000Z"}
+if not POSTGRESQL:
+    YEARS = {"0000-01-01 00:00:00": "0001-01-01T00:00:00.000Z"}
+
+
+@pytest.mark.parametrize(("stored", "shown"), YEARS.items())
+@pytest.mark.parametrize("column", ["published_at", "created_at", "updated_at"])
+def test_year_that_python_lacks_becomes_the_nearest(client, articles, save, database, column, stored, shown):
+    save(article_json(1), article_json(2))
+    with closing(connect_as_another_tool(database)) as connection, connection:
+        turn_off_checks(connection)
+        connection.execute(f"UPDATE article SET {column} = '{stored}' WHERE id = 'id-0001'")
+    is_scheduled = column == "published_at" and shown > "9000"
+    for path in ENDPOINTS:
+        assert len(client.get(path).get_json()["data"]) == 2 - is_scheduled
+    names = {"published_at": "publishedAt", "created_at": "createdAt", "updated_at": "updatedAt"}
+    assert json.loads(articles("export", "slug-1").stdout)[names[column]] == shown
+    assert articles("list").stdout.count("\n") == 2
+
+
+def turn_off_checks(connection):
+    """Let a connection store times that the tables reject, as earlier versions of the tables did not."""
+    if not POSTGRESQL:
+        connection.execute("PRAGMA ignore_check_constraints = ON")
+        return
+    checks = "SELECT conname FROM pg_constraint WHERE conrelid = 'article'::regclass AND contype = 'c'"
+    for (name,) in connection.execute(checks).fetchall():
+        connection.execute(f"ALTER TABLE article DROP CONSTRAINT {name}")
