@@ -112,7 +112,8 @@ def _from_database_error(error: DBAPIError | PoolTimeoutError | StorageError) ->
 
 def _is_unreadable(error: DBAPIError) -> bool:
     """Return whether the database could not be read, as opposed to a mistake in one of our statements."""
-    if getattr(error.orig, "sqlite_errorcode", None) == sqlite3.SQLITE_ERROR:  # "SQL error", not a fault of the file
+    # SQLite reports a mistake in a statement as "SQL error", or as "schema error" on a new connection.
+    if getattr(error.orig, "sqlite_errorcode", None) in (sqlite3.SQLITE_ERROR, sqlite3.SQLITE_SCHEMA):
         return "no such table" in str(error.orig)
     if getattr(error.orig, "sqlstate", None) in UNREADABLE_TABLE:
         return True

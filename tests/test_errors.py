@@ -8,8 +8,10 @@ from contextlib import closing
 import pytest
 from flask import Response
 from helpers import ENDPOINTS, LISTS, SITEMAP, article_json, assert_problem, blocks, read_page, send
-from sqlalchemy import make_url
+from sqlalchemy import make_url, text
 from werkzeug.exceptions import HTTPException, ImATeapot, NotFound, TooManyRequests
+
+from models import db
 
 
 def response_to(app, client, error):
@@ -86,6 +88,21 @@ def test_unreadable_database_is_a_503_until_it_is_back(app, client, sql, caplog,
     assert re.search(f'{name} .*"?{table}', caplog.text)
     sql(f"ALTER TABLE hidden RENAME TO {table}")
     assert client.get(path).status_code == 200
+
+
+@pytest.mark.parametrize(
+    ("statement", "status"),
+    [
+        ("SELECT title FROM article WHERE titel = 'x'", 500),
+        ("SELECT title FORM article", 500),
+        ("SELECT title FROM missing", 503),
+    ],
+)
+def test_mistake_in_a_statement_is_a_500(app, client, caplog, statement, status):
+    """Trying again would not help, unless the tables are missing."""
+    app.add_url_rule("/mistake", view_func=lambda: db.session.execute(text(statement)))
+    assert_problem(client.get("/mistake"), status)
+    assert ("Traceback" in caplog.text) == (status == 500)
 
 
 @pytest.mark.sqlite
