@@ -1,98 +1,120 @@
-"""Upgrade tables created by an earlier version, in the caller's transaction."""
+"""Upgrade the tables of an earlier version, in the caller's transaction.
 
-from sqlalchemy import Column, Connection, Table, column, insert, inspect, select, table, text
-from sqlalchemy.exc import DataError, IntegrityError
+On PostgreSQL, the tables are altered. On SQLite, which can alter little, they are recreated as defined in `models`, and
+their rows are copied. `storage.versions` lists the changes.
+"""
 
-from models import TablesVersion, db
+from sqlalchemy import Connection, Table, inspect, text
+from sqlalchemy.exc import DataError, DBAPIError, IntegrityError, InternalError, NotSupportedError, ProgrammingError
+
+from models import ApiKey, Article, Customer, db
 from storage import StorageError
+from storage.engine import POSTGRESQL_LOCKS
+from storage.invalid_rows import find_invalid_row
+from storage.versions import CHANGES
 
-# renamed or dropped columns, keyed by the schema version that changed them: {5: {"article.category": "section"}}
-RENAMED: dict[int, dict[str, str]] = {}
-DROPPED: dict[int, set[str]] = {3: {"article.schema_markup_generated"}}
-
-# SQLite records the last id of each AUTOINCREMENT table; PostgreSQL uses one sequence per generated id column.
-LAST_IDS = {
-    "sqlite": "SELECT name, seq FROM sqlite_sequence",
-    "postgresql": "SELECT sequencename, last_value FROM pg_sequences"
-    " WHERE schemaname = current_schema() AND last_value > 0",
-}
-SET_LAST_ID = {
-    "sqlite": "REPLACE INTO sqlite_sequence (rowid, name, seq)"
-    " VALUES ((SELECT rowid FROM sqlite_sequence WHERE name = :name), :name, :last_id)",
-    "postgresql": "SELECT setval(CAST(:name AS regclass), :last_id)",
-}
+SET_LAST_ID = """
+    REPLACE INTO sqlite_sequence (rowid, name, seq)
+    VALUES ((SELECT rowid FROM sqlite_sequence WHERE name = :name), :name, :last_id)
+"""
 
 
 def upgrade_tables(connection: Connection, version: int) -> None:
-    """Recreate the tables as defined in `models`, and copy their rows. New columns get their server default.
+    """Upgrade the tables from this version to the current one.
 
-    Afterwards, the database has exactly the same tables as a new one. Raises StorageError if a column would be lost, or
-    if a row violates the new constraints.
+    Afterwards, the database has the same tables as a new one. Raises StorageError if a row violates a new constraint,
+    or if something that was added to the tables is in the way: on SQLite a column, on PostgreSQL a view.
     """
-    existing = set(inspect(connection).get_table_names()) - {TablesVersion.__tablename__}
+    upgrade = _alter_tables if connection.dialect.name == "postgresql" else _recreate_tables
+    upgrade(connection, version)
+
+
+def _alter_tables(connection: Connection, version: int) -> None:
+    """Alter the tables on PostgreSQL. Requests wait meanwhile."""
+    connection.exec_driver_sql(POSTGRESQL_LOCKS["rows"])  # wait for writers while requests are still served
+    connection.exec_driver_sql("SET CONSTRAINTS ALL IMMEDIATE")  # pending triggers would prevent ALTER TABLE
+    # in the order in which requests read them, so that a request and the upgrade never wait for each other
+    connection.exec_driver_sql("LOCK TABLE customer, api_key, article")
+    try:
+        _apply_changes(connection, version)
+    except (IntegrityError, DataError) as error:
+        raise _upgrade_error(_find_invalid_row(connection) or "the tables", error) from error
+    except (InternalError, NotSupportedError, ProgrammingError) as error:
+        raise _upgrade_error("the tables", error) from error
+    db.metadata.create_all(connection)  # only creates tables that do not exist
+
+
+def _find_invalid_row(connection: Connection) -> str | None:
+    """Return what to call the first row that violates a constraint on PostgreSQL, which checks updated rows only."""
+    for model in (Customer, ApiKey, Article):
+        table = model.__tablename__
+        row = find_invalid_row(connection, model.__table__, f"UPDATE {table} SET id = id", table)  # noqa: S608
+        if row:
+            return row
+    return None
+
+
+def _recreate_tables(connection: Connection, version: int) -> None:
+    """Recreate the tables on SQLite, and copy their rows. New columns get their server default."""
+    existing = set(inspect(connection).get_table_names())
     tables = [new for new in db.metadata.sorted_tables if new.name in existing]
-    if connection.dialect.name == "postgresql":
-        connection.exec_driver_sql(f"LOCK TABLE {', '.join(new.name for new in tables)}")
-    columns = {new: _columns_to_copy(connection, new, version) for new in tables}
     last_ids = _read_last_ids(connection, tables, version)
     for new in tables:
-        connection.exec_driver_sql(f"CREATE TEMP TABLE old_{new.name} AS SELECT * FROM {new.name}")  # noqa: S608
-    if version == 2:  # it stored generated markup, which is no longer stored
-        connection.exec_driver_sql("UPDATE old_article SET schema_markup = NULL WHERE schema_markup_generated")
+        # SQLite looks for a table among the temporary ones first, so the changes apply to these copies.
+        connection.exec_driver_sql(f"CREATE TEMP TABLE {new.name} AS SELECT * FROM main.{new.name}")  # noqa: S608
+    _apply_changes(connection, version)
+    for new in tables:
+        connection.exec_driver_sql(f"ALTER TABLE temp.{new.name} RENAME TO old_{new.name}")
     db.metadata.drop_all(connection)
     db.metadata.create_all(connection)
     for new in tables:
-        _copy_rows(connection, new, columns[new])
+        _copy_rows(connection, new)
     for name, last_id in last_ids.items():
-        connection.execute(text(SET_LAST_ID[connection.dialect.name]), {"name": name, "last_id": last_id})
-
-
-def _columns_to_copy(connection: Connection, new: Table, version: int) -> dict[str, Column[object]]:
-    """Map each old column, except dropped ones, to its new column. Raises StorageError if one would be lost."""
-    new_columns = {new_column.name: new_column for new_column in new.columns}
-    found = {}
-    for old in inspect(connection).get_columns(new.name):
-        name = _current_name(new.name, old["name"], version)
-        if name and name not in new_columns:
-            raise StorageError(
-                f"The upgrade would lose the column {old['name']} of {new.name}, which this version does not have. "
-                "If you added it, move its data to a table of your own, drop the column, and try again."
-            )
-        if name:
-            found[old["name"]] = new_columns[name]
-    return found
-
-
-def _current_name(table_name: str, name: str, version: int) -> str | None:
-    """Return the current name of a column of an earlier version, or None if it has been dropped since."""
-    for later in sorted(RENAMED.keys() | DROPPED.keys()):
-        if later > version:
-            if f"{table_name}.{name}" in DROPPED.get(later, ()):
-                return None
-            name = RENAMED.get(later, {}).get(f"{table_name}.{name}", name)
-    return name
+        connection.execute(text(SET_LAST_ID), {"name": name, "last_id": last_id})
 
 
 def _read_last_ids(connection: Connection, tables: list[Table], version: int) -> dict[str, int]:
-    """Return the last generated id per table or sequence, so that ids of deleted rows are never reused."""
-    dialect = connection.dialect.name
-    if (dialect, version) == ("sqlite", 2):  # before AUTOINCREMENT
+    """Return the last id of each AUTOINCREMENT table, so that ids of deleted rows are never reused."""
+    if version == 2:  # before AUTOINCREMENT
         return {}
-    generated = [(new.name, new.autoincrement_column.name) for new in tables if new.autoincrement_column is not None]
-    own = {f"{name}_{id_column}_seq" if dialect == "postgresql" else name for name, id_column in generated}
-    return {name: last_id for name, last_id in connection.exec_driver_sql(LAST_IDS[dialect]) if name in own}
+    names = {new.name for new in tables}
+    last_ids = connection.exec_driver_sql("SELECT name, seq FROM sqlite_sequence")
+    return {name: last_id for name, last_id in last_ids if name in names}
 
 
-def _copy_rows(connection: Connection, new: Table, columns: dict[str, Column[object]]) -> None:
-    """Copy rows from the temporary table to the new one, then drop the temporary table.
+def _copy_rows(connection: Connection, new: Table) -> None:
+    """Copy the rows of the old table to the new one, then drop the old one.
 
-    Raises StorageError if a row violates a constraint.
+    Raises StorageError if a column would be lost, or if a row violates a constraint.
     """
-    old = table(f"old_{new.name}")
+    old = f"old_{new.name}"
+    columns = connection.exec_driver_sql(f"SELECT * FROM {old} LIMIT 0").keys()  # noqa: S608
+    for column in columns:
+        if column not in new.columns:
+            raise StorageError(
+                f"The upgrade would lose the column {column} of {new.name}, which this version does not have. "
+                "If you added it, move its data to a table of your own, drop the column, and try again."
+            )
+    names = ", ".join(columns)
+    statement = f"INSERT INTO {new.name} ({names}) SELECT {names} FROM {old}"  # noqa: S608
     try:
-        rows = insert(new).from_select(list(columns.values()), select(*map(column, columns)).select_from(old))
-        connection.execute(rows)
-    except (IntegrityError, DataError) as error:
-        reason = " ".join(str(error.orig).split())
-        raise StorageError(f"Cannot upgrade a row of {new.name} ({reason}). Correct it and try again.") from error
-    connection.exec_driver_sql(f"DROP TABLE {old.name}")
+        connection.exec_driver_sql(statement)
+    except IntegrityError as error:
+        row = find_invalid_row(connection, new, statement, old)
+        raise _upgrade_error(row or f"the table {new.name}", error) from error
+    connection.exec_driver_sql(f"DROP TABLE {old}")
+
+
+def _apply_changes(connection: Connection, version: int) -> None:
+    """Apply the changes of all later versions."""
+    changes = CHANGES[connection.dialect.name]
+    for later in sorted(changes):
+        if later > version:
+            for statement in changes[later]:
+                with connection.begin_nested():  # a failed statement is undone, those before it are not
+                    connection.exec_driver_sql(statement)
+
+
+def _upgrade_error(what: str, error: DBAPIError) -> StorageError:
+    reason = " ".join(str(error.orig).partition("HINT:")[0].split())
+    return StorageError(f"Cannot upgrade {what} ({reason}). Correct this in the database, and try again.")

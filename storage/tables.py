@@ -2,7 +2,7 @@
 
 import os
 
-from sqlalchemy import Connection, insert, inspect, select
+from sqlalchemy import Connection, insert, inspect, select, update
 
 from models import TablesVersion, db
 from storage import StorageError
@@ -69,12 +69,11 @@ def migrate(connection: Connection, name: str) -> list[str]:
         return []
     if version:
         upgrade_tables(connection, version)
-        line = f"Upgraded the tables in {name} from version {version} to {TABLES_VERSION}."
-    else:
-        db.metadata.create_all(connection)
-        line = f"Created the tables in {name}, which had none. If you expected articles in it, restore a backup."
+        connection.execute(update(TablesVersion).values(number=TABLES_VERSION))
+        return [f"Upgraded the tables in {name} from version {version} to {TABLES_VERSION}."]
+    db.metadata.create_all(connection)
     connection.execute(insert(TablesVersion).values(number=TABLES_VERSION))
-    return [line]
+    return [f"Created the tables in {name}, which had none. If you expected articles in it, restore a backup."]
 
 
 def _read_version(connection: Connection, name: str) -> int | None:

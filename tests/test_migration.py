@@ -3,40 +3,51 @@
 import re
 import sqlite3
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from pathlib import Path
+from threading import Barrier
+from typing import Any
 
 import pytest
 from flask import Flask
 from helpers import (
+    ENDPOINTS,
     LISTS,
     POSTGRESQL,
     PROJECT,
+    call_concurrently,
     client_with_key,
     close,
+    connect_as_another_tool,
     create_application,
     create_key,
     database_url,
     psycopg,
     run_command,
     run_sql,
+    wait_for,
 )
-from sqlalchemy import Column, Integer, Table
+from sqlalchemy import Column, Integer, Table, event
 
+from app import create_app
 from models import db
-from storage import migration
+from storage import tables
+from storage.versions import CHANGES
 
 VERSIONS = PROJECT / "tests" / "versions"
 ENGINE = "postgresql" if POSTGRESQL else "sqlite"
 SCRIPTS = {version: (VERSIONS / f"{version}.{ENGINE}.sql").read_text("utf-8") for version in (2, 3)}
-RESPONSE = (VERSIONS / "2.json").read_bytes()  # the same in versions 1.0.0 and 1.1.0
+RESPONSE = (VERSIONS / "2.json").read_bytes()  # the same in all versions
 KEY = "version-2-key"
 of_each_version = pytest.mark.parametrize("version", SCRIPTS)
+only_postgresql = pytest.mark.skipif(not POSTGRESQL, reason="only for PostgreSQL")
 
-# tables, constraints and indexes, regardless of the order of creation
+# tables, constraints and indexes, regardless of the order of creation and of gaps that dropped columns left
 SCHEMA = (
     """
-    SELECT table_name, ordinal_position, column_name, data_type, column_default, is_nullable, collation_name
+    SELECT table_name, row_number() OVER (PARTITION BY table_name ORDER BY ordinal_position), column_name, data_type,
+        column_default, is_nullable, collation_name
       FROM information_schema.columns WHERE table_schema = 'public'
     UNION SELECT conname, 0, pg_get_constraintdef(oid), '', '', '', '' FROM pg_constraint
       WHERE connamespace = 'public'::regnamespace
@@ -118,10 +129,11 @@ def test_ids_of_customers_and_keys_are_never_reused(older, sql, version, expecte
 
 
 @pytest.mark.sqlite
-def test_upgrade_preserves_rows_of_foreign_tables(older, sql):
+def test_upgrade_preserves_foreign_tables_and_views(older, sql):
     app = older(
         3,
         "CREATE TABLE comment (text TEXT, customer_id INTEGER REFERENCES customer (id) ON DELETE CASCADE);"
+        "CREATE VIEW title AS SELECT title FROM article;"
         "INSERT INTO comment VALUES ('Nice', 1);",
     )
     assert run_command(app, "articles", "list").exit_code == 0
@@ -129,6 +141,7 @@ def test_upgrade_preserves_rows_of_foreign_tables(older, sql):
     assert joined == [("Nice", "Söhne & <Co>")]
     ((table,),) = sql("SELECT sql FROM sqlite_schema WHERE name = 'comment'")
     assert "REFERENCES customer (id)" in table
+    assert len(sql("SELECT title FROM title")) == 5
 
 
 @pytest.mark.sqlite
@@ -145,24 +158,31 @@ def test_backup_of_an_earlier_version_is_upgraded(older, run, client, database, 
     assert older_backup.read_bytes() == before
 
 
-UNCHECKED = ("" if POSTGRESQL else "PRAGMA ignore_check_constraints = ON;") + (
-    "UPDATE article SET schema_markup_generated = (1 = 0), {} WHERE pk IN (3, 4)"
-)
+IGNORE_CHECKS = "" if POSTGRESQL else "PRAGMA ignore_check_constraints = ON;"
+UNCHECKED = f"{IGNORE_CHECKS} UPDATE article SET schema_markup_generated = (1 = 0), {{}} WHERE pk IN (3, 4)"
+INVALID_ARTICLE = "the article given of Söhne & <Co> ("
 REJECTED = [
     (2, "UPDATE tables_version SET number = 1", "version 1, but this release only supports versions 2 to 4"),
     (2, "DROP TABLE tables_version", "tables of another program"),
     *((version, "DROP TABLE article", ": article.") for version in SCRIPTS),
-    *((version, "ALTER TABLE article ADD COLUMN note TEXT", "column note of article") for version in SCRIPTS),
     # version 2 had fewer constraints on PostgreSQL; on SQLite another tool can disable them
-    (2, UNCHECKED.format("keywords = '{}'"), "row of article ("),
-    (2, UNCHECKED.format("schema_markup = '[]'"), "row of article ("),
-    (2, UNCHECKED.format("updated_at = 'infinity'" if POSTGRESQL else "title = x'ff00'"), "row of article ("),
+    (2, UNCHECKED.format("keywords = '{}'"), INVALID_ARTICLE),
+    (2, UNCHECKED.format("keywords = 'tea, milk'"), INVALID_ARTICLE),
+    (2, UNCHECKED.format("schema_markup = '[]'"), INVALID_ARTICLE),
 ]
+if POSTGRESQL:
+    VIEW = "CREATE VIEW note AS SELECT schema_markup_generated FROM article"
+    REJECTED += [(2, VIEW, "view note depends on column schema_markup_generated of table article")]
+else:
+    ADDED_COLUMN = "ALTER TABLE article ADD COLUMN note TEXT"
+    REJECTED += [(version, ADDED_COLUMN, "column note of article") for version in SCRIPTS]
+    REJECTED += [(2, UNCHECKED.format("title = x'ff00'"), INVALID_ARTICLE)]
+    REJECTED += [(3, f"{IGNORE_CHECKS} UPDATE api_key SET prefix = x'ff00'", "the key 1 (")]
 
 
 @pytest.mark.parametrize(("version", "script", "reason"), REJECTED)
 def test_impossible_upgrade_changes_nothing(older, sql, version, script, reason):
-    """For example, if the database is from before 1.0.0, or if the upgrade would drop a column."""
+    """The message names the version, the table, the row, the column or the view that prevents it."""
     app = older(version, f"{script};")
     before = set(sql(SCHEMA))
     for _ in range(2):
@@ -173,16 +193,17 @@ def test_impossible_upgrade_changes_nothing(older, sql, version, script, reason)
     assert sql("SELECT count(*) FROM customer") == [(1,)]
 
 
-def test_renamed_and_dropped_columns_are_upgraded(older, sql, monkeypatch):
+def test_renamed_and_dropped_columns_are_upgraded(older, sql, template, monkeypatch):
     app = older(
         3,
         "ALTER TABLE article RENAME COLUMN category TO section; UPDATE article SET section = 'Teas';"
         "ALTER TABLE article ADD COLUMN note TEXT;",
     )
-    monkeypatch.setitem(migration.RENAMED, 4, {"article.section": "category"})
-    monkeypatch.setitem(migration.DROPPED, 4, {"article.note"})
+    changes = ["ALTER TABLE article RENAME COLUMN section TO category", "ALTER TABLE article DROP COLUMN note"]
+    monkeypatch.setitem(CHANGES[ENGINE], 4, changes + CHANGES[ENGINE].get(4, []))
     assert run_command(app, "keys", "list").exit_code == 0
     assert sql("SELECT DISTINCT category FROM article") == [("Teas",)]
+    assert set(sql(SCHEMA)) == set(run_sql(template, SCHEMA))
 
 
 def test_new_table_is_empty_after_an_upgrade(older, sql):
@@ -193,3 +214,122 @@ def test_new_table_is_empty_after_an_upgrade(older, sql):
     finally:
         db.metadata.remove(table)
     assert sql("SELECT count(*) FROM tag") == [(0,)]
+
+
+# what an operator may have added to the tables on PostgreSQL
+ADDITIONS = """
+    CREATE VIEW titles AS SELECT slug, title, published_at FROM article;
+    CREATE INDEX article_by_banner ON article (banner_url);
+    CREATE FUNCTION touch() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN new; END';
+    CREATE TRIGGER touched BEFORE UPDATE ON article FOR EACH ROW EXECUTE FUNCTION touch();
+    CREATE CONSTRAINT TRIGGER later AFTER UPDATE ON article DEFERRABLE INITIALLY DEFERRED
+      FOR EACH ROW EXECUTE FUNCTION touch();
+    ALTER TABLE article ADD COLUMN note text DEFAULT 'mine', ADD CONSTRAINT short CHECK (length(slug) < 99) NOT VALID;
+    COMMENT ON TABLE article IS 'Ours';
+    COMMENT ON COLUMN article.title IS 'Shown';
+    GRANT SELECT ON article, titles TO PUBLIC;
+"""
+LIST_ADDITIONS = """
+    SELECT 'view', viewname, definition FROM pg_views WHERE viewname = 'titles'
+    UNION SELECT 'index', indexname, indexdef FROM pg_indexes WHERE indexname = 'article_by_banner'
+    UNION SELECT 'trigger', tgname, tgenabled::text FROM pg_trigger WHERE NOT tgisinternal
+    UNION SELECT 'constraint', conname, pg_get_constraintdef(oid) FROM pg_constraint WHERE conname = 'short'
+    UNION SELECT 'comment', description, objsubid::text FROM pg_description WHERE objoid = 'article'::regclass
+    UNION SELECT 'grants', relname, relacl::text FROM pg_class WHERE relname IN ('article', 'titles')
+    UNION SELECT 'file', relname, pg_relation_filenode(oid)::text FROM pg_class WHERE relname = 'article'
+    UNION SELECT 'note', note, '' FROM article
+"""
+
+
+@only_postgresql
+@pytest.mark.parametrize("version", [2, 3])
+def test_additions_of_operators_survive(older, sql, version):
+    """The table stays in the same file: if it were rewritten, requests that began earlier would see it empty."""
+    app = older(version, ADDITIONS)
+    before = sql(LIST_ADDITIONS)
+    assert len(before) == 11
+    assert "Upgraded" in run_command(app, "keys", "list").stderr
+    assert sorted(sql(LIST_ADDITIONS)) == sorted(before)
+    assert sql("SELECT count(*) FROM titles") == [(5,)]
+
+
+def open_tables(app: Flask) -> list[str]:
+    """Upgrade the tables if necessary, in any thread; return the messages about it."""
+    with app.app_context():
+        return tables.open_database()
+
+
+def is_waiting(database: Path, number: int) -> Callable[[], bool]:
+    """Return a function that tells whether at least this number of connections wait for a lock."""
+    waiting = "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'"
+    return lambda: run_sql(database, waiting)[0][0] >= number
+
+
+@only_postgresql
+@of_each_version
+def test_requests_during_an_upgrade_wait_for_it(older, sql, database, version):
+    """No valid key is rejected, and no list is empty, with a warm cache or a cold one.
+
+    The requests begin after the upgrade has locked the tables. All but those for cached lists wait until it commits.
+    """
+    app = older(version)
+    patient = f"{database_url(database)}?options=-c%20lock_timeout%3D60s"
+    services = [create_app({"DATABASE_URL": patient}) for _ in range(2)]
+    warm = client_with_key(services[0], KEY)
+    paths = (*ENDPOINTS, "/healthz")
+    expected = [warm.get(path).data for path in paths]
+    assert expected[0] == RESPONSE
+    with ThreadPoolExecutor(9) as pool, closing(connect_as_another_tool(database)) as other:
+        other.execute("SELECT number FROM tables_version FOR UPDATE")  # the upgrade writes it last
+        upgrade = pool.submit(open_tables, app)
+        wait_for(is_waiting(database, 1), lambda: "The upgrade does not wait.", 60)
+        requests = [pool.submit(client_with_key(service, KEY).get, path) for service in services for path in paths]
+        wait_for(is_waiting(database, 1 + len(requests) - len(ENDPOINTS)), lambda: "The requests do not wait.", 60)
+        other.rollback()
+        assert [request.result().data for request in requests] == expected * 2
+        assert "Upgraded" in upgrade.result()[0]
+    for service in services:
+        close(service)
+
+
+@only_postgresql
+@pytest.mark.parametrize("began_with", ["SELECT 1 FROM customer", "LOCK TABLE article IN SHARE ROW EXCLUSIVE MODE"])
+def test_upgrade_waits_for_earlier_transactions(older, database, began_with):
+    """They can still read every table, like a request or a command."""
+    app = older(3)
+    with ThreadPoolExecutor(1) as pool, closing(connect_as_another_tool(database)) as other:
+        other.execute(began_with)
+        upgrade = pool.submit(open_tables, app)
+        wait_for(is_waiting(database, 1), lambda: "The upgrade does not wait.", 60)
+        for table in ("customer", "api_key", "article"):
+            assert other.execute(f"SELECT 1 FROM {table}").fetchall()
+        other.rollback()
+        assert "Upgraded" in upgrade.result()[0]
+
+
+@pytest.mark.parametrize("path", [*ENDPOINTS, "/healthz"])
+def test_requests_read_the_tables_in_the_order_of_locks(app, client, path):
+    """If a request and an upgrade locked them in different orders, PostgreSQL would abort one of the two."""
+    statements: list[str] = []
+    with app.app_context():
+        event.listen(db.engine, "before_cursor_execute", lambda _connection, _cursor, sql, *_: statements.append(sql))
+    assert client.get(path).status_code == 200
+    read = re.findall(r"(?:FROM|JOIN) (\w+)", " ".join(statements))
+    assert list(dict.fromkeys(read)) == ["customer", "api_key", "article"]
+
+
+def test_only_one_of_two_processes_upgrades(older, database, sql, monkeypatch):
+    """Both have found the tables outdated before either begins to upgrade them."""
+    apps, barrier = [older(3), create_application(database)], Barrier(2)
+    begin = tables.write_options
+
+    def begin_together(writes: str) -> dict[str, Any]:
+        barrier.wait(20)
+        return begin(writes)
+
+    monkeypatch.setattr(tables, "write_options", begin_together)
+    first, second = sorted(call_concurrently(open_tables, apps))
+    assert first == []
+    assert "from version 3 to 4" in second[0]
+    assert sql("SELECT number FROM tables_version") == [(4,)]
+    close(apps[1])

@@ -9,6 +9,9 @@ from pathlib import Path
 import pytest
 from helpers import POSTGRESQL, PROJECT, read_page, section, subprocess_args
 
+from storage.tables import TABLES_VERSION
+
+ADD_COLUMN = "ALTER TABLE article ADD COLUMN author TEXT NOT NULL DEFAULT ''"
 # file, text, and what is inserted before it
 CHANGES = [
     ("models.py", "    keywords: Mapped[str]", '    author: Mapped[str] = mapped_column(Text, server_default="")\n'),
@@ -20,6 +23,7 @@ CHANGES = [
     ),
     ("schemas.py", '"keywords")', '"author", '),
     ("storage/tables.py", "\nOLDEST_VERSION", " + 1"),
+    ("storage/versions.py", "    },\n}\n", f"        {TABLES_VERSION + 1}: [{ADD_COLUMN!r}],\n"),
     ("tests/helpers.py", "readTime contentHtml", "author "),
     ("tests/helpers.py", 'keywords"', "author "),
     ("README.md", "| `readTime` |", "| `author` | string | |\n"),

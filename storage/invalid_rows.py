@@ -1,0 +1,46 @@
+"""Find and name the row that violates a constraint. The databases themselves only name the constraint."""
+
+from collections.abc import Sequence
+
+from sqlalchemy import Connection, Table, TextClause, text
+from sqlalchemy.exc import DataError, IntegrityError
+
+# SQL expressions for what messages call a row of a table
+ROW_NAMES = {
+    "customer": "'the customer ' || id",
+    "api_key": "'the key ' || id",
+    "article": "'the article ' || slug || ' of ' || (SELECT name FROM customer WHERE customer.id = customer_id)",
+}
+
+
+def find_invalid_row(connection: Connection, table: Table, statement: str, source: str) -> str | None:
+    """Return what to call the first row for which a statement fails, or None if it fails for none.
+
+    The statement writes to `table`, and reads the rows of `source`, which has the same columns. It is executed without
+    effect for ranges of rows, halved until only one row is left.
+    """
+    key = next(iter(table.primary_key)).name
+    keys = connection.exec_driver_sql(f"SELECT {key} FROM {source} ORDER BY {key}").scalars().all()  # noqa: S608
+    part = text(f"{statement} WHERE {key} BETWEEN :first AND :last")
+    if not _fails(connection, part, keys):
+        return None
+    while len(keys) > 1:
+        middle = len(keys) // 2
+        keys = keys[:middle] if _fails(connection, part, keys[:middle]) else keys[middle:]
+    name = ROW_NAMES.get(table.name, f"'a row of {table.name}'")
+    row = text(f"SELECT {name} FROM {source} WHERE {key} = :key")  # noqa: S608
+    return str(connection.execute(row, {"key": keys[0]}).scalar_one())
+
+
+def _fails(connection: Connection, statement: TextClause, keys: Sequence[int]) -> bool:
+    """Return whether a statement fails for the rows with these sorted keys, and undo it."""
+    if not keys:
+        return False
+    savepoint = connection.begin_nested()
+    try:
+        connection.execute(statement, {"first": keys[0], "last": keys[-1]})
+    except (IntegrityError, DataError):
+        return True
+    finally:
+        savepoint.rollback()
+    return False
