@@ -66,7 +66,10 @@ BinaryText = Text(collation="C").with_variant(Text(), "sqlite")
 
 
 def publication_state(status: str, published_at: datetime | None, now: datetime) -> str:
-    """Return "draft", "scheduled" or "published" for an article with this status and publication time."""
+    """Return an article's state: "draft", "pending", "scheduled" or "published".
+
+    Pending articles were imported from a system that publishes them, but nobody has decided to publish them here.
+    """
     return "scheduled" if status == "published" and published_at and published_at > now else status
 
 
@@ -93,11 +96,21 @@ def json_checks(column: str, kind: str) -> tuple[CheckConstraint, CheckConstrain
 
 
 def timestamp_checks(column: str) -> tuple[CheckConstraint, CheckConstraint]:
+    """Return the CHECK constraints for a timestamp. Python can only represent the years 1 to 9999."""
     # "+0 days" normalizes invalid dates: 30 February becomes 2 March, which no longer equals the stored text
     is_valid_to_the_second = f"substr({column}, 1, 19) IS datetime({column}, '+0 days')"
+    rest_is_fraction = f"substr({column}, 20) NOT GLOB '*[^.0-9]*'"
     return (
-        sqlite_check(f"{is_valid_to_the_second} AND substr({column}, 20) NOT GLOB '*[^.0-9]*'"),
-        postgresql_check(f"isfinite({column})"),
+        sqlite_check(f"{is_valid_to_the_second} AND {rest_is_fraction} AND {column} >= '0001-01-01'"),
+        postgresql_check(f"{column} >= '0001-01-01 00:00:00+00' AND {column} < '10000-01-01 00:00:00+00'"),
+    )
+
+
+def date_checks(column: str) -> tuple[CheckConstraint, CheckConstraint]:
+    """Return the CHECK constraints for a date, like those for timestamps."""
+    return (
+        sqlite_check(f"{column} IS date({column}, '+0 days') AND {column} >= '0001-01-01'"),
+        postgresql_check(f"{column} BETWEEN '0001-01-01' AND '9999-12-31'"),
     )
 
 
@@ -135,22 +148,22 @@ class ApiKey(db.Model):
         text_check("hash"),
         text_check("prefix"),
         *timestamp_checks("created_at"),
-        sqlite_check("expires_on IS date(expires_on, '+0 days')"),
-        postgresql_check("isfinite(expires_on)"),
+        *date_checks("expires_on"),
         *timestamp_checks("revoked_at"),
         {"sqlite_autoincrement": True},
     )
 
 
 def covering_index(name: str, *columns: str) -> tuple[Index, Index]:
-    """Return a covering index for one sort order. It contains every column needed for paging and for searching.
+    """Return an index for one sort order: a definition for SQLite, and one for PostgreSQL.
 
-    On PostgreSQL it lacks the search text, because the size of an index row is limited there.
+    It contains every column needed for paging and, on SQLite, the search text. PostgreSQL limits the size of an index
+    row (to 2,704 bytes), so the search text might not fit.
     """
-    filtered = "customer_id", "status", *columns
+    needed = "customer_id", "status", *columns
     return (
-        Index(f"article_by_{name}", *filtered, "search_text").ddl_if(dialect="sqlite"),
-        Index(f"article_by_{name}_alone", *filtered).ddl_if(dialect="postgresql"),
+        Index(f"article_by_{name}", *needed, "search_text").ddl_if(dialect="sqlite"),
+        Index(f"article_by_{name}", *needed).ddl_if(dialect="postgresql"),
     )
 
 
@@ -190,7 +203,7 @@ class Article(db.Model):
         *covering_index("title", "folded_title", "id", "published_at"),
         *covering_index("views", "views", "id", "published_at"),
         Index("article_by_slug", "customer_id", "status", "slug", "published_at", "updated_at"),
-        CheckConstraint("status = 'draft' OR status = 'published' AND published_at IS NOT NULL"),
+        CheckConstraint("status IN ('draft', 'pending') OR status = 'published' AND published_at IS NOT NULL"),
         CheckConstraint("read_time >= 0 AND read_time < 1000000"),
         ForeignKeyConstraint(["customer_id"], ["customer.id"]),
         text_check("id"),

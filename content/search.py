@@ -2,17 +2,24 @@
 
 import unicodedata
 
+# typographic quotes (U+2018 to U+201F), and hyphens and dashes (U+2010 to U+2015, U+2212), as people type them
+TYPED = str.maketrans("‘’‚‛“”„‟‐‑‒–—―−", "''''\"\"\"\"-------")
+
 
 def fold(text: str) -> str:
-    """Remove case and accents, in any script.
+    """Remove case, accents, invisible characters and typographic variants, in any script.
 
-    Decomposes to NFKD (https://www.unicode.org/reports/tr15/), drops characters with a non-zero combining class, and
-    case-folds the rest.
+    Decomposes to NFKD (https://www.unicode.org/reports/tr15/), drops characters with a non-zero combining class and
+    format characters such as soft hyphens, writes quotes and dashes as in ASCII, and case-folds the rest.
     """
     if text.isascii():
         return text.lower()
     decomposed = unicodedata.normalize("NFKD", text)
-    return "".join(character for character in decomposed if not unicodedata.combining(character)).casefold()
+    return "".join(filter(_is_searchable, decomposed)).translate(TYPED).casefold()
+
+
+def _is_searchable(character: str) -> bool:
+    return not unicodedata.combining(character) and unicodedata.category(character) != "Cf"
 
 
 def search_columns(title: str, slug: str) -> dict[str, str]:
@@ -24,4 +31,4 @@ def search_columns(title: str, slug: str) -> dict[str, str]:
 def search_words(q: str) -> list[str]:
     """Split a search into its distinct folded words. An article matches if its `search_text` contains every word."""
     words = dict.fromkeys(map(fold, q.split()))
-    return [word for word in words if word.strip()]  # a lone accent folds to a space
+    return [word for word in words if word.strip()]  # a lone accent folds to a space, a soft hyphen to nothing

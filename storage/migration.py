@@ -4,14 +4,16 @@ On PostgreSQL, the tables are altered. On SQLite, which can alter little, they a
 their rows are copied. `storage.versions` lists the changes.
 """
 
-from sqlalchemy import Connection, Table, inspect, text
+from sqlalchemy import Connection, Table, bindparam, inspect, select, text, update
 from sqlalchemy.exc import DataError, DBAPIError, IntegrityError, InternalError, NotSupportedError, ProgrammingError
 
+from content.search import search_columns
 from models import ApiKey, Article, Customer, db
 from storage import StorageError
 from storage.engine import POSTGRESQL_LOCKS
 from storage.invalid_rows import find_invalid_row
-from storage.versions import CHANGES
+from storage.queries import BATCH_SIZE
+from storage.versions import CHANGES, move_times_into_range
 
 SET_LAST_ID = """
     REPLACE INTO sqlite_sequence (rowid, name, seq)
@@ -19,29 +21,31 @@ SET_LAST_ID = """
 """
 
 
-def upgrade_tables(connection: Connection, version: int) -> None:
-    """Upgrade the tables from this version to the current one.
+def upgrade_tables(connection: Connection, version: int) -> list[str]:
+    """Upgrade the tables from this version to the current one. Returns messages about values that had to change.
 
     Afterwards, the database has the same tables as a new one. Raises StorageError if a row violates a new constraint,
     or if something that was added to the tables is in the way: on SQLite a column, on PostgreSQL a view.
     """
     upgrade = _alter_tables if connection.dialect.name == "postgresql" else _recreate_tables
-    upgrade(connection, version)
+    return upgrade(connection, version)
 
 
-def _alter_tables(connection: Connection, version: int) -> None:
-    """Alter the tables on PostgreSQL. Requests wait meanwhile."""
-    connection.exec_driver_sql(POSTGRESQL_LOCKS["rows"])  # wait for writers while requests are still served
+def _alter_tables(connection: Connection, version: int) -> list[str]:
+    """Alter the tables on PostgreSQL. Only then do requests have to wait, not while the search columns are updated."""
+    connection.exec_driver_sql(POSTGRESQL_LOCKS["rows"])
     connection.exec_driver_sql("SET CONSTRAINTS ALL IMMEDIATE")  # pending triggers would prevent ALTER TABLE
+    _update_search_columns(connection)
     # in the order in which requests read them, so that a request and the upgrade never wait for each other
     connection.exec_driver_sql("LOCK TABLE customer, api_key, article")
     try:
-        _apply_changes(connection, version)
+        messages = _apply_changes(connection, version)
     except (IntegrityError, DataError) as error:
         raise _upgrade_error(_find_invalid_row(connection) or "the tables", error) from error
     except (InternalError, NotSupportedError, ProgrammingError) as error:
         raise _upgrade_error("the tables", error) from error
     db.metadata.create_all(connection)  # only creates tables that do not exist
+    return messages
 
 
 def _find_invalid_row(connection: Connection) -> str | None:
@@ -54,7 +58,7 @@ def _find_invalid_row(connection: Connection) -> str | None:
     return None
 
 
-def _recreate_tables(connection: Connection, version: int) -> None:
+def _recreate_tables(connection: Connection, version: int) -> list[str]:
     """Recreate the tables on SQLite, and copy their rows. New columns get their server default."""
     existing = set(inspect(connection).get_table_names())
     tables = [new for new in db.metadata.sorted_tables if new.name in existing]
@@ -62,7 +66,7 @@ def _recreate_tables(connection: Connection, version: int) -> None:
     for new in tables:
         # SQLite looks for a table among the temporary ones first, so the changes apply to these copies.
         connection.exec_driver_sql(f"CREATE TEMP TABLE {new.name} AS SELECT * FROM main.{new.name}")  # noqa: S608
-    _apply_changes(connection, version)
+    messages = _apply_changes(connection, version)
     for new in tables:
         connection.exec_driver_sql(f"ALTER TABLE temp.{new.name} RENAME TO old_{new.name}")
     db.metadata.drop_all(connection)
@@ -71,6 +75,8 @@ def _recreate_tables(connection: Connection, version: int) -> None:
         _copy_rows(connection, new)
     for name, last_id in last_ids.items():
         connection.execute(text(SET_LAST_ID), {"name": name, "last_id": last_id})
+    _update_search_columns(connection)
+    return messages
 
 
 def _read_last_ids(connection: Connection, tables: list[Table], version: int) -> dict[str, int]:
@@ -105,14 +111,36 @@ def _copy_rows(connection: Connection, new: Table) -> None:
     connection.exec_driver_sql(f"DROP TABLE {old}")
 
 
-def _apply_changes(connection: Connection, version: int) -> None:
-    """Apply the changes of all later versions."""
+def _apply_changes(connection: Connection, version: int) -> list[str]:
+    """Apply the changes of all later versions. Returns messages about values that had to change."""
+    messages = move_times_into_range(connection) if version < 5 else []
     changes = CHANGES[connection.dialect.name]
     for later in sorted(changes):
         if later > version:
             for statement in changes[later]:
                 with connection.begin_nested():  # a failed statement is undone, those before it are not
                     connection.exec_driver_sql(statement)
+    return messages
+
+
+def _update_search_columns(connection: Connection) -> None:
+    """Compute the search columns anew, and update the articles whose values differ, a batch at a time.
+
+    `content.search` may have changed since they were written. All versions have these columns.
+    """
+    columns = Article.pk, Article.title, Article.slug, Article.folded_title, Article.search_text
+    batch = select(*columns).order_by(Article.pk).limit(BATCH_SIZE)
+    change = update(Article).where(Article.pk == bindparam("article"))
+    rows = connection.execute(batch).all()
+    while rows:
+        changed = []
+        for row in rows:
+            values = search_columns(row.title, row.slug)
+            if values != {"folded_title": row.folded_title, "search_text": row.search_text}:
+                changed.append({"article": row.pk, **values})
+        if changed:
+            connection.execute(change, changed)
+        rows = connection.execute(batch.where(Article.pk > rows[-1].pk)).all()
 
 
 def _upgrade_error(what: str, error: DBAPIError) -> StorageError:

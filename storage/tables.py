@@ -11,7 +11,7 @@ from storage.migration import upgrade_tables
 from storage.sqlite import create_file, require_file, set_wal_mode, sqlite_path
 
 # Increment with every change to the tables. CONTRIBUTING.md lists the steps.
-TABLES_VERSION = 4
+TABLES_VERSION = 5
 OLDEST_VERSION = 2  # release 1.0.0
 TABLES_OF_EVERY_VERSION = {"customer", "api_key", "article"}
 
@@ -61,16 +61,16 @@ def refuse_foreign_tables(connection: Connection) -> None:
 def migrate(connection: Connection, name: str) -> list[str]:
     """Create or upgrade the tables in the connection's transaction. Messages refer to the database as `name`.
 
-    Returns a message about what was done, if anything. Raises StorageError if the tables are incomplete, belong to
+    Returns messages about what was done, if anything. Raises StorageError if the tables are incomplete, belong to
     another program, or cannot be upgraded.
     """
     version = _read_version(connection, name)
     if version == TABLES_VERSION:  # another process upgraded them in the meantime
         return []
     if version:
-        upgrade_tables(connection, version)
+        messages = upgrade_tables(connection, version)
         connection.execute(update(TablesVersion).values(number=TABLES_VERSION))
-        return [f"Upgraded the tables in {name} from version {version} to {TABLES_VERSION}."]
+        return [f"Upgraded the tables in {name} from version {version} to {TABLES_VERSION}.", *messages]
     db.metadata.create_all(connection)
     connection.execute(insert(TablesVersion).values(number=TABLES_VERSION))
     return [f"Created the tables in {name}, which had none. If you expected articles in it, restore a backup."]

@@ -1,5 +1,11 @@
 """What changed from one version of the tables to the next. CONTRIBUTING.md explains how to add a version."""
 
+from collections import defaultdict
+
+from sqlalchemy import Connection
+
+from storage.invalid_rows import ROW_NAMES
+
 
 def _replace_check(table: str, name: str, condition: str) -> list[str]:
     """Return statements for PostgreSQL that add a CHECK constraint, replacing the one with this name if there is one.
@@ -10,6 +16,11 @@ def _replace_check(table: str, name: str, condition: str) -> list[str]:
         f"ALTER TABLE {table} DROP CONSTRAINT IF EXISTS {name}, ADD CONSTRAINT {name} CHECK ({condition}) NOT VALID",
         f"ALTER TABLE {table} VALIDATE CONSTRAINT {name}",
     ]
+
+
+def _limit_years(table: str, column: str) -> list[str]:
+    condition = f"{column} >= '0001-01-01 00:00:00+00' AND {column} < '10000-01-01 00:00:00+00'"
+    return _replace_check(table, f"{table}_{column}_check", condition)
 
 
 # By database and version, the statements that turn the tables of the previous version into its own.
@@ -34,15 +45,62 @@ CHANGES = {
             "ALTER TABLE article DROP COLUMN schema_markup_generated",
         ],
         4: [
-            *_replace_check("api_key", "api_key_created_at_check", "isfinite(created_at)"),
-            *_replace_check("api_key", "api_key_expires_on_check", "isfinite(expires_on)"),
-            *_replace_check("api_key", "api_key_revoked_at_check", "isfinite(revoked_at)"),
-            *_replace_check("article", "article_published_at_check", "isfinite(published_at)"),
-            *_replace_check("article", "article_created_at_check", "isfinite(created_at)"),
-            *_replace_check("article", "article_updated_at_check", "isfinite(updated_at)"),
             *_replace_check("article", "article_keywords_check", "jsonb_typeof(keywords::jsonb) = 'array'"),
             *_replace_check("article", "article_schema_markup_check", "jsonb_typeof(schema_markup::jsonb) = 'object'"),
             "ALTER TABLE article DROP CONSTRAINT IF EXISTS article_schema_markup_check1",
         ],
+        5: [
+            *_limit_years("api_key", "created_at"),
+            *_limit_years("api_key", "revoked_at"),
+            *_replace_check("api_key", "api_key_expires_on_check", "expires_on BETWEEN '0001-01-01' AND '9999-12-31'"),
+            *_limit_years("article", "published_at"),
+            *_limit_years("article", "created_at"),
+            *_limit_years("article", "updated_at"),
+            *_replace_check(
+                "article",
+                "article_check",
+                "status IN ('draft', 'pending') OR status = 'published' AND published_at IS NOT NULL",
+            ),
+            "ALTER INDEX IF EXISTS article_by_publication_alone RENAME TO article_by_publication",
+            "ALTER INDEX IF EXISTS article_by_creation_alone RENAME TO article_by_creation",
+            "ALTER INDEX IF EXISTS article_by_title_alone RENAME TO article_by_title",
+            "ALTER INDEX IF EXISTS article_by_views_alone RENAME TO article_by_views",
+        ],
     },
 }
+
+# Before version 5, times could be outside the years 1 to 9999: on SQLite in year 0, on PostgreSQL anywhere.
+TIMES = {
+    "article": ("published_at", "created_at", "updated_at"),
+    "api_key": ("created_at", "revoked_at", "expires_on"),
+}
+IS_OUT_OF_RANGE = {
+    "sqlite": "{0} GLOB '0000-*'",
+    "postgresql": "({0} < '0001-01-01 00:00:00+00' OR {0} >= '10000-01-01 00:00:00+00')",
+}
+NEAREST_TIME = {
+    "sqlite": "substr('0001-01-01 00:00:00', 1, length({0}))",  # of a date, the first 10 characters
+    "postgresql": "least(greatest({0}, '0001-01-01 00:00:00+00'), '9999-12-31 23:59:59.999+00')",
+}
+MAX_MESSAGES = 20
+
+
+def move_times_into_range(connection: Connection) -> list[str]:
+    """Move times outside the years 1 to 9999 to the nearest time inside. Return a message about each row."""
+    dialect = connection.dialect.name
+    moved: dict[str, list[str]] = defaultdict(list)
+    for table, columns in TIMES.items():
+        for column in columns:
+            condition = IS_OUT_OF_RANGE[dialect].format(column)
+            nearest = NEAREST_TIME[dialect].format(column)
+            rows = f"SELECT {ROW_NAMES[table]} FROM {table} WHERE {condition} ORDER BY 1"  # noqa: S608
+            for name in connection.exec_driver_sql(rows).scalars():
+                moved[name].append(column)
+            connection.exec_driver_sql(f"UPDATE {table} SET {column} = {nearest} WHERE {condition}")  # noqa: S608
+    messages = [
+        f"Moved {', '.join(columns)} of {name} to the nearest time in the years 1 to 9999."
+        for name, columns in moved.items()
+    ]
+    if len(messages) > MAX_MESSAGES:
+        messages[MAX_MESSAGES:] = [f"… and times of {len(messages) - MAX_MESSAGES} more."]
+    return messages

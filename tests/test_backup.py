@@ -197,7 +197,7 @@ FOREIGN = "is not a database of this service"
         (lambda _: b"", "CREATE TABLE article (id INTEGER)", FOREIGN),
         (bytes, "DROP TABLE api_key", "bad.db: api_key."),
         (bytes, "DELETE FROM tables_version", "version None"),
-        (bytes, "UPDATE tables_version SET number = number + 1", "version 5"),
+        (bytes, "UPDATE tables_version SET number = number + 1", "version 6"),
     ],
 )
 def test_invalid_backup_is_rejected_and_changes_nothing(run, backup, client, database, damage, statement, reason):

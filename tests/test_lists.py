@@ -80,6 +80,29 @@ def test_search_needs_every_word_and_ignores_case_and_accents(client, teas):
     assert titles(client.get("/api/public/v1/articles?q=cafe+tea")) == []
 
 
+@pytest.mark.parametrize(
+    ("title", "q"),
+    [
+        ("Don’t “panic”", 'don\'t "panic"'),
+        ('Don\'t "panic"', "don’t „panic“"),
+        ("2024–2026 — a well‑known story", "2024-2026 - well-known"),
+        ("−5 degrees", "-5"),
+        ("Kinder\u00adgarten\u200b", "kindergarten"),
+        ("Kindergarten", "kinder\u00adgarten"),
+        ("Asparagus", "spar"),
+    ],
+)
+def test_search_ignores_typography_and_finds_parts_of_words(client, save, title, q):
+    save(article_json(1, title=title), article_json(2, title="Another"))
+    assert titles(client.get("/api/public/v1/articles", query_string={"q": q})) == [title]
+
+
+def test_search_for_invisible_characters_finds_everything(client, teas):
+    everything = client.get("/api/public/v1/articles").get_json()["meta"]["total"]
+    found = client.get("/api/public/v1/articles", query_string={"q": "\u00ad \u0301"})
+    assert found.get_json()["meta"]["total"] == everything
+
+
 def test_article_is_found_by_its_exact_slug(client, teas):
     assert titles(client.get("/api/public/v1/articles?slug=oolong-tea")) == ["Oolong"]
     assert titles(client.get("/api/public/v1/articles?slug=oolong")) == []

@@ -1,10 +1,14 @@
 """Upgrades of databases of earlier versions, by commands and by a restore."""
 
+import os
+import random
 import re
+import signal
 import sqlite3
+import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing
+from contextlib import closing, suppress
 from pathlib import Path
 from threading import Barrier
 from typing import Any
@@ -16,16 +20,20 @@ from helpers import (
     LISTS,
     POSTGRESQL,
     PROJECT,
+    SITEMAP,
+    application,
     call_concurrently,
     client_with_key,
     close,
     connect_as_another_tool,
+    copy_database,
     create_application,
     create_key,
     database_url,
     psycopg,
     run_command,
     run_sql,
+    temporary_databases,
     wait_for,
 )
 from sqlalchemy import Column, Integer, Table, event
@@ -33,13 +41,15 @@ from sqlalchemy import Column, Integer, Table, event
 from app import create_app
 from models import db
 from storage import tables
+from storage.tables import TABLES_VERSION
 from storage.versions import CHANGES
 
 VERSIONS = PROJECT / "tests" / "versions"
 ENGINE = "postgresql" if POSTGRESQL else "sqlite"
-SCRIPTS = {version: (VERSIONS / f"{version}.{ENGINE}.sql").read_text("utf-8") for version in (2, 3)}
+SCRIPTS = {version: (VERSIONS / f"{version}.{ENGINE}.sql").read_text("utf-8") for version in range(2, TABLES_VERSION)}
 RESPONSE = (VERSIONS / "2.json").read_bytes()  # the same in all versions
 KEY = "version-2-key"
+DATABASE_ERROR = psycopg.Error if POSTGRESQL else sqlite3.IntegrityError
 of_each_version = pytest.mark.parametrize("version", SCRIPTS)
 only_postgresql = pytest.mark.skipif(not POSTGRESQL, reason="only for PostgreSQL")
 
@@ -86,11 +96,11 @@ def test_upgraded_database_sends_the_same_responses(older, sql, version, templat
     app = older(version)
     result = run_command(app, "keys", "list")
     assert (result.exit_code, result.stdout) == (0, "1\tSöhne & <Co>\tver…\t2026-01-31\tnever\tactive\n")
-    assert re.search(rf"Upgraded the tables in .+ from version {version} to 4\.\n", result.stderr)
+    assert re.search(rf"Upgraded the tables in .+ from version {version} to {TABLES_VERSION}\.\n", result.stderr)
     assert set(sql(SCHEMA)) == set(run_sql(template, SCHEMA))
     assert client_with_key(app, KEY).get(LISTS[0]).data == RESPONSE
     assert sql("SELECT id FROM article WHERE schema_markup IS NOT NULL") == [("a-3",)]
-    assert sql("SELECT number FROM tables_version") == [(4,)]
+    assert sql("SELECT number FROM tables_version") == [(TABLES_VERSION,)]
     exported = run_command(app, "articles", "export", "--all-fields")
     again = run_command(app, "articles", "import", "-", input=exported.stdout)
     assert again.stdout == "0 new, 0 changed, 5 unchanged\n"
@@ -104,9 +114,9 @@ def without_order(schema: list[tuple[object, ...]]) -> set[frozenset[str]]:
     }
 
 
-def test_schema_is_that_of_version_4(database, sql, template):
+def test_schema_is_that_of_the_current_version(database, sql, template):
     """If this fails, the tables have changed and TABLES_VERSION must be increased."""
-    execute_script(database, (VERSIONS / f"4.{ENGINE}.sql").read_text("utf-8"))
+    execute_script(database, (VERSIONS / f"{TABLES_VERSION}.{ENGINE}.sql").read_text("utf-8"))
     assert without_order(sql(SCHEMA)) == without_order(run_sql(template, SCHEMA))
     app = create_application(database)
     assert run_command(app, "keys", "list").stderr == ""
@@ -114,11 +124,11 @@ def test_schema_is_that_of_version_4(database, sql, template):
     close(app)
 
 
-@pytest.mark.parametrize(("version", "expected"), [(2, [(2, 2), (3, 3)]), (3, [(3, 4), (4, 5)])])
+@pytest.mark.parametrize(("version", "expected"), [(2, [(2, 2), (3, 3)]), (3, [(3, 4), (4, 5)]), (4, [(3, 4), (4, 5)])])
 def test_ids_of_customers_and_keys_are_never_reused(older, sql, version, expected):
     """A key id in the log must stay unique even after keys and customers are deleted.
 
-    The database of version 3 once had a customer 2 and keys 2 and 3.
+    The databases of versions 3 and 4 once had a customer 2 and keys 2 and 3.
     """
     app, ids = older(version), []
     for name in ("First", "Second"):
@@ -152,7 +162,7 @@ def test_backup_of_an_earlier_version_is_upgraded(older, run, client, database, 
     before = older_backup.read_bytes()
     result = run("database", "restore", older_backup, "--yes")
     assert result.exit_code == 0
-    assert f"the copy of {older_backup} from version {version} to 4." in result.stderr
+    assert f"the copy of {older_backup} from version {version} to {TABLES_VERSION}." in result.stderr
     client.environ_base["HTTP_X_API_KEY"] = KEY
     assert client.get(LISTS[0]).data == RESPONSE
     assert older_backup.read_bytes() == before
@@ -162,7 +172,11 @@ IGNORE_CHECKS = "" if POSTGRESQL else "PRAGMA ignore_check_constraints = ON;"
 UNCHECKED = f"{IGNORE_CHECKS} UPDATE article SET schema_markup_generated = (1 = 0), {{}} WHERE pk IN (3, 4)"
 INVALID_ARTICLE = "the article given of Söhne & <Co> ("
 REJECTED = [
-    (2, "UPDATE tables_version SET number = 1", "version 1, but this release only supports versions 2 to 4"),
+    (
+        2,
+        "UPDATE tables_version SET number = 1",
+        f"version 1, but this release only supports versions 2 to {TABLES_VERSION}",
+    ),
     (2, "DROP TABLE tables_version", "tables of another program"),
     *((version, "DROP TABLE article", ": article.") for version in SCRIPTS),
     # version 2 had fewer constraints on PostgreSQL; on SQLite another tool can disable them
@@ -216,6 +230,72 @@ def test_new_table_is_empty_after_an_upgrade(older, sql):
     assert sql("SELECT count(*) FROM tag") == [(0,)]
 
 
+def many_articles(number: int, title: str = "Added", updated_at: str = "2025-03-01 00:00:00") -> str:
+    """Return a script that adds articles to tables of version 4, as that version wrote them."""
+    return f"""
+        INSERT INTO article (pk, customer_id, id, slug, status, published_at, created_at, updated_at, views, title,
+          folded_title, search_text, banner_url, category, keywords, meta_title, meta_desc, read_time, content_html)
+        WITH RECURSIVE numbers (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < {number})
+        SELECT 100 + n, 1, 'b-' || n, 'added-' || n, 'published', '2025-03-01 00:00:00', '2025-03-01 00:00:00',
+          '{updated_at}', 0, '{title}', lower('{title}'), lower('{title}') || '\\nadded-' || n, '', 'Added', '[]', '',
+          '', 1, '<p>Added</p>' FROM numbers;
+    """
+
+
+def test_upgrade_makes_typographic_characters_searchable(older, sql):
+    """In every batch of articles. On PostgreSQL, articles that stay the same are not written."""
+    app = older(4, many_articles(1200, "Don’t panic"))
+    versions = "SELECT ctid FROM article WHERE id LIKE 'a-%' ORDER BY pk" if POSTGRESQL else "SELECT 1"
+    before = sql(versions)
+    assert run_command(app, "keys", "list").exit_code == 0
+    for slug in ("added-1", "added-777", "added-1200"):
+        found = client_with_key(app, KEY).get(f"{LISTS[1]}?q=don't+{slug}&orderBy=createdAt&order=asc").get_json()
+        assert slug in [article["slug"] for article in found["data"]]
+    assert sql("SELECT DISTINCT folded_title FROM article WHERE category = 'Added'") == [("don't panic",)]
+    assert sql(versions) == before
+
+
+@pytest.mark.sqlite
+def test_text_that_is_not_utf8_survives_an_upgrade(older, sql):
+    app = older(4, "UPDATE article SET title = CAST(x'ff41' AS TEXT) WHERE pk = 1;")
+    assert run_command(app, "keys", "list").exit_code == 0
+    assert sql("SELECT hex(title), folded_title FROM article WHERE pk = 1") == [("FF41", "\ufffda")]
+
+
+if POSTGRESQL:
+    EARLY, LATE, LATE_DAY = "'0044-03-15 BC'", "'294276-12-31'", "'5874897-12-31'"
+else:
+    EARLY, LATE, LATE_DAY = "'0000-12-31 23:59:59.5'", "'9999-12-31 23:59:59.999'", "'9999-12-31'"
+
+
+@pytest.mark.parametrize("version", [2, 4])  # version 3 rejected them
+def test_times_outside_the_years_of_python_are_moved(older, sql, version):
+    app = older(
+        version,
+        f"{IGNORE_CHECKS} UPDATE article SET published_at = {EARLY}, created_at = {EARLY} WHERE pk = 1;"
+        f"UPDATE article SET updated_at = {LATE} WHERE pk = 2;"
+        f"UPDATE api_key SET created_at = {EARLY}, expires_on = {LATE_DAY};",
+    )
+    result = run_command(app, "keys", "list")
+    assert result.stdout == "1\tSöhne & <Co>\tver…\t0001-01-01\t9999-12-31\tactive\n"
+    _, article, *_, key = result.stderr.splitlines()
+    assert "published_at, created_at of the article tea of Söhne & <Co>" in article
+    assert "of the key 1" in key
+    client = client_with_key(app, KEY)
+    dates = {article["slug"]: article["publishedAt"] for article in client.get(LISTS[0]).get_json()["data"]}
+    assert dates["tea"] == "0001-01-01T00:00:00.000Z"
+    assert client.get(SITEMAP).get_json()["data"][1]["lastmod"] == "9999-12-31"
+    with pytest.raises(DATABASE_ERROR):
+        sql(f"UPDATE article SET updated_at = {EARLY}")
+
+
+def test_many_moved_times_are_counted(older):
+    app = older(4, IGNORE_CHECKS + many_articles(25, updated_at=EARLY.strip("'")))
+    *lines, last = run_command(app, "keys", "list").stderr.splitlines()
+    assert (len(lines), len(set(lines))) == (21, 21)
+    assert " 5 more" in last
+
+
 # what an operator may have added to the tables on PostgreSQL
 ADDITIONS = """
     CREATE VIEW titles AS SELECT slug, title, published_at FROM article;
@@ -242,10 +322,10 @@ LIST_ADDITIONS = """
 
 
 @only_postgresql
-@pytest.mark.parametrize("version", [2, 3])
+@pytest.mark.parametrize("version", [2, 4])
 def test_additions_of_operators_survive(older, sql, version):
     """The table stays in the same file: if it were rewritten, requests that began earlier would see it empty."""
-    app = older(version, ADDITIONS)
+    app = older(version, f"{ADDITIONS} UPDATE article SET updated_at = '10000-01-01' WHERE pk = 5;")
     before = sql(LIST_ADDITIONS)
     assert len(before) == 11
     assert "Upgraded" in run_command(app, "keys", "list").stderr
@@ -296,7 +376,7 @@ def test_requests_during_an_upgrade_wait_for_it(older, sql, database, version):
 @pytest.mark.parametrize("began_with", ["SELECT 1 FROM customer", "LOCK TABLE article IN SHARE ROW EXCLUSIVE MODE"])
 def test_upgrade_waits_for_earlier_transactions(older, database, began_with):
     """They can still read every table, like a request or a command."""
-    app = older(3)
+    app = older(4)
     with ThreadPoolExecutor(1) as pool, closing(connect_as_another_tool(database)) as other:
         other.execute(began_with)
         upgrade = pool.submit(open_tables, app)
@@ -320,7 +400,7 @@ def test_requests_read_the_tables_in_the_order_of_locks(app, client, path):
 
 def test_only_one_of_two_processes_upgrades(older, database, sql, monkeypatch):
     """Both have found the tables outdated before either begins to upgrade them."""
-    apps, barrier = [older(3), create_application(database)], Barrier(2)
+    apps, barrier = [older(4), create_application(database)], Barrier(2)
     begin = tables.write_options
 
     def begin_together(writes: str) -> dict[str, Any]:
@@ -330,6 +410,50 @@ def test_only_one_of_two_processes_upgrades(older, database, sql, monkeypatch):
     monkeypatch.setattr(tables, "write_options", begin_together)
     first, second = sorted(call_concurrently(open_tables, apps))
     assert first == []
-    assert "from version 3 to 4" in second[0]
-    assert sql("SELECT number FROM tables_version") == [(4,)]
+    assert f"from version 4 to {TABLES_VERSION}" in second[0]
+    assert sql("SELECT number FROM tables_version") == [(TABLES_VERSION,)]
     close(apps[1])
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
+def test_killed_upgrade_leaves_the_old_or_the_new_tables(older, database, tmp_path, template):
+    """SIGKILL at thirty random moments; the next command completes the upgrade."""
+    close(older(4, many_articles(3000, "Don’t panic")))
+    schemas = {version: set(run_sql(path, SCHEMA)) for version, path in ((4, database), (5, template))}
+    chance, seconds, outcomes = random.Random(5), 1.0, []
+    with temporary_databases(tmp_path):
+        for round_ in range(30):
+            copy = tmp_path / f"{round_}.db"
+            copy_database(database, copy)
+            outcomes.append(upgrade_and_kill(copy, chance.uniform(0, seconds)))
+            wait_for(lambda copy=copy: is_closed(copy), lambda: "The server still works for the killed process.", 60)
+            seconds *= 1.2 if outcomes[-1] else 1 / 1.2  # about half of them are killed, on any machine
+            ((version,),) = run_sql(copy, "SELECT number FROM tables_version")
+            assert set(run_sql(copy, SCHEMA)) == schemas[version]
+            titles = run_sql(copy, "SELECT folded_title, count(*) FROM article WHERE pk > 100 GROUP BY folded_title")
+            assert titles == [("don’t panic" if version == 4 else "don't panic", 3000)]
+            assert outcomes[-1] or version == 5
+            with application(copy) as app:
+                assert client_with_key(app, KEY).get(LISTS[0]).get_json()["meta"]["total"] == 3003
+                assert ("Upgraded" in run_command(app, "keys", "list").stderr) == (version == 4)
+                assert set(run_sql(copy, SCHEMA)) == schemas[5]
+    assert 5 < outcomes.count(-signal.SIGKILL) < 30
+
+
+def is_closed(database: Path) -> bool:
+    """Return whether no process uses the database. A PostgreSQL server only notices late that a client was killed."""
+    others = "SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()"
+    return not POSTGRESQL or not run_sql(database, others)
+
+
+def upgrade_and_kill(database: Path, seconds: float) -> int:
+    """Start an upgrade, and kill it after some seconds; return its exit status."""
+    child = os.fork()  # much faster than a new process
+    if not child:
+        with suppress(BaseException):
+            os._exit(run_command(create_application(database), "keys", "list").exit_code)
+        os._exit(70)
+    time.sleep(seconds)
+    os.kill(child, signal.SIGKILL)
+    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])

@@ -304,7 +304,7 @@ def write_text(database):
 
 @pytest.mark.parametrize(
     ("make_unusable", "reason"),
-    [(make_newer, "version 5"), (make_foreign, "DATABASE_URL"), (write_text, "file is not a database")],
+    [(make_newer, "version 6"), (make_foreign, "DATABASE_URL"), (write_text, "file is not a database")],
 )
 def test_unusable_database_is_rejected_and_unchanged(app, run, client, save, database, make_unusable, reason):
     save(article_json(1))
