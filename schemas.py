@@ -177,7 +177,7 @@ class ArticleImportSchema(ArticleSchema):
     `load` returns a dictionary keyed by `Article` column. It lacks missing and null fields, unless they have a default.
     """
 
-    status = fields.String(validate=one_of(("published", "draft")), metadata={"aliases": ["state"]})
+    status = fields.String(validate=one_of(("published", "draft", "pending")), metadata={"aliases": ["state"]})
     created_at = Timestamp(data_key="createdAt", metadata={"aliases": ["created"]})
     updated_at = Timestamp(
         data_key="updatedAt",

@@ -19,7 +19,7 @@ from fields import format_timestamp, truncate_to_milliseconds
 from models import Article, db, publication_state
 from storage.queries import matching
 
-STATES = "published", "scheduled", "draft"
+STATES = "published", "scheduled", "pending", "draft"
 
 
 @articles.command("list")
@@ -34,7 +34,7 @@ STATES = "published", "scheduled", "draft"
 @click.option("--json", "as_json", is_flag=True, help="Print JSON Lines.")
 @params.customer_option
 def list_articles(state: str | None, search: str, as_json: bool, customer: str | None) -> None:
-    """Print one line per article: drafts first, then newest to oldest.
+    """Print one line per article: drafts first, then pending ones, then newest to oldest.
 
     Each line has the state, the time of publication in TIMEZONE (with --json in UTC), the slug and the title. The last
     line, on standard error, counts the articles in each state.
@@ -70,15 +70,16 @@ def _print_article(row: Any, state: str, zone: tzinfo | None) -> None:
 def publish(slugs: tuple[str, ...], at: str | None, customer: str | None) -> None:
     """Publish articles, now or at a given time.
 
-    Without --at, an article that was published before keeps its date. Times without a UTC offset are in TIMEZONE. If
-    an article does not exist, nothing changes.
+    Without --at, an article that was published before keeps its date, and a pending one with a date in the future is
+    scheduled for it. Times without a UTC offset are in TIMEZONE. If an article does not exist, nothing changes.
     """
     now, zone, lines = datetime.now(UTC), current_app.config["TIMEZONE"], []
     given = None if at is None else _parse_local_time(at, zone)
     with customer_transaction(customer, writes=True) as owner:
         for article in get_articles(owner, slugs):
             earlier = article.published_at
-            moment = given or (earlier if earlier and earlier <= now else now)
+            keeps_date = earlier and (earlier <= now or article.status == "pending")
+            moment = given or (earlier if keeps_date else now)
             _update(article, status="published", published_at=moment)
             state = "published since" if moment <= now else "scheduled for"
             replaced = f" (was {_format_both(earlier, zone)})" if earlier not in (None, moment) else ""

@@ -169,7 +169,9 @@ def _echo_result(report: "ImportReport", counts: Counter[str], flags: Flags) -> 
         *(f"{counts[name]} {name}" for name in names),
         *([f"{report.invalid} invalid"] if report.invalid else []),
     ]
-    states = ", ".join(f"{counts[state]} {state}" for state in ("published", "scheduled", "draft") if counts[state])
+    states = ", ".join(
+        f"{counts[state]} {state}" for state in ("published", "scheduled", "pending", "draft") if counts[state]
+    )
     dry_run = " (dry run: nothing was written)" if flags.dry_run else ""
     echo(", ".join(summary) + (f" (new: {states})" if states else "") + dry_run)
 

@@ -44,11 +44,11 @@ def _suggest(name: str, existing: list[str]) -> str:
 
 
 def get_articles(customer: Customer, slugs: tuple[str, ...]) -> list[Any]:
-    """Return pk, slug, title and published_at of the customer's articles with these slugs, in the same order.
+    """Return pk, slug, title, status and published_at of the customer's articles with these slugs, in the same order.
 
     Raises click.ClickException, suggesting the closest existing slug, if one does not exist.
     """
-    rows = select(Article.pk, Article.slug, Article.title, Article.published_at)
+    rows = select(Article.pk, Article.slug, Article.title, Article.status, Article.published_at)
     named = rows.where(Article.customer_id == customer.id, Article.slug.in_(slugs))
     found = {row.slug: row for row in db.session.execute(named)}
     if unknown := [slug for slug in slugs if slug not in found]:

@@ -176,6 +176,9 @@ PUBLISHED = [  # stored fields, TIMEZONE, --at, end of the printed line
     ({"publishedAt": None}, "UTC", None, f"published since {NOW}"),
     ({"status": "draft"}, "UTC", None, f"published since {DATE}"),
     ({"publishedAt": FUTURE}, "UTC", None, f"published since {NOW} (was {FUTURE})"),
+    ({"status": "pending"}, "UTC", None, f"published since {DATE}"),
+    ({"status": "pending", "publishedAt": None}, "UTC", None, f"published since {NOW}"),
+    ({"status": "pending", "publishedAt": FUTURE}, "UTC", None, f"scheduled for {FUTURE}"),
     ({}, "UTC", "2999-01-01T02:00:00+02:00", f"scheduled for {FUTURE} (was {DATE})"),
     ({}, "UTC", "2020-01-01t00:00:00z", f"published since 2020-01-01T00:00:00.000Z (was {DATE})"),
     (DRAFT, "UTC", "2998-07-01 08:00", "scheduled for 2998-07-01T08:00:00.000Z"),
@@ -190,7 +193,7 @@ PUBLISHED = [  # stored fields, TIMEZONE, --at, end of the printed line
 
 @pytest.mark.parametrize(("fields", "zone", "at", "printed"), PUBLISHED)
 def test_publish_prints_when_and_in_which_zone(app, articles, save, monkeypatch, fields, zone, at, printed):
-    """Without --at, the article is published now, unless it was published before."""
+    """Without --at, the article is published now, unless it was published before, or is pending with a date."""
     monkeypatch.setitem(app.config, "TIMEZONE", parse_time_zone(zone))
     save(minimal_json(1, **fields))
     with travel("2026-03-01T12:00:00.123999Z", tick=False):
@@ -232,6 +235,20 @@ def test_unpublish_hides_an_article_and_keeps_its_date(articles, client, save):
     assert published_slugs(client) == ["slug-1", "slug-2"]
 
 
+def test_pending_articles_are_only_visible_to_commands(articles, client, save):
+    """Exporting and importing them changes nothing, and `unpublish` makes them drafts."""
+    save(minimal_json(1, status="pending"), minimal_json(2, status="pending", publishedAt=None), minimal_json(3))
+    assert published_slugs(client) == ["slug-3"]
+    assert [client.get(path).get_json()["meta"]["total"] for path in LISTS] == [1, 1]
+    pending = [["pending", DATE, "slug-1", "Title 1"], ["pending", "-", "slug-2", "Title 2"]]
+    assert table(articles("list", "--state", "pending")) == pending
+    exported = articles("export").stdout
+    assert [json.loads(line)["status"] for line in exported.splitlines()] == ["pending", "pending", "published"]
+    assert articles("import", "-", input=exported).stdout == "0 new, 0 changed, 3 unchanged\n"
+    assert articles("unpublish", "slug-1").stdout == "slug-1: draft\n"
+    assert articles("list").stderr == "1 published, 0 scheduled, 1 pending, 1 draft\n"
+
+
 def test_publish_makes_titles_from_other_tools_searchable(articles, client, save, sql):
     save(minimal_json(1))
     sql("UPDATE article SET title = 'Größe'")
@@ -250,11 +267,11 @@ def test_articles_list_shows_drafts_first_then_the_latest(articles, save):
         ["published", DATE, "slug-1", "Title 1"],
     ]
     assert table(articles("list")) == rows
-    assert articles("list").stderr == "2 published, 1 scheduled, 2 draft\n"
+    assert articles("list").stderr == "2 published, 1 scheduled, 0 pending, 2 draft\n"
     for state in ("published", "scheduled", "draft"):
         assert table(articles("list", "--state", state)) == [row for row in rows if row[0] == state]
     found = articles("list", "--search", " here,  cafe", "--state", "published")
-    assert (table(found), found.stderr) == ([rows[3]], "1 published, 0 scheduled, 0 draft\n")
+    assert (table(found), found.stderr) == ([rows[3]], "1 published, 0 scheduled, 0 pending, 0 draft\n")
     records = [json.loads(line) for line in articles("list", "--json").stdout.splitlines()]
     assert records[1] == {"state": "draft", "publishedAt": None, "slug": "slug-2", "title": "Title 2"}
     assert (records[0]["publishedAt"], records[3]["title"]) == (DATE, "Tab\there,\nCafé? \x9b31m")

@@ -211,7 +211,7 @@ def test_every_page_of_a_large_list_matches_the_model(service):
             id=f"id-{chance.randrange(10**9)}",
             title=chance.choice(titles),
             slug=f"{chance.choice(('tea', 'Té', '茶'))}-{number}",
-            status=chance.choice(["published"] * 18 + ["draft"]),
+            status=chance.choice(["published"] * 18 + ["draft", "pending"]),
             publishedAt=chance.choice([iso(PAST + timedelta(days=number % 3))] * 18 + ["2099-01-01T00:00:00.000Z"]),
             createdAt=iso(PAST - timedelta(days=chance.randrange(3))),
             views=chance.randrange(4),

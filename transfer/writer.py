@@ -42,7 +42,7 @@ def save_articles(
     go to `redirects`.
 
     Returns the number of articles that are "new", "changed", "unchanged" and "unpublished", and of new ones by state
-    ("published", "scheduled", "draft"). Raises ImportFailedError if there are mistakes; the caller must then roll back.
+    (see `publication_state`). Raises ImportFailedError if there are mistakes; the caller must then roll back.
     """
     now = truncate_to_milliseconds(datetime.now(UTC))
     rows = RowBuilder(customer.id, customer.name, now, publish_dated=unpublish_missing)
