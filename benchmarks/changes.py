@@ -13,24 +13,28 @@ import shutil
 import sqlite3
 import subprocess
 from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager, suppress
+from contextlib import ExitStack, closing, contextmanager, suppress
+from functools import partial
 from itertools import count
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from time import sleep
 from typing import Any, NamedTuple
 
 import click
 
 from benchmarks.data import article_json
-from benchmarks.measure import Response, check
-from benchmarks.servers import run_flask, start_flask
+from benchmarks.measure import API, Request, Response, check
+from benchmarks.servers import run_flask, run_server, start_flask
 
 SCHEDULED_FOR = "2090-01-01T00:00:00Z"
 ARTICLES = 50
+MAX_PUBLISHED = 46  # not counting the scheduled article
 REVISION = re.compile(rb'"(?:slug|url)":"revision-(\d+)-')
 PUBLISHER = re.compile(rb'"publisher":\{"@type":"Organization","name":"([^"]+)"')
 MOVABLE_CLOCK = """\
-import datetime, os, sys, time
+import datetime, faulthandler, os, sys, time
+faulthandler.enable(all_threads=False)  # prints where a signal such as SIGBUS ended the process
 def century():  # in seconds; 0 while the clock is not ahead
     return os.path.exists(__file__ + ".ahead") * 100 * 365 * 86_400
 class MovedDatetime(datetime.datetime):
@@ -41,10 +45,19 @@ class MovedDatetime(datetime.datetime):
 datetime.datetime = MovedDatetime
 clock = time.time
 def moved_time():  # not for the server, which would time out all connections
-    is_server = sys._getframe(1).f_globals["__name__"].startswith(("waitress", "serving.waitress_fixes"))
+    is_server = sys._getframe(1).f_globals["__name__"].startswith(("waitress", "serving"))
     return clock() + (0 if is_server else century())
 time.time = moved_time
 """
+
+
+DAMAGES: dict[str, Callable[[Path], object]] = {
+    "intact": lambda file: None,
+    "missing": Path.unlink,
+    "empty": lambda file: os.truncate(file, 0),
+    "half": lambda file: os.truncate(file, file.stat().st_size // 2),
+    "overwritten": lambda file: file.write_bytes(b"\xa5" * file.stat().st_size),
+}
 
 
 class Expectation(NamedTuple):
@@ -70,7 +83,7 @@ class Expectation(NamedTuple):
 
 def count_published(revision: int) -> int:
     """Return the number of published articles in a revision, not counting the scheduled one."""
-    return 40 + revision % 7
+    return MAX_PUBLISHED - revision % 7
 
 
 def revision_lines(revision: int) -> list[str]:
@@ -89,42 +102,65 @@ def revision_lines(revision: int) -> list[str]:
 
 
 class Changes:
-    """A database and the changes to it that work on either engine. `history` lists what responses may show."""
+    """The service, its database, and changes to it that work on either engine.
 
-    def __init__(self, folder: Path, url: str) -> None:
-        self.folder, self.url = folder, url
-        self.rng = random.Random(5)
-        self.made: list[str] = []  # names of the changes
+    `history` lists what responses may show, and `made` the names of the changes.
+    """
+
+    def __init__(self, stack: ExitStack, folder: Path, url: str, project: Path, rng: random.Random) -> None:
+        """Create the database with the commands of a checkout, and run its service until the stack is closed."""
+        self.folder, self.url, self.project, self.rng = folder, url, project, rng
+        self.run = partial(run_flask, url, project=project)
+        self.made: list[str] = []
         (folder / "sitecustomize.py").write_text(MOVABLE_CLOCK)
         self.clock_is_ahead = folder / "sitecustomize.py.ahead"
-        key = run_flask(url, "keys", "create", "Soak")
-        run_flask(url, "articles", "import", "-", stdin="".join(revision_lines(0)))
+        key = self.run("keys", "create", "Soak")
+        self.run("articles", "import", "-", stdin="".join(revision_lines(0)))
         self.all_keys = {key}
         self.history = [Expectation(0, "Soak", key)]
         self.settled = 0  # index in history of the last expectation before any change in progress
         self.numbers = count(1)
         self.planned: list[Callable[[], None]] = []
+        # A small cache fills up early. A larger one would keep growing, and memory with it.
+        server = run_server(
+            "app.py", project=project, DATABASE_URL=url, PYTHONPATH=str(folder), CACHE_MB="4", LOG_LEVEL="warning"
+        )
+        self.service = stack.enter_context(server)
+        self.wait_for_service()
 
     @property
     def current(self) -> Expectation:
         """What responses show once the change in progress is complete."""
         return self.history[-1]
 
+    def wait_for_service(self) -> None:
+        """Wait until the service reads the current database. Raises click.ClickException after ten seconds."""
+        request = Request(self.service, f"{API}/sitemap", {"x-api-key": self.current.key})
+        for _ in range(100):
+            if request.send().status == 200:
+                return
+            sleep(0.1)
+        raise click.ClickException("The service cannot read the database.")
+
     def kinds(self) -> list[Callable[[], None]]:
         """Return the changes to choose from."""
         return [self.change_by_sql, self.replace_key, self.rename_customer, self.move_clock]
 
+    def round(self) -> list[Callable[[], None]]:
+        """Return the changes that take turns."""
+        return [*self.kinds(), self.import_revision, self.import_revision, self.change_by_sql]
+
     def apply_next(self) -> None:
-        """Make the next change. All kinds take turns, in an order that is shuffled for each round."""
+        """Make the next change of the round, which has another order each time."""
         if not self.planned:
-            kinds = [*self.kinds(), self.import_revision, self.import_revision, self.change_by_sql]
-            self.planned = self.rng.sample(kinds, len(kinds))
+            changes = self.round()
+            self.planned = self.rng.sample(changes, len(changes))
         self.apply(self.planned.pop())
 
     def apply(self, change: Callable[[], None]) -> None:
-        """Make a change and record its name."""
-        change()
+        """Record the name of a change, and make it."""
         self.made.append(change.__name__.replace("_", " "))
+        change()
 
     def run_sql(self, statement: str) -> list[Any]:
         """Run a statement on the database, as another tool would, and return its rows."""
@@ -148,7 +184,7 @@ class Changes:
         """
         revision = next(self.numbers)
         first, *others = revision_lines(revision)
-        with start_flask(self.url, "articles", "import", "-") as process:
+        with start_flask(self.url, "articles", "import", "-", project=self.project) as process:
             assert process.stdin
             process.stdin.write(first)
             process.stdin.flush()
@@ -173,28 +209,32 @@ class Changes:
         return int(slug.split("-")[1])
 
     def change_by_sql(self) -> None:
-        """Change all articles, as another tool would, many times in a row while responses are being rendered."""
+        """Change all articles many times in a row while responses are being rendered."""
         for _ in range(50):
-            revision = next(self.numbers)
-            with self.transition(self.current._replace(revision=revision)):
-                self.run_sql(
-                    f"UPDATE article SET slug = 'revision-{revision}-' || views, status = CASE WHEN views < "
-                    f"{count_published(revision)} OR views = {ARTICLES} THEN 'published' ELSE 'draft' END"
-                )
+            self.write_revision()
+
+    def write_revision(self) -> None:
+        """Change all articles in one statement, as another tool would."""
+        revision = next(self.numbers)
+        with self.transition(self.current._replace(revision=revision)):
+            self.run_sql(
+                f"UPDATE article SET slug = 'revision-{revision}-' || views, status = CASE WHEN views < "
+                f"{count_published(revision)} OR views = {ARTICLES} THEN 'published' ELSE 'draft' END"
+            )
 
     def replace_key(self) -> None:
         """Create a new key, then revoke the old one."""
-        (number,) = re.findall(r"^(\d+)\t.*\tactive$", run_flask(self.url, "keys", "list"), re.MULTILINE)
-        new = run_flask(self.url, "keys", "create", self.current.customer)
+        (number,) = re.findall(r"^(\d+)\t.*\tactive$", self.run("keys", "list"), re.MULTILINE)
+        new = self.run("keys", "create", self.current.customer)
         self.all_keys.add(new)
         with self.transition(self.current._replace(key=new)):
-            run_flask(self.url, "keys", "revoke", number)
+            self.run("keys", "revoke", number)
 
     def rename_customer(self) -> None:
         """Rename the customer, which changes the structured data of all articles."""
         old, new = self.current.customer, f"Soak {next(self.numbers)}"
         with self.transition(self.current._replace(customer=new)):
-            run_flask(self.url, "customers", "rename", old, new)
+            self.run("customers", "rename", old, new)
 
     def move_clock(self) -> None:
         """Move the service's clock past the scheduled publication, or back."""
@@ -207,17 +247,21 @@ class Changes:
 
 
 class SQLiteChanges(Changes):
-    """Changes to a SQLite file behind a symbolic link, which is also corrupted, removed, replaced and restored."""
+    """Changes to a SQLite file behind a symbolic link, which is also damaged, replaced and restored."""
 
-    def __init__(self, folder: Path) -> None:
-        self.database, self.backup = folder / "articles.db", folder / "backup.db"
-        self.database.symlink_to(folder / "file.db")
-        super().__init__(folder, f"sqlite:///{self.database}")
+    def __init__(self, stack: ExitStack, project: Path, rng: random.Random, page_sizes: tuple[int, ...]) -> None:
+        """Create the database. Backups get one of the page sizes at random."""
+        folder = Path(stack.enter_context(TemporaryDirectory()))
+        self.database = folder / "articles.db"
+        self.database.symlink_to(folder / "first.db")
+        super().__init__(stack, folder, f"sqlite:///{self.database}", project, rng)
+        self.page_sizes = page_sizes
+        self.backups: dict[Path, Expectation] = {}  # what responses show once each of them is restored
         self.back_up()
 
     def kinds(self) -> list[Callable[[], None]]:
         """Return the changes to choose from."""
-        return [*super().kinds(), self.back_up, self.corrupt_and_restore, self.corrupt_and_restore]
+        return [*super().kinds(), self.back_up, self.replace_repeatedly, self.replace_repeatedly]
 
     def run_sql(self, statement: str) -> list[Any]:
         """Run a statement on the database, as another tool would, and return its rows."""
@@ -229,44 +273,71 @@ class SQLiteChanges(Changes):
         check(self.run_sql("PRAGMA integrity_check") == [("ok",)], "The integrity check failed.")
 
     def back_up(self) -> None:
-        """Back up the database, and record what responses show once the backup is restored."""
-        self.backup.unlink(missing_ok=True)
-        run_flask(self.url, "database", "backup", str(self.backup))
-        self.backed_up = self.current
+        """Back up a new revision with another size, page size and journal mode, over one of the previous backups."""
+        self.write_revision()
+        drafts = f"views BETWEEN {MAX_PUBLISHED} AND {ARTICLES - 1}"  # in every revision
+        size = self.rng.randrange(100_000)
+        self.run_sql(f"UPDATE article SET content_html = hex(zeroblob({size})) WHERE {drafts}")
+        backup = self.folder / f"backup-{self.rng.randrange(4)}.db"
+        backup.unlink(missing_ok=True)
+        self.run("database", "backup", str(backup))
+        with closing(sqlite3.connect(backup, isolation_level=None)) as connection:
+            connection.execute(f"PRAGMA page_size = {self.rng.choice(self.page_sizes)}")
+            connection.execute("VACUUM")
+            connection.execute(f"PRAGMA journal_mode = {self.rng.choice(('WAL', 'DELETE'))}")
+        self.backups[backup] = self.current
 
-    def corrupt_and_restore(self) -> None:
-        """Corrupt the database, or leave it intact, then restore the backup."""
+    def replace_repeatedly(self) -> None:
+        """Damage and replace the database several times in quick succession."""
+        ways = [self.restore_with_the_command, self.switch_the_link, *[self.replace_the_file] * 3]
+        damages = [*DAMAGES, *["intact"] * 3]  # otherwise, few requests would be reading the replaced file
+        for _ in range(self.rng.randint(1, 10)):
+            way = self.rng.choice(ways)
+            damage = self.rng.choice(damages)
+            self.made.append(f"{way.__name__.replace('_', ' ')}, {damage} database")
+            self.replace(DAMAGES[damage], way)
+
+    def replace(self, damage: Callable[[Path], object], restore: Callable[[Path], None]) -> None:
+        """Damage the database and restore a backup, then write to it.
+
+        Writing opens the database in a process other than the service's, which truncates the -shm file if the service
+        has lost its lock on it. This must wait until the service has noticed a replaced file, because the two processes
+        would otherwise share the -shm file of the previous one.
+        """
+        backup, restored = self.rng.choice(list(self.backups.items()))
+        restored = restored._replace(is_later=self.current.is_later)
         self.run_sql("PRAGMA wal_checkpoint(TRUNCATE)")  # SQLite would apply a leftover WAL to the backup
-        restored = self.backed_up._replace(is_later=self.current.is_later)
         with self.transition(self.current._replace(is_broken=True), restored):
-            self.damage()
-            sleep(self.rng.choice((0, 0.1, 1)))
-            self.restore()
+            damage(self.database.resolve())
+            sleep(self.rng.choice((0, 0, 0, 0.1)))
+            restore(Path(shutil.copyfile(backup, self.folder / "copy.db")))
+            self.wait_for_service()
+        sleep(self.rng.choice((0, 0.1)))
+        for _ in range(self.rng.choice((1, 20))):
+            self.write_revision()
 
-    def damage(self) -> None:
-        """Remove, truncate or overwrite the database file, or leave it intact."""
-        file = self.database.resolve()
-        size = file.stat().st_size
-        damages: list[Callable[[], object]] = [
-            file.unlink,
-            lambda: os.truncate(file, size // 2),
-            lambda: file.write_bytes(self.rng.randbytes(size)),
-            lambda: None,
-        ]
-        self.rng.choice(damages)()
+    def restore_with_the_command(self, backup: Path) -> None:
+        """Restore a backup with the service's command."""
+        self.run("database", "restore", str(backup), "--yes")
+        for damaged in self.folder.glob("*.damaged-*"):
+            damaged.unlink()
 
-    def restore(self) -> None:
-        """Restore the backup with the command, or by replacing the file or the symbolic link."""
-        copy = shutil.copyfile(self.backup, self.folder / f"{next(self.numbers)}.db")
-        ways: list[Callable[[], object]] = [
-            lambda: run_flask(self.url, "database", "restore", str(copy), "--yes"),
-            lambda: os.replace(copy, self.database.resolve()),
-            lambda: self.switch_link(copy),
-        ]
-        self.rng.choice(ways)()
+    def replace_the_file(self, backup: Path) -> None:
+        """Replace the database file with a backup."""
+        os.replace(backup, self.database.resolve())
 
-    def switch_link(self, file: Path) -> None:
-        """Point the symbolic link to another file."""
-        link = self.folder / "link"
-        link.symlink_to(file)
+    def switch_the_link(self, backup: Path) -> None:
+        """Replace the file that the symbolic link does not point to with a backup, and switch the link to it."""
+        name = "second.db" if self.database.resolve().name == "first.db" else "first.db"
+        other, link = self.folder / name, self.folder / "link"
+        os.replace(backup, other)
+        link.symlink_to(other)
         os.replace(link, self.database)
+
+
+class Replacements(SQLiteChanges):
+    """Only backups, and replacements of the database by them."""
+
+    def round(self) -> list[Callable[[], None]]:
+        """Return the changes that take turns."""
+        return [self.back_up, *[self.replace_repeatedly] * 3]

@@ -1,12 +1,13 @@
 """PostgreSQL servers that can be restarted and promoted, and the changes that the soak test makes on them."""
 
 import os
+import random
 import shutil
 import subprocess
 from collections.abc import Callable
 from contextlib import ExitStack
 from pathlib import Path
-from tempfile import mkdtemp
+from tempfile import TemporaryDirectory, mkdtemp
 from time import sleep
 from typing import Any
 
@@ -89,7 +90,7 @@ class PostgreSQLServer:
 class PostgreSQLChanges(Changes):
     """Changes to a database on a primary with a standby, including failover."""
 
-    def __init__(self, folder: Path, stack: ExitStack) -> None:
+    def __init__(self, stack: ExitStack, project: Path, rng: random.Random) -> None:
         """Start both servers. They run until the stack is closed."""
         self.primary = PostgreSQLServer()
         stack.callback(lambda: self.primary.close())
@@ -97,7 +98,9 @@ class PostgreSQLChanges(Changes):
         self.standby = PostgreSQLServer(self.primary)
         stack.callback(lambda: self.standby.close())
         hosts = "&".join(f"host=127.0.0.1:{server.port}" for server in (self.primary, self.standby))
-        super().__init__(folder, f"postgresql+psycopg://postgres@/{DATABASE}?{hosts}&target_session_attrs=read-write")
+        url = f"postgresql+psycopg://postgres@/{DATABASE}?{hosts}&target_session_attrs=read-write"
+        folder = Path(stack.enter_context(TemporaryDirectory()))
+        super().__init__(stack, folder, url, project, rng)
 
     def kinds(self) -> list[Callable[[], None]]:
         """Return the changes to choose from."""

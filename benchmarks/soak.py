@@ -1,31 +1,35 @@
 """Soak test: readers and hostile clients while the database, the keys and the service's clock change at random.
 
-    python -m benchmarks.soak [MINUTES] [--postgresql]
+    python -m benchmarks.soak [MINUTES] [--replacements | --postgresql] [--project FOLDER] [--seed NUMBER]
 
-The database is a SQLite file behind a symbolic link, which is corrupted, restored, replaced and switched. With
---postgresql, it is on a PostgreSQL server, which is restarted and fails over to its standby; the URL names both.
+The database is a SQLite file behind a symbolic link, which is damaged, restored, replaced and switched; with
+--replacements, there are no other changes. With --postgresql, the database is on a PostgreSQL server, which is
+restarted and fails over to its standby; the URL names both.
 
 Every response is checked against what the database contained while the request was in flight (`benchmarks.changes`).
 Errors are only allowed while the database was broken. At the end, the integrity of the database is checked, and the
-memory of the service is compared with that one fifth of the way through the run.
+memory of the service is compared with that one fifth of the way through the run. The first failure ends the run, and is
+reported with the state of the service and the end of its standard error.
+
+--seed repeats the random choices of another run, but not the timing of its threads. --project tests the service of
+another checkout. The restores of 1.3.0 fail if page sizes differ, so test it with --page-size 4096.
 """
 
 import random
 import socket
 from collections import Counter, deque
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
 from contextlib import ExitStack, closing, suppress
-from http.client import HTTPConnection, RemoteDisconnected
+from http.client import HTTPConnection, HTTPException, RemoteDisconnected
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from threading import Event
 from time import monotonic, sleep
 
 import click
 
-from benchmarks.changes import REVISION, Changes, SQLiteChanges
+from benchmarks.changes import REVISION, Changes, Replacements, SQLiteChanges
 from benchmarks.measure import API, Request, Response, check
-from benchmarks.servers import Server, run_server
+from benchmarks.servers import PROJECT
 
 READERS = 6
 HOSTILE_CONNECTIONS = 200  # open at the same time
@@ -39,13 +43,20 @@ PATHS = (
 )
 
 
+def choose_path(rng: random.Random) -> str:
+    """Return one of PATHS, whose responses are usually cached, or a page that is read from the database."""
+    page = f"?take={rng.randint(1, 100)}&skip={rng.randint(0, 30)}"
+    return rng.choice((*PATHS, f"{API}/articles{page}", f"{API}/articles/preview{page}&orderBy=views"))
+
+
 class Soak:
     """Clients of the service, in one thread each, while its database changes."""
 
-    def __init__(self, changes: Changes, service: Server) -> None:
-        self.changes, self.service = changes, service
+    def __init__(self, changes: Changes) -> None:
+        self.changes, self.service = changes, changes.service
         self.events: list[str] = []
         self.latencies: list[float] = []  # seconds, of requests while the database was intact
+        self.early_megabytes = 0.0
         self.is_over = Event()
 
     def read_articles(self, rng: random.Random) -> None:
@@ -53,7 +64,7 @@ class Soak:
         cached: dict[str, Response] = {}
         with closing(Request(self.service, "", {}).connect()) as connection:
             while not self.is_over.is_set():
-                path, first = rng.choice(PATHS), self.changes.settled
+                path, first = choose_path(rng), self.changes.settled
                 key = rng.choice(sorted(self.changes.all_keys)) if rng.random() < 0.1 else self.changes.current.key
                 is_conditional = path in cached and rng.random() < 0.5
                 headers = {"If-None-Match": cached[path].headers["ETag"]} if is_conditional else {}
@@ -62,7 +73,7 @@ class Soak:
                 response = self.send(request, connection)
                 latency = monotonic() - began
                 self.events.append(f"responses {response.status}")
-                if response.status == 200:
+                if response.status == 200 and path in PATHS:
                     cached[path] = response
                 elif response.status == 304:
                     response = cached[path]
@@ -70,11 +81,14 @@ class Soak:
 
     def send(self, request: Request, connection: HTTPConnection) -> Response:
         """Send a request, again if the service had closed the idle connection, as it may (RFC 9112, 9.5)."""
+        was_idle = connection.sock is not None
         try:
             return request.send(connection)
-        except RemoteDisconnected:
-            self.events.append("reconnections")
-            return request.send(connection)
+        except (OSError, HTTPException) as error:
+            if was_idle and isinstance(error, RemoteDisconnected):
+                self.events.append("reconnections")
+                return self.send(request, connection)
+            raise click.ClickException(f"No complete response to {request.path}: {error!r}") from error
 
     def check_response(self, request: Request, response: Response, latency: float, first: int) -> None:
         """Check a response against all expectations since `first`, which applied while the request was in flight."""
@@ -82,9 +96,11 @@ class Soak:
         # The clock may have been moved after the service read the database, and before it read the clock.
         clocks = {expectation.is_later for expectation in expectations}
         moments = [expectation._replace(is_later=is_later) for expectation in expectations for is_later in clocks]
-        is_right = any(moment.allows(request.headers["x-api-key"], response) for moment in moments)
-        shown = f"{sorted(set(REVISION.findall(response.body)))} {response.body[-100:]!r}"
-        check(is_right, f"{request} {response.status} {shown} with {expectations}")
+        if not any(moment.allows(request.headers["x-api-key"], response) for moment in moments):
+            revisions = sorted(set(map(int, REVISION.findall(response.body))))
+            shown = f"{response.status}, revisions {revisions}, {response.body[-200:]!r}"
+            allowed = "\n    ".join(map(str, expectations))
+            raise click.ClickException(f"Wrong response to {request.path} {request.headers}: {shown}\n    {allowed}")
         if not any(expectation.is_broken for expectation in expectations):
             self.latencies.append(latency)
 
@@ -102,61 +118,82 @@ class Soak:
             sleep(0.02)
 
     def run(self, minutes: float) -> None:
-        """Run the clients and change the database for this many minutes, then report."""
+        """Run the clients and change the database for this many minutes, or until the first failure, then report."""
         began = monotonic()
-        with ThreadPoolExecutor(READERS + 1) as pool:
-            clients = [pool.submit(self.read_articles, random.Random(seed)) for seed in range(READERS)]
-            clients.append(pool.submit(self.send_hostile_traffic, random.Random(READERS)))
+        rngs = [random.Random(self.changes.rng.random()) for _ in range(READERS + 1)]
+        with ThreadPoolExecutor(READERS + 2) as pool:
+            tasks = [pool.submit(self.read_articles, rng) for rng in rngs[1:]]
+            tasks.append(pool.submit(self.send_hostile_traffic, rngs[0]))
+            tasks.append(pool.submit(self.change_database, began, minutes * 60))
             try:
-                self.change_database(clients, began + minutes * 12)
-                early_megabytes = self.service.resident_megabytes()
-                self.change_database(clients, began + minutes * 60)
+                finished, _ = wait(tasks, return_when=FIRST_EXCEPTION)
             finally:
                 self.is_over.set()
-        for client in clients:
-            client.result()
         click.echo(f"{monotonic() - began:9.0f} seconds")
-        self.report(early_megabytes)
+        for name, count in sorted(Counter(self.events + self.changes.made).items()):
+            click.echo(f"{count:9,} {name}")
+        for error in filter(None, map(Future.exception, finished)):
+            self.fail(error)
+        self.report()
 
-    def report(self, early_megabytes: float) -> None:
+    def fail(self, error: BaseException) -> None:
+        """Raise the error, or click.ClickException if the service has ended, which causes other errors."""
+        click.echo(f"Last changes: {', '.join(self.changes.made[-3:])}")
+        condition = self.service.condition()
+        check(self.service.process.returncode is None, condition)
+        click.echo(condition, err=True)
+        raise error
+
+    def change_database(self, began: float, seconds: float) -> None:
+        """Change the database until the end of the run."""
+        self.apply_changes(began + seconds / 5)
+        self.early_megabytes = self.service.resident_megabytes()
+        self.apply_changes(began + seconds)
+        self.is_over.set()
+
+    def apply_changes(self, deadline: float) -> None:
+        """Change the database until the deadline, or until a client has failed."""
+        while monotonic() < deadline and not self.is_over.is_set():
+            self.changes.apply_next()
+
+    def report(self) -> None:
         """Stop the service, print statistics, and run the final checks."""
         megabytes = self.service.resident_megabytes()
         self.service.process.terminate()
         status = self.service.process.wait(20)
-        for name, count in sorted(Counter(self.events + self.changes.made).items()):
-            click.echo(f"{count:9,} {name}")
-        click.echo(f"{max(self.latencies) * 1000:9.0f} ms slowest response while the database was intact")
-        click.echo(f"{early_megabytes:9.0f} MB after a fifth of the time, {megabytes:.0f} MB at the end")
-        check(status == 0, f"The service ended with status {status}.")
-        check(megabytes <= early_megabytes * MAX_GROWTH, "The service's memory grew.")
-        check(max(self.latencies) <= MAX_LATENCY_SECONDS, "A response took too long.")
+        slowest = max(self.latencies)
+        click.echo(f"{slowest * 1000:9.0f} ms slowest response while the database was intact")
+        click.echo(f"{self.early_megabytes:9.0f} MB after a fifth of the time, {megabytes:.0f} MB at the end")
+        check(status == 0, self.service.condition())
+        check(megabytes <= self.early_megabytes * MAX_GROWTH, "The service's memory grew.")
+        check(slowest <= MAX_LATENCY_SECONDS, "A response took too long.")
         self.changes.check_integrity()
         click.echo("All responses were correct, without errors while the database was intact.")
-
-    def change_database(self, clients: list[Future[None]], deadline: float) -> None:
-        """Change the database until the deadline. Reraises exceptions of the clients."""
-        while monotonic() < deadline:
-            self.changes.apply_next()
-            for client in filter(Future.done, clients):
-                client.result()
 
 
 @click.command()
 @click.argument("minutes", type=float, default=10)
+@click.option("--replacements", is_flag=True, help="Only replace and restore the database.")
 @click.option("--postgresql", is_flag=True, help="Use PostgreSQL servers. PostgreSQL must be installed.")
-def main(minutes: float, postgresql: bool) -> None:
+@click.option("--project", type=click.Path(exists=True, path_type=Path), default=PROJECT, help="Checkout to test.")
+@click.option("--page-size", "page_sizes", multiple=True, default=(4096, 8192), help="Page sizes of backups, in bytes.")
+@click.option("--seed", type=int, help="Repeat the choices of another run.")
+def main(
+    minutes: float, replacements: bool, postgresql: bool, project: Path, page_sizes: tuple[int, ...], seed: int | None
+) -> None:
     """Soak-test the service for MINUTES."""
-    with TemporaryDirectory() as folder, ExitStack() as stack:
+    if seed is None:
+        seed = random.randrange(1_000_000)
+    click.echo(f"{seed:9} seed")
+    with ExitStack() as stack:
         if postgresql:
             from benchmarks.postgresql import PostgreSQLChanges  # requires psycopg
 
-            changes: Changes = PostgreSQLChanges(Path(folder), stack)
+            changes: Changes = PostgreSQLChanges(stack, project, random.Random(seed))
         else:
-            changes = SQLiteChanges(Path(folder))
-        # A small cache fills up early. A larger one would keep growing, and memory with it.
-        with run_server("app.py", DATABASE_URL=changes.url, PYTHONPATH=folder, CACHE_MB="4") as service:
-            Request(service, "/healthz", {}).send()  # waits for the database: the service listens before opening it
-            Soak(changes, service).run(minutes)
+            sqlite_changes = Replacements if replacements else SQLiteChanges
+            changes = sqlite_changes(stack, project, random.Random(seed), page_sizes)
+        Soak(changes).run(minutes)
 
 
 if __name__ == "__main__":
