@@ -114,7 +114,7 @@ def _is_unreadable(error: DBAPIError) -> bool:
     """Return whether the database could not be read, as opposed to a mistake in one of our statements."""
     # SQLite reports a mistake in a statement as "SQL error", or as "schema error" on a new connection.
     if getattr(error.orig, "sqlite_errorcode", None) in (sqlite3.SQLITE_ERROR, sqlite3.SQLITE_SCHEMA):
-        return "no such table" in str(error.orig)
+        return any(words in str(error.orig) for words in ("no such table", "unsupported file format"))
     if getattr(error.orig, "sqlstate", None) in UNREADABLE_TABLE:
         return True
     # Other subclasses of DatabaseError, such as ProgrammingError, are mistakes.

@@ -11,7 +11,6 @@ from flask_sqlalchemy import SQLAlchemy
 from sqlalchemy import (
     BigInteger,
     CheckConstraint,
-    ColumnElement,
     DateTime,
     Dialect,
     Float,
@@ -20,10 +19,10 @@ from sqlalchemy import (
     Text,
     TypeDecorator,
     UniqueConstraint,
-    case,
-    literal_column,
 )
+from sqlalchemy.dialects import sqlite
 from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
+from sqlalchemy.types import TypeEngine
 
 from fields import truncate_to_milliseconds
 
@@ -35,8 +34,24 @@ class Base(DeclarativeBase):
 db = SQLAlchemy(model_class=Base)
 
 
-FIRST_TIME: ColumnElement[Any] = literal_column("'0001-01-01 00:00:00'")
-LAST_TIME: ColumnElement[Any] = literal_column("'9999-12-31 23:59:59.999'")
+class SQLiteDateTime(sqlite.DATETIME):
+    """SQLite's type for timestamps. Reads the years 0 and 10000 as the nearest times that Python can represent.
+
+    Tables before version 5 accept the year 0.
+    """
+
+    def result_processor(self, dialect: Dialect, coltype: object) -> Any:
+        """Return a function that converts a stored value to a naive datetime."""
+        parse: Any = super().result_processor(dialect, coltype)
+
+        def process(value: str | None) -> datetime | None:
+            if value and value.startswith("0000-"):
+                return datetime.min
+            if value and value[4:5].isdigit():
+                return datetime.max
+            return parse(value)  # type: ignore[no-any-return]
+
+        return process
 
 
 class UtcDateTime(TypeDecorator[datetime]):
@@ -48,9 +63,11 @@ class UtcDateTime(TypeDecorator[datetime]):
     impl = DateTime(timezone=True)
     cache_ok = True
 
-    def column_expression(self, column: ColumnElement[datetime]) -> ColumnElement[datetime]:
-        """Select the nearest time that Python can represent. Tables before version 5 accept the years 0 and 10000."""
-        return case((column < FIRST_TIME, FIRST_TIME), (column > LAST_TIME, LAST_TIME), else_=column)
+    def load_dialect_impl(self, dialect: Dialect) -> TypeEngine[Any]:
+        """Return the type of a database's driver."""
+        if dialect.name == "sqlite":
+            return SQLiteDateTime()  # type: ignore[no-untyped-call]
+        return super().load_dialect_impl(dialect)
 
     def process_bind_param(self, value: datetime | None, dialect: Dialect) -> datetime | None:
         return truncate_to_milliseconds(value.astimezone(UTC)) if value else None

@@ -92,15 +92,19 @@ def _as_previewed(row: RowMapping, only: tuple[str, ...], now: datetime) -> dict
 def _insert(customer_row: dict[str, Any], batches: Iterable[list[dict[str, Any]]]) -> None:
     """Insert the customer with the preview's key, and batches of its articles, in the session's transaction.
 
-    Nothing is checked, so that an article that another tool wrote cannot prevent the preview. One that this database
-    cannot hold, such as the second of two slugs that differ only in bytes that are not UTF-8, is left out.
+    Nothing is checked, so that an article that another tool wrote cannot prevent the preview. Reports how many articles
+    this database cannot hold, such as the second of two slugs that differ only in bytes that are not UTF-8.
     """
     customer = Customer(**customer_row)
     db.session.add(customer)
     db.session.flush()
     add_key(customer, KEY)
+    left_out = 0
     for rows in batches:
-        db.session.execute(insert(Article.__table__).prefix_with("OR IGNORE"), rows)
+        result = db.session.connection().execute(insert(Article.__table__).prefix_with("OR IGNORE"), rows)
+        left_out += len(rows) - result.rowcount
+    if left_out:
+        echo(f"Left out of the preview, because another tool wrote invalid values: {left_out}", err=True)
 
 
 def _serve(app: Flask, customer: str, command: tuple[str, ...]) -> int:
