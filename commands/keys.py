@@ -43,7 +43,9 @@ def list_keys() -> None:
     """
     open_and_report()
     today = datetime.now(UTC).date()
-    for key, customer in db.session.execute(select(ApiKey, Customer.name).join(Customer).order_by(ApiKey.id)):
+    for key, customer in db.session.execute(
+        select(ApiKey, Customer.name).select_from(Customer).join(ApiKey).order_by(ApiKey.id)
+    ):
         expired = key.expires_on and key.expires_on < today
         state = "revoked" if key.revoked_at else "expired" if expired else "active"
         echo(key.id, customer, f"{key.prefix}…", key.created_at.date(), key.expires_on or "never", state)

@@ -35,7 +35,7 @@ def warn_about_demo_key(address: str) -> None:
     """Warn on stderr if the demo has a valid key and `address` is reachable from other machines."""
     if ip_address(address).is_loopback:
         return
-    keys = select(ApiKey.id).join(Customer).where(Customer.name == DEMO_CUSTOMER, *VALID_KEY)
+    keys = select(ApiKey.id).select_from(Customer).join(ApiKey).where(Customer.name == DEMO_CUSTOMER, *VALID_KEY)
     if db.session.scalar(keys.limit(1), {"today": datetime.now(UTC).date()}):
         echo(
             f"Warning: other machines may reach the service on {address}, and the customer {DEMO_CUSTOMER} has a valid "

@@ -9,12 +9,13 @@ from sqlalchemy.exc import DataError, IntegrityError
 ROW_NAMES = {
     "customer": "'the customer ' || id",
     "api_key": "'the key ' || id",
-    "article": "'the article ' || slug || ' of ' || (SELECT name FROM customer WHERE customer.id = customer_id)",
+    "article": "'the article ' || slug || ' of ' || coalesce("
+    "(SELECT name FROM customer WHERE customer.id = customer_id), 'a missing customer')",
 }
 
 
 def find_invalid_row(connection: Connection, table: Table, statement: str, source: str) -> str | None:
-    """Return what to call the first row for which a statement fails, or None if it fails for none.
+    """Return what to call the first row for which a statement fails, or None if it fails for no single row.
 
     The statement writes to `table`, and reads the rows of `source`, which has the same columns. It is executed without
     effect for ranges of rows, halved until only one row is left.
@@ -27,6 +28,8 @@ def find_invalid_row(connection: Connection, table: Table, statement: str, sourc
     while len(keys) > 1:
         middle = len(keys) // 2
         keys = keys[:middle] if _fails(connection, part, keys[:middle]) else keys[middle:]
+    if not _fails(connection, part, keys):
+        return None
     name = ROW_NAMES.get(table.name, f"'a row of {table.name}'")
     row = text(f"SELECT {name} FROM {source} WHERE {key} = :key")  # noqa: S608
     return str(connection.execute(row, {"key": keys[0]}).scalar_one())

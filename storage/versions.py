@@ -37,6 +37,7 @@ CHANGES = {
             "UPDATE article SET schema_markup = NULL WHERE schema_markup_generated",
             "ALTER TABLE article DROP COLUMN schema_markup_generated",
         ],
+        # versions 4 and 5 changed constraints and indexes only
     },
     "postgresql": {
         3: [
@@ -70,11 +71,11 @@ CHANGES = {
 }
 
 # Before version 5, times could be outside the years 1 to 9999: on SQLite in year 0, on PostgreSQL anywhere.
-TIMES = {
+TIME_COLUMNS = {
     "article": ("published_at", "created_at", "updated_at"),
     "api_key": ("created_at", "revoked_at", "expires_on"),
 }
-IS_OUT_OF_RANGE = {
+OUT_OF_RANGE = {
     "sqlite": "{0} GLOB '0000-*'",
     "postgresql": "({0} < '0001-01-01 00:00:00+00' OR {0} >= '10000-01-01 00:00:00+00')",
 }
@@ -89,9 +90,9 @@ def move_times_into_range(connection: Connection) -> list[str]:
     """Move times outside the years 1 to 9999 to the nearest time inside. Return a message about each row."""
     dialect = connection.dialect.name
     moved: dict[str, list[str]] = defaultdict(list)
-    for table, columns in TIMES.items():
+    for table, columns in TIME_COLUMNS.items():
         for column in columns:
-            condition = IS_OUT_OF_RANGE[dialect].format(column)
+            condition = OUT_OF_RANGE[dialect].format(column)
             nearest = NEAREST_TIME[dialect].format(column)
             rows = f"SELECT {ROW_NAMES[table]} FROM {table} WHERE {condition} ORDER BY 1"  # noqa: S608
             for name in connection.exec_driver_sql(rows).scalars():
@@ -102,5 +103,5 @@ def move_times_into_range(connection: Connection) -> list[str]:
         for name, columns in moved.items()
     ]
     if len(messages) > MAX_MESSAGES:
-        messages[MAX_MESSAGES:] = [f"… and times of {len(messages) - MAX_MESSAGES} more."]
+        messages[MAX_MESSAGES:] = [f"… and times of {len(messages) - MAX_MESSAGES} more rows."]
     return messages
