@@ -68,13 +68,13 @@ def restore(backup: Path, on_wait: Callable[[], None]) -> list[str]:
     if is_intact:
         with db.engine.connect() as connection:
             refuse_foreign_tables(connection)
+    release_connection()
     with _checked_copy(str(backup), Path(path)) as (copy, lines):
         if is_intact:
             _overwrite(copy, path, on_wait)
             set_wal_mode(path)
             checkpoint(path)
         else:
-            release_connection()
             lines += _replace(copy, os.path.realpath(path))
     return lines
 
@@ -167,9 +167,10 @@ def _overwrite(copy: str, path: str, on_wait: Callable[[], None]) -> None:
 
     writer = connect(path, read_only=False, timeout=0.1)
     with closing(sqlite3.connect(copy, isolation_level=None)) as reader, closing(writer):
-        # SQLite cannot change the page size of a database in WAL mode.
-        reader.execute(f"PRAGMA page_size = {_page_size(writer)}")
-        reader.execute("VACUUM")
+        if _page_size(reader) != _page_size(writer):
+            # SQLite cannot change the page size of a database in WAL mode.
+            reader.execute(f"PRAGMA page_size = {_page_size(writer)}")
+            reader.execute("VACUUM")
         reader.backup(writer, pages=1000, progress=wait)
 
 

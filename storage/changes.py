@@ -18,7 +18,8 @@ class ChangeDetector(Protocol):
     def version(self) -> Hashable:
         """Return a value that changes with every commit, or None while the database is unavailable.
 
-        If the database file has been replaced, the engine's connections are renewed too.
+        If the database file has been replaced, the engine's connections are renewed too, for which this may wait a few
+        seconds.
         """
 
     def close(self) -> None:

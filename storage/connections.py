@@ -6,8 +6,8 @@ locks that the process holds on `-shm` for the other one (https://www.sqlite.org
 the next process that opens the database truncates `-shm` while this one is using it. A response then mixes two
 revisions, or the process dies of SIGBUS.
 
-Therefore, all connections are opened here. While connections to the previous file are open, none is opened to the new
-one.
+Therefore, all connections to the application's database are opened here. While a connection to the previous file is in
+use, none is opened to the new one. For the same reason, nothing may open the database file other than through SQLite.
 """
 
 import os
@@ -15,7 +15,7 @@ import sqlite3
 from collections import defaultdict
 from operator import methodcaller
 from pathlib import Path
-from threading import RLock
+from threading import RLock, get_ident
 from typing import Any
 from weakref import WeakSet
 
@@ -34,8 +34,9 @@ class SQLiteConnection(sqlite3.Connection):
     path: str
     inode: Inode | None
     is_read_only: bool
-    is_in_use = True  # not idle in a pool
-    is_outdated = False  # to be closed once it is idle
+    is_in_use = True  # otherwise, it may be closed at any time
+    is_retired = False  # to be closed once it is not in use
+    user: int | None = None  # thread that has checked it out from a pool
 
     def __init__(self, *arguments: Any, **options: Any) -> None:
         super().__init__(*arguments, **options)
@@ -48,7 +49,11 @@ class SQLiteConnection(sqlite3.Connection):
         return cursor
 
     def close(self) -> None:
-        """Close the connection and its cursors, one of which would otherwise keep the file open."""
+        """Close the connection and its cursors.
+
+        SQLAlchemy leaves the cursor of a statement open if it considers the connection lost, and SQLite keeps the file
+        open as long as there is an open cursor.
+        """
         with _lock:
             for cursor in list(self._cursors):
                 cursor.close()
@@ -71,85 +76,105 @@ def connect(path: str, *, read_only: bool, **options: Any) -> SQLiteConnection:
     """Connect to a SQLite file. By default, SQLite would create a missing file; here it is an error.
 
     `options` go to `sqlite3.connect`. Raises sqlite3.OperationalError if the file cannot be opened, and
-    FileReplacedError if this process still has connections to the previous file at this path.
+    FileReplacedError if a connection of this process to the previous file at this path is in use.
     """
     path = os.path.abspath(path)
     uri = f"{Path(path).as_uri()}?mode={'ro' if read_only else 'rw'}"
     options |= {"uri": True, "check_same_thread": False, "factory": SQLiteConnection}
     with _lock:
         inode = _find_inode(path)
+        retire_connections(path, except_to=inode)
+        if any(other.inode != inode for other in _open_connections[path]):
+            raise FileReplacedError
         connection: SQLiteConnection = sqlite3.connect(uri, **options)
-        connection.path, connection.inode, connection.is_read_only = path, inode, read_only
+        connection.path = path
+        connection.inode = inode
+        connection.is_read_only = read_only
         # Another tool may have stored text in another encoding.
         connection.text_factory = methodcaller("decode", "utf-8", "replace")
         _open_connections[path].add(connection)
-        try:
-            require_current_file(connection)
-            if {other.inode for other in _open_connections[path]} != {inode}:
-                raise FileReplacedError
-        except FileReplacedError:
-            connection.close()
-            raise
+    try:
+        require_current_file(connection)
+    except FileReplacedError:
+        connection.close()
+        raise
     return connection
 
 
-def connect_for_request(path: str, **options: Any) -> SQLiteConnection:
-    """Connect read-only, so that views cannot write and closing the connection leaves the WAL alone.
+def connect_read_only(path: str, **options: Any) -> SQLiteConnection:
+    """Connect without permission to write. Closing the connection then leaves the WAL alone.
 
     Raises the errors of `connect`, and StorageError if the file is empty: SQLite would delete its WAL.
     """
-    if os.path.exists(path) and not os.path.getsize(path):
+    file = _stat(path)
+    if file and not file.st_size:
         raise StorageError(f"The file {path} is empty.")
     return connect(path, read_only=True, **options)
 
 
-def _find_inode(path: str) -> Inode | None:
+def _stat(path: str) -> os.stat_result | None:
     try:
-        file = os.stat(path)
+        return os.stat(path)
     except OSError:
         return None
-    return file.st_dev, file.st_ino
+
+
+def _find_inode(path: str) -> Inode | None:
+    file = _stat(path)
+    return (file.st_dev, file.st_ino) if file else None
 
 
 def require_current_file(connection: SQLiteConnection) -> None:
-    """Raise FileReplacedError if the connection's file is no longer the one at its path."""
+    """Raise FileReplacedError if the connection's file is not the one at its path, or if that is missing."""
     if _find_inode(connection.path) != connection.inode:
         raise FileReplacedError
 
 
-def retire_connections(path: str) -> None:
-    """Close the idle connections to the file at `path`. Those in use will be closed when they become idle."""
+def retire_connections(path: str, except_to: Inode | None = None) -> None:
+    """Close the connections to `path`: now or, if they are in use, later. Those to the inode `except_to` stay open."""
     with _lock:
         for connection in list(_open_connections[os.path.abspath(path)]):
-            connection.is_outdated = True
-            if not connection.is_in_use:
-                connection.close()
+            if except_to is None or connection.inode != except_to:
+                connection.is_retired = True
+                if not connection.is_in_use:
+                    connection.close()
 
 
-def interrupt_statements(path: str) -> None:
-    """Abort the statements that are running on outdated connections to the file at `path`."""
+def interrupt_retired(path: str) -> None:
+    """Abort the statements that are running on retired connections to `path`."""
     with _lock:
         for connection in list(_open_connections[os.path.abspath(path)]):
-            if connection.is_outdated:
+            if connection.is_retired:
                 connection.interrupt()
 
 
-def take(connection: SQLiteConnection, *, read_only: bool) -> None:
-    """Mark a pooled connection as in use. Raises DisconnectionError if it is outdated or has the other mode.
+def close_abandoned(path: str) -> None:
+    """Close the pooled connections to `path` that this thread still uses, although its request has ended.
+
+    That happens if the teardown function of an extension fails, so that ours is not called.
+    """
+    with _lock:
+        for connection in list(_open_connections[os.path.abspath(path)]):
+            if connection.is_in_use and connection.user == get_ident():
+                connection.close()
+
+
+def check_out(connection: SQLiteConnection, *, read_only: bool) -> None:
+    """Mark a pooled connection as in use. Raises DisconnectionError if it is retired or has the other mode.
 
     A connection that has just been opened is in use already, and always accepted.
     """
     with _lock:
-        if connection.is_in_use:
-            return
-        if connection.is_outdated or connection.is_read_only != read_only:
+        if not connection.is_in_use and (connection.is_retired or connection.is_read_only != read_only):
             raise DisconnectionError  # makes SQLAlchemy close it and open another one
         connection.is_in_use = True
+        connection.user = get_ident()
 
 
-def give_back(connection: SQLiteConnection) -> None:
-    """Mark a connection as idle, or close it if it is outdated."""
+def check_in(connection: SQLiteConnection) -> None:
+    """Mark a connection as not in use, or close it if it is retired."""
     with _lock:
         connection.is_in_use = False
-        if connection.is_outdated:
+        connection.user = None
+        if connection.is_retired:
             connection.close()

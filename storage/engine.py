@@ -14,11 +14,11 @@ from sqlalchemy.exc import DBAPIError, OperationalError
 from models import db
 from storage.connections import (
     SQLiteConnection,
+    check_in,
+    check_out,
     connect,
-    connect_for_request,
-    give_back,
+    connect_read_only,
     require_current_file,
-    take,
 )
 from storage.sqlite import checkpoint, sqlite_path
 
@@ -37,8 +37,8 @@ def add_listeners(engine: Engine) -> None:
     """Register listeners for this engine only, so that other engines in the process are unaffected."""
     if engine.dialect.name == "sqlite":
         event.listen(engine, "do_connect", _connect_sqlite)
-        event.listen(engine, "checkout", _take_connection)
-        event.listen(engine, "checkin", _give_back_connection)
+        event.listen(engine, "checkout", _check_out)
+        event.listen(engine, "checkin", _check_in)
         event.listen(engine, "begin", _begin_sqlite)
     else:
         event.listen(engine, "begin", _begin_postgresql)
@@ -70,17 +70,17 @@ def postgresql_connect_args(url: URL) -> dict[str, Any]:
 def _connect_sqlite(_dialect: Any, _record: Any, arguments: list[str], options: dict[str, Any]) -> SQLiteConnection:
     """Open a SQLite file: read-only in a request, writable in a command."""
     if has_request_context():
-        return connect_for_request(arguments[0], **options)
+        return connect_read_only(arguments[0], **options)
     return connect(arguments[0], read_only=False, **options)
 
 
-def _take_connection(connection: SQLiteConnection, _record: Any, _proxy: Any) -> None:
-    take(connection, read_only=has_request_context())
+def _check_out(connection: SQLiteConnection, _record: Any, _proxy: Any) -> None:
+    check_out(connection, read_only=has_request_context())
 
 
-def _give_back_connection(connection: SQLiteConnection | None, _record: Any) -> None:
+def _check_in(connection: SQLiteConnection | None, _record: Any) -> None:
     if connection:  # None if it has been lost
-        give_back(connection)
+        check_in(connection)
 
 
 def _begin_sqlite(connection: Connection) -> None:

@@ -51,13 +51,10 @@ def set_wal_mode(path: str) -> None:
     Leaves the file as it is if it is busy or not writable, or if its file system has no shared memory. There, SQLite
     would switch the file, and then fail to open it.
     """
-    if not _is_in_wal_mode(path) and _supports_wal(os.path.dirname(os.path.realpath(path))):
-        _run_pragma(path, "journal_mode = WAL")
-
-
-def _is_in_wal_mode(path: str) -> bool:
-    with open(path, "rb") as file:
-        return file.read(20)[18:] == b"\2\2"  # https://www.sqlite.org/fileformat.html
+    with suppress(sqlite3.Error, FileReplacedError), closing(connect(path, read_only=False, timeout=1)) as connection:
+        (mode,) = connection.execute("PRAGMA journal_mode").fetchone()
+        if mode != "wal" and _supports_wal(os.path.dirname(os.path.realpath(path))):
+            connection.execute("PRAGMA journal_mode = WAL")
 
 
 def _supports_wal(folder: str) -> bool:
@@ -79,9 +76,5 @@ def checkpoint(path: str) -> None:
 
     Does nothing if the file is busy or not writable.
     """
-    _run_pragma(path, "wal_checkpoint(TRUNCATE)")
-
-
-def _run_pragma(path: str, pragma: str) -> None:
     with suppress(sqlite3.Error, FileReplacedError), closing(connect(path, read_only=False, timeout=1)) as connection:
-        connection.execute(f"PRAGMA {pragma}")
+        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")

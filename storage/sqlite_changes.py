@@ -3,16 +3,21 @@
 import os
 import sqlite3
 import time
+from contextlib import suppress
 from threading import RLock
 
 from sqlalchemy import Engine, ExceptionContext, event
+from sqlalchemy.exc import DisconnectionError
 
 from storage import StorageError
 from storage.connections import (
     FileReplacedError,
     SQLiteConnection,
-    connect_for_request,
-    interrupt_statements,
+    check_in,
+    check_out,
+    close_abandoned,
+    connect_read_only,
+    interrupt_retired,
     retire_connections,
 )
 
@@ -29,8 +34,8 @@ class SQLiteChangeDetector:
     meaningful within one connection (https://www.sqlite.org/pragma.html#pragma_data_version).
 
     Commits normally only touch the WAL. If the database file itself changes, it may have been replaced, and open
-    connections would keep serving the old file and their cached pages. We therefore reopen our own connection and the
-    engine's. A checkpoint changes the file too, in which case reopening is unnecessary but harmless.
+    connections would keep serving the old file and their cached pages. We therefore retire all of them, and open new
+    ones. A checkpoint changes the file too, in which case reopening is unnecessary but harmless.
     """
 
     def __init__(self, engine: Engine, path: str) -> None:
@@ -44,13 +49,18 @@ class SQLiteChangeDetector:
         event.listen(engine, "handle_error", self._note_lost_connection)
 
     def version(self) -> tuple[int, int] | None:
-        """Return the database's version, or None while it cannot be read."""
+        """Return the database's version, or None while it cannot be read.
+
+        If the file has been replaced, waits up to MAX_WAIT_SECONDS for requests that are reading the previous one.
+        """
+        close_abandoned(self._path)
         with self._lock:
             try:
-                connection = self._connection
-                if not connection or self._is_lost or _read_identity(self._path) != self._identity:
-                    connection = self._reopen()
-                return self._times_opened, connection.execute("PRAGMA data_version").fetchone()[0]
+                connection = self._check_out_connection()
+                try:
+                    return self._times_opened, connection.execute("PRAGMA data_version").fetchone()[0]
+                finally:
+                    check_in(connection)
             except (OSError, sqlite3.Error, StorageError):
                 self.close()
                 return None
@@ -63,6 +73,14 @@ class SQLiteChangeDetector:
             self._connection = None
             retire_connections(self._path)
 
+    def _check_out_connection(self) -> SQLiteConnection:
+        """Return the connection, which other applications in this process may have closed, or open the current file."""
+        if self._connection and not self._is_lost and _read_identity(self._path) == self._identity:
+            with suppress(DisconnectionError):
+                check_out(self._connection, read_only=True)
+                return self._connection
+        return self._reopen()
+
     def _reopen(self) -> SQLiteConnection:
         """Open the current file. Raises OSError, sqlite3.Error or StorageError if it cannot be read."""
         self._is_lost = False
@@ -74,20 +92,22 @@ class SQLiteChangeDetector:
         return self._connection
 
     def _connect(self) -> SQLiteConnection:
-        """Connect to the current file as soon as no request is reading a previous one.
+        """Connect to the current file as soon as no request is reading the previous one.
 
-        After MAX_WAIT_SECONDS, interrupts such requests and raises FileReplacedError, until their connections are
-        closed.
+        After MAX_WAIT_SECONDS, interrupts such requests and raises FileReplacedError, until they have ended.
         """
         while True:
             try:
-                connection = connect_for_request(self._path, timeout=BUSY_TIMEOUT_SECONDS)
+                connection = connect_read_only(self._path, timeout=BUSY_TIMEOUT_SECONDS)
             except FileReplacedError:
                 self._deadline = self._deadline or time.monotonic() + MAX_WAIT_SECONDS
                 if time.monotonic() > self._deadline:
-                    interrupt_statements(self._path)
+                    interrupt_retired(self._path)
                     raise
                 time.sleep(0.001)
+            except (sqlite3.Error, StorageError):
+                self._deadline = None
+                raise
             else:
                 self._deadline = None
                 return connection

@@ -13,10 +13,22 @@ from threading import Event
 
 import pytest
 from flask import Flask
-from helpers import LISTS, halve, minimal_json, run_sql, subprocess_args, truncate, wait_for
+from helpers import (
+    LISTS,
+    client_with_key,
+    close,
+    create_application,
+    halve,
+    minimal_json,
+    run_sql,
+    subprocess_args,
+    truncate,
+    wait_for,
+)
 from sqlalchemy import text
 
 from models import db
+from storage.tables import open_database
 
 pytestmark = [
     pytest.mark.sqlite,
@@ -95,7 +107,8 @@ def request_in_flight(app: Flask) -> Iterator[None]:
         assert result.result() == [2, 2]
 
 
-def test_new_file_is_opened_after_the_last_request_on_the_old_one(app, client, database, copy):
+def test_new_file_waits_for_requests_that_read_the_old_one(app, client, database, copy):
+    """Otherwise, locks are lost, and the next command truncates -shm while the service is using it."""
     assert shown(client) == ["Old"] * 2
     with ThreadPoolExecutor(1) as pool:
         with request_in_flight(app):
@@ -105,40 +118,61 @@ def test_new_file_is_opened_after_the_last_request_on_the_old_one(app, client, d
             assert not response.done()
             assert database.stat().st_ino not in open_files(database)
         assert response.result() == ["New"] * 3
-    assert open_files(database) == {database.stat().st_ino}
-
-
-def test_locks_survive_a_replacement_during_a_request(app, client, database, copy):
-    """Otherwise, the next command would truncate -shm while the service is using it."""
-    assert shown(client) == ["Old"] * 2
-    with ThreadPoolExecutor(1) as pool:
-        with request_in_flight(app):
-            os.replace(copy, database)
-            response = pool.submit(shown, client)
-            time.sleep(0.1)
-        response.result()
     gc.collect()  # closes what nothing refers to any longer
+    assert open_files(database) == {database.stat().st_ino}
     assert is_locked(database)
-    subprocess.run([sys.executable, "-c", f"import sqlite3; sqlite3.connect({str(database)!r}).execute({COUNT!r})"])
-    assert is_locked(database)
-    assert shown(client) == ["New"] * 3
 
 
-def test_file_replaced_after_the_version_was_read_is_a_503(app, client, database, copy):
+def test_file_may_be_replaced_after_the_version_was_read(app, client, database, copy):
     """The request connects only afterwards."""
-    is_first = True
+    copies = []
 
-    def replace() -> None:
-        nonlocal is_first
-        if is_first:
-            os.replace(copy, database)
-        is_first = False
+    @app.before_request  # runs after the version has been read, and before the key is checked
+    def replace_once() -> None:
+        if copies:
+            os.replace(copies.pop(), database)
 
-    app.before_request(replace)  # runs after the version has been read, and before the key is checked
-    assert client.get(LISTS[1]).status_code == 503
-    assert len(open_files(database)) == 1
+    assert shown(client) == ["Old"] * 2
+    copies.append(copy)
+    for take in (10, 10, 20):
+        response = client.get(f"{LISTS[1]}?take={take}")
+        assert response.status_code == 503 or len(response.get_json()["data"]) == 3
+        assert len(open_files(database)) == 1
+    assert open_files(database) == {database.stat().st_ino}
+
+
+def test_lost_teardown_only_delays_the_new_file(app, client, database, copy, monkeypatch):
+    """An extension's teardown function fails, so the request keeps its connection to the old file."""
+    monkeypatch.setattr("storage.sqlite_changes.MAX_WAIT_SECONDS", 0.1)
+    failures = [RuntimeError("from an extension")]
+
+    @app.teardown_appcontext
+    def fail_once(_error: BaseException | None) -> None:
+        if failures:
+            raise failures.pop()
+
+    with pytest.raises(RuntimeError):
+        client.get(LISTS[1])
+    os.replace(copy, database)
     assert shown(client) == ["New"] * 3
     assert open_files(database) == {database.stat().st_ino}
+
+
+def test_two_applications_in_one_process_share_a_database(app, client, key, database, copy):
+    other = create_application(database)
+    assert shown(client) == shown(client_with_key(other, key)) == ["Old"] * 2
+    os.replace(copy, database)
+    assert shown(client_with_key(other, key)) == shown(client) == ["New"] * 3
+    close(other)
+
+
+def test_command_keeps_its_locks_while_it_reads(app, run, key, database):
+    """A read lock on the file keeps other processes from checkpointing over the snapshot."""
+    with app.app_context():
+        open_database()
+        assert db.session.scalar(text(COUNT)) == 0
+        probe = TRY_TO_LOCK.replace("1, 128", "510, 0x40000002")  # https://www.sqlite.org/lockingv3.html
+        assert subprocess.run([sys.executable, "-c", probe, str(database)], stderr=subprocess.DEVNULL).returncode
 
 
 def test_nothing_is_opened_while_a_request_stays_on_the_old_file(app, client, database, copy, monkeypatch):
@@ -210,7 +244,7 @@ def test_restore_over_a_truncated_file_during_a_request(app, client, database, c
 
 
 @pytest.mark.parametrize("files", ["first.db second.db", "first.db first.db"])
-def test_symbolic_link_may_be_switched_during_a_request(app, client, database, copy, files):
+def test_symbolic_link_may_be_switched_meanwhile(app, client, database, copy, files):
     first, second = (database.with_name(name) for name in files.split())
     for suffix in ("", "-wal", "-shm"):
         if os.path.exists(f"{database}{suffix}"):
@@ -230,7 +264,7 @@ def test_symbolic_link_may_be_switched_during_a_request(app, client, database, c
     assert open_files(first) | open_files(second) == {second.stat().st_ino}
 
 
-def test_replacement_is_noticed_by_requests_that_are_cached(client, database, copy):
+def test_cached_responses_notice_a_replacement(client, database, copy):
     for _ in range(2):
         assert shown(client) == ["Old"] * 2
     os.replace(copy, database)
