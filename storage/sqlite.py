@@ -45,6 +45,13 @@ def require_file(path: str) -> None:
         )
 
 
+def refuse_truncated_file(path: str) -> None:
+    """Raise StorageError if the database file is empty, but its WAL is not: SQLite would delete the WAL."""
+    wal = f"{path}-wal"
+    if not os.path.getsize(path) and os.path.exists(wal) and os.path.getsize(wal):
+        raise StorageError(f"The database {path} is empty, but {wal} is not: it was truncated. Restore a backup.")
+
+
 def set_wal_mode(path: str) -> None:
     """Switch to WAL mode, in which readers and writers do not block each other (https://www.sqlite.org/wal.html).
 

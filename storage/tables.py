@@ -8,7 +8,7 @@ from models import TablesVersion, db
 from storage import StorageError
 from storage.engine import release_connection, write_options
 from storage.migration import upgrade_tables
-from storage.sqlite import create_file, require_file, set_wal_mode, sqlite_path
+from storage.sqlite import create_file, refuse_truncated_file, require_file, set_wal_mode, sqlite_path
 
 # Increment with every change to the tables. CONTRIBUTING.md lists the steps.
 TABLES_VERSION = 5
@@ -33,6 +33,7 @@ def open_database(*, create: bool = False) -> list[str]:
         created = [f"Created the database {path}."]
     if path:
         require_file(path)
+        refuse_truncated_file(path)
     with db.engine.connect() as connection:
         version = _read_version(connection, name)
     changed = []

@@ -517,6 +517,20 @@ def test_other_engines_in_the_process_are_unaffected(app, tmp_path):
     assert run_sql(tmp_path / "other.db", "SELECT text FROM note") == [("kept",)]
 
 
+def test_commands_leave_the_wal_of_a_truncated_file_alone(app, run, key, database, sql):
+    """SQLite would delete it, and the API would send a 401 for every key once the file has tables again."""
+    with closing(sqlite3.connect(database)) as reader:
+        reader.execute("SELECT * FROM article").fetchall()
+        sql("UPDATE customer SET name = 'In the WAL'")
+        wal = Path(f"{database}-wal").read_bytes()
+        assert wal
+        truncate(database)
+        result = run("articles", "list")
+        assert (result.exit_code, result.stderr.count("\n"), "Restore a backup" in result.stderr) == (1, 1, True)
+        assert Path(f"{database}-wal").read_bytes() == wal
+        assert database.stat().st_size == 0
+
+
 def test_creating_tables_in_an_empty_file_is_reported(database):
     """The file may have been truncated by accident."""
     database.touch()
