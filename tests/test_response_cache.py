@@ -136,6 +136,7 @@ def test_cached_equals_uncached_for_odd_queries(save, key, database):
 # Memory and time
 
 
+@pytest.mark.sqlite
 def test_cached_body_is_compressed_only_once(client, save):
     """Compression dominates the CPU time of a large response."""
     save(*(article_json(number) for number in range(50)))
