@@ -99,6 +99,7 @@ def test_key_is_only_read_from_its_header(app, key):
     assert get(app, ARTICLES, Authorization=f"Bearer {key}", Cookie=f"x-api-key={key}").status_code == 401
 
 
+@pytest.mark.sqlite
 @pytest.mark.parametrize("path", ENDPOINTS)
 def test_key_and_articles_come_from_one_snapshot(app, key, save, sql, path):
     """Another customer gets the key after it has been checked, and before the articles are read."""
