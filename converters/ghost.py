@@ -12,6 +12,7 @@ from converters.records import (
     MEMBERS_PARTS,
     RESTRICTED,
     Converted,
+    Identity,
     IgnoredItem,
     Mistake,
     SourceArticle,
@@ -121,7 +122,8 @@ def _convert(where: str, post: Row, tags: list[str], options: SourceOptions) -> 
     public_html = MEMBERS_BLOCK.sub("", html or "")
     article = normalize_article(where, _take_fields(post, tags, base), options)
     article.fields["contentHtml"] = resolve_urls(article, SITE.sub(lambda _: base, public_html), options.base)
-    article.has_source_id, article.former_id = True, _key(post, "id")
+    article.identity = Identity.SOURCE
+    article.former_id = _key(post, "id")
     article.old_urls = [f"{base}{article.fields['slug']}/"] if "slug" in article.fields else []
     visibility = post.pop("visibility", None)
     if visibility not in (None, "") and (readers := str(visibility).strip().lower()) != "public":

@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from datetime import tzinfo
+from enum import Enum
 from typing import Any, NamedTuple
 
 from schemas import ArticleImportSchema
@@ -18,6 +19,22 @@ FIELD_BY_ALIAS = {
 # Kinds of notes that several converters use
 MEMBERS_PARTS = "Members-only parts were removed"
 RESTRICTED = "Saved as drafts because access to them is restricted"
+
+
+class Publication(Enum):
+    """What another system's source says about an article's publication."""
+
+    PUBLISHED = "published"
+    DRAFT = "draft"
+    NOTHING = "nothing"
+
+
+class Identity(Enum):
+    """How an article is matched with a stored one."""
+
+    ID = "id"  # by its id, if it has one; an unknown id means a new article (JSON, JSON Lines)
+    SLUG = "slug"  # by its id, otherwise by its slug (instances, article files, Markdown, CSV)
+    SOURCE = "source"  # by the id of the source system alone (WordPress, Ghost)
 
 
 class SourceError(Exception):
@@ -68,8 +85,9 @@ class SourceArticle:
     notes: list[Note] = field(default_factory=list)  # differences that readers of the site may notice
     dropped: list[Note] = field(default_factory=list)  # data that articles here cannot hold
     mistakes: list[Mistake] = field(default_factory=list)  # to correct in the source
-    matches_slug: bool = True  # identified by its slug if no stored article has its id
-    has_source_id: bool = False  # `id` comes from the source system, as in WordPress and Ghost
+    unknown: list[Note] = field(default_factory=list)  # fields, columns, blocks and so on that were not understood
+    identity: Identity = Identity.SLUG
+    publication: Publication | None = None  # None: a format of this service, whose fields include the status
     former_id: str = ""  # the id that version 1.2.1 and older gave this article
     urls_resolved: bool = False  # relative URLs were resolved against a site
     old_urls: list[str] = field(default_factory=list)  # absolute, or paths below the old site
@@ -114,7 +132,7 @@ Converted = Iterable[SourceArticle | IgnoredItem | Mistake]
 def number_articles(source: str, records: Iterable[Any]) -> Iterable[SourceArticle]:
     """Return the articles of JSON records, which are located by position in reports."""
     return (
-        SourceArticle(f"{source}, article {number}", record, matches_slug=False)
+        SourceArticle(f"{source}, article {number}", record, identity=Identity.ID)
         for number, record in enumerate(records, start=1)
     )
 

@@ -8,7 +8,7 @@ from content.html import decode_references, visible_words
 from converters.normalize import OTHER_CATEGORIES, normalize_article
 from converters.old_urls import add_old_urls
 from converters.publication import check_published
-from converters.records import RESTRICTED, SourceArticle, SourceOptions
+from converters.records import RESTRICTED, Identity, SourceArticle, SourceOptions
 from converters.site_urls import resolve_urls
 from converters.slugs import slug_from_title
 from converters.wordpress_blocks import EXPORT_ALL
@@ -52,7 +52,8 @@ def convert_post(where: str, item: Item, blog: Blog, options: SourceOptions) -> 
     # Not normalized: the title is already text here, and WordPress' content has no templates.
     article.fields |= {"title": title, "contentHtml": resolve_urls(article, content.html, completing.base)}
     # Every WordPress site numbers its posts from 1, and the ids of version 1.2.1 did not contain the blog.
-    article.has_source_id, article.former_id = True, f"wordpress-{number}"
+    article.identity = Identity.SOURCE
+    article.former_id = f"wordpress-{number}"
     add_old_urls(article, [link] if link else [], options)
     _note_differences(article, item)
     article.notes += content.notes

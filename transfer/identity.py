@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from converters.ghost import GHOST_ID
-from converters.records import Mistake, SourceArticle
+from converters.records import Identity, Mistake, SourceArticle
 from transfer.rows import Row
 
 GENERATED_ID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")  # a UUID, as the import generates it
@@ -31,7 +31,7 @@ class Incoming(NamedTuple):
     @property
     def has_source_id(self) -> bool:
         """Whether the article has an id from WordPress or Ghost."""
-        return self.article.has_source_id and "id" in self.given
+        return self.article.identity is Identity.SOURCE and "id" in self.given
 
 
 class StoredArticles:
@@ -52,7 +52,7 @@ class StoredArticles:
         if incoming.has_source_id:
             return holder if _is_former(incoming, holder) else None
         # Native JSON carries our own ids, so an unknown id means a new article.
-        return holder if incoming.article.matches_slug or "id" not in incoming.given else None
+        return holder if incoming.article.identity is Identity.SLUG or "id" not in incoming.given else None
 
     def holder(self, incoming: Incoming) -> Row | None:
         """Return the stored article that has the imported article's slug, or None."""
@@ -85,7 +85,7 @@ def replaces_other_source(incoming: Incoming, stored: Row) -> bool:
     """Return whether an import is about to change an article that may come from another source."""
     known_ids = incoming.given.get("id"), incoming.article.former_id
     is_foreign = stored["id"] not in known_ids and not GENERATED_ID.fullmatch(stored["id"])
-    return incoming.article.matches_slug and is_foreign
+    return incoming.article.identity is not Identity.ID and is_foreign
 
 
 def slug_conflict(incoming: Incoming, holder: Row) -> Mistake:

@@ -10,6 +10,7 @@ import orjson
 from converters.ghost import read_ghost
 from converters.records import (
     Converted,
+    Identity,
     Mistake,
     SourceArticle,
     SourceError,
@@ -42,10 +43,10 @@ def read_document(source: str, options: SourceOptions) -> Converted:
 def read_lines(source: str, _options: SourceOptions) -> Converted:
     """Yield the articles of a file of JSON Lines (https://jsonlines.org)."""
     with open(source, "rb") as file:
-        yield from parse_lines(source, file, matches_slug=False)
+        yield from parse_lines(source, file, Identity.ID)
 
 
-def parse_lines(name: str, file: IO[bytes], *, matches_slug: bool) -> Converted:
+def parse_lines(name: str, file: IO[bytes], identity: Identity) -> Converted:
     """Yield the articles of JSON Lines, and a mistake for each line that is not valid JSON."""
     for number, line in enumerate(file, start=1):
         where = f"{name}, line {number}"
@@ -55,7 +56,7 @@ def parse_lines(name: str, file: IO[bytes], *, matches_slug: bool) -> Converted:
             except SourceError as error:
                 yield Mistake(where, str(error))
             else:
-                yield SourceArticle(where, record, matches_slug=matches_slug)
+                yield SourceArticle(where, record, identity=identity)
 
 
 def _parse(data: bytes, hint: str, line: int = 1) -> Any:

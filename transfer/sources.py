@@ -14,7 +14,7 @@ from typing import IO
 from converters.csv_files import read_csv
 from converters.file_names import SUFFIXES
 from converters.markdown_files import read_folder
-from converters.records import Converted, IgnoredItem, SourceArticle, SourceError, SourceOptions
+from converters.records import Converted, Identity, IgnoredItem, SourceArticle, SourceError, SourceOptions
 from converters.wordpress import read_wordpress
 from transfer.json_files import dump_line, parse_lines, read_document, read_lines
 from transfer.remote import CHECK_URL, is_url, read_articles
@@ -66,7 +66,8 @@ def open_sources(
                 if source == "-" or is_url(source):
                     lines = _remote_lines(source, key) if is_url(source) else _input_lines()
                     file = files.enter_context(_receive(lines, name, show_progress))
-                    readers.append((name, partial(parse_lines, name, file, matches_slug=is_url(source))))
+                    identity = Identity.SLUG if is_url(source) else Identity.ID
+                    readers.append((name, partial(parse_lines, name, file, identity)))
                 elif source not in exports:
                     readers.append((name, partial(_find_reader(source), source, options)))
         if exports:
