@@ -21,13 +21,14 @@ from commands.lookup import DEMO_CUSTOMER
 from commands.terminal import echo
 from commands.transactions import command_transaction
 from content.search import fold
-from converters.records import number_articles
 from models import ApiKey, Article, Customer, db
 from schemas import API_PATH
 from serving.server import base_url
 from settings import load_environment
+from transfer.json_files import read_records
 from transfer.report import ImportReport
-from transfer.writer import save_articles
+from transfer.spool import create_spool
+from transfer.writer import ImportOptions, write_articles
 
 MAX_ARTICLES = 100_000
 DRAFTS = 3
@@ -135,20 +136,23 @@ def demo_key(customer: Customer, key: str | None) -> str | None:
 
 def write_demo(count: int, key: str | None, site: str) -> tuple[str | None, bool]:
     """Write the demo and print a summary. Returns the key, if it can be shown, and whether the customer is new."""
-    with command_transaction(create=True):
-        customer, is_new = find_or_create_customer(DEMO_CUSTOMER)
-        removed = remove_demo_articles(customer.id, after=count)
-        saved = save_articles(customer, number_articles("the demo", demo_articles(count, site)), ImportReport())
-        key = demo_key(customer, key)
-        # Print before the commit, so that no key becomes valid without having been shown.
-        click.echo(
-            f"{DEMO_CUSTOMER} has {count} published articles, {DRAFTS} drafts and 1 scheduled article "
-            f"({saved['new']} new, {saved['changed']} changed, {saved['unchanged']} unchanged, {removed} removed)."
-        )
-        if key:
-            click.echo(f"Key: {key}")
-        else:
-            click.echo(f"Keys are shown only once. To create another: flask keys create {DEMO_CUSTOMER}")
+    report = ImportReport()
+    with create_spool() as spool:
+        spool.add(read_records("the demo", demo_articles(count, site)), report)
+        with command_transaction(create=True):
+            customer, is_new = find_or_create_customer(DEMO_CUSTOMER)
+            removed = remove_demo_articles(customer.id, after=count)
+            saved = write_articles(customer, spool, report, ImportOptions()).counts
+            key = demo_key(customer, key)
+            # Print before the commit, so that no key becomes valid without having been shown.
+            click.echo(
+                f"{DEMO_CUSTOMER} has {count} published articles, {DRAFTS} drafts and 1 scheduled article "
+                f"({saved['new']} new, {saved['changed']} changed, {saved['unchanged']} unchanged, {removed} removed)."
+            )
+            if key:
+                click.echo(f"Key: {key}")
+            else:
+                click.echo(f"Keys are shown only once. To create another: flask keys create {DEMO_CUSTOMER}")
     return key, is_new
 
 

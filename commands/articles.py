@@ -16,7 +16,7 @@ from commands.terminal import confirm, echo, format_article_count
 from commands.transactions import customer_transaction
 from content.search import search_columns
 from fields import format_timestamp, truncate_to_milliseconds
-from models import Article, db, publication_state
+from models import Article, Customer, db, publication_state
 from storage.queries import matching
 
 STATES = "published", "scheduled", "pending", "draft"
@@ -34,7 +34,7 @@ STATES = "published", "scheduled", "pending", "draft"
 @click.option("--json", "as_json", is_flag=True, help="Print JSON Lines.")
 @params.customer_option
 def list_articles(state: str | None, search: str, as_json: bool, customer: str | None) -> None:
-    """Print one line per article: drafts first, then pending ones, then newest to oldest.
+    """Print one line per article: drafts first, then pending articles, then newest to oldest.
 
     Each line has the state, the time of publication in TIMEZONE (with --json in UTC), the slug and the title. The last
     line, on standard error, counts the articles in each state.
@@ -64,28 +64,87 @@ def _print_article(row: Any, state: str, zone: tzinfo | None) -> None:
 
 
 @articles.command()
-@click.argument("slugs", metavar="SLUG...", nargs=-1, required=True, type=params.text)
+@click.argument("slugs", metavar="[SLUG...]", nargs=-1, type=params.text)
 @click.option("--at", metavar="TIMESTAMP", help='When, as in 2030-01-31 or "2030-01-31 09:30".')
+@click.option("--pending", is_flag=True, help="All pending articles, which came from another system.")
 @params.customer_option
-def publish(slugs: tuple[str, ...], at: str | None, customer: str | None) -> None:
+@click.option("--yes", is_flag=True, help="Do not ask for confirmation (with --pending).")
+def publish(slugs: tuple[str, ...], at: str | None, pending: bool, customer: str | None, yes: bool) -> None:
     """Publish articles, now or at a given time.
 
     Without --at, an article that was published before keeps its date, and a pending one with a date in the future is
-    scheduled for it. Times without a UTC offset are in TIMEZONE. If an article does not exist, nothing changes.
+    scheduled. Times without a UTC offset are in TIMEZONE. If an article does not exist, nothing changes.
     """
-    now, zone, lines = datetime.now(UTC), current_app.config["TIMEZONE"], []
+    if pending and (slugs or at is not None):
+        raise click.UsageError("--pending publishes all pending articles, so it takes neither SLUG nor --at.")
+    if not pending and not slugs:
+        raise click.UsageError("Name the articles to publish, or add --pending.")
+    if pending:
+        _publish_pending(customer, yes=yes)
+    else:
+        _publish_slugs(slugs, at, customer)
+
+
+def _publish_slugs(slugs: tuple[str, ...], at: str | None, customer: str | None) -> None:
+    """Publish the named articles, and print a line for each."""
+    now = datetime.now(UTC)
+    zone = current_app.config["TIMEZONE"]
+    rows = []
+    lines = []
     given = None if at is None else _parse_local_time(at, zone)
     with customer_transaction(customer, writes=True) as owner:
         for article in get_articles(owner, slugs):
             earlier = article.published_at
-            keeps_date = earlier and (earlier <= now or article.status == "pending")
-            moment = given or (earlier if keeps_date else now)
-            _update(article, status="published", published_at=moment)
+            moment = given or _publication_time(article, now)
+            rows.append(_published(article, moment))
             state = "published since" if moment <= now else "scheduled for"
             replaced = f" (was {_format_both(earlier, zone)})" if earlier not in (None, moment) else ""
             lines.append(f"{article.slug}: {state} {_format_both(moment, zone)}{replaced}")
+        db.session.execute(update(Article), rows)
     for line in lines:
         echo(line)
+
+
+def _publication_time(article: Row[Any], now: datetime) -> datetime:
+    """Return when an article is published unless a time is given.
+
+    A date in the future is kept only if the article is pending: the system that it came from had scheduled it.
+    """
+    date: datetime | None = article.published_at
+    return date if date and (date <= now or article.status == "pending") else now
+
+
+def _publish_pending(customer: str | None, *, yes: bool) -> None:
+    """Publish or schedule the customer's pending articles after confirmation, and print how many of each."""
+    now = datetime.now(UTC)
+    with customer_transaction(customer, writes=False) as owner:
+        pending = _pending_articles(owner)
+    if not pending:
+        echo("No articles are pending.")
+        return
+    published, scheduled = _count_by_time(pending, now)
+    confirm(f"This publishes {format_article_count(published)} and schedules {scheduled}.", yes)
+    confirmed = {article.pk for article in pending}
+    with customer_transaction(customer, writes=True) as owner:
+        pending = [article for article in _pending_articles(owner) if article.pk in confirmed]
+        rows = [_published(article, _publication_time(article, now)) for article in pending]
+        if rows:
+            db.session.execute(update(Article), rows)
+    published, scheduled = _count_by_time(pending, now)
+    echo(f"{published} published, {scheduled} scheduled")
+
+
+def _count_by_time(articles: list[Row[Any]], now: datetime) -> tuple[int, int]:
+    """Return how many articles are published, and how many are scheduled, when they get their times of publication."""
+    scheduled = sum(_publication_time(article, now) > now for article in articles)
+    return len(articles) - scheduled, scheduled
+
+
+def _pending_articles(owner: Customer) -> list[Row[Any]]:
+    """Return pk, slug, title, status and published_at of a customer's pending articles."""
+    columns = Article.pk, Article.slug, Article.title, Article.status, Article.published_at
+    is_pending = Article.customer_id == owner.id, Article.status == "pending"
+    return list(db.session.execute(select(*columns).where(*is_pending)))
 
 
 @articles.command()
@@ -98,16 +157,19 @@ def unpublish(slugs: tuple[str, ...], customer: str | None) -> None:
     """
     with customer_transaction(customer, writes=True) as owner:
         found = get_articles(owner, slugs)
-        for article in found:
-            _update(article, status="draft")
+        db.session.execute(update(Article), [_new_values(article, status="draft") for article in found])
     for article in found:
         echo(f"{article.slug}: draft")
 
 
-def _update(article: Row[Any], **values: Any) -> None:
-    """Update columns, along with the search columns in case another tool changed the title or slug."""
-    values |= search_columns(article.title, article.slug)
-    db.session.execute(update(Article).where(Article.pk == article.pk).values(values))
+def _published(article: Row[Any], moment: datetime) -> dict[str, Any]:
+    """Return the new values of an article that is published, or scheduled, at a time."""
+    return _new_values(article, status="published", published_at=moment)
+
+
+def _new_values(article: Row[Any], **values: Any) -> dict[str, Any]:
+    """Return new values for an article, and its search columns in case another tool changed the title or slug."""
+    return {"pk": article.pk, **values, **search_columns(article.title, article.slug)}
 
 
 @articles.command("delete")

@@ -104,10 +104,11 @@ def _import(text: bytes, original: bytes, slug: str, customer: str | None) -> st
     """
     from commands.import_articles import echo_notes
     from converters.front_matter import parse_front_matter
-    from converters.markdown_files import own_article
     from converters.records import Mistake, SourceArticle
+    from transfer.article_files import own_article
     from transfer.report import ImportReport
-    from transfer.writer import save_articles
+    from transfer.spool import create_spool
+    from transfer.writer import ImportOptions, write_articles
 
     report, zone = ImportReport(), current_app.config["TIMEZONE"]
     edited: list[SourceArticle] = []
@@ -115,11 +116,14 @@ def _import(text: bytes, original: bytes, slug: str, customer: str | None) -> st
         article = own_article("the file", *parse_front_matter(text), zone)
         article_id = parse_front_matter(original)[0]["id"]
         if article.fields.setdefault("id", article_id) != article_id:
-            report.add(Mistake("the file", f"Cannot be changed. Set it back to {article_id!r}.", "id"))
+            report.stop(Mistake("the file", f"Cannot be changed. Set it back to {article_id!r}.", "id"))
         edited.append(article)
-    with customer_transaction(customer, writes=True) as owner:
-        if _format_current(owner, slug) != original:
-            raise click.ClickException(CONFLICT)
-        counts = save_articles(owner, edited, report)
+    with create_spool() as spool:
+        spool.add(edited, report)
+        with customer_transaction(customer, writes=True) as owner:
+            if _format_current(owner, slug) != original:
+                raise click.ClickException(CONFLICT)
+            result = write_articles(owner, spool, report, ImportOptions())
+        spool.report_notes(report)
     echo_notes(report)
-    return "changed" if counts["changed"] else "unchanged"
+    return "changed" if result.counts["changed"] else "unchanged"

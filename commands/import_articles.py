@@ -1,38 +1,38 @@
 """`flask articles import`: import articles from files, standard input or another instance."""
 
 import os
-from collections import Counter
-from collections.abc import Iterable
-from contextlib import ExitStack
+import shlex
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from datetime import tzinfo
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import click
 from flask import current_app
 
 from commands import params
+from commands.errors import Interrupted
 from commands.groups import articles
-from commands.lookup import get_customer
-from commands.terminal import echo, show_progress
+from commands.lookup import get_customer, get_customer_again
+from commands.terminal import echo, format_article_count, show_progress
 from commands.transactions import open_and_report, waiting_write_transaction
-from models import db
+from models import Customer
 from settings import load_environment
 from storage.engine import release_connection
 from storage.files import EXISTS
 
 if TYPE_CHECKING:
-    from converters.records import SourceArticle, SourceOptions
     from transfer.redirects import Redirects
     from transfer.report import ImportReport
+    from transfer.spool import Spool
+    from transfer.writer import ImportOptions, ImportResult
 
-
-class Flags(NamedTuple):
-    """The boolean options."""
-
-    dry_run: bool
-    skip_invalid: bool
-    unpublish_missing: bool
+STATES = "published", "scheduled", "pending", "draft"
+UNPUBLISH_NEEDS_PUBLISH = (
+    "With sources of other systems, --unpublish-missing needs --publish: "
+    "otherwise, articles would disappear from your site, and none would be added."
+)
 
 
 def new_file(value: str) -> Path:
@@ -58,6 +58,7 @@ def new_file(value: str) -> Path:
     help="Time zone for dates that don't name one, such as Europe/Berlin (or TIMEZONE).",
 )
 @click.option("--dry-run", is_flag=True, help="Show what would change without writing anything.")
+@click.option("--publish", is_flag=True, help="Publish new and pending articles that another system publishes.")
 @click.option("--skip-invalid", is_flag=True, help="Import the valid articles even if others have mistakes.")
 @click.option("--unpublish-missing", is_flag=True, help="Turn published articles that no source contains into drafts.")
 @click.option("--redirects", metavar="FILE", type=new_file, help="Write old URLs and slugs to FILE, a new CSV file.")
@@ -68,6 +69,7 @@ def import_articles(
     site: str | None,
     timezone: tzinfo | None,
     dry_run: bool,
+    publish: bool,
     skip_invalid: bool,
     unpublish_missing: bool,
     redirects: Path | None,
@@ -77,19 +79,37 @@ def import_articles(
     SOURCE is a WordPress export (.xml), a Ghost export (.json), a folder or a file of Markdown or HTML with front
     matter (.md, .html), a CSV file (.csv), a .json file (an article, an array of articles, or an object with such an
     array in "data"), a .jsonl file (JSON Lines), "-" for JSON Lines on standard input, or the URL of another instance.
+
+    Articles from other systems are shown nowhere until you publish them: look at them (flask articles preview), then
+    run flask articles publish --pending. With --publish, the import publishes what the source publishes.
     """
     from converters.records import SourceOptions
     from transfer.report import ImportReport
+    from transfer.sources import open_sources
+    from transfer.spool import create_spool
+    from transfer.writer import ImportOptions
 
-    flags = Flags(dry_run, skip_invalid, unpublish_missing)
-    _check_usage(sources, key, flags)
-    options = SourceOptions(site or current_app.config["SITE_URL"], timezone or current_app.config["TIMEZONE"])
+    options = ImportOptions(dry_run, publish, skip_invalid, unpublish_missing)
+    _check_usage(sources, key, options)
+    source_options = SourceOptions(site or current_app.config["SITE_URL"], timezone or current_app.config["TIMEZONE"])
     report = ImportReport()
-    counts = _import(sources, customer, key, options, report, redirects, flags)
-    _echo_result(report, counts, flags)
+    owner = _find_owner(customer)
+    with create_spool() as spool:
+        with _create_redirects(redirects, options) as redirects_file:
+            with (
+                open_sources(sources, source_options, key, report, show_progress) as records,
+                show_progress(records, "Reading articles") as counted,
+            ):
+                spool.add(counted, report)
+            result = _write(owner, spool, report, options, redirects_file)
+        with _after_writing(options):
+            spool.report_notes(report)
+            _echo_result(report, result, options)
+            if spool.has_other_systems and result.pending:
+                _echo_pending(result.pending, customer)
 
 
-def _check_usage(sources: tuple[str, ...], key: str | None, flags: Flags) -> None:
+def _check_usage(sources: tuple[str, ...], key: str | None, options: "ImportOptions") -> None:
     """Raise click.UsageError or ClickException if these sources and options do not go together."""
     from transfer.remote import filters, hosts
 
@@ -98,98 +118,99 @@ def _check_usage(sources: tuple[str, ...], key: str | None, flags: Flags) -> Non
     if key and len(hosts(sources)) > 1:
         names = ", ".join(sorted(hosts(sources)))
         raise click.UsageError(f"The key would be sent to several hosts: {names}. Import from one at a time.")
-    if flags.unpublish_missing and flags.skip_invalid:
+    if options.unpublish_missing and options.skip_invalid:
         raise click.UsageError("--unpublish-missing needs every article, so it cannot be combined with --skip-invalid.")
-    if flags.unpublish_missing and (filtered := sorted(set().union(*map(filters, sources)))):
+    if options.unpublish_missing and (filtered := sorted(set().union(*map(filters, sources)))):
         raise click.ClickException(f"--unpublish-missing needs all articles. Remove {filtered[0]} from the URL.")
 
 
-def _import(
-    sources: tuple[str, ...],
-    customer: str | None,
-    key: str | None,
-    options: "SourceOptions",
-    report: "ImportReport",
-    redirects: Path | None,
-    flags: Flags,
-) -> Counter[str]:
-    """Read the sources and write their articles; return the writer's counts."""
-    from transfer.redirects import create_redirects
-    from transfer.sources import open_sources
-
+def _find_owner(customer: str | None) -> Customer:
+    """Return the customer to import for. No transaction remains open while the sources are read."""
     open_and_report()
-    get_customer(customer, writes=True)
+    owner = get_customer(customer, writes=True)
     release_connection()
-    with ExitStack() as stack:
-        file = stack.enter_context(create_redirects(redirects)) if redirects and not flags.dry_run else None
-        records = stack.enter_context(open_sources(sources, options, key, report, show_progress))
-        counted = stack.enter_context(show_progress(records, "Importing articles"))
-        return _write(counted, customer, report, file, flags)
+    return owner
+
+
+def _create_redirects(
+    target: Path | None, options: "ImportOptions"
+) -> "AbstractContextManager[Redirects] | nullcontext[None]":
+    """Return a context manager that yields the redirects to write, or None."""
+    from transfer.redirects import create_redirects
+
+    return create_redirects(target) if target and not options.dry_run else nullcontext()
 
 
 def _write(
-    records: "Iterable[SourceArticle]",
-    customer: str | None,
-    report: "ImportReport",
-    redirects: "Redirects | None",
-    flags: Flags,
-) -> Counter[str]:
-    """Write the articles in one transaction, and return the writer's counts."""
-    from transfer.writer import save_articles
+    owner: Customer, spool: "Spool", report: "ImportReport", options: "ImportOptions", redirects: "Redirects | None"
+) -> "ImportResult":
+    """Write the articles in one transaction. In a dry run, only read."""
+    from transfer.writer import write_articles
 
-    with waiting_write_transaction():
-        owner = get_customer(customer, writes=True)  # again: it may have been renamed while the sources were read
-        counts = save_articles(
-            owner,
-            records,
-            report,
-            unpublish_missing=flags.unpublish_missing,
-            skip_invalid=flags.skip_invalid,
-            redirects=redirects,
-        )
+    if spool.has_other_systems and options.unpublish_missing and not options.publish:
+        raise click.UsageError(UNPUBLISH_NEEDS_PUBLISH)
+    with nullcontext() if options.dry_run else waiting_write_transaction():
+        result = write_articles(get_customer_again(owner), spool, report, options, redirects)
         if redirects:
             redirects.save()
-        if flags.dry_run:
-            db.session.rollback()
-    return counts
+    release_connection()
+    return result
 
 
-def _echo_result(report: "ImportReport", counts: Counter[str], flags: Flags) -> None:
-    """Print the report and summary. If nothing changed, as in most nightly imports, print only the summary."""
+@contextmanager
+def _after_writing(options: "ImportOptions") -> Iterator[None]:
+    """Say on Ctrl+C whether the articles were written."""
+    try:
+        yield
+    except KeyboardInterrupt as error:
+        reason = "nothing was written." if options.dry_run else "the articles were imported, but not all is reported."
+        raise Interrupted(reason) from error
+
+
+def _echo_result(report: "ImportReport", result: "ImportResult", options: "ImportOptions") -> None:
+    """Print the report and the summary. Notes are left out if nothing changed, as in most nightly imports."""
+    counts = result.counts
     written = counts["new"] + counts["changed"] + counts["unpublished"]
     if written or not counts["unchanged"]:
         echo_notes(report)
-    if report.invalid:
-        echo("Skipped because they are invalid:", err=True)
+    if report.invalid_count:
+        echo("These articles are invalid, so they were not imported:", err=True)
         for line in report.mistake_lines():
             echo(line, err=True)
-    _echo_changes(report, counts, dry_run=flags.dry_run)
-    names = ["new", "changed", "unchanged", *(["unpublished"] if flags.unpublish_missing else [])]
-    summary = [
-        *(f"{counts[name]} {name}" for name in names),
-        *([f"{report.invalid} invalid"] if report.invalid else []),
-    ]
-    states = ", ".join(
-        f"{counts[state]} {state}" for state in ("published", "scheduled", "pending", "draft") if counts[state]
-    )
-    dry_run = " (dry run: nothing was written)" if flags.dry_run else ""
+    _echo_changes(report, result, dry_run=options.dry_run)
+    names = ["new", "changed", "unchanged", *(["unpublished"] if options.unpublish_missing else [])]
+    summary = [f"{counts[name]} {name}" for name in names]
+    if report.invalid_count:
+        summary.append(f"{report.invalid_count} invalid")
+    states = ", ".join(f"{counts[state]} {state}" for state in STATES if counts[state])
+    dry_run = " (dry run: nothing was written)" if options.dry_run else ""
     echo(", ".join(summary) + (f" (new: {states})" if states else "") + dry_run)
 
 
-def _echo_changes(report: "ImportReport", counts: Counter[str], *, dry_run: bool) -> None:
+def _echo_changes(report: "ImportReport", result: "ImportResult", *, dry_run: bool) -> None:
     """Name the first changed articles and their fields, and in a dry run the new articles too."""
     from transfer.report import MAX_CHANGES
 
-    total = counts["changed"] + counts["unpublished"] + (counts["new"] if dry_run else 0)
-    changed_first = sorted(report.changes, key=lambda change: not change[1])
-    changes = [(slug, fields) for slug, fields in changed_first if fields or dry_run][:MAX_CHANGES]
-    for slug, fields in changes:
-        echo(f"{slug}: {', '.join(fields) or 'new'}")
-    if rest := total - len(changes):
+    total = result.counts["changed"] + result.counts["unpublished"]
+    lines = [f"{slug}: {', '.join(fields)}" for slug, fields in report.changed]
+    if dry_run:
+        total += result.counts["new"]
+        lines += [f"{slug}: new" for slug in report.new]
+    for line in lines[:MAX_CHANGES]:
+        echo(line)
+    if rest := total - len(lines[:MAX_CHANGES]):
         echo(f"… and {rest} more")
 
 
+def _echo_pending(number: int, customer: str | None) -> None:
+    """Say what to do about pending articles."""
+    name = f" --customer {shlex.quote(customer)}" if customer else ""
+    waiting = "is pending: nobody sees it" if number == 1 else "are pending: nobody sees them"
+    echo(f"{format_article_count(number)} {waiting} until you publish. To look: flask articles preview{name}", err=True)
+    echo(f"To publish all that is pending: flask articles publish --pending{name}", err=True)
+
+
 def echo_notes(report: "ImportReport") -> None:
-    """Print the notes, one line per kind: noticeable differences, dropped data, ignored items."""
-    for line in report.lines():
+    """Print the notes, one line per kind."""
+    for line in report.note_lines():
         echo(line, err=True)

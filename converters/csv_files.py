@@ -11,7 +11,7 @@ from converters.components import ELEMENT_TAG
 from converters.front_matter import Plain
 from converters.normalize import normalize_article
 from converters.publication import DECISIVE
-from converters.records import FIELD_BY_ALIAS, Converted, Mistake, SourceError, SourceOptions, decode, plain_name
+from converters.records import FIELD_BY_ALIAS, ConvertedItems, Mistake, SourceError, SourceOptions, decode, plain_name
 
 MAX_CELL_LENGTH = 1 << 24  # characters
 EMPTY_LINE = re.compile(r"\n[ \t]*\n")
@@ -19,7 +19,7 @@ HINT = 'In Excel, save as "CSV UTF-8".'
 EXCEL_LINE = re.compile(r"sep=(.)\r?\n")
 
 
-def read_csv(source: str, options: SourceOptions) -> Converted:
+def read_csv(source: str, options: SourceOptions) -> ConvertedItems:
     """Yield the articles of a CSV file. Raises SourceError or OSError."""
     with open(source, "rb") as file:
         for row in _read_rows(source, file):

@@ -51,7 +51,8 @@ class TextLoader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore
         for key, _ in node.value:
             if isinstance(key, yaml.ScalarNode) and key.value in seen:
                 raise SourceError(f"{key.value!r} appears twice. Remove one of the two.", key.start_mark.line + 2)
-            if isinstance(key, yaml.ScalarNode) and key.value == "<<":
+            # Between quotes, it is a key like any other.
+            if isinstance(key, yaml.ScalarNode) and key.value == "<<" and not key.style:
                 raise SourceError("The merge key << is not supported. Write the fields out.", key.start_mark.line + 2)
             seen.add(str(key.value))
         mapping: dict[Any, Any] = super().construct_mapping(node, deep)

@@ -4,6 +4,7 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable
 from datetime import UTC
+from pathlib import Path
 from typing import Any
 
 from converters.normalize import normalize_article
@@ -11,13 +12,14 @@ from converters.publication import check_published
 from converters.records import (
     MEMBERS_PARTS,
     RESTRICTED,
-    Converted,
+    ConvertedItems,
     Identity,
     IgnoredItem,
     Mistake,
     SourceArticle,
     SourceError,
     SourceOptions,
+    parse_json,
 )
 from converters.site_urls import resolve_urls
 from converters.unused_fields import DROPPED
@@ -26,6 +28,7 @@ STATUS_BY_SOURCE = {"published": "published", "scheduled": "published", "draft":
 REQUIRED_TABLES = "posts", "tags", "posts_tags"
 OTHER_TABLES = "posts_meta", "posts_authors"
 REQUIRED_COLUMNS = "id", "title", "slug", "status", "published_at"
+GHOST_START = re.compile(rb'(?:\xef\xbb\xbf)?\s*\{\s*(?:"meta"\s*:\s*\{[^{}]*\}\s*,\s*)?"(?:db"\s*:|data"\s*:\s*\{)')
 GHOST_ID = re.compile("[0-9a-f]{24}")  # migration tools write small numbers, which repeat in every file
 SITE = re.compile("__GHOST_URL__/?")  # stands for the site's URL
 # A part of a public post that Ghost shows only to members
@@ -42,7 +45,19 @@ Row = dict[str, Any]
 UNSET: tuple[Any, ...] = None, "", 0, False, [], {}, "none"
 
 
-def read_ghost(source: str, export: Any, options: SourceOptions) -> Converted:
+def is_ghost_export(start: bytes) -> bool:
+    """Return whether a JSON file that begins with these bytes is a Ghost export."""
+    return GHOST_START.match(start) is not None
+
+
+def read_ghost(source: str, options: SourceOptions) -> ConvertedItems:
+    """Yield the posts of a Ghost export, which is read into memory. Raises SourceError or OSError."""
+    document = parse_json(Path(source).read_bytes(), "Export all content from Ghost again.")
+    for export in document.get("db", [document]) or [None]:
+        yield from _read_export(source, export, options)
+
+
+def _read_export(source: str, export: Any, options: SourceOptions) -> ConvertedItems:
     """Yield the posts of `export`, an object with `data`. Raises SourceError if its tables are missing or malformed."""
     tables = export.get("data") if isinstance(export, dict) else None
     if not isinstance(tables, dict):

@@ -12,7 +12,7 @@ from converters.dates import parse_date
 from converters.front_matter import JSON_FIELDS, parse_scalars
 from converters.old_urls import take_old_urls
 from converters.publication import DECISIVE, take_publication
-from converters.records import DATE_FIELDS, FIELD_BY_ALIAS, SourceArticle, SourceOptions
+from converters.records import DATE_FIELDS, FIELD_BY_ALIAS, Publication, SourceArticle, SourceOptions
 from converters.site_urls import resolve_banner, resolve_urls
 from converters.slugs import normalize_slug, slug_from_title
 from converters.unsupported_markup import note_markup
@@ -52,6 +52,13 @@ def normalize_article(
     unused.drop_rest()
     _resolve_urls(article, urljoin(options.base, folder) if options.site else "")
     note_markup(article)
+    status = article.fields.pop("status", None)
+    if status == "draft":
+        article.publication = Publication.DRAFT
+    elif status == "published" or "publishedAt" in article.fields:
+        article.publication = Publication.PUBLISHED
+    else:
+        article.publication = Publication.NOTHING
     return article
 
 

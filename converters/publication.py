@@ -10,7 +10,7 @@ from typing import Any
 
 from content.html import is_empty
 from converters.dates import parse_date
-from converters.records import FIELD_BY_ALIAS, Mistake, SourceArticle, SourceOptions
+from converters.records import FIELD_BY_ALIAS, Mistake, Publication, SourceArticle, SourceOptions
 from converters.unused_fields import UnusedFields
 
 TRUE, FALSE = ("true", "yes", "on", "y", "1"), ("false", "no", "off", "n", "0")
@@ -59,7 +59,7 @@ def take_publication(article: SourceArticle, unused: UnusedFields, options: Sour
 
 def check_published(article: SourceArticle) -> None:
     """Make a published article a draft if its system gave it no date. Otherwise, note if it is empty."""
-    if article.fields["status"] == "published":
+    if article.publication is Publication.PUBLISHED:
         if "publishedAt" not in article.fields:
             article.make_draft("Saved as drafts because they have no date")
         elif is_empty(article.fields["contentHtml"]):

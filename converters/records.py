@@ -1,11 +1,14 @@
 """What a converter yields: articles, ignored items and mistakes."""
 
+import codecs
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from datetime import tzinfo
 from enum import Enum
 from typing import Any, NamedTuple
+
+import orjson
 
 from schemas import ArticleImportSchema
 
@@ -98,7 +101,7 @@ class SourceArticle:
 
     def make_draft(self, kind: str, detail: str = "") -> None:
         """Keep the article from readers, and add the reason."""
-        self.fields["status"] = "draft"
+        self.publication = Publication.DRAFT
         self.note(kind, detail)
 
     def reject(self, field: str, reason: str, value: Any = None) -> None:
@@ -126,15 +129,7 @@ def unreadable(where: str, error: SourceError | OSError, *, is_fatal: bool = Fal
     return Mistake(where, reason, is_fatal=is_fatal)
 
 
-Converted = Iterable[SourceArticle | IgnoredItem | Mistake]
-
-
-def number_articles(source: str, records: Iterable[Any]) -> Iterable[SourceArticle]:
-    """Return the articles of JSON records, which are located by position in reports."""
-    return (
-        SourceArticle(f"{source}, article {number}", record, identity=Identity.ID)
-        for number, record in enumerate(records, start=1)
-    )
+ConvertedItems = Iterable[SourceArticle | IgnoredItem | Mistake]
 
 
 def decode(data: bytes, first_line: int = 1) -> str:
@@ -148,6 +143,19 @@ def decode(data: bytes, first_line: int = 1) -> str:
         *before, line = data[: error.start].split(b"\n")
         byte = f"byte {len(line) + 1} of line {len(before) + first_line} is not"
         raise SourceError(f"Must be text in UTF-8: {byte}. Save it in that encoding.") from error
+
+
+def parse_json(data: bytes, hint: str, first_line: int = 1) -> Any:
+    """Parse JSON. `hint` is advice for text that is not, and `first_line` the number of its first line.
+
+    Raises SourceError.
+    """
+    try:
+        return orjson.loads(data.removeprefix(codecs.BOM_UTF8))
+    except orjson.JSONDecodeError as error:
+        decode(data, first_line)  # raises a clearer error if the bytes are not UTF-8
+        where = f"line {error.lineno + first_line - 1} column {error.colno}"
+        raise SourceError(f"Must be JSON ({error.msg}: {where}). {hint}") from error
 
 
 def plain_name(name: str) -> str:

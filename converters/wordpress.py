@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from urllib.parse import unquote
 
 from converters.file_names import PICTURES
-from converters.records import Converted, IgnoredItem, SourceError, SourceOptions, unreadable
+from converters.records import ConvertedItems, IgnoredItem, SourceError, SourceOptions, unreadable
 from converters.wordpress_items import Blog, Item, described_term, index_file, parse_item
 from converters.wordpress_posts import STATUS_BY_SOURCE, convert_post, plain_title
 from converters.wordpress_xml import read_elements
@@ -19,7 +19,7 @@ IGNORED_TYPES = {
 IGNORED_STATUSES = {"": "posts without a status", "trash": "posts in the trash", "auto-draft": "automatic drafts"}
 
 
-def read_wordpress(sources: Iterable[str], options: SourceOptions) -> Converted:
+def read_wordpress(sources: Iterable[str], options: SourceOptions) -> ConvertedItems:
     """Yield the posts of exports. Files of the same blog are one export, in any order.
 
     Each file is read twice: first the images, categories and patterns that posts refer to, then the posts.
@@ -39,7 +39,7 @@ def read_wordpress(sources: Iterable[str], options: SourceOptions) -> Converted:
                 yield IgnoredItem(NOT_IMPORTED, pattern.title, "synced patterns that no post contains", "pattern")
 
 
-def _read_file(source: str, blog: Blog, options: SourceOptions) -> Converted:
+def _read_file(source: str, blog: Blog, options: SourceOptions) -> ConvertedItems:
     """Yield the posts and the ignored items of one file."""
     for element in read_elements(source):
         if element.tag == "item":
@@ -48,7 +48,7 @@ def _read_file(source: str, blog: Blog, options: SourceOptions) -> Converted:
             yield IgnoredItem(NOT_IMPORTED, term, "descriptions and parents of categories and tags", "term")
 
 
-def _convert(source: str, item: Item, blog: Blog, options: SourceOptions) -> Converted:
+def _convert(source: str, item: Item, blog: Blog, options: SourceOptions) -> ConvertedItems:
     """Yield a post as an article, and any other item as ignored, except public patterns, which posts may contain."""
     number, title = item.texts.get("post_id", ""), plain_title(item.texts.get("title", ""))
     if reason := _reason_to_ignore(item, title):

@@ -8,7 +8,7 @@ from content.html import decode_references, visible_words
 from converters.normalize import OTHER_CATEGORIES, normalize_article
 from converters.old_urls import add_old_urls
 from converters.publication import check_published
-from converters.records import RESTRICTED, Identity, SourceArticle, SourceOptions
+from converters.records import RESTRICTED, Identity, Publication, SourceArticle, SourceOptions
 from converters.site_urls import resolve_urls
 from converters.slugs import slug_from_title
 from converters.wordpress_blocks import EXPORT_ALL
@@ -107,7 +107,7 @@ def _date(item: Item, name: str, zone: str = "") -> str:
 
 def _note_differences(article: SourceArticle, item: Item) -> None:
     """Make a post a draft if it must not be public, and note missing content."""
-    is_published = article.fields["status"] == "published"
+    is_published = article.publication is Publication.PUBLISHED
     if item.texts["status"] == "private" or (is_published and item.texts.get("post_password")):
         article.make_draft("Saved as drafts because they are private or password-protected")
     elif readers := _restricted_readers(item):

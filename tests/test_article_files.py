@@ -1,17 +1,19 @@
 """Article files: `flask articles export --folder`, and the import of files and folders."""
 
+import re
 from datetime import UTC
 from hashlib import sha256
 
+import pytest
 from helpers import article_json
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
+from importer import SITE, post
 
 from converters.front_matter import parse_front_matter
-from converters.markdown_files import own_article
-from transfer.article_files import format_article
+from transfer.article_files import format_article, own_article
 
-MARKUP = {"@graph": [{"@type": "Thing", "n": 1.0, "m": 1e22, "x" * 2000: [True, None, "a\u2028"]}]}
+MARKUP = {"@graph": [{"@type": "Thing", "<<": {"<<": 1}, "n": 1.0, "m": 1e22, "x" * 2000: [True, None, "a\u2028"]}]}
 SPECIAL = (
     *("yes", "null", "~", "1e22", "2020-01-01", "0x10", "---", "#", "-", "*", "!", "|", "\\", "'", '"', "a:b", "# a"),
     *("a: b", "a #b", "- a", " a ", "https://a.b/c", "2020-01-01T00:00:00.000Z", "a\r\nb", "a\n---\nb\n", "\ufeff"),
@@ -30,25 +32,70 @@ def test_article_file_round_trips(title, keywords, content, markup):
     assert own_article("", *parse_front_matter(format_article(record)), UTC).fields == record
 
 
-FRONT_MATTER = "---\ntitle: No\nslug: spring-menu\npublishedAt: 2026-03-01T07:00:00.000Z\nkeywords: [menu, 2026]\n---\n"
+OWN = """---
+id: id-1
+title: {title}
+slug: {slug}
+status: published
+publishedAt: 2026-03-01T07:00:00.000Z
+createdAt: 2026-02-01T07:00:00.000Z
+updatedAt: 2026-03-01T07:00:00.000Z
+views: 3
+keywords: [menu, 2026]
+---
+"""
+
+
+def test_own_file_is_taken_verbatim(importer):
+    """Its status is as it says, its links do not change, and the last line feed belongs to the file."""
+    text = OWN.format(title="No", slug="spring-menu") + '<a href="b.md">b</a>\r\n\n'
+    importer.write({"posts/_drafts/2025-01-01-a.html": b"\xef\xbb\xbf" + text.encode(), "posts/b.md": post()})
+    importer.run("import", "posts", "--site", SITE)
+    article = importer.articles()["spring-menu"]
+    assert (article["title"], article["keywords"], article["views"]) == ("No", ["menu", "2026"], 3)
+    assert article["contentHtml"] == '<a href="b.md">b</a>\r\n'
+    assert importer.states() == {"spring-menu": "published", "b": "pending"}
+
+
+def test_own_file_may_have_markdown(importer):
+    importer.write({"a.md": OWN.format(title="A", slug="a") + "| a |\n|---|\n| <b>1</b> |"})
+    assert importer.run("import", "a.md").stderr == ""
+    assert "<td><b>1</b></td>" in importer.only()["contentHtml"]
+
+
+def test_unknown_field_of_an_own_file_is_an_error(importer):
+    own = OWN.format(title="A", slug="a").replace("views: 3", "views: 3\nlayout: post")
+    (line,) = importer.rejects({"a.html": own}).splitlines()
+    assert line.startswith("a.html, slug 'a': layout: Unknown field")
+
+
+@pytest.mark.parametrize("name", ["id", "title", "slug", "status", "createdAt", "updatedAt", "views"])
+def test_file_without_all_exported_fields_is_of_another_system(importer, name):
+    own = re.sub(f"^{name}: .*\n", "", OWN.format(title="A", slug="menu"), flags=re.MULTILINE)
+    importer.run("import", {"2025-01-01-menu.html": own + '<a href="/b">b</a>'}, "--site", SITE)
+    if name == "title":
+        assert importer.states() == {}
+    else:
+        assert importer.states() == {"menu": "pending"}
+        assert f'href="{SITE}/b"' in importer.only()["contentHtml"]
 
 
 def test_folder_of_html_and_markdown_is_imported(importer):
+    """A Jekyll post has its date in its name, whatever its front matter contains."""
     files = {
-        "posts/spring.html": b"\xef\xbb\xbf" + FRONT_MATTER.encode() + b"a\r\n\n",
+        "posts/2026-03-01-spring.html": "---\ntitle: No\nslug: spring-menu\ncategory: News\n---\na\n",
         "posts/old/x.MD": "---\ntitle: X\nslug: x\nbannerUrl:\n---\n| a |\n|---|\n| <b>1</b> |",
         "posts/readme.txt": "Not an article.",
     }
     importer.imports(files)
     assert importer.states() == {"spring-menu": "published", "x": "draft"}
-    spring, x = (importer.articles()[slug] for slug in ("spring-menu", "x"))
-    assert (spring["title"], spring["keywords"], spring["contentHtml"]) == ("No", ["menu", "2026"], "a\r\n")
-    assert "<td><b>1</b></td>" in x["contentHtml"]
+    assert importer.articles()["spring-menu"]["publishedAt"] == "2026-03-01T00:00:00.000Z"
+    assert "<td><b>1</b></td>" in importer.articles()["x"]["contentHtml"]
 
 
 def test_importing_an_exported_folder_changes_nothing(importer, save, sql):
     texts = [text.replace("\0", "") for text in SPECIAL]
-    save(*(article_json(n, title=text, contentHtml=text, keywords=[text]) for n, text in enumerate(texts)))
+    save(*(article_json(n, title=text[:255], contentHtml=text, keywords=[text]) for n, text in enumerate(texts)))
     markup = {"@context": "https://schema.org", **MARKUP}
     save(article_json(90, status="draft", publishedAt=None, bannerUrl=""), article_json(91, schemaMarkup=markup))
     before = sql("SELECT * FROM article ORDER BY id")
@@ -65,6 +112,9 @@ title: "No: \\U00002028"
 slug: "007"
 keywords: [menu, "2026", "a: b"]
 publishedAt: 2026-03-01T07:00:00.000Z
+createdAt: 2026-03-01T07:00:00.000Z
+updatedAt: 2026-03-01T07:00:00.000Z
+status: published
 readTime: 1.5
 schemaMarkup: {"@context":"https://schema.org","@graph":[{"n":1.0,"m":1e22,"b":true,"x":null,"s":"1.0","t":"true"}]}
 views: 0
@@ -89,9 +139,9 @@ def test_slug_freed_by_one_file_is_available_to_another(importer):
     files = {"posts/a.html": text.format("old", "renamed"), "posts/c.html": text.format("new", "wanted")}
     assert importer.run("import", files).stdout.endswith("1 new, 1 changed, 600 unchanged (new: 1 draft)\n")
     files = {"posts/a.html": text.format("next", "wanted"), "posts/c.html": text.format("new", "moved")}
-    printed = importer.rejects(files)
-    assert "posts/c.html, slug 'moved'" in printed
-    assert "posts/a.html, slug 'wanted'" in printed
+    assert importer.run("import", files).stdout.endswith("1 new, 1 changed, 600 unchanged (new: 1 draft)\n")
+    ids = {slug: id for slug, id in importer.values("id").items() if not slug.startswith("slug-")}
+    assert ids == {"renamed": "old", "wanted": "next", "moved": "new"}
 
 
 def test_exported_file_name_is_the_slug_or_a_hash_of_the_id(importer, save):

@@ -65,7 +65,7 @@ def test_unused_fields_are_reported(importer):
 
 def test_many_unused_fields_are_counted(importer):
     (line,) = importer.imports({"a.md": post("\n".join(f"field{number}: x" for number in range(3000)))}).splitlines()
-    assert re.search(r"field9 \(1\).*, and 29\d\d more: a", line)
+    assert all(f"field{number} (1): a" in line for number in (0, 9, 2999))
 
 
 def test_report_covers_only_new_and_changed_articles(importer):
@@ -155,7 +155,7 @@ def test_conflicting_dates_are_reported_and_a_future_one_wins(importer):
     dates += [("2024-01-02", "published: 2050-01-01")]
     files = {f"a/{n}.md": f"---\ntitle: A\ndate: {date}\n{other}\n---\n" for n, (date, other) in enumerate(dates)}
     (line,) = importer.imports(files).splitlines()
-    assert "publish_date instead of date (1), published instead of date (1): 1, 2" in line
+    assert "publish_date instead of date (1): 1; published instead of date (1): 2" in line
     days = [date[:10] for date in importer.values("publishedAt").values()]
     assert sorted(days) == ["2026-01-02", "2026-03-01", "2050-01-01"]
 
@@ -199,14 +199,14 @@ def test_every_spelling_of_draft_and_published_is_understood(importer):
 @pytest.mark.parametrize(
     ("fields", "options", "state"),
     [
-        ("date: 2026-01-01", [], "draft"),  # a nightly import must not publish it again
-        ("date: 2026-01-01\ndraft: false", [], "published"),
-        ("date: 2026-01-01\npublished: true", [], "published"),  # Jekyll
+        ("date: 2026-01-01", [], "draft"),
+        ("date: 2026-01-01\ndraft: false", [], "draft"),
+        ("date: 2026-01-01\npublished: true", [], "draft"),  # Jekyll
         ("draft: false", [], "draft"),
-        ("date: 2026-01-01", ["--unpublish-missing"], "published"),
+        ("date: 2026-01-01", ["--unpublish-missing"], "draft"),
     ],
 )
-def test_drafts_are_published_only_if_the_source_says_so(importer, fields, options, state):
+def test_drafts_stay_drafts_whatever_the_source_says(importer, fields, options, state):
     importer.imports({"a.md": "---\ntitle: A\ndraft: true\n---\n"})
     printed = importer.imports({"a.md": f"---\ntitle: A\n{fields}\n---\n"}, *options)
     assert importer.states() == {"a": state}
@@ -286,7 +286,7 @@ def test_invalid_value_is_reported_with_its_field(importer, field):
     ],
 )
 def test_file_with_invalid_front_matter_is_reported(importer, text, words):
-    result = importer.run("import", {"a.md": text, "b.md": post()}, "--skip-invalid")
+    result = importer.run("import", {"a.md": text, "b.md": post()}, "--publish", "--skip-invalid")
     assert re.search(f"^a.md.*{re.escape(words)}", result.stderr, re.MULTILINE)
     assert len(result.stderr) < 1000
     assert importer.states() == {"b": "published"}
@@ -305,7 +305,7 @@ SLUGS = {
     "Phở bò": "pho-bo",
     "İstanbul": "istanbul",
     "☕️ Coffee 1️⃣": "coffee-1",
-    "한국어 " * 90: "-".join(["한국어"] * 42),
+    "menu " * 50: "-".join(["menu"] * 34),
 }
 
 

@@ -133,7 +133,7 @@ def test_unsupported_markdown_is_reported_by_kind(importer, name):
 )
 def test_components_are_reported_and_their_content_stays(importer, markdown, names, html):
     (line,) = importer.imports({"a.md": post("", markdown)}).splitlines()
-    assert ", ".join(f"{name} (1)" for name in names) in line
+    assert "; ".join(f"{name} (1): a" for name in names) in line
     assert html in importer.only()["contentHtml"]
 
 

@@ -443,7 +443,7 @@ LONG = "Menü" * 40_000
 
 
 @pytest.mark.parametrize(
-    ("encoding", "title"),
+    ("encoding", "text"),
     [
         ("utf-16", LONG),
         ("utf-16-be", LONG),
@@ -452,11 +452,11 @@ LONG = "Menü" * 40_000
         ("windows-1251", "Лінії Японії пїѕ"),
     ],
 )
-def test_export_in_another_encoding_is_read(importer, encoding, title):
-    export = wordpress({"title": title}).replace("UTF-8", encoding, 1)
+def test_export_in_another_encoding_is_read(importer, encoding, text):
+    export = wordpress({"content": text}).replace("UTF-8", encoding, 1)
     mark = codecs.BOM_UTF16_BE if encoding == "utf-16-be" else b""
     importer.imports({"export.xml": mark + export.encode(encoding, "xmlcharrefreplace")})
-    assert importer.only()["title"] == title
+    assert importer.only()["contentHtml"] == f"<p>{text}</p>"
 
 
 def test_characters_at_chunk_boundaries_survive(tmp_path):

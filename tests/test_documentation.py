@@ -148,7 +148,7 @@ def test_links_point_to_existing_files_and_headings():
                 assert anchor in anchors, (name, path, anchor)
 
 
-@pytest.mark.parametrize("title", ["A new field", "A new endpoint", "A change to the tables"])
+@pytest.mark.parametrize("title", ["A new field", "A new source system", "A new endpoint", "A change to the tables"])
 def test_code_locations_in_contributing_exist(title):
     text = section(CONTRIBUTING, title)
     rows = re.findall(r"^\| `(.+?)` \| `(.+?)`(?: and `(.+?)`)?: ", text, re.MULTILINE)

@@ -12,8 +12,8 @@ GHOST = f"{1:024}"
 
 
 def summary(importer, *arguments):
-    """Import; return the numbers of new, changed and unchanged articles, and the report."""
-    result = importer.run("import", *arguments)
+    """Import and publish; return the numbers of new, changed and unchanged articles, and the report."""
+    result = importer.run("import", *arguments, "--publish")
     assert result.exit_code == 0, result.stderr
     numbers = re.findall(r"(\d+) (?:new|changed|unchanged)\b(?!:)", result.stdout.splitlines()[-1])
     return tuple(map(int, numbers[:3])), result.stderr
@@ -96,6 +96,30 @@ def test_renamed_post_cannot_take_the_slug_of_another_origin(importer, save, fil
     save(minimal_json(1, slug="menu"))
     importer.imports({"a.xml": wordpress({"post_name": "soup"}, site=A)} | ghost({}))
     assert re.search("id-0001.*articles delete", importer.rejects(files))
+
+
+def test_rewritten_post_replaces_none_that_the_export_has(importer):
+    """Post 1 is in the export, but has a mistake, so it is unknown which slug it will have."""
+    importer.imports({"a.xml": wordpress({"post_name": "menu", "title": "First"}, site=A)})
+    invalid = {"post_name": "old-menu", "post_date_gmt": "2026-02-30 08:00:00"}
+    result = importer.run("import", {"a.xml": wordpress(invalid, {"post_name": "menu"}, {}, site=A)}, "--skip-invalid")
+    assert re.search("post 2 .*'menu'.*First.*wordpress-a.example-1", result.stderr)
+    assert importer.values("title") == {"menu": "First", "post-3": "A"}
+
+
+def test_second_ghost_site_never_overwrites_the_first(importer):
+    importer.imports(ghost({"slug": "menu", "title": "First"}))
+    export = ghost({"slug": "menu", "title": "Second", "id": f"{7:024}"})
+    assert re.search(f"'menu'.*First.*{0:024}.*articles delete.*--customer", importer.rejects(export))
+
+
+def test_ghost_post_without_an_id_replaces_none_that_has_one(importer, save):
+    """Migration tools number posts in each file, so such an id identifies nothing."""
+    export = ghost({"slug": "menu", "id": 1})
+    importer.imports(export)
+    assert summary(importer, ghost({"slug": "menu", "id": 2, "title": "New"})) == ((0, 1, 0), "")
+    save(minimal_json(1, slug="soup"))
+    assert "id-0001" in importer.rejects(ghost({"slug": "soup", "id": 1}))
 
 
 def test_files_match_by_slug_and_report_replaced_posts(importer):

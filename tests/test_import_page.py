@@ -42,7 +42,7 @@ SOUP = {"metaDesc": "What we cook in March.", "bannerUrl": "https://www.example.
 @pytest.mark.parametrize(
     ("title", "file", "content", "slug", "expected"),
     [
-        ("WordPress", "export.xml", read_data("wordpress.xml"), "old", {"status": "published"}),
+        ("WordPress", "export.xml", read_data("wordpress.xml"), "old", {"status": "pending"}),
         ("Ghost", "ghost.json", read_data("ghost.json"), "kaese", {"bannerUrl": CHEESE}),
         ("Markdown", "posts/spring-menu.md", MARKDOWN, "spring-menu", MENU | SOUP),
         ("CSV", "articles.csv", TABLE, "spring-menu", MENU),

@@ -1,15 +1,30 @@
 """Import of JSON articles: derived fields, updates, slugs, error reports, transactions."""
 
+import errno
 import json
 import re
 import subprocess
 from datetime import UTC, datetime, timedelta
-from itertools import chain
+from itertools import chain, permutations
 
+import click
 import pytest
-from helpers import LISTS, PAST, article_json, import_articles, iso, json_lines, minimal_json, subprocess_args
+from helpers import (
+    LISTS,
+    PAST,
+    article_json,
+    import_articles,
+    iso,
+    json_lines,
+    minimal_json,
+    other_writer,
+    save_articles,
+    subprocess_args,
+)
 from importer import error_lines
 from time_machine import travel
+
+from transfer.spool import Spool
 
 NOW = datetime(2026, 3, 1, 12, 0, 0, 123_999, tzinfo=UTC)
 FUTURE = "2999-01-01T00:00:00.000Z"
@@ -248,6 +263,47 @@ def test_json_written_by_another_tool_is_compared_by_value(run, save, exported, 
 # Slugs and ids
 
 
+def new_version(number, **fields):
+    return article_json(number, title=f"New {number}", **fields)
+
+
+# what is imported over articles 1, 2 and 3, and the titles by slug afterwards
+IN_ANY_ORDER = {
+    "a circle": (
+        [new_version(1, slug="slug-2"), new_version(2, slug="slug-3"), new_version(3, slug="slug-1")],
+        {"slug-1": "New 3", "slug-2": "New 1", "slug-3": "New 2"},
+    ),
+    "a chain": (
+        [new_version(1, slug="slug-2"), new_version(2, slug="slug-3"), new_version(3, slug="free")],
+        {"free": "New 3", "slug-2": "New 1", "slug-3": "New 2"},
+    ),
+    "without ids": (
+        [new_version(number, id=None) for number in (1, 2, 4)],
+        {"slug-1": "New 1", "slug-2": "New 2", "slug-3": "Title 3", "slug-4": "New 4"},
+    ),
+    "without an id, at a slug that becomes free": (
+        [new_version(1, slug="slug-2"), new_version(2, slug="free"), new_version(4, id=None, slug="slug-1")],
+        {"free": "New 2", "slug-1": "New 4", "slug-2": "New 1", "slug-3": "Title 3"},
+    ),
+    # Article 3 keeps its slug, so article 1 cannot leave its own, which article 2 wants.
+    "a slug that stays taken": (
+        [new_version(1, slug="slug-3"), new_version(2, slug="slug-1"), new_version(4)],
+        {"slug-1": "Title 1", "slug-2": "Title 2", "slug-3": "Title 3", "slug-4": "New 4"},
+    ),
+}
+
+
+@pytest.mark.parametrize(("articles", "expected"), IN_ANY_ORDER.values(), ids=IN_ANY_ORDER)
+def test_result_does_not_depend_on_the_order_of_articles(app, run, articles, expected):
+    for number, order in enumerate(permutations(articles)):
+        customer = f"Customer {number}"
+        save_articles(app, *map(article_json, (1, 2, 3)), customer=customer)
+        for _ in range(2):
+            assert import_articles(app, *order, customer=customer, options=["--skip-invalid"]).exit_code == 0
+        records = map(json.loads, run("articles", "export", "--customer", customer).stdout.splitlines())
+        assert {record["slug"]: record["title"] for record in records} == expected
+
+
 def test_slugs_can_be_swapped_and_passed_on(counts, save, client, exported):
     save(article_json(1), article_json(2), article_json(3))
     assert counts(article_json(1, slug="slug-2"), article_json(2, slug="slug-1")) == [0, 2, 0]
@@ -275,7 +331,6 @@ def test_duplicate_ids_and_slugs_name_both_places(errors, save):
     for articles, duplicate, slugs in (
         ([article_json(2), *rest, article_json(2, slug="x")], "id 'id-0002'", ["x", "slug-2"]),
         ([article_json(2), article_json(3, slug="slug-2")], "slug 'slug-2'", ["slug-2", "slug-2"]),
-        ([article_json(1, id=None), article_json(1, slug="x")], "id 'id-0001'", ["x", "slug-1"]),
     ):
         (line,) = errors(*articles)
         assert duplicate in line
@@ -298,7 +353,7 @@ def test_errors_name_the_article_field_value_and_reason(errors, exported):
         ("line 5: slug: 7", "text"),
         ("line 6: ", "object"),
         (f"line 7, slug {shown}: _schema: ", "remove it"),
-        (f"line 7, slug {shown}: keywords: ['a\\x1b']", "control characters"),
+        (f'line 7, slug {shown}: keywords: ["a\\u001b"]', "control characters"),
         (f"line 7, slug {shown}: slug: {shown}", "1 to 200"),
         (f"line 7, slug {shown}: title: 'Bell\\x07'", "control characters"),
     ]
@@ -370,6 +425,26 @@ def test_error_report_is_short_and_printable(errors):
     assert all("\x1b" not in line and len(line) <= 500 for line in lines)
 
 
+LONG = "x" * 256
+
+
+def test_title_has_at_most_255_characters(save, errors, exported):
+    save(minimal_json(1, title="é" * 255))
+    (line,) = errors(minimal_json(2, title=LONG))
+    assert all(part in line for part in ("line 1, slug 'slug-2': title: 'xx", "255"))
+    assert values(exported, "title") == ["é" * 255]
+
+
+def test_longer_title_that_is_stored_already_passes(app, save, counts, exported, sql):
+    save(minimal_json(1), minimal_json(2))
+    sql("UPDATE article SET title = ?, meta_title = ? WHERE slug = 'slug-1'", LONG, LONG)
+    (longer, _) = exported()
+    assert counts(longer | {"category": "News"}) == [0, 1, 0]
+    result = import_articles(app, longer | {"title": f"{LONG}x"}, minimal_json(2, slug="slug-1"))
+    assert result.stderr.count("255") == 1
+    assert values(exported, "title") == [LONG, "Title 2"]
+
+
 # --skip-invalid
 
 
@@ -383,13 +458,13 @@ def test_skip_invalid_imports_the_valid_articles(app, key, exported):
     assert values(exported, "slug") == ["slug-1", "slug-4"]
 
 
-def test_skip_invalid_does_not_swap_slugs(app, save, exported):
+def test_skip_invalid_swaps_slugs_and_skips_conflicts(app, save, exported):
     save(*(minimal_json(number) for number in range(1, 6)))
     swapped = [minimal_json(1, slug="slug-2"), minimal_json(2, slug="slug-1")]
-    moved = [minimal_json(3, slug="free"), minimal_json(4, slug="slug-3"), minimal_json(9, slug="slug-4")]
-    result = import_articles(app, *swapped, *moved, options=["--skip-invalid"])
-    assert "1 new, 2 changed, 0 unchanged, 2 invalid" in result.stdout
-    assert values(exported, "slug") == ["slug-1", "slug-2", "free", "slug-3", "slug-5", "slug-4"]
+    taken = [minimal_json(3, slug="slug-5"), minimal_json(9, slug="slug-3"), minimal_json(8, slug="slug-1", title=7)]
+    result = import_articles(app, *swapped, *taken, options=["--skip-invalid"])
+    assert "0 new, 2 changed, 0 unchanged, 3 invalid" in result.stdout
+    assert values(exported, "slug") == ["slug-2", "slug-1", "slug-3", "slug-4", "slug-5"]
 
 
 def test_skip_invalid_needs_valid_articles_and_sources(app, key, exported, tmp_path, monkeypatch):
@@ -437,3 +512,123 @@ def test_first_twenty_changes_are_listed_with_their_fields(app, save, sql):
     assert import_articles(app, *articles).stdout.splitlines()[:-1] == changed
     again = [article_json(number, category="") for number in range(4, 25)]
     assert import_articles(app, *again).stdout.splitlines()[19:-1] == ["slug-23: category", "… and 1 more"]
+
+
+# Interruptions and a full disk
+
+
+def interrupt(*_arguments, **_options):
+    raise KeyboardInterrupt
+
+
+@pytest.mark.parametrize(
+    "place", ["transfer.spool.Spool.add", "transfer.plan._Plan.find_stored", "transfer.writer._Writer.write"]
+)
+def test_interrupted_import_has_written_nothing(app, save, exported, monkeypatch, tmp_path, place):
+    """While the articles are read, matched and written."""
+    save(minimal_json(1))
+    before = exported()
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(place, interrupt)
+    result = import_articles(app, minimal_json(1, title="New"), minimal_json(2), options=["--redirects", "new.csv"])
+    assert (result.exit_code, result.stdout) == (1, "")
+    assert re.search("Interrupted: .*(nothing was written|not changed)", result.stderr)
+    assert (exported(), list(tmp_path.glob("*.csv"))) == (before, [])
+
+
+def test_interrupted_report_says_that_all_was_written(app, key, exported, monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("transfer.spool.Spool.report_notes", interrupt)
+    result = import_articles(app, minimal_json(1), options=["--redirects", "new.csv"])
+    assert (result.exit_code, "were imported" in result.stderr) == (1, True)
+    assert (values(exported, "slug"), list(tmp_path.glob("*.csv"))) == (["slug-1"], [tmp_path / "new.csv"])
+
+
+@pytest.fixture
+def while_reading(monkeypatch):
+    """Let something happen after an import has read its articles, and before it writes them."""
+
+    def while_reading(happen):
+        def add(spool, articles, report, add=Spool.add):
+            add(spool, articles, report)
+            happen()
+
+        monkeypatch.setattr(Spool, "add", add)
+
+    return while_reading
+
+
+def test_others_can_write_while_the_articles_are_read(app, save, sql, exported, while_reading):
+    save(minimal_json(1), minimal_json(2))
+    while_reading(lambda: sql("UPDATE article SET title = 'Theirs' WHERE slug = 'slug-1'"))
+    result = import_articles(app, minimal_json(1), minimal_json(3))
+    assert result.stdout.splitlines() == ["slug-1: title", "1 new, 1 changed, 0 unchanged (new: 1 published)"]
+    assert values(exported, "title") == ["Title 1", "Title 2", "Title 3"]
+
+
+def test_customer_that_is_renamed_meanwhile_gets_the_articles(app, key, sql, while_reading):
+    while_reading(lambda: sql("UPDATE customer SET name = 'Bolt'"))
+    assert import_articles(app, minimal_json(1)).exit_code == 0
+    assert sql("SELECT name, slug FROM customer JOIN article ON customer.id = customer_id") == [("Bolt", "slug-1")]
+
+
+@pytest.mark.parametrize("new_id", [2, 9])
+def test_customer_that_is_replaced_meanwhile_is_an_error(app, key, run, sql, while_reading, new_id):
+    """As if a backup in which another customer has the id had been restored."""
+    run("keys", "create", "Other")
+    sql("DELETE FROM api_key")
+
+    def replace():
+        sql("UPDATE customer SET name = 'x' WHERE id = 1")
+        sql("UPDATE customer SET id = ?, name = 'Acme' WHERE id = 2", new_id)
+
+    while_reading(replace)
+    result = import_articles(app, minimal_json(1))
+    assert (result.exit_code, "'Acme'" in result.stderr) == (1, True)
+    assert sql("SELECT * FROM article") == []
+
+
+@pytest.mark.sqlite
+def test_dry_run_takes_no_lock(app, save, database):
+    save(minimal_json(1))
+    with other_writer(database):
+        result = import_articles(app, minimal_json(1, title="New"), minimal_json(2), options=["--dry-run"])
+    assert "1 new, 1 changed, 0 unchanged" in result.stdout
+
+
+@pytest.mark.sqlite
+def test_nothing_is_printed_while_the_database_is_locked(app, key, database, monkeypatch):
+    """A terminal that has been stopped with Ctrl+S would keep others from writing."""
+    printed = []
+
+    def echo(message, echo=click.echo, **options):
+        with other_writer(database):
+            printed.append(message)
+            echo(message, **options)
+
+    monkeypatch.setattr(click, "echo", echo)
+    articles = [minimal_json(1, title="Q&amp;A"), minimal_json(2, title=7)]
+    assert import_articles(app, *articles, options=["--skip-invalid"]).exit_code == 0
+    assert len(printed) == 4
+
+
+def test_full_temporary_disk_is_an_error_that_names_its_folder(save, exported, database, tmp_path):
+    """A limit on the size of files has the same effect as a full disk."""
+    save(minimal_json(1))
+    (tmp_path / "articles.jsonl").write_text(json_lines(minimal_json(n, contentHtml="x" * 1000) for n in range(5000)))
+    limit = ["sh", "-c", 'ulimit -f 4000; exec "$@"', "sh"]
+    command = "-m", "flask", "articles", "import", str(tmp_path / "articles.jsonl")
+    (tmp_path / "temporary").mkdir()
+    result = subprocess.run(**subprocess_args(database, *command, prefix=limit, TMPDIR=str(tmp_path / "temporary")))
+    assert (result.returncode, result.stdout, result.stderr.count("\n")) == (1, "", 1)
+    assert all(part in result.stderr for part in ("Nothing was written", f"{tmp_path}/temporary", "TMPDIR"))
+    assert values(exported, "slug") == ["slug-1"]
+
+
+def test_missing_temporary_folder_is_an_error(app, key, monkeypatch):
+    def fail():
+        raise FileNotFoundError(errno.ENOENT, "No usable temporary directory found in ['/tmp']")
+
+    monkeypatch.setattr("transfer.temporary.TemporaryFile", fail)
+    result = import_articles(app, minimal_json(1))
+    assert (result.exit_code, result.stderr.count("\n"), "TMPDIR" in result.stderr) == (1, 1, True)

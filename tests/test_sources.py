@@ -12,8 +12,10 @@ from pathlib import Path
 from urllib.parse import parse_qsl, urlsplit
 
 import pytest
-from helpers import LISTS, article_json, minimal_json, subprocess_args, write_files
-from importer import error_lines
+from helpers import LISTS, article_json, blocks, minimal_json, read_page, section, subprocess_args, write_files
+from importer import error_lines, ghost
+
+from transfer import sources
 
 
 @pytest.fixture
@@ -80,8 +82,8 @@ XML = '<?xml version="1.0" encoding="{}"?><rss/>'
         ("a.json", "[" * 100_000, ": Must be JSON ("),
         ("a.json", LINES, ".jsonl"),
         ("a.json", '"text"', ": Must contain an article"),
-        ("a.json", '{"data": {"x": "a"}}', ": Must contain an article"),
-        ("a.json", '{"db": []}', ": Must contain an article"),
+        ("a.json", '{"data": {"x": "a"}}', ": Must be an export of Ghost"),
+        ("a.json", '{"db": []}', "Export all content"),
         ("a.json", '[\n{"title": "Café"}]'.encode("latin-1"), ": Must be text in UTF-8: byte 15 of line 2"),
         ("a.json", '["x"]', ", article 1: Must be an object."),
         ("a.json", ITEMS[:-1] + b', {"slug": "x", "title": ""}]', ", article 3, slug 'x': contentHtml: "),
@@ -201,6 +203,30 @@ def test_closed_standard_input_is_reported(key, database):
     close_stdin = ["sh", "-c", 'exec "$@" <&-', "sh"]
     result = subprocess.run(**subprocess_args(database, "-m", "flask", "articles", "import", "-", prefix=close_stdin))
     assert (result.returncode, result.stderr.splitlines()[1:]) == (1, ["standard input: Is closed."])
+
+
+# Other systems
+
+
+def test_documented_system_of_ten_lines_can_be_imported(run, articles, tmp_path, monkeypatch):
+    added = {}
+    (code,) = blocks(section(read_page("CONTRIBUTING"), "A new source system"), "python")
+    exec(code, added)  # noqa: S102
+    monkeypatch.setattr(sources, "SYSTEMS", [*sources.SYSTEMS, sources.System((".notes",), added["read_notes"])])
+    write_files(tmp_path, {"all.notes": "Spring menu: Asparagus & more\nOpening hours: Until late\n"})
+    assert run("all.notes").stdout == "2 new, 0 changed, 0 unchanged (new: 2 pending)\n"
+    record = json.loads(articles("export", "spring-menu").stdout)
+    assert (record["title"], record["contentHtml"]) == ("Spring menu", "<p>Asparagus &amp; more</p>")
+    write_files(tmp_path, {"all.txt": ""})
+    assert ".notes" in run("all.txt").stderr
+
+
+@pytest.mark.parametrize("start", ["", "\n ", "\ufeff", '{"meta": {"version": "5"}, '])
+def test_ghost_export_is_recognized_by_its_beginning(run, tmp_path, start):
+    export = ghost({})["ghost.json"]
+    text = start + export.removeprefix("{") if start.endswith(", ") else start + export
+    write_files(tmp_path, {"a.json": text})
+    assert run("a.json").stdout == "1 new, 0 changed, 0 unchanged (new: 1 pending)\n"
 
 
 # Another instance

@@ -1,4 +1,4 @@
-"""Import and export: the writer, the report, JSON, this service's article files, and other instances."""
+"""Import and export: sources, the plan, the writer, the report, and the formats of this service."""
 
 
 class ImportFailedError(Exception):

@@ -1,7 +1,8 @@
-"""Article files of this service: front matter in YAML, then the content in HTML."""
+"""Article files of this service: front matter in YAML, then the content in HTML or Markdown."""
 
 import re
 from collections.abc import Iterable
+from datetime import tzinfo
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -9,13 +10,47 @@ from unicodedata import normalize
 
 import orjson
 
-from converters.front_matter import dump_front_matter
+from converters.dates import parse_date
+from converters.front_matter import dump_front_matter, parse_scalars
+from converters.records import DATE_FIELDS, SourceArticle, SourceOptions
 
+# An export writes all of these, so a file that lacks one is another system's.
+EXPORTED_FIELDS = {"id", "title", "slug", "status", "createdAt", "updatedAt", "views"}
 MAX_NAME_BYTES = 255
 # names that are valid on Linux, macOS and Windows, except device names and our fallback for other slugs
 FILE_NAME = re.compile(
     r"""(?!(?:con|prn|aux|nul|(?:com|lpt)\d)(?:\.|\Z)|article-[0-9a-f]{64}\Z)[^\W_][^<>:"/\\|?*]*""", re.IGNORECASE
 )
+
+
+def read_own_file(where: str, fields: dict[str, Any], content: str, options: SourceOptions) -> SourceArticle | None:
+    """Return the article of a file of this service, or None if the file is another system's.
+
+    `where` is the file's path, and `fields` and `content` are as `parse_front_matter` returns them.
+    """
+    if not fields.keys() >= EXPORTED_FIELDS:
+        return None
+    if not where.lower().endswith(".html"):
+        from converters.markdown import render_markdown  # slow to import
+
+        content = render_markdown(content)
+    return own_article(where, fields, content, options.zone)
+
+
+def own_article(where: str, fields: dict[str, Any], content: str, zone: tzinfo) -> SourceArticle:
+    """Return an article with fields as an article file has them, and its content in HTML, which is taken verbatim.
+
+    `zone` is for times without one.
+    """
+    html = content.removesuffix("\n")  # the last line feed belongs to the file
+    article = SourceArticle(where, parse_scalars(fields) | {"contentHtml": html})
+    for name in fields.keys() & DATE_FIELDS:
+        if fields[name] is not None:
+            try:
+                article.fields[name] = parse_date(str(fields[name]), zone).isoformat()
+            except ValueError as error:
+                article.reject(name, str(error), fields[name])
+    return article
 
 
 def write_folder(folder: Path, records: Iterable[dict[str, Any]]) -> int:

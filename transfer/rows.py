@@ -5,10 +5,10 @@ from datetime import datetime
 from typing import Any
 from uuid import uuid4
 
-from content.derived import fill_derived_fields
-from content.search import search_columns
 from content.structured_data import custom_schema_markup
+from converters.records import Publication
 from schemas import ArticleSchema
+from transfer.publication import decide_date, decide_own_status, decide_status
 
 # an article's values by column
 Row = dict[str, Any]
@@ -29,56 +29,68 @@ class RowBuilder:
     """Builder of the rows of one import for one customer."""
 
     customer_id: int
-    publisher: str  # the customer's name
-    now: datetime  # when the import began
-    publish_dated: bool  # whether a date without a status means that the article is published
+    customer_name: str
+    now: datetime  # when the articles are written
+    publish: bool  # the option of the import
+    unpublish_missing: bool  # the option of the import
 
-    def complete(self, given: Row, stored: Row | None) -> Row:
-        """Return all columns of an article but its `pk`: preserved, then given, then derived values."""
-        row = {name: stored[name] for name in PRESERVED_COLUMNS} if stored else self._new_article_defaults(given)
-        row |= self._given(given, stored)
-        if row["status"] == "published" and not row["published_at"]:
-            row["published_at"] = self.now
-        row = fill_derived_fields(row | search_columns(row["title"], row["slug"]))
+    def complete(self, given: Row, publication: Publication | None, stored: Row | None) -> Row:
+        """Return all columns of an article but its `pk`.
+
+        `given` has the columns that the import gives, and those that are derived from them. `publication` is what
+        another system says, or None for a format of this service.
+        """
+        if stored:
+            row = {name: stored[name] for name in PRESERVED_COLUMNS} | given | {"id": stored["id"]}
+        else:
+            row = {"id": str(uuid4()), "views": 0} | given
+        row |= self._decide_publication(given, publication, stored)
+        row.setdefault("created_at", self._publication_or_now(row["published_at"]))
         row["schema_markup"] = self._custom_markup(row, stored)
         row["updated_at"] = self._updated_at(row, stored)
         return row | {"customer_id": self.customer_id}
 
-    def _new_article_defaults(self, given: Row) -> Row:
-        """Return a new article's defaults for the columns that an import preserves in existing ones."""
-        published_at = given.get("published_at")
-        return {
-            "id": str(uuid4()),
-            "status": "published" if published_at else "draft",
-            "created_at": self._publication_or_now(published_at),
-            "published_at": published_at,
-            "views": 0,
-        }
-
-    def _given(self, given: Row, stored: Row | None) -> Row:
-        """Return the columns that the import gives. A stored article keeps its id."""
-        row = given | ({"id": stored["id"]} if stored else {})
-        if self.publish_dated and "published_at" in given:
-            row.setdefault("status", "published")
-        return row
+    def _decide_publication(self, given: Row, publication: Publication | None, stored: Row | None) -> Row:
+        """Return an article's status and time of publication. A published one without a time gets `now`."""
+        given_date = given.get("published_at")
+        stored_status = stored["status"] if stored else None
+        stored_date = stored["published_at"] if stored else None
+        if publication:
+            status = decide_status(publication, stored_status, publish=self.publish)
+            date = decide_date(given_date, stored_date, self.now)
+        else:
+            status = decide_own_status(
+                given.get("status"), stored_status, gives_date=bool(given_date), sources_decide=self.unpublish_missing
+            )
+            date = given_date or stored_date
+        return {"status": status, "published_at": self.now if status == "published" and not date else date}
 
     def _custom_markup(self, row: Row, stored: Row | None) -> str | None:
         """Return the given structured data, or None if it equals the generated one, which follows later changes.
 
         An exported article may carry markup that was generated from its own `updatedAt` or from the stored one.
         """
-        markup: str | None = row.get("schema_markup")
-        if markup is None:
+        if row.get("schema_markup") is None:
             return None
-        times = filter(None, (row.get("updated_at"), stored and stored["updated_at"]))
-        generated = (custom_schema_markup(row | {"updated_at": time}, self.publisher) is None for time in times)
-        return None if any(generated) else markup
+        times = [row.get("updated_at"), stored["updated_at"] if stored else None]
+        for time in filter(None, times):
+            if custom_schema_markup(row | {"updated_at": time}, self.customer_name) is None:
+                return None
+        markup: str = row["schema_markup"]
+        return markup
 
     def _updated_at(self, row: Row, stored: Row | None) -> datetime:
         """Return when the article was last changed.
 
-        If the content changed, a given time that is not later than the stored one is ignored, as left over from an
-        export. If the content did not change, an earlier time is used only to correct a stored one in the future.
+        | Article           | Given time                        | Result                                   |
+        |-------------------|-----------------------------------|------------------------------------------|
+        | new               | any                               | the given time                           |
+        | new               | none                              | its publication if that is past, or now  |
+        | stored            | later than the stored one         | the given time                           |
+        | content changed   | none, or left over from an export | now                                      |
+        | content unchanged | earlier                           | the given time if the stored one is in   |
+        |                   |                                   | the future, otherwise the stored one     |
+        | content unchanged | none                              | the stored one                           |
         """
         given: datetime | None = row.get("updated_at")
         if not stored:
@@ -91,5 +103,5 @@ class RowBuilder:
         return given if given and before > self.now else before
 
     def _publication_or_now(self, published_at: datetime | None) -> datetime:
-        """Return the publication time if it is in the past, otherwise the time of the import."""
+        """Return the publication time if it is in the past, otherwise now."""
         return published_at if published_at and published_at < self.now else self.now

@@ -2,38 +2,61 @@
 
 import os
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from functools import partial
 from http.client import HTTPException
 from itertools import chain
 from pathlib import Path
-from tempfile import TemporaryFile
-from typing import IO
+from typing import IO, Any, NamedTuple
 
 from converters.csv_files import read_csv
 from converters.file_names import SUFFIXES
+from converters.ghost import is_ghost_export, read_ghost
 from converters.markdown_files import read_folder
-from converters.records import Converted, Identity, IgnoredItem, SourceArticle, SourceError, SourceOptions
+from converters.records import ConvertedItems, Identity, IgnoredItem, SourceArticle, SourceError, SourceOptions
 from converters.wordpress import read_wordpress
+from transfer.article_files import read_own_file
 from transfer.json_files import dump_line, parse_lines, read_document, read_lines
 from transfer.remote import CHECK_URL, is_url, read_articles
 from transfer.report import ImportReport
+from transfer.temporary import create_temporary_file, writing_to
 
-# yields what a source contains; raises SourceError or OSError if it cannot be read any further
-Reader = Callable[[str, SourceOptions], Converted]
-WORDPRESS = ".xml"  # several files are read together
-# by suffix
-READERS: Mapping[str, Reader] = {
-    ".json": read_document,
-    ".jsonl": read_lines,
-    ".csv": read_csv,
-} | dict.fromkeys(SUFFIXES, read_folder)
+START_LENGTH = 4096  # bytes at the beginning of a file, by which its system is recognized
+
+
+class System(NamedTuple):
+    """A kind of files, and the function that reads them."""
+
+    suffixes: tuple[str, ...]
+    # yields what a file contains; raises SourceError or OSError if it cannot be read any further
+    read: Callable[[Any, SourceOptions], ConvertedItems]
+    recognizes: Callable[[bytes], bool] = lambda _start: True
+    reads_together: bool = False  # whether `read` takes all of an import's files of this kind
+
+
+read_articles_folder = partial(read_folder, read_own=read_own_file)
+
+# A file is read by the first system that has its suffix and recognizes its beginning.
+SYSTEMS = [
+    System((".xml",), read_wordpress, reads_together=True),
+    System((".json",), read_ghost, is_ghost_export),
+    System((".csv",), read_csv),
+    System(SUFFIXES, read_articles_folder),
+    # this service's own
+    System((".json",), read_document),
+    System((".jsonl",), read_lines),
+]
+
+
+def known_suffixes() -> list[str]:
+    """Return the suffixes of the files that an import can read."""
+    return list(dict.fromkeys(suffix for system in SYSTEMS for suffix in system.suffixes))
 
 
 def is_source(source: str) -> bool:
     """Return whether an import can read `source`, if it exists."""
-    return source == "-" or is_url(source) or os.path.isdir(source) or _suffix(source) in (WORDPRESS, *READERS)
+    return source == "-" or is_url(source) or os.path.isdir(source) or _suffix(source) in known_suffixes()
 
 
 def _suffix(source: str) -> str:
@@ -54,44 +77,51 @@ def open_sources(
 ) -> Iterator[Iterable[SourceArticle]]:
     """Yield an iterator over the articles of all sources. Ignored items and mistakes go to the report.
 
-    Files are read lazily. Standard input and other instances (opened with `key`) are read completely first, and named
-    pipes are rejected, so that no transaction has to wait for them.
+    Files and standard input are read lazily, other instances (with `key`) completely before the first article. Raises
+    ImportFailedError if the disk is full, for example.
     """
     with ExitStack() as files:
-        readers: list[tuple[str, Callable[[], Converted]]] = []
-        exports = [source for source in sources if _suffix(source) == WORDPRESS and os.path.isfile(source)]
+        readers: list[tuple[str, Callable[[], ConvertedItems]]] = []
+        together: dict[System, list[str]] = {}
         for source in sources:
             name = "standard input" if source == "-" else source
             with report.catch(name):
-                if source == "-" or is_url(source):
-                    lines = _remote_lines(source, key) if is_url(source) else _input_lines()
-                    file = files.enter_context(_receive(lines, name, show_progress))
-                    identity = Identity.SLUG if is_url(source) else Identity.ID
-                    readers.append((name, partial(parse_lines, name, file, identity)))
-                elif source not in exports:
-                    readers.append((name, partial(_find_reader(source), source, options)))
-        if exports:
-            readers.append((", ".join(exports), partial(read_wordpress, exports, options)))
+                if source == "-":
+                    readers.append((name, partial(parse_lines, name, _open_input(), Identity.ID)))
+                elif is_url(source):
+                    file = files.enter_context(_receive(source, key, show_progress))
+                    readers.append((name, partial(parse_lines, name, file, Identity.SLUG)))
+                elif os.path.isdir(source):
+                    readers.append((name, partial(read_articles_folder, source, options)))
+                elif (system := _find_system(source)).reads_together:
+                    together.setdefault(system, []).append(source)
+                else:
+                    readers.append((name, partial(system.read, source, options)))
+        for system, paths in together.items():
+            readers.append((", ".join(paths), partial(system.read, paths, options)))
         yield chain.from_iterable(_read(name, reader, report) for name, reader in readers)
 
 
 @contextmanager
-def _receive(lines: Iterable[bytes], label: str, show_progress: ShowProgress) -> Iterator[IO[bytes]]:
-    """Yield a temporary file that contains all lines."""
-    with TemporaryFile() as file:
-        with show_progress(lines, label) as counted:
-            file.writelines(counted)
-        file.seek(0)
+def _receive(url: str, key: str | None, show_progress: ShowProgress) -> Iterator[IO[bytes]]:
+    """Yield a temporary file that contains another instance's articles as JSON Lines. Raises SourceError."""
+    with create_temporary_file() as file:
+        with show_progress(_remote_lines(url, key), url) as lines:
+            for line in lines:
+                with writing_to(file):
+                    file.write(line)
+        with writing_to(file):
+            file.seek(0)
         yield file
 
 
-def _find_reader(source: str) -> Reader:
-    """Return the function that reads a folder or file. Raises SourceError for a pipe, for example."""
-    if os.path.isdir(source):
-        return read_folder
+def _find_system(source: str) -> System:
+    """Return the system that reads a file. Raises SourceError for a pipe, for example, or OSError."""
     if not os.path.isfile(source):
         raise SourceError("Not a file or a folder. To read JSON Lines from a pipe, use -.")
-    return READERS[_suffix(source)]
+    with open(source, "rb") as file:
+        start = file.read(START_LENGTH)
+    return next(system for system in SYSTEMS if _suffix(source) in system.suffixes and system.recognizes(start))
 
 
 def _remote_lines(url: str, key: str | None) -> Iterator[bytes]:
@@ -104,14 +134,14 @@ def _remote_lines(url: str, key: str | None) -> Iterator[bytes]:
         raise SourceError(f"Cannot be read ({reason}). {CHECK_URL}") from error
 
 
-def _input_lines() -> Iterable[bytes]:
-    """Return the lines of standard input. Raises SourceError."""
+def _open_input() -> IO[bytes]:
+    """Return standard input. Raises SourceError."""
     if not sys.stdin:
         raise SourceError("Is closed.")
     return sys.stdin.buffer
 
 
-def _read(name: str, reader: Callable[[], Converted], report: ImportReport) -> Iterator[SourceArticle]:
+def _read(name: str, reader: Callable[[], ConvertedItems], report: ImportReport) -> Iterator[SourceArticle]:
     """Yield the articles of a source, or of several that are read together."""
     with report.catch(name):
         for item in reader():
@@ -120,6 +150,6 @@ def _read(name: str, reader: Callable[[], Converted], report: ImportReport) -> I
             elif isinstance(item, SourceArticle):
                 yield item
             elif item.is_fatal:
-                report.add(item)
+                report.stop(item)
             else:
                 report.reject(item)

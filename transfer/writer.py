@@ -1,23 +1,21 @@
-"""Write imported articles that are new or differ from the stored ones."""
+"""Write the articles of an import that are new or differ from the stored ones."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime
-from itertools import islice
+from typing import NamedTuple
 
-from marshmallow import ValidationError
-from sqlalchemy import insert, select, update
+from sqlalchemy import bindparam, func, insert, literal, select, update
 
 from content.structured_data import canonical_row
-from converters.records import Mistake, Note, SourceArticle
+from converters.records import Identity, Mistake, Note, Publication
 from fields import truncate_to_milliseconds
 from models import Article, Customer, db, publication_state
 from schemas import ArticleImportSchema
-from storage.queries import BATCH_SIZE, PUBLISHED
-from transfer.identity import Incoming, StoredArticles, has_same_origin, replaces_other_source, slug_conflict
+from transfer.plan import GENERATED_ID, batches, plan_import
 from transfer.redirects import Redirects
-from transfer.report import ImportReport, explain, show
+from transfer.report import ImportReport
 from transfer.rows import Row, RowBuilder, has_same_content
+from transfer.spool import Entry, Spool, SpooledArticle
 
 FIELD_NAMES = {name: field.data_key or name for name, field in ArticleImportSchema().fields.items()}
 REPLACED = Note("Replaced articles that came from another source")
@@ -25,219 +23,167 @@ EMPTIED = Note("Articles that lost their content, because the source has none")
 STILL_DRAFT = Note("Still drafts", advice="Publish them with flask articles publish.")
 
 
-def save_articles(
+class ImportOptions(NamedTuple):
+    """The options of an import that concern the stored articles."""
+
+    dry_run: bool = False
+    publish: bool = False
+    skip_invalid: bool = False
+    unpublish_missing: bool = False
+
+
+class ImportResult(NamedTuple):
+    """What an import has written or, in a dry run, would have written."""
+
+    counts: Counter[str]  # "new", "changed", "unchanged", "unpublished", and the states of new articles
+    pending: int  # all of the customer's pending articles, after the import
+
+
+def write_articles(
     customer: Customer,
-    articles: Iterable[SourceArticle],
+    spool: Spool,
     report: ImportReport,
-    *,
-    unpublish_missing: bool = False,
-    skip_invalid: bool = False,
+    options: ImportOptions,
     redirects: Redirects | None = None,
-) -> Counter[str]:
+) -> ImportResult:
     """Write an import's articles in the session's transaction, which the caller begins and ends.
 
-    Only one batch is in memory at a time. With `unpublish_missing`, the sources decide what is published: the
-    customer's other published articles become drafts, and a draft that arrives with a date but no status is published
-    again. With `skip_invalid`, valid articles are written even if others are invalid. The old URLs of written articles
-    go to `redirects`.
+    A dry run only reads. With `unpublish_missing`, the customer's other published articles become drafts, and a draft
+    that arrives in a format of this service with a date but no status is published again. With `skip_invalid`, valid
+    articles are written even if others are invalid. The old URLs of written articles go to `redirects`.
 
-    Returns the number of articles that are "new", "changed", "unchanged" and "unpublished", and of new ones by state
-    (see `publication_state`). Raises ImportFailedError if there are mistakes; the caller must then roll back.
+    Raises ImportFailedError if there are mistakes; the caller must then roll back.
     """
-    now = truncate_to_milliseconds(datetime.now(UTC))
-    rows = RowBuilder(customer.id, customer.name, now, publish_dated=unpublish_missing)
-    writer = ArticleWriter(rows, report, redirects, swap_slugs=not skip_invalid)
-    for batch in _batches(_load_articles(articles, report)):
-        writer.write(batch)
-    for batch in _batches(writer.deferred):
-        writer.write_deferred(batch)
-    writer.reject_taken_slugs()
-    if unpublish_missing:
-        writer.unpublish_missing()
-    valid = sum(writer.counts[name] for name in ("new", "changed", "unchanged")) - len(writer.evicted)
-    can_skip = valid > 0 and not unpublish_missing
-    report.raise_if_mistakes(can_skip=can_skip, skip_invalid=skip_invalid)
-    return writer.counts
+    writer = _Writer(customer, spool, report, options)
+    entries = plan_import(customer.id, spool, report, writer.holder_has_same_content)
+    if options.unpublish_missing and not spool.entries and not report.mistake_count:
+        reason = "They contain no articles, so --unpublish-missing would unpublish everything. Check them."
+        report.stop(Mistake("the sources", reason))
+    can_skip = bool(entries) and not options.unpublish_missing
+    report.raise_if_mistakes(can_skip=can_skip, skip_invalid=options.skip_invalid)
+    if options.unpublish_missing:
+        writer.unpublish_missing(entries)
+    writer.park_slugs(entries)
+    for batch in batches(entries):
+        writer.write(batch, redirects)
+    return ImportResult(writer.counts, writer.pending)
 
 
-def _batches(articles: Iterable[Incoming]) -> Iterator[list[Incoming]]:
-    iterator = iter(articles)
-    while batch := list(islice(iterator, BATCH_SIZE)):
-        yield batch
-
-
-def _load_articles(articles: Iterable[SourceArticle], report: ImportReport) -> Iterator[Incoming]:
-    """Yield the valid articles, and report the mistakes in the others."""
-    schema = ArticleImportSchema()
-    for article in articles:
-        given: Row = {}
-        messages: dict[str, list[str]] = {}
-        try:
-            given = schema.load(article.fields)
-        except ValidationError as error:
-            messages = error.messages_dict
-        if messages or article.mistakes:
-            report.reject(*explain(article, messages))
-        else:
-            yield Incoming(f"{article.where}, slug {show.repr(given['slug'])}", article, given)
-
-
-class ArticleWriter:
+class _Writer:
     """An import of one customer's articles."""
 
-    def __init__(
-        self, rows: RowBuilder, report: ImportReport, redirects: Redirects | None, *, swap_slugs: bool
-    ) -> None:
-        self.rows, self.report, self.redirects, self.swap_slugs = rows, report, redirects, swap_slugs
+    def __init__(self, customer: Customer, spool: Spool, report: ImportReport, options: ImportOptions) -> None:
+        now = truncate_to_milliseconds(datetime.now(UTC))
+        self.rows = RowBuilder(customer.id, customer.name, now, options.publish, options.unpublish_missing)
+        self.spool = spool
+        self.report = report
+        self.options = options
         self.counts: Counter[str] = Counter()
-        # where each article was found, by id and by slug
-        self.seen: dict[str, dict[str, str]] = {"id": {}, "slug": {}}
-        # WordPress or Ghost articles whose slug a stored article with another id holds
-        self.deferred: list[Incoming] = []
-        # stored articles that lost their slug to an imported one, by id: a mistake unless the import renames them
-        self.evicted: dict[str, Mistake] = {}
-        # rows of the current batch
-        self.new: list[Row] = []
-        self.changed: list[Row] = []
+        is_pending = Article.customer_id == customer.id, Article.status == "pending"
+        self.pending = db.session.scalars(select(func.count()).select_from(Article).where(*is_pending)).one()
 
-    def write(self, batch: list[Incoming]) -> None:
-        """Write the new and changed articles of a batch.
+    def holder_has_same_content(self, entry: Entry) -> bool:
+        """Return whether readers would see the same in an article and in the stored one that has its slug."""
+        holder = self._load([entry.holder_pk])[entry.holder_pk]
+        return has_same_content(self._complete(self.spool.read(entry), holder), holder)
 
-        A WordPress or Ghost article with an unknown id may find its slug taken. Such articles are deferred, because the
-        same export may give the current holder another slug later on.
+    def _load(self, pks: list[int | None]) -> dict[int | None, Row]:
+        """Return stored articles by pk."""
+        rows = db.session.execute(select(Article.__table__).where(Article.pk.in_(pks))).mappings()
+        return {row["pk"]: canonical_row(row, self.rows.customer_name) for row in rows}
+
+    def _complete(self, article: SpooledArticle, stored: Row | None) -> Row:
+        return self.rows.complete(article.row, article.publication, stored)
+
+    def unpublish_missing(self, entries: list[Entry]) -> None:
+        """Turn the customer's published articles into drafts if the import lacks them. Scheduled ones stay."""
+        is_own = Article.customer_id == self.rows.customer_id
+        is_published = Article.status == "published", Article.published_at <= self.rows.now
+        published = select(Article.pk, Article.slug).where(is_own, *is_published).order_by(Article.id)
+        imported = {entry.stored_pk for entry in entries}
+        missing = [row for row in db.session.execute(published) if row.pk not in imported]
+        self._update([{"pk": row.pk, "status": "draft"} for row in missing])
+        for row in missing:
+            self.report.add_change(row.slug, ["status"])
+        self.counts["unpublished"] = len(missing)
+
+    def park_slugs(self, entries: list[Entry]) -> None:
+        """Free the slugs that stored articles lose, so that others can take them in any order.
+
+        Until the articles are written, they have placeholders with a space, which no real slug contains.
         """
-        stored = self._load_stored(batch)
-        for incoming in batch:
-            if self._reject_duplicate(incoming.where, incoming.keys):
-                continue
-            existing = stored.find(incoming)
-            if not existing and incoming.has_source_id and stored.holder(incoming):
-                self.deferred.append(incoming)
+        moved = [
+            {"key": entry.stored_pk} for entry in entries if entry.stored_pk and entry.stored_pk != entry.holder_pk
+        ]
+        if moved and not self.options.dry_run:
+            article = Article.__table__
+            placeholder = literal(" ").concat(article.c.id)
+            statement = update(article).where(article.c.pk == bindparam("key")).values(slug=placeholder)
+            db.session.connection().execute(statement, moved)
+
+    def write(self, batch: list[Entry], redirects: Redirects | None) -> None:
+        """Write the new and changed articles of a batch, and the old URLs of all of its articles to `redirects`."""
+        stored = self._load([entry.stored_pk for entry in batch if entry.stored_pk])
+        new: list[Row] = []
+        changed: list[Row] = []
+        for entry in batch:
+            article = self.spool.read(entry)
+            if redirects:
+                redirects.add(article.old_urls, entry.slug)
+            existing = stored.get(entry.stored_pk)
+            row = self._complete(article, existing)
+            if entry.is_elsewhere or (existing and all(existing[name] == value for name, value in row.items())):
+                self.counts["unchanged"] += 1
+            elif existing:
+                changed.append({"pk": existing["pk"], **row})
+                self._report_change(entry, article, row, existing)
             else:
-                self._add(incoming, existing, stored)
-        self._write_rows()
+                new.append(row)
+                self._report_new(entry, row)
+        self._update(changed)
+        self._insert(new)
 
-    def write_deferred(self, batch: list[Incoming]) -> None:
-        """Write WordPress and Ghost articles whose slug was taken.
+    def _report_new(self, entry: Entry, row: Row) -> None:
+        entry.is_written = True
+        self.counts["new"] += 1
+        self.counts[publication_state(row["status"], row["published_at"], self.rows.now)] += 1
+        self.pending += row["status"] == "pending"
+        self.report.add_new(row["slug"])
 
-        If an article of the same origin still holds the slug, the author deleted that post and wrote a new one, which
-        replaces it. If an article of another origin holds it, that is a mistake unless both have the same content.
-        """
-        stored = self._load_stored(batch)
-        for incoming in batch:
-            holder = stored.holder(incoming)
-            if not holder or has_same_origin(incoming, holder):
-                self._add(incoming, holder, stored)
-            elif has_same_content(self.rows.complete(incoming.given, holder), holder):
-                self._count_unchanged(incoming, holder)
-            else:
-                self.report.reject(slug_conflict(incoming, holder))
-        self._write_rows()
-
-    def _load_stored(self, batch: list[Incoming]) -> StoredArticles:
-        """Return the stored articles that have any of the ids and slugs of a batch."""
-        pks = select(Article.pk).where(Article.customer_id == self.rows.customer_id)
-        same_ids = pks.where(Article.id.in_([incoming.given["id"] for incoming in batch if "id" in incoming.given]))
-        same_slugs = pks.where(Article.slug.in_([incoming.slug for incoming in batch]))
-        # a union, because SQLite would scan all of the customer's articles for "or"
-        same = select(Article.__table__).where(Article.pk.in_(same_ids.union(same_slugs)))
-        return StoredArticles(canonical_row(row, self.rows.publisher) for row in db.session.execute(same).mappings())
-
-    def _reject_duplicate(self, where: str, keys: dict[str, str]) -> bool:
-        """Reject an article if an earlier one of the import has this id or slug. Return whether it was rejected."""
-        for field, value in keys.items():
-            if value in self.seen[field]:
-                reason = f"The {field} {value!r} belongs to an earlier article, {self.seen[field][value]}."
-                self.report.reject(Mistake(where, f"{reason} Remove one of the two, or change its {field}."))
-                return True
-        for field, value in keys.items():
-            self.seen[field][value] = where
-        return False
-
-    def _add(self, incoming: Incoming, existing: Row | None, stored: StoredArticles) -> None:
-        """Add an article to the new, changed or unchanged ones. `existing` is its stored row or None."""
-        found_by_slug = {"id": existing["id"]} if existing and existing["id"] != incoming.given.get("id") else {}
-        if self._reject_duplicate(incoming.where, found_by_slug):
-            return
-        row, holder = self.rows.complete(incoming.given, existing), stored.holder(incoming)
-        if existing and all(existing[name] == value for name, value in row.items()):
-            self._count_unchanged(incoming, existing)
-            return
-        if holder and holder["id"] != row["id"]:
-            conflict = slug_conflict(incoming, holder)
-            if not self.swap_slugs:
-                self.report.reject(conflict)
-                return
-            self._evict(holder, conflict)
-            stored.release_slug(holder)
-        self._accept(incoming, row["id"])
-        self._note(incoming, row, existing)
-        if existing:
-            self.evicted.pop(existing["id"], None)
-            self.changed.append({"pk": existing["pk"], **row})
-            stored.release_slug(existing)
-        else:
-            self.new.append(row)
-
-    def _evict(self, holder: Row, conflict: Mistake) -> None:
-        """Replace a stored article's slug by a placeholder with a space, which no real slug contains."""
-        self.evicted[holder["id"]] = conflict
-        db.session.execute(update(Article), [{"pk": holder["pk"], "slug": f" {holder['id']}"}])
-
-    def _count_unchanged(self, incoming: Incoming, stored: Row) -> None:
-        self.counts["unchanged"] += 1
-        self._accept(incoming, stored["id"])
-
-    def _accept(self, incoming: Incoming, article_id: str) -> None:
-        """Record that an article is, or will be, stored."""
-        self.seen["id"].setdefault(article_id, incoming.where)
-        if self.redirects:
-            self.redirects.add(incoming.article.old_urls, incoming.slug)
-
-    def _note(self, incoming: Incoming, row: Row, stored: Row | None) -> None:
-        """Report a new or changed article."""
-        self.report.describe(incoming.article, row)
-        if not stored:
-            self.counts[publication_state(row["status"], row["published_at"], self.rows.now)] += 1
-            self.report.note_change(incoming.slug, [])
-            return
-        if replaces_other_source(incoming, stored):
-            self.report.noticeable[REPLACED].append(incoming.slug)
+    def _report_change(self, entry: Entry, article: SpooledArticle, row: Row, stored: Row) -> None:
+        entry.is_written = True
+        self.counts["changed"] += 1
+        self.pending += (row["status"] == "pending") - (stored["status"] == "pending")
+        notes = []
+        if _replaces_other_source(entry, article, stored):
+            notes.append(REPLACED)
         if stored["content_html"] and not row["content_html"]:
-            self.report.noticeable[EMPTIED].append(incoming.slug)
-        if row["status"] == "draft" and row["published_at"] and "status" not in incoming.given:
-            self.report.noticeable[STILL_DRAFT].append(incoming.slug)
+            notes.append(EMPTIED)
+        if row["status"] == "draft" and row["published_at"] and _is_expected_to_be_published(article):
+            notes.append(STILL_DRAFT)
+        self.report.add_notes(row["slug"], noticeable=notes)
         names = [name for column, name in FIELD_NAMES.items() if stored[column] != row[column]]
         content = [name for name in names if name != "updatedAt"]  # moves with any other field
-        self.report.note_change(incoming.slug, content or names or ["search index"])
+        self.report.add_change(row["slug"], content or names or ["search index"])
 
-    def _write_rows(self) -> None:
-        """Write the batch: changed articles in order, since one may free a slug for the next, then the new ones."""
-        if self.changed:
-            db.session.execute(update(Article), self.changed)
-        if self.new:
-            db.session.execute(insert(Article), self.new)
-        self.counts.update(new=len(self.new), changed=len(self.changed))
-        self.new, self.changed = [], []
+    def _update(self, rows: list[Row]) -> None:
+        if rows and not self.options.dry_run:
+            db.session.execute(update(Article), rows)
 
-    def reject_taken_slugs(self) -> None:
-        """Report the articles that took the slug of a stored one that the import does not rename."""
-        for conflict in self.evicted.values():
-            self.report.reject(conflict)
+    def _insert(self, rows: list[Row]) -> None:
+        if rows and not self.options.dry_run:
+            db.session.execute(insert(Article), rows)
 
-    def unpublish_missing(self) -> None:
-        """Turn the customer's published articles into drafts if the sources lack them.
 
-        Sources without any article are a mistake, probably a failed export.
-        """
-        if not self.seen["id"] and not self.report.mistakes:
-            reason = "They contain no articles, so --unpublish-missing would unpublish everything. Check them."
-            self.report.add(Mistake("the sources", reason))
-        published = select(Article.pk, Article.id, Article.slug).where(*PUBLISHED).order_by(Article.id)
-        parameters = {"customer_id": self.rows.customer_id, "now": self.rows.now}
-        missing = [row for row in db.session.execute(published, parameters) if row.id not in self.seen["id"]]
-        if missing:
-            db.session.execute(update(Article), [{"pk": row.pk, "status": "draft"} for row in missing])
-        for row in missing:
-            self.report.note_change(row.slug, ["status"])
-        self.counts["unpublished"] = len(missing)
+def _replaces_other_source(entry: Entry, article: SpooledArticle, stored: Row) -> bool:
+    """Return whether an article is about to change one that may come from another source."""
+    known_ids = entry.id, article.former_id
+    is_foreign = stored["id"] not in known_ids and not GENERATED_ID.fullmatch(stored["id"])
+    return entry.identity is not Identity.ID and is_foreign
+
+
+def _is_expected_to_be_published(article: SpooledArticle) -> bool:
+    """Return whether the source gives no reason why an article is a draft."""
+    if article.publication:
+        return article.publication is Publication.PUBLISHED
+    return "status" not in article.row

@@ -1,0 +1,90 @@
+"""Checks of imported articles: mistakes, which reject them, and warnings about accepted ones."""
+
+import re
+from collections.abc import Iterator
+
+from marshmallow import ValidationError
+
+from content.html import ANY_TAG, decode_references
+from content.urls import has_relative_urls
+from converters.records import FIELD_BY_ALIAS, Mistake, Note, Publication, SourceArticle, plain_name
+from schemas import ArticleImportSchema
+from transfer.report import show_value
+from transfer.rows import Row
+
+# marshmallow's messages
+REASONS = {
+    "Missing data for required field.": "Missing.",
+    "Field may not be null.": "Must not be null.",
+    "Not a valid string.": "Must be text.",
+    "Not a valid list.": "Must be a list.",
+}
+MARKDOWN = re.compile(r"^(?:#{1,6} |[*-] |> |```)|\]\(\S|\*\*\w", re.MULTILINE)
+# UTF-8 decoded as Latin-1 or Windows-1252, without sequences that also occur in real text, such as a quote after "Ã"
+WRONG_ENCODING_STARTS = "Ãâ\N{REPLACEMENT CHARACTER}"
+WRONG_ENCODING = re.compile("Ã[\x80-\x9f¡-ª¬-º¼-¿„Ÿœ‰˜Š]|â[€\x80]|\N{REPLACEMENT CHARACTER}")
+
+schema = ArticleImportSchema()
+
+
+def check_article(article: SourceArticle) -> tuple[Row, list[Mistake]]:
+    """Return an article's columns, and its mistakes. If there are any, the columns are incomplete."""
+    row: Row = {}
+    messages: dict[str, list[str]] = {}
+    try:
+        row = schema.load(article.fields)
+    except ValidationError as error:
+        messages = error.messages_dict
+    if not isinstance(article.fields, dict):
+        return row, [Mistake(article.where, messages["_schema"][0])]
+    return row, [*_converter_mistakes(article), *_schema_mistakes(article, messages)]
+
+
+def locate(article: SourceArticle) -> str:
+    """Return an article's source and position, followed by its slug if it has one."""
+    slug = article.fields.get("slug")
+    return f"{article.where}, slug {show_value(slug)}" if slug and isinstance(slug, str) else article.where
+
+
+def _converter_mistakes(article: SourceArticle) -> Iterator[Mistake]:
+    """Yield the mistakes that the article's converter found."""
+    for mistake in article.mistakes:
+        yield mistake._replace(where=locate(article))
+
+
+def _schema_mistakes(article: SourceArticle, messages: dict[str, list[str]]) -> Iterator[Mistake]:
+    """Yield the mistakes that marshmallow found, given by field, unless the converter found one in the same field."""
+    rejected = {mistake.field for mistake in article.mistakes}
+    for field, (message, *_) in sorted(messages.items()):
+        name = article.names.get(field, field)
+        if name in rejected:
+            continue
+        if message == "Unknown field.":
+            known = FIELD_BY_ALIAS.get(plain_name(field))
+            advice = f"did you mean {known}?" if known else "remove it."
+            yield Mistake(locate(article), f"Unknown field: {advice}", name)
+        else:
+            yield Mistake(locate(article), REASONS.get(message, message), name, article.fields.get(field))
+
+
+def warnings_about(row: Row, publication: Publication | None, *, urls_resolved: bool) -> Iterator[Note]:
+    """Yield warnings about an accepted article, given as a row."""
+    title = row["title"]
+    html = row["content_html"]
+    if not title.strip():
+        yield Note("Articles with an empty title")
+    if decode_references(title) != title:
+        yield Note("Titles with HTML entities such as &amp;, which readers see", advice="Write titles as plain text.")
+    if not ANY_TAG.search(html) and MARKDOWN.search(html):
+        yield Note("Content that looks like Markdown, not HTML", advice="Write HTML, or import a .md file.")
+    if _has_wrong_encoding(title) or _has_wrong_encoding(html):
+        yield Note("Text decoded with the wrong encoding, such as Ã¼ for ü", advice="Save the source as UTF-8.")
+    # With a site, converters report the URLs that they cannot resolve.
+    if not urls_resolved and has_relative_urls(html):
+        hint = ", or set your site's URL with --site or SITE_URL" if publication else ""
+        yield Note("Links and images with relative URLs", advice=f"Write absolute URLs{hint}.")
+
+
+def _has_wrong_encoding(text: str) -> bool:
+    """Return whether text looks as if it was decoded with the wrong encoding. Most text has none of the characters."""
+    return any(start in text for start in WRONG_ENCODING_STARTS) and WRONG_ENCODING.search(text) is not None

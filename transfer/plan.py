@@ -1,0 +1,168 @@
+"""Decide which stored article each imported one replaces: from keys alone, whatever the order of the articles."""
+
+import re
+from collections.abc import Callable, Iterable, Iterator
+from itertools import islice
+from typing import Any, TypeVar
+
+from sqlalchemy import select
+from sqlalchemy.orm import InstrumentedAttribute
+
+from converters.records import Identity, Mistake
+from models import Article, db
+from storage.queries import BATCH_SIZE
+from transfer.report import ImportReport
+from transfer.spool import MAX_TITLE_LENGTH, Entry, Spool
+
+GENERATED_ID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")  # a UUID, as the import generates it
+WORDPRESS_ID = re.compile(r"(wordpress-.+)-[0-9]+")  # Ids of version 1.2.1 lack the blog.
+LONG_TITLE = f"Must be at most {MAX_TITLE_LENGTH} characters long."
+
+T = TypeVar("T")
+
+
+def plan_import(customer_id: int, spool: Spool, report: ImportReport, is_same: Callable[[Entry], bool]) -> list[Entry]:
+    """Return the articles to write, each with the stored article that it replaces.
+
+    An article whose slug another stored article keeps is rejected. `is_same` returns whether the two have the same
+    content: an article from WordPress or Ghost then needs no change.
+    """
+    plan = _Plan(customer_id, spool, report, is_same)
+    plan.find_stored()
+    plan.match_by_slug()
+    plan.reject_long_titles()
+    plan.resolve_slugs()
+    return plan.entries
+
+
+def batches(items: Iterable[T]) -> Iterator[list[T]]:
+    """Yield lists of as many items as should be in memory at a time."""
+    iterator = iter(items)
+    while batch := list(islice(iterator, BATCH_SIZE)):
+        yield batch
+
+
+class _Plan:
+    """The plan of one import."""
+
+    def __init__(self, customer_id: int, spool: Spool, report: ImportReport, is_same: Callable[[Entry], bool]) -> None:
+        self.customer_id = customer_id
+        self.spool = spool
+        self.report = report
+        self.is_same = is_same
+
+    @property
+    def entries(self) -> list[Entry]:
+        """The articles that have not been rejected."""
+        return [entry for entry in self.spool.entries if not entry.is_rejected]
+
+    def find_stored(self) -> None:
+        """Find the stored article that has each article's id, and the one that has its slug."""
+        for batch in batches(self.spool.entries):
+            by_id = {entry.id: entry for entry in batch if entry.id}
+            for pk, article_id in self._select(Article.id, by_id):
+                by_id[article_id].stored_pk = pk
+            by_slug = {entry.slug: entry for entry in batch}
+            for pk, slug in self._select(Article.slug, by_slug):
+                by_slug[slug].holder_pk = pk
+
+    def _select(self, column: InstrumentedAttribute[str], values: Iterable[str]) -> Any:
+        own = Article.customer_id == self.customer_id
+        return db.session.execute(select(Article.pk, column).where(own, column.in_(values)))
+
+    def match_by_slug(self) -> None:
+        """Match articles whose id is not stored with the holders of their slugs, unless those get another slug."""
+        leaving = self._leaving()
+        unmatched = (entry for entry in self.entries if entry.holder_pk and not entry.stored_pk)
+        for batch in batches(entry for entry in unmatched if entry.holder_pk not in leaving):
+            holders = self._load_holders(batch)
+            for entry in batch:
+                if self._is_match(entry, holders[entry.holder_pk]):
+                    entry.stored_pk = entry.holder_pk
+
+    def _leaving(self) -> dict[int | None, Entry]:
+        """Return the articles whose stored versions get another slug, by the pk of the stored version."""
+        return {
+            entry.stored_pk: entry for entry in self.entries if entry.stored_pk and entry.stored_pk != entry.holder_pk
+        }
+
+    def _load_holders(self, batch: list[Entry]) -> dict[int | None, Any]:
+        """Return id, title and published_at of the stored articles that have the slugs of a batch, by pk."""
+        columns = Article.pk, Article.id, Article.title, Article.published_at
+        pks = [entry.holder_pk for entry in batch]
+        return {row.pk: row for row in db.session.execute(select(*columns).where(Article.pk.in_(pks)))}
+
+    def _is_match(self, entry: Entry, holder: Any) -> bool:
+        """Return whether the stored article that has an article's slug is the same article."""
+        if entry.identity is Identity.SLUG:
+            return True
+        if entry.identity is Identity.ID:
+            return not entry.id
+        if not entry.id:
+            return bool(GENERATED_ID.fullmatch(holder.id))
+        return self._is_rewritten(entry, holder) or self._is_former(entry, holder)
+
+    def _is_rewritten(self, entry: Entry, holder: Any) -> bool:
+        """Return whether a WordPress post was deleted, and written anew with the same slug."""
+        blog = WORDPRESS_ID.fullmatch(entry.id)
+        old_blog = WORDPRESS_ID.fullmatch(holder.id)
+        is_same_blog = blog is not None and old_blog is not None and blog[1] == old_blog[1]
+        return is_same_blog and not self.spool.has_id(holder.id)
+
+    def _is_former(self, entry: Entry, holder: Any) -> bool:
+        """Return whether this is an article that version 1.2.1 stored under an id that did not contain the blog."""
+        article = self.spool.read(entry)
+        return (article.former_id, article.row.get("published_at")) == (holder.id, holder.published_at)
+
+    def reject_long_titles(self) -> None:
+        """Reject titles that are too long, except those that are stored already."""
+        for entry in self.spool.long_titles:
+            title = self.spool.read(entry).row["title"]
+            stored = db.session.get(Article, entry.stored_pk) if entry.stored_pk else None
+            if not stored or stored.title != title:
+                self._reject(entry, Mistake(self._where(entry), LONG_TITLE, "title", title))
+
+    def resolve_slugs(self) -> None:
+        """Reject each article whose slug another stored article keeps.
+
+        The stored version of a rejected article keeps its slug too, which may lead to the next conflict.
+        """
+        leaving = self._leaving()
+        # articles that take over the slug of a stored one, by the pk of that one
+        takers = {entry.holder_pk: entry for entry in self.entries if entry.holder_pk != entry.stored_pk}
+        takers.pop(None, None)  # slugs that no stored article has
+        for first in list(takers.values()):
+            entry: Entry | None = first
+            while entry and self._has_conflict(entry, leaving):
+                if self._is_stored_elsewhere(entry):
+                    entry.stored_pk = entry.holder_pk
+                    entry.is_elsewhere = True
+                    break
+                self._reject_conflict(entry)
+                leaving.pop(entry.stored_pk, None)
+                entry = takers.get(entry.stored_pk)
+
+    def _has_conflict(self, entry: Entry, leaving: dict[int | None, Entry]) -> bool:
+        """Return whether another stored article keeps an article's slug."""
+        is_own_slug = entry.holder_pk == entry.stored_pk
+        return not entry.is_rejected and not is_own_slug and entry.holder_pk not in leaving
+
+    def _is_stored_elsewhere(self, entry: Entry) -> bool:
+        """Return whether a new article from WordPress or Ghost has the same content as the stored one with its slug."""
+        return entry.identity is Identity.SOURCE and not entry.stored_pk and self.is_same(entry)
+
+    def _reject_conflict(self, entry: Entry) -> None:
+        if entry.identity is Identity.SOURCE:
+            hint = "Edit its slug or delete it (flask articles edit, flask articles delete), or use another --customer."
+        else:
+            hint = "Choose another slug. To replace that article instead, give this one the same id, or none."
+        holder = self._load_holders([entry])[entry.holder_pk]
+        reason = f"Already has this slug. {hint}"
+        self._reject(entry, Mistake(self._where(entry), reason, "slug", f"{holder.title} ({holder.id})"))
+
+    def _where(self, entry: Entry) -> str:
+        return self.spool.read(entry).where
+
+    def _reject(self, entry: Entry, mistake: Mistake) -> None:
+        entry.is_rejected = True
+        self.report.reject(mistake)

@@ -1,0 +1,140 @@
+"""The valid articles of an import, in a temporary file until they are written."""
+
+import pickle
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from content.derived import fill_derived_fields
+from content.search import search_columns
+from converters.records import Identity, Mistake, Note, Publication, SourceArticle
+from transfer.checks import check_article, locate, warnings_about
+from transfer.report import ImportReport
+from transfer.rows import Row
+from transfer.temporary import create_temporary_file, writing_to
+
+MAX_TITLE_LENGTH = 255  # characters, as in Ghost
+
+
+class SpooledArticle(NamedTuple):
+    """A valid article, ready to be written."""
+
+    where: str  # source, position and slug
+    row: Row  # the columns that it gives, and those that are derived from them
+    publication: Publication | None
+    former_id: str
+    urls_resolved: bool
+    old_urls: tuple[str, ...]
+    unknown: tuple[Note, ...]
+    notes: tuple[Note, ...]
+    dropped: tuple[Note, ...]
+
+
+@dataclass(slots=True, eq=False)
+class Entry:
+    """The keys of a valid article, and what becomes of it."""
+
+    offset: int  # in the temporary file
+    id: str  # "" if the source gives none
+    slug: str
+    identity: Identity
+    stored_pk: int | None = None  # of the stored article that it replaces
+    holder_pk: int | None = None  # of the stored article that has its slug
+    is_rejected: bool = False
+    is_elsewhere: bool = False  # stored with the same content, under an id from another source
+    is_written: bool = False
+
+
+class Spool:
+    """The valid articles of an import. Only their keys are in memory."""
+
+    def __init__(self, file: Any) -> None:
+        self.entries: list[Entry] = []
+        self.long_titles: list[Entry] = []
+        self.rejected_ids: set[str] = set()
+        self.has_other_systems = False  # whether any article, valid or not, is from another system
+        self._by_id: dict[str, Entry] = {}
+        self._by_slug: dict[str, Entry] = {}
+        self._file = file
+        self._size = 0  # bytes
+
+    def add(self, articles: Iterable[SourceArticle], report: ImportReport) -> None:
+        """Add the valid articles, and report the mistakes in the others.
+
+        Raises ImportFailedError if the disk is full, for example.
+        """
+        for article in articles:
+            with writing_to(self._file):
+                self._add(article, report)
+        with writing_to(self._file):
+            self._file.flush()
+
+    def _add(self, article: SourceArticle, report: ImportReport) -> None:
+        self.has_other_systems = self.has_other_systems or article.publication is not None
+        row, mistakes = check_article(article)
+        mistakes = mistakes or self._find_duplicate(article, row)
+        if not mistakes:
+            self._append(article, row)
+            return
+        report.reject(*mistakes)
+        if isinstance(article.fields, dict) and article.fields.get("id"):
+            self.rejected_ids.add(str(article.fields["id"]))
+
+    def _find_duplicate(self, article: SourceArticle, row: Row) -> list[Mistake]:
+        """Return a mistake if an earlier article has the same id or slug."""
+        for field, earlier in (("id", self._by_id), ("slug", self._by_slug)):
+            value = row.get(field)
+            if value in earlier:
+                where = self.read(earlier[value]).where
+                self._file.seek(self._size)
+                reason = f"The {field} {value!r} belongs to an earlier article, {where}."
+                return [Mistake(locate(article), f"{reason} Remove one of the two, or change its {field}.")]
+        return []
+
+    def _append(self, article: SourceArticle, row: Row) -> None:
+        entry = Entry(self._size, row.get("id", ""), row["slug"], article.identity)
+        self.entries.append(entry)
+        self._by_slug[entry.slug] = entry
+        if entry.id:
+            self._by_id[entry.id] = entry
+        if len(row["title"]) > MAX_TITLE_LENGTH:
+            self.long_titles.append(entry)
+        spooled = SpooledArticle(
+            where=locate(article),
+            row=fill_derived_fields(row | search_columns(row["title"], row["slug"])),
+            publication=article.publication,
+            former_id=article.former_id,
+            urls_resolved=article.urls_resolved,
+            old_urls=tuple(article.old_urls),
+            unknown=tuple(article.unknown),
+            notes=tuple(article.notes),
+            dropped=tuple(article.dropped),
+        )
+        self._size += self._file.write(pickle.dumps(spooled, pickle.HIGHEST_PROTOCOL))
+
+    def has_id(self, article_id: str) -> bool:
+        """Return whether the import contains an article with this id, valid or not."""
+        return article_id in self._by_id or article_id in self.rejected_ids
+
+    def read(self, entry: Entry) -> SpooledArticle:
+        """Return the article of an entry."""
+        self._file.seek(entry.offset)
+        article: SpooledArticle = pickle.load(self._file)  # noqa: S301  # written by this process
+        return article
+
+    def report_notes(self, report: ImportReport) -> None:
+        """Report what there is to note about the articles that were written. No transaction is needed."""
+        for entry in self.entries:
+            if entry.is_written:
+                article = self.read(entry)
+                warnings = warnings_about(article.row, article.publication, urls_resolved=article.urls_resolved)
+                noticeable = [*article.notes, *warnings]
+                report.add_notes(entry.slug, unknown=article.unknown, noticeable=noticeable, dropped=article.dropped)
+
+
+@contextmanager
+def create_spool() -> Iterator[Spool]:
+    """Yield an empty spool. Raises ImportFailedError if there is no folder for temporary files."""
+    with create_temporary_file() as file:
+        yield Spool(file)
