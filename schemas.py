@@ -92,7 +92,9 @@ class ArticleSchema(RowSchema):
     title = fields.String(
         required=True,
         validate=validate_xml_text,
-        metadata=field_metadata("Title, as plain text. Escape it in HTML.", "Our spring menu", "name headline"),
+        metadata=field_metadata(
+            "Title, as plain text. Escape it in HTML.", "Our spring menu", "name headline posttitle articletitle"
+        ),
     )
     slug = fields.String(
         required=True,
@@ -103,7 +105,7 @@ class ArticleSchema(RowSchema):
         metadata=field_metadata(
             "Unique among your articles. Use it, percent-encoded, in the article's URL on your site.",
             "spring-menu",
-            "url permalink path",
+            "url permalink path posturl",
             **SLUG_LIMITS,
         ),
     )
@@ -114,12 +116,13 @@ class ArticleSchema(RowSchema):
         metadata=field_metadata(
             "URL of the banner image (http or https), or an empty string.",
             "https://www.example.com/spring.jpg",
-            "image imageurl heroimage hero featureimage featuredimage cover banner images",
+            "image imageurl heroimage heroimageurl hero featureimage featureimageurl featuredimage featuredimageurl "
+            "coverimage cover bannerimage banner mainimage images",
         ),
     )
     keywords = Keywords(
         load_default="[]",
-        metadata=field_metadata("Keywords of the article. May be empty.", ["menu", "spring"], "tags labels"),
+        metadata=field_metadata("Keywords of the article. May be empty.", ["menu", "spring"], "tags posttags labels"),
     )
     meta_title = fields.String(
         data_key="metaTitle",
@@ -130,7 +133,9 @@ class ArticleSchema(RowSchema):
         data_key="metaDesc",
         validate=validate_xml_text,
         metadata=field_metadata(
-            "For the page's meta description.", "Asparagus is back.", "metadescription description excerpt summary"
+            "For the page's meta description.",
+            "Asparagus is back.",
+            "metadescription seodescription description excerpt postexcerpt summary postsummary",
         ),
     )
     published_at = Timestamp(
@@ -138,13 +143,13 @@ class ArticleSchema(RowSchema):
         metadata=field_metadata(
             "Time of publication in UTC, with milliseconds.",
             "2026-03-01T07:00:00.000Z",
-            "pubdate publishdate publishedon date published",
+            "pubdate publishdate publishat publishon publishedon publicationdate datepublished postdate date published",
         ),
     )
     category = fields.String(
         load_default="",
         validate=validate_xml_text,
-        metadata=field_metadata("Name of the category, or an empty string.", "News", "section primarytag"),
+        metadata=field_metadata("Name of the category, or an empty string.", "News", "section primarytag postcategory"),
     )
     read_time = Minutes(data_key="readTime", metadata=field_metadata("Reading time in minutes.", 1))
     content_html = fields.String(
@@ -152,7 +157,9 @@ class ArticleSchema(RowSchema):
         required=True,
         validate=validate_no_nul,
         metadata=field_metadata(
-            "Body of the article as HTML. It is not sanitized.", "<p>Asparagus is back.</p>", "html body content text"
+            "Body of the article as HTML. It is not sanitized.",
+            "<p>Asparagus is back.</p>",
+            "html body bodyhtml bodytext bodytxt content text postbody postcontent articlebody",
         ),
     )
     schema_markup = SchemaMarkup(
@@ -177,11 +184,20 @@ class ArticleImportSchema(ArticleSchema):
     `load` returns a dictionary keyed by `Article` column. It lacks missing and null fields, unless they have a default.
     """
 
-    status = fields.String(validate=one_of(("published", "draft", "pending")), metadata={"aliases": ["state"]})
-    created_at = Timestamp(data_key="createdAt", metadata={"aliases": ["created"]})
+    status = fields.String(
+        validate=one_of(("published", "draft", "pending")), metadata={"aliases": ["state", "poststatus"]}
+    )
+    created_at = Timestamp(
+        data_key="createdAt", metadata={"aliases": ["created", "createdon", "createddate", "datecreated"]}
+    )
     updated_at = Timestamp(
         data_key="updatedAt",
-        metadata={"aliases": ["modified", "lastmod", "lastmodified", "lastmodifiedat", "updated", "updateddate"]},
+        metadata={
+            "aliases": [
+                *("modified", "modifieddate", "datemodified", "lastmod", "lastmodified", "lastmodifiedat"),
+                *("updated", "updateddate", "updatedon", "dateupdated", "lastupdated", "lastupdatedat"),
+            ]
+        },
     )
     views = WholeNumber(0, MAX_SAFE_INTEGER, strict=True)
 

@@ -9,6 +9,7 @@ nested tags.
 import re
 from html import unescape
 
+from content.shortcodes import remove_shortcodes
 from fields import NOT_XML
 
 NOT_TEXT = re.compile(
@@ -23,14 +24,24 @@ ANY_TAG = re.compile(rf"<[a-zA-Z/!?]{REST_OF_TAG}")
 # Eight digits suffice to decode a decimal reference, or to tell that it is out of range.
 REFERENCE = re.compile(r"&#0*([0-9]{1,8})[0-9]*")
 START_OF_TEXT = re.compile(r">(?:\s|&nbsp;)*(?!&nbsp;)[^\s<]")
+# a link within the page whose text is a number or a sign, such as 1, [1], * or ↩︎
+FOOTNOTE_MARK = re.compile(
+    r"""<a(?=\s[^<>]*?\bhref=["']?#)[^<>]*+>\s*+\[?(?:\d{1,4}|(?:&#?\w{1,8};|[^\w\s<>\[\]&]){1,3})\]?\s*</a>""",
+    re.IGNORECASE,
+)
+PARAGRAPH_SEPARATOR = "\u2029"  # whitespace
 # elements that show something without text
 MEDIA = re.compile(r"<(?:img|video|audio|iframe|svg|object|embed|picture|canvas|input|hr)(?=[\s/>])", re.IGNORECASE)
 
 
-def visible_words(html: str) -> list[str]:
-    """Return the words of the rendered text."""
-    html = INLINE_TAG.sub("", NOT_TEXT.sub(" ", html))
-    return NOT_XML.sub("", decode_references(ANY_TAG.sub(" ", html))).split()
+def readable_text(html: str) -> str:
+    """Return the text that people read: without shortcodes and footnote marks.
+
+    A `PARAGRAPH_SEPARATOR` takes the place of each tag that begins a new line.
+    """
+    visible = FOOTNOTE_MARK.sub("", NOT_TEXT.sub(" ", remove_shortcodes(html)))
+    text = ANY_TAG.sub(PARAGRAPH_SEPARATOR, INLINE_TAG.sub("", visible))
+    return NOT_XML.sub("", decode_references(text))
 
 
 def decode_references(text: str) -> str:
@@ -39,6 +50,6 @@ def decode_references(text: str) -> str:
 
 
 def is_empty(html: str) -> bool:
-    """Return whether visitors see neither text nor media."""
+    """Return whether readers see neither text nor media."""
     visible = NOT_TEXT.sub("", html)
     return not START_OF_TEXT.search(f">{visible}") and not MEDIA.search(visible)

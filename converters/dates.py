@@ -7,7 +7,7 @@ import re
 from datetime import UTC, date, datetime, time, timedelta, timezone, tzinfo
 from typing import NamedTuple
 
-DATE_FORMS = "Must be a valid date, such as 2026-03-01, 01.03.2026, 2026-03-01 20:00 or 2026-03-01 20:00 +01:00."
+INVALID_DATE = "Must be a valid date, such as 2026-03-01, 01.03.2026, 2026-03-01 20:00 or 2026-03-01 20:00 +01:00."
 MONTHS = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"]
 WEEKDAYS = ["mon", "tue", "wed", "thu", "fri", "sat", "sun"]
 WEEKDAY = (
@@ -63,12 +63,12 @@ def parse_written_date(text: str) -> WrittenDate:
     text = " ".join(text.lower().split())
     match = next(filter(None, (pattern.fullmatch(text) for pattern in PATTERNS)), None)
     if not match:
-        raise ValueError(DATE_FORMS)
+        raise ValueError(INVALID_DATE)
     try:
         day = _day(match)
         moment = datetime.combine(day, _time(match), _zone(match))
     except ValueError as error:  # such as 30 February
-        raise ValueError(DATE_FORMS) from error
+        raise ValueError(INVALID_DATE) from error
     weekday = match.groupdict().get("weekday")
     if weekday and weekday[:3] != WEEKDAYS[day.weekday()]:
         raise ValueError("Has a weekday that does not match the date. Correct one of them.")
@@ -91,7 +91,7 @@ def possible_instants(written: WrittenDate, zone: tzinfo) -> list[datetime]:
     try:
         return sorted({moment.astimezone(UTC) for moment in local})
     except OverflowError as error:
-        raise ValueError(DATE_FORMS) from error
+        raise ValueError(INVALID_DATE) from error
 
 
 def is_nonexistent(instant: datetime, local: datetime, zone: tzinfo) -> bool:
@@ -119,7 +119,8 @@ def _day(match: re.Match[str]) -> date:
 
 
 def _time(match: re.Match[str]) -> time:
-    hour, half = int(match["hour"] or 0), match["half"]
+    hour = int(match["hour"] or 0)
+    half = match["half"]
     if half:
         if not 1 <= hour <= 12:
             raise ValueError("not a 12-hour time")
@@ -131,7 +132,8 @@ def _time(match: re.Match[str]) -> time:
 def _zone(match: re.Match[str]) -> tzinfo | None:
     if not match["sign"]:
         return UTC if match["utc"] else None
-    hours, minutes = int(match["hours"]), int(match["minutes"] or 0)
+    hours = int(match["hours"])
+    minutes = int(match["minutes"] or 0)
     # 10-11 is more likely a range of hours.
     is_range = not match["utc"] and match["minute"] is None
     if match["utc"] == "z" or is_range or minutes > 59:

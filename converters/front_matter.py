@@ -2,19 +2,14 @@
 
 import re
 import tomllib
-from contextlib import suppress
 from datetime import date, time
 from typing import Any, ClassVar
 
-import orjson
 import yaml
 
 from converters.records import SourceError, decode, plain_name
-from fields import Minutes, SchemaMarkup, WholeNumber
-from schemas import ArticleImportSchema
+from converters.scalars import Unquoted
 
-IMPORT_FIELDS = {field.data_key or name: field for name, field in ArticleImportSchema().fields.items()}
-JSON_FIELDS = {name for name, field in IMPORT_FIELDS.items() if isinstance(field, WholeNumber | Minutes | SchemaMarkup)}
 MAX_DEPTH = 252  # levels, enough for the deepest structured data
 MAX_LINE = 2**31 - 1  # characters; never fold a line
 OPENING_LINE = re.compile(r"(---|\+\+\+)[ \t]*(?:\r?\n|\Z)")
@@ -36,10 +31,6 @@ class NoFrontMatterError(SourceError):
         self.kind = kind
 
 
-class Plain(str):
-    """Text that was written without quotes, so a field may read it as a number, true or false."""
-
-
 class TextLoader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[misc]
     """A YAML loader that keeps every scalar but null as text, such as a title `yes`, `2020-01-01` or `1e22`."""
 
@@ -49,19 +40,20 @@ class TextLoader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore
         """Construct a mapping. Raises SourceError for a duplicate key, which YAML would drop, and for a merge key."""
         seen: set[str] = set()
         for key, _ in node.value:
-            if isinstance(key, yaml.ScalarNode) and key.value in seen:
-                raise SourceError(f"{key.value!r} appears twice. Remove one of the two.", key.start_mark.line + 2)
-            # Between quotes, it is a key like any other.
-            if isinstance(key, yaml.ScalarNode) and key.value == "<<" and not key.style:
-                raise SourceError("The merge key << is not supported. Write the fields out.", key.start_mark.line + 2)
-            seen.add(str(key.value))
+            if isinstance(key, yaml.ScalarNode):
+                line = key.start_mark.line + 2
+                if key.value in seen:
+                    raise SourceError(f"{key.value!r} appears twice. Remove one of the two.", line)
+                if key.value == "<<" and not key.style:  # between quotes, it is a key like any other
+                    raise SourceError("The merge key << is not supported. Write the fields out.", line)
+                seen.add(key.value)
         mapping: dict[Any, Any] = super().construct_mapping(node, deep)
         return mapping
 
 
 TextLoader.add_implicit_resolver("tag:yaml.org,2002:null", re.compile(r"(?:~|null|Null|NULL)?\Z"), None)
-TextLoader.add_implicit_resolver("!plain", re.compile(""), None)
-TextLoader.add_constructor("!plain", lambda _loader, node: Plain(node.value))
+TextLoader.add_implicit_resolver("!unquoted", re.compile(""), None)
+TextLoader.add_constructor("!unquoted", lambda _loader, node: Unquoted(node.value))
 
 
 class Dumper(getattr(yaml, "CSafeDumper", yaml.SafeDumper)):  # type: ignore[misc]
@@ -116,30 +108,13 @@ def dump_front_matter(fields: dict[str, Any]) -> str:
     return f"---\n{yaml.dump(fields, Dumper=Dumper, **style)}---\n"
 
 
-def parse_scalars(record: dict[str, Any]) -> dict[str, Any]:
-    """Return a record with unquoted numbers and booleans parsed, in the fields that take them."""
-    return record | {name: _to_json(record[name]) for name in record.keys() & JSON_FIELDS}
-
-
-def _to_json(value: Any) -> Any:
-    """Return a value with each unquoted number, true and false parsed. Quoted text is a str, not Plain, and stays."""
-    if isinstance(value, dict):
-        return {str(name): _to_json(item) for name, item in value.items()}
-    if isinstance(value, list):
-        return [_to_json(item) for item in value]
-    if isinstance(value, Plain):
-        with suppress(orjson.JSONDecodeError):  # A number such as 1e999 is too large.
-            scalar = orjson.loads(value.encode())
-            return scalar if isinstance(scalar, int | float) else str(value)
-    return value
-
-
 def _parse_yaml(text: str) -> Any:
     try:
         _check_yaml(text)
         return yaml.load(text, TextLoader) or {}  # noqa: S506
     except yaml.YAMLError as error:
-        reason, mark = getattr(error, "problem", None) or str(error), getattr(error, "problem_mark", None)
+        reason = getattr(error, "problem", None) or str(error)
+        mark = getattr(error, "problem_mark", None)
         line = mark.line + 2 if mark else None
         raise SourceError(f"The front matter must be YAML ({reason}). {QUOTES_HINT}", line) from error
 
@@ -158,7 +133,7 @@ def _parse_toml(text: str) -> Any:
     if LONG_TOML_KEY.search(text):
         raise SourceError("The TOML front matter has a key of hundreds of parts. Shorten it.")
     try:
-        return _to_text(tomllib.loads(f"\n{text}", parse_float=Plain))
+        return _to_text(tomllib.loads(f"\n{text}", parse_float=Unquoted))
     except (ValueError, TypeError, RecursionError) as error:
         raise SourceError(f"The front matter must be TOML ({error}).") from error
 
@@ -175,7 +150,7 @@ def _to_text(value: Any, depth: int = 0) -> Any:
     if isinstance(value, list):
         return [_to_text(item, depth + 1) for item in value]
     if isinstance(value, bool):
-        return Plain(str(value).lower())
+        return Unquoted(str(value).lower())
     if isinstance(value, date | time):  # a datetime is a date
-        return Plain(value.isoformat())
-    return value if isinstance(value, str) else Plain(value)
+        return Unquoted(value.isoformat())
+    return value if isinstance(value, str) else Unquoted(value)

@@ -1,4 +1,4 @@
-"""Ghost exports, written by Settings → Import/Export."""
+"""Ghost exports, from Settings → Import/Export."""
 
 import re
 from collections import defaultdict
@@ -7,11 +7,10 @@ from datetime import UTC
 from pathlib import Path
 from typing import Any
 
-from converters.normalize import normalize_article
-from converters.publication import check_published
+from converters import kinds
+from converters.leftover_markup import note_leftover_markup
+from converters.publication import set_publication
 from converters.records import (
-    MEMBERS_PARTS,
-    RESTRICTED,
     ConvertedItems,
     Identity,
     IgnoredItem,
@@ -21,71 +20,102 @@ from converters.records import (
     SourceOptions,
     parse_json,
 )
-from converters.site_urls import resolve_urls
-from converters.unused_fields import DROPPED
+from converters.relative_urls import resolve_banner, resolve_urls
+from converters.values import normalize_values, set_slug
 
-STATUS_BY_SOURCE = {"published": "published", "scheduled": "published", "draft": "draft"}
-REQUIRED_TABLES = "posts", "tags", "posts_tags"
-OTHER_TABLES = "posts_meta", "posts_authors"
-REQUIRED_COLUMNS = "id", "title", "slug", "status", "published_at"
-GHOST_START = re.compile(rb'(?:\xef\xbb\xbf)?\s*\{\s*(?:"meta"\s*:\s*\{[^{}]*\}\s*,\s*)?"(?:db"\s*:|data"\s*:\s*\{)')
+OLD_VERSION = re.compile(r"[0-2]\.|0\d\d\Z")  # Ghost 0 numbered its exports 000, 001 and so on
+EXPORT_AGAIN = "Export all content again, from Ghost 3 or newer."
+REQUIRED_TABLES = ("posts", "tags", "posts_tags")
+OTHER_TABLES = ("posts_meta", "posts_authors", "settings")
+COLUMNS = {  # by field
+    "title": "title",
+    "slug": "slug",
+    "publishedAt": "published_at",
+    "createdAt": "created_at",
+    "updatedAt": "updated_at",
+    "bannerUrl": "feature_image",
+    "metaTitle": "meta_title",
+    "metaDesc": "meta_description",
+}
+# Columns with another representation of the content, or that only Ghost itself needs
+INTERNAL_COLUMNS = {
+    *("amp", "author_id", "comment_id", "created_by", "email_recipient_filter", "email_segment", "id", "language"),
+    *("lexical", "locale", "mobiledoc", "newsletter_id", "plaintext", "post_id", "published_by", "sort_order"),
+    *("tiers", "type", "updated_by", "uuid", "show_title_and_feature_image", "email_count"),
+}
+CODE_INJECTION = {"codeinjection_head", "codeinjection_foot", "ghost_head", "ghost_foot"}  # settings
+UNSET: tuple[Any, ...] = (None, "", 0, False, [], {}, "none")
+START = re.compile(rb'(?:\xef\xbb\xbf)?\s*\{\s*(?:"meta"\s*:\s*\{[^{}]*\}\s*,\s*)?"(?:db"\s*:|data"\s*:\s*\{)')
 GHOST_ID = re.compile("[0-9a-f]{24}")  # migration tools write small numbers, which repeat in every file
 SITE = re.compile("__GHOST_URL__/?")  # stands for the site's URL
 # A part of a public post that Ghost shows only to members
-MEMBERS_BLOCK = re.compile(
+MEMBERS_PART = re.compile(
     r"<!--\s*kg-gated-block:begin(?![^<>]*nonMember:true)[^<>]*>.*?(?:<!--\s*kg-gated-block:end\s*-->|\Z)", re.DOTALL
 )
-# Columns with another representation of the content, or that only Ghost itself needs
-INTERNAL = {
-    *("amp", "author_id", "comment_id", "created_by", "email_recipient_filter", "email_segment", "id", "language"),
-    *("lexical", "locale", "mobiledoc", "newsletter_id", "plaintext", "post_id", "published_by", "sort_order"),
-    *("tiers", "type", "updated_by", "uuid", "show_title_and_feature_image", "email_count", "email_only"),
-}
 Row = dict[str, Any]
-UNSET: tuple[Any, ...] = None, "", 0, False, [], {}, "none"
 
 
 def is_ghost_export(start: bytes) -> bool:
     """Return whether a JSON file that begins with these bytes is a Ghost export."""
-    return GHOST_START.match(start) is not None
+    return START.match(start) is not None
 
 
 def read_ghost(source: str, options: SourceOptions) -> ConvertedItems:
-    """Yield the posts of a Ghost export, which is read into memory. Raises SourceError or OSError."""
-    document = parse_json(Path(source).read_bytes(), "Export all content from Ghost again.")
-    for export in document.get("db", [document]) or [None]:
+    """Yield the posts of an export, which is read into memory.
+
+    Raises SourceError or OSError if it comes from an old version, or if its tables are missing or malformed.
+    """
+    document = parse_json(Path(source).read_bytes(), EXPORT_AGAIN)
+    exports = document.get("db", [document])
+    if not isinstance(exports, list) or not exports:
+        raise SourceError(f"Must be an export of Ghost: db must be a list of exports. {EXPORT_AGAIN}")
+    for export in exports:
         yield from _read_export(source, export, options)
 
 
 def _read_export(source: str, export: Any, options: SourceOptions) -> ConvertedItems:
-    """Yield the posts of `export`, an object with `data`. Raises SourceError if its tables are missing or malformed."""
-    tables = export.get("data") if isinstance(export, dict) else None
-    if not isinstance(tables, dict):
-        raise SourceError("Each entry of db must have tables in its data. Export all content from Ghost again.")
-    rows = {name: _read_table(tables, name) for name in (*REQUIRED_TABLES, *OTHER_TABLES)}
+    """Yield the posts of an object with `data`, and the settings that inject code. Raises SourceError."""
+    rows = _read_tables(export)
     tags = _read_tags(rows["tags"], rows["posts_tags"])
     meta = {_key(row, "post_id"): row for row in rows["posts_meta"]}
     authors = {_key(row, "post_id") for row in rows["posts_authors"]}
     for number, post in enumerate(rows["posts"], start=1):
-        where, id = f"{source}, post {post.get('id', number)} {post.get('title', '')!r}", _key(post, "id")
+        where = f"{source}, post {post.get('id', number)} {post.get('title', '')!r}"
+        id = _key(post, "id")
         # Older versions store the columns of posts_meta in posts.
         post |= {name: value for name, value in meta.get(id, {}).items() if not post.get(name)}
-        post["author"] = id in authors
-        if reason := _reason_to_ignore(post):
-            yield IgnoredItem("Not imported", str(post.get("slug")), reason)
-        elif mistake := _find_mistake(where, post):
-            yield mistake
+        if post.get("type") == "page":
+            yield IgnoredItem(kinds.NOT_IMPORTED, str(post.get("slug")), "pages")
+        elif not _has_html(post):
+            yield Mistake(
+                where, "The export has no HTML for this post. Export it in Ghost's settings, not via its API."
+            )
         else:
             # Exports of Ghost on SQLite have times in UTC without a zone.
-            yield _convert(where, post, tags[id], options._replace(zone=UTC))
+            article = _convert(where, post, tags[id], options._replace(zone=UTC))
+            if id in authors:
+                article.drop(kinds.DROPPED, "author")
+            yield article
+    for setting in rows["settings"]:
+        if setting.get("key") in CODE_INJECTION and setting.get("value"):
+            yield IgnoredItem(kinds.NOT_IMPORTED, setting["key"], "site-wide code injection", "setting")
 
 
-def _read_table(tables: dict[str, Any], name: str) -> list[Row]:
-    """Return the rows of a table. Raises SourceError if it is required and missing, or malformed."""
-    rows = tables.get(name, None if name in REQUIRED_TABLES else [])
-    if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
-        reason = f"its table {name} is missing or malformed"
-        raise SourceError(f"Must be an export of Ghost 3 or newer: {reason}. Export all content again.")
+def _read_tables(export: Any) -> dict[str, list[Row]]:
+    """Return the rows of the tables that an import needs, by table. Raises SourceError."""
+    tables = export.get("data") if isinstance(export, dict) else None
+    if not isinstance(tables, dict):
+        raise SourceError(f"Must be an export of Ghost: each entry of db must have tables in its data. {EXPORT_AGAIN}")
+    meta = export.get("meta")
+    version = str(meta.get("version")) if isinstance(meta, dict) else ""
+    if OLD_VERSION.match(version):
+        raise SourceError(f"Must be an export of Ghost 3 or newer. This one has version {version}. {EXPORT_AGAIN}")
+    rows: dict[str, list[Row]] = {}
+    for name in (*REQUIRED_TABLES, *OTHER_TABLES):
+        table = tables.get(name, None if name in REQUIRED_TABLES else [])
+        if not isinstance(table, list) or not all(isinstance(row, dict) for row in table):
+            raise SourceError(f"Must be an export of Ghost: its table {name} is missing or malformed. {EXPORT_AGAIN}")
+        rows[name] = table
     return rows
 
 
@@ -109,66 +139,67 @@ def _sort_order(link: Row) -> float:
     return order if isinstance(order, int | float) else 0
 
 
-def _reason_to_ignore(post: Row) -> str:
-    """Return why a post is ignored, or ""."""
-    if post.get("type") == "page" or post.get("page"):
-        return "pages"
-    return "posts that were only sent by email" if post.get("status") == "sent" or post.get("email_only") else ""
-
-
-def _find_mistake(where: str, post: Row) -> Mistake | None:
-    """Return the reason a post cannot be imported, or None."""
-    missing = [name for name in REQUIRED_COLUMNS if name not in post]
-    if missing:
-        return Mistake(where, f"The post lacks {', '.join(missing)}. Export all content again, from Ghost 3 or newer.")
-    if not isinstance(post["id"], str | int):
-        return Mistake(where, "Must be text or a number.", "id", post["id"])
-    if str(post["status"]) not in STATUS_BY_SOURCE:
-        return Mistake(where, "Must be published, scheduled, draft or sent.", "status", post["status"])
+def _has_html(post: Row) -> bool:
+    """Return whether the export has HTML for a post. A draft may have none."""
     html = post.get("html")
-    if not isinstance(html, str) and (html is not None or post["status"] != "draft"):
-        return Mistake(where, "The export has no HTML for this post. Export it in Ghost's settings, not via its API.")
-    return None
+    return isinstance(html, str) or (html is None and post.get("status") == "draft")
 
 
 def _convert(where: str, post: Row, tags: list[str], options: SourceOptions) -> SourceArticle:
     """Convert a post, and report the columns that the article does not use."""
-    base, html = options.base or "/", post.pop("html", None)
-    public_html = MEMBERS_BLOCK.sub("", html or "")
-    article = normalize_article(where, _take_fields(post, tags, base), options)
-    article.fields["contentHtml"] = resolve_urls(article, SITE.sub(lambda _: base, public_html), options.base)
-    article.identity = Identity.SOURCE
-    article.former_id = _key(post, "id")
+    article = SourceArticle(where, {}, dict(COLUMNS), identity=Identity.SOURCE, former_id=_key(post, "id"))
+    base = options.base or "/"
+    article.fields = _take_fields(post, tags, base)
+    normalize_values(article, options)
+    set_slug(article)
+    resolve_banner(article, options.base)
     article.old_urls = [f"{base}{article.fields['slug']}/"] if "slug" in article.fields else []
-    visibility = post.pop("visibility", None)
-    if visibility not in (None, "") and (readers := str(visibility).strip().lower()) != "public":
-        article.make_draft(RESTRICTED, readers[:50])
-    check_published(article)
-    if html is None:
-        article.note("Drafts that are empty because the export has no HTML for them")
-    elif public_html != html:
-        article.note(MEMBERS_PARTS)
-    hidden_tags = [f"tag {tag}" for tag in tags if tag.startswith("#")]
-    unused_columns = [name for name, value in post.items() if name not in INTERNAL and value not in UNSET]
-    for name in hidden_tags + unused_columns:
-        article.drop(DROPPED, name)
+    _convert_content(article, post.pop("html", None), base)
+    resolve_urls(article, options.base)
+    note_leftover_markup(article)
+    _set_publication(article, post)
+    for tag in tags:
+        if tag.startswith("#"):
+            article.drop(kinds.DROPPED, f"tag {tag}"[:80])
+    for name, value in post.items():
+        if name not in INTERNAL_COLUMNS and value not in UNSET:
+            article.add_unknown(kinds.UNKNOWN_FIELDS, name)
     return article
 
 
 def _take_fields(post: Row, tags: list[str], base: str) -> Row:
-    """Return an article's fields other than its content. They still have to be normalized."""
-    public_tags, id = [tag for tag in tags if not tag.startswith("#")], _key(post, "id")
-    return {
+    """Return an article's fields other than its content. Their values still have to be normalized."""
+    fields = {field: post.pop(column, None) for field, column in COLUMNS.items()}
+    public_tags = [tag for tag in tags if not tag.startswith("#")]
+    id = _key(post, "id")
+    return fields | {
         "id": id if GHOST_ID.fullmatch(id) else "",
-        "title": post.pop("title"),
-        "slug": post.pop("slug"),
-        "status": STATUS_BY_SOURCE[post.pop("status")],
-        "published_at": post.pop("published_at"),
-        "created_at": post.pop("created_at", None),
-        "updated_at": post.pop("updated_at", None),
-        "category": public_tags[:1],
+        "category": public_tags[0] if public_tags else "",
         "keywords": public_tags,
-        "bannerUrl": SITE.sub(lambda _: base, str(post.pop("feature_image", None) or "")),
-        "metaTitle": post.pop("meta_title", None),
-        "metaDesc": post.pop("meta_description", None) or post.pop("custom_excerpt", None),
+        "bannerUrl": SITE.sub(lambda _: base, str(fields["bannerUrl"] or "")),
+        "metaDesc": fields["metaDesc"] or post.pop("custom_excerpt", None),
     }
+
+
+def _convert_content(article: SourceArticle, html: str | None, base: str) -> None:
+    """Set an article's content, without the parts for members."""
+    public_html = MEMBERS_PART.sub("", html or "")
+    article.fields["contentHtml"] = SITE.sub(lambda _: base, public_html)
+    if html is None:
+        article.note("Drafts that are empty because the export has no HTML for them")
+    elif public_html != html:
+        article.note("Members-only parts were removed")
+
+
+def _set_publication(article: SourceArticle, post: Row) -> None:
+    """Set what Ghost says about a post: it is published if everyone can read it on the web."""
+    status = post.pop("status", None)
+    visibility = post.pop("visibility", None)
+    is_email = bool(post.pop("email_only", None)) or status == "sent"
+    is_restricted = visibility not in (None, "", "public")
+    if is_email:
+        article.note("Saved as drafts because they were only sent by email")
+    if is_restricted:
+        article.note(kinds.RESTRICTED, str(visibility)[:50])
+    is_public = not (is_email or is_restricted)
+    set_publication(article, is_published=is_public and status in ("published", "scheduled"))

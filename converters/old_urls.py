@@ -6,28 +6,32 @@ from typing import Any
 from urllib.parse import unquote, urlsplit
 
 from converters.records import SourceArticle, SourceOptions
-from converters.unused_fields import UnusedFields
+from converters.source_fields import SourceFields
 
-OLD_URLS = "permalink", "url", "aliases", "redirectfrom"
+OLD_URLS = ("permalink", "url", "posturl", "aliases", "redirectfrom")
 MOVED = "Old URLs that need redirects"
 # template syntax of Eleventy and Jekyll, and the names of Jekyll's permalink styles
 NOT_A_URL = re.compile(r"\{[{%]|[\s\0]|/:[a-z]|\A(?:date|pretty|ordinal|weekdate|none|true|false)?\Z")
 
 
-def take_old_urls(article: SourceArticle, unused: UnusedFields, options: SourceOptions, folder: str) -> None:
+def take_old_urls(fields: SourceFields, options: SourceOptions, folder: str) -> None:
     """Record an article's old URLs, except the one it keeps. The slug must be set.
 
-    `folder` is the folder of the article below the site's URL. Hugo's aliases may be relative to it.
+    `folder` is the folder of the article below the site's URL. Hugo's aliases may be relative to it. A field with
+    anything but URLs remains.
     """
     root = f"{urlsplit(options.site).path.rstrip('/')}/"
     for alias in OLD_URLS:
-        name, value = unused.values.get(alias, ("", None))
-        values = value if isinstance(value, list) else [value]
-        urls = list(filter(None, (_read_url(item, root + folder if alias == "aliases" else "/") for item in values)))
+        field = fields.get(alias)
+        if not field:
+            continue
+        values = field.value if isinstance(field.value, list) else [field.value]
+        texts = [_read_url(value, root + folder if alias == "aliases" else "/") for value in values]
+        urls = [text for text in texts if text]
         if len(urls) == len(values):
-            unused.pop_alias(alias)
-        if add_old_urls(article, urls, options):
-            article.drop(MOVED, name, "--redirects FILE lists them.")
+            fields.take(alias)
+        if add_old_urls(fields.article, urls, options):
+            fields.article.drop(MOVED, field.name, "--redirects FILE lists them.")
 
 
 def add_old_urls(article: SourceArticle, urls: list[str], options: SourceOptions) -> list[str]:
@@ -51,7 +55,8 @@ def _read_url(value: Any, folder: str) -> str | None:
 def _is_same_page(old_url: str, new_url: str) -> bool:
     """Return whether an old URL or path leads to the new URL, ignoring a trailing slash."""
     try:
-        old, new = urlsplit(old_url), urlsplit(new_url)
+        old = urlsplit(old_url)
+        new = urlsplit(new_url)
     except ValueError:  # such as https://[
         return False
     is_same_host = not old.netloc or old.netloc.lower() == new.netloc.lower()

@@ -19,9 +19,7 @@ FIELD_BY_ALIAS = {
     for name, field in ArticleImportSchema().fields.items()
     for alias in ((field.data_key or name).lower(), *field.metadata.get("aliases", ()))
 }
-# Kinds of notes that several converters use
-MEMBERS_PARTS = "Members-only parts were removed"
-RESTRICTED = "Saved as drafts because access to them is restricted"
+EMPTY: tuple[Any, ...] = (None, "", [], {})  # what missing values look like
 
 
 class Publication(Enum):
@@ -99,15 +97,14 @@ class SourceArticle:
         """Record a difference that readers of the site may notice."""
         self.notes.append(Note(kind, detail, advice=advice))
 
-    def make_draft(self, kind: str, detail: str = "") -> None:
-        """Keep the article from readers, and add the reason."""
-        self.publication = Publication.DRAFT
-        self.note(kind, detail)
-
     def reject(self, field: str, reason: str, value: Any = None) -> None:
         """Record a mistake in an import field, and remove the field's value."""
         self.fields.pop(field, None)
         self.mistakes.append(Mistake(self.where, reason, self.names.get(field, field), value))
+
+    def add_unknown(self, kind: str, name: str) -> None:
+        """Record a field, a block or the like that was not understood."""
+        self.unknown.append(Note(kind, name[:80]))
 
     def drop(self, kind: str, detail: str = "", advice: str = "") -> None:
         """Record something that is not imported."""

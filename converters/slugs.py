@@ -37,7 +37,8 @@ def _extends_word(character: str) -> bool:
 
 def _without_latin_accents(text: str) -> str:
     """Return text in NFC in which Latin letters have no marks."""
-    kept, base = [], ""
+    kept: list[str] = []
+    base = ""
     for character in normalize("NFD", text):
         if not combining(character):
             base = character

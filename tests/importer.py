@@ -16,7 +16,7 @@ PICTURE = {"post_type": "attachment", "post_id": 30, "attachment_url": f"{SITE}/
 FOOD = "<wp:category><wp:term_id>7</wp:term_id><wp:cat_name>Food &amp; Drink</wp:cat_name></wp:category>"
 DATE = "2026-01-31 09:30:00"
 WORDPRESS_POST = {"post_type": "post", "status": "publish", "post_date_gmt": DATE, "post_modified_gmt": DATE}
-PLAIN_TAGS = {"content": "content:encoded", "title": "title", "link": "link"}
+PLAIN_TAGS = {"content": "content:encoded", "excerpt": "excerpt:encoded", "title": "title", "link": "link"}
 GHOST_POST = {"type": "post", "status": "published", "published_at": "2026-01-31T09:30:00.000Z", "html": "<p>Text</p>"}
 
 

@@ -4,7 +4,7 @@ import time
 
 import pytest
 
-from converters.autop import autop
+from converters.wordpress.autop import autop
 
 
 @pytest.mark.parametrize(

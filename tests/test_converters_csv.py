@@ -14,7 +14,7 @@ def test_csv_of_a_spreadsheet_is_imported(importer, separator):
     """Spreadsheets write a byte order mark, CRLF, line breaks in cells, and trailing empty rows."""
     title, html = 'Äpfel, "süß"; sauer', "<p>a;\n\nb,\tc</p>"
     rows = [
-        ["id", "title", "Slug", "publishedAt", "views", "tags", "contentHtml", "Comment", "tags", "Tags"],
+        ["id", "title", "Slug", "publishedAt", "views", "tags", "contentHtml", "Comment", "Comment", "Labels"],
         ["1", title, "aepfel", "2026-01-31 09:30", "12", "Obst, Süßes", html, "x", "x", "x"],
         ["2", "Später", "spaeter", FUTURE, "", "", "Text & <\nmehr\r\n\r\n<bob@example.com>", "", "", ""],
         [""] * 10,
@@ -23,7 +23,7 @@ def test_csv_of_a_spreadsheet_is_imported(importer, separator):
     csv.writer(text, delimiter=separator, lineterminator="\r\n").writerows(rows)
     first_line = "sep=|\r\n" if separator == "|" else ""
     printed = importer.imports({"a.csv": f"\ufeff{first_line}{text.getvalue()}"})
-    assert all(f"{name} (1)" in printed for name in ("Tags", "Comment", "tags in column 9"))
+    assert all(f"{name} (1)" in printed for name in ("Labels", "Comment", "Comment in column 9"))
     first, second = importer.articles().values()
     assert (first["id"], first["title"], first["views"]) == ("1", title, 12)
     assert (first["keywords"], first["contentHtml"]) == (["Obst", "Süßes"], html)
@@ -31,11 +31,18 @@ def test_csv_of_a_spreadsheet_is_imported(importer, separator):
     assert second["contentHtml"] == "<p>Text &amp; &lt;<br>\nmehr</p>\n<p>&lt;bob@example.com&gt;</p>"
 
 
-def test_draft_and_visibility_columns_hide_articles(importer):
-    rows = "A;x;01.03.2026;Yes;Public", "B;x;01.03.2026;No;Private", "C;x;01.03.2026;No;Public"
-    (line,) = importer.imports({"a.csv": "\n".join(["Title;Body;Date;Draft?;Visibility", *rows])}).splitlines()
-    assert "Visibility: private (1): b" in line
-    assert importer.states() == {"a": "draft", "b": "draft", "c": "published"}
+@pytest.mark.parametrize(("draft", "final"), [("Yes", "No"), ("WAHR", "Falsch"), ("1", "0")])
+def test_draft_column_is_read_as_spreadsheets_write_it(importer, draft, final):
+    rows = f"A;x;01.03.2026;{draft}", f"B;x;01.03.2026;{final}", "Wahr;x;01.03.2026;"
+    assert importer.imports({"a.csv": "\n".join(["Title;Body;Date;Draft?", *rows])}) == ""
+    assert importer.states() == {"a": "draft", "b": "published", "wahr": "published"}
+
+
+def test_unknown_columns_decide_nothing_and_are_reported(importer):
+    table = "Title,Body,Date,Visibility,Publish at end,Archived\nA,x,2026-01-01,private,2050-01-01,TRUE\n"
+    (line,) = importer.imports({"a.csv": table}).splitlines()
+    assert all(f"{name} (1)" in line for name in ("Visibility", "Publish at end", "Archived"))
+    assert importer.states() == {"a": "published"}
 
 
 def test_null_values_of_database_exports_are_empty(importer):
@@ -50,21 +57,46 @@ def test_other_spreadsheet_formats_are_a_usage_error(importer, name):
     assert (result.exit_code, "CSV" in result.stderr) == (2, True)
 
 
-@pytest.mark.parametrize("name", ["draft", "Date", "Status"])
-def test_repeated_publication_column_is_rejected(importer, name):
+@pytest.mark.parametrize("name", ["draft", "Date", "Status", "tags"])
+def test_repeated_column_of_a_field_is_rejected(importer, name):
     assert f"'{name}' twice" in importer.rejects({"a.csv": f"title,body,{name},{name}\nA,x,,\n"})
 
 
 def test_invalid_cells_are_mistakes_that_name_their_row(importer):
-    rows = "#REF!,a,,,", "A,#N/A,,,", "A,a,#BEZUG!,,", "A,b,,#NV,", "A,c,,#NAME?,", "A,d,,,WAHR", "A,e,,,2"
+    rows = "#REF!,a,,,", "A,#N/A,,,", "A,a,#BEZUG!,,", "A,b,,#NV,", "A,c,,#NAME?,", "A,d,,,VRAI", "A,e,,,2"
     printed = importer.rejects({"a.csv": "\n".join(["title,slug,tags,Description,Draft,body", *rows])})
     assert re.findall(r"a.csv, (row \d), slug '\w': (\w+: '.*?')", printed) == [
         *(("row 2", "title: '#REF!'"), ("row 3", "slug: '#N/A'"), ("row 4", "tags: '#BEZUG!'")),
         *(("row 5", "Description: '#NV'"), ("row 6", "Description: '#NAME?'")),
-        *(("row 7", "Draft: 'WAHR'"), ("row 8", "Draft: '2'")),
+        *(("row 7", "Draft: 'VRAI'"), ("row 8", "Draft: '2'")),
     ]
 
 
 def test_empty_content_is_reported(importer):
     printed = importer.imports({"a.csv": "title,contentHtml,publishedAt\nA,,2026-01-01\nB,x,2026-01-01\n"})
     assert printed == "Articles without any content (1): a\n"
+
+
+def test_long_cell_does_not_change_the_limit_of_the_process(importer):
+    limit = csv.field_size_limit()
+    importer.imports({"a.csv": f"title,body\nA,{'x' * (limit + 1)}\n"})
+    assert len(importer.only()["contentHtml"]) > limit
+    assert csv.field_size_limit() == limit
+
+
+def test_cell_that_excel_has_cut_is_reported(importer):
+    lengths = {"a": 32_766, "b": 32_767, "c": 32_768}
+    rows = [f"{slug},{'<p>' + 'x' * (length - 3)}\n" for slug, length in lengths.items()]
+    emoji = f"d,<p>{'x' * (32_764 - 2)}😀\n"  # two characters in Excel
+    printed = importer.imports({"a.csv": "".join(["title,Body\n", *rows, emoji])})
+    assert "Body (2): b, d." in printed
+
+
+@pytest.mark.parametrize("cell", [r'"a \"b\" c"', r'"a \", b, c"'])
+def test_error_about_backslashes_names_the_remedy(importer, cell):
+    assert "ESCAPED BY '\"'" in importer.rejects({"a.csv": f"title,body\nA,{cell}\n"})
+
+
+def test_slug_in_another_encoding_is_reported(importer):
+    printed = importer.imports({"a.csv": "title,slug,body,date\nA,caf\ufffd,x,2026-01-01\n"})
+    assert "caf\ufffd" in printed

@@ -1,12 +1,16 @@
-"""Front matter: field aliases, dates, drafts, slugs, invalid values, and reports of unused fields."""
+"""Front matter: field aliases, dates, publication, slugs, invalid values, and reports of unused fields."""
 
 import re
+from datetime import UTC
 from unicodedata import normalize
 from zoneinfo import ZoneInfo
 
 import pytest
 from helpers import save_articles
 from importer import post
+
+from converters.markdown import read_folder
+from converters.records import Publication, SourceOptions
 
 SITE = "https://blog.example.com"
 BANNER = "https://a.example/a.jpg"
@@ -63,11 +67,6 @@ def test_unused_fields_are_reported(importer):
     assert importer.only().items() >= expected.items()
 
 
-def test_many_unused_fields_are_counted(importer):
-    (line,) = importer.imports({"a.md": post("\n".join(f"field{number}: x" for number in range(3000)))}).splitlines()
-    assert all(f"field{number} (1): a" in line for number in (0, 9, 2999))
-
-
 def test_report_covers_only_new_and_changed_articles(importer):
     printed = importer.imports({f"a/post-{n}.md": post("author: A") for n in range(5)})
     assert printed.endswith(": author (5): post-0, post-1, post-2, …\n")
@@ -87,6 +86,12 @@ def test_image_that_is_not_a_url_is_dropped_and_reported(importer, image):
     printed = importer.imports({"a.md": post(f"image: {image}")}, "--site", SITE)
     assert image.strip("'") + " (1): a" in printed
     assert not importer.only().get("bannerUrl")
+
+
+def test_quoted_merge_key_is_a_key_like_any_other(importer):
+    markup = '{"@context": https://schema.org, "@graph": [{"<<": x, name: y}]}'
+    importer.imports({"a.md": post(f"schemaMarkup: {markup}")})
+    assert importer.only()["schemaMarkup"]["@graph"] == [{"<<": "x", "name": "y"}]
 
 
 def test_booleans_and_numbers_of_toml_are_text_as_typed(importer):
@@ -150,14 +155,21 @@ def test_article_without_a_date_is_a_draft_or_keeps_its_date(importer):
     assert (importer.values("title")["none"], importer.states()["none"]) == ("C", "published")
 
 
-def test_conflicting_dates_are_reported_and_a_future_one_wins(importer):
+def test_latest_of_several_dates_is_used_and_others_are_reported(importer):
     dates = [("2026-01-02", "published: Jan 2, 2026"), ("2026-01-02", "publish_date: 2026-03-01")]
-    dates += [("2024-01-02", "published: 2050-01-01")]
+    dates += [("2024-01-02", "published: 2023-01-01"), ("2024-01-02", "publishAt: 2050-01-01\npubDate: 2049-01-01")]
     files = {f"a/{n}.md": f"---\ntitle: A\ndate: {date}\n{other}\n---\n" for n, (date, other) in enumerate(dates)}
     (line,) = importer.imports(files).splitlines()
-    assert "publish_date instead of date (1): 1; published instead of date (1): 2" in line
+    for words in ("publish_date instead of date", "date instead of published", "publishAt instead of pubDate"):
+        assert f"{words} (1)" in line
     days = [date[:10] for date in importer.values("publishedAt").values()]
-    assert sorted(days) == ["2026-01-02", "2026-03-01", "2050-01-01"]
+    assert sorted(days) == ["2024-01-02", "2026-01-02", "2026-03-01", "2050-01-01"]
+    assert importer.states()["3"] == "scheduled"
+
+
+def test_invalid_date_among_several_is_a_mistake(importer):
+    (line,) = importer.rejects({"a.md": post("publishDate: soon")}).splitlines()
+    assert line.startswith("a.md, slug 'a': publishDate: 'soon'")
 
 
 def test_site_and_time_zone_default_to_the_settings(app, importer, monkeypatch):
@@ -173,76 +185,70 @@ def test_invalid_site_or_time_zone_is_a_usage_error(importer):
     assert [importer.run("import", {"a.md": post()}, *option.split()).exit_code for option in options] == [2] * 4
 
 
-# Drafts
+# Publication
 
 
-SWITCHES = {
-    "draft": [
+PUBLICATION = {  # what the fields say, for articles with a date
+    Publication.DRAFT: [
         *("draft: TRUE", "draft: Yes", "draft: on", "draft: 1", "draft: y", "'draft ': true", "Draft?: yes"),
         *("isDraft: true", "draft: false\nis-draft: true", "draft: false\nstatus: draft"),
         *("published: no", "published: 0", "publish: false", "is_published: 0", "publish: true\npublished: false"),
         *("status: Draft", "draft: true\nstatus: published", "status: published\nstate: draft"),
+        "expiryDate: 2026-02-01",
     ],
-    "published": [
+    Publication.PUBLISHED: [
         *("draft: 'off'", "draft: N", "draft:", "is_draft: no", "published: y", "published: true"),
-        *("Status: PUBLISHED", "post_status: publish"),
+        *("Status: PUBLISHED", "post_status: publish", "draft: false\npublished: true"),
     ],
+}
+WITHOUT_DATE = {  # the same for articles without a date
+    Publication.DRAFT: ["draft: true", "published: false", "status: draft", "expiryDate: 2026-02-01"],
+    Publication.PUBLISHED: ["published: true", "status: published", "publish: 1"],
+    Publication.NOTHING: ["", "draft: false", "layout: post", "lastmod: 2026-01-01", "expiryDate: 2999-01-01"],
 }
 
 
-def test_every_spelling_of_draft_and_published_is_understood(importer):
-    files = {f"{state}-{n}": post(field) for state, fields in SWITCHES.items() for n, field in enumerate(fields)}
-    assert importer.imports({f"posts/{name}.md": text for name, text in files.items()}) == ""
-    assert importer.states() == {name: name.partition("-")[0] for name in files}
+@pytest.fixture
+def read(tmp_path):
+    """Return a function that reads a file's front matter, and returns the article."""
+
+    def read(fields):
+        (tmp_path / "a.md").write_text(f"---\ntitle: A\n{fields}\n---\n")
+        (article,) = read_folder(str(tmp_path / "a.md"), SourceOptions("", UTC), lambda *_: None)
+        assert article.mistakes == []
+        return article
+
+    return read
 
 
-@pytest.mark.parametrize(
-    ("fields", "options", "state"),
-    [
-        ("date: 2026-01-01", [], "draft"),
-        ("date: 2026-01-01\ndraft: false", [], "draft"),
-        ("date: 2026-01-01\npublished: true", [], "draft"),  # Jekyll
-        ("draft: false", [], "draft"),
-        ("date: 2026-01-01", ["--unpublish-missing"], "draft"),
-    ],
-)
-def test_drafts_stay_drafts_whatever_the_source_says(importer, fields, options, state):
-    importer.imports({"a.md": "---\ntitle: A\ndraft: true\n---\n"})
-    printed = importer.imports({"a.md": f"---\ntitle: A\n{fields}\n---\n"}, *options)
-    assert importer.states() == {"a": state}
-    assert ("Still drafts (1): a. " in printed) == (state == "draft" and "date" in fields)
+@pytest.mark.parametrize("publication", PUBLICATION)
+def test_every_spelling_of_draft_and_published_is_understood(read, publication):
+    for fields in PUBLICATION[publication]:
+        article = read(f"date: 2026-01-01\n{fields}")
+        assert (article.publication, article.unknown) == (publication, []), fields
+        assert "status" not in article.fields
 
 
-HIDING_FIELDS = [  # values that show the article, and that hide it
-    ("private", "false", "true"),
-    ("is_private", "no", "yes"),
-    ("hidden", "'off'", "on"),
-    ("unlisted", "0", "1"),
-    ("visibility", "Public", "members"),
-    ("public", "true", "false"),
-    ("live", "yes", "no"),
-    ("password", "''", "secret"),
-    ("build", "{}", "{render: never}"),
-    ("scheduled", "false", "2030-01-01"),
-    ("eleventyExcludeFromCollections", "false", "true"),
-    ("wip", "n", "until May"),
-    ("permalink", "", "false"),
-    ("build", "{}", "{render: false}"),
-    ("archived", "no", "true"),
-    ("expiryDate", "2999-01-01", "2026-02-01"),  # Hugo
-    ("unpublishDate", "2999-01-01", "2026-02-01"),
+@pytest.mark.parametrize("publication", WITHOUT_DATE)
+def test_article_without_a_date_says_little(read, publication):
+    for fields in WITHOUT_DATE[publication]:
+        article = read(fields)
+        assert (article.publication, "publishedAt" in article.fields) == (publication, False), fields
+
+
+UNKNOWN_FIELDS = [
+    *("private: true", "is_private: yes", "hidden: on", "unlisted: 1", "visibility: members", "public: false"),
+    *("live: no", "password: secret", "build: {render: never}", "wip: until May", "permalink: false", "archived: true"),
+    *("scheduled: 2050-01-01", "eleventyExcludeFromCollections: true", "expiryDate: 2999-01-01", "audience: only_paid"),
+    *("unpublishDate: 2020-01-01", "goLiveAt: 2050-01-01", "embargo: soon", "cascade: {draft: true}"),
 ]
 
 
-@pytest.mark.parametrize(("field", "shown", "hidden"), HIDING_FIELDS)
-def test_field_that_hides_an_article_makes_it_a_draft(importer, field, shown, hidden):
-    files = {"posts/a.md": post(f"{field}: {shown}"), "posts/b.md": post(f"{field}: {hidden}")}
-    drafts, *unused = importer.imports(files).splitlines()
-    assert f": {field}" in drafts
-    assert drafts.endswith(" (1): b")
-    assert len(unused) == ("2999" in shown)
-    assert "secret" not in drafts
-    assert importer.states() == {"a": "published", "b": "draft"}
+@pytest.mark.parametrize("field", UNKNOWN_FIELDS)
+def test_other_fields_decide_nothing_and_are_reported(read, field):
+    article = read(f"date: 2026-01-01\n{field}")
+    assert article.publication is Publication.PUBLISHED
+    assert [note.detail for note in article.unknown] == [field.partition(":")[0]]
 
 
 # Invalid values
@@ -250,7 +256,14 @@ def test_field_that_hides_an_article_makes_it_a_draft(importer, field, shown, hi
 
 INVALID = [
     *("draft: falsch", "draft: soon", "draft: [true]", "published: vielleicht", "publish: 2030-01-01"),
-    *("isDraft: maybe", "live: nein", "public: non", "online: 0.0", "status: Entwurf", "expiryDate: next year"),
+    *(
+        "isDraft: maybe",
+        "draft: WAHR",
+        "published: nein",
+        "status: private",
+        "status: pending",
+        "expiryDate: next year",
+    ),
     *("date: 2026-03-01 08:00 CET", "date: 2026-02-29", "date: 03/01/2026", "date: Mon, 01 Mar 2026"),
     *("date: 13:00 PM", "date: 2026-03-01 10-11", "date: 2026-03-01 8 pm-10"),  # hours, not zones
     "date: 2026-03-29 02:30",  # nonexistent in Berlin
@@ -278,6 +291,7 @@ def test_invalid_value_is_reported_with_its_field(importer, field):
         ("---\nlayout: page\ndate: 2026-01-01\n---\nNot found", ", slug 'a': title: "),
         ('---\ntitle: "  "\n---\n', ", slug 'a': title: Missing"),
         (post("<<: {draft: true}"), ": line 4: The merge key <<"),
+        (post("published: nein"), "true or false (or yes, no, on, off, y, n, 1, 0), or a date"),
         (post("Draft: false\ndraft: true"), "Draft, another spelling"),
         (post("Date: 2020-01-01"), "date, another spelling"),
         ("+++\n" + ".".join("a" * 40_000) + " = 1\n+++\n", "TOML"),

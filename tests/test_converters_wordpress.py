@@ -8,9 +8,9 @@ from datetime import UTC
 
 import pytest
 from helpers import PROJECT
-from importer import PICTURE, SITE, read_data, wordpress
+from importer import DATE, PICTURE, SITE, read_data, wordpress
 
-from converters.records import SourceOptions
+from converters.records import Publication, SourceOptions
 from converters.wordpress import read_wordpress
 
 READ_OPTIONS = SourceOptions("", UTC)
@@ -85,7 +85,7 @@ def test_untitled_drafts_are_imported_or_reported(imports, importer):
 def test_post_that_ends_up_empty_is_reported(imports):
     contents = "<p><img src='/a.jpg'></p>", "<p>&nbsp;</p>", "<!-- a > b -->", ""
     posts = [{"content": content} for content in contents]
-    assert imports(*posts, {"status": "draft"}) == "Published without any content (3): post-2, post-3, post-4\n"
+    assert imports(*posts, {"status": "draft"}) == "Articles without any content (3): post-2, post-3, post-4\n"
 
 
 def test_tags_of_old_exports_are_imported(imports, importer):
@@ -227,7 +227,7 @@ def test_synced_patterns_are_inserted(imports, importer):
     assert re.search(r"Synced patterns that the export lacks \(1\): missing\. Export", printed)
     assert re.search(r"contain themselves.* \(1\): cycle", printed)
     assert re.search(r"not published: Pattern 10 \(1\): draft", printed)
-    assert "Published without any content (2)" in printed
+    assert "Articles without any content (2)" in printed
     assert re.search(r"Pattern overrides[^(]*\(1\)", printed)
     assert "synced patterns that no post contains (1)" in printed
 
@@ -248,62 +248,61 @@ def test_footnotes_are_inserted_at_their_block(imports, importer):
     html = importer.values("contentHtml")["post-1"]
     assert '<p>Text</p>\n<ol class="wp-block-footnotes"><li id="n-1">The <em>second</em> one <a href="#n-1-' in html
     assert re.search(r"<li id=\"n-2\">Last .*</ol><p>End</p>", html)
-    assert "Footnotes that the export lacks (1)" in printed
+    assert "Footnotes that the export lacks, or that cannot be read (1): post-2" in printed
     assert "footnotes (1): post-2" in printed
 
 
-HIDDEN = '{"metadata":{"blockVisibility":false}}'
-OPEN, OPEN_HIDDEN, END = "<!-- wp:group -->", f"<!-- wp:group {HIDDEN} -->", "<!-- /wp:group -->"
+def test_lone_surrogate_in_footnotes_is_reported_with_its_post(imports):
+    notes = r'[{"content":"\ud83d","id":"n-1"}]'
+    printed = imports({"content": f"{PARAGRAPH.format('Text')}<!-- wp:footnotes /-->", "meta": {"footnotes": notes}})
+    assert "cannot be read (1): post-1" in printed
 
 
-HIDDEN_BLOCKS = {  # below a paragraph
-    f"{OPEN_HIDDEN}{PARAGRAPH.format('X')}X{END}": "",
-    f"{OPEN}{OPEN_HIDDEN}{OPEN}X{END}X{END}<p>B</p>{END}X": "<p>B</p>X",
-    f"<!-- wp:latest-posts {HIDDEN} /--><p>B</p>": "<p>B</p>",
-    f'<!-- wp:image {{"alt":"a > b",{HIDDEN[1:]} -->X<!-- /wp:image -->': "",
-    f"{OPEN_HIDDEN}X": "",
-    f"{END}{OPEN_HIDDEN}X{END}": "",
-    REFERENCE.format(99): "<p>Shown</p>",
+PLUGIN_BLOCK = "<!-- wp:{0} --><p>Text</p><!-- /wp:{0} -->"
+
+
+def test_blocks_of_plugins_stay_and_are_reported_by_name(render):
+    names = "pmpro/membership", "premium-content/subscriber-view", "jetpack/paywall"
+    empty = "<p>Text</p><!-- wp:jetpack/paywall /-->"
+    report, html = render(*map(PLUGIN_BLOCK.format, names[:2]), empty, PLUGIN_BLOCK.format("core/group"))
+    assert re.fullmatch(rf"Blocks of plugins: {names[0]} \(1\).* {names[1]} \(1\).* {names[2]} \(1\).*\n", report)
+    assert html == ["<p>Text</p>"] * 4
+
+
+def test_hidden_blocks_stay_and_are_reported(render):
+    settings = '{"metadata":{"blockVisibility":false}}', '{"blockVisibility":{"hideBlock":true}}', '{"align":"left"}'
+    report, html = render(*(f"<!-- wp:group {text} --><p>Text</p><!-- /wp:group -->" for text in settings))
+    assert report == "Block settings: blockVisibility (2): post-1, post-2\n"
+    assert html == ["<p>Text</p>"] * 3
+
+
+PUBLICATION = {
+    Publication.PUBLISHED: [
+        *({}, {"status": "future", "post_date_gmt": "2999-01-01 00:00:00"}, {"post_password": ""}),
+        {"meta": {"_jetpack_newsletter_access": "everybody", "_members_access_role": ""}},
+        {"post_date_gmt": "0000-00-00 00:00:00", "post_date": DATE},
+    ],
+    Publication.DRAFT: [
+        *({"status": status} for status in ("draft", "pending", "private", "Publish", "archive", "auto-draft", "")),
+        *({"post_password": "x"}, {"status": "future", "post_password": "x"}),
+        *({"meta": {"_jetpack_newsletter_access": "paid_subscribers"}}, {"meta": {"_members_access_role": "editor"}}),
+    ],
+    Publication.NOTHING: [{"post_date_gmt": "0000-00-00 00:00:00"}, {"post_date_gmt": ""}],
 }
 
 
-def test_hidden_blocks_are_removed(render):
-    contents = (PARAGRAPH.format("A") + content for content in HIDDEN_BLOCKS)
-    report, html = render(*contents, pattern(99, f"{OPEN_HIDDEN}X{END}<p>Shown</p>"))
-    assert re.fullmatch(r"Blocks that are hidden on the old site.* \(7\): post-1.*\n", report)
-    assert html == [f"<p>A</p>\n{html}".strip() for html in HIDDEN_BLOCKS.values()]
+@pytest.mark.parametrize("publication", PUBLICATION)
+def test_public_posts_with_a_date_are_published(tmp_path, publication):
+    for post in PUBLICATION[publication]:
+        (tmp_path / "export.xml").write_text(wordpress({"content": "x"} | post))
+        (article,) = read_wordpress([str(tmp_path / "export.xml")], READ_OPTIONS)
+        assert (article.publication, "status" in article.fields) == (publication, False), post
 
 
-def test_other_blocks_are_not_hidden(render):
-    values = "true", "null", "0", '{"viewport":{"mobile":false}}'
-    contents = [f"{OPEN_HIDDEN.replace('false', value)}<p>Shown</p>{END}" for value in values]
-    assert render(*contents) == ("", ["<p>Shown</p>"] * 4)
-
-
-VIEW = "<!-- wp:premium-content/{0}-view --><p>{0}</p><!-- /wp:premium-content/{0}-view -->"
-PAYWALL = "<p>Free</p><!-- wp:jetpack/paywall /--><p>Paid</p>"
-
-
-MEMBERS_PARTS = {
-    VIEW.format("subscriber") + VIEW.format("logged-out"): "<p>logged-out</p>",
-    PAYWALL: "<p>Free</p>",
-    f"{REFERENCE.format(99)}<p>Paid</p>": "<p>Free</p>",
-    f"{OPEN_HIDDEN}X{END}{VIEW.format('subscriber') * 2}{PAYWALL}": "<p>Free</p>",
-}
-
-
-def test_parts_for_members_are_removed(render):
-    report, html = render(*MEMBERS_PARTS, pattern(99, PAYWALL))
-    assert html == list(MEMBERS_PARTS.values())
-    assert re.search(r"Members-only parts.* \(4\): post-1", report)
-
-
-def test_restricted_posts_become_drafts(imports, importer):
-    everybody = {"_jetpack_newsletter_access": "everybody", "_members_access_role": ""}
+def test_restricted_posts_are_reported(imports):
     some = {"_jetpack_newsletter_access": "paid_subscribers"}, {"_members_access_role": "subscriber"}
-    printed = imports(*({"content": "Text", "meta": meta} for meta in (*some, everybody)))
-    assert printed.count("access to them is restricted") == 1
-    assert importer.states() == {"post-1": "draft", "post-2": "draft", "post-3": "published"}
+    printed = imports(*({"content": "Text", "meta": meta} for meta in some))
+    assert re.search(r"access to them is restricted: paid_subscribers \(1\).* subscriber \(1\)", printed)
 
 
 # Captions, embeds and shortcodes
@@ -325,12 +324,10 @@ def test_captions_become_figures(render):
 
 LINK = '<a href="https://v.example/1">https://v.example/1</a>'
 RENDERED = {
+    "[caption width='40']<a href='/b'><img src='/a'></a> [/caption]": f"<p><a href='{SITE}/b'>"
+    f"<img src='{SITE}/a'></a></p>",
     """[caption caption="It's x"]<img src="/a">[/caption]""": '<figure class="wp-caption alignnone">'
     f"""<img src="{SITE}/a"><figcaption class="wp-caption-text">It's x</figcaption></figure>""",
-    "See\n\n[embed width=3]https://v.example/1[/embed]": f"<p>See</p>\n<p>{LINK}</p>",
-    "https://v.example/1\r\n\r\nand https://v.example/2": f"<p>{LINK}</p>\n<p>and https://v.example/2</p>",
-    "<!-- wp:a --><p>https://v.example/1</p><p>at https://v.example/2</p>": f"<p>{LINK}</p><p>at https://v.example/2</p>",
-    "<!-- wp:embed -->\n<div>\nhttps://v.example/1\n</div>\n<!-- /wp:embed -->": f"<div>\n{LINK}\n</div>",
     # escaped shortcodes
     "Write [[gallery]] for pictures": "<p>Write [gallery] for pictures</p>",
     "[[audio src='a.mp3']]": "<p>[audio src='a.mp3']</p>",
@@ -342,15 +339,123 @@ RENDERED = {
 }
 
 
-def test_embeds_and_escaped_shortcodes_are_converted(render):
+def test_captions_and_escaped_shortcodes_are_converted(render):
     assert render(*RENDERED) == ("", list(RENDERED.values()))
+
+
+EMBEDS = {
+    "See\n\n[embed width=3]https://v.example/1[/embed]": f"<p>See</p>\n<p>{LINK}</p>",
+    "https://v.example/1\r\n\r\nand https://v.example/2": f"<p>{LINK}</p>\n<p>and https://v.example/2</p>",
+    "<!-- wp:a --><p>https://v.example/1</p><p>at https://v.example/2</p>": f"<p>{LINK}</p><p>at https://v.example/2</p>",
+    "<!-- wp:embed -->\n<div>\nhttps://v.example/1\n</div>\n<!-- /wp:embed -->": f"<div>\n{LINK}\n</div>",
+    '[video src="https://v.example/1"]': f"<p>{LINK}</p>",
+}
+
+
+def test_embeds_become_links_and_are_counted(render):
+    report, html = render(*EMBEDS, "No https://v.example/1 alone")
+    assert re.fullmatch(rf"Videos and other .* links \({len(EMBEDS)}\): post-1.*\n", report)
+    assert html[:-1] == list(EMBEDS.values())
+
+
+MORE = {
+    "First sentence.<!--more-->\nSecond": "<p>First sentence.<br />\nSecond</p>",
+    "One<!--more-->\n\nTwo": "<p>One</p>\n<p>Two</p>",
+    "One\n\n<!--more Read on-->\n\nTwo": "<p>One</p>\n<p>Two</p>",
+    "One\n<!--nextpage-->\nTwo": "<p>One</p>\n<p>Two</p>",
+    "<p>One</p>\n<!-- wp:more -->\n<!--more-->\n<!-- /wp:more --><p>Two</p>": "<p>One</p>\n\n<p>Two</p>",
+}
+
+
+def test_more_leaves_the_text_around_it(render):
+    assert render(*MORE) == ("", list(MORE.values()))
+
+
+# Galleries and players
+
+
+def attachment(number, name, **fields):
+    item = {"post_type": "attachment", "post_id": number, "attachment_url": f"{SITE}/{name}", "post_name": name}
+    return item | fields
+
+
+FILES = [
+    attachment(21, "b.jpg", post_parent=1, menu_order=2, excerpt="A <em>day</em>\nout"),
+    attachment(22, "z.jpg", post_parent=1, menu_order=1, meta={"_wp_attachment_image_alt": 'The "harbour" &amp; more'}),
+    attachment(23, "c.png", post_parent=9),
+    attachment(24, "d.mp3", post_parent=3),
+    attachment(25, "e.mp4?x=1", post_parent=4),
+]
+Z = f'<img loading="lazy" src="{SITE}/z.jpg" alt="The &quot;harbour&quot; &amp; more" />'
+B = f'<img loading="lazy" src="{SITE}/b.jpg" alt="" />'
+B_CAPTION = '<figcaption class="wp-element-caption">A <em>day</em> out</figcaption>'
+C = f'<img loading="lazy" src="{SITE}/c.png" alt="" />'
+
+
+def gallery(*figures, columns="default"):
+    pictures = "\n".join(f'<figure class="wp-block-image">{figure}</figure>' for figure in figures)
+    return f'<figure class="wp-block-gallery has-nested-images columns-{columns} is-cropped">\n{pictures}\n</figure>'
+
+
+GALLERIES = {
+    "[gallery]": gallery(Z, B + B_CAPTION),  # of the first post
+    "[gallery ids='23, 22']": gallery(C, Z),
+    "<!-- wp:shortcode -->\n[gallery ids=23 columns=3]\n<!-- /wp:shortcode -->": gallery(C, columns=3),
+    '<!-- wp:paragraph --><p>[gallery include="21" link="file"]</p><!-- /wp:paragraph -->': gallery(
+        f'<a href="{SITE}/b.jpg">{B}</a>{B_CAPTION}'
+    ),
+    '[gallery id="9"]': gallery(C),
+}
+
+
+def test_galleries_show_the_pictures_of_the_export(render):
+    report, html = render(*GALLERIES, *FILES)
+    assert report == "Pictures stay at their URLs (3 attachments)\nOther files stay at their URLs (2 attachments)\n"
+    assert [text.replace("</figure>\n\n", "</figure>\n") for text in html] == list(GALLERIES.values())
+
+
+def test_gallery_within_text_ends_the_paragraph(render):
+    _, (html, *_) = render("See [gallery ids=23]below", *FILES)
+    assert html.split("\n") == ["<p>See </p>", *gallery(C).split("\n"), "<p>below</p>"]
+
+
+def test_missing_pictures_and_unused_attributes_are_reported(render):
+    report, html = render('[gallery ids="23,99" size="large"]', "[gallery ids='98']", "Text [gallery]", *FILES[2:])
+    assert gallery(C) in html[0]
+    assert html[1:] == ["<p>[gallery ids='98']</p>", "<p>Text [gallery]</p>"]
+    assert "that the export lacks (3): post-1, post-2, post-3. Export" in report
+    assert "as text: gallery (2): post-2, post-3" in report
+    assert "gallery size (1): post-1" in report
+
+
+PLAYERS = {  # in posts 1 to 5
+    "[audio src='/x.mp3']": f'audio controls src="{SITE}/x.mp3"',
+    '[video width="9" mp4="/x.mp4?a=1&amp;b=2" poster="/p.jpg"][/video]': "video controls "
+    f'src="{SITE}/x.mp4?a=1&amp;b=2" poster="{SITE}/p.jpg"',
+    "[audio]": f'audio controls src="{SITE}/d.mp3"',
+    "[video]": f'video controls src="{SITE}/e.mp4?x=1"',
+    "[audio https://a.example/y.ogg]": 'audio controls src="https://a.example/y.ogg"',
+}
+
+
+def test_audio_and_video_become_players(render):
+    report, html = render(*PLAYERS, *FILES)
+    assert report.count("\n") == 2  # attachments
+    for text, player in zip(html, PLAYERS.values(), strict=True):
+        assert text == f'<figure class="wp-block-{player[:5]}"><{player}></{player[:5]}></figure>'
+
+
+def test_player_without_a_file_stays_and_is_reported(render):
+    report, html = render("[audio]", "It shows a [video of the evening].")
+    assert html == ["<p>[audio]</p>", "<p>It shows a [video of the evening].</p>"]
+    assert "that the export lacks (1): post-1." in report
 
 
 SHORTCODES = {
     "toc": ["[toc]"],
     "recipe": ["Text [recipe] text"],
     "woocommerce_cart": ["[woocommerce_cart]"],
-    "audio": ["[audio https://a.example/a.mp3]"],
+    "playlist": ["[playlist ids='1']"],
     "unheard": ["[unheard]Text[/unheard]", "<!-- wp:shortcode -->[unheard url=https://a.b]<!-- /wp:shortcode -->"],
     "Unheard": ["[Unheard of='x']"],
     "contact-form-7": ["[contact-form-7 id='3']"],
@@ -498,6 +603,19 @@ def seconds(tmp_path):
 
 UNITS = ["[code]", "[a", "[", "[[a", "[[a]", "[/a]]", "[a ", "[a b=", "[[gallery", "[caption]", "[embed]a "]
 UNITS += ["<", "<p> ", "<code>", "<pre>", "<!--", "<!-- wp:a", "<!-- wp:a {", "<!-- wp:shortcode -->", "<a x='"]
+UNITS += [
+    "[gallery ",
+    "[gallery]",
+    "<p>[audio]",
+    "<p> [video",
+    "[audio a=",
+    "[video a='",
+    "$$=",
+    "\\(",
+    ":::",
+    "{{",
+    "{{<",
+]
 UNITS += ["a", "\n ", " ", "{", "'", '"', "&#", "&#9", "&nbsp;", "https://a ", "\nhttps://a"]
 
 
@@ -507,6 +625,6 @@ def test_time_is_linear_in_the_length_of_a_post(seconds, begin, unit):
     assert seconds(begin + unit * (20_000 // len(unit))) < 1
 
 
-@pytest.mark.parametrize("unit", ["<!-- wp:a ", "<!-- wp:a -->", f"<!-- wp:a {HIDDEN} -->", "<!-- /wp:a -->", "<!-- "])
+@pytest.mark.parametrize("unit", ["<!-- wp:a ", "<!-- wp:a -->", "<!-- wp:a/b /-->", "<!-- /wp:a -->", "<!-- "])
 def test_time_is_linear_in_the_number_of_blocks(seconds, unit):
     assert seconds(unit * (400_000 // len(unit))) < 5

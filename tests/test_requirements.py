@@ -11,7 +11,7 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 UNIX_MODULES = {"fcntl", "grp", "posix", "pty", "pwd", "resource", "termios", "tty"}
-MODULES = *PROJECT.glob("*.py"), *PROJECT.glob("[!.]*/*.py")
+MODULES = (*PROJECT.glob("*.py"), *PROJECT.glob("[!.]*/*.py"), *PROJECT.glob("converters/*/*.py"))
 SOURCE = "\n".join(path.read_text("utf-8") for path in MODULES if path.parent.name not in ("benchmarks", "tests"))
 
 

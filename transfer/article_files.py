@@ -11,8 +11,9 @@ from unicodedata import normalize
 import orjson
 
 from converters.dates import parse_date
-from converters.front_matter import dump_front_matter, parse_scalars
+from converters.front_matter import dump_front_matter
 from converters.records import DATE_FIELDS, SourceArticle, SourceOptions
+from converters.scalars import parse_scalars
 
 # An export writes all of these, so a file that lacks one is another system's.
 EXPORTED_FIELDS = {"id", "title", "slug", "status", "createdAt", "updatedAt", "views"}

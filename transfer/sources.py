@@ -11,9 +11,8 @@ from pathlib import Path
 from typing import IO, Any, NamedTuple
 
 from converters.csv_files import read_csv
-from converters.file_names import SUFFIXES
 from converters.ghost import is_ghost_export, read_ghost
-from converters.markdown_files import read_folder
+from converters.markdown import ARTICLE_SUFFIXES, read_folder
 from converters.records import ConvertedItems, Identity, IgnoredItem, SourceArticle, SourceError, SourceOptions
 from converters.wordpress import read_wordpress
 from transfer.article_files import read_own_file
@@ -42,7 +41,7 @@ SYSTEMS = [
     System((".xml",), read_wordpress, reads_together=True),
     System((".json",), read_ghost, is_ghost_export),
     System((".csv",), read_csv),
-    System(SUFFIXES, read_articles_folder),
+    System(ARTICLE_SUFFIXES, read_articles_folder),
     # this service's own
     System((".json",), read_document),
     System((".jsonl",), read_lines),

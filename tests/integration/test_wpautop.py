@@ -4,7 +4,7 @@ import json
 import subprocess
 from itertools import pairwise
 
-from converters.autop import autop
+from converters.wordpress.autop import autop
 
 PACKAGE = "@wordpress/autop@4.56.0"
 PROGRAM = """

@@ -5,12 +5,13 @@ from functools import cached_property
 from pathlib import Path
 from unicodedata import normalize
 
-from converters.file_names import JEKYLL, PICTURES, SUFFIXES, is_translation, parse_name
 from converters.front_matter import field_value, parse_front_matter
+from converters.markdown.file_names import ARTICLE_SUFFIXES, JEKYLL_FOLDERS, is_translation, parse_name
+from converters.media_suffixes import PICTURE_SUFFIXES
 from converters.records import IgnoredItem, Mistake, SourceError, unreadable
 from converters.slugs import normalize_slug
 
-ELEVENTY = "Eleventy's data files, which were not applied to their posts"
+NOT_APPLIED = "Files with data for other files, which were not applied to them"
 SKIPPED = "Skipped files"
 
 
@@ -70,7 +71,7 @@ class Folder:
             path = Path(folder, name)
             if path.is_symlink():
                 self.others.append(self.ignored(path, "folders that are links", "folder"))
-            elif name.startswith("_") and name not in JEKYLL:
+            elif name.startswith("_") and name not in JEKYLL_FOLDERS:
                 self.others.append(self.ignored(path, "folders whose names begin with _", "folder"))
             elif not name.startswith("."):
                 chosen.append(name)
@@ -79,25 +80,24 @@ class Folder:
     def _is_article_file(self, path: Path) -> bool:
         """Return whether a file may be an article. If not, add it to `others`, unless it is hidden or a picture."""
         suffix = path.suffix.lower()
-        if path.name.startswith(".") or suffix in PICTURES:
+        if path.name.startswith(".") or suffix in PICTURE_SUFFIXES:
             return False
-        if path.name.startswith("_"):
+        if _has_data_for_others(path):
+            self.others.append(IgnoredItem(NOT_APPLIED, "", path.relative_to(self.root).as_posix(), "file"))
+        elif path.name.startswith("_"):
             self.others.append(self.ignored(path, "name begins with _"))
-        elif suffix in SUFFIXES:
+        elif suffix in ARTICLE_SUFFIXES:
             return True
-        elif _is_eleventy_data(path):
-            name = path.relative_to(self.root).as_posix()
-            self.others.append(IgnoredItem(ELEVENTY, "", name, "file"))
         else:
             self.others.append(self.ignored(path, suffix or "no extension"))
         return False
 
 
-def _is_eleventy_data(path: Path) -> bool:
-    """Return whether a file has data for a post, or for all posts of its folder."""
+def _has_data_for_others(path: Path) -> bool:
+    """Return whether a file is Hugo's `_index.md`, or has Eleventy's data for a post or for the posts of its folder."""
     if path.suffix != ".json":
-        return ".11tydata." in path.name
-    posts = [path.with_suffix(suffix) for suffix in SUFFIXES]
+        return path.stem == "_index" or ".11tydata." in path.name
+    posts = [path.with_suffix(suffix) for suffix in ARTICLE_SUFFIXES]
     return ".11tydata." in path.name or path.stem == path.absolute().parent.name or any(map(Path.is_file, posts))
 
 

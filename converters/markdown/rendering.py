@@ -2,11 +2,13 @@
 
 import re
 
+from linkify_it import LinkifyIt
 from markdown_it import MarkdownIt
 from mdit_py_plugins.deflist import deflist_plugin
 from mdit_py_plugins.footnote import footnote_plugin
 
-from converters.markdown_rules import add_checkboxes, add_heading_ids, component, highlight, quote_props_of_blocks
+from converters.markdown.rules import add_checkboxes, add_heading_ids, parse_component, parse_highlight
+from converters.markdown.typography import add_typography
 from converters.records import SourceError
 
 SCRIPT_URL = re.compile(r"\s*(?:javascript|vbscript|data:(?!image/))", re.IGNORECASE)
@@ -25,7 +27,7 @@ class Renderer(MarkdownIt):
 
 
 def render_markdown(text: str) -> str:
-    """Return the HTML of CommonMark with GitHub's extensions, heading ids, footnotes and definition lists.
+    """Return the HTML of CommonMark with GitHub's extensions, footnotes, definition lists and typographic punctuation.
 
     Raises SourceError for text that would take minutes.
     """
@@ -36,10 +38,14 @@ def render_markdown(text: str) -> str:
 
 
 RENDERER = Renderer("gfm-like").use(deflist_plugin).use(footnote_plugin)
-RENDERER.block.ruler.before("fence", "highlight", highlight, {"alt": ["paragraph", "reference", "blockquote", "list"]})
-RENDERER.inline.ruler.before("html_inline", "component", component)
+# http(s) URLs and e-mail addresses of any top-level domain become links, but README.md does not.
+NOT_LINKED = {"//": None, "ftp:": None}
+RENDERER.linkify = LinkifyIt(NOT_LINKED, {"fuzzy_link": False, "fuzzy_email": True}).tlds(["[a-z]{2,63}"])
+RENDERER.block.ruler.before(
+    "fence", "highlight", parse_highlight, {"alt": ["paragraph", "reference", "blockquote", "list"]}
+)
+RENDERER.inline.ruler.before("html_inline", "component", parse_component)
 RENDERER.core.ruler.after("inline", "checkboxes", add_checkboxes)
-RENDERER.core.ruler.push("heading_ids", add_heading_ids)
-RENDERER.core.ruler.push("props", quote_props_of_blocks)
-# The inline rule finds URLs with a scheme. The core rule would also link README.md, and is four times slower.
-RENDERER.core.ruler.disable("linkify")
+# before escaped characters become text, and the ids of headings before their punctuation changes
+RENDERER.core.ruler.before("text_join", "heading_ids", add_heading_ids)
+RENDERER.core.ruler.before("text_join", "typography", add_typography)

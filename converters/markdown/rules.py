@@ -1,7 +1,8 @@
-"""Rules for markdown-it: heading ids, task lists, highlighted code, and components."""
+"""Rules for markdown-it: components, highlighted code, task lists and heading ids."""
 
 import re
 from collections import Counter
+from itertools import pairwise
 from unicodedata import category
 
 from markdown_it.rules_block import StateBlock
@@ -9,9 +10,15 @@ from markdown_it.rules_core import StateCore
 from markdown_it.rules_inline import StateInline
 from markdown_it.token import Token
 
-from converters.components import match_component, quote_props, quote_tag
-
-KEPT_IN_ID = "Nd", "Pc"  # decimal digits, and connectors such as the underscore
+MAX_BRACES = 5  # levels
+JAVASCRIPT = r"""[^{}"'`]++|"[^"\n]*+"|'[^'\n]*+'|`[^`]*+`|["'`]"""
+BRACES = rf"\{{(?:{JAVASCRIPT})*+\}}"
+for _ in range(MAX_BRACES - 1):
+    BRACES = rf"\{{(?:{JAVASCRIPT}|{BRACES})*+\}}"
+# Ends where its author meant it to: braces may contain quotes and ">".
+COMPONENT_TAG = re.compile(rf"""<[a-zA-Z][\w.:-]*+(?=[\s{{/>])(?:[^<>{{}}"']++|"[^"]*+"|'[^']*+'|{BRACES})*+>""")
+TEXT_IN_ID = ("text", "text_special", "code_inline")  # special are escaped characters
+KEPT_IN_ID = ("Nd", "Pc")  # decimal digits, and connectors such as the underscore
 # {#id}, {#id .class} or {.class} at the end of a heading, as Hugo and Pandoc accept them
 HEADING_ATTRIBUTES = re.compile(r"\s*\{:?\s*([#.][^\s{}]+(?:\s+[#.][^\s{}]+)*)\s*\}\s*\Z")
 # Jekyll's {% highlight python %} and Hugo's {{< highlight python >}}
@@ -24,9 +31,7 @@ CHECKBOX = '<input class="task-list-item-checkbox" {}disabled="disabled" type="c
 def add_heading_ids(state: StateCore) -> None:
     """Set the id of each heading: the one named in braces, else a unique one from its text, as on GitHub."""
     headings = [
-        (token, inline.children or [])
-        for token, inline in zip(state.tokens, state.tokens[1:], strict=False)
-        if token.type == "heading_open"
+        (token, inline.children or []) for token, inline in pairwise(state.tokens) if token.type == "heading_open"
     ]
     for heading, texts in headings:
         _take_attributes(heading, texts)
@@ -35,7 +40,8 @@ def add_heading_ids(state: StateCore) -> None:
     for heading, texts in headings:
         if heading.attrGet("id"):
             continue
-        own_id = id = _heading_id("".join(token.content for token in texts if token.type in ("text", "code_inline")))
+        own_id = _heading_id("".join(token.content for token in texts if token.type in TEXT_IN_ID))
+        id = own_id
         while id in taken:
             repeated[own_id] += 1
             id = f"{own_id}-{repeated[own_id]}"
@@ -56,44 +62,46 @@ def _take_attributes(heading: Token, texts: list[Token]) -> None:
             heading.attrJoin("class", attribute[1:])
 
 
-def component(state: StateInline, silent: bool) -> bool:
+def parse_component(state: StateInline, silent: bool) -> bool:
     """Parse a tag with props in braces, which Markdown would take for text."""
-    match = match_component(state.src, state.pos)
-    if match and not silent:
-        state.push("html_inline", "", 0).content = quote_tag(match[0])
-    if match:
-        state.pos = match.end()
-    return bool(match)
+    match = COMPONENT_TAG.match(state.src, state.pos)
+    if not match or "{" not in match[0]:
+        return False
+    if not silent:
+        state.push("html_inline", "", 0).content = match[0]
+    state.pos = match.end()
+    return True
 
 
-def quote_props_of_blocks(state: StateCore) -> None:
-    for token in state.tokens:
-        if token.type == "html_block" and "={" in token.content:
-            token.content = quote_props(token.content)
-
-
-def highlight(state: StateBlock, start: int, end: int, silent: bool) -> bool:
+def parse_highlight(state: StateBlock, start: int, end: int, silent: bool) -> bool:
     """Parse a highlighted block of Jekyll or Hugo as a fence. An unclosed block stays text, which is reported."""
     first = state.getLines(start, start + 1, state.blkIndent, False)
     opening = HIGHLIGHT.match(first)
-    unclosed_from, unclosed_to = state.env.get("unclosed", (end, start))
-    if not opening or state.is_code_block(start) or unclosed_from <= start < end <= unclosed_to:
+    if not opening or state.is_code_block(start) or _is_known_as_unclosed(state, start, end):
         return False
-    lines, line = [first[opening.end() :]], start
-    while not (closing := END_OF_HIGHLIGHT.search(lines[-1])) and line + 1 < end:
-        line += 1
+    lines = [first[opening.end() :]]
+    closing = END_OF_HIGHLIGHT.search(lines[0])
+    while not closing and start + len(lines) < end:
+        line = start + len(lines)
         lines.append(state.getLines(line, line + 1, state.blkIndent, False))
+        closing = END_OF_HIGHLIGHT.search(lines[-1])
     if not closing:
-        state.env["unclosed"] = start, end  # otherwise, each later one would search to the end too
+        state.env["unclosed"] = (start, end)
         return False
-    if silent:
-        return True
-    lines[-1] = lines[-1][: closing.start()]
-    token = state.push("fence", "code", 0)
-    token.info, token.map = opening[1], [start, line + 1]
-    token.content = "\n".join(lines).strip("\n") + "\n"
-    state.line = line + 1
+    if not silent:
+        lines[-1] = lines[-1][: closing.start()]
+        token = state.push("fence", "code", 0)
+        token.info = opening[1]
+        token.map = [start, start + len(lines)]
+        token.content = "\n".join(lines).strip("\n") + "\n"
+        state.line = start + len(lines)
     return True
+
+
+def _is_known_as_unclosed(state: StateBlock, start: int, end: int) -> bool:
+    """Return whether an earlier block has been searched to the same end in vain, so that the time is linear."""
+    unclosed_from, unclosed_to = state.env.get("unclosed", (end, start))
+    return bool(unclosed_from <= start < end <= unclosed_to)
 
 
 def _heading_id(title: str) -> str:
@@ -114,16 +122,23 @@ def add_checkboxes(state: StateCore) -> None:
             lists.append(token)
         elif token.type in ("bullet_list_close", "ordered_list_close"):
             lists.pop()
-        elif token.type == "list_item_open" and (text := _task_text(state.tokens[index + 1 : index + 3])):
-            checkbox = Token("html_inline", "", 0)
-            checkbox.content = CHECKBOX.format("" if text.content.startswith("[ ]") else 'checked="checked" ')
-            text.children = [checkbox, *(text.children or [])]
-            text.children[1].content = text.children[1].content[3:]
-            token.attrSet("class", "task-list-item")
-            lists[-1].attrSet("class", "contains-task-list")
+        elif token.type == "list_item_open":
+            text = _task_text(state.tokens[index + 1 : index + 3])
+            if text:
+                _add_checkbox(text)
+                token.attrSet("class", "task-list-item")
+                lists[-1].attrSet("class", "contains-task-list")
 
 
 def _task_text(item: list[Token]) -> Token | None:
     """Return the text of a task, given the two tokens that follow the beginning of a list item."""
     is_task = [token.type for token in item] == ["paragraph_open", "inline"] and TASK.match(item[1].content)
     return item[1] if is_task and (item[1].children or [item[1]])[0].type == "text" else None
+
+
+def _add_checkbox(task: Token) -> None:
+    """Replace the brackets at the beginning of a task with a checkbox."""
+    checkbox = Token("html_inline", "", 0)
+    checkbox.content = CHECKBOX.format("" if task.content.startswith("[ ]") else 'checked="checked" ')
+    task.children = [checkbox, *(task.children or [])]
+    task.children[1].content = task.children[1].content[len("[ ]") :]

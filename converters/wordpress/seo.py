@@ -11,7 +11,7 @@ KEYS = {
     "metaTitle": ("_yoast_wpseo_title", "rank_math_title"),
     "metaDesc": ("_yoast_wpseo_metadesc", "rank_math_description"),
 }
-PRIMARY_CATEGORIES = "_yoast_wpseo_primary_category", "rank_math_primary_category"
+PRIMARY_CATEGORIES = ("_yoast_wpseo_primary_category", "rank_math_primary_category")
 # %%title%% in Yoast, %title% and %date(Y)% in Rank Math
 PLACEHOLDER = re.compile(r"%%([\w-]+)%%|%([a-z_]+)(?:\([^)%]*\))?%")
 # values that stand for a default
@@ -43,7 +43,7 @@ def take_texts(meta: dict[str, str], words: dict[str, str]) -> dict[str, str]:
 
 
 def _fill_placeholders(text: str, words: dict[str, str]) -> str:
-    """Return text with words instead of placeholders, or "" if `words` lacks one of them."""
+    """Return text with words instead of placeholders, or "" for a placeholder that `words` lacks."""
     try:
         filled = PLACEHOLDER.sub(lambda name: words[name[1] or name[2]], decode_references(text))
     except KeyError:

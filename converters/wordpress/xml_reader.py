@@ -48,7 +48,8 @@ class ExportBuilder(TreeBuilder):
 
     def take_items(self) -> Iterator[Element]:
         """Yield the items that have ended since the last call. Each is cleared when the next one is requested."""
-        items, self._items = self._items, []
+        items = self._items
+        self._items = []
         for item in items:
             yield item
             item.clear()
@@ -72,7 +73,7 @@ def read_elements(path: str) -> Iterator[Element]:
     except (LookupError, ValueError) as error:  # an unknown encoding
         raise SourceError(f"Must be a WordPress export, in XML ({error}).") from error
     if channel is None:
-        raise SourceError("Must be a WordPress export, in XML (WXR, written by Tools → Export).")
+        raise SourceError("Must be a WordPress export, in XML (WXR), from Tools → Export.")
     yield from (element for element in channel if element.tag != "item")
 
 

@@ -9,7 +9,7 @@ Each pattern looks at each character a fixed number of times, so the time is lin
 
 import re
 
-from converters.verbatim import MARK, Verbatim
+from converters.wordpress.verbatim import MARK, Verbatim
 
 BLOCKS = (
     "address area article aside blockquote caption col colgroup dd details div dl dt fieldset figcaption figure footer "
@@ -26,10 +26,12 @@ SEPARATED_TAG = re.compile(rf"{NAME}(?=[\s/>{KEPT_LINE_FEED}])[^<>]*>")
 BLOCK = f"{NAME}[^<>]*>"  # also a tag whose name only begins like a block's, such as picture
 ONE_BLOCK = re.compile(f"{SPACE}*({BLOCK}){SPACE}*")
 # Paragraph tags go inside a quotation.
-QUOTE_START, QUOTE_END = re.compile("<blockquote[^<>]*>"), "</blockquote>"
+QUOTE_START = re.compile("<blockquote[^<>]*>")
+QUOTE_END = "</blockquote>"
 # Text without tags: its paragraph ends before the closing tag of these blocks.
 TEXT_IN_BLOCK = re.compile(rf"(<p>)?([^<]+)(</(?:address|div|form)>){SPACE}*")
-START_BEFORE_BLOCK, END_AFTER_BLOCK = re.compile(f"<p>{SPACE}*({BLOCK})"), re.compile(f"({BLOCK}){SPACE}*</p>")
+START_BEFORE_BLOCK = re.compile(f"<p>{SPACE}*({BLOCK})")
+END_AFTER_BLOCK = re.compile(f"({BLOCK}){SPACE}*</p>")
 TWO_BREAKS = re.compile(rf"<br{SPACE}*/?>{SPACE}*<br{SPACE}*/?>")
 PARAGRAPH_END = re.compile(rf"\n{SPACE}*\n")
 BREAK = "<br />"
@@ -37,7 +39,8 @@ OTHER_BREAK = re.compile("<br/?>")
 LINE_END = re.compile(rf"(?:({BREAK})|(?<!{SPACE})){SPACE}*\n")
 BREAK_AFTER_BLOCK = re.compile(f"({BLOCK}){SPACE}*{BREAK}")
 BREAK_BEFORE_BLOCK = re.compile(f"{BREAK}(?={SPACE}*</?(?:d[dlt]|div|li|ol|p|td|th|ul)[^<>]*>)")
-PARAM, SOURCE = "</?(?:param|embed)[^<>]*>", "<(?:source|track)[^<>]*>"
+PARAM = "</?(?:param|embed)[^<>]*>"
+SOURCE = "<(?:source|track)[^<>]*>"
 # (before, after, condition): strip whitespace before `before` and after `after`, but only if `condition` occurs.
 INNER_TAGS = [
     ("<option", "</option>", "<option|</option"),
@@ -58,7 +61,7 @@ def autop(text: str) -> str:
 
 
 def add_paragraphs(text: str) -> str:
-    """Do the same for text whose verbatim parts are already placeholders."""
+    """Add paragraphs and line breaks to text in which placeholders stand for what must not change."""
     if not text.strip():
         return ""
     html = f"{text}\n".replace(KEPT_LINE_FEED, "").replace("\r\n", "\n").replace("\r", "\n")

@@ -7,14 +7,11 @@ from unicodedata import normalize
 from urllib.parse import quote
 
 from converters.dates import parse_written_date
+from converters.field_mapping import FilePlace
 from converters.front_matter import field_value
 from converters.records import plain_name
 
-SUFFIXES = (".html", ".md", ".markdown")
-PICTURES = (
-    *(".apng", ".avif", ".bmp", ".gif", ".heic", ".heif", ".ico", ".jfif", ".jpeg", ".jpg"),
-    *(".jxl", ".png", ".svg", ".tif", ".tiff", ".webp"),
-)
+ARTICLE_SUFFIXES = (".html", ".md", ".markdown")
 DATED_NAME = re.compile(r"(?:(\d{4}-\d\d?-\d\d?)-)?(.*)", re.DOTALL)
 # ISO 639-1. Without this list, node.js.md would be a translation of node.md.
 # A script or region may follow, as in index.pt-br.md.
@@ -26,7 +23,14 @@ no nr nv ny oc oj om or os pa pi pl ps pt qu rm rn ro ru rw sa sc sd se sg si sk
 te tg th ti tk tl tn to tr ts tt tw ty ug uk ur uz ve vi vo wa wo xh yi yo za zh zu
 """
 LANGUAGE_NAME = re.compile(rf"(.+)\.(?:{'|'.join(LANGUAGES.split())})(?:[-_][a-z0-9]{{2,8}})*", re.IGNORECASE)
-JEKYLL = "_posts", "_drafts"  # the only folders named _* that contain articles
+JEKYLL_FOLDERS = ("_posts", "_drafts")  # the only folders named _* that contain articles
+
+
+def read_place(path: Path, root: Path) -> FilePlace:
+    """Return what a file's path says about its article. `root` is the imported folder."""
+    date, slug = parse_name(path)
+    is_draft = "_drafts" in (root.absolute().name, *path.parent.relative_to(root).parts)
+    return FilePlace(date, slug, url_folder(path, root), is_draft=is_draft)
 
 
 def parse_name(path: Path) -> tuple[str, str]:
@@ -46,27 +50,24 @@ def parse_name(path: Path) -> tuple[str, str]:
 def is_translation(path: Path) -> bool:
     """Return whether a file is a translation, such as soup.de.md beside soup.md."""
     match = LANGUAGE_NAME.fullmatch(path.stem)
-    return match is not None and any(path.with_name(match[1] + suffix).is_file() for suffix in SUFFIXES)
-
-
-def folder_names(path: Path, root: Path) -> tuple[str, ...]:
-    """Return the names of a file's folders, from the imported folder down."""
-    return (root.absolute().name, *path.parent.relative_to(root).parts)
+    return match is not None and any(path.with_name(match[1] + suffix).is_file() for suffix in ARTICLE_SUFFIXES)
 
 
 def url_folder(path: Path, root: Path) -> str:
     """Return the folder of a file's page below the site's URL, with a trailing slash, or ""."""
-    names = [name for name in path.parent.relative_to(root).parts if name not in JEKYLL]
+    names = [name for name in path.parent.relative_to(root).parts if name not in JEKYLL_FOLDERS]
     return "".join(f"{quote(name, errors='replace')}/" for name in names)
 
 
-def apply_jekyll(folders: tuple[str, ...], fields: dict[str, Any], *, is_dated: bool) -> None:
+def apply_jekyll(path: Path, root: Path, fields: dict[str, Any]) -> None:
     """Split space-separated tags and categories as Jekyll does, and use the first folder above `_posts` as category."""
-    if "_posts" in folders or (is_dated and field_value(fields, "layout")):
+    folders = path.parent.relative_to(root).parts
+    is_post = "_posts" in (root.absolute().name, *folders)
+    if is_post or (parse_name(path)[0] and field_value(fields, "layout")):
         for name, value in fields.items():
             if plain_name(name) in ("tags", "categories") and isinstance(value, str) and "," not in value:
                 fields[name] = value.split()
-    above = folders[1 : folders.index("_posts")] if "_posts" in folders else ()
+    above = folders[: folders.index("_posts")] if "_posts" in folders else ()
     categories = [name for name in above if not name.startswith("_")]
     if categories and not (field_value(fields, "category") or field_value(fields, "categories")):
         fields["category"] = categories[0]

@@ -5,7 +5,7 @@ import re
 from content.urls import change_urls, resolve_url
 from converters.records import SourceArticle
 
-UNRESOLVED = "Image paths that begin with ../ were left unchanged"
+ABOVE = "Image paths that begin with ../ were left unchanged"
 
 
 def resolve_banner(article: SourceArticle, base: str) -> None:
@@ -20,23 +20,23 @@ def resolve_banner(article: SourceArticle, base: str) -> None:
         article.drop("Dropped banners with relative URLs", banner[:80], f"Write absolute URLs{hint}.")
 
 
-def resolve_urls(article: SourceArticle, html: str, base: str, *, has_source_files: bool = False) -> str:
-    """Return an article's HTML with absolute URLs. If `base` is empty, they stay relative.
+def resolve_urls(article: SourceArticle, base: str, *, has_source_files: bool = False) -> None:
+    """Resolve the relative URLs in an article's content. If `base` is empty, they stay relative.
 
     `base` ends with a slash. With `has_source_files`, links to files that the site is built from do not change.
     """
     article.urls_resolved = "//" in base  # an absolute URL
 
-    def complete(attribute: str, url: str) -> str:
+    def resolve(attribute: str, url: str) -> str:
         if has_source_files and attribute == "href" and is_source_file(url):
             return url
         if attribute != "href" and url.startswith("../"):
             if article.urls_resolved:
-                article.note(UNRESOLVED, advice="Write absolute URLs.")
+                article.note(ABOVE, advice="Write absolute URLs.")
             return url
         return resolve_url(url, base)
 
-    return change_urls(html, complete)
+    article.fields["contentHtml"] = change_urls(article.fields["contentHtml"], resolve)
 
 
 def is_source_file(url: str) -> bool:

@@ -1,0 +1,58 @@
+"""Shortcodes such as `[gallery ids="1,2"]` (https://codex.wordpress.org/Shortcode_API).
+
+Only the site knows which ones it has, so they are recognized by attributes, closing tags and known names.
+"""
+
+import re
+
+NAME = r"([a-zA-Z][\w-]*+)"
+# An opening shortcode and its attributes, unless a letter or another bracket precedes it, as in `a[b]`
+SHORTCODE = re.compile(rf"\[(?<![\w\[]\[){NAME}([^\[\]]*+)\]")
+CLOSING = re.compile(rf"\[/{NAME}\]")
+TAG = re.compile("<[^<>]*>")
+INLINE_CODE = re.compile(r"<code(?=[\s>]).*?(?:</code>|\Z)", re.DOTALL)
+# name="value" or name=value (whitespace around "=" occurs in prose), only a URL, or a slash at the end
+ARGUMENTS = re.compile(r"""\s[\w-]+(?:=|\s*=\s*["'])|\A=?\s*https?://\S+\s*\Z|/\Z""")
+SHORT_VALUE = re.compile(r"\s\d+|=\S+")
+# Shortcodes that are also written within a line and without attributes. Names with an underscore need not be listed.
+KNOWN = {
+    *("audio", "button", "caption", "contact-form", "contact-form-7", "divider", "embed", "form", "gallery", "icon"),
+    *("playlist", "recipe", "spacer", "toc", "TOC", "tooltip", "video"),
+}
+# A bracketed word alone in its paragraph is unlikely to be prose.
+ALONE = re.compile(r"(?:\A|\n|<p>|<br ?/?>)[ \t]*\[([a-z][\w-]{2,})\](?=[ \t]*(?:\Z|\n|</p>|<br))")
+
+
+def find_shortcodes(html: str) -> list[str]:
+    """Return the names of the shortcodes outside of code."""
+    if "[" not in html:
+        return []
+    text = INLINE_CODE.sub("", html)
+    certain = _certain_names(text)
+    return [name for name, rest in SHORTCODE.findall(text) if name in certain or is_shortcode(name, rest)]
+
+
+def remove_shortcodes(html: str) -> str:
+    """Return HTML without the tags of its shortcodes. The text that they enclose stays."""
+    if "[" not in html:
+        return html
+    certain = _certain_names(html)
+
+    def remove(match: re.Match[str]) -> str:
+        return " " if match[1] in certain or is_shortcode(match[1], match[2]) else match[0]
+
+    return CLOSING.sub(" ", SHORTCODE.sub(remove, html))
+
+
+def is_shortcode(name: str, rest: str) -> bool:
+    """Return whether a word in brackets and the `rest` of the bracket look like an opening shortcode."""
+    if ARGUMENTS.search(TAG.sub("", rest)):
+        return True
+    if rest:  # [vimeo 123] and [spotify=track:1], but not [Figure 3], [n=20] or [video of the evening]
+        return name.islower() and len(name) > 2 and bool(SHORT_VALUE.fullmatch(rest))
+    return name in KNOWN or "_" in name
+
+
+def _certain_names(html: str) -> set[str]:
+    """Return the names that have a closing tag, or are alone in their paragraph."""
+    return {*CLOSING.findall(html), *ALONE.findall(html)} - {"sic"}

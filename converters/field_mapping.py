@@ -1,0 +1,73 @@
+"""Map the named fields of a Markdown file or a CSV row to the fields of an article."""
+
+from typing import Any, NamedTuple
+from urllib.parse import urljoin
+
+from converters import kinds
+from converters.leftover_markup import note_components, note_leftover_markup
+from converters.old_urls import take_old_urls
+from converters.publication import take_statements
+from converters.records import FIELD_BY_ALIAS, Publication, SourceArticle, SourceOptions
+from converters.relative_urls import resolve_banner, resolve_urls
+from converters.source_fields import SourceField, SourceFields
+from converters.values import normalize_values, read_list, set_slug
+
+
+class FilePlace(NamedTuple):
+    """What the name and the folder of a file say about its article."""
+
+    date: str = ""  # used if the fields have none
+    slug: str = ""  # used if the fields have none
+    folder: str = ""  # of its page, below the site's URL, with a trailing slash
+    is_draft: bool = False
+
+
+NO_FILE = FilePlace()
+
+
+def map_fields(where: str, fields: dict[str, Any], options: SourceOptions, place: FilePlace = NO_FILE) -> SourceArticle:
+    """Return the article that a source's fields describe. Whatever is not used is reported."""
+    article = SourceArticle(where, {})
+    source = SourceFields(article, fields)
+    _take_publication(source, place, options)
+    _take_category(source)
+    source.use("slug", source.take("slug"))  # the other aliases hold URLs
+    for field in dict.fromkeys(FIELD_BY_ALIAS.values()):
+        if field not in ("slug", "publishedAt", "category"):
+            source.use(field, source.take_import_field(field))
+    normalize_values(article, options)
+    set_slug(article, place.slug)
+    take_old_urls(source, options, place.folder)
+    source.report_rest()
+    base = urljoin(options.base, place.folder) if options.site else ""
+    resolve_banner(article, base)
+    if "contentHtml" in article.fields:
+        resolve_urls(article, base, has_source_files=True)
+        note_leftover_markup(article)
+        note_components(article)
+    return article
+
+
+def _take_publication(source: SourceFields, place: FilePlace, options: SourceOptions) -> None:
+    """Set what the source says about the article's publication, and the date."""
+    statements = take_statements(source, options.zone)
+    if place.is_draft:
+        statements.said.add(Publication.DRAFT)
+    if place.date and not statements.dates:
+        statements = statements._replace(dates=[SourceField("date", place.date)])
+    source.use("publishedAt", statements.dates)
+    source.article.publication = statements.publication
+    if statements.publication is Publication.NOTHING:
+        source.article.note(kinds.NO_DATE)
+
+
+def _take_category(source: SourceFields) -> None:
+    """Use the first of several categories as the category."""
+    given = source.take("category", "categories") + source.take_import_field("category")
+    source.use("category", given)
+    if given and (given[0].alias == "categories" or isinstance(given[0].value, list)):
+        article = source.article
+        first, *others = read_list(article, "category", given[0].value) or [""]
+        article.fields["category"] = first
+        for name in others:
+            article.drop(kinds.OTHER_CATEGORIES, name)

@@ -1,0 +1,73 @@
+"""Markup of other systems that stays in the content: readers see it as text, or miss what it stood for."""
+
+import re
+from collections.abc import Iterable, Iterator
+
+from content.html import NOT_TEXT, decode_references
+from content.shortcodes import find_shortcodes
+from content.urls import OPENING_TAG
+from converters.html_elements import ELEMENTS, FOREIGN_ELEMENT
+from converters.records import SourceArticle
+
+CODE = re.compile(r"<(pre|code)(?=[\s>]).*?(?:</\1\s*>|\Z)", re.DOTALL | re.IGNORECASE)
+# Tags of Liquid and Nunjucks, and shortcodes of Hugo
+TEMPLATE = re.compile(r"\{%-?\s*(?!end)(\w[\w-]*)|\{\{[<%]\s*/?\s*([\w.-]+)")
+# Each begins with a character, for speed. (?<![^>\n]…) matches at the beginning of a line or an element.
+PATTERNS = {
+    "{{ }}": r"\{\{(?![<%])",
+    "{: }": r"\{:\s?[.#\w]",
+    "{.class}": r"\{[.#][a-zA-Z][^{}]*\}",
+    "{/* */}": r"\{/(?:\*|<em>|<strong>)",  # Markdown takes the asterisks for emphasis
+    ":::": r":(?<![^>\n]:)::+[ \t]*[\w{\[]",
+    "!!!": r"!(?<![^>\n]!)!! +[a-z]+",
+    "[!NOTE]": r"\[(?<![^>\n]\[)![a-zA-Z]+\]",
+    # A formula, unlike two prices, has a math symbol or no space.
+    "$$ $$": r"\$\$(?<!\$\$\$)(?:[^\s$]{1,40}|(?=[^$]*?[\\^_=+{])[^$]++)\$\$(?!\$)",
+    r"\( \)": r"\\\((?=[^()\n]{0,400}\\\))|\\\[(?=[^\[\]\n]{0,400}\\\])",
+}
+MARKUP = {name: re.compile(pattern) for name, pattern in PATTERNS.items()}
+SCRIPT_OR_FORM = re.compile(r"<(script|form)(?=[\s>])")
+VISIBLE_SHORTCODES = "Shortcodes that readers will see as text"
+TAG_NAME = re.compile(r"<([a-zA-Z][^\s/>]*)")
+
+
+def note_leftover_markup(article: SourceArticle, shortcodes: Iterable[str] | None = None) -> None:
+    """Note the markup in an article's content that its old site would have replaced.
+
+    `shortcodes` are their names, if the converter has found them itself.
+    """
+    html = article.fields["contentHtml"]
+    prose = CODE.sub("", NOT_TEXT.sub("", html))  # code shows markup on purpose
+    _note_names(article, VISIBLE_SHORTCODES, find_shortcodes(prose) if shortcodes is None else shortcodes)
+    _note_names(article, "Markup that readers will see as text", _markup_names(decode_references(prose)))
+    _note_names(article, "Scripts and forms, which may not work on another site", SCRIPT_OR_FORM.findall(html))
+
+
+def note_components(article: SourceArticle) -> None:
+    """Note the components in an article's content: tags that HTML does not have."""
+    names = _component_names(CODE.sub("", NOT_TEXT.sub("", article.fields["contentHtml"])))
+    _note_names(article, "Components, which browsers do not show", names)
+
+
+def _note_names(article: SourceArticle, kind: str, names: Iterable[str]) -> None:
+    for name in dict.fromkeys(names):
+        article.note(kind, name)
+
+
+def _markup_names(text: str) -> Iterator[str]:
+    """Yield the templates in a text by name, and other markup by kind."""
+    for tag, shortcode in TEMPLATE.findall(text):
+        yield f"{{% {tag[:60]} %}}" if tag else f"{{{{< {shortcode[:60]} >}}}}"
+    yield from (name for name, pattern in MARKUP.items() if pattern.search(text))
+
+
+def _component_names(html: str) -> Iterator[str]:
+    """Yield tags that HTML does not have, capitalized tags, and tags with props in braces."""
+    for tag in OPENING_TAG.findall(FOREIGN_ELEMENT.sub("", html)):
+        name = TAG_NAME.match(tag)
+        if name and (_is_component(name[1]) or "={" in tag):
+            yield f"<{name[1][:60]}>"
+
+
+def _is_component(name: str) -> bool:
+    return name.lower() not in ELEMENTS or (name[0].isupper() and not name.isupper())

@@ -1,0 +1,8 @@
+"""The suffixes of pictures, audio and video files, in lower case."""
+
+PICTURE_SUFFIXES = (
+    *(".apng", ".avif", ".bmp", ".gif", ".heic", ".heif", ".ico", ".jfif", ".jpeg", ".jpg"),
+    *(".jxl", ".png", ".svg", ".tif", ".tiff", ".webp"),
+)
+AUDIO_SUFFIXES = (".mp3", ".m4a", ".ogg", ".oga", ".wav", ".flac")
+VIDEO_SUFFIXES = (".mp4", ".m4v", ".webm", ".ogv", ".flv")

@@ -1,0 +1,70 @@
+"""The named fields of a Markdown file or a CSV row. A converter takes what it uses, and the rest is reported."""
+
+from typing import Any, NamedTuple
+
+from converters import kinds
+from converters.records import EMPTY, FIELD_BY_ALIAS, Mistake, SourceArticle, plain_name
+
+REPEATED = "Fields given under several names; only one was used"
+
+
+class SourceField(NamedTuple):
+    """A field as its author wrote it."""
+
+    name: str
+    value: Any
+
+    @property
+    def alias(self) -> str:
+        """Its name as it appears among the aliases."""
+        return plain_name(self.name)
+
+    @property
+    def word(self) -> str:
+        """Its value as text in lower case."""
+        return str(self.value).strip().lower()
+
+
+class SourceFields:
+    """The fields of an article that have not been used yet. Empty ones are missing, except `contentHtml`."""
+
+    def __init__(self, article: SourceArticle, fields: dict[str, Any]) -> None:
+        self.article = article
+        self._by_alias: dict[str, SourceField] = {}
+        for name, value in fields.items():
+            if value in EMPTY and name != "contentHtml":
+                continue
+            field = SourceField(name, value)
+            first = self._by_alias.setdefault(field.alias, field)
+            if value != first.value:
+                self.reject(field, f"Contradicts {first.name}, another spelling of the same name. Remove one.")
+
+    def get(self, alias: str) -> SourceField | None:
+        """Return a field, or None."""
+        return self._by_alias.get(alias)
+
+    def take(self, *aliases: str) -> list[SourceField]:
+        """Remove fields, and return the ones that exist."""
+        return [self._by_alias.pop(alias) for alias in aliases if alias in self._by_alias]
+
+    def take_import_field(self, import_field: str) -> list[SourceField]:
+        """Remove all aliases of a field of the import schema, and return them by precedence."""
+        return self.take(*(alias for alias, name in FIELD_BY_ALIAS.items() if name == import_field))
+
+    def use(self, import_field: str, given: list[SourceField]) -> None:
+        """Set one of the article's fields to the first value given, and report the others."""
+        if given:
+            used, *others = given
+            self.article.fields[import_field] = used.value
+            self.article.names[import_field] = used.name
+            for other in others:
+                self.article.drop(REPEATED, f"{used.name} instead of {other.name}"[:80])
+
+    def reject(self, field: SourceField, reason: str) -> None:
+        """Record a mistake in a field."""
+        self.article.mistakes.append(Mistake(self.article.where, reason, field.name, field.value))
+
+    def report_rest(self) -> None:
+        """Record that the remaining fields were not understood."""
+        for field in self._by_alias.values():
+            self.article.add_unknown(kinds.UNKNOWN_FIELDS, field.name)

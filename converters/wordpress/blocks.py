@@ -1,0 +1,121 @@
+"""The blocks of WordPress posts. Patterns and footnotes, which WordPress inserts on each visit, are inserted here."""
+
+import re
+from collections.abc import Mapping
+from html import escape
+from typing import Any
+
+import orjson
+
+from converters.records import Note, SourceError
+from converters.wordpress.autop import autop
+from converters.wordpress.blogs import EXPORT_ALL, Pattern
+from fields import NOT_XML
+
+MAX_LENGTH = 1 << 22  # characters of the patterns and footnotes inserted into a post
+MAX_DEPTH = 10  # of patterns in patterns
+# The comment that starts or ends a block. It ends before the next comment begins, so that the time is linear.
+DELIMITER = re.compile(
+    r"<!--\s+(?P<end>/?)wp:(?P<name>[\w/-]+)(?P<settings>\s(?:[^<]|<(?!!--))*?)(?:(?P<empty>/)-->|-->\n?)"
+)
+SHORTCODE_BLOCK = re.compile(r"<!--\s+wp:shortcode\s+-->\n?((?:[^<]|<(?!!--))*)")
+SHORTCODE_NAME = re.compile(r"\[([a-zA-Z][\w-]*+)")
+
+
+class BlockRenderer:
+    """The blocks of one post, with what there is to report about them."""
+
+    def __init__(self, patterns: Mapping[str, Pattern], footnotes: str) -> None:
+        """`patterns` are those of the blog by id, and `footnotes` is JSON."""
+        self.patterns = patterns
+        self.footnotes = _parse_footnotes(footnotes)
+        self.uses_footnotes = False
+        self.shortcodes: list[str] = []  # the names in shortcode blocks
+        self.notes: list[Note] = []  # missing content
+        self.unknown: list[Note] = []  # blocks and settings of plugins
+        self._inserted = 0  # characters
+
+    def render(self, text: str, outer: tuple[str, ...] = ()) -> str:
+        """Return text without the comments of its blocks. `outer` are the ids of the patterns around it.
+
+        Raises SourceError if patterns within patterns multiply the text.
+        """
+        text = SHORTCODE_BLOCK.sub(self._render_shortcodes, text)
+        return DELIMITER.sub(lambda delimiter: self._render_delimiter(delimiter, outer), text)
+
+    def _render_shortcodes(self, block: re.Match[str]) -> str:
+        self.shortcodes += SHORTCODE_NAME.findall(block[1])
+        return f"{autop(block[1])}\n"
+
+    def _render_delimiter(self, delimiter: re.Match[str], outer: tuple[str, ...]) -> str:
+        """Return what WordPress shows for an empty block, and "" for the start or the end of any other."""
+        name = delimiter["name"].removeprefix("core/")
+        if delimiter["end"]:
+            return ""
+        if "/" in name and not name.startswith("core-embed/"):
+            self.unknown.append(Note("Blocks of plugins", name[:80]))
+            return ""
+        if '"blockVisibility"' in delimiter["settings"]:
+            self.unknown.append(Note("Block settings", "blockVisibility"))
+        if not delimiter["empty"]:
+            return ""
+        if name == "block":
+            return self._insert_pattern(_parse_json(delimiter["settings"]), outer)
+        if name == "footnotes":
+            return self._list_footnotes()
+        return self._note_missing("Missing dynamic blocks, which WordPress renders on each visit", name[:80])
+
+    def _note_missing(self, kind: str, detail: str = "", advice: str = "") -> str:
+        """Note missing content, and return an empty string in its place."""
+        self.notes.append(Note(kind, detail, advice=advice))
+        return ""
+
+    def _insert_pattern(self, attributes: Any, outer: tuple[str, ...]) -> str:
+        id = str(attributes.get("ref")) if isinstance(attributes, dict) else ""
+        pattern = self.patterns.get(id)
+        if id in outer or len(outer) >= MAX_DEPTH:
+            reason = f"they contain themselves, or are nested more than {MAX_DEPTH} deep"
+            return self._note_missing(f"Synced patterns that are missing because {reason}")
+        if not pattern:
+            return self._note_missing("Synced patterns that the export lacks", advice=EXPORT_ALL)
+        if not pattern.is_public:
+            return self._note_missing("Synced patterns that are missing because they are not published", pattern.title)
+        if attributes.get("content"):
+            self._note_missing("Pattern overrides were ignored")
+        pattern.is_used = True
+        return self.render(self._count(pattern.content), (*outer, id))
+
+    def _list_footnotes(self) -> str:
+        """Return the post's footnotes as WordPress' block renders them."""
+        if not self.footnotes:
+            return self._note_missing("Footnotes that the export lacks, or that cannot be read")
+        self.uses_footnotes = True
+        notes = [_render_footnote(number, note) for number, note in enumerate(self.footnotes, start=1)]
+        return self._count(NOT_XML.sub("", f'<ol class="wp-block-footnotes">{"".join(notes)}</ol>'))
+
+    def _count(self, html: str) -> str:
+        """Return HTML to insert. Raises SourceError if it makes the post too long."""
+        self._inserted += len(html)
+        if self._inserted > MAX_LENGTH:
+            raise SourceError("Its synced patterns and footnotes are too long. Simplify them, and export again.")
+        return html
+
+
+def _render_footnote(number: int, footnote: dict[str, Any]) -> str:
+    id = escape(str(footnote.get("id", "")))
+    back = f'<a href="#{id}-link" aria-label="Jump to footnote reference {number}">↩︎</a>'
+    return f'<li id="{id}">{footnote.get("content", "")} {back}</li>'
+
+
+def _parse_footnotes(text: str) -> list[dict[str, Any]]:
+    """Return footnotes from JSON, or [] if it is empty or invalid."""
+    notes = _parse_json(text)
+    return notes if isinstance(notes, list) and all(isinstance(note, dict) for note in notes) else []
+
+
+def _parse_json(text: str) -> Any:
+    """Parse JSON. Return None if it is empty or invalid, as with a lone surrogate."""
+    try:
+        return orjson.loads(text)
+    except orjson.JSONDecodeError:
+        return None

@@ -1,0 +1,122 @@
+"""What the posts of a blog refer to: its attachments, categories and synced patterns."""
+
+import re
+from collections import defaultdict
+from dataclasses import dataclass, field
+from functools import cached_property
+from hashlib import sha256
+from typing import NamedTuple
+from xml.etree.ElementTree import Element
+
+from content.html import decode_references
+from converters.records import SourceError
+from converters.wordpress.items import child_texts, local_name, parse_item
+from converters.wordpress.xml_reader import read_elements
+
+EXPORT_ALL = 'Export "All content" from WordPress, and import all files in one command.'
+MAX_BLOG_LENGTH = 43  # characters; "wordpress-", a blog and a post's number of ten digits make an id of at most 64
+
+
+class Attachment(NamedTuple):
+    """A file in the media library."""
+
+    url: str
+    parent: str  # the id of the post to which it was uploaded
+    order: tuple[int, int]  # within a gallery: menu order, id
+    alt: str  # alternative text
+    caption: str  # HTML
+
+
+@dataclass
+class Pattern:
+    """A synced pattern, also called a reusable block."""
+
+    title: str
+    content: str
+    is_public: bool
+    is_used: bool = False  # in a post
+
+
+@dataclass
+class Blog:
+    """A blog, from all of its files."""
+
+    url: str = ""
+    title: str = ""
+    attachments: dict[str, Attachment] = field(default_factory=dict)  # by id
+    categories: dict[str, str] = field(default_factory=dict)  # names by id
+    patterns: dict[str, Pattern] = field(default_factory=dict)  # by id
+
+    @property
+    def name(self) -> str:
+        """The blog's URL as it appears in ids: without the scheme and "www.", shortened with a hash if it is long."""
+        name = re.sub(r"^(?:https?:)?//(?:www\.)?", "", self.url.lower()).strip("/").replace("/", "-")
+        if len(name) <= MAX_BLOG_LENGTH:
+            return name
+        digest = sha256(name.encode()).hexdigest()[:8]
+        return f"{name[: MAX_BLOG_LENGTH - 9]}-{digest}"
+
+    @cached_property
+    def attachments_by_post(self) -> dict[str, list[Attachment]]:
+        """The attachments of each post, in their order. All files must have been added."""
+        found: dict[str, list[Attachment]] = defaultdict(list)
+        for attachment in sorted(self.attachments.values(), key=lambda attachment: attachment.order):
+            found[attachment.parent].append(attachment)
+        return dict(found)
+
+    def add(self, other: "Blog") -> None:
+        """Add the contents of another file of the same blog."""
+        self.attachments |= other.attachments
+        self.categories |= other.categories
+        self.patterns |= other.patterns
+
+
+def index_file(source: str, blogs: dict[str, Blog]) -> Blog:
+    """Add what a file's posts refer to to its blog, and return the blog. Raises SourceError or OSError."""
+    found = Blog()
+    texts: dict[str, str] = {}
+    for element in read_elements(source):
+        name = local_name(element.tag)
+        if name == "item":
+            _index_item(element, found)
+        elif name == "category":
+            _index_category(element, found)
+        else:
+            texts.setdefault(name, (element.text or "").strip())
+    if not texts.keys() & {"base_blog_url", "wxr_version"}:
+        raise SourceError("Must be a WordPress export (WXR), from Tools → Export.")
+    found.url = texts.get("base_blog_url") or texts.get("link", "")
+    found.title = decode_references(texts.get("title", ""))
+    blog = blogs.setdefault(found.name, found)
+    blog.add(found)
+    return blog
+
+
+def _index_category(element: Element, blog: Blog) -> None:
+    """Add a category to a blog."""
+    texts = child_texts(element)
+    if texts.get("term_id") and texts.get("cat_name"):
+        blog.categories[texts["term_id"]] = decode_references(texts["cat_name"])
+
+
+def _index_item(element: Element, blog: Blog) -> None:
+    """Add an attachment or a synced pattern to a blog."""
+    texts = child_texts(element)
+    id = texts.get("post_id")
+    if id and texts.get("post_type") == "attachment":
+        item = parse_item(element)
+        blog.attachments[id] = Attachment(
+            url=texts.get("attachment_url") or texts.get("guid", ""),
+            parent=texts.get("post_parent", ""),
+            order=(_number(texts.get("menu_order", "")), _number(id)),
+            alt=item.meta.get("_wp_attachment_image_alt", "").strip(),
+            caption=texts.get("excerpt", "").strip(),
+        )
+    elif id and texts.get("post_type") == "wp_block":
+        is_public = texts.get("status") == "publish" and not texts.get("post_password")
+        blog.patterns[id] = Pattern(texts.get("title", ""), texts.get("content", ""), is_public)
+
+
+def _number(text: str) -> int:
+    """Return a short number, or 0."""
+    return int(text) if re.fullmatch("[0-9]{1,18}", text) else 0

@@ -1,0 +1,173 @@
+"""Pictures, galleries, players and embeds in posts, which WordPress makes from shortcodes and URLs."""
+
+import re
+from html import escape, unescape
+from itertools import chain
+
+from content.shortcodes import is_shortcode
+from converters.media_suffixes import AUDIO_SUFFIXES, PICTURE_SUFFIXES, VIDEO_SUFFIXES
+from converters.records import Note
+from converters.wordpress.blogs import EXPORT_ALL, Attachment, Blog
+
+EMBEDS = Note("Videos and other URLs alone on a line, which WordPress embeds, became links")
+IGNORED_ATTRIBUTES = "Attributes of galleries and players were ignored"
+MISSING_FILES = "Files of galleries and players that the export lacks"
+# In a possessive repetition, Python before 3.11.5 keeps what a failed alternative has matched
+# (https://github.com/python/cpython/issues/106052). To keep the time linear without one, a tag ends before the next "<"
+# and text before the next caption.
+TAG_ATTRIBUTES = r"""\s(?:[^<>"']|"[^<"]*"|'[^<']*')*>"""
+# A caption's attributes, its picture, and its text, which older versions store as an attribute
+CAPTION = re.compile(
+    rf"\[caption(?<!\[\[caption)([^\[\]]*+)\]\s*((?:<a{TAG_ATTRIBUTES}\s*)?<img{TAG_ATTRIBUTES}(?:\s*</a>)?)"
+    r"((?:[^\[]|\[(?!/?caption))*)\[/caption\]"
+)
+# A gallery or a player, which may be alone in its paragraph
+MEDIA = re.compile(
+    r"(<p>\s*+)?(?<!\[)\[(gallery|audio|video)(?=[\s\]/])([^\[\]]*+)\](?:\s*+\[/(?:gallery|audio|video)\])?(?(1)\s*+</p>)"
+)
+ATTRIBUTE = re.compile(r"""(?<![\w-])([\w-]++)\s*+=\s*+(?:"([^"]*)"|'([^']*)'|([^\s"']++))""")
+NOT_IN_CLASS = re.compile(r"[^\w -]", re.ASCII)
+ID = re.compile("[0-9]+")
+FILE_ATTRIBUTES = {
+    "audio": ("src", "mp3", "m4a", "ogg", "wav", "flac"),
+    "video": ("src", "mp4", "m4v", "webm", "ogv", "flv"),
+}
+SUFFIXES = {"gallery": PICTURE_SUFFIXES, "audio": AUDIO_SUFFIXES, "video": VIDEO_SUFFIXES}
+UNNEEDED_ATTRIBUTES = ("width", "height", "preload")  # of players
+URL = r"""(https?://[^\s\0<>"\[\]]+)"""
+EMBED = re.compile(r"\[embed(?<!\[\[embed)[^\[\]]*+\]\s*()([^\s\[\]<>]+)\s*\[/embed\]")
+# a URL alone on a line, or in a paragraph
+URL_ON_LINE = re.compile(rf"(\n[ \t]*){URL}(?=[ \t\r]*\n)")
+URL_IN_PARAGRAPH = re.compile(rf"(<p>\s*){URL}(?=\s*</p>)")
+
+Attributes = dict[str, str]
+
+
+class MediaRenderer:
+    """The galleries, players and embeds of one post."""
+
+    def __init__(self, blog: Blog, post_id: str) -> None:
+        self.blog = blog
+        self.post_id = post_id
+        self.notes: list[Note] = []
+        self.dropped: list[Note] = []
+
+    def render(self, html: str) -> str:
+        """Return HTML with elements instead of shortcodes and of URLs alone on a line.
+
+        A gallery or a player without any file stays as it is.
+        """
+        html = CAPTION.sub(_render_caption, html)
+        if any(f"[{kind}" in html for kind in SUFFIXES):
+            html = MEDIA.sub(self._render_shortcode, html)
+        return self._link_embeds(html)
+
+    def _render_shortcode(self, shortcode: re.Match[str]) -> str:
+        kind = shortcode[2]
+        attributes = _parse_attributes(shortcode[3])
+        if kind == "gallery":
+            html = self._render_gallery(attributes)
+        else:
+            html = self._render_player(kind, attributes, shortcode[3])
+        if not html:
+            if is_shortcode(kind, shortcode[3]):
+                self.notes.append(Note(MISSING_FILES, advice=EXPORT_ALL))
+            return shortcode[0]
+        self.dropped += [Note(IGNORED_ATTRIBUTES, f"{kind} {name}"[:80]) for name in attributes]
+        return html
+
+    def _render_gallery(self, attributes: Attributes) -> str:
+        """Return a gallery, or "" if no picture is found. Removes the attributes that it uses."""
+        pictures = self._find_pictures(attributes)
+        if not pictures:
+            return ""
+        columns = attributes.pop("columns", "")
+        link = attributes.pop("link", "")
+        size = columns if re.fullmatch("[1-8]", columns) else "default"
+        figures = "\n".join(_render_picture(picture, links_to_file=link == "file") for picture in pictures)
+        return f'<figure class="wp-block-gallery has-nested-images columns-{size} is-cropped">\n{figures}\n</figure>'
+
+    def _find_pictures(self, attributes: Attributes) -> list[Attachment]:
+        """Return the pictures with the given ids, otherwise those of the post."""
+        ids = ID.findall(attributes.pop("ids", "") or attributes.pop("include", ""))
+        found = [self.blog.attachments[id] for id in ids if id in self.blog.attachments]
+        if len(found) < len(ids):
+            self.notes.append(Note(MISSING_FILES, advice=EXPORT_ALL))
+        return found if ids else self._attached("gallery", attributes.pop("id", self.post_id))
+
+    def _attached(self, kind: str, post_id: str) -> list[Attachment]:
+        """Return the files of this kind that were uploaded to a post."""
+        attachments = self.blog.attachments_by_post.get(post_id, [])
+        return [attachment for attachment in attachments if _has_suffix(attachment.url, SUFFIXES[kind])]
+
+    def _render_player(self, kind: str, attributes: Attributes, text: str) -> str:
+        """Return an audio or video player, or "" if no file is found. Removes the attributes that it uses."""
+        given = [attributes.pop(name, "") for name in FILE_ATTRIBUTES[kind]]
+        without_name = re.findall(URL, ATTRIBUTE.sub("", text))
+        attached = [attachment.url for attachment in self._attached(kind, self.post_id)]
+        url = next(filter(None, chain(given, without_name, attached)), "")
+        if not url:
+            return ""
+        for name in UNNEEDED_ATTRIBUTES:
+            attributes.pop(name, None)
+        if not _has_suffix(url, SUFFIXES[kind]):  # of another site, such as YouTube
+            self.notes.append(EMBEDS)
+            return f"<p>{_link(url)}</p>"
+        poster = attributes.pop("poster", "")
+        quoted_poster = f' poster="{_quote(poster)}"' if poster else ""
+        return f'<figure class="wp-block-{kind}"><{kind} controls src="{_quote(url)}"{quoted_poster}></{kind}></figure>'
+
+    def _link_embeds(self, html: str) -> str:
+        """Replace each URL that WordPress embeds, such as a video's, with a link."""
+        linked = f"\n{html}\n"
+        for pattern in (EMBED, URL_ON_LINE, URL_IN_PARAGRAPH):
+            linked = pattern.sub(lambda match: match[1] + _link(match[2]), linked)
+        linked = linked[1:-1]
+        if linked != html:
+            self.notes.append(EMBEDS)
+        return linked
+
+
+def _render_caption(caption: re.Match[str]) -> str:
+    """Return a picture with its caption as WordPress shows it in themes that support HTML5."""
+    attributes = _parse_attributes(caption[1])
+    text = attributes.get("caption", caption[3].strip())
+    picture = caption[2]
+    if not text:
+        return picture
+    id = NOT_IN_CLASS.sub("", attributes.get("id", "")).replace(" ", "")
+    classes = NOT_IN_CLASS.sub("", f"wp-caption {attributes.get('align', 'alignnone')} {attributes.get('class', '')}")
+    width = re.match("[1-9][0-9]{0,4}", attributes.get("width", ""))
+    start = f' id="{id}"' if id else ""
+    start += f' style="width: {width[0]}px"' if width else ""
+    start += f' class="{" ".join(classes.split())}"'
+    return f'<figure{start}>{picture}<figcaption class="wp-caption-text">{text}</figcaption></figure>'
+
+
+def _render_picture(picture: Attachment, *, links_to_file: bool) -> str:
+    """Return a picture of a gallery with its caption."""
+    url = _quote(picture.url)
+    image = f'<img loading="lazy" src="{url}" alt="{_quote(picture.alt)}" />'
+    if links_to_file:
+        image = f'<a href="{url}">{image}</a>'
+    text = " ".join(picture.caption.split())
+    caption = f'<figcaption class="wp-element-caption">{text}</figcaption>' if text else ""
+    return f'<figure class="wp-block-image">{image}{caption}</figure>'
+
+
+def _parse_attributes(text: str) -> Attributes:
+    """Return the attributes of a shortcode by name."""
+    return {name.lower(): double or single or plain for name, double, single, plain in ATTRIBUTE.findall(text)}
+
+
+def _has_suffix(url: str, suffixes: tuple[str, ...]) -> bool:
+    return re.split("[?#]", url, maxsplit=1)[0].lower().endswith(suffixes)
+
+
+def _link(url: str) -> str:
+    return f'<a href="{url}">{url}</a>'
+
+
+def _quote(text: str) -> str:
+    """Return text for an attribute, whether or not it has already been escaped."""
+    return escape(unescape(text))

@@ -1,0 +1,151 @@
+"""Convert WordPress posts to articles, and report the data that is not used."""
+
+import re
+from typing import Any
+from urllib.parse import unquote
+
+from content.html import decode_references, readable_text
+from converters import kinds
+from converters.leftover_markup import note_leftover_markup
+from converters.old_urls import add_old_urls
+from converters.publication import set_publication
+from converters.records import Identity, SourceArticle, SourceOptions
+from converters.relative_urls import resolve_banner, resolve_urls
+from converters.slugs import slug_from_title
+from converters.values import normalize_values, set_slug
+from converters.wordpress.blogs import EXPORT_ALL, Blog
+from converters.wordpress.content import render
+from converters.wordpress.items import Item
+from converters.wordpress.seo import PREFIXES, PRIMARY_CATEGORIES, take_texts, unused_settings
+
+PUBLIC_STATUSES = ("publish", "future")
+NO_TITLE = "(no title)"
+HTML_TAG = re.compile(r"</?[a-zA-Z][^<>]*>")
+NAMES = {"publishedAt": "post_date", "updatedAt": "post_modified", "slug": "post_name", "bannerUrl": "_thumbnail_id"}
+# Who may read a post, from Jetpack's newsletter and the plugin Members
+READERS = ("_jetpack_newsletter_access", "_members_access_role")
+# Elements that are used, repeat others, or concern only the old site
+USED = {
+    *("attachment_url", "comment_status", "description", "guid", "menu_order", "ping_status", "post_date"),
+    *("post_date_gmt", "post_modified", "post_modified_gmt", "post_parent", "post_password", "post_type", "pubDate"),
+    "status",
+}
+DROPPED_ELEMENTS = {
+    "comment": "comments",
+    "creator": "author",
+    "excerpt": "excerpts of posts that have a description",
+    "is_sticky": "sticky",
+}
+
+
+def convert_post(where: str, item: Item, blog: Blog, options: SourceOptions) -> SourceArticle:
+    """Convert a post, removing from the item whatever the article uses. Raises SourceError."""
+    number = item.take("post_id")
+    article = SourceArticle(where, {}, dict(NAMES), identity=Identity.SOURCE)
+    # Every WordPress numbers its posts from 1, and the ids of version 1.2.1 did not contain the blog.
+    article.former_id = f"wordpress-{number}"
+    with_site = options._replace(site=options.site or blog.url)
+    article.fields = _take_fields(item, blog, number)
+    normalize_values(article, with_site)
+    set_slug(article)
+    resolve_banner(article, with_site.base)
+    link = item.take("link")
+    add_old_urls(article, [link] if link else [], options)
+    _render_content(article, item, blog, number)
+    resolve_urls(article, with_site.base)
+    _set_publication(article, item)
+    if item.meta.get("_thumbnail_id", "0") > "0" and "bannerUrl" not in article.fields:
+        article.note("Featured images that the export lacks", advice=EXPORT_ALL)
+    _report_rest(article, item)
+    return article
+
+
+def plain_title(html: str) -> str:
+    """Return the text of a title, which is HTML."""
+    return " ".join(decode_references(HTML_TAG.sub("", html)).split())
+
+
+def _take_fields(item: Item, blog: Blog, number: str) -> dict[str, Any]:
+    """Return an article's fields other than its content. Their values still have to be normalized."""
+    title = plain_title(item.take("title")) or NO_TITLE
+    texts = take_texts(item.meta, {"title": title, "sep": "-", "sitename": blog.title, "page": ""})
+    if "metaDesc" not in texts:
+        texts["metaDesc"] = " ".join(readable_text(item.take("excerpt")).split())
+    # A draft's local date is that of its last change.
+    local_date = _date(item, "post_date") if item.status in PUBLIC_STATUSES else ""
+    banner = blog.attachments.get(item.meta.get("_thumbnail_id", ""))
+    return texts | {
+        "id": f"wordpress-{blog.name}-{number}" if blog.name and number else "",
+        "title": title,
+        "slug": unquote(item.take("post_name")) or slug_from_title(title, number),
+        "publishedAt": _date(item, "post_date_gmt", "Z") or local_date,
+        "updatedAt": _date(item, "post_modified_gmt", "Z"),
+        "category": _take_category(item, blog),
+        "keywords": item.terms.pop("post_tag", []) + item.terms.pop("tag", []),
+        "bannerUrl": banner.url if banner else "",
+    }
+
+
+def _take_category(item: Item, blog: Blog) -> str:
+    """Return the name of the primary category that an SEO plugin has stored, otherwise of the first category."""
+    names = item.terms.get("category", [])
+    category = names[0] if names else ""
+    for key in PRIMARY_CATEGORIES:
+        primary = blog.categories.get(item.meta.get(key, ""))
+        if primary in names or (primary and not names):
+            del item.meta[key]
+            category = primary
+            break
+    item.terms["category"] = [name for name in names if name != category]
+    return category
+
+
+def _date(item: Item, name: str, zone: str = "") -> str:
+    """Return a date, or "" for 0000-00-00 00:00:00, which marks posts that were never published."""
+    date = item.texts.get(name, "").strip()
+    return f"{date}{zone}" if date > "0001" else ""
+
+
+def _render_content(article: SourceArticle, item: Item, blog: Blog, number: str) -> None:
+    """Set the article's content, and record what there is to report about it."""
+    content = render(item.texts.pop("content", ""), blog, number, item.meta.get("footnotes", ""))
+    if content.uses_footnotes:
+        del item.meta["footnotes"]
+    article.fields["contentHtml"] = content.html
+    article.notes += content.notes
+    article.dropped += content.dropped
+    article.unknown += content.unknown
+    note_leftover_markup(article, content.shortcodes)
+
+
+def _set_publication(article: SourceArticle, item: Item) -> None:
+    """Set what WordPress says about a post: it is published if it has that status and everyone may read it."""
+    is_public = item.status in PUBLIC_STATUSES
+    has_password = bool(item.texts.get("post_password"))
+    values = [item.meta.get(key, "").strip() for key in READERS]
+    readers = [value for value in values if value not in ("", "everybody")]
+    if item.status == "private" or (is_public and has_password):
+        article.note("Saved as drafts because they are private or password-protected")
+    elif readers:
+        article.note(kinds.RESTRICTED, readers[0][:50])
+    set_publication(article, is_published=is_public and not has_password and not readers)
+
+
+def _report_rest(article: SourceArticle, item: Item) -> None:
+    """Record the data of the item that the article does not use."""
+    for name, text in item.texts.items():
+        if name in DROPPED_ELEMENTS and text.strip() not in ("", "0"):
+            article.drop(kinds.DROPPED, DROPPED_ELEMENTS[name])
+        elif name not in USED and text.strip() not in ("", "0"):
+            article.add_unknown(kinds.UNKNOWN_FIELDS, name)
+    for name in item.terms.pop("category", []):
+        article.drop(kinds.OTHER_CATEGORIES, name)
+    if item.terms.pop("post_format", None):
+        article.drop(kinds.DROPPED, "post format")
+    for taxonomy in item.terms:
+        article.add_unknown("Other taxonomies", taxonomy)
+    for key in unused_settings(item.meta):
+        article.drop("SEO settings were dropped", key)
+    for key, value in item.meta.items():
+        if value.strip() and not key.startswith(("_", *PREFIXES)):
+            article.add_unknown("Custom fields", key)

@@ -1,0 +1,44 @@
+"""Escaped shortcodes, and shortcodes whose content is code."""
+
+import re
+
+from content.shortcodes import CLOSING, NAME, SHORTCODE, is_shortcode
+from converters.wordpress.verbatim import Verbatim
+
+ESCAPED = re.compile(rf"\[(\[{NAME}([^\[\]]*+)\])\]")
+ESCAPED_START = re.compile(rf"\[(\[{NAME}[^\[\]]*+\])(?!\])")
+ESCAPED_END = re.compile(rf"(\[/{NAME}\])\]")
+# Shortcodes whose content is code. Plugins name them after code in general or after the language.
+CODE_NAME = re.compile(
+    r".*code.*|crayon|pre|cci?(?:[be]?_\w+)?|highlight|prism|raw|html|latex|math|mermaid|as3?|actionscript3|applescript|"
+    r"bash|shell|c|cpp|csharp|css|clojure|coldfusion|delphi|diff|erlang|fsharp|go|groovy|haskell|java|javafx|javascript|"
+    r"js|jscript|json|kotlin|matlab|objc|perl|php|plain|powershell|ps|python|py|r|ruby|rust|scala|sql|swift|text|"
+    r"typescript|vb|vbnet|xml|yaml",
+    re.IGNORECASE,
+)
+LANGUAGE = re.compile(r"\slanguage\s*=")
+
+
+def unescape_shortcodes(html: str) -> str:
+    """Return HTML with `[gallery]` for `[[gallery]]`, which is how authors write about shortcodes."""
+    html = ESCAPED.sub(lambda match: match[1] if is_shortcode(match[2], match[3]) else match[0], html)
+    names = {match[2] for match in ESCAPED_START.finditer(html)} & {match[2] for match in ESCAPED_END.finditer(html)}
+    for pattern in (ESCAPED_START, ESCAPED_END):
+        html = pattern.sub(lambda match: match[1] if match[2] in names else match[0], html)
+    return html
+
+
+def keep_code(html: str, verbatim: Verbatim) -> str:
+    """Replace the content of each shortcode for code with a placeholder."""
+    last_end = {match[1]: match.start() for match in CLOSING.finditer(html)}
+    parts: list[str] = []
+    position = 0
+    while opening := SHORTCODE.search(html, position):
+        parts.append(html[position : opening.end()])
+        position = opening.end()
+        is_code = CODE_NAME.fullmatch(opening[1]) or LANGUAGE.search(opening[2])
+        if is_code and last_end.get(opening[1], -1) >= position:
+            end = html.index(f"[/{opening[1]}]", position)
+            parts.append(verbatim.keep(html[position:end]))
+            position = end
+    return "".join([*parts, html[position:]])

@@ -1,0 +1,62 @@
+"""Derived descriptions of what converters produce: text that people read."""
+
+import pytest
+from importer import post, wordpress
+
+from content.derived import fill_derived_fields
+
+URL = "https://v.example/1"
+DESCRIPTIONS = {
+    # shortcodes
+    '<p>[gallery ids="1,2"]</p><p>Text</p>': "Text",
+    "<p>[su_note]Mind[/su_note] the gap</p>": "Mind the gap",
+    "<p>[toc]</p>\n<p>[unheard-of]</p>\n<p>Text [sic] and [1] [and so on]</p>": "Text [sic] and [1] [and so on]",
+    "[vimeo 123] Text": "Text",
+    # paragraphs that are only a URL
+    f"<p>{URL}</p><p>See {URL}</p>": f"See {URL}",
+    f'<div class="embed">\n<a href="{URL}">{URL}</a>\n</div>Text': "Text",
+    f"<p>{URL}<br>Text</p><p>www.a.example</p>": "Text",
+    f"<p>{URL}</p>": "",
+    # footnote marks of Markdown, WordPress, Hugo, GitHub and Ghost, and links back
+    '<p>In 1902<sup class="footnote-ref"><a href="#fn1" id="fnref1">[1]</a></sup>.</p>': "In 1902.",
+    '<p>In 1902<sup data-fn="a" class="fn"><a href="#a" id="a-link">12</a></sup>, so</p>': "In 1902, so",
+    '<p>In 1902<sup id="fnref:1"><a href="#fn:1" role="doc-noteref">1</a></sup></p>': "In 1902",
+    "<p>Note* <a href='#b'>*</a> and <a href='#c'>&#8617;&#xfe0e;</a> <a href=#d>↩︎</a></p>": "Note* and",
+    '<p>In <a href="#y">1902 and so on</a>, <a href="/y">1</a>, 10<sup>2</sup></p>': "In 1902 and so on, 1, 102",
+}
+
+
+@pytest.mark.parametrize("html", DESCRIPTIONS)
+def test_description_is_text_that_people_read(html):
+    article = fill_derived_fields({"title": "A", "content_html": html})
+    assert article["meta_desc"] == DESCRIPTIONS[html]
+
+
+def test_description_of_a_post_with_a_video_is_its_text(importer):
+    importer.imports({"export.xml": wordpress({"content": f"{URL}\n\nWe opened in 1902."})})
+    importer.imports({"a.md": post("", f"<{URL}>\n\nWe opened in 1902[^1].\n\n[^1]: Or so.")})
+    lines = importer.run("export", "--all-fields").stdout.splitlines()
+    assert all('"metaDesc":"We opened in 1902.' in line for line in lines)
+
+
+UNITS = [
+    "[",
+    "[a",
+    "[a b=",
+    "[a]",
+    "[/a]",
+    "<a href=#",
+    "<a href='#'>",
+    "<a href='#'>[",
+    "<a ",
+    "&#",
+    "https://a ",
+    "\u2029",
+]
+
+
+@pytest.mark.parametrize("unit", UNITS)
+def test_hostile_content_is_described(unit):
+    """In quadratic time, this would take minutes."""
+    article = fill_derived_fields({"title": "A", "content_html": unit * (500_000 // len(unit))})
+    assert len(article["meta_desc"]) <= 155

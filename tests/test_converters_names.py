@@ -1,0 +1,46 @@
+"""docs/import.md lists every name that front matter and CSV columns may use."""
+
+import re
+
+from helpers import read_page, section
+from importer import SITE, post
+
+from converters.old_urls import OLD_URLS
+from converters.publication import EXPIRY_DATE, STATEMENTS
+from converters.records import FIELD_BY_ALIAS, plain_name
+from converters.values import IMAGE_KEYS
+
+NAMES = section(read_page("docs/import"), "Accepted names")
+
+
+def names(text):
+    return [plain_name(name) for name in re.findall(r"`([^`]*)`", text)]
+
+
+FIELDS, OTHERS = (
+    [(names(first), names(second)) for first, second in re.findall(r"^\| (`.*?) \| (.*?) \|$", table, re.MULTILINE)]
+    for table in NAMES.split("\n\nA banner ")
+)
+
+
+def test_every_name_of_a_field_is_documented():
+    documented = {field: set(others) for fields, others in FIELDS for field in fields}
+    expected = {field.lower(): set() for field in FIELD_BY_ALIAS.values()}
+    for alias, field in FIELD_BY_ALIAS.items():
+        expected[field.lower()] |= {alias} - {field.lower()}
+    expected["category"].add("categories")
+    expected["slug"] = set()  # its aliases hold URLs
+    assert documented == expected
+
+
+def test_every_other_name_is_documented():
+    documented = [name for others, _ in OTHERS for name in others]
+    statuses = {alias for alias, field in FIELD_BY_ALIAS.items() if field == "status"}
+    assert sorted(documented) == sorted({*STATEMENTS, EXPIRY_DATE, *OLD_URLS} - statuses)
+    assert set(IMAGE_KEYS) <= set(names(NAMES))
+
+
+def test_case_spaces_and_punctuation_of_names_do_not_matter(importer):
+    importer.imports({"a.md": post("Featured image URL: /a.jpg\nSEO-Title: T\nPost_Summary: S")}, "--site", SITE)
+    article = importer.only()
+    assert (article["bannerUrl"], article["metaTitle"], article["metaDesc"]) == (f"{SITE}/a.jpg", "T", "S")
