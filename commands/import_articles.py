@@ -91,7 +91,11 @@ def import_articles(
 
     options = ImportOptions(dry_run, publish, skip_invalid, unpublish_missing)
     _check_usage(sources, key, options)
-    source_options = SourceOptions(site or current_app.config["SITE_URL"], timezone or current_app.config["TIMEZONE"])
+    source_options = SourceOptions(
+        site or current_app.config["SITE_URL"],
+        timezone or current_app.config["TIMEZONE"],
+        saves_old_urls=redirects is not None,
+    )
     report = ImportReport()
     owner = _find_owner(customer)
     with create_spool() as spool:
@@ -105,6 +109,8 @@ def import_articles(
         with _after_writing(options):
             spool.report_notes(report)
             _echo_result(report, result, options)
+            if redirects:
+                _echo_missing_redirects(report, redirects)
             if spool.has_other_systems and result.pending:
                 _echo_pending(result.pending, customer)
 
@@ -200,6 +206,13 @@ def _echo_changes(report: "ImportReport", result: "ImportResult", *, dry_run: bo
         echo(line)
     if rest := total - len(lines[:MAX_CHANGES]):
         echo(f"… and {rest} more")
+
+
+def _echo_missing_redirects(report: "ImportReport", redirects: Path) -> None:
+    """Name the sources that have no old URLs."""
+    for source in report.sources_without_old_urls:
+        advice = f"If its URLs change, add them to {redirects} yourself."
+        echo(f"{source}: It names no old URL that needs a redirect. {advice}", err=True)
 
 
 def _echo_pending(number: int, customer: str | None) -> None:

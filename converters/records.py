@@ -50,6 +50,7 @@ class SourceOptions(NamedTuple):
 
     site: str  # resolves relative URLs; may be empty
     zone: tzinfo  # for dates without one
+    saves_old_urls: bool = False  # to a file, so the report leaves them out
 
     @property
     def base(self) -> str:

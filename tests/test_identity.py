@@ -1,5 +1,6 @@
 """Matching imported articles with stored ones: ids of WordPress and Ghost, slugs, other origins; redirects."""
 
+import json
 import os
 import re
 
@@ -142,6 +143,19 @@ def test_redirects_cover_new_and_unchanged_articles(importer, tmp_path):
     importer.run("import", ARTICLE | {"b.md": post("url: /b.html")}, "--redirects", "new.csv")
     assert (tmp_path / "new.csv").read_text() == 'old_url,slug\n"/one,two/",a\n/old,a\n/b.html,b\n'
     assert list(tmp_path.glob(".*")) == []
+
+
+def test_sources_without_old_urls_are_named(importer):
+    """Even if nothing changed."""
+    importer.write(ARTICLE | {"posts/2023-07-10-b.md": post(), "c.json": json.dumps(minimal_json(3))})
+    for name in ("first.csv", "second.csv"):
+        printed = importer.run("import", "a.md", "posts", "c.json", "--redirects", name).stderr
+        assert [line.partition(":")[0] for line in printed.splitlines() if name in line] == ["posts", "c.json"]
+
+
+def test_saved_old_urls_are_not_reported_as_missing(importer):
+    assert "--redirects" in importer.run("import", ARTICLE, "--dry-run").stderr
+    assert importer.run("import", ARTICLE, "--publish", "--redirects", "new.csv").stderr == ""
 
 
 def test_redirects_are_only_written_by_successful_imports(importer, tmp_path):

@@ -56,13 +56,43 @@ def test_commands_of_each_section_work(app, importer, title, file, content, slug
     assert importer.articles()[slug].items() >= expected.items()
 
 
+REDIRECTS = blocks(section(IMPORT, "Keep old links working"), "python")[0]
+
+
+def redirect_files(rows):
+    """Run the documented program on rows of old URLs and slugs; return the lines of both files."""
+    Path("redirects.csv").write_text("\n".join(["old_url,slug", *rows]), "utf-8")
+    subprocess.run([sys.executable, "-c", REDIRECTS], check=True)
+    return [Path(name).read_text("utf-8").splitlines() for name in ("_redirects", "redirects.map")]
+
+
 def test_documented_redirects_lead_to_articles(app, importer):
     importer.write({"export.xml": read_data("wordpress.xml").replace("/?p=17", "/2026/01/fish/")})
     importer.run("import", "export.xml", "--redirects", "redirects.csv")
-    (program,) = blocks(section(IMPORT, "Keep old links working"), "python")
-    subprocess.run([sys.executable, "-c", program], check=True)
-    assert Path("_redirects").read_text().splitlines()[0] == "/2026/01/fish/ /blog/sm%C3%B8rrebr%C3%B8d 301"
-    assert Path("redirects.map").read_text().splitlines()[0] == '"/2026/01/fish/" /blog/sm%C3%B8rrebr%C3%B8d;'
+    rows = Path("redirects.csv").read_text("utf-8").splitlines()[1:]
+    (to_host, *_), (to_nginx, *_) = redirect_files(rows)
+    assert to_host == "/2026/01/fish/ /blog/sm%C3%B8rrebr%C3%B8d 301"
+    assert to_nginx == '"/2026/01/fish/" /blog/sm%C3%B8rrebr%C3%B8d;'
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [
+        ["https://old.example/blog/caf%c3%a9/,café"],
+        ["/blog/caf%C3%A9,café"],
+        ["/blog/Menu/,menu"],  # nginx ignores case
+        ["/blog/a/,b", "/blog/b/,a"],
+        ["/?p=17,menu"],
+    ],
+)
+def test_documented_redirects_never_hide_a_page(importer, rows):
+    assert redirect_files(rows) == [[], []]
+
+
+def test_documented_redirects_have_each_path_once(importer):
+    """Otherwise, nginx would not start."""
+    rows = ["https://a.example/menu/,first", "https://b.example/Menu/,second"]
+    assert redirect_files(rows) == [["/menu/ /blog/first 301"], ['"/menu/" /blog/first;']]
 
 
 def test_json_example_can_be_imported(importer):

@@ -44,6 +44,7 @@ class ImportReport:
         self.mistake_count = 0
         self.invalid_count = 0  # articles
         self.is_stopped = False  # a mistake concerns more than one article, so it cannot be skipped
+        self.sources_without_old_urls: list[str] = []
         # slugs or file names by note
         self.unknown: NamesByNote = defaultdict(list)
         self.noticeable: NamesByNote = defaultdict(list)

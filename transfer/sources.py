@@ -142,13 +142,17 @@ def _open_input() -> IO[bytes]:
 
 def _read(name: str, reader: Callable[[], ConvertedItems], report: ImportReport) -> Iterator[SourceArticle]:
     """Yield the articles of a source, or of several that are read together."""
+    has_old_urls = False
     with report.catch(name):
         for item in reader():
             if isinstance(item, IgnoredItem):
                 report.ignore(item)
             elif isinstance(item, SourceArticle):
+                has_old_urls = has_old_urls or bool(item.old_urls)
                 yield item
             elif item.is_fatal:
                 report.stop(item)
             else:
                 report.reject(item)
+    if not has_old_urls:
+        report.sources_without_old_urls.append(name)
