@@ -12,7 +12,17 @@ from pathlib import Path
 from urllib.parse import parse_qsl, urlsplit
 
 import pytest
-from helpers import LISTS, article_json, blocks, minimal_json, read_page, section, subprocess_args, write_files
+from helpers import (
+    LISTS,
+    SITEMAP,
+    article_json,
+    blocks,
+    minimal_json,
+    read_page,
+    section,
+    subprocess_args,
+    write_files,
+)
 from importer import error_lines, ghost
 
 from transfer import sources
@@ -233,12 +243,13 @@ def test_ghost_export_is_recognized_by_its_beginning(run, tmp_path, start):
 
 
 class Handler(BaseHTTPRequestHandler):
-    """A fake instance that sends the server's `pages` in order, repeating the last one."""
+    """A fake instance that sends the server's `responses` in order, repeating the last one."""
 
     def do_GET(self):
-        self.server.requests.append((dict(parse_qsl(urlsplit(self.path).query)), self.headers["x-api-key"]))
-        pages = self.server.pages
-        status, headers, body = pages.pop(0) if len(pages) > 1 else pages[0]
+        url = urlsplit(self.path)
+        self.server.requests.append((url.path, dict(parse_qsl(url.query)), self.headers["x-api-key"]))
+        responses = self.server.responses
+        status, headers, body = responses.pop(0) if len(responses) > 1 else responses[0]
         self.send_response(status)
         for header in ({"Content-Length": str(len(body))} | headers).items():
             self.send_header(*header)
@@ -251,10 +262,10 @@ class Handler(BaseHTTPRequestHandler):
 
 @pytest.fixture
 def remote():
-    """A fake instance; `pages` are its responses, and `requests` the query and key of each request."""
+    """A fake instance without articles; `responses` are its responses, and `requests` their paths, queries and keys."""
     with HTTPServer(("127.0.0.1", 0), Handler) as remote:
         remote.url = f"http://127.0.0.1:{remote.server_port}{LISTS[0]}"
-        remote.pages, remote.requests = [page([], 0)], []
+        remote.responses, remote.requests = [page([], 0)], []
         threading.Thread(target=remote.serve_forever, args=(0.01,), daemon=True).start()
         yield remote
         remote.shutdown()
@@ -265,12 +276,51 @@ def page(numbers, total):
     return 200, {}, json.dumps({"data": [*map(minimal_json, numbers)], "meta": {"total": total}}).encode()
 
 
+def sitemap(numbers):
+    return 200, {}, json.dumps({"data": [{"url": minimal_json(number)["slug"]} for number in numbers]}).encode()
+
+
 def test_all_pages_of_another_instance_are_read(run, remote):
-    remote.pages = [page(range(skip, min(skip + 100, 250)), 250) for skip in (0, 100, 200)]
+    pages = [page(range(skip, min(skip + 100, 250)), 250) for skip in (0, 100, 200)]
+    remote.responses = [sitemap(range(300)), *pages, sitemap(range(300))]
     printed = run(f"{remote.url}?q=caf%C3%A9&take=7&empty=&q=x", "--key", "secret").stdout
     assert printed == "250 new, 0 changed, 0 unchanged (new: 250 published)\n"
     sent = {"q": "café", "take": "100", "orderBy": "publishedAt", "order": "asc"}
-    assert remote.requests == [(sent | {"skip": skip}, "secret") for skip in ("0", "100", "200")]
+    requests = [(query, key) for path, query, key in remote.requests if path == LISTS[0]]
+    assert requests == [(sent | {"skip": skip}, "secret") for skip in ("0", "100", "200")]
+    assert [path for path, *_ in remote.requests] == [SITEMAP, *LISTS[:1] * 3, SITEMAP]
+
+
+# attempts to read two pages of a list that changes meanwhile: number 0 is withdrawn, 150 is published, and so on
+WITHDRAWN = [sitemap(range(150)), page(range(100), 150), page(range(101, 150), 149)]
+EXCHANGED = [sitemap(range(150)), page(range(100), 150), page(range(101, 151), 150), sitemap(range(1, 151))]
+EMPTIED = [sitemap(range(150)), page(range(100), 150), page([], 150)]
+PUBLISHED = [sitemap(range(99)), page(range(99), 99), sitemap(range(100))]
+MISSING = [sitemap(range(150)), page(range(149), 149), sitemap(range(150))]
+REPEATED = [sitemap(range(150)), page(range(150), 151), page([149], 151), sitemap(range(150))]
+STABLE = [sitemap(range(150)), page(range(100), 150), page(range(100, 150), 150), sitemap(range(150))]
+CHANGES = [WITHDRAWN, EXCHANGED, EMPTIED, PUBLISHED, MISSING, REPEATED]
+
+
+@pytest.mark.parametrize("attempt", CHANGES)
+def test_list_that_changes_meanwhile_is_read_again(run, articles, remote, attempt):
+    remote.responses = [*attempt, *attempt, *STABLE]
+    assert run(remote.url).stdout == "150 new, 0 changed, 0 unchanged (new: 150 published)\n"
+
+
+@pytest.mark.parametrize("attempt", CHANGES)
+def test_list_that_keeps_changing_is_an_error(errors, remote, attempt):
+    remote.responses = attempt * 3
+    (line,) = errors(remote.url)
+    assert "changed while they were being read" in line
+    assert len(remote.requests) == 3 * len(attempt)
+
+
+def test_list_that_keeps_changing_unpublishes_nothing(run, save, articles, remote):
+    save(minimal_json(1000))
+    remote.responses = EXCHANGED * 3
+    assert run(remote.url, "--unpublish-missing").exit_code == 1
+    assert articles("list", "--state", "published").stdout.count("\n") == 1
 
 
 def test_source_key_can_be_an_environment_variable(run, remote):
@@ -279,7 +329,7 @@ def test_source_key_can_be_an_environment_variable(run, remote):
         assert run(remote.url, *options, env=env).exit_code == 0
     invalid = run(remote.url, env={"SOURCE_API_KEY": "two\nlines"})
     assert (invalid.exit_code, "two" in invalid.stderr) == (2, False)
-    assert [key for _, key in remote.requests] == [None, "from-there", "given"]
+    assert list(dict.fromkeys(key for *_, key in remote.requests)) == [None, "from-there", "given"]
 
 
 @pytest.mark.parametrize("other", ["https://other.example/", "http://127.0.0.1:1/", "http://127.0.0.1:1?a"])
@@ -292,25 +342,26 @@ def test_key_is_only_sent_to_one_host(run, remote, other):
 
 
 NOT_A_LIST = "is not a list of articles"
-CHANGED = "changed while they were being read"
+NOT_A_SITEMAP = "is not a sitemap"
 
 
 @pytest.mark.parametrize(
-    ("pages", "words"),
+    ("responses", "words"),
     [
         ([(401, {}, b"{}")], "requires a key"),
         ([(503, {}, b"{}")], "Responds with 503"),
         ([(301, {"Location": "https://b.example/\x1b[2J"}, b"")], "Redirects to https://b.example/"),
         ([(200, {}, b"<html>")], "Cannot be read ("),
-        ([(200, {}, b"[]")], NOT_A_LIST),
-        ([(200, {}, b'{"data": [], "meta": {"total": "1"}}')], NOT_A_LIST),
-        ([page(range(100), 150), (200, {"Content-Length": "99"}, b"{")], "Cannot be read (IncompleteRead"),
-        ([page(range(100), 150), page([100], 151), page(range(101, 151), 151)], CHANGED),
-        ([page(range(100), 150), page([], 150)], CHANGED),
+        ([(200, {}, b"[]")], NOT_A_SITEMAP),
+        ([(200, {}, b'{"data": ["a"]}')], NOT_A_SITEMAP),
+        ([sitemap([]), (200, {}, b"[]")], NOT_A_LIST),
+        ([sitemap([]), (200, {}, b'{"data": [], "meta": {"total": "1"}}')], NOT_A_LIST),
+        ([sitemap([]), (200, {}, b'{"data": [{"slug": 1}], "meta": {"total": 1}}')], NOT_A_LIST),
+        ([sitemap([]), page(range(100), 150), (200, {"Content-Length": "99"}, b"{")], "Cannot be read (IncompleteRead"),
     ],
 )
-def test_incomplete_read_of_an_instance_is_reported(errors, remote, pages, words):
-    remote.pages = pages
+def test_incomplete_read_of_an_instance_is_reported(errors, remote, responses, words):
+    remote.responses = responses
     (line,) = errors(remote.url, color=True)
     assert line.startswith(f"{remote.url}: ")
     assert words in line

@@ -1,8 +1,10 @@
 """Read all published articles of another instance of this service."""
 
 import re
-from collections.abc import Iterable, Iterator
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import AbstractContextManager, contextmanager, suppress
+from http.client import HTTPException
+from typing import IO, Any
 from urllib.error import HTTPError
 from urllib.parse import parse_qsl, urlencode, urlsplit
 from urllib.request import HTTPRedirectHandler, Request, build_opener
@@ -11,12 +13,18 @@ import orjson
 
 from converters.records import SourceError
 from schemas import API_PATH
+from transfer.json_files import dump_line
+from transfer.temporary import create_temporary_file, writing_to
 
 PAGE_SIZE = 100  # articles per request
+ATTEMPTS = 3  # to read a list that changes meanwhile
 TIMEOUT_SECONDS = 60  # without a byte from the instance
 # query parameters that limit a list to some of the articles
 FILTERS = {"q", "slug", "category", "keyword"}
 CHECK_URL = "Check that the URL belongs to an instance of this service, and that it is running."
+
+# takes an iterable and a label
+ShowProgress = Callable[[Iterable[Any], str], AbstractContextManager[Iterable[Any]]]
 
 
 def is_url(source: str) -> bool:
@@ -35,14 +43,59 @@ def filters(source: str) -> set[str]:
     return FILTERS & {name for name, _ in parse_qsl(query, keep_blank_values=True)} if is_url(source) else set()
 
 
-def read_articles(source: str, key: str | None) -> Iterator[Any]:
-    """Yield another instance's articles, oldest first, so that articles published during the import come last.
+@contextmanager
+def receive_articles(source: str, key: str | None, show_progress: ShowProgress) -> Iterator[IO[bytes]]:
+    """Yield a temporary file that contains another instance's articles as JSON Lines.
 
-    Raises:
-        SourceError: The instance rejected the request, or its articles changed between two pages.
-        OSError, HTTPException, ValueError: A request failed, or the response is not JSON.
+    Pages shift if an article is published or withdrawn while they are read. So the articles are read again if the list
+    has changed meanwhile. Raises SourceError if they cannot be read, or if the list changes each time, and
+    ImportFailedError if the disk is full, for example.
     """
-    url = _articles_url(source)
+    with create_temporary_file() as file:
+        _receive(_articles_url(source), key, file, show_progress)
+        with writing_to(file):
+            file.seek(0)
+        yield file
+
+
+class _ListChangedError(Exception):
+    """The list of articles changed while its pages were read."""
+
+
+def _receive(url: str, key: str | None, file: IO[bytes], show_progress: ShowProgress) -> None:
+    """Write all articles to a file, and start again if the list changes meanwhile. Raises SourceError."""
+    for _ in range(ATTEMPTS):
+        with suppress(_ListChangedError):
+            _receive_once(url, key, file, show_progress)
+            return
+    reason = f"The articles changed while they were being read, {ATTEMPTS} times in a row."
+    raise SourceError(f"{reason} Import them again later.")
+
+
+def _receive_once(url: str, key: str | None, file: IO[bytes], show_progress: ShowProgress) -> None:
+    """Replace a file's content by all articles. Raises SourceError, or _ListChangedError if they may be incomplete."""
+    with writing_to(file):
+        file.seek(0)
+        file.truncate()
+    listed = _read_sitemap(url, key)
+    slugs = []
+    with show_progress(_read_pages(url, key), url) as articles:
+        for article in articles:
+            slugs.append(article["slug"])
+            with writing_to(file):
+                file.write(dump_line(article))
+    has_changed = _read_sitemap(url, key) != listed
+    is_missing = not filters(url) and not listed.issubset(slugs)
+    is_repeated = len(set(slugs)) < len(slugs)
+    if has_changed or is_missing or is_repeated:
+        raise _ListChangedError
+
+
+def _read_pages(url: str, key: str | None) -> Iterator[dict[str, Any]]:
+    """Yield the articles, oldest first, so that those published meanwhile come last.
+
+    Raises SourceError, or _ListChangedError if the total changes from one page to the next.
+    """
     articles, total = _read_page(url, key, 0)
     count = 0
     while True:
@@ -52,12 +105,15 @@ def read_articles(source: str, key: str | None) -> Iterator[Any]:
             return
         articles, new_total = _read_page(url, key, count)
         if new_total != total or not articles:
-            raise SourceError("The articles changed while they were being read. Import them again.")
+            raise _ListChangedError
 
 
-def _articles_url(url: str) -> str:
-    """Return the URL of an instance's articles endpoint, given that or the instance's base URL."""
-    parts = urlsplit(url)
+def _articles_url(source: str) -> str:
+    """Return the URL of an instance's articles endpoint, given that or the instance's base URL. Raises SourceError."""
+    try:
+        parts = urlsplit(source)
+    except ValueError as error:
+        raise SourceError(f"Cannot be read ({error}). {CHECK_URL}") from error
     path = parts.path.rstrip("/")
     if not path.endswith("/articles"):
         path = f"{path.partition(API_PATH)[0]}{API_PATH}/articles"
@@ -71,9 +127,24 @@ def _read_page(url: str, key: str | None, skip: int) -> tuple[list[Any], int]:
     # the first value of a repeated parameter wins, as in the API
     query = urlencode(dict(reversed(parse_qsl(parts.query))) | page)
     match _fetch(parts._replace(query=query).geturl(), key):
-        case {"data": list(articles), "meta": {"total": int(total)}}:
+        case {"data": list(articles), "meta": {"total": int(total)}} if _all_have("slug", articles):
             return articles, total
     raise SourceError(f"The response is not a list of articles. {CHECK_URL}")
+
+
+def _read_sitemap(url: str, key: str | None) -> set[str]:
+    """Return the slugs of all articles, given the URL of the articles endpoint. Raises SourceError."""
+    parts = urlsplit(url)
+    path = f"{parts.path.removesuffix('/articles')}/sitemap"
+    match _fetch(parts._replace(path=path).geturl(), key):
+        case {"data": list(entries)} if _all_have("url", entries):
+            return {entry["url"] for entry in entries}
+    raise SourceError(f"The response is not a sitemap. {CHECK_URL}")
+
+
+def _all_have(name: str, items: list[Any]) -> bool:
+    """Return whether all items are objects in which `name` is text."""
+    return all(isinstance(item, dict) and isinstance(item.get(name), str) for item in items)
 
 
 class _NoRedirects(HTTPRedirectHandler):
@@ -84,7 +155,7 @@ class _NoRedirects(HTTPRedirectHandler):
 
 
 def _fetch(url: str, key: str | None) -> Any:
-    """Request a URL and return the parsed JSON. Raises SourceError for an error status."""
+    """Request a URL and return the parsed JSON. Raises SourceError if that fails."""
     headers = {"Accept": "application/json", "User-Agent": "article-delivery-api"}
     headers |= {"x-api-key": key} if key else {}
     try:
@@ -92,10 +163,19 @@ def _fetch(url: str, key: str | None) -> Any:
             return orjson.loads(response.read())
     except HTTPError as error:
         error.close()
-        if error.code == 401:
-            problem = "That instance rejected the key" if key else "That instance requires a key"
-            raise SourceError(f"{problem}. Set its key with --key or SOURCE_API_KEY.") from error
-        if "Location" in error.headers:
-            raise SourceError(f"Redirects to {error.headers['Location']}. Use that URL.") from error
-        hint = "Try again later." if error.code >= 500 else CHECK_URL
-        raise SourceError(f"Responds with {error.code} {error.reason}. {hint}") from error
+        raise SourceError(_explain(error, key)) from error
+    except (OSError, HTTPException, ValueError) as error:
+        reason = getattr(error, "reason", error)
+        reason = getattr(reason, "strerror", None) or reason
+        raise SourceError(f"Cannot be read ({reason}). {CHECK_URL}") from error
+
+
+def _explain(error: HTTPError, key: str | None) -> str:
+    """Return what an error status means, and what to do."""
+    if error.code == 401:
+        problem = "That instance rejected the key" if key else "That instance requires a key"
+        return f"{problem}. Set its key with --key or SOURCE_API_KEY."
+    if "Location" in error.headers:
+        return f"Redirects to {error.headers['Location']}. Use that URL."
+    hint = "Try again later." if error.code >= 500 else CHECK_URL
+    return f"Responds with {error.code} {error.reason}. {hint}"

@@ -3,9 +3,8 @@
 import os
 import sys
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import AbstractContextManager, ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager
 from functools import partial
-from http.client import HTTPException
 from itertools import chain
 from pathlib import Path
 from typing import IO, Any, NamedTuple
@@ -16,10 +15,9 @@ from converters.markdown import ARTICLE_SUFFIXES, read_folder
 from converters.records import ConvertedItems, Identity, IgnoredItem, SourceArticle, SourceError, SourceOptions
 from converters.wordpress import read_wordpress
 from transfer.article_files import read_own_file
-from transfer.json_files import dump_line, parse_lines, read_document, read_lines
-from transfer.remote import CHECK_URL, is_url, read_articles
+from transfer.json_files import parse_lines, read_document, read_lines
+from transfer.remote import ShowProgress, is_url, receive_articles
 from transfer.report import ImportReport
-from transfer.temporary import create_temporary_file, writing_to
 
 START_LENGTH = 4096  # bytes at the beginning of a file, by which its system is recognized
 
@@ -62,10 +60,6 @@ def _suffix(source: str) -> str:
     return Path(source).suffix.lower()
 
 
-# takes an iterable and a label
-ShowProgress = Callable[[Iterable[bytes], str], AbstractContextManager[Iterable[bytes]]]
-
-
 @contextmanager
 def open_sources(
     sources: tuple[str, ...],
@@ -88,7 +82,7 @@ def open_sources(
                 if source == "-":
                     readers.append((name, partial(parse_lines, name, _open_input(), Identity.ID)))
                 elif is_url(source):
-                    file = files.enter_context(_receive(source, key, show_progress))
+                    file = files.enter_context(receive_articles(source, key, show_progress))
                     readers.append((name, partial(parse_lines, name, file, Identity.SLUG)))
                 elif os.path.isdir(source):
                     readers.append((name, partial(read_articles_folder, source, options)))
@@ -101,19 +95,6 @@ def open_sources(
         yield chain.from_iterable(_read(name, reader, report) for name, reader in readers)
 
 
-@contextmanager
-def _receive(url: str, key: str | None, show_progress: ShowProgress) -> Iterator[IO[bytes]]:
-    """Yield a temporary file that contains another instance's articles as JSON Lines. Raises SourceError."""
-    with create_temporary_file() as file:
-        with show_progress(_remote_lines(url, key), url) as lines:
-            for line in lines:
-                with writing_to(file):
-                    file.write(line)
-        with writing_to(file):
-            file.seek(0)
-        yield file
-
-
 def _find_system(source: str) -> System:
     """Return the system that reads a file. Raises SourceError for a pipe, for example, or OSError."""
     if not os.path.isfile(source):
@@ -121,16 +102,6 @@ def _find_system(source: str) -> System:
     with open(source, "rb") as file:
         start = file.read(START_LENGTH)
     return next(system for system in SYSTEMS if _suffix(source) in system.suffixes and system.recognizes(start))
-
-
-def _remote_lines(url: str, key: str | None) -> Iterator[bytes]:
-    """Yield another instance's articles as JSON Lines. Raises SourceError."""
-    try:
-        yield from map(dump_line, read_articles(url, key))
-    except (OSError, HTTPException, TypeError, ValueError) as error:
-        reason = getattr(error, "reason", error)
-        reason = getattr(reason, "strerror", None) or reason
-        raise SourceError(f"Cannot be read ({reason}). {CHECK_URL}") from error
 
 
 def _open_input() -> IO[bytes]:
