@@ -88,7 +88,7 @@ export async function fetchJson(path, query = {}) {
   throw new Error(`${url}: ${status} ${reason} ${ADVICE[status] ?? ""}`.trimEnd());
 }
 
-/** Return the articles that match the query, by default all of them, newest first. */
+/** Return the articles that match the query, newest first. */
 export async function fetchArticles(query = {}) {
   const articles = [];
   for (let total = 1; articles.length < total; ) {
@@ -97,6 +97,28 @@ export async function fetchArticles(query = {}) {
     total = data.length ? meta.total : 0;
   }
   return articles;
+}
+
+/**
+ * Return all articles, newest first, and the sitemap.
+ * Pages shift if the list changes while they are read. In that case, they are read again.
+ */
+export async function fetchAll() {
+  for (let attempt = 1; attempt <= 3; attempt++) {
+    const { data: before } = await fetchJson("sitemap");
+    const articles = await fetchArticles();
+    const { data: sitemap } = await fetchJson("sitemap");
+    if (isComplete(articles, before, sitemap)) return { articles, sitemap };
+  }
+  throw new Error("The articles changed while they were being read, three times in a row. Run the build again.");
+}
+
+/** Return whether the list did not change, and every article was read once. */
+function isComplete(articles, before, after) {
+  const slugs = new Set(articles.map(({ slug }) => slug));
+  const listed = new Set(after.map(({ url }) => url));
+  const isSame = before.length === after.length && before.every(({ url }) => listed.has(url));
+  return isSame && slugs.size === articles.length && after.every(({ url }) => slugs.has(url));
 }
 
 /** Return the article with this slug, or undefined. Other servers of this API may ignore the filter, so compare. */
@@ -151,9 +173,8 @@ function paginate({ path, title, articles }) {
   }));
 }
 
-/** Return the articles with their links, and each page of each list: all articles, a category, a keyword. */
-export async function readContent() {
-  const articles = await fetchArticles();
+/** Link the articles, and return them with each page of each list: all articles, a category, a keyword. */
+export function prepareContent({ articles, sitemap }) {
   const linkTo = (article) => article && { title: article.title, url: articleUrl(article.slug) };
   articles.forEach((article, index) => {
     article.newer = linkTo(articles[index - 1]);
@@ -162,7 +183,7 @@ export async function readContent() {
   const categories = groupArticles(articles, "category", "Category", ({ category }) => [category]);
   const keywords = groupArticles(articles, "keyword", "Keyword", (article) => article.keywords);
   const lists = [{ path: "", title: "Articles", articles }, ...categories, ...keywords];
-  return { articles, lists: lists.flatMap(paginate) };
+  return { articles, lists: lists.flatMap(paginate), sitemap };
 }
 
 /** Return an article's structured data with its URL and yours, as JSON that is safe inside a script element. */

@@ -1,4 +1,5 @@
-// Read the API once for all pages.
-import { readContent } from "./articles.mjs";
+// What fetch-content.mjs has read, for all pages.
+import { readFileSync } from "node:fs";
+import { prepareContent } from "./articles.mjs";
 
-export const content = readContent();
+export const content = prepareContent(JSON.parse(readFileSync("content.json", "utf-8")));

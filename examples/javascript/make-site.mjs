@@ -3,7 +3,7 @@
 import { mkdir, readFile, readdir, rename, rm, rmdir, writeFile } from "node:fs/promises";
 import { basename, dirname, posix, sep } from "node:path";
 import { ICON_URL, LANGUAGE, SITE, SITE_NAME, articleUrl, escapeText, exitWith } from "./articles.mjs";
-import { fetchJson, formatDay, readContent } from "./articles.mjs";
+import { fetchAll, formatDay, prepareContent } from "./articles.mjs";
 import { renderFeed, renderSitemap, scrollable, structuredData } from "./articles.mjs";
 
 const STYLE = `
@@ -96,11 +96,10 @@ function renderList({ path, url, title, description, articles, newerUrl, olderUr
 
 /** Return the text of each file by its path, articles first, so that lists only link to pages that exist. */
 async function renderSite() {
-  const { articles, lists } = await readContent();
-  const { data } = await fetchJson("sitemap");
+  const { articles, lists, sitemap } = prepareContent(await fetchAll());
   const files = new Map(articles.map((article) => [`articles/${article.slug}/index.html`, renderArticle(article)]));
   for (const list of lists.reverse()) files.set(posix.join(list.path, "index.html"), renderList(list));
-  return files.set("feed.xml", renderFeed(articles)).set("sitemap.xml", renderSitemap(data));
+  return files.set("feed.xml", renderFeed(articles)).set("sitemap.xml", renderSitemap(sitemap));
 }
 
 /** Replace the files that differ, each atomically, then remove the pages that no longer exist. */

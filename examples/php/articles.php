@@ -70,7 +70,7 @@ function fetch_json($path, $query = []) {
     throw new RuntimeException(rtrim("$url: $status $reason " . (ADVICE[$status] ?? "")));
 }
 
-/** Yield the articles that match the query, by default all of them, newest first. */
+/** Yield the articles that match the query, newest first. */
 function fetch_articles($query = []) {
     for ($skip = 0, $total = 1; $skip < $total; ) {
         $page = fetch_json("articles", $query + ["take" => 100, "skip" => $skip]);
@@ -78,6 +78,31 @@ function fetch_articles($query = []) {
         $skip += $page->meta->take;
         $total = $page->data ? $page->meta->total : 0;
     }
+}
+
+/**
+ * Return all articles, newest first, and the sitemap.
+ * Pages shift if the list changes while they are read. In that case, they are read again.
+ */
+function fetch_all() {
+    for ($attempt = 1; $attempt <= 3; $attempt++) {
+        $before = fetch_json("sitemap")->data;
+        $articles = iterator_to_array(fetch_articles(), false);
+        $sitemap = fetch_json("sitemap")->data;
+        if (is_complete($articles, $before, $sitemap)) {
+            return [$articles, $sitemap];
+        }
+    }
+    throw new RuntimeException("The articles changed while they were being read, three times in a row. Run the build again.");
+}
+
+/** Return whether the list did not change, and every article was read once. */
+function is_complete($articles, $before, $after) {
+    $slugs = array_column($articles, "slug");
+    $listed = array_column($after, "url");
+    $listed_before = array_column($before, "url");
+    $is_same = !array_diff($listed, $listed_before) && !array_diff($listed_before, $listed);
+    return $is_same && !array_diff($listed, $slugs) && count(array_unique($slugs)) === count($slugs);
 }
 
 /** Return the article with this slug, or null. Other servers of this API may ignore the filter, so compare. */

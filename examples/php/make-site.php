@@ -165,8 +165,7 @@ function render_sitemap($entries) {
 
 /** Return the text of each file by its path, articles first, so that lists only link to pages that exist. */
 function render_site() {
-    $articles = iterator_to_array(fetch_articles(), false);
-    $entries = fetch_json("sitemap")->data;
+    [$articles, $sitemap] = fetch_all();
     $categories = group_articles($articles, "category", fn($article) => [$article->category]);
     $keywords = group_articles($articles, "keyword", fn($article) => $article->keywords);
     $files = [];
@@ -179,7 +178,7 @@ function render_site() {
     }
     $files += render_list("", "Articles", $articles);
     $files["feed.xml"] = render_feed(array_slice($articles, 0, FEED_SIZE));
-    $files["sitemap.xml"] = render_sitemap($entries);
+    $files["sitemap.xml"] = render_sitemap($sitemap);
     return $files;
 }
 

@@ -48,6 +48,7 @@ SITE = read_variable("SITE", URL_PATTERN, "your site's URL, such as https://www.
 SITE_NAME = os.environ.get("SITE_NAME") or SITE.split("/")[2]
 ZONE = read_zone()
 Article = dict[str, Any]
+Entry = dict[str, str]  # of the sitemap
 
 
 def article_url(slug: str) -> str:
@@ -91,13 +92,35 @@ def fetch_json(path: str, **query: Any) -> dict[str, Any]:
 
 
 def fetch_articles(**query: Any) -> Iterator[Article]:
-    """Yield the articles that match the query, by default all of them, newest first."""
+    """Yield the articles that match the query, newest first."""
     skip, total = 0, 1
     while skip < total:
         page = fetch_json("articles", **query, take=100, skip=skip)
         yield from page["data"]
         skip += page["meta"]["take"]
         total = page["meta"]["total"] if page["data"] else 0
+
+
+def fetch_all() -> tuple[list[Article], list[Entry]]:
+    """Return all articles, newest first, and the sitemap.
+
+    Pages shift if the list changes while they are read. In that case, they are read again.
+    """
+    for _ in range(3):
+        before = fetch_json("sitemap")["data"]
+        articles = list(fetch_articles())
+        sitemap = fetch_json("sitemap")["data"]
+        if is_complete(articles, before, sitemap):
+            return articles, sitemap
+    raise OSError("The articles changed while they were being read, three times in a row. Run the build again.")
+
+
+def is_complete(articles: list[Article], before: list[Entry], after: list[Entry]) -> bool:
+    """Return whether the list did not change, and every article was read once."""
+    slugs = {article["slug"] for article in articles}
+    listed = {entry["url"] for entry in after}
+    is_same = listed == {entry["url"] for entry in before}
+    return is_same and listed <= slugs and len(slugs) == len(articles)
 
 
 def fetch_article(slug: str) -> Article | None:

@@ -16,8 +16,7 @@ from articles import (
     Article,
     List,
     article_url,
-    fetch_articles,
-    fetch_json,
+    fetch_all,
     group_articles,
     list_url,
     structured_data,
@@ -168,7 +167,7 @@ def render_sitemap(entries: list[dict[str, str]]) -> str:
 
 def render_site() -> dict[str, str]:
     """Return the text of each file by its path. Articles come first, so that lists only link to pages that exist."""
-    articles, entries = list(fetch_articles()), fetch_json("sitemap")["data"]
+    articles, sitemap = fetch_all()
     categories = group_articles(articles, "category", lambda article: [article["category"]])
     keywords = group_articles(articles, "keyword", lambda article: article["keywords"])
     files = {}
@@ -176,7 +175,7 @@ def render_site() -> dict[str, str]:
         files[f"articles/{article['slug']}/index.html"] = render_article(article, newer, older)
     for articles_of in (*keywords, *categories, List("", "Articles", articles)):
         files |= render_list(articles_of)
-    return files | {"feed.xml": render_feed(articles[:FEED_SIZE]), "sitemap.xml": render_sitemap(entries)}
+    return files | {"feed.xml": render_feed(articles[:FEED_SIZE]), "sitemap.xml": render_sitemap(sitemap)}
 
 
 def write_site(site: Path, files: dict[str, str]) -> None:

@@ -6,11 +6,12 @@ import shutil
 import subprocess
 import time
 from functools import partial
-from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler, SimpleHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 from threading import Thread
 
 import pytest
-from helpers import PROJECT, article_json, blocks, database_url, read_page, run_in_shell, write_files
+from helpers import PROJECT, article_json, blocks, database_url, get, read_page, run_in_shell, write_files
 from site_checks import SITE, SITE_NAME, ZONE, article_url, assert_site, parse
 
 EXAMPLES = PROJECT / "examples"
@@ -117,6 +118,59 @@ def test_invalid_variables_are_a_one_line_error(run, project, other_server, name
     assert not (project / "site").exists()
 
 
+@pytest.fixture
+def changing(server, sql):
+    """A proxy of the service. After each first page, it withdraws the newest article, or publishes it again.
+
+    `changes` is the number of times left.
+    """
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self):
+            response = get(server, self.path, x_api_key=self.headers["x-api-key"])
+            if "/articles?" in self.path and "skip=0" in self.path and proxy.changes:
+                proxy.changes -= 1
+                sql("UPDATE article SET status = iif(status = 'draft', 'published', 'draft') WHERE id = 'id-0120'")
+            self.send_response(response.status)
+            self.end_headers()
+            self.wfile.write(response.body)
+
+        def log_message(self, *_):
+            pass
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as proxy:
+        proxy.url = f"http://127.0.0.1:{proxy.server_port}/api/public/v1"
+        Thread(target=proxy.serve_forever).start()
+        yield proxy
+        proxy.shutdown()
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_program_reads_a_list_that_changes_meanwhile_again(save, changing, run, project, name):
+    save(*(article_json(number) for number in range(1, 121)))
+    build = copy_example(name, project)
+    changing.changes = 1
+    assert run(build, ARTICLES_URL=changing.url).returncode == 0
+    assert {path.name for path in project.glob("site/articles/*")} == {f"slug-{number}" for number in range(1, 120)}
+    before = read_files(project / "site")
+    changing.changes = 3
+    result = run(build, ARTICLES_URL=changing.url)
+    assert (result.returncode, result.stderr.count("\n"), changing.changes) == (1, 1, 0)
+    assert read_files(project / "site") == before
+
+
+@pytest.mark.parametrize("name", GENERATORS)
+def test_generator_reads_a_list_that_changes_meanwhile_again(save, changing, run, project, name):
+    save(*(article_json(number) for number in range(1, 121)))
+    shutil.copytree(EXAMPLES / name, project, dirs_exist_ok=True)
+    changing.changes = 1
+    assert run("node fetch-content.mjs", ARTICLES_URL=changing.url).returncode == 0
+    content = json.loads(Path("content.json").read_text())
+    slugs = [article["slug"] for article in content["articles"]]
+    assert slugs == [f"slug-{number}" for number in range(119, 0, -1)]
+    assert {entry["url"] for entry in content["sitemap"]} == set(slugs)
+
+
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_program_only_changes_what_differs(save, sql, run, project, name):
     save(article_json(1, category="Old"), *(article_json(number) for number in range(2, 5)))
@@ -193,7 +247,8 @@ def test_banners_are_downloaded_once(save, server, run, project):
     banner, missing = (f"http://127.0.0.1:{server.port}/static/banners/{name}.svg" for name in ("writing", "missing"))
     save(*(article_json(number, bannerUrl=url) for number, url in enumerate([banner, banner, missing, ""])))
     build = copy_example("javascript", project)
-    call, after = "await downloadBanners(articles, site);", "const { articles, lists } = await readContent();\n"
+    call = "await downloadBanners(articles, site);"
+    after = "const { articles, lists, sitemap } = prepareContent(await fetchAll());\n"
     assert call in (project / "README.md").read_text()
     program = (project / "make-site.mjs").read_text().replace(after, after + call)
     (project / "make-site.mjs").write_text(f'import {{ downloadBanners }} from "./banners.mjs";\n{program}')
@@ -222,7 +277,7 @@ def test_rebuild_script_builds_only_after_a_change(save, run, project):
         assert (result.returncode > 0, result.stderr.count("\n")) == (True, 1)
 
 
-@pytest.mark.parametrize("name", ["articles.mjs", "replace-site.mjs", "check.mjs", "content.mjs"])
+@pytest.mark.parametrize("name", ["articles.mjs", "replace-site.mjs", "fetch-content.mjs", "content.mjs"])
 def test_copies_of_a_module_are_equal(name):
     first, *others = [path.read_text() for path in EXAMPLES.glob(f"*/{name}")]
     assert set(others) == {first}

@@ -1,5 +1,3 @@
-import { fetchJson, renderSitemap } from "../articles.mjs";
+import { renderSitemap } from "../articles.mjs";
 
-const { data } = await fetchJson("sitemap");
-
-export default { data: { permalink: "/sitemap.xml" }, render: () => renderSitemap(data) };
+export default { data: { permalink: "/sitemap.xml" }, render: ({ site }) => renderSitemap(site.sitemap) };

@@ -1,3 +1,4 @@
-import { fetchJson, renderSitemap } from "../../articles.mjs";
+import { renderSitemap } from "../../articles.mjs";
+import { content } from "../../content.mjs";
 
-export const GET = async () => new Response(renderSitemap((await fetchJson("sitemap")).data));
+export const GET = () => new Response(renderSitemap(content.sitemap));

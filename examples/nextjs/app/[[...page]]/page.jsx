@@ -5,16 +5,14 @@ import Facts from "../facts";
 
 export const dynamicParams = false;
 
-export async function generateStaticParams() {
-  const { lists } = await content;
-  return lists.map(({ path }) => ({ page: path ? path.split("/") : [] }));
+export function generateStaticParams() {
+  return content.lists.map(({ path }) => ({ page: path ? path.split("/") : [] }));
 }
 
 async function findList(params) {
   const { page = [] } = await params;
-  const { lists } = await content;
   // Next.js passes the path as it is to some functions, and percent-encoded to others.
-  return lists.find(({ path }) => [path, encodeURI(path)].includes(page.join("/")));
+  return content.lists.find(({ path }) => [path, encodeURI(path)].includes(page.join("/")));
 }
 
 export async function generateMetadata({ params }) {

@@ -3,4 +3,4 @@ import { content } from "../../content.mjs";
 
 export const dynamic = "force-static";
 
-export const GET = async () => new Response(renderFeed((await content).articles));
+export const GET = () => new Response(renderFeed(content.articles));

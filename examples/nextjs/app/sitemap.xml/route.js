@@ -1,5 +1,6 @@
-import { fetchJson, renderSitemap } from "../../articles.mjs";
+import { renderSitemap } from "../../articles.mjs";
+import { content } from "../../content.mjs";
 
 export const dynamic = "force-static";
 
-export const GET = async () => new Response(renderSitemap((await fetchJson("sitemap")).data));
+export const GET = () => new Response(renderSitemap(content.sitemap));

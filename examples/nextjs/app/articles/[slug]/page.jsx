@@ -4,16 +4,14 @@ import Facts from "../../facts";
 
 export const dynamicParams = false;
 
-export async function generateStaticParams() {
-  const { articles } = await content;
-  return articles.map(({ slug }) => ({ slug }));
+export function generateStaticParams() {
+  return content.articles.map(({ slug }) => ({ slug }));
 }
 
 async function findArticle(params) {
   const { slug } = await params;
-  const { articles } = await content;
   // Next.js passes the slug as it is to some functions, and percent-encoded to others.
-  return articles.find((article) => [article.slug, encodeURIComponent(article.slug)].includes(slug));
+  return content.articles.find((article) => [article.slug, encodeURIComponent(article.slug)].includes(slug));
 }
 
 export async function generateMetadata({ params }) {
