@@ -59,12 +59,20 @@ def run(server, key, project):
 
 
 def copy_example(name, project):
-    """Copy and install an example as its README.md says; return its build command."""
-    shutil.copytree(EXAMPLES / name, project, dirs_exist_ok=True)
-    commands = blocks((project / "README.md").read_text("utf-8"), "sh")[0].splitlines()
+    """Copy an example as its README.md says; return the commands that install it, and the one that builds the site."""
+    copying, building, *_ = blocks(read_page(f"examples/{name}/README"), "sh")
+    (copy,) = re.findall("^cp .*", copying, re.MULTILINE)
+    assert run_in_shell(f"cd '{PROJECT}' && {copy.replace('../my-site', str(project))}").returncode == 0
+    commands = building.splitlines()
     exported = [re.match(r"export (\w+)=", line)[1] for line in commands if line.startswith("export ")]
     assert exported == ["ARTICLES_URL", "ARTICLES_KEY", "SITE", "SITE_NAME", "SITE_TIMEZONE"]
     *install, build = commands[len(exported) :]
+    return install, build
+
+
+def install_example(name, project):
+    """Copy and install an example as its README.md says; return its build command."""
+    install, build = copy_example(name, project)
     assert run_in_shell("\n".join(["set -e", *install])).returncode == 0
     if name == "astro":
         install_recent_node()
@@ -85,7 +93,7 @@ def read_files(site):
 @pytest.mark.parametrize("name", [*PROGRAMS, *GENERATORS])
 def test_site_has_a_page_for_every_article(save, server, key, run, project, name):
     save(HOSTILE, *(article_json(number) for number in range(2, 121)))
-    build = copy_example(name, project)
+    build = install_example(name, project)
     result = run(build, SITE=f"{SITE}/", ARTICLES_URL=f"http://127.0.0.1:{server.port}/api/public/v1/")
     assert result.returncode == 0, result.stdout + result.stderr
     assert_site(project / "site", server, key)
@@ -109,8 +117,7 @@ def other_server(tmp_path):
 
 @pytest.mark.parametrize("name", [*PROGRAMS, *GENERATORS])
 def test_invalid_variables_are_a_one_line_error(run, project, other_server, name):
-    shutil.copytree(EXAMPLES / name, project, dirs_exist_ok=True)
-    build = blocks((project / "README.md").read_text("utf-8"), "sh")[0].splitlines()[-1]
+    _, build = copy_example(name, project)
     for variable, value in [*WRONG_VARIABLES, ("ARTICLES_URL", other_server)]:
         result = run(build, **{variable: value})
         assert (result.returncode, result.stderr.count("\n")) == (1, 1), result.stderr
@@ -148,7 +155,7 @@ def changing(server, sql):
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_program_reads_a_list_that_changes_meanwhile_again(save, changing, run, project, name):
     save(*(article_json(number) for number in range(1, 121)))
-    build = copy_example(name, project)
+    build = install_example(name, project)
     changing.changes = 1
     assert run(build, ARTICLES_URL=changing.url).returncode == 0
     assert {path.name for path in project.glob("site/articles/*")} == {f"slug-{number}" for number in range(1, 120)}
@@ -162,7 +169,7 @@ def test_program_reads_a_list_that_changes_meanwhile_again(save, changing, run, 
 @pytest.mark.parametrize("name", GENERATORS)
 def test_generator_reads_a_list_that_changes_meanwhile_again(save, changing, run, project, name):
     save(*(article_json(number) for number in range(1, 121)))
-    shutil.copytree(EXAMPLES / name, project, dirs_exist_ok=True)
+    copy_example(name, project)
     changing.changes = 1
     assert run("node fetch-content.mjs", ARTICLES_URL=changing.url).returncode == 0
     content = json.loads(Path("content.json").read_text())
@@ -177,7 +184,7 @@ def test_program_only_changes_what_differs(save, sql, run, project, name):
     nodes = '{"name":"</b> <a &"},"text",{"@type":"Person","author":"Ann"},{"@type":"Article","author":"Ann"}'
     markup = f'{{"@context":"https://schema.org","@graph":[{nodes}]}}'
     sql("UPDATE article SET schema_markup = ? WHERE id = 'id-0002'", markup)
-    build, site = f"{copy_example(name, project)} elsewhere", project / "elsewhere"
+    build, site = f"{install_example(name, project)} elsewhere", project / "elsewhere"
     assert run(build).returncode == 0
     (shown,) = parse(site / "articles/slug-2/index.html").xpath("//script[@type='application/ld+json']/text()")
     *others, article = json.loads(shown)["@graph"]
@@ -197,7 +204,7 @@ def test_program_only_changes_what_differs(save, sql, run, project, name):
 
 def test_preview_builds_a_site_with_a_draft(save, database, run, project):
     save(article_json(1, slug="spring-menu", status="draft"), article_json(2, slug="other", status="draft"))
-    copy_example("python", project)
+    install_example("python", project)
     line = re.search(r"^flask articles preview --only .*", read_page("docs/publish"), re.MULTILINE)[0]
     assert run(line, DATABASE_URL=database_url(database)).returncode == 0
     assert [path.name for path in project.glob("site/articles/*")] == ["spring-menu"]
@@ -205,7 +212,7 @@ def test_preview_builds_a_site_with_a_draft(save, database, run, project):
 
 def test_replaced_site_keeps_every_page_and_removes_old_ones(project):
     """Even if `replace-site.mjs` is killed at any of ten moments."""
-    shutil.copy(EXAMPLES / "astro/replace-site.mjs", project)
+    shutil.copy(EXAMPLES / "shared/replace-site.mjs", project)
     names = [*(f"articles/{number}/index.html" for number in range(300)), "index.html", "assets/style.css"]
 
     def replace(content, names, prefix=""):
@@ -246,7 +253,7 @@ def test_program_finds_one_article_by_its_slug(save, run, project, name):
 def test_banners_are_downloaded_once(save, server, run, project):
     banner, missing = (f"http://127.0.0.1:{server.port}/static/banners/{name}.svg" for name in ("writing", "missing"))
     save(*(article_json(number, bannerUrl=url) for number, url in enumerate([banner, banner, missing, ""])))
-    build = copy_example("javascript", project)
+    build = install_example("javascript", project)
     call = "await downloadBanners(articles, site);"
     after = "const { articles, lists, sitemap } = prepareContent(await fetchAll());\n"
     assert call in (project / "README.md").read_text()
@@ -275,12 +282,6 @@ def test_rebuild_script_builds_only_after_a_change(save, run, project):
     for wrong in ({"ARTICLES_KEY": "wrong"}, {"ARTICLES_KEY": ""}, {"ARTICLES_URL": ""}):
         result = run("sh rebuild.sh true", **wrong)
         assert (result.returncode > 0, result.stderr.count("\n")) == (True, 1)
-
-
-@pytest.mark.parametrize("name", ["articles.mjs", "replace-site.mjs", "fetch-content.mjs", "content.mjs"])
-def test_copies_of_a_module_are_equal(name):
-    first, *others = [path.read_text() for path in EXAMPLES.glob(f"*/{name}")]
-    assert set(others) == {first}
 
 
 def test_overview_links_to_each_example():
