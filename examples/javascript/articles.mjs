@@ -108,7 +108,10 @@ export async function fetchAll() {
     const { data: before } = await fetchJson("sitemap");
     const articles = await fetchArticles();
     const { data: sitemap } = await fetchJson("sitemap");
-    if (isComplete(articles, before, sitemap)) return { articles, sitemap };
+    if (isComplete(articles, before, sitemap)) {
+      checkArticles(articles);
+      return { articles, sitemap };
+    }
   }
   throw new Error("The articles changed while they were being read, three times in a row. Run the build again.");
 }
@@ -120,6 +123,25 @@ function isComplete(articles, before, after) {
   const isSame = before.length === after.length && before.every(({ url }) => listed.has(url));
   return isSame && slugs.size === articles.length && after.every(({ url }) => slugs.has(url));
 }
+
+/** Throw an error if there are no articles, or if two slugs would be one folder on macOS or Windows. */
+function checkArticles(articles) {
+  if (articles.length === 0) {
+    throw new Error("No article is published. The site stays as it is; to take it down, delete its folder.");
+  }
+  const slugs = new Map();
+  for (const { slug } of articles) {
+    const other = slugs.get(foldName(slug));
+    if (other) {
+      const problem = "would be one folder on macOS or Windows, since only case or the form of accents differs";
+      throw new Error(`The slugs ${other} and ${slug} ${problem}. Rename one of them.`);
+    }
+    slugs.set(foldName(slug), slug);
+  }
+}
+
+/** Return a name as file systems of macOS and Windows compare it. To macOS, even ß is ss. */
+const foldName = (name) => name.normalize("NFD").toLowerCase().toUpperCase();
 
 /** Return the article with this slug, or undefined. Other servers of this API may ignore the filter, so compare. */
 export async function fetchArticle(slug) {
@@ -135,8 +157,8 @@ function assignFolders(names) {
     const words = name.toLowerCase().normalize("NFC").match(/[\p{L}\p{N}\p{M}]+/gu) ?? ["other"];
     const base = [...words.join("-")].slice(0, 50).join(""); // at most 200 bytes
     let folder = base;
-    for (let number = 2; taken.has(folder); number++) folder = `${base}-${number}`;
-    taken.add(folder);
+    for (let number = 2; taken.has(foldName(folder)); number++) folder = `${base}-${number}`;
+    taken.add(foldName(folder));
     folders.set(name, folder);
   }
   return folders;

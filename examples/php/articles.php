@@ -90,10 +90,12 @@ function fetch_all() {
         $articles = iterator_to_array(fetch_articles(), false);
         $sitemap = fetch_json("sitemap")->data;
         if (is_complete($articles, $before, $sitemap)) {
+            check_articles($articles);
             return [$articles, $sitemap];
         }
     }
-    throw new RuntimeException("The articles changed while they were being read, three times in a row. Run the build again.");
+    $problem = "The articles changed while they were being read, three times in a row";
+    throw new RuntimeException("$problem. Run the build again.");
 }
 
 /** Return whether the list did not change, and every article was read once. */
@@ -103,6 +105,29 @@ function is_complete($articles, $before, $after) {
     $listed_before = array_column($before, "url");
     $is_same = !array_diff($listed, $listed_before) && !array_diff($listed_before, $listed);
     return $is_same && !array_diff($listed, $slugs) && count(array_unique($slugs)) === count($slugs);
+}
+
+/** Throw an exception if there are no articles, or if two slugs would be one folder on macOS or Windows. */
+function check_articles($articles) {
+    if (!$articles) {
+        $remedy = "The site stays as it is; to take it down, delete its folder.";
+        throw new RuntimeException("No article is published. $remedy");
+    }
+    $slugs = [];
+    foreach (array_column($articles, "slug") as $slug) {
+        $other = $slugs[fold_name($slug)] ?? null;
+        if ($other !== null) {
+            $problem = "would be one folder on macOS or Windows, since only case or the form of accents differs";
+            throw new RuntimeException("The slugs $other and $slug $problem. Rename one of them.");
+        }
+        $slugs[fold_name($slug)] = $slug;
+    }
+}
+
+/** Return a name as file systems of macOS and Windows compare it, if the extensions intl and mbstring are there. */
+function fold_name($name) {
+    $name = function_exists("normalizer_normalize") ? normalizer_normalize($name, Normalizer::FORM_D) : $name;
+    return function_exists("mb_convert_case") ? mb_convert_case($name, MB_CASE_FOLD) : strtolower($name);
 }
 
 /** Return the article with this slug, or null. Other servers of this API may ignore the filter, so compare. */
@@ -124,10 +149,10 @@ function assign_folders($names) {
         preg_match_all('/[\p{L}\p{N}\p{M}]+/u', $lower($name), $words);
         preg_match('/^.{0,50}/u', implode("-", $words[0]) ?: "other", $start); // at most 200 bytes
         $folder = $start[0];
-        for ($number = 2; isset($taken[$folder]); $number++) {
+        for ($number = 2; isset($taken[fold_name($folder)]); $number++) {
             $folder = "$start[0]-$number";
         }
-        $taken[$folder] = true;
+        $taken[fold_name($folder)] = true;
         $folders[$name] = $folder;
     }
     return $folders;

@@ -111,6 +111,7 @@ def fetch_all() -> tuple[list[Article], list[Entry]]:
         articles = list(fetch_articles())
         sitemap = fetch_json("sitemap")["data"]
         if is_complete(articles, before, sitemap):
+            check_articles(articles)
             return articles, sitemap
     raise OSError("The articles changed while they were being read, three times in a row. Run the build again.")
 
@@ -121,6 +122,24 @@ def is_complete(articles: list[Article], before: list[Entry], after: list[Entry]
     listed = {entry["url"] for entry in after}
     is_same = listed == {entry["url"] for entry in before}
     return is_same and listed <= slugs and len(slugs) == len(articles)
+
+
+def check_articles(articles: list[Article]) -> None:
+    """Raise OSError if there are no articles, or if two slugs would be one folder on macOS or Windows."""
+    if not articles:
+        raise OSError("No article is published. The site stays as it is; to take it down, delete its folder.")
+    slugs: dict[str, str] = {}
+    for article in articles:
+        slug = article["slug"]
+        other = slugs.setdefault(fold_name(slug), slug)
+        if other != slug:
+            problem = "would be one folder on macOS or Windows, since only case or the form of accents differs"
+            raise OSError(f"The slugs {other} and {slug} {problem}. Rename one of them.")
+
+
+def fold_name(name: str) -> str:
+    """Return a name as file systems of macOS and Windows compare it. To macOS, even ß is ss."""
+    return unicodedata.normalize("NFD", name).casefold()
 
 
 def fetch_article(slug: str) -> Article | None:
@@ -137,10 +156,10 @@ def assign_folders(names: Iterable[str]) -> dict[str, str]:
         letters = (character if unicodedata.category(character)[0] in "LMN" else " " for character in text)
         base = folder = "-".join("".join(letters).split())[:50] or "other"  # at most 200 bytes
         number = 1
-        while folder in taken:
+        while fold_name(folder) in taken:
             number += 1
             folder = f"{base}-{number}"
-        taken.add(folder)
+        taken.add(fold_name(folder))
         folders[name] = folder
     return folders
 

@@ -178,6 +178,30 @@ def test_generator_reads_a_list_that_changes_meanwhile_again(save, changing, run
     assert {entry["url"] for entry in content["sitemap"]} == set(slugs)
 
 
+@pytest.mark.parametrize("name", [*PROGRAMS, *GENERATORS])
+def test_empty_list_never_replaces_a_site(run, project, name):
+    _, build = copy_example(name, project)
+    write_files(project / "site", {"index.html": "old", "articles/a/index.html": "old"})
+    before = read_files(project / "site")
+    result = run(build)
+    assert (result.returncode, result.stderr.count("\n")) == (1, 1)
+    assert read_files(project / "site") == before
+
+
+@pytest.mark.parametrize("name", [*PROGRAMS, *GENERATORS])
+@pytest.mark.parametrize("slugs", [("Tea", "tea"), ("caf\u00e9", "cafe\u0301"), ("straße", "STRASSE")])
+def test_slugs_that_share_a_folder_stop_the_build(save, run, project, name, slugs):
+    """On file systems of macOS or Windows; in PHP without mbstring and intl, only ASCII letters are compared."""
+    if name == "php" and slugs[0] != "Tea":
+        pytest.skip("needs PHP's mbstring and intl")
+    save(*(article_json(number, slug=slug) for number, slug in enumerate(slugs)))
+    _, build = copy_example(name, project)
+    result = run(build)
+    assert (result.returncode, result.stderr.count("\n")) == (1, 1)
+    assert all(slug in result.stderr for slug in slugs)
+    assert not (project / "site").exists()
+
+
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_program_only_changes_what_differs(save, sql, run, project, name):
     save(article_json(1, category="Old"), *(article_json(number) for number in range(2, 5)))
