@@ -15,6 +15,17 @@ const SITE_MEANING = "your site's URL, such as https://www.example.com";
 export const SITE = readVariable("SITE", URL_PATTERN, SITE_MEANING).replace(/\/+$/, "");
 export const SITE_NAME = process.env.SITE_NAME || SITE.split("/")[2];
 export const LANGUAGE = "en";
+export const LABELS = {
+  category: "Category",
+  keyword: "Keyword",
+  keywords: "Keywords",
+  newer: "Newer",
+  older: "Older",
+  newerArticles: "Newer articles",
+  olderArticles: "Older articles",
+  newestFirst: "newest articles first",
+  page: "page",
+};
 export const PAGE_SIZE = 50;
 export const FEED_SIZE = 20;
 const ICON = "<svg xmlns='http://www.w3.org/2000/svg'><rect width='100%' height='100%' fill='#246'/></svg>";
@@ -165,12 +176,12 @@ function assignFolders(names) {
 }
 
 /** Return a list for each name that articles have, in the folder `kind`, and link the articles to these lists. */
-function groupArticles(articles, kind, title, namesOf) {
+function groupArticles(articles, kind, namesOf) {
   const names = articles.flatMap(namesOf).filter(Boolean);
   const folders = assignFolders(new Set(names.reverse())); // oldest first, so that a new article never changes a list's URL
   const lists = new Map();
   for (const [name, folder] of folders) {
-    lists.set(name, { path: `${kind}/${folder}`, title: `${title}: ${name}`, articles: [] });
+    lists.set(name, { path: `${kind}/${folder}`, title: `${LABELS[kind]}: ${name}`, articles: [] });
   }
   for (const article of articles) {
     const own = [...new Set(namesOf(article))].filter(Boolean);
@@ -184,11 +195,12 @@ function groupArticles(articles, kind, title, namesOf) {
 function paginate({ path, title, articles }) {
   const last = Math.max(1, Math.ceil(articles.length / PAGE_SIZE));
   const pathOf = (number) => (number > 1 ? `${path || "page"}/${number}` : path);
+  const titleOf = (number) => (number > 1 ? `${title}, ${LABELS.page} ${number}` : title);
   return Array.from({ length: last }, (_, index) => ({
     path: pathOf(index + 1),
     url: listUrl(pathOf(index + 1)),
-    title: index ? `${title}, page ${index + 1}` : title,
-    description: `${title}, newest first.`,
+    title: titleOf(index + 1),
+    description: `${titleOf(index + 1)}, ${LABELS.newestFirst}.`,
     articles: articles.slice(index * PAGE_SIZE, (index + 1) * PAGE_SIZE),
     newerUrl: index ? listUrl(pathOf(index)) : "",
     olderUrl: index + 1 < last ? listUrl(pathOf(index + 2)) : "",
@@ -202,9 +214,9 @@ export function prepareContent({ articles, sitemap }) {
     article.newer = linkTo(articles[index - 1]);
     article.older = linkTo(articles[index + 1]);
   });
-  const categories = groupArticles(articles, "category", "Category", ({ category }) => [category]);
-  const keywords = groupArticles(articles, "keyword", "Keyword", (article) => article.keywords);
-  const lists = [{ path: "", title: "Articles", articles }, ...categories, ...keywords];
+  const categories = groupArticles(articles, "category", ({ category }) => [category]);
+  const keywords = groupArticles(articles, "keyword", (article) => article.keywords);
+  const lists = [{ path: "", title: SITE_NAME, articles }, ...categories, ...keywords];
   return { articles, lists: lists.flatMap(paginate), sitemap };
 }
 
@@ -233,7 +245,7 @@ export const renderFeed = (articles) => `<?xml version="1.0" encoding="UTF-8"?>
 <title>${escapeText(SITE_NAME)}</title>
 <link>${escapeText(SITE)}/</link>
 <atom:link rel="self" type="application/rss+xml" href="${escapeText(SITE)}/feed.xml"/>
-<description>All our articles, newest first.</description>
+<description>${escapeText(SITE_NAME)}, ${escapeText(LABELS.newestFirst)}.</description>
 ${articles.slice(0, FEED_SIZE).map(renderFeedItem).join("\n")}
 </channel>
 </rss>

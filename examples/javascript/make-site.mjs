@@ -2,8 +2,8 @@
 
 import { mkdir, readFile, readdir, rename, rm, rmdir, writeFile } from "node:fs/promises";
 import { basename, dirname, posix, sep } from "node:path";
-import { ICON_URL, LANGUAGE, SITE, SITE_NAME, articleUrl, escapeText, exitWith } from "./articles.mjs";
-import { fetchAll, formatDay, prepareContent } from "./articles.mjs";
+import { ICON_URL, LABELS, LANGUAGE, SITE, SITE_NAME } from "./articles.mjs";
+import { articleUrl, escapeText, exitWith, fetchAll, formatDay, prepareContent } from "./articles.mjs";
 import { renderFeed, renderSitemap, scrollable, structuredData } from "./articles.mjs";
 
 const STYLE = `
@@ -55,12 +55,13 @@ function renderFacts({ publishedAt, categoryLinks }) {
 
 /** Return what follows an article's content: its keywords, and links to the articles before and after it. */
 function renderFooter({ keywordLinks, newer, older }) {
-  const keywords = keywordLinks.map(({ url, name }) => renderLink(url, name, "tag")).join(", ");
-  const links = [
-    newer && renderLink(newer.url, `Newer: ${newer.title}`, "prev"),
-    older && renderLink(older.url, `Older: ${older.title}`, "next"),
+  const links = keywordLinks.map(({ url, name }) => renderLink(url, name, "tag")).join(", ");
+  const keywords = links && `\n<p>${escapeText(LABELS.keywords)}: ${links}</p>`;
+  const neighbours = [
+    newer && renderLink(newer.url, `${LABELS.newer}: ${newer.title}`, "prev"),
+    older && renderLink(older.url, `${LABELS.older}: ${older.title}`, "next"),
   ];
-  return `${keywords && `\n<p>Keywords: ${keywords}</p>`}\n<nav>\n${links.filter(Boolean).join("\n")}\n</nav>`;
+  return `${keywords}\n<nav>\n${neighbours.filter(Boolean).join("\n")}\n</nav>`;
 }
 
 function renderArticle(article) {
@@ -68,7 +69,7 @@ function renderArticle(article) {
   let head = `<meta property="article:published_time" content="${article.publishedAt}">
 <script type="application/ld+json">${structuredData(article)}</script>
 `;
-  let body = `<p>${renderLink(`${SITE}/`, "Articles")}</p>
+  let body = `<p>${renderLink(`${SITE}/`, SITE_NAME)}</p>
 <h1>${escapeText(article.title)}</h1>
 <p>${renderFacts(article)}</p>
 `;
@@ -86,9 +87,9 @@ const renderItem = (article) =>
   `<li>${renderLink(articleUrl(article.slug), article.title)}<br>${renderFacts(article)}</li>\n`;
 
 function renderList({ path, url, title, description, articles, newerUrl, olderUrl }) {
-  const home = path && `<p>${renderLink(`${SITE}/`, "Articles")}</p>\n`;
-  const newer = newerUrl && `${renderLink(newerUrl, "Newer articles", "prev")}\n`;
-  const older = olderUrl && `${renderLink(olderUrl, "Older articles", "next")}\n`;
+  const home = path && `<p>${renderLink(`${SITE}/`, SITE_NAME)}</p>\n`;
+  const newer = newerUrl && `${renderLink(newerUrl, LABELS.newerArticles, "prev")}\n`;
+  const older = olderUrl && `${renderLink(olderUrl, LABELS.olderArticles, "next")}\n`;
   const items = articles.map(renderItem).join("");
   const body = `${home}<h1>${escapeText(title)}</h1>\n<ul>\n${items}</ul>\n<nav>\n${newer}${older}</nav>`;
   return renderPage({ type: "website", url, title, description, body });
@@ -102,14 +103,23 @@ async function renderSite() {
   return files.set("feed.xml", renderFeed(articles)).set("sitemap.xml", renderSitemap(sitemap));
 }
 
-/** Replace the files that differ, each atomically, then remove the pages that no longer exist. */
-async function writeSite(site, files) {
-  for (const [name, text] of files) {
-    const path = `${site}/${name}`;
-    if ((await readFile(path, "utf-8").catch(() => null)) === text) continue;
+/** Replace a file atomically. Errors name it. */
+async function replaceFile(path, text) {
+  try {
     await mkdir(dirname(path), { recursive: true });
     await writeFile(`${path}.new`, text);
     await rename(`${path}.new`, path);
+  } catch (error) {
+    throw new Error(`${path}: ${error.message}`);
+  }
+}
+
+/** Replace the files that differ, then remove the pages that no longer exist. */
+async function writeSite(site, files) {
+  for (const [name, text] of files) {
+    const path = `${site}/${name}`;
+    const current = await readFile(path, "utf-8").catch(() => null);
+    if (current !== text) await replaceFile(path, text);
   }
   for (const folder of ["articles", "page", "category", "keyword"]) {
     const names = await readdir(`${site}/${folder}`, { recursive: true }).catch(() => []);
@@ -124,4 +134,7 @@ async function writeSite(site, files) {
 }
 
 const site = process.argv[2] ?? "site";
-await writeSite(site, await renderSite());
+const files = await renderSite();
+await writeSite(site, files);
+const articles = [...files.keys()].filter((name) => name.startsWith("articles/"));
+console.log(`Articles in ${site}: ${articles.length}`);

@@ -1,6 +1,18 @@
 <?php
 // Read the API, and prepare articles and lists for a site.
 
+const LANGUAGE = "en";
+const LABELS = [
+    "category" => "Category",
+    "keyword" => "Keyword",
+    "keywords" => "Keywords",
+    "newer" => "Newer",
+    "older" => "Older",
+    "newer_articles" => "Newer articles",
+    "older_articles" => "Older articles",
+    "newest_first" => "newest articles first",
+    "page" => "page",
+];
 const API_MEANING = "your service's API, such as http://127.0.0.1:8000/api/public/v1";
 const KEY_MEANING = "an API key of your service";
 const URL_PATTERN = '~^https?://[^\s/?#]+(/[^\s?#]*)?$~Di';
@@ -165,7 +177,7 @@ function group_articles($articles, $kind, $names_of) {
     $folders = assign_folders(array_diff(array_unique(array_reverse($names)), [""]));
     $lists = [];
     foreach ($folders as $name => $folder) {
-        $lists[$name] = (object) ["path" => "$kind/$folder", "title" => ucfirst($kind) . ": $name", "articles" => []];
+        $lists[$name] = (object) ["path" => "$kind/$folder", "title" => LABELS[$kind] . ": $name", "articles" => []];
     }
     foreach ($articles as $article) {
         $article->{"{$kind}_links"} = [];

@@ -6,7 +6,6 @@ set_error_handler(fn($level, $message) => error_reporting() & $level ? throw new
 
 require __DIR__ . "/articles.php";
 
-const LANGUAGE = "en";
 const PAGE_SIZE = 50;
 const FEED_SIZE = 20;
 const ICON = "<svg xmlns='http://www.w3.org/2000/svg'><rect width='100%' height='100%' fill='#246'/></svg>";
@@ -74,15 +73,16 @@ function render_facts($article) {
 /** Return what follows an article's content: its keywords, and links to the articles before and after it. */
 function render_footer($article, $newer, $older) {
     $keywords = implode(", ", array_map(fn($link) => render_link($link[0], $link[1], "tag"), $article->keyword_links));
-    $nav = $newer ? render_link(article_url($newer->slug), "Newer: $newer->title", "prev") . "\n" : "";
-    $nav .= $older ? render_link(article_url($older->slug), "Older: $older->title", "next") . "\n" : "";
-    return ($keywords ? "\n<p>Keywords: $keywords</p>" : "") . "\n<nav>\n$nav</nav>";
+    $nav = $newer ? render_link(article_url($newer->slug), LABELS["newer"] . ": $newer->title", "prev") . "\n" : "";
+    $nav .= $older ? render_link(article_url($older->slug), LABELS["older"] . ": $older->title", "next") . "\n" : "";
+    $label = escape(LABELS["keywords"]);
+    return ($keywords ? "\n<p>$label: $keywords</p>" : "") . "\n<nav>\n$nav</nav>";
 }
 
 function render_article($article, $newer, $older) {
     $head = "<meta property=\"article:published_time\" content=\"$article->publishedAt\">\n"
         . '<script type="application/ld+json">' . structured_data($article) . "</script>\n";
-    $body = "<p>" . render_link(SITE . "/", "Articles") . "</p>\n"
+    $body = "<p>" . render_link(SITE . "/", SITE_NAME) . "</p>\n"
         . "<h1>" . escape($article->title) . "</h1>\n<p>" . render_facts($article) . "</p>\n";
     if ($article->bannerUrl) {
         $banner = escape($article->bannerUrl);
@@ -105,14 +105,15 @@ function render_list($path, $title, $articles) {
     $path_of = fn($index) => $index ? ($path ?: "page") . "/" . ($index + 1) : $path;
     $files = [];
     foreach (array_reverse($pages, true) as $index => $page) {
-        $heading = $index ? "$title, page " . ($index + 1) : $title;
-        $newer = $index ? render_link(list_url($path_of($index - 1)), "Newer articles", "prev") . "\n" : "";
+        $heading = $index ? "$title, " . LABELS["page"] . " " . ($index + 1) : $title;
+        $description = "$heading, " . LABELS["newest_first"] . ".";
+        $newer = $index ? render_link(list_url($path_of($index - 1)), LABELS["newer_articles"], "prev") . "\n" : "";
         $has_older = $index + 1 < count($pages);
-        $older = $has_older ? render_link(list_url($path_of($index + 1)), "Older articles", "next") . "\n" : "";
-        $home = $path_of($index) === "" ? "" : "<p>" . render_link(SITE . "/", "Articles") . "</p>\n";
+        $older = $has_older ? render_link(list_url($path_of($index + 1)), LABELS["older_articles"], "next") . "\n" : "";
+        $home = $path_of($index) === "" ? "" : "<p>" . render_link(SITE . "/", SITE_NAME) . "</p>\n";
         $items = implode("", array_map("render_item", $page));
         $body = "$home<h1>" . escape($heading) . "</h1>\n<ul>\n$items</ul>\n<nav>\n$newer$older</nav>";
-        $html = render_page("website", list_url($path_of($index)), $heading, "$heading, newest first.", $body);
+        $html = render_page("website", list_url($path_of($index)), $heading, $description, $body);
         $files[ltrim($path_of($index) . "/index.html", "/")] = $html;
     }
     return $files;
@@ -136,6 +137,7 @@ function render_feed_item($article) {
 
 function render_feed($articles) {
     [$name, $site, $items] = [escape(SITE_NAME), escape(SITE), implode("", array_map("render_feed_item", $articles))];
+    $order = escape(LABELS["newest_first"]);
     return <<<XML
         <?xml version="1.0" encoding="UTF-8"?>
         <rss version="2.0" xmlns:atom="http://www.w3.org/2005/Atom">
@@ -143,7 +145,7 @@ function render_feed($articles) {
         <title>$name</title>
         <link>$site/</link>
         <atom:link rel="self" type="application/rss+xml" href="$site/feed.xml"/>
-        <description>All our articles, newest first.</description>
+        <description>$name, $order.</description>
         $items</channel>
         </rss>
 
@@ -176,7 +178,7 @@ function render_site() {
     foreach ([...$keywords, ...$categories] as $list) {
         $files += render_list($list->path, $list->title, $list->articles);
     }
-    $files += render_list("", "Articles", $articles);
+    $files += render_list("", SITE_NAME, $articles);
     $files["feed.xml"] = render_feed(array_slice($articles, 0, FEED_SIZE));
     $files["sitemap.xml"] = render_sitemap($sitemap);
     return $files;
@@ -191,14 +193,23 @@ function find_pages($folder) {
     return is_file("$folder/index.html") ? [...$pages, "$folder/index.html"] : $pages;
 }
 
-/** Replace the files that differ, each atomically, then remove the pages that no longer exist. */
+/** Replace a file atomically. Errors name it. */
+function replace_file($path, $text) {
+    try {
+        is_dir(dirname($path)) || mkdir(dirname($path), recursive: true);
+        file_put_contents("$path.new", $text);
+        rename("$path.new", $path);
+    } catch (RuntimeException $error) {
+        throw new RuntimeException("$path: " . preg_replace('/^.*\): /', "", $error->getMessage()));
+    }
+}
+
+/** Replace the files that differ, then remove the pages that no longer exist. */
 function write_site($site, $files) {
     foreach ($files as $name => $text) {
         $path = "$site/$name";
         if (!is_file($path) || file_get_contents($path) !== $text) {
-            is_dir(dirname($path)) || mkdir(dirname($path), recursive: true);
-            file_put_contents("$path.new", $text);
-            rename("$path.new", $path);
+            replace_file($path, $text);
         }
     }
     foreach (["articles", "page", "category", "keyword"] as $folder) {
@@ -211,8 +222,12 @@ function write_site($site, $files) {
     }
 }
 
+$site = $argv[1] ?? "site";
 try {
-    write_site($argv[1] ?? "site", render_site());
+    $files = render_site();
+    write_site($site, $files);
+    $articles = preg_grep("~^articles/~", array_keys($files));
+    echo "Articles in $site: ", count($articles), PHP_EOL;
 } catch (RuntimeException $error) {
     exit_with($error->getMessage());
 }

@@ -15,6 +15,18 @@ from urllib.parse import quote, urlencode
 from urllib.request import Request, urlopen
 from zoneinfo import ZoneInfo
 
+LANGUAGE = "en"
+LABELS = {
+    "category": "Category",
+    "keyword": "Keyword",
+    "keywords": "Keywords",
+    "newer": "Newer",
+    "older": "Older",
+    "newer_articles": "Newer articles",
+    "older_articles": "Older articles",
+    "newest_first": "newest articles first",
+    "page": "page",
+}
 API_MEANING = "your service's API, such as http://127.0.0.1:8000/api/public/v1"
 KEY_MEANING = "an API key of your service"
 URL_PATTERN = r"https?://[^\s/?#]+(/[^\s?#]*)?"
@@ -69,6 +81,7 @@ def download(url: str) -> tuple[int, str, bytes]:
         return error.code, error.reason, error.read()
     except (HTTPException, OSError, ValueError) as error:
         reason = getattr(error, "reason", error)
+        reason = getattr(reason, "strerror", None) or reason
         raise OSError(f"{url}: {reason}. Start the service, or set ARTICLES_URL to {API_MEANING}.") from error
 
 
@@ -175,7 +188,7 @@ def group_articles(articles: list[Article], kind: str, names_of: Callable[[Artic
     """Return a list for each name that articles have, in the folder `kind`, and link the articles to these lists."""
     names = [name for article in articles for name in names_of(article) if name]
     folders = assign_folders(dict.fromkeys(reversed(names)))  # oldest first, so that lists never move
-    lists = {name: List(f"{kind}/{folder}", f"{kind.title()}: {name}") for name, folder in folders.items()}
+    lists = {name: List(f"{kind}/{folder}", f"{LABELS[kind]}: {name}") for name, folder in folders.items()}
     for article in articles:
         own = [name for name in dict.fromkeys(names_of(article)) if name]
         for name in own:

@@ -10,6 +10,8 @@ from pathlib import Path
 from urllib.parse import quote
 
 from articles import (
+    LABELS,
+    LANGUAGE,
     SITE,
     SITE_NAME,
     ZONE,
@@ -22,7 +24,6 @@ from articles import (
     structured_data,
 )
 
-LANGUAGE = "en"
 PAGE_SIZE = 50
 FEED_SIZE = 20
 ICON = "<svg xmlns='http://www.w3.org/2000/svg'><rect width='100%' height='100%' fill='#246'/></svg>"
@@ -84,11 +85,12 @@ def render_footer(article: Article, newer: Article | None, older: Article | None
     """Return what follows an article's content: its keywords, and links to the articles before and after it."""
     keywords = ", ".join(render_link(url, name, "tag") for url, name in article["keywordLinks"])
     nav = [
-        render_link(article_url(other["slug"]), f"{label}: {other['title']}", rel)
-        for other, label, rel in ((newer, "Newer", "prev"), (older, "Older", "next"))
+        render_link(article_url(other["slug"]), f"{LABELS[label]}: {other['title']}", rel)
+        for other, label, rel in ((newer, "newer", "prev"), (older, "older", "next"))
         if other
     ]
-    return (f"\n<p>Keywords: {keywords}</p>" if keywords else "") + "\n".join(["\n<nav>", *nav, "</nav>"])
+    label = escape(LABELS["keywords"])
+    return (f"\n<p>{label}: {keywords}</p>" if keywords else "") + "\n".join(["\n<nav>", *nav, "</nav>"])
 
 
 def render_article(article: Article, newer: Article | None, older: Article | None) -> str:
@@ -96,7 +98,7 @@ def render_article(article: Article, newer: Article | None, older: Article | Non
     head = f"""<meta property="article:published_time" content="{article["publishedAt"]}">
 <script type="application/ld+json">{structured_data(article)}</script>
 """
-    body = f"""<p>{render_link(f"{SITE}/", "Articles")}</p>
+    body = f"""<p>{render_link(f"{SITE}/", SITE_NAME)}</p>
 <h1>{title}</h1>
 <p>{render_facts(article)}</p>
 """
@@ -118,15 +120,16 @@ def render_list(all: List) -> dict[str, str]:
     paths = [all.path, *(f"{all.path or 'page'}/{number}" for number in range(2, last + 1))]
     files = {}
     for index in range(last - 1, -1, -1):
-        title = f"{all.title}, page {index + 1}" if index else all.title
+        title = f"{all.title}, {LABELS['page']} {index + 1}" if index else all.title
+        description = f"{title}, {LABELS['newest_first']}."
         items = "".join(map(render_item, all.articles[index * PAGE_SIZE : (index + 1) * PAGE_SIZE]))
-        newer = [render_link(list_url(paths[index - 1]), "Newer articles", "prev")] if index else []
-        older = [render_link(list_url(path), "Older articles", "next") for path in paths[index + 1 : index + 2]]
-        home = f"<p>{render_link(f'{SITE}/', 'Articles')}</p>\n" if paths[index] else ""
+        newer = [render_link(list_url(paths[index - 1]), LABELS["newer_articles"], "prev")] if index else []
+        older = [render_link(list_url(path), LABELS["older_articles"], "next") for path in paths[index + 1 : index + 2]]
+        home = f"<p>{render_link(f'{SITE}/', SITE_NAME)}</p>\n" if paths[index] else ""
         nav = "\n".join(["<nav>", *newer, *older, "</nav>"])
         body = f"{home}<h1>{escape(title)}</h1>\n<ul>\n{items}</ul>\n{nav}"
         path = f"{paths[index]}/index.html".lstrip("/")
-        files[path] = render_page("website", list_url(paths[index]), title, f"{title}, newest first.", body)
+        files[path] = render_page("website", list_url(paths[index]), title, description, body)
     return files
 
 
@@ -148,7 +151,7 @@ def render_feed(articles: list[Article]) -> str:
 <title>{escape(SITE_NAME)}</title>
 <link>{escape(SITE)}/</link>
 <atom:link rel="self" type="application/rss+xml" href="{escape(SITE)}/feed.xml"/>
-<description>All our articles, newest first.</description>
+<description>{escape(SITE_NAME)}, {escape(LABELS["newest_first"])}.</description>
 {"".join(render_feed_item(article) for article in articles)}</channel>
 </rss>
 """
@@ -173,20 +176,28 @@ def render_site() -> dict[str, str]:
     files = {}
     for newer, article, older in zip([None, *articles], articles, [*articles[1:], None], strict=False):
         files[f"articles/{article['slug']}/index.html"] = render_article(article, newer, older)
-    for articles_of in (*keywords, *categories, List("", "Articles", articles)):
+    for articles_of in (*keywords, *categories, List("", SITE_NAME, articles)):
         files |= render_list(articles_of)
     return files | {"feed.xml": render_feed(articles[:FEED_SIZE]), "sitemap.xml": render_sitemap(sitemap)}
 
 
+def replace_file(path: Path, content: bytes) -> None:
+    """Replace a file atomically. Raises OSError that names it."""
+    new = path.with_name(f"{path.name}.new")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        new.write_bytes(content)
+        new.replace(path)
+    except OSError as error:
+        raise OSError(error.errno, error.strerror, str(path)) from error
+
+
 def write_site(site: Path, files: dict[str, str]) -> None:
-    """Replace the files that differ, each atomically, then remove the pages that no longer exist."""
+    """Replace the files that differ, then remove the pages that no longer exist."""
     for name, text in files.items():
         path, content = site / name, text.encode()
         if not path.is_file() or path.read_bytes() != content:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            new = path.with_name(f"{path.name}.new")
-            new.write_bytes(content)
-            new.replace(path)
+            replace_file(path, content)
     for folder in ("articles", "page", "category", "keyword"):
         # The longest paths come first, so that category/news/2 is removed before category/news.
         for path in sorted((site / folder).rglob("index.html"), key=lambda path: -len(path.parts)):
@@ -197,7 +208,11 @@ def write_site(site: Path, files: dict[str, str]) -> None:
 
 
 if __name__ == "__main__":
+    site = Path(*sys.argv[1:] or ["site"])
     try:
-        write_site(Path(*sys.argv[1:] or ["site"]), render_site())
+        files = render_site()
+        write_site(site, files)
     except OSError as error:
-        sys.exit(str(error))
+        sys.exit(f"{error.filename}: {error.strerror}" if error.filename else str(error))
+    articles = [name for name in files if name.startswith("articles/")]
+    print(f"Articles in {site}: {len(articles)}")

@@ -4,4 +4,5 @@ import { exitWith, fetchAll } from "./articles.mjs";
 
 process.on("uncaughtException", (error) => exitWith(error.message));
 
-await writeFile("content.json", JSON.stringify(await fetchAll()));
+const content = JSON.stringify(await fetchAll());
+await writeFile("content.json", content).catch(({ message }) => exitWith(`content.json: ${message}`));

@@ -4,6 +4,11 @@ import { dirname, extname, join, relative, sep } from "node:path";
 
 const [built, site] = process.argv.slice(2);
 
+process.on("uncaughtException", ({ message }) => {
+  console.error(message); // It names the file.
+  process.exit(1);
+});
+
 async function listFiles(folder) {
   const entries = await readdir(folder, { recursive: true, withFileTypes: true });
   const files = entries.filter((entry) => entry.isFile());
@@ -29,3 +34,4 @@ for (const name of await listFiles(site)) {
   await rm(join(site, name));
   await rmdir(dirname(join(site, name))).catch(() => {}); // The folder stays if it is not empty.
 }
+console.log(`Articles in ${site}: ${files.filter((name) => rank(name) === 1).length}`);

@@ -12,7 +12,7 @@ from threading import Thread
 
 import pytest
 from helpers import PROJECT, article_json, blocks, database_url, get, read_page, run_in_shell, write_files
-from site_checks import SITE, SITE_NAME, ZONE, article_url, assert_site, parse
+from site_checks import LABELS, LANGUAGE, SITE, SITE_NAME, ZONE, article_url, assert_site, parse
 
 EXAMPLES = PROJECT / "examples"
 PROGRAMS = ("javascript", "python", "php")
@@ -79,6 +79,19 @@ def install_example(name, project):
     return build
 
 
+def translate(project):
+    """Replace the language and all labels of an example."""
+
+    def translated(match):
+        name = re.sub(r"\W|_", "", match[1]).lower()
+        return f'{match[1]}"{LANGUAGE if name == "language" else LABELS[name]}"'
+
+    (path,) = project.glob("articles.*")
+    (constants,) = re.findall(r"LANGUAGE = .*?LABELS = .*?[}\]]", path.read_text("utf-8"), re.DOTALL)
+    new = re.sub(r'(LANGUAGE = |"?\w+"?(?:: | => ))"[^"]+"', translated, constants)
+    path.write_text(path.read_text("utf-8").replace(constants, new), "utf-8")
+
+
 def install_recent_node():
     """Install a Node.js that Astro supports, unless this machine has one."""
     version = subprocess.check_output(["node", "--version"], text=True)
@@ -94,6 +107,7 @@ def read_files(site):
 def test_site_has_a_page_for_every_article(save, server, key, run, project, name):
     save(HOSTILE, *(article_json(number) for number in range(2, 121)))
     build = install_example(name, project)
+    translate(project)
     result = run(build, SITE=f"{SITE}/", ARTICLES_URL=f"http://127.0.0.1:{server.port}/api/public/v1/")
     assert result.returncode == 0, result.stdout + result.stderr
     assert_site(project / "site", server, key)
@@ -203,6 +217,20 @@ def test_slugs_that_share_a_folder_stop_the_build(save, run, project, name, slug
 
 
 @pytest.mark.parametrize("name", PROGRAMS)
+def test_full_disk_is_a_one_line_error_that_names_the_file(save, run, project, name):
+    save(article_json(1))
+    build = install_example(name, project)
+    result = run(build)
+    assert (result.returncode, result.stdout) == (0, "Articles in site: 1\n")
+    Path("site/index.html").unlink()
+    Path("site/index.html.new").symlink_to("/dev/full")
+    result = run(build)
+    assert (result.returncode, result.stdout, result.stderr.count("\n")) == (1, "", 1)
+    assert result.stderr.startswith("site/index.html: ")
+    assert "no space left" in result.stderr.lower()
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
 def test_program_only_changes_what_differs(save, sql, run, project, name):
     save(article_json(1, category="Old"), *(article_json(number) for number in range(2, 5)))
     nodes = '{"name":"</b> <a &"},"text",{"@type":"Person","author":"Ann"},{"@type":"Article","author":"Ann"}'
@@ -254,6 +282,7 @@ def test_replaced_site_keeps_every_page_and_removes_old_ones(project):
         assert set(files.values()) <= {b"old" * 20_000, b"new" * 20_000}
         assert files.keys() == {project / "site" / name for name in names}
     replace("last", names[1:])
+    assert run_in_shell("node replace-site.mjs built site").stdout == "Articles in site: 299\n"
     assert set(read_files(project / "site").values()) == {b"last"}
     assert not (project / "site/articles/0").exists()
 
@@ -272,6 +301,17 @@ def test_program_finds_one_article_by_its_slug(save, run, project, name):
     copy_example(name, project)
     for slug, expected in {"slug-1": "slug-1", "SLUG-1": "none", "slug": "none"}.items():
         assert run(FETCH_ONE[name].replace("SLUG", slug)).stdout == f"{expected}\n"
+
+
+def test_generators_report_files_that_cannot_be_written(save, run, project):
+    save(article_json(1))
+    copy_example("astro", project)
+    Path("content.json").symlink_to("/dev/full")
+    write_files(project, {"built/articles/a/index.html": "new", "site/articles": ""})
+    for command, name in (("node fetch-content.mjs", "content.json"), ("node replace-site.mjs built site", "articles")):
+        result = run(command)
+        assert (result.returncode, result.stdout, result.stderr.count("\n")) == (1, "", 1)
+        assert name in result.stderr
 
 
 def test_banners_are_downloaded_once(save, server, run, project):

@@ -1,4 +1,4 @@
-import { ICON_URL, LANGUAGE, SITE, SITE_NAME } from "../../articles.mjs";
+import { ICON_URL, LABELS, LANGUAGE, SITE, SITE_NAME } from "../../articles.mjs";
 import { articleUrl, formatDay, scrollable, structuredData } from "../../articles.mjs";
 import { content } from "../../content.mjs";
 
@@ -9,4 +9,4 @@ for (const article of content.articles) {
   article.jsonLd = structuredData(article);
 }
 
-export default { url: SITE, name: SITE_NAME, language: LANGUAGE, icon: ICON_URL, ...content };
+export default { url: SITE, name: SITE_NAME, language: LANGUAGE, labels: LABELS, icon: ICON_URL, ...content };

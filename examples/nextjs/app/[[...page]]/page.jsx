@@ -1,5 +1,5 @@
 // A list: all articles, a category or a keyword.
-import { SITE, articleUrl } from "../../articles.mjs";
+import { LABELS, SITE, SITE_NAME, articleUrl } from "../../articles.mjs";
 import { content } from "../../content.mjs";
 import Facts from "../facts";
 
@@ -27,7 +27,7 @@ export default async function Page({ params }) {
     <>
       {path && (
         <p>
-          <a href={`${SITE}/`}>Articles</a>
+          <a href={`${SITE}/`}>{SITE_NAME}</a>
         </p>
       )}
       <h1>{title}</h1>
@@ -41,8 +41,8 @@ export default async function Page({ params }) {
         ))}
       </ul>
       <nav>
-        {newerUrl && <a rel="prev" href={newerUrl}>Newer articles</a>}
-        {olderUrl && <a rel="next" href={olderUrl}>Older articles</a>}
+        {newerUrl && <a rel="prev" href={newerUrl}>{LABELS.newerArticles}</a>}
+        {olderUrl && <a rel="next" href={olderUrl}>{LABELS.olderArticles}</a>}
       </nav>
     </>
   );

@@ -1,4 +1,4 @@
-import { SITE, articleUrl, scrollable, structuredData } from "../../../articles.mjs";
+import { LABELS, SITE, SITE_NAME, articleUrl, scrollable, structuredData } from "../../../articles.mjs";
 import { content } from "../../../content.mjs";
 import Facts from "../../facts";
 
@@ -29,7 +29,7 @@ export async function generateMetadata({ params }) {
 function Keywords({ links }) {
   return (
     <p>
-      Keywords:{" "}
+      {`${LABELS.keywords}: `}
       {links.map(({ name, url }, index) => (
         <span key={name}>
           {index > 0 && ", "}
@@ -47,7 +47,7 @@ export default async function Page({ params }) {
     <>
       <script type="application/ld+json" dangerouslySetInnerHTML={{ __html: structuredData(article) }} />
       <p>
-        <a href={`${SITE}/`}>Articles</a>
+        <a href={`${SITE}/`}>{SITE_NAME}</a>
       </p>
       <h1>{article.title}</h1>
       <p>
@@ -57,8 +57,8 @@ export default async function Page({ params }) {
       <div dangerouslySetInnerHTML={{ __html: scrollable(article.contentHtml) }} />
       {keywordLinks.length > 0 && <Keywords links={keywordLinks} />}
       <nav>
-        {newer && <a rel="prev" href={newer.url}>{`Newer: ${newer.title}`}</a>}
-        {older && <a rel="next" href={older.url}>{`Older: ${older.title}`}</a>}
+        {newer && <a rel="prev" href={newer.url}>{`${LABELS.newer}: ${newer.title}`}</a>}
+        {older && <a rel="next" href={older.url}>{`${LABELS.older}: ${older.title}`}</a>}
       </nav>
     </>
   );
