@@ -45,8 +45,10 @@ def test_schemathesis_finds_no_deviating_response(save, run_lines, key):
 
 
 @pytest.mark.parametrize(("language", "section_title"), [("typescript", "TypeScript"), ("python", "Python")])
-def test_typed_client_reads_every_article_twice(save, server, sql, run_lines, tmp_path, language, section_title):
-    """The database is unavailable at first (503), and unchanged the second time (304)."""
+def test_typed_client_reads_every_article_twice(
+    save, server, sql, changing, run_lines, tmp_path, language, section_title
+):
+    """The database is unavailable at first (503), and unchanged the second time (304). Then the list changes."""
     save(*(article_json(number, publishedAt="2026-01-06T23:30:00.000Z") for number in range(230)))
     shutil.copytree(PROJECT / "examples/clients" / language, tmp_path, dirs_exist_ok=True)
     (program,) = tmp_path.glob("list*.*")
@@ -61,6 +63,12 @@ def test_typed_client_reads_every_article_twice(save, server, sql, run_lines, tm
     threading.Timer(2, sql, ["ALTER TABLE hidden RENAME TO article"]).start()
     printed = run_lines(f"SITE_TIMEZONE=Europe/Berlin {run}").splitlines()
     assert sorted(printed) == sorted(LINES * 2)
-    server.wait_for_log(r"(?s)(/articles 304 .*){3}")
-    statuses = re.findall(r"/articles (\d+) ", server.log())
-    assert statuses == ["401", "503", "200", "200", "200", "304", "304", "304"]
+    server.wait_for_log(r"(?s)(/sitemap 304 .*){3}")
+    first = ["sitemap 401", "sitemap 503", "sitemap 200", *["articles 200"] * 3, "sitemap 304"]
+    second = ["sitemap 304", *["articles 304"] * 3, "sitemap 304"]
+    assert re.findall(r"/((?:sitemap|articles) \d+) ", server.log()) == first + second
+    changing.changes = 1
+    printed = run_lines(f"SITE_TIMEZONE=Europe/Berlin ARTICLES_URL={changing.url} {run}").splitlines()
+    assert sorted(printed) == sorted([line for line in LINES if "slug-120 " not in line] * 2)
+    changing.changes = 3
+    assert "changed while they were being read" in run_lines(f"! ARTICLES_URL={changing.url} {run} 2>&1")

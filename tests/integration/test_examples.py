@@ -6,12 +6,12 @@ import shutil
 import subprocess
 import time
 from functools import partial
-from http.server import BaseHTTPRequestHandler, SimpleHTTPRequestHandler, ThreadingHTTPServer
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from threading import Thread
 
 import pytest
-from helpers import PROJECT, article_json, blocks, database_url, get, read_page, run_in_shell, write_files
+from helpers import PROJECT, article_json, blocks, database_url, read_page, run_in_shell, write_files
 from site_checks import LABELS, LANGUAGE, SITE, SITE_NAME, ZONE, article_url, assert_site, parse
 
 EXAMPLES = PROJECT / "examples"
@@ -137,33 +137,6 @@ def test_invalid_variables_are_a_one_line_error(run, project, other_server, name
         assert (result.returncode, result.stderr.count("\n")) == (1, 1), result.stderr
         assert re.search(f"{variable} is |et {variable} to ", result.stderr)
     assert not (project / "site").exists()
-
-
-@pytest.fixture
-def changing(server, sql):
-    """A proxy of the service. After each first page, it withdraws the newest article, or publishes it again.
-
-    `changes` is the number of times left.
-    """
-
-    class Handler(BaseHTTPRequestHandler):
-        def do_GET(self):
-            response = get(server, self.path, x_api_key=self.headers["x-api-key"])
-            if "/articles?" in self.path and "skip=0" in self.path and proxy.changes:
-                proxy.changes -= 1
-                sql("UPDATE article SET status = iif(status = 'draft', 'published', 'draft') WHERE id = 'id-0120'")
-            self.send_response(response.status)
-            self.end_headers()
-            self.wfile.write(response.body)
-
-        def log_message(self, *_):
-            pass
-
-    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as proxy:
-        proxy.url = f"http://127.0.0.1:{proxy.server_port}/api/public/v1"
-        Thread(target=proxy.serve_forever).start()
-        yield proxy
-        proxy.shutdown()
 
 
 @pytest.mark.parametrize("name", PROGRAMS)

@@ -4,13 +4,16 @@ import os
 import re
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from typing import Any, TypeVar
 
 import httpx
 from articles_api import AuthenticatedClient
-from articles_api.api.articles import get_article_list
-from articles_api.models import Article, ArticleList
+from articles_api.api.articles import get_article_list, get_sitemap_entry_list
+from articles_api.models import Article, ArticleList, Problem, SitemapEntryList
 from articles_api.types import UNSET
+
+T = TypeVar("T")
 
 API_MEANING = "your service's API, such as http://127.0.0.1:8000/api/public/v1"
 KEY_MEANING = "an API key of your service"
@@ -61,27 +64,46 @@ client = AuthenticatedClient(
 )
 
 
-def read_page(search: str, skip: int) -> ArticleList:
-    """Return up to 100 articles. Raises RuntimeError if the service is unreachable or responds with an error."""
+def request(kind: type[T], get: Callable[..., Any], **parameters: Any) -> T:
+    """Return a response of this kind. Raises RuntimeError if the service is unreachable or responds with an error."""
     try:
-        page = get_article_list.sync(client=client, q=search or UNSET, take=100, skip=skip)
+        response = get(client=client, **parameters)
     except (httpx.HTTPError, httpx.InvalidURL) as error:
         raise RuntimeError(f"{BASE_URL}: {error}. Start the service, or set ARTICLES_URL to {API_MEANING}.") from error
     except (AttributeError, KeyError, TypeError, ValueError):
-        page = None
-    if isinstance(page, ArticleList):
-        return page
-    if not page:
+        response = None
+    if isinstance(response, kind):
+        return response
+    if not isinstance(response, Problem):
         raise RuntimeError(f"{BASE_URL}: This response is not from the API. Set ARTICLES_URL to {API_MEANING}.")
-    advice = f" Set ARTICLES_KEY to {KEY_MEANING}." if page.code == "invalid_key" else ""
-    raise RuntimeError(f"{BASE_URL}: {page.code}: {page.detail}{advice}")
+    advice = f" Set ARTICLES_KEY to {KEY_MEANING}." if response.code == "invalid_key" else ""
+    raise RuntimeError(f"{BASE_URL}: {response.code}: {response.detail}{advice}")
 
 
 def read_articles(search: str = "") -> Iterator[Article]:
-    """Yield the articles that match the search, by default all of them, newest first."""
+    """Yield the articles that match the search, newest first."""
     skip, total = 0, 1
     while skip < total:
-        page = read_page(search, skip)
+        page = request(ArticleList, get_article_list.sync, q=search or UNSET, take=100, skip=skip)
         yield from page.data
         skip += page.meta.take
         total = page.meta.total if page.data else 0
+
+
+def read_all() -> list[Article]:
+    """Return all articles, newest first.
+
+    Pages shift if the list changes while they are read. In that case, they are read again.
+    """
+    for _ in range(3):
+        before = read_slugs()
+        articles = list(read_articles())
+        slugs = {article.slug for article in articles}
+        if before == read_slugs() and before <= slugs and len(slugs) == len(articles):
+            return articles
+    raise RuntimeError("The articles changed while they were being read, three times in a row. Run the program again.")
+
+
+def read_slugs() -> set[str]:
+    """Return the slugs of all articles, from the sitemap."""
+    return {entry.url for entry in request(SitemapEntryList, get_sitemap_entry_list.sync).data}

@@ -5,7 +5,7 @@ import sys
 from datetime import UTC
 from zoneinfo import ZoneInfo
 
-from articles import read_articles
+from articles import read_all
 
 ZONE_NAME = os.environ.get("SITE_TIMEZONE") or "UTC"
 try:
@@ -15,7 +15,7 @@ except (KeyError, OSError, ValueError):
     sys.exit(f"SITE_TIMEZONE is invalid. Set it to a time zone, such as Europe/Berlin.{hint}")
 
 try:
-    for article in read_articles():
+    for article in read_all():
         print(article.published_at.astimezone(ZONE).date(), article.slug, len(article.schema_markup.graph))
 except RuntimeError as error:
     sys.exit(str(error))

@@ -4,7 +4,7 @@ import createClient from "openapi-fetch";
 import type { components, operations, paths } from "./api.js";
 
 export type Article = components["schemas"]["Article"];
-type Query = operations["getArticleList"]["parameters"]["query"];
+type Query = NonNullable<operations["getArticleList"]["parameters"]["query"]>;
 
 const API_MEANING = "your service's API, such as http://127.0.0.1:8000/api/public/v1";
 const KEY_MEANING = "an API key of your service";
@@ -49,23 +49,53 @@ function describe(error: unknown): string {
   return `${reason}. Start the service, or set ARTICLES_URL to ${API_MEANING}.`;
 }
 
-async function readPage(query: Query) {
-  const result = await client.GET("/api/public/v1/articles", { params: { query } }).catch((error: unknown) => {
-    throw new Error(`${baseUrl}: ${describe(error)}`);
+interface Result<Data> {
+  data?: Data;
+  error?: components["schemas"]["Problem"];
+  response: Response;
+}
+
+/** Return the data of a response, or throw an error that says what to do. */
+async function read<Data extends { data: unknown[] }>(request: Promise<Result<Data>>): Promise<Data> {
+  const { data, error, response } = await request.catch((reason: unknown) => {
+    throw new Error(`${baseUrl}: ${describe(reason)}`);
   });
-  const { data, error, response } = result;
-  if (Array.isArray(data?.data)) return data;
+  if (data && Array.isArray(data.data)) return data;
   if (!error?.code) throw new Error(`${baseUrl}: ${describe(new SyntaxError())}`);
   const advice = response.status === 401 ? ` Set ARTICLES_KEY to ${KEY_MEANING}.` : "";
   throw new Error(`${baseUrl}: ${error.code}: ${error.detail}${advice}`);
 }
 
-/** Yield the articles that match the query, by default all of them, newest first. */
+/** Yield the articles that match the query, newest first unless it says otherwise. */
 export async function* readArticles(query: Query = {}): AsyncGenerator<Article> {
   for (let skip = 0, total = 1; skip < total; ) {
-    const { data, meta } = await readPage({ ...query, take: 100, skip });
+    const params = { query: { ...query, take: 100, skip } };
+    const { data, meta } = await read(client.GET("/api/public/v1/articles", { params }));
     yield* data;
     skip += meta.take;
     total = meta.take ? meta.total : 0;
   }
+}
+
+/**
+ * Return all articles, in the order that the query gives.
+ * Pages shift if the list changes while they are read. In that case, they are read again.
+ */
+export async function readAll(query: Pick<Query, "orderBy" | "order"> = {}): Promise<Article[]> {
+  for (let attempt = 1; attempt <= 3; attempt++) {
+    const before = await readSlugs();
+    const articles: Article[] = [];
+    for await (const article of readArticles(query)) articles.push(article);
+    const after = await readSlugs();
+    const slugs = new Set(articles.map(({ slug }) => slug));
+    const isSame = before.size === after.size && [...before].every((slug) => after.has(slug));
+    if (isSame && slugs.size === articles.length && [...after].every((slug) => slugs.has(slug))) return articles;
+  }
+  throw new Error("The articles changed while they were being read, three times in a row. Run the program again.");
+}
+
+/** Return the slugs of all articles, from the sitemap. */
+async function readSlugs(): Promise<Set<string>> {
+  const { data } = await read(client.GET("/api/public/v1/sitemap"));
+  return new Set(data.map(({ url }) => url));
 }

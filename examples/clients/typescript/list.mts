@@ -1,5 +1,5 @@
 // Print the day, the slug and the number of structured data nodes of each article.
-import { exitWith, readArticles } from "./articles.mjs";
+import { exitWith, readAll } from "./articles.mjs";
 
 process.on("uncaughtException", (error) => exitWith(error.message));
 
@@ -14,6 +14,6 @@ function readDayFormat() {
   }
 }
 
-for await (const { slug, publishedAt, schemaMarkup } of readArticles({ orderBy: "title", order: "asc" })) {
+for (const { slug, publishedAt, schemaMarkup } of await readAll({ orderBy: "title", order: "asc" })) {
   console.log(dayFormat.format(new Date(publishedAt)), slug, schemaMarkup["@graph"].length);
 }
