@@ -33,7 +33,7 @@ def _describe(text: str) -> str:
     for paragraph in text.split(PARAGRAPH_SEPARATOR):
         if not ONLY_A_URL.fullmatch(paragraph):
             words += paragraph.split()
-        if len(words) > META_DESC_LENGTH:
+        if sum(map(len, words)) > META_DESC_LENGTH:
             break
     return truncate_at_word(words, META_DESC_LENGTH)
 
