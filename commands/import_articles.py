@@ -165,7 +165,7 @@ def _write(
 
 @contextmanager
 def _after_writing(options: "ImportOptions") -> Iterator[None]:
-    """Say on Ctrl+C whether the articles were written."""
+    """Turn Ctrl+C into a message about whether the articles were written."""
     try:
         yield
     except KeyboardInterrupt as error:
@@ -216,7 +216,7 @@ def _echo_missing_redirects(report: "ImportReport", redirects: Path) -> None:
 
 
 def _echo_pending(number: int, customer: str | None) -> None:
-    """Say what to do about pending articles."""
+    """Print what to do about pending articles."""
     name = f" --customer {shlex.quote(customer)}" if customer else ""
     waiting = "is pending: nobody sees it" if number == 1 else "are pending: nobody sees them"
     echo(f"{format_article_count(number)} {waiting} until you publish. To look: flask articles preview{name}", err=True)

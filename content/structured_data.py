@@ -25,7 +25,8 @@ def generate_schema_markup(article: Mapping[Any, Any], publisher: str) -> str:
     could end the surrounding script element.
     """
     organization = {"@type": "Organization", "name": publisher}
-    updated_at, published_at = article["updated_at"], article["published_at"]
+    updated_at = article["updated_at"]
+    published_at = article["published_at"]
     posting = {
         "@type": "BlogPosting",
         "headline": article["title"],

@@ -52,7 +52,7 @@ SITE = re.compile("__GHOST_URL__/?")  # stands for the site's URL
 MEMBERS_PART = re.compile(
     r"<!--\s*kg-gated-block:begin(?![^<>]*nonMember:true)[^<>]*>.*?(?:<!--\s*kg-gated-block:end\s*-->|\Z)", re.DOTALL
 )
-Row = dict[str, Any]
+TableRow = dict[str, Any]
 
 
 def is_ghost_export(start: bytes) -> bool:
@@ -101,7 +101,7 @@ def _read_export(source: str, export: Any, options: SourceOptions) -> ConvertedI
             yield IgnoredItem(kinds.NOT_IMPORTED, setting["key"], "site-wide code injection", "setting")
 
 
-def _read_tables(export: Any) -> dict[str, list[Row]]:
+def _read_tables(export: Any) -> dict[str, list[TableRow]]:
     """Return the rows of the tables that an import needs, by table. Raises SourceError."""
     tables = export.get("data") if isinstance(export, dict) else None
     if not isinstance(tables, dict):
@@ -110,7 +110,7 @@ def _read_tables(export: Any) -> dict[str, list[Row]]:
     version = str(meta.get("version")) if isinstance(meta, dict) else ""
     if OLD_VERSION.match(version):
         raise SourceError(f"Must be an export of Ghost 3 or newer. This one has version {version}. {EXPORT_AGAIN}")
-    rows: dict[str, list[Row]] = {}
+    rows: dict[str, list[TableRow]] = {}
     for name in (*REQUIRED_TABLES, *OTHER_TABLES):
         table = tables.get(name, None if name in REQUIRED_TABLES else [])
         if not isinstance(table, list) or not all(isinstance(row, dict) for row in table):
@@ -119,12 +119,12 @@ def _read_tables(export: Any) -> dict[str, list[Row]]:
     return rows
 
 
-def _key(row: Row, column: str) -> str:
+def _key(row: TableRow, column: str) -> str:
     """Return an id as text; in old exports, it is a number."""
     return str(row.get(column))
 
 
-def _read_tags(tags: Iterable[Row], links: Iterable[Row]) -> defaultdict[str, list[str]]:
+def _read_tags(tags: Iterable[TableRow], links: Iterable[TableRow]) -> defaultdict[str, list[str]]:
     """Return the names of each post's tags, in their order."""
     names = {_key(tag, "id"): str(tag.get("name")) for tag in tags}
     found = defaultdict(list)
@@ -134,18 +134,18 @@ def _read_tags(tags: Iterable[Row], links: Iterable[Row]) -> defaultdict[str, li
     return found
 
 
-def _sort_order(link: Row) -> float:
+def _sort_order(link: TableRow) -> float:
     order = link.get("sort_order")
     return order if isinstance(order, int | float) else 0
 
 
-def _has_html(post: Row) -> bool:
+def _has_html(post: TableRow) -> bool:
     """Return whether the export has HTML for a post. A draft may have none."""
     html = post.get("html")
     return isinstance(html, str) or (html is None and post.get("status") == "draft")
 
 
-def _convert(where: str, post: Row, tags: list[str], options: SourceOptions) -> SourceArticle:
+def _convert(where: str, post: TableRow, tags: list[str], options: SourceOptions) -> SourceArticle:
     """Convert a post, and report the columns that the article does not use."""
     article = SourceArticle(where, {}, dict(COLUMNS), identity=Identity.SOURCE, former_id=_key(post, "id"))
     base = options.base or "/"
@@ -167,7 +167,7 @@ def _convert(where: str, post: Row, tags: list[str], options: SourceOptions) -> 
     return article
 
 
-def _take_fields(post: Row, tags: list[str], base: str) -> Row:
+def _take_fields(post: TableRow, tags: list[str], base: str) -> TableRow:
     """Return an article's fields other than its content. Their values still have to be normalized."""
     fields = {field: post.pop(column, None) for field, column in COLUMNS.items()}
     public_tags = [tag for tag in tags if not tag.startswith("#")]
@@ -191,7 +191,7 @@ def _convert_content(article: SourceArticle, html: str | None, base: str) -> Non
         article.note("Members-only parts were removed")
 
 
-def _set_publication(article: SourceArticle, post: Row) -> None:
+def _set_publication(article: SourceArticle, post: TableRow) -> None:
     """Set what Ghost says about a post: it is published if everyone can read it on the web."""
     status = post.pop("status", None)
     visibility = post.pop("visibility", None)

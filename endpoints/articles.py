@@ -15,7 +15,7 @@ blueprint = Blueprint("articles", __name__)
 
 
 class RenderedSchemaMarkup(SchemaMarkup):
-    """Structured data of the article or, if it has none of its own, generated from its other columns."""
+    """An article's structured data, generated from its other columns unless it is stored."""
 
     def _serialize(self, value: str | None, attr: str | None, obj: Any, **kwargs: Any) -> Fragment:
         return Fragment(stored_schema_markup(value) or generate_schema_markup(obj, g.customer.name))

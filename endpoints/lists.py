@@ -42,7 +42,8 @@ def _page_links(query: dict[str, Any], total: int) -> str:
 
     Links are relative to the request, so they work behind any proxy. They repeat the request's supported parameters.
     """
-    skip, take = query["skip"], query["take"]
+    skip = query["skip"]
+    take = query["take"]
     offsets = {"next": skip + take} if skip + take < total else {}
     if total and 0 < skip < total + take:  # beyond the end, only the first empty page links back
         offsets["prev"] = max(0, skip - take)

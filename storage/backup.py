@@ -153,7 +153,8 @@ def _upgrade(copy: str, source: str) -> list[str]:
 
 def _overwrite(copy: str, path: str, on_wait: Callable[[], None]) -> None:
     """Replace the database's content in one transaction."""
-    began, waits = time.monotonic(), False
+    began = time.monotonic()
+    waits = False
 
     def wait(status: int, _remaining: int, _total: int) -> None:
         nonlocal waits

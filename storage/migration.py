@@ -124,7 +124,7 @@ def _apply_changes(connection: Connection, version: int) -> list[str]:
 
 
 def _update_search_columns(connection: Connection) -> None:
-    """Compute the search columns anew, and update the articles whose values differ, a batch at a time.
+    """Recompute the search columns, and update the articles whose values differ, a batch at a time.
 
     `content.search` may have changed since they were written. All versions have these columns.
     """

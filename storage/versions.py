@@ -8,7 +8,7 @@ from storage.invalid_rows import ROW_NAMES
 
 
 def _replace_check(table: str, name: str, condition: str) -> list[str]:
-    """Return statements for PostgreSQL that add a CHECK constraint, replacing the one with this name if there is one.
+    """Return statements for PostgreSQL that add a CHECK constraint or replace the existing one with this name.
 
     The second statement checks the existing rows. If it fails, the constraint is still there to find the row with.
     """

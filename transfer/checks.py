@@ -10,7 +10,7 @@ from content.urls import has_relative_urls
 from converters.records import FIELD_BY_ALIAS, Mistake, Note, Publication, SourceArticle, plain_name
 from schemas import ArticleImportSchema
 from transfer.report import show_value
-from transfer.rows import Row
+from transfer.rows import ArticleRow
 
 # marshmallow's messages
 REASONS = {
@@ -27,9 +27,9 @@ WRONG_ENCODING = re.compile("Ã[\x80-\x9f¡-ª¬-º¼-¿„Ÿœ‰˜Š]|â[€\x
 schema = ArticleImportSchema()
 
 
-def check_article(article: SourceArticle) -> tuple[Row, list[Mistake]]:
+def check_article(article: SourceArticle) -> tuple[ArticleRow, list[Mistake]]:
     """Return an article's columns, and its mistakes. If there are any, the columns are incomplete."""
-    row: Row = {}
+    row: ArticleRow = {}
     messages: dict[str, list[str]] = {}
     try:
         row = schema.load(article.fields)
@@ -67,7 +67,7 @@ def _schema_mistakes(article: SourceArticle, messages: dict[str, list[str]]) -> 
             yield Mistake(locate(article), REASONS.get(message, message), name, article.fields.get(field))
 
 
-def warnings_about(row: Row, publication: Publication | None, *, urls_resolved: bool) -> Iterator[Note]:
+def warnings_about(row: ArticleRow, publication: Publication | None, *, urls_resolved: bool) -> Iterator[Note]:
     """Yield warnings about an accepted article, given as a row."""
     title = row["title"]
     html = row["content_html"]

@@ -57,7 +57,7 @@ class _Plan:
         return [entry for entry in self.spool.entries if not entry.is_rejected]
 
     def find_stored(self) -> None:
-        """Find the stored article that has each article's id, and the one that has its slug."""
+        """Find the stored articles that have the ids and the slugs of the imported ones."""
         for batch in batches(self.spool.entries):
             by_id = {entry.id: entry for entry in batch if entry.id}
             for pk, article_id in self._select(Article.id, by_id):
@@ -103,7 +103,7 @@ class _Plan:
         return self._is_rewritten(entry, holder) or self._is_former(entry, holder)
 
     def _is_rewritten(self, entry: Entry, holder: Any) -> bool:
-        """Return whether a WordPress post was deleted, and written anew with the same slug."""
+        """Return whether a WordPress post was deleted, and rewritten under the same slug."""
         blog = WORDPRESS_ID.fullmatch(entry.id)
         old_blog = WORDPRESS_ID.fullmatch(holder.id)
         is_same_blog = blog is not None and old_blog is not None and blog[1] == old_blog[1]
@@ -115,7 +115,7 @@ class _Plan:
         return (article.former_id, article.row.get("published_at")) == (holder.id, holder.published_at)
 
     def reject_long_titles(self) -> None:
-        """Reject titles that are too long, except those that are stored already."""
+        """Reject titles that are too long, unless they are stored already."""
         for entry in self.spool.long_titles:
             title = self.spool.read(entry).row["title"]
             stored = db.session.get(Article, entry.stored_pk) if entry.stored_pk else None

@@ -14,7 +14,8 @@ class Redirects:
     """A CSV file of old URLs and slugs, written to a temporary path until `save` moves it into place."""
 
     def __init__(self, file: IO[str], target: Path) -> None:
-        self._file, self._target = file, target
+        self._file = file
+        self._target = target
         self.is_saved = False
         self._writer = csv.writer(file, lineterminator="\n")
         self._writer.writerow(("old_url", "slug"))

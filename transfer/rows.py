@@ -11,7 +11,7 @@ from schemas import ArticleSchema
 from transfer.publication import decide_date, decide_own_status, decide_status
 
 # an article's values by column
-Row = dict[str, Any]
+ArticleRow = dict[str, Any]
 
 # kept unless the import gives them
 PRESERVED_COLUMNS = "id", "status", "created_at", "published_at", "views"
@@ -19,7 +19,7 @@ PRESERVED_COLUMNS = "id", "status", "created_at", "published_at", "views"
 CONTENT_COLUMNS = set(ArticleSchema().fields) - set(PRESERVED_COLUMNS)
 
 
-def has_same_content(row: Row, stored: Row) -> bool:
+def has_same_content(row: ArticleRow, stored: ArticleRow) -> bool:
     """Return whether readers see the same in both rows."""
     return all(row[name] == stored[name] for name in CONTENT_COLUMNS)
 
@@ -34,11 +34,11 @@ class RowBuilder:
     publish: bool  # the option of the import
     unpublish_missing: bool  # the option of the import
 
-    def complete(self, given: Row, publication: Publication | None, stored: Row | None) -> Row:
+    def complete(self, given: ArticleRow, publication: Publication | None, stored: ArticleRow | None) -> ArticleRow:
         """Return all columns of an article but its `pk`.
 
-        `given` has the columns that the import gives, and those that are derived from them. `publication` is what
-        another system says, or None for a format of this service.
+        `given` has the columns that the import gives or that are derived from them. `publication` is what another
+        system says, or None for a format of this service.
         """
         if stored:
             row = {name: stored[name] for name in PRESERVED_COLUMNS} | given | {"id": stored["id"]}
@@ -50,7 +50,9 @@ class RowBuilder:
         row["updated_at"] = self._updated_at(row, stored)
         return row | {"customer_id": self.customer_id}
 
-    def _decide_publication(self, given: Row, publication: Publication | None, stored: Row | None) -> Row:
+    def _decide_publication(
+        self, given: ArticleRow, publication: Publication | None, stored: ArticleRow | None
+    ) -> ArticleRow:
         """Return an article's status and time of publication. A published one without a time gets `now`."""
         given_date = given.get("published_at")
         stored_status = stored["status"] if stored else None
@@ -65,7 +67,7 @@ class RowBuilder:
             date = given_date or stored_date
         return {"status": status, "published_at": self.now if status == "published" and not date else date}
 
-    def _custom_markup(self, row: Row, stored: Row | None) -> str | None:
+    def _custom_markup(self, row: ArticleRow, stored: ArticleRow | None) -> str | None:
         """Return the given structured data, or None if it equals the generated one, which follows later changes.
 
         An exported article may carry markup that was generated from its own `updatedAt` or from the stored one.
@@ -79,7 +81,7 @@ class RowBuilder:
         markup: str = row["schema_markup"]
         return markup
 
-    def _updated_at(self, row: Row, stored: Row | None) -> datetime:
+    def _updated_at(self, row: ArticleRow, stored: ArticleRow | None) -> datetime:
         """Return when the article was last changed.
 
         | Article           | Given time                        | Result                                   |

@@ -32,14 +32,14 @@ class System(NamedTuple):
     reads_together: bool = False  # whether `read` takes all of an import's files of this kind
 
 
-read_articles_folder = partial(read_folder, read_own=read_own_file)
+MARKDOWN = System(ARTICLE_SUFFIXES, partial(read_folder, read_own=read_own_file))  # also reads folders
 
 # A file is read by the first system that has its suffix and recognizes its beginning.
 SYSTEMS = [
     System((".xml",), read_wordpress, reads_together=True),
     System((".json",), read_ghost, is_ghost_export),
     System((".csv",), read_csv),
-    System(ARTICLE_SUFFIXES, read_articles_folder),
+    MARKDOWN,
     # this service's own
     System((".json",), read_document),
     System((".jsonl",), read_lines),
@@ -81,12 +81,13 @@ def open_sources(
             with report.catch(name):
                 if source == "-":
                     readers.append((name, partial(parse_lines, name, _open_input(), Identity.ID)))
-                elif is_url(source):
+                    continue
+                if is_url(source):
                     file = files.enter_context(receive_articles(source, key, show_progress))
                     readers.append((name, partial(parse_lines, name, file, Identity.SLUG)))
-                elif os.path.isdir(source):
-                    readers.append((name, partial(read_articles_folder, source, options)))
-                elif (system := _find_system(source)).reads_together:
+                    continue
+                system = _find_system(source)
+                if system.reads_together:
                     together.setdefault(system, []).append(source)
                 else:
                     readers.append((name, partial(system.read, source, options)))
@@ -96,7 +97,9 @@ def open_sources(
 
 
 def _find_system(source: str) -> System:
-    """Return the system that reads a file. Raises SourceError for a pipe, for example, or OSError."""
+    """Return the system that reads a file or a folder. Raises SourceError for a pipe, for example, or OSError."""
+    if os.path.isdir(source):
+        return MARKDOWN
     if not os.path.isfile(source):
         raise SourceError("Not a file or a folder. To read JSON Lines from a pipe, use -.")
     with open(source, "rb") as file:

@@ -11,7 +11,7 @@ from content.search import search_columns
 from converters.records import Identity, Mistake, Note, Publication, SourceArticle
 from transfer.checks import check_article, locate, warnings_about
 from transfer.report import ImportReport
-from transfer.rows import Row
+from transfer.rows import ArticleRow
 from transfer.temporary import create_temporary_file, writing_to
 
 MAX_TITLE_LENGTH = 255  # characters, as in Ghost
@@ -21,7 +21,7 @@ class SpooledArticle(NamedTuple):
     """A valid article, ready to be written."""
 
     where: str  # source, position and slug
-    row: Row  # the columns that it gives, and those that are derived from them
+    row: ArticleRow  # the columns that it gives or that are derived from them
     publication: Publication | None
     former_id: str
     urls_resolved: bool
@@ -33,7 +33,7 @@ class SpooledArticle(NamedTuple):
 
 @dataclass(slots=True, eq=False)
 class Entry:
-    """The keys of a valid article, and what becomes of it."""
+    """The keys of a valid article, and the plan for it."""
 
     offset: int  # in the temporary file
     id: str  # "" if the source gives none
@@ -81,7 +81,7 @@ class Spool:
         if isinstance(article.fields, dict) and article.fields.get("id"):
             self.rejected_ids.add(str(article.fields["id"]))
 
-    def _find_duplicate(self, article: SourceArticle, row: Row) -> list[Mistake]:
+    def _find_duplicate(self, article: SourceArticle, row: ArticleRow) -> list[Mistake]:
         """Return a mistake if an earlier article has the same id or slug."""
         for field, earlier in (("id", self._by_id), ("slug", self._by_slug)):
             value = row.get(field)
@@ -92,7 +92,7 @@ class Spool:
                 return [Mistake(locate(article), f"{reason} Remove one of the two, or change its {field}.")]
         return []
 
-    def _append(self, article: SourceArticle, row: Row) -> None:
+    def _append(self, article: SourceArticle, row: ArticleRow) -> None:
         entry = Entry(self._size, row.get("id", ""), row["slug"], article.identity)
         self.entries.append(entry)
         self._by_slug[entry.slug] = entry

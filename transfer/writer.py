@@ -14,7 +14,7 @@ from schemas import ArticleImportSchema
 from transfer.plan import GENERATED_ID, batches, plan_import
 from transfer.redirects import Redirects
 from transfer.report import ImportReport
-from transfer.rows import Row, RowBuilder, has_same_content
+from transfer.rows import ArticleRow, RowBuilder, has_same_content
 from transfer.spool import Entry, Spool, SpooledArticle
 
 FIELD_NAMES = {name: field.data_key or name for name, field in ArticleImportSchema().fields.items()}
@@ -87,12 +87,12 @@ class _Writer:
         holder = self._load([entry.holder_pk])[entry.holder_pk]
         return has_same_content(self._complete(self.spool.read(entry), holder), holder)
 
-    def _load(self, pks: list[int | None]) -> dict[int | None, Row]:
+    def _load(self, pks: list[int | None]) -> dict[int | None, ArticleRow]:
         """Return stored articles by pk."""
         rows = db.session.execute(select(Article.__table__).where(Article.pk.in_(pks))).mappings()
         return {row["pk"]: canonical_row(row, self.rows.customer_name) for row in rows}
 
-    def _complete(self, article: SpooledArticle, stored: Row | None) -> Row:
+    def _complete(self, article: SpooledArticle, stored: ArticleRow | None) -> ArticleRow:
         return self.rows.complete(article.row, article.publication, stored)
 
     def unpublish_missing(self, entries: list[Entry]) -> None:
@@ -124,8 +124,8 @@ class _Writer:
     def write(self, batch: list[Entry], redirects: Redirects | None) -> None:
         """Write the new and changed articles of a batch, and the old URLs of all of its articles to `redirects`."""
         stored = self._load([entry.stored_pk for entry in batch if entry.stored_pk])
-        new: list[Row] = []
-        changed: list[Row] = []
+        new: list[ArticleRow] = []
+        changed: list[ArticleRow] = []
         for entry in batch:
             article = self.spool.read(entry)
             if redirects:
@@ -143,14 +143,14 @@ class _Writer:
         self._update(changed)
         self._insert(new)
 
-    def _report_new(self, entry: Entry, row: Row) -> None:
+    def _report_new(self, entry: Entry, row: ArticleRow) -> None:
         entry.is_written = True
         self.counts["new"] += 1
         self.counts[publication_state(row["status"], row["published_at"], self.rows.now)] += 1
         self.pending += row["status"] == "pending"
         self.report.add_new(row["slug"])
 
-    def _report_change(self, entry: Entry, article: SpooledArticle, row: Row, stored: Row) -> None:
+    def _report_change(self, entry: Entry, article: SpooledArticle, row: ArticleRow, stored: ArticleRow) -> None:
         entry.is_written = True
         self.counts["changed"] += 1
         self.pending += (row["status"] == "pending") - (stored["status"] == "pending")
@@ -166,16 +166,16 @@ class _Writer:
         content = [name for name in names if name != "updatedAt"]  # moves with any other field
         self.report.add_change(row["slug"], content or names or ["search index"])
 
-    def _update(self, rows: list[Row]) -> None:
+    def _update(self, rows: list[ArticleRow]) -> None:
         if rows and not self.options.dry_run:
             db.session.execute(update(Article), rows)
 
-    def _insert(self, rows: list[Row]) -> None:
+    def _insert(self, rows: list[ArticleRow]) -> None:
         if rows and not self.options.dry_run:
             db.session.execute(insert(Article), rows)
 
 
-def _replaces_other_source(entry: Entry, article: SpooledArticle, stored: Row) -> bool:
+def _replaces_other_source(entry: Entry, article: SpooledArticle, stored: ArticleRow) -> bool:
     """Return whether an article is about to change one that may come from another source."""
     known_ids = entry.id, article.former_id
     is_foreign = stored["id"] not in known_ids and not GENERATED_ID.fullmatch(stored["id"])
