@@ -20,7 +20,7 @@ from commands.lookup import get_articles
 from commands.programs import exit_on_signals, find_program, start_program
 from commands.terminal import echo
 from commands.transactions import customer_transaction
-from models import Article, Customer, db, publication_state
+from models import Article, Customer, db
 from schemas import API_PATH
 from storage.engine import release_connection, write_transaction
 from storage.queries import BATCH_SIZE
@@ -82,11 +82,16 @@ def _copy_articles(app: Flask, customer: str | None, only: tuple[str, ...]) -> s
 
 
 def _as_previewed(row: RowMapping, only: tuple[str, ...], now: datetime) -> dict[str, Any]:
-    """Return an article's row, published now unless it is published already or not one of `only`."""
-    is_published = publication_state(row["status"], row["published_at"], now) == "published"
-    if is_published or (only and row["slug"] not in only):
+    """Return an article's row, published now unless it is published already or not one of `only`.
+
+    A pending article keeps a date in the past, as it does when it is published.
+    """
+    date = row["published_at"]
+    is_past = date is not None and date <= now
+    if (only and row["slug"] not in only) or (row["status"] == "published" and is_past):
         return dict(row)
-    return {**row, "status": "published", "published_at": now}
+    keeps_date = row["status"] == "pending" and is_past
+    return {**row, "status": "published", "published_at": date if keeps_date else now}
 
 
 def _insert(customer_row: dict[str, Any], batches: Iterable[list[dict[str, Any]]]) -> None:

@@ -30,22 +30,27 @@ class SourceFields:
 
     def __init__(self, article: SourceArticle, fields: dict[str, Any]) -> None:
         self.article = article
-        self._by_alias: dict[str, SourceField] = {}
+        self._by_alias: dict[str, list[SourceField]] = {}  # in all spellings
         for name, value in fields.items():
-            if value in EMPTY and name != "contentHtml":
-                continue
-            field = SourceField(name, value)
-            first = self._by_alias.setdefault(field.alias, field)
-            if value != first.value:
-                self.reject(field, f"Contradicts {first.name}, another spelling of the same name. Remove one.")
+            if value not in EMPTY or name == "contentHtml":
+                field = SourceField(name, value)
+                self._by_alias.setdefault(field.alias, []).append(field)
 
     def get(self, alias: str) -> SourceField | None:
         """Return a field, or None."""
-        return self._by_alias.get(alias)
+        return self._by_alias[alias][0] if alias in self._by_alias else None
 
     def take(self, *aliases: str) -> list[SourceField]:
-        """Remove fields, and return the ones that exist."""
-        return [self._by_alias.pop(alias) for alias in aliases if alias in self._by_alias]
+        """Remove fields, and return the ones that exist. Spellings of the same name must not contradict each other."""
+        taken = []
+        for alias in aliases:
+            if alias in self._by_alias:
+                first, *others = self._by_alias.pop(alias)
+                taken.append(first)
+                for other in others:
+                    if other.value != first.value:
+                        self.reject(other, f"Contradicts {first.name}, another spelling of the same name. Remove one.")
+        return taken
 
     def take_import_field(self, import_field: str) -> list[SourceField]:
         """Remove all aliases of a field of the import schema, and return them by precedence."""
@@ -66,5 +71,6 @@ class SourceFields:
 
     def report_rest(self) -> None:
         """Record that the remaining fields were not understood."""
-        for field in self._by_alias.values():
-            self.article.add_unknown(kinds.UNKNOWN_FIELDS, field.name)
+        for fields in self._by_alias.values():
+            for field in fields:
+                self.article.add_unknown(kinds.UNKNOWN_FIELDS, field.name)

@@ -40,7 +40,10 @@ STARTERS = {  # folder -> words of each line of the report, and what articles mu
             '<pre><code class="language-ruby">puts &quot;Hi, #{name}&quot;\n</code></pre>\n',
         },
     ),
-    "eleventy": (["front matter in JavaScript or JSON, not YAML (1)"], {"keywords": ["second tag"]}),
+    "eleventy": (
+        ["possum.png (1)", "front matter in JavaScript or JSON, not YAML (1)"],
+        {"keywords": ["second tag"]},
+    ),
 }
 
 
@@ -73,6 +76,14 @@ def test_jekyll_folders_set_drafts_and_categories(importer):
     categories = {slug: category for slug, category in importer.values("category").items() if category}
     assert categories == {"first": "one", "soup": "recipes", "cake": "Sweets"}
     assert importer.values("publishedAt")["first"] == "2026-01-05T00:00:00.000Z"
+
+
+@pytest.mark.parametrize("source", ["_drafts/deep", "_drafts/deep/a.md", "link", "link/a.md"])
+def test_every_file_below_drafts_is_a_draft(importer, tmp_path, source):
+    importer.write({"_drafts/deep/a.md": post()})
+    (tmp_path / "link").symlink_to("_drafts/deep")
+    importer.imports(source)
+    assert importer.states() == {"a": "draft"}
 
 
 def test_tags_of_jekyll_are_split_at_spaces_or_commas(importer):
@@ -196,7 +207,8 @@ def test_links_lead_to_articles_or_are_reported(importer):
 
 def test_pictures_above_the_folder_stay_and_are_reported(importer):
     files = {"posts/a.md": post("image: ../../assets/x.jpg", "![x](../../assets/x.jpg) ![y](y.jpg)")}
-    picture, banner = importer.imports(files, "--site", SITE).splitlines()
+    picture, beside, banner = importer.imports(files, "--site", SITE).splitlines()
+    assert "y.jpg (1)" in beside
     assert "../" in picture
     assert "../../assets/x.jpg (1)" in banner
     assert urls(importer.only()) == ["../../assets/x.jpg", f"{SITE}/y.jpg"]

@@ -67,6 +67,11 @@ def test_unused_fields_are_reported(importer):
     assert importer.only().items() >= expected.items()
 
 
+def test_spellings_of_an_unknown_name_may_differ(importer):
+    report = importer.imports({"a.md": post("build: 1\n_build: 2")})
+    assert report == "Unknown fields: build (1): a; _build (1): a\n"
+
+
 def test_report_covers_only_new_and_changed_articles(importer):
     printed = importer.imports({f"a/post-{n}.md": post("author: A") for n in range(5)})
     assert printed.endswith(": author (5): post-0, post-1, post-2, …\n")

@@ -276,6 +276,7 @@ def test_hidden_blocks_stay_and_are_reported(render):
     assert html == ["<p>Text</p>"] * 3
 
 
+META = "<wp:postmeta><wp:meta_key>_members_access_role</wp:meta_key><wp:meta_value>{}</wp:meta_value></wp:postmeta>"
 PUBLICATION = {
     Publication.PUBLISHED: [
         *({}, {"status": "future", "post_date_gmt": "2999-01-01 00:00:00"}, {"post_password": ""}),
@@ -286,6 +287,7 @@ PUBLICATION = {
         *({"status": status} for status in ("draft", "pending", "private", "Publish", "archive", "auto-draft", "")),
         *({"post_password": "x"}, {"status": "future", "post_password": "x"}),
         *({"meta": {"_jetpack_newsletter_access": "paid_subscribers"}}, {"meta": {"_members_access_role": "editor"}}),
+        {"raw": META.format("") + META.format("editor")},  # a key may repeat
     ],
     Publication.NOTHING: [{"post_date_gmt": "0000-00-00 00:00:00"}, {"post_date_gmt": ""}],
 }

@@ -72,6 +72,7 @@ def test_preview_shows_everything_and_publishes_nothing(client, key, save, datab
         article_json(2, views=1, status="draft", publishedAt=None),
         article_json(3, views=2, status="draft", createdAt="2020-01-01T00:00:00.000Z"),
         article_json(4, views=0, publishedAt=FUTURE),
+        article_json(5, views=4, status="pending", publishedAt="2024-02-01T00:00:00.000Z"),
     )
     save(article_json(9), customer="Other")
     before = [client.get(path).data for path in ENDPOINTS]
@@ -79,16 +80,17 @@ def test_preview_shows_everything_and_publishes_nothing(client, key, save, datab
     running = preview(database, "--customer", "Acme")
     articles = running.read(LISTS[0])
     ended = iso(datetime.now(UTC))
-    assert slugs(articles) == ["slug-4", "slug-3", "slug-2", "slug-1"]
+    assert slugs(articles) == ["slug-4", "slug-3", "slug-2", "slug-1", "slug-5"]
     for article in articles[:3]:
         assert began <= article["publishedAt"] <= ended
         posting = article["schemaMarkup"]["@graph"][0]
         assert posting["datePublished"] == posting["dateModified"] == article["publishedAt"]
         assert posting["publisher"]["name"] == "Acme"
-    assert articles[3:] == json.loads(before[0])["data"]
+    assert articles[3:4] == json.loads(before[0])["data"]
+    assert articles[4]["publishedAt"] == "2024-02-01T00:00:00.000Z"
     for order_by, first in (("views", "slug-4"), ("createdAt", "slug-3"), ("title", "slug-1")):
         assert running.read(f"{LISTS[1]}?orderBy={order_by}&order=asc")[0]["slug"] == first
-    assert [entry["lastmod"] for entry in running.read(SITEMAP)] == ["2025-03-01", *[ended[:10]] * 3]
+    assert [entry["lastmod"] for entry in running.read(SITEMAP)] == ["2025-03-01", *[ended[:10]] * 3, "2025-03-01"]
     assert get(running, LISTS[0], x_api_key=key).status == 401
     assert running.stop(signal.SIGTERM) == 0
     assert [client.get(path).data for path in ENDPOINTS] == before

@@ -140,6 +140,17 @@ def test_draft_that_the_source_publishes_is_reported(importer):
         assert "Still drafts (1): a. Publish them with flask articles publish." in printed
 
 
+def test_articles_held_back_are_reported_with_any_change(importer):
+    """But not alone, so that a scheduled import remains silent if nothing changes."""
+    drafts = {"posts/a.md": markdown_source("draft", PAST, "A")["a.md"]}
+    importer.run("import", drafts | {"posts/b.md": markdown_source("published", FUTURE, "B")["a.md"]}, "--publish")
+    published = {f"posts/{n}.md": markdown_source("published", PAST, n.upper())["a.md"] for n in "ab"}
+    assert importer.run("import", published, "--publish").stderr == ""
+    printed = importer.run("import", published | {"posts/c.md": MARKDOWN["a.md"]}, "--publish").stderr
+    assert all(line in printed for line in ("Still drafts (1): a.", "Still scheduled for a later time"))
+    assert importer.states() == {"a": "draft", "b": "scheduled", "c": "published"}
+
+
 # publish --pending
 
 

@@ -21,13 +21,14 @@ class Redirects:
         self._writer.writerow(("old_url", "slug"))
 
     def add(self, old_urls: Iterable[str], slug: str) -> None:
-        """Write one row per old URL of an article."""
-        self._writer.writerows((url, slug) for url in old_urls)
+        """Write one row per old URL of an article. Raises OSError if the disk is full, for example."""
+        with _naming(self._target):
+            self._writer.writerows((url, slug) for url in old_urls)
 
     def save(self) -> None:
         """Move the file to its path. Raises OSError, for example if a file exists there or the disk is full."""
-        self._file.close()
         with _naming(self._target):
+            self._file.close()
             move_to_new_file(Path(self._file.name), self._target)
         self.is_saved = True
 

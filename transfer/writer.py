@@ -20,7 +20,9 @@ from transfer.spool import Entry, Spool, SpooledArticle
 FIELD_NAMES = {name: field.data_key or name for name, field in ArticleImportSchema().fields.items()}
 REPLACED = Note("Replaced articles that came from another source")
 EMPTIED = Note("Articles that lost their content, because the source has none")
+REWRITTEN = Note("Replaced posts that were deleted and rewritten under the same slug")
 STILL_DRAFT = Note("Still drafts", advice="Publish them with flask articles publish.")
+STILL_SCHEDULED = Note("Still scheduled for a later time than the source's", advice="Change it with publish --at.")
 
 
 class ImportOptions(NamedTuple):
@@ -132,6 +134,8 @@ class _Writer:
                 redirects.add(article.old_urls, entry.slug)
             existing = stored.get(entry.stored_pk)
             row = self._complete(article, existing)
+            if existing:
+                self.report.add_notes(entry.slug, noticeable=_held_back(article, row, self.rows.now))
             if entry.is_elsewhere or (existing and all(existing[name] == value for name, value in row.items())):
                 self.counts["unchanged"] += 1
             elif existing:
@@ -156,11 +160,9 @@ class _Writer:
         self.pending += (row["status"] == "pending") - (stored["status"] == "pending")
         notes = []
         if _replaces_other_source(entry, article, stored):
-            notes.append(REPLACED)
+            notes.append(REWRITTEN if entry.identity is Identity.SOURCE else REPLACED)
         if stored["content_html"] and not row["content_html"]:
             notes.append(EMPTIED)
-        if row["status"] == "draft" and row["published_at"] and _is_expected_to_be_published(article):
-            notes.append(STILL_DRAFT)
         self.report.add_notes(row["slug"], noticeable=notes)
         names = [name for column, name in FIELD_NAMES.items() if stored[column] != row[column]]
         content = [name for name in names if name != "updatedAt"]  # moves with any other field
@@ -182,8 +184,14 @@ def _replaces_other_source(entry: Entry, article: SpooledArticle, stored: Articl
     return entry.identity is not Identity.ID and is_foreign
 
 
-def _is_expected_to_be_published(article: SpooledArticle) -> bool:
-    """Return whether the source gives no reason why an article is a draft."""
-    if article.publication:
-        return article.publication is Publication.PUBLISHED
-    return "status" not in article.row
+def _held_back(article: SpooledArticle, row: ArticleRow, now: datetime) -> list[Note]:
+    """Return a note about a stored article that the source publishes, or publishes earlier than its row says."""
+    is_published = article.publication is Publication.PUBLISHED
+    if not is_published and (article.publication or "status" in article.row):
+        return []  # the source says so
+    given_date = article.row.get("published_at")
+    if row["status"] == "draft" and row["published_at"]:
+        return [STILL_DRAFT]
+    if given_date and now < row["published_at"] > given_date:
+        return [STILL_SCHEDULED]
+    return []

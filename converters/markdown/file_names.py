@@ -29,7 +29,7 @@ JEKYLL_FOLDERS = ("_posts", "_drafts")  # the only folders named _* that contain
 def read_place(path: Path, root: Path) -> FilePlace:
     """Return what a file's path says about its article. `root` is the imported folder."""
     date, slug = parse_name(path)
-    is_draft = "_drafts" in (root.absolute().name, *path.parent.relative_to(root).parts)
+    is_draft = "_drafts" in (*path.absolute().parent.parts, *path.resolve().parent.parts)
     return FilePlace(date, slug, url_folder(path, root), is_draft=is_draft)
 
 

@@ -13,6 +13,7 @@ from converters.relative_urls import is_source_file
 
 BROKEN = "Broken links to files that were not imported"
 GUESSED = "Relative links whose target depends on how your site is built"
+GUESSED_MEDIA = "Relative pictures whose URL depends on how your site is built"
 
 
 class FileLinks:
@@ -31,7 +32,11 @@ class FileLinks:
 
     def resolve(self, attribute: str, url: str) -> str:
         """Return the URL that a link leads to on the site, or `url` if its target is unknown."""
-        if attribute != "href" or NOT_RELATIVE.match(url):
+        if NOT_RELATIVE.match(url):
+            return url
+        if attribute != "href":
+            if self.site and not self.is_index and not url.startswith(("/", "../")):
+                self.notes.append(Note(GUESSED_MEDIA, url[:80], advice="Check them."))
             return url
         target = re.split("[?#]", url, maxsplit=1)[0]
         slug = None

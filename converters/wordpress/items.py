@@ -40,11 +40,12 @@ def parse_item(element: Element) -> Item:
             item.terms.setdefault(child.get("domain", ""), []).append(term)
         elif name == "postmeta":
             texts = child_texts(child)
-            item.meta.setdefault(texts.get("meta_key", ""), texts.get("meta_value", ""))
+            key = texts.get("meta_key", "")
+            item.meta[key] = item.meta.get(key) or texts.get("meta_value", "")
         elif name == "comment":
             item.texts[name] = "yes"
         else:
-            item.texts.setdefault(name, child.text or "")
+            item.texts[name] = item.texts.get(name) or child.text or ""
     # Old exports repeat each category and tag, first without its taxonomy, and call tags "tag".
     without_taxonomy = item.terms.pop("", None)
     if without_taxonomy and not item.terms:
