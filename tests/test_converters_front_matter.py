@@ -67,6 +67,13 @@ def test_unused_fields_are_reported(importer):
     assert importer.only().items() >= expected.items()
 
 
+@pytest.mark.parametrize("field", ["category: [X, Y]", "categories: [X, Y]", "categories: X, Y"])
+def test_first_category_is_used_and_others_are_reported(importer, field):
+    report = importer.imports({"a.md": post(field)})
+    assert report == "Other categories were dropped: Y (1): a\n"
+    assert importer.only()["category"] == "X"
+
+
 def test_spellings_of_an_unknown_name_may_differ(importer):
     report = importer.imports({"a.md": post("build: 1\n_build: 2")})
     assert report == "Unknown fields: build (1): a; _build (1): a\n"
@@ -325,6 +332,7 @@ SLUGS = {
     "İstanbul": "istanbul",
     "☕️ Coffee 1️⃣": "coffee-1",
     "menu " * 50: "-".join(["menu"] * 34),
+    "क" * 169 + "का": "क" * 169,  # a letter and its vowel sign stay together
 }
 
 

@@ -301,6 +301,12 @@ def test_public_posts_with_a_date_are_published(tmp_path, publication):
         assert (article.publication, "status" in article.fields) == (publication, False), post
 
 
+def test_elements_of_plugins_are_unknown_fields(imports, importer):
+    raw = '<x:status xmlns:x="https://plugin.example/ns/">draft</x:status>'
+    assert "Unknown fields: ns:status (1): post-1\n" in imports({"content": "Text", "raw": raw})
+    assert importer.states() == {"post-1": "published"}
+
+
 def test_restricted_posts_are_reported(imports):
     some = {"_jetpack_newsletter_access": "paid_subscribers"}, {"_members_access_role": "subscriber"}
     printed = imports(*({"content": "Text", "meta": meta} for meta in some))
