@@ -108,12 +108,12 @@ def run_server(
 
 @contextmanager
 def nginx(folder: Path, *instances: int) -> Iterator[Server]:
-    """Run nginx, configured as in docs/operate.md, in front of the instances on these ports.
+    """Run nginx, configured by deploy/nginx.conf, in front of the instances on these ports.
 
     Its cache and other files are written to `folder`.
     """
     port = free_port()
-    site = (PROJECT / "docs/operate.md").read_text().partition("```nginx\n")[2].partition("```")[0]
+    site = (PROJECT / "deploy/nginx.conf").read_text()
     site = site.replace("server 127.0.0.1:8000;", "".join(f"server 127.0.0.1:{instance};" for instance in instances))
     site = site.replace("listen 80;", f"listen 127.0.0.1:{port};")
     site = site.replace("/var/cache/nginx-articles", f"{folder}/cache")

@@ -27,7 +27,9 @@ from helpers import (
 
 from benchmarks.servers import free_port
 
-OPERATE, SERVERS = read_page("docs/operate"), read_page("docs/servers")
+OPERATE, SERVERS, POSTGRESQL = read_page("docs/operate"), read_page("docs/servers"), read_page("docs/postgresql")
+INSTALL = blocks(section(OPERATE, "Install it on a server"), "sh")[0]
+*START, CREATE_KEY = blocks(section(OPERATE, "systemd"), "sh")[0].splitlines()
 as_root = pytest.mark.skipif(os.geteuid() != 0, reason="changes its root folder")
 
 
@@ -60,21 +62,38 @@ class Machine:
         self.environment = {"PATH": "/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", "DEBIAN_FRONTEND": "noninteractive"}
         self.root.mkdir()
         subprocess.run(["tar", "-C", self.root, "-xf", debian], check=True)
-        (unit,) = blocks(section(OPERATE, "systemd"), "ini")
+        unit = (PROJECT / "deploy/articles.service").read_text()
         values = dict(re.findall(r"^(\w+)=(.*)$", unit, re.MULTILINE))
-        owner = f"--owner={values['User']} --mode={values['StateDirectoryMode']}"
+        (self.root / "etc/systemd/system").mkdir(parents=True, exist_ok=True)
         self.write(
             "usr/local/bin/systemctl",
             f"""#!/bin/sh -e
-if [ "$1" = stop ]; then kill $(cat /run/articles.pid); rm /run/articles.pid; exit; fi
-install --directory {owner} /var/lib/{values["StateDirectory"]}
+case $1 in daemon-reload) exit;; stop|restart)
+    process=$(cat /run/articles.pid)
+    kill $process
+    while kill -0 $process 2>/dev/null; do sleep 0.1; done
+esac
+[ $1 != stop ] || exit 0
+install --directory --owner={values["User"]} --mode={values["StateDirectoryMode"]} /var/lib/{values["StateDirectory"]}
 umask {values["UMask"]}
 cd {values["WorkingDirectory"]}
+command=$(cat /etc/systemd/system/articles.service /etc/systemd/system/articles.service.d/* 2>/dev/null |
+    sed -n 's/^ExecStart=//p' | tail -1)
 export PORT={self.port}
-runuser -u {values["User"]} -- {values["ExecStart"]} >>/var/log/articles 2>&1 &
+eval "exec setpriv --reuid={values["User"]} --regid={values["User"]} --clear-groups $command" >>/var/log/articles 2>&1 &
 echo $! >/run/articles.pid
 """,
         )
+
+    @classmethod
+    def install(cls, debian, folder):
+        """A machine with the service installed and started as in docs/operate.md."""
+        machine = cls(debian, folder)
+        machine.unpack("articles")
+        machine.run(INSTALL)
+        machine.run("\n".join(START))
+        machine.wait_until_healthy()
+        return machine
 
     def write(self, path, text):
         (self.root / path).write_text(text)
@@ -92,32 +111,31 @@ echo $! >/run/articles.pid
         wait_for(lambda: is_healthy(service(self.port)), (self.root / "var/log/articles").read_text, 30)
 
     def start_nginx(self):
-        (site,) = blocks(section(OPERATE, "nginx"), "nginx")
-        site = site.replace("listen 80;", f"listen {self.proxy_port};")
-        self.write("etc/nginx/conf.d/articles.conf", site.replace("127.0.0.1:8000", f"127.0.0.1:{self.port}"))
+        install, copy, load = blocks(section(OPERATE, "nginx"), "sh")[0].splitlines()
+        self.run(f"{install}\n{copy}")
+        path = "etc/nginx/conf.d/articles.conf"
+        site = (self.root / path).read_text().replace("listen 80;", f"listen {self.proxy_port};")
+        self.write(path, site.replace("127.0.0.1:8000", f"127.0.0.1:{self.port}"))
         (self.root / "etc/nginx/sites-enabled/default").unlink()
-        self.run("nginx -t && nginx")
+        self.run(load.replace("systemctl reload nginx", "nginx"))
 
     def stop(self):
-        for path in self.root.glob("run/*.pid"):
-            if path.stem in ("nginx", "articles") and path.read_text().strip():
-                os.kill(int(path.read_text()), signal.SIGTERM)
+        servers = "run/nginx.pid", "run/articles.pid", "var/lib/postgresql/15/main/postmaster.pid"
+        for path in (self.root / name for name in servers):
+            if path.exists():
+                os.kill(int(path.read_text().split()[0]), signal.SIGTERM)
 
 
 @pytest.fixture(scope="module")
 def machine(debian, tmp_path_factory):
-    """A fresh Debian with the service installed as in docs/operate.md."""
-    machine = Machine(debian, tmp_path_factory.mktemp("machine"))
-    machine.unpack("articles")
-    for lines in blocks(section(OPERATE, "Install it on a server"), "sh"):
-        machine.run(lines)
+    machine = Machine.install(debian, tmp_path_factory.mktemp("machine"))
     yield machine
     machine.stop()
 
 
 def flask(command):
     """Return the documented line that runs a command as the service's user."""
-    return blocks(section(OPERATE, "systemd"), "sh")[0].strip().replace("articles list", command)
+    return CREATE_KEY.replace('keys create "My Site"', command)
 
 
 def import_as_user(machine, *articles):
@@ -134,10 +152,9 @@ def test_fresh_debian_serves_behind_nginx_and_is_upgraded(machine):
     """With the commands and files of docs/operate.md."""
     project, data = machine.root / "opt/articles", machine.root / "var/lib/articles"
     (project / "stale.py").touch()
-    machine.run("cd /opt/articles && .venv/bin/pip install --quiet apispec && systemctl enable --now articles")
-    machine.wait_until_healthy()
+    machine.run("cd /opt/articles && .venv/bin/pip install --quiet apispec")
     assert [mode(path) for path in (project / ".env", data, data / "articles.db")] == [0o600, 0o700, 0o600]
-    key = machine.run(flask('keys create "My Site"')).strip()
+    key = machine.run(CREATE_KEY).strip()
     import_as_user(machine, article_json(1))
     assert "\tslug-1\t" in machine.run(flask("articles list"))
 
@@ -164,29 +181,70 @@ def test_fresh_debian_serves_behind_nginx_and_is_upgraded(machine):
     assert json.loads(get(proxy, LISTS[1], x_api_key=key).body)["meta"]["total"] == 1
 
 
+@as_root
+def test_nightly_backup_runs_after_the_documented_installation(machine):
+    prepare, copy = blocks(section(OPERATE, "Every night"), "sh")
+    machine.run(prepare + copy.replace("ssh-copy-id", "ssh -V #"))
+    (file,) = machine.root.glob("var/backups/articles/articles-*.db")
+    assert mode(file) == 0o600
+    machine.run(f"runuser -u articles -- rsync --archive /{file.relative_to(machine.root)} /tmp/copy.db")
+    assert (machine.root / "tmp/copy.db").read_bytes() == file.read_bytes()
+
+
+@as_root
+def test_fresh_debian_serves_from_postgresql_and_is_upgraded(debian, tmp_path):
+    """With the commands of docs/postgresql.md, and the server on a socket only."""
+    machine = Machine.install(debian, tmp_path)
+    install, *others = blocks(section(POSTGRESQL, "Serve articles from PostgreSQL"), "sh")[0].splitlines()
+    try:
+        machine.run(install)
+        machine.write("etc/postgresql/15/main/conf.d/test.conf", "port = 5432\nlisten_addresses = ''\n")
+        machine.run("pg_ctlcluster 15 main start")
+        machine.run("\n".join(["cd /opt/articles", *others]))
+        machine.wait_until_healthy()
+        key = machine.run(CREATE_KEY).strip()
+        import_as_user(machine, article_json(1))
+
+        def total():
+            return json.loads(get(service(machine.port), LISTS[1], x_api_key=key).body)["meta"]["total"]
+
+        back_up, *restore = blocks(section(POSTGRESQL, "Back up and restore"), "sh")[0].splitlines()
+        machine.run(back_up)
+        import_as_user(machine, article_json(2))
+        machine.run("\n".join(restore))
+        assert total() == 1
+        machine.run("cd /opt/articles && runuser -u articles -- sh deploy/backup-postgresql.sh /var/lib/articles")
+        assert [*machine.root.glob("var/lib/articles/articles-*.dump")]
+
+        machine.unpack("articles.new")
+        upgrade, go_back = blocks(section(POSTGRESQL, "Upgrade"), "sh")
+        machine.run(upgrade)
+        machine.wait_until_healthy()
+        import_as_user(machine, article_json(2))
+        assert total() == 2
+        machine.run(go_back)
+        machine.wait_until_healthy()
+        assert total() == 1
+    finally:
+        machine.stop()
+
+
 @pytest.fixture
-def gunicorn(machine, tmp_path):
-    """Gunicorn started as in docs/servers.md, a key, and its log file."""
-    port, page = free_port(), section(SERVERS, "gunicorn")
-    prepare, start = blocks(page, "sh")
-    key = machine.run(prepare).strip()
-    (settings,) = blocks(page, "python")
-    machine.write("etc/articles-gunicorn.py", settings.replace(":8000", f":{port}"))
-    install, command = start.splitlines()
-    machine.run(install)
-    log = tmp_path / "log"
-    command = ["chroot", machine.root, "sh", "-ec", f"cd /opt/articles\n{command}"]
-    with log.open("w") as file:
-        process = subprocess.Popen(command, env=machine.environment, stderr=file, stdout=file, start_new_session=True)
-    wait_for(lambda: is_healthy(service(port)), log.read_text, 30)
-    yield service(port), key, log
-    os.killpg(process.pid, signal.SIGTERM)
-    process.wait(timeout=20)
+def gunicorn(machine):
+    """Gunicorn installed and started as in docs/servers.md, and a key."""
+    settings = machine.root / "opt/articles/deploy/gunicorn.py"
+    settings.write_text(settings.read_text().replace(":8000", f":{machine.port}"))
+    (machine.root / "var/log/articles").unlink()
+    machine.run(blocks(section(SERVERS, "gunicorn"), "sh")[0])
+    machine.wait_until_healthy()
+    yield service(machine.port), machine.run(CREATE_KEY).strip()
+    shutil.rmtree(machine.root / "etc/systemd/system/articles.service.d")
+    machine.run("systemctl restart articles")
 
 
 @as_root
 def test_gunicorn_processes_are_fresh_and_check_keys(machine, gunicorn):
-    server, key, log = gunicorn
+    server, key = gunicorn
 
     def responses(**headers):
         list(call_concurrently(lambda _: get(server, LISTS[0], x_api_key=key), range(40), threads=8))
@@ -204,7 +262,8 @@ def test_gunicorn_processes_are_fresh_and_check_keys(machine, gunicorn):
     assert {response.status for response in responses()} == {503}
     renamed.rename(database)
     assert {response.status for response in responses()} == {200}
-    logged = re.findall(rf"{LISTS[0]}.* HTTP/1.1 (\d+) \d+ bytes \d+ ms (.*?)(?:/\d+)?$", log.read_text(), re.MULTILINE)
+    log = (machine.root / "var/log/articles").read_text()
+    logged = re.findall(rf"{LISTS[0]}.* HTTP/1.1 (\d+) \d+ bytes \d+ ms (.*?)(?:/\d+)?$", log, re.MULTILINE)
     assert set(logged) == {("200", "My Site"), ("304", "My Site"), ("401", "-"), ("503", "-")}
 
 
@@ -248,7 +307,9 @@ exec {" ".join(self.run_command())} "$@"
         self.buildah("config", "--volume=/data-", "service")  # otherwise buildah mounts a volume of its own
 
     def run_command(self, *arguments):
-        options = f"--volume={self.data}:/data --env=HOST=127.0.0.1 --env=PORT={self.port}"
+        # Docker can set proxy variables in every container.
+        proxies = " ".join(f"--env={name}=http://127.0.0.1:9" for name in ("http_proxy", "HTTP_PROXY"))
+        options = f"--volume={self.data}:/data --env=HOST=127.0.0.1 --env=PORT={self.port} {proxies}"
         return self.command("run", *options.split(), "service", "--", *arguments)
 
     def start(self, *arguments):
@@ -286,6 +347,7 @@ def test_container_runs_as_its_user_and_keeps_the_volume(containers, tmp_path):
     shown = containers.shell(f"docker compose exec articles sh -c '{look}' || true").split()
     assert shown[0] == "10001"
     assert not {".env", "instance", "backup.db", "tests", ".", "/usr/bin/gcc"} & set(shown)
+    assert containers.shell("docker compose exec articles sh -c 'command -v nano'")
 
     process, pid = containers.start(*config["Cmd"])
     check = containers.run_command(*config["Healthcheck"]["Test"][1:])

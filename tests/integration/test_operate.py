@@ -36,8 +36,8 @@ from benchmarks.postgresql import PostgreSQLServer
 from benchmarks.servers import nginx
 
 OPERATE, PUBLISH = read_page("docs/operate"), read_page("docs/publish")
-UNIT = re.compile(r"`/etc/systemd/system/([\w.-]+)`(?:(?!```).)*```ini\n(.*?)```", re.DOTALL)
-UNITS = dict(UNIT.findall(OPERATE + PUBLISH))
+DEPLOY = PROJECT / "deploy"
+UNITS = {path.name: path.read_text() for path in DEPLOY.glob("*.service")}
 PROGRAMS = Path(sys.executable).parent
 on_postgresql = pytest.mark.skipif(not POSTGRESQL, reason="for PostgreSQL alone")
 on_sqlite = pytest.mark.skipif(bool(POSTGRESQL), reason="for SQLite alone")
@@ -55,7 +55,6 @@ def paths(database, tmp_path):
     """The test's replacements for documented paths."""
     return {
         "sqlite:////var/lib/articles/articles.db": database_url(database),
-        "/opt/articles/backup.sh": tmp_path / "backup.sh",
         "/opt/articles/.venv/bin": PROGRAMS,
         "/opt/articles": PROJECT,
         "/srv/site": tmp_path,
@@ -82,6 +81,10 @@ def test_systemd_accepts_the_units(tmp_path, paths):
     assert len(UNITS) == 2
     for name, unit in UNITS.items():
         (tmp_path / name).write_text(local(unit, paths))
+    (tmp_path / "articles.service.d").mkdir()
+    drop_in = (DEPLOY / "gunicorn.conf").read_text()
+    drop_in = drop_in.replace("/opt/articles/.venv/bin/gunicorn", "/bin/true")  # gunicorn is not installed here
+    (tmp_path / "articles.service.d/gunicorn.conf").write_text(drop_in)
     for name in UNITS:
         result = subprocess.run(["systemd-analyze", "verify", str(tmp_path / name)], capture_output=True, text=True)
         assert (result.returncode, result.stderr) == (0, "")
@@ -90,20 +93,19 @@ def test_systemd_accepts_the_units(tmp_path, paths):
 @on_sqlite
 def test_nightly_backup_removes_old_ones_after_a_test_restore(key, save, database, tmp_path, paths):
     save(article_json(1))
-    for folder in ("backups", "temporary", "bin"):
+    for folder in ("backups", "temporary", "failing"):
         (tmp_path / folder).mkdir()
-    (tmp_path / "backup.sh").write_text(blocks(section(OPERATE, "Every night"), "sh")[0])
     old = [tmp_path / "backups" / f"articles-202601{day:02}T023000Z.db" for day in range(1, 18)]
     for file in old:
         file.touch()
-    variables, script, copy = blocks(section(OPERATE, "Every night"), "cron")[0].rsplit("\n", 3)[:3]
+    variables, script, copy = (DEPLOY / "articles.cron").read_text().rsplit("\n", 3)[:3]
     assert "rsync" in copy
     assert "%" not in script  # cron replaces it by a newline
     environment = {"DATABASE_URL": database_url(database), "TMPDIR": f"{tmp_path}/temporary", "FLASK_SKIP_DOTENV": "1"}
 
     def back_up(**others):
         path = local(re.search("^PATH=(.*)$", variables, re.MULTILINE)[1], paths | others)
-        command = local(script.split(" ", 6)[6].replace("backup.sh", str(tmp_path / "backup.sh")), paths)
+        command = local(script.split(" ", 6)[6], paths)
         result = run_in_shell(command, PATH=path, **environment)
         return result.returncode, result.stdout + result.stderr, sorted((tmp_path / "backups").iterdir())
 
@@ -112,11 +114,11 @@ def test_nightly_backup_removes_old_ones_after_a_test_restore(key, save, databas
     assert list((tmp_path / "temporary").iterdir()) == []
     listed = subprocess.run(**subprocess_args(files[-1], "-m", "flask", "articles", "list"))
     assert listed.stdout.count("slug-1") == 1
-    flask = tmp_path / "bin/flask"  # makes every restore fail
+    flask = tmp_path / "failing/flask"  # makes every restore fail
     flask.write_text(f'#!/bin/sh\n[ "$2" != restore ] && exec {PROGRAMS}/flask "$@"\n')
     flask.chmod(0o755)
     time.sleep(1)  # file names have a resolution of a second
-    status, _, files = back_up(**{"/opt/articles/.venv/bin": f"{tmp_path}/bin:{PROGRAMS}"})
+    status, _, files = back_up(**{"/opt/articles/.venv/bin": f"{tmp_path}/failing:{PROGRAMS}"})
     assert (status > 0, files[:13], len(files)) == (True, old[-13:], 15)
 
 

@@ -1,0 +1,12 @@
+#!/bin/sh
+# Back up the database to FOLDER, prove that the file can be restored, then delete all but the newest 14: backup.sh FOLDER
+# It prints nothing unless something fails.
+set -eu
+file="$1/articles-$(date -u +%Y%m%dT%H%M%SZ).db"
+trial=$(mktemp -d)
+trap 'rm -r "$trial"' EXIT
+(
+    flask database backup "$file" &&
+    DATABASE_URL="sqlite:///$trial/articles.db" flask database restore "$file" --yes
+) 2>"$trial/log" || { cat "$trial/log" >&2; exit 1; }
+ls "$1"/articles-*.db | head -n -14 | xargs -r rm --
