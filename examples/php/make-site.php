@@ -200,7 +200,7 @@ function replace_file($path, $text) {
         file_put_contents("$path.new", $text);
         rename("$path.new", $path);
     } catch (RuntimeException $error) {
-        throw new RuntimeException("$path: " . preg_replace('/^.*\): /', "", $error->getMessage()));
+        throw new RuntimeException("$path: " . preg_replace('/^.*(\): |errno=\d+ )/', "", $error->getMessage()));
     }
 }
 
