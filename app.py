@@ -12,8 +12,9 @@ import errors
 from commands.errors import report_errors
 from commands.start_message import print_start_message, warn_about_demo_key
 from commands.transactions import open_and_report
-from endpoints import articles, caching, cors, health, openapi, page, previews, sitemap
+from endpoints import articles, caching, cors, health, openapi, page, previews, security_headers, sitemap
 from schemas import API_PATH
+from serving.listener import base_url, listen
 from serving.log import AccessLog, log_to_stderr
 from settings import FOLDER, NAME, __version__, load_environment, read_settings
 from storage import database
@@ -41,6 +42,7 @@ def create_app(config: Mapping[str, Any] | None = None) -> Flask:
     app.config.update(config | settings)  # parsed values replace the text in config
     database.init_app(app)
     errors.init_app(app)
+    security_headers.init_app(app)
     caching.init_app(app)
     auth.init_app(app)
     cors.init_app(app)
@@ -71,10 +73,10 @@ def main() -> None:
     settings = app.config
     log_to_stderr(settings["LOG_LEVEL"])
     with app.app_context(), report_errors():
-        listener = server.listen(settings["HOST"], settings["PORT"])
+        listener = listen(settings["HOST"], settings["PORT"])
         open_and_report(create=True)
         address, port, *_ = listener.getsockname()
-        print_start_message(server.base_url(settings["HOST"], port))
+        print_start_message(base_url(settings["HOST"], port))
         warn_about_demo_key(address)
         release_connection()
     # Makes SQLite create its -shm file now, so that reads keep working if the disk fills up later.

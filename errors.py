@@ -14,12 +14,6 @@ from werkzeug.http import HTTP_STATUS_CODES
 
 from storage import StorageError
 
-# against content sniffing, script execution and framing:
-# https://cheatsheetseries.owasp.org/cheatsheets/REST_Security_Cheat_Sheet.html#security-headers
-SECURITY_HEADERS = [
-    ("X-Content-Type-Options", "nosniff"),
-    ("Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'"),
-]
 TITLES = HTTP_STATUS_CODES | {413: "Content Too Large"}  # RFC 9110, 15.5.14
 # status -> code, default detail. 400 and 401 each have a second code: invalid_parameters and missing_key.
 PROBLEMS = {
@@ -36,8 +30,6 @@ PROBLEMS = {
     500: ("internal_error", "An internal error occurred. The log of the service has the details."),
     503: ("unavailable", "The articles are temporarily unavailable. Try again in a few seconds."),
 }
-
-
 # undefined_table and insufficient_privilege: https://www.postgresql.org/docs/current/errcodes-appendix.html
 UNREADABLE_TABLE = "42P01", "42501"
 
@@ -47,20 +39,11 @@ class MissingKeyError(Unauthorized):
 
 
 def init_app(app: Flask) -> None:
-    """Return every error as problem details, and add security headers to every response."""
+    """Return every error as problem details."""
     app.register_error_handler(HTTPException, _from_http_exception)
     app.register_error_handler(ValidationError, _from_validation_error)
     for error_class in (DBAPIError, PoolTimeoutError, StorageError):
         app.register_error_handler(error_class, _from_database_error)
-    app.after_request(add_security_headers)
-
-
-def add_security_headers(response: Response) -> Response:
-    """Add the security headers that the view has not set itself."""
-    for name, value in SECURITY_HEADERS:
-        if name not in response.headers:
-            response.headers.add(name, value)
-    return response
 
 
 def render_problem(status: int, detail: str | None = None, **members: Any) -> bytes:

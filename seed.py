@@ -23,7 +23,7 @@ from commands.transactions import command_transaction
 from content.search import fold
 from models import ApiKey, Article, Customer, db
 from schemas import API_PATH
-from serving.server import base_url
+from serving.listener import base_url
 from settings import load_environment
 from transfer.json_files import read_records
 from transfer.report import ImportReport

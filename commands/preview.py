@@ -22,6 +22,7 @@ from commands.terminal import echo
 from commands.transactions import customer_transaction
 from models import Article, Customer, db
 from schemas import API_PATH
+from serving.listener import base_url, listen
 from storage.engine import release_connection, write_transaction
 from storage.queries import BATCH_SIZE
 from storage.tables import open_database
@@ -114,11 +115,11 @@ def _insert(customer_row: dict[str, Any], batches: Iterable[list[dict[str, Any]]
 
 def _serve(app: Flask, customer: str, command: tuple[str, ...]) -> int:
     """Serve until the command ends or, without one, until Ctrl+C or SIGTERM. Return the exit status."""
-    from serving import server
+    from serving.server import serve_in_thread  # slow to import
 
-    listener = server.listen(HOST, 0)
-    url = server.base_url(HOST, listener.getsockname()[1])
-    with server.serve_in_thread(app, listener, app.config["THREADS"]):
+    listener = listen(HOST, 0)
+    url = base_url(HOST, listener.getsockname()[1])
+    with serve_in_thread(app, listener, app.config["THREADS"]):
         exit_on_signals()
         for line in (f"Previewing the articles of {customer} (press Ctrl+C to stop)", f"URL: {url}", f"Key: {KEY}"):
             echo(line, err=bool(command))

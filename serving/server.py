@@ -1,44 +1,199 @@
-"""Serving with waitress: settings, listening socket, and graceful shutdown."""
+"""The HTTP server: waitress, with its event loop adapted to many idle and slow clients.
 
+Comments marked "Bug" here and in the modules beside this one refer to waitress 3.0.2, and their numbers to
+https://github.com/Pylons/waitress. Remove such code once the fix is released.
+"""
+
+import logging
 import signal
 import socket
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from io import BytesIO
 from threading import Thread
 from types import FrameType
+from typing import Any
 from wsgiref.types import WSGIApplication
 
-from serving.waitress_fixes import MAX_CONNECTIONS, ApiServer
-from settings import SettingsError
+from waitress import wasyncore
+from waitress.buffers import ReadOnlyFileBasedBuffer
+from waitress.channel import HTTPChannel
+from waitress.server import TcpWSGIServer
+
+from serving.open_files import allow_open_files
+from serving.requests import StrictRequestParser
+from serving.responses import ApiTask, ProblemTask
+
+MAX_CONNECTIONS = 500  # Windows' select() supports 512 sockets
+MAX_SHARE = 0.8  # with more of these connections open, idle ones are closed to make room for new clients
+FILES_PER_THREAD = 3  # a connection to a SQLite database
+OTHER_FILES = 20  # such as the log, the listening socket, and Python modules being loaded
+KEEP_ALIVE_SECONDS = 120  # load balancers reuse connections that have been idle for up to 60 seconds
+STALLED_SECONDS = 60  # if a client stops in the middle of a request or a response
+IDLE_SECONDS = 1  # a connection without activity for longer than this may be closed to make room
+DRAIN_SECONDS = 8  # container runtimes send SIGKILL 10 seconds after SIGTERM
+WARNING_SECONDS = 60  # between warnings
+UNLIMITED = 1 << 40
+MAX_PIPELINED_BYTES = 256 * 1024  # with more unsent bytes than this, no further pipelined requests are processed
+MIN_SHARED_BYTES = 32 * 1024
 
 SETTINGS = {
-    "connection_limit": MAX_CONNECTIONS + 100,  # headroom: connections beyond MAX_CONNECTIONS are closed once idle
-    "channel_timeout": 60,  # seconds of inactivity
     "max_request_header_size": 16 * 1024,  # a search with all filters needs less than 10 KB
     "max_request_body_size": 64 * 1024,  # bodies are read but ignored
-    "outbuf_overflow": 64 * 1024,  # beyond this, unsent responses go to a temporary file
-    "outbuf_high_watermark": 1 << 40,  # worker threads never wait for slow clients: see ApiServer.add_task
+    "outbuf_overflow": UNLIMITED,  # no temporary files: MAX_PIPELINED_BYTES and write_soon limit the memory
+    "outbuf_high_watermark": UNLIMITED,  # worker threads never wait for slow clients: see add_task
     "ident": None,
     "log_socket_errors": False,  # clients disconnect all the time
 }
 
-
-def base_url(host: str, port: int) -> str:
-    """Return the URL for reaching a service on `host` and `port` from this machine."""
-    local = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)  # noqa: S104
-    return f"http://[{local}]:{port}" if ":" in local else f"http://{local}:{port}"
+log = logging.getLogger("serving")
 
 
-def listen(host: str, port: int) -> socket.socket:
-    """Open a listening socket, preferring IPv4 if the host name has several addresses. Raises SettingsError."""
-    try:
-        family, *_, address = min(socket.getaddrinfo(host, port, type=socket.SOCK_STREAM))  # IPv4 sorts first
-        return socket.create_server(address, family=family)
-    except (OSError, UnicodeError) as error:
-        # create_server appends "(while attempting to bind on address …)"
-        reason = str(getattr(error, "strerror", "Invalid host name")).partition(" (while")[0]
-        advice = "Set PORT to a free port, 1024 or higher, or HOST to an address of this machine."
-        raise SettingsError(f"Cannot listen on HOST {host[:50]}, PORT {port}: {reason}. {advice}") from error
+class ApiChannel(HTTPChannel):  # type: ignore[misc]  # waitress has no types
+    """A client connection."""
+
+    parser_class = StrictRequestParser
+    task_class = ApiTask
+    error_task_class = ProblemTask
+
+    def writable(self) -> bool:
+        """Return whether the event loop has data to send or a connection to close.
+
+        Bug: waitress' event loop spins while a worker thread is sending, and competes with it for the GIL (no issue
+        yet). A page of 400 KB then takes 1.1 to 1.4 times the CPU time.
+        """
+        return not self.requests and bool(super().writable())
+
+    def write_soon(self, data: Any) -> int:
+        """Queue bytes for the client.
+
+        Bug: waitress copies the body for each connection, so 100 slow clients of a 20 MB response take 2 GB.
+        """
+        if isinstance(data, bytes) and len(data) >= MIN_SHARED_BYTES:
+            data = ReadOnlyFileBasedBuffer(BytesIO(data))  # BytesIO shares the bytes (copy on write)
+            data.prepare()
+        written: int = super().write_soon(data)
+        return written
+
+    def is_timed_out(self, now: float) -> bool:
+        """Return whether the client has been silent for too long. A request that is being processed has no time limit.
+
+        Bug: waitress never times out clients that stop reading (issue 418).
+        """
+        is_stalled = self.request is not None or self.total_outbufs_len > 0
+        seconds = STALLED_SECONDS if is_stalled else KEEP_ALIVE_SECONDS
+        return bool(self.last_activity < now - seconds)
+
+    def has_unread_request(self) -> bool:
+        """Return whether a request has arrived that the event loop will read next."""
+        try:
+            return self.readable() and bool(self.socket.recv(1, socket.MSG_PEEK))
+        except OSError:  # BlockingIOError: nothing has arrived
+            return False
+
+
+class ApiServer(TcpWSGIServer):  # type: ignore[misc]
+    """The server and its event loop."""
+
+    channel_class = ApiChannel
+    is_stopping = False
+
+    def __init__(
+        self, app: WSGIApplication, listener: socket.socket, threads: int, *, allow_origins: bool = False
+    ) -> None:
+        """Create the server on a listening socket.
+
+        If `allow_origins` is true, errors for requests that never reach the application get CORS headers too.
+        """
+        self.allow_origins = allow_origins
+        self.sockets: dict[int, Any] = {}  # polled by the event loop; keys are file descriptors
+        reserved = OTHER_FILES + FILES_PER_THREAD * threads
+        self.max_files = allow_open_files(reserved + MAX_CONNECTIONS)
+        self.max_connections = max(1, min(MAX_CONNECTIONS, self.max_files - reserved))
+        self._accepts_from = 0.0  # after an error
+        self._warns_from = 0.0
+        super().__init__(app, self.sockets, _sock=listener, bind_socket=False, threads=threads, **SETTINGS)
+
+    def run(self) -> None:
+        """Serve until `stop` is called, then finish requests in flight within `DRAIN_SECONDS`.
+
+        Bug: waitress drops requests in flight (issue 198).
+        """
+        while not self.is_stopping:
+            wasyncore.loop(timeout=1, use_poll=True, map=self.sockets, count=1)
+            self.close_idle_connections()
+        wasyncore.dispatcher.close(self)  # unlike the server's close(), keeps the trigger that wakes the loop
+        deadline = time.monotonic() + DRAIN_SECONDS
+        while self.active_channels and time.monotonic() < deadline:
+            wasyncore.loop(timeout=0.1, use_poll=True, map=self.sockets, count=1)
+            self.close_idle_connections()
+
+    def stop(self) -> None:
+        """Begin the shutdown. May be called from any thread or signal handler."""
+        self.is_stopping = True
+        self.pull_trigger()  # wakes the loop
+
+    def readable(self) -> bool:
+        """Return whether to accept a connection. Otherwise, new clients wait in the system's queue."""
+        if len(self.active_channels) >= self.max_connections:
+            self._warn(self._explain_limit())
+            return False
+        return bool(self.accepting) and time.monotonic() >= self._accepts_from
+
+    def accept(self) -> Any:
+        """Accept a connection. After an error, which may last, the next attempt is a second later.
+
+        Bug: waitress' event loop spins if there are too many open files (no issue yet).
+        """
+        try:
+            return super().accept()
+        except OSError as error:
+            self._warn(f"Cannot accept connections: {error.strerror}")
+            self._accepts_from = time.monotonic() + 1
+            raise
+
+    def _explain_limit(self) -> str:
+        waiting = f"All {self.max_connections} connections are in use, so new clients wait."
+        if self.max_connections == MAX_CONNECTIONS:
+            return waiting
+        advice = "Raise it: LimitNOFILE in systemd, ulimit -n in a shell."
+        return f"{waiting} The limit of {self.max_files} open files allows no more. {advice}"
+
+    def _warn(self, message: str) -> None:
+        """Log a warning, but not too often."""
+        now = time.monotonic()
+        if now >= self._warns_from:
+            self._warns_from = now + WARNING_SECONDS
+            log.warning(message)
+
+    def add_task(self, channel: ApiChannel) -> None:
+        """Queue a connection's next request for a worker thread.
+
+        Bug: a client that pipelines requests without reading the responses blocks a worker thread (no issue yet).
+        Here, its connection is closed once it has read what is buffered. It may retry the remaining requests (RFC 9112,
+        9.3.2).
+        """
+        if channel.total_outbufs_len <= MAX_PIPELINED_BYTES:
+            super().add_task(channel)
+        else:
+            channel.requests.clear()
+            channel.close_when_flushed = True
+
+    def close_idle_connections(self) -> None:
+        """Close connections that timed out, the longest idle if there are too many, and all idle ones during shutdown.
+
+        A client may send a request at the same moment, so connections are closed only if none has arrived yet.
+        """
+        now = time.time()
+        channels = self.active_channels.values()
+        idle = [channel for channel in channels if channel.last_activity < now - IDLE_SECONDS and not channel.requests]
+        idle.sort(key=lambda channel: channel.last_activity)
+        excess = len(channels) - int(self.max_connections * MAX_SHARE)
+        for number, channel in enumerate(idle):
+            is_done = self.is_stopping and not channel.total_outbufs_len
+            if (is_done or number < excess or channel.is_timed_out(now)) and not channel.has_unread_request():
+                channel.handle_close()
 
 
 def serve(app: WSGIApplication, listener: socket.socket, threads: int, *, allow_origins: bool = False) -> None:
@@ -46,7 +201,7 @@ def serve(app: WSGIApplication, listener: socket.socket, threads: int, *, allow_
 
     If `allow_origins` is true, errors for requests that never reach the application get CORS headers too.
     """
-    server = ApiServer(app, listener, threads=threads, allow_origins=allow_origins, **SETTINGS)
+    server = ApiServer(app, listener, threads, allow_origins=allow_origins)
 
     def stop(_number: int, _frame: FrameType | None) -> None:
         for number in (signal.SIGTERM, signal.SIGINT):
@@ -61,7 +216,7 @@ def serve(app: WSGIApplication, listener: socket.socket, threads: int, *, allow_
 @contextmanager
 def serve_in_thread(app: WSGIApplication, listener: socket.socket, threads: int) -> Iterator[None]:
     """Serve `app` in a background thread. On exit, finish requests in flight."""
-    server = ApiServer(app, listener, threads=threads, allow_origins=False, **SETTINGS)
+    server = ApiServer(app, listener, threads)
     loop = Thread(target=server.run, daemon=True)
     loop.start()
     try:
