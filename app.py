@@ -9,9 +9,9 @@ from flask import Blueprint, Flask
 import auth
 import commands
 import errors
-from commands.errors import report_errors
-from commands.start_message import print_start_message, warn_about_demo_key
-from commands.transactions import open_and_report
+from commands.support.errors import report_errors
+from commands.support.start_message import print_start_message, warn_about_demo_key
+from commands.support.transactions import open_and_report
 from endpoints import articles, caching, cors, health, openapi, page, previews, security_headers, sitemap
 from schemas import API_PATH
 from serving.listener import base_url, listen

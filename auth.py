@@ -1,5 +1,6 @@
-"""API keys: hashing, lookup, and authentication of requests."""
+"""API keys: creation, lookup, and authentication of requests."""
 
+import secrets
 from collections.abc import Hashable
 from datetime import UTC, date, datetime
 from hashlib import sha256
@@ -12,7 +13,7 @@ from werkzeug.exceptions import Unauthorized
 
 from content.text import printable
 from errors import MissingKeyError
-from models import db
+from models import ApiKey, Customer, db
 from storage.queries import OWNER_BY_KEY
 
 Owner = Row[int, str, int]  # of OWNER_BY_KEY
@@ -50,6 +51,21 @@ def hash_key(key: str) -> str:
     timing attacks: response times do not depend on how much of a guessed key is correct.
     """
     return sha256(key.encode()).hexdigest()
+
+
+def add_key(customer: Customer, key: str | None = None, expires_on: date | None = None) -> tuple[str, ApiKey]:
+    """Add `key`, by default a random one, to the customer in the session's transaction. Return it and its record."""
+    key = key or secrets.token_urlsafe(32)
+    record = ApiKey(
+        customer_id=customer.id,
+        hash=hash_key(key),
+        prefix=key[: min(6, len(key) // 4)],  # a key chosen by the user may be short
+        created_at=datetime.now(UTC),
+        expires_on=expires_on,
+    )
+    db.session.add(record)
+    db.session.flush()
+    return key, record
 
 
 def check_key() -> None:

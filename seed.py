@@ -12,19 +12,17 @@ import click
 from sqlalchemy import delete, func, select
 
 from app import create_app
-from auth import hash_key
-from commands import params
-from commands.customers import find_customer, find_or_create_customer, remove_customer
-from commands.errors import report_errors
-from commands.keys import add_key
-from commands.lookup import DEMO_CUSTOMER
-from commands.terminal import echo
-from commands.transactions import command_transaction
+from auth import add_key, hash_key
+from commands.support import params
+from commands.support.errors import report_errors
+from commands.support.terminal import echo
+from commands.support.transactions import command_transaction
 from content.search import fold
 from models import ApiKey, Article, Customer, db
 from schemas import API_PATH
 from serving.listener import base_url
 from settings import load_environment
+from storage.customers import DEMO_CUSTOMER, find_customer, find_or_create_customer, remove_customer
 from transfer.json_files import read_records
 from transfer.report import ImportReport
 from transfer.spool import create_spool

@@ -13,7 +13,7 @@ from commands import (  # noqa: F401  # each module adds its commands to their g
     preview,
     watch,
 )
-from commands.groups import GROUPS
+from commands.support.groups import GROUPS
 
 
 def init_app(app: Flask) -> None:

@@ -9,11 +9,11 @@ import orjson
 from flask import current_app
 from sqlalchemy import Row, delete, select, update
 
-from commands import params
-from commands.groups import articles
-from commands.lookup import get_articles
-from commands.terminal import confirm, echo, format_article_count
-from commands.transactions import customer_transaction
+from commands.support import params
+from commands.support.groups import articles
+from commands.support.lookup import get_articles
+from commands.support.terminal import confirm, echo, format_article_count
+from commands.support.transactions import customer_transaction
 from content.search import search_columns
 from fields import format_timestamp, truncate_to_milliseconds
 from models import Article, Customer, db, publication_state

@@ -4,10 +4,10 @@ from pathlib import Path
 
 import click
 
-from commands.errors import Interrupted
-from commands.groups import database
-from commands.terminal import confirm, echo, is_watched
-from commands.transactions import report_wait
+from commands.support.errors import Interrupted
+from commands.support.groups import database
+from commands.support.terminal import confirm, echo, is_watched
+from commands.support.transactions import report_wait
 
 
 @database.command()

@@ -7,11 +7,11 @@ from tempfile import NamedTemporaryFile
 import click
 from flask import current_app
 
-from commands import params
-from commands.groups import articles
-from commands.lookup import get_articles, get_customer
-from commands.terminal import can_ask, echo
-from commands.transactions import customer_transaction, open_and_report
+from commands.support import params
+from commands.support.groups import articles
+from commands.support.lookup import get_articles, get_customer
+from commands.support.terminal import can_ask, echo
+from commands.support.transactions import customer_transaction, open_and_report
 from models import Customer
 from storage.engine import release_connection
 from transfer import ImportFailedError

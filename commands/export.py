@@ -5,11 +5,11 @@ from pathlib import Path
 
 import click
 
-from commands import params
-from commands.groups import articles
-from commands.lookup import get_articles
-from commands.terminal import echo, format_article_count, show_progress
-from commands.transactions import customer_transaction
+from commands.support import params
+from commands.support.groups import articles
+from commands.support.lookup import get_articles
+from commands.support.terminal import echo, format_article_count, show_progress
+from commands.support.transactions import customer_transaction
 
 
 def new_folder(value: str) -> Path:

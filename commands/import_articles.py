@@ -11,16 +11,16 @@ from typing import TYPE_CHECKING
 import click
 from flask import current_app
 
-from commands import params
-from commands.errors import Interrupted
-from commands.groups import articles
-from commands.lookup import get_customer, get_customer_again
-from commands.terminal import echo, format_article_count, show_progress
-from commands.transactions import open_and_report, waiting_write_transaction
+from commands.support import params
+from commands.support.errors import Interrupted
+from commands.support.groups import articles
+from commands.support.lookup import get_customer, get_customer_again
+from commands.support.terminal import echo, format_article_count, show_progress
+from commands.support.transactions import open_and_report, waiting_write_transaction
+from files import EXISTS
 from models import Customer
 from settings import load_environment
 from storage.engine import release_connection
-from storage.files import EXISTS
 
 if TYPE_CHECKING:
     from transfer.redirects import Redirects

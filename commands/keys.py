@@ -1,18 +1,17 @@
 """`flask keys`: create, list and revoke API keys."""
 
-import secrets
 from datetime import UTC, date, datetime
 
 import click
 from sqlalchemy import select
 
-from auth import hash_key
-from commands import params
-from commands.customers import find_or_create_customer
-from commands.groups import keys
-from commands.terminal import echo
-from commands.transactions import command_transaction, open_and_report
+from auth import add_key
+from commands.support import params
+from commands.support.groups import keys
+from commands.support.terminal import echo
+from commands.support.transactions import command_transaction, open_and_report
 from models import ApiKey, Customer, db
+from storage.customers import find_or_create_customer
 
 
 @keys.command()
@@ -63,18 +62,3 @@ def revoke(key_id: int) -> None:
         state = f"was already revoked on {key.revoked_at:%Y-%m-%d}" if key.revoked_at else "is revoked"
         key.revoked_at = key.revoked_at or datetime.now(UTC)
     echo(f"Key {key_id} {state}.", err=True)
-
-
-def add_key(customer: Customer, key: str | None = None, expires_on: date | None = None) -> tuple[str, ApiKey]:
-    """Add `key`, by default a random one, to the customer in the session's transaction. Return it and its record."""
-    key = key or secrets.token_urlsafe(32)
-    record = ApiKey(
-        customer_id=customer.id,
-        hash=hash_key(key),
-        prefix=key[: min(6, len(key) // 4)],  # a key chosen by the user may be short
-        created_at=datetime.now(UTC),
-        expires_on=expires_on,
-    )
-    db.session.add(record)
-    db.session.flush()
-    return key, record

@@ -13,19 +13,19 @@ import click
 from flask import Flask
 from sqlalchemy import RowMapping, insert, select
 
-from commands import params
-from commands.groups import articles
-from commands.keys import add_key
-from commands.lookup import get_articles
-from commands.programs import exit_on_signals, find_program, start_program
-from commands.terminal import echo
-from commands.transactions import customer_transaction
+from auth import add_key
+from commands.support import params
+from commands.support.groups import articles
+from commands.support.lookup import get_articles
+from commands.support.programs import exit_on_signals, find_program, start_program
+from commands.support.terminal import echo
+from commands.support.transactions import customer_transaction
 from models import Article, Customer, db
 from schemas import API_PATH
 from serving.listener import base_url, listen
+from storage.database import open_database
 from storage.engine import release_connection, write_transaction
 from storage.queries import BATCH_SIZE
-from storage.tables import open_database
 
 HOST, KEY = "127.0.0.1", "preview"
 

@@ -11,12 +11,12 @@ from flask import current_app
 from sqlalchemy import select
 from sqlalchemy.exc import DBAPIError
 
-from commands import params
-from commands.errors import database_reason
-from commands.groups import articles
-from commands.lookup import get_customer
-from commands.programs import ProgramError, exit_on_signals, find_program, start_program
-from commands.terminal import echo
+from commands.support import params
+from commands.support.errors import database_reason
+from commands.support.groups import articles
+from commands.support.lookup import get_customer
+from commands.support.programs import ProgramError, exit_on_signals, find_program, start_program
+from commands.support.terminal import echo
 from models import Article, Customer, db
 from schemas import ArticleSchema
 from storage import StorageError

@@ -2,4 +2,7 @@
 
 
 class StorageError(Exception):
-    """The database cannot be used. The message is for users: it gives the reason and a remedy in one or two lines."""
+    """The database cannot be used as requested.
+
+    The message is for users: it gives the reason and a remedy in one or two lines.
+    """

@@ -13,6 +13,7 @@ from tempfile import TemporaryDirectory
 from sqlalchemy import URL, create_engine
 from sqlalchemy.pool import NullPool
 
+from files import EXISTS, move_to_new_file
 from models import db
 from storage import StorageError
 from storage.connections import connect
@@ -23,7 +24,6 @@ from storage.engine import (
     release_connection,
     write_options,
 )
-from storage.files import EXISTS, move_to_new_file
 from storage.sqlite import checkpoint, copy_owner, require_file, set_wal_mode, sqlite_path
 from storage.tables import has_tables, migrate, refuse_foreign_tables
 

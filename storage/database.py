@@ -1,5 +1,6 @@
-"""Set up the application's database from DATABASE_URL."""
+"""Set up the application's database from DATABASE_URL, and open it."""
 
+import os
 import re
 from typing import Any
 
@@ -10,7 +11,9 @@ from sqlalchemy.exc import ArgumentError
 from models import db
 from settings import SettingsError
 from storage.changes import create_change_detector
-from storage.engine import add_listeners, end_transaction, engine_options
+from storage.engine import add_listeners, end_transaction, engine_options, release_connection, write_options
+from storage.sqlite import create_file, refuse_truncated_file, require_file, set_wal_mode, sqlite_path
+from storage.tables import TABLES_VERSION, migrate, read_version
 
 DRIVERS = {"sqlite", "sqlite+pysqlite", "postgresql", "postgresql+psycopg"}
 DRIVER_OPTIONS = {"cached_statements", "timeout"}  # options of sqlite3.connect that a SQLite URL may set
@@ -24,6 +27,35 @@ def init_app(app: Flask) -> None:
         app.extensions["change_detector"] = create_change_detector(db.engine)
     # Flask-SQLAlchemy's teardown raises if the connection has been lost. Ours is registered later, so it runs first.
     app.teardown_appcontext(end_transaction)
+
+
+def open_database(*, create: bool = False) -> list[str]:
+    """Prepare the database for use: create its tables if there are none, or upgrade them if they are outdated.
+
+    A missing file is only created if `create` is true. If every command did so, a running service would find an empty
+    database and reject all keys (401) instead of reporting that its database is missing (503).
+
+    Returns messages about what was created or upgraded. Raises StorageError if the file is missing or cannot be
+    created, or if the tables are incomplete, of an unsupported version, or belong to another program.
+    """
+    release_connection()  # the file may have been replaced
+    created = []
+    path, name = sqlite_path(db.engine.url), str(db.engine.url.database)
+    if path and create and not os.path.exists(path):
+        create_file(path)
+        created = [f"Created the database {path}."]
+    if path:
+        require_file(path)
+        refuse_truncated_file(path)
+    with db.engine.connect() as connection:
+        version = read_version(connection, name)
+    changed = []
+    if version != TABLES_VERSION:
+        with db.engine.execution_options(**write_options("tables")).begin() as connection:
+            changed = migrate(connection, name)
+    if path:
+        set_wal_mode(path)
+    return created or changed
 
 
 def _create_engine(app: Flask) -> None:

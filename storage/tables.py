@@ -1,48 +1,15 @@
 """Create or upgrade the tables, and check that they belong to this service."""
 
-import os
-
 from sqlalchemy import Connection, insert, inspect, select, update
 
 from models import TablesVersion, db
 from storage import StorageError
-from storage.engine import release_connection, write_options
 from storage.migration import upgrade_tables
-from storage.sqlite import create_file, refuse_truncated_file, require_file, set_wal_mode, sqlite_path
 
 # Increment with every change to the tables. CONTRIBUTING.md lists the steps.
 TABLES_VERSION = 5
 OLDEST_VERSION = 2  # release 1.0.0
 TABLES_OF_EVERY_VERSION = {"customer", "api_key", "article"}
-
-
-def open_database(*, create: bool = False) -> list[str]:
-    """Prepare the database for use: create its tables if there are none, or upgrade them if they are outdated.
-
-    A missing file is only created if `create` is true. If every command did so, a running service would find an empty
-    database and reject all keys (401) instead of reporting that its database is missing (503).
-
-    Returns messages about what was created or upgraded. Raises StorageError if the file is missing or cannot be
-    created, or if the tables are incomplete, of an unsupported version, or belong to another program.
-    """
-    release_connection()  # the file may have been replaced
-    created = []
-    path, name = sqlite_path(db.engine.url), str(db.engine.url.database)
-    if path and create and not os.path.exists(path):
-        create_file(path)
-        created = [f"Created the database {path}."]
-    if path:
-        require_file(path)
-        refuse_truncated_file(path)
-    with db.engine.connect() as connection:
-        version = _read_version(connection, name)
-    changed = []
-    if version != TABLES_VERSION:
-        with db.engine.execution_options(**write_options("tables")).begin() as connection:
-            changed = migrate(connection, name)
-    if path:
-        set_wal_mode(path)
-    return created or changed
 
 
 def has_tables(connection: Connection) -> bool:
@@ -65,7 +32,7 @@ def migrate(connection: Connection, name: str) -> list[str]:
     Returns messages about what was done, if anything. Raises StorageError if the tables are incomplete, belong to
     another program, or cannot be upgraded.
     """
-    version = _read_version(connection, name)
+    version = read_version(connection, name)
     if version == TABLES_VERSION:  # another process upgraded them in the meantime
         return []
     if version:
@@ -77,7 +44,7 @@ def migrate(connection: Connection, name: str) -> list[str]:
     return [f"Created the tables in {name}, which had none. If you expected articles in it, restore a backup."]
 
 
-def _read_version(connection: Connection, name: str) -> int | None:
+def read_version(connection: Connection, name: str) -> int | None:
     """Return the version of the tables, or None if there are none.
 
     Raises StorageError if they are incomplete, of an unsupported version, or belong to another program.

@@ -60,7 +60,7 @@ def test_delete_removes_articles_and_keys_too(app, customers, client, save):
 
 @pytest.mark.parametrize(("answer", "status", "left"), [("n\n", 1, 1), ("y\n", 0, 0)])
 def test_delete_asks_on_a_terminal(customers, key, sql, monkeypatch, answer, status, left):
-    monkeypatch.setattr("commands.terminal.can_ask", lambda: True)
+    monkeypatch.setattr("commands.support.terminal.can_ask", lambda: True)
     result = customers("delete", "Acme", input=answer)
     assert (result.exit_code, "Acme" in result.stderr) == (status, True)
     assert sql("SELECT count(*) FROM customer") == [(left,)]

@@ -14,7 +14,7 @@ from marshmallow import missing
 
 import seed
 from app import main, read_settings
-from commands.groups import GROUPS
+from commands.support.groups import GROUPS
 from schemas import SORT_COLUMNS, ArticleImportSchema, ArticlePreviewSchema, ArticleSchema, ListQuerySchema
 from settings import __version__
 

@@ -40,7 +40,8 @@ from sqlalchemy import Column, Integer, Table, event
 
 from app import create_app
 from models import db
-from storage import tables
+from storage import database as storage_database
+from storage.database import open_database
 from storage.tables import TABLES_VERSION
 from storage.versions import CHANGES
 
@@ -336,7 +337,7 @@ def test_additions_of_operators_survive(older, sql, version):
 def open_tables(app: Flask) -> list[str]:
     """Upgrade the tables if necessary, in any thread; return the messages about it."""
     with app.app_context():
-        return tables.open_database()
+        return open_database()
 
 
 def is_waiting(database: Path, number: int) -> Callable[[], bool]:
@@ -401,13 +402,13 @@ def test_requests_read_the_tables_in_the_order_of_locks(app, client, path):
 def test_only_one_of_two_processes_upgrades(older, database, sql, monkeypatch):
     """Both have found the tables outdated before either begins to upgrade them."""
     apps, barrier = [older(4), create_application(database)], Barrier(2)
-    begin = tables.write_options
+    begin = storage_database.write_options
 
     def begin_together(writes: str) -> dict[str, Any]:
         barrier.wait(20)
         return begin(writes)
 
-    monkeypatch.setattr(tables, "write_options", begin_together)
+    monkeypatch.setattr(storage_database, "write_options", begin_together)
     first, second = sorted(call_concurrently(open_tables, apps))
     assert first == []
     assert f"from version 4 to {TABLES_VERSION}" in second[0]

@@ -4,7 +4,7 @@ import io
 
 import pytest
 
-from commands.terminal import show_progress
+from commands.support.terminal import show_progress
 
 
 class Terminal(io.StringIO):

@@ -173,7 +173,7 @@ def test_publish_pending_publishes_articles_as_they_are_stored(importer, save):
 
 
 def test_publish_pending_asks_on_a_terminal(importer, articles, monkeypatch):
-    monkeypatch.setattr("commands.terminal.can_ask", lambda: True)
+    monkeypatch.setattr("commands.support.terminal.can_ask", lambda: True)
     importer.run("import", MARKDOWN)
     for answer, state in (("n", "pending"), ("y", "published")):
         result = articles("publish", "--pending", input=answer)
@@ -182,7 +182,7 @@ def test_publish_pending_asks_on_a_terminal(importer, articles, monkeypatch):
 
 
 def test_publish_pending_leaves_what_was_not_in_its_question(importer, articles, monkeypatch):
-    monkeypatch.setattr("commands.terminal.can_ask", lambda: True)
+    monkeypatch.setattr("commands.support.terminal.can_ask", lambda: True)
     monkeypatch.setattr("click.confirm", lambda *_args, **_options: importer.run("import", {"b.md": MARKDOWN["a.md"]}))
     importer.run("import", MARKDOWN)
     assert articles("publish", "--pending").stdout == "1 published, 0 scheduled\n"

@@ -28,7 +28,7 @@ from helpers import (
 from sqlalchemy import text
 
 from models import db
-from storage.tables import open_database
+from storage.database import open_database
 
 pytestmark = [
     pytest.mark.sqlite,

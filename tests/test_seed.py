@@ -8,7 +8,7 @@ from click.testing import CliRunner
 from helpers import LISTS, POSTGRESQL, SITEMAP, application, article_json, create_key, database_url
 
 import seed
-from commands.start_message import warn_about_demo_key
+from commands.support.start_message import warn_about_demo_key
 
 
 @pytest.fixture

@@ -43,7 +43,7 @@ from time_machine import travel
 from waitress import wasyncore
 
 from auth import hash_key
-from commands.start_message import print_start_message
+from commands.support.start_message import print_start_message
 from models import db
 from serving import log
 from serving.listener import base_url, listen

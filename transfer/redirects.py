@@ -7,7 +7,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import IO
 
-from storage.files import move_to_new_file
+from files import move_to_new_file
 
 
 class Redirects:

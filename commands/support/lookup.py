@@ -11,8 +11,8 @@ from sqlalchemy import select
 
 from content.text import printable
 from models import Article, Customer, db
+from storage.customers import DEMO_CUSTOMER
 
-DEMO_CUSTOMER = "Demo"  # created by seed.py
 MAX_NAMES = 20
 
 

@@ -4,12 +4,12 @@ from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 from threading import Timer
 
-from commands.errors import Interrupted
-from commands.lookup import get_customer
-from commands.terminal import echo
+from commands.support.errors import Interrupted
+from commands.support.lookup import get_customer
+from commands.support.terminal import echo
 from models import Customer
+from storage.database import open_database
 from storage.engine import WAIT_REPORT_SECONDS, release_connection, write_transaction
-from storage.tables import open_database
 
 
 def open_and_report(*, create: bool = False) -> None:

@@ -6,11 +6,11 @@ from ipaddress import ip_address
 import click
 from sqlalchemy import select
 
-from commands.errors import silence_stdout
-from commands.lookup import DEMO_CUSTOMER
-from commands.terminal import echo
+from commands.support.errors import silence_stdout
+from commands.support.terminal import echo
 from models import ApiKey, Article, Customer, db
 from settings import NAME, __version__
+from storage.customers import DEMO_CUSTOMER
 from storage.queries import VALID_KEY
 
 

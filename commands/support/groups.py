@@ -11,7 +11,7 @@ from typing import Any
 import click
 from flask.cli import AppGroup, ScriptInfo
 
-from commands.errors import report_errors
+from commands.support.errors import report_errors
 from storage.engine import release_connection
 
 

@@ -1,0 +1,1 @@
+"""What the commands share: their groups, parameters, sessions, errors and output."""

@@ -1,0 +1,49 @@
+"""Customers: create, find and delete them."""
+
+from sqlalchemy import delete, select
+
+from models import ApiKey, Article, Customer, db
+from storage import StorageError
+
+DEMO_CUSTOMER = "Demo"  # created by seed.py
+
+
+def remove_customer(customer: Customer) -> str:
+    """Delete the customer with its articles and keys in the session's transaction. Return a summary to print."""
+    connection = db.session.connection()
+    articles = connection.execute(delete(Article).where(Article.customer_id == customer.id)).rowcount
+    keys = connection.execute(delete(ApiKey).where(ApiKey.customer_id == customer.id)).rowcount
+    db.session.delete(customer)
+    return f"Deleted {customer.name} (articles: {articles}, keys: {keys})."
+
+
+def find_customer(name: str) -> Customer | None:
+    """Return the customer with this name, or None."""
+    return db.session.scalar(select(Customer).filter_by(name=name))
+
+
+def find_or_create_customer(name: str) -> tuple[Customer, bool]:
+    """Return the customer with this name, created if necessary in the session's transaction, and whether it is new.
+
+    The caller reports a new customer after the commit. Raises StorageError if the name differs from another
+    customer's only in case or whitespace.
+    """
+    if customer := find_customer(name):
+        return customer, False
+    check_customer_name(name)
+    customer = Customer(name=name)
+    db.session.add(customer)
+    db.session.flush()
+    return customer, True
+
+
+def check_customer_name(name: str, renamed: Customer | None = None) -> None:
+    """Raise StorageError if a customer other than `renamed` has this name, ignoring case and whitespace."""
+    for customer in db.session.scalars(select(Customer)):
+        if customer is not renamed and _without_case_and_spaces(customer.name) == _without_case_and_spaces(name):
+            reason = f"There is already a customer {customer.name!r}; names must differ in more than case or spaces"
+            raise StorageError(f"{reason}. Use that customer, or choose another name.")
+
+
+def _without_case_and_spaces(name: str) -> str:
+    return "".join(name.split()).casefold()
