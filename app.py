@@ -10,15 +10,14 @@ import auth
 import commands
 import errors
 from commands.support.errors import report_errors
+from commands.support.session import command_session
 from commands.support.start_message import print_start_message, warn_about_demo_key
-from commands.support.transactions import open_and_report
 from endpoints import articles, caching, cors, health, openapi, page, previews, security_headers, sitemap
 from schemas import API_PATH
 from serving.listener import base_url, listen
 from serving.log import AccessLog, log_to_stderr
 from settings import FOLDER, NAME, __version__, load_environment, read_settings
 from storage import database
-from storage.engine import release_connection
 
 # endpoints that require a key; paths are relative to API_PATH
 ENDPOINTS = {
@@ -74,11 +73,10 @@ def main() -> None:
     log_to_stderr(settings["LOG_LEVEL"])
     with app.app_context(), report_errors():
         listener = listen(settings["HOST"], settings["PORT"])
-        open_and_report(create=True)
         address, port, *_ = listener.getsockname()
-        print_start_message(base_url(settings["HOST"], port))
-        warn_about_demo_key(address)
-        release_connection()
+        with command_session(writes=False, create=True):
+            print_start_message(base_url(settings["HOST"], port))
+            warn_about_demo_key(address)
     # Makes SQLite create its -shm file now, so that reads keep working if the disk fills up later.
     app.extensions["change_detector"].version()
     server.serve(AccessLog(app), listener, settings["THREADS"], allow_origins=bool(settings["CORS_ORIGINS"]))

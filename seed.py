@@ -15,8 +15,8 @@ from app import create_app
 from auth import add_key, hash_key
 from commands.support import params
 from commands.support.errors import report_errors
+from commands.support.session import command_session
 from commands.support.terminal import echo
-from commands.support.transactions import command_transaction
 from content.search import fold
 from models import ApiKey, Article, Customer, db
 from schemas import API_PATH
@@ -111,7 +111,7 @@ def remove_demo_articles(customer_id: int, after: int) -> int:
 
 def remove_demo() -> str:
     """Delete the demo customer with its articles and keys. Returns a summary to print."""
-    with command_transaction():
+    with command_session(writes=True):
         customer = find_customer(DEMO_CUSTOMER)
         if customer:
             return remove_customer(customer)
@@ -137,7 +137,7 @@ def write_demo(count: int, key: str | None, site: str) -> tuple[str | None, bool
     report = ImportReport()
     with create_spool() as spool:
         spool.add(read_records("the demo", demo_articles(count, site)), report)
-        with command_transaction(create=True):
+        with command_session(writes=True, create=True):
             customer, is_new = find_or_create_customer(DEMO_CUSTOMER)
             removed = remove_demo_articles(customer.id, after=count)
             saved = write_articles(customer, spool, report, ImportOptions()).counts

@@ -11,9 +11,9 @@ from sqlalchemy import Row, delete, select, update
 
 from commands.support import params
 from commands.support.groups import articles
-from commands.support.lookup import get_articles
+from commands.support.lookup import get_articles, get_customer
+from commands.support.session import command_session
 from commands.support.terminal import confirm, echo, format_article_count
-from commands.support.transactions import customer_transaction
 from content.search import search_columns
 from fields import format_timestamp, truncate_to_milliseconds
 from models import Article, Customer, db, publication_state
@@ -40,7 +40,8 @@ def list_articles(state: str | None, search: str, as_json: bool, customer: str |
     line, on standard error, counts the articles in each state.
     """
     now, zone, counts = datetime.now(UTC), current_app.config["TIMEZONE"], Counter[str]()
-    with customer_transaction(customer, writes=False) as owner:
+    with command_session(writes=False):
+        owner = get_customer(customer)
         rows = select(Article.status, Article.published_at, Article.slug, Article.title)
         matches = rows.where(Article.customer_id == owner.id, *matching({"q": search}))
         latest_first = Article.status, Article.published_at.desc().nulls_last(), Article.id.desc()
@@ -92,7 +93,8 @@ def _publish_slugs(slugs: tuple[str, ...], at: str | None, customer: str | None)
     rows = []
     lines = []
     given = None if at is None else _parse_local_time(at, zone)
-    with customer_transaction(customer, writes=True) as owner:
+    with command_session(writes=True):
+        owner = get_customer(customer, for_changes=True)
         for article in get_articles(owner, slugs):
             earlier = article.published_at
             moment = given or _publication_time(article, now)
@@ -117,7 +119,8 @@ def _publication_time(article: Row[Any], now: datetime) -> datetime:
 def _publish_pending(customer: str | None, *, yes: bool) -> None:
     """Publish or schedule the customer's pending articles after confirmation, and print how many of each."""
     now = datetime.now(UTC)
-    with customer_transaction(customer, writes=False) as owner:
+    with command_session(writes=False):
+        owner = get_customer(customer)
         pending = _pending_articles(owner)
     if not pending:
         echo("No articles are pending.")
@@ -125,7 +128,8 @@ def _publish_pending(customer: str | None, *, yes: bool) -> None:
     published, scheduled = _count_by_time(pending, now)
     confirm(f"This publishes {format_article_count(published)} and schedules {scheduled}.", yes)
     confirmed = {article.pk for article in pending}
-    with customer_transaction(customer, writes=True) as owner:
+    with command_session(writes=True):
+        owner = get_customer(customer, for_changes=True)
         pending = [article for article in _pending_articles(owner) if article.pk in confirmed]
         rows = [_published(article, _publication_time(article, now)) for article in pending]
         if rows:
@@ -155,7 +159,8 @@ def unpublish(slugs: tuple[str, ...], customer: str | None) -> None:
 
     They keep their dates for when they are published again. If an article does not exist, nothing changes.
     """
-    with customer_transaction(customer, writes=True) as owner:
+    with command_session(writes=True):
+        owner = get_customer(customer, for_changes=True)
         found = get_articles(owner, slugs)
         db.session.execute(update(Article), [_new_values(article, status="draft") for article in found])
     for article in found:
@@ -180,7 +185,8 @@ def delete_articles(slugs: tuple[str, ...], customer: str | None, yes: bool) -> 
     """Delete articles permanently. If one does not exist, none is deleted."""
     count = format_article_count(len(set(slugs)))
     confirm(f"This permanently deletes {count}.", yes)
-    with customer_transaction(customer, writes=True) as owner:
+    with command_session(writes=True):
+        owner = get_customer(customer, for_changes=True)
         pks = [article.pk for article in get_articles(owner, slugs)]
         db.session.execute(delete(Article).where(Article.pk.in_(pks)))
     echo(f"Deleted {count}.")

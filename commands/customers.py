@@ -1,24 +1,30 @@
 """`flask customers`: list, rename and delete customers."""
 
+from datetime import UTC, datetime
+
 import click
 from sqlalchemy import func, select
 
 from commands.support import params
 from commands.support.groups import customers
+from commands.support.lookup import get_customer
+from commands.support.session import command_session
 from commands.support.terminal import confirm, echo
-from commands.support.transactions import customer_transaction, open_and_report
 from models import ApiKey, Article, Customer, db
 from storage.customers import check_customer_name, remove_customer
+from storage.queries import VALID_KEY
 
 
 @customers.command("list")
 def list_customers() -> None:
-    """List customers with their numbers of articles and keys."""
-    open_and_report()
-    columns = Article.customer_id, ApiKey.customer_id
-    counts = (select(func.count()).where(column == Customer.id).scalar_subquery() for column in columns)
-    for row in db.session.execute(select(Customer.name, *counts).order_by(Customer.name)):
-        echo(*row)
+    """List customers with their numbers of articles and valid keys."""
+    articles = select(func.count()).where(Article.customer_id == Customer.id)
+    keys = select(func.count()).where(ApiKey.customer_id == Customer.id, *VALID_KEY)
+    columns = Customer.name, articles.scalar_subquery(), keys.scalar_subquery()
+    today = {"today": datetime.now(UTC).date()}
+    with command_session(writes=False):
+        for row in db.session.execute(select(*columns).order_by(Customer.name), today):
+            echo(*row)
 
 
 @customers.command()
@@ -29,7 +35,8 @@ def rename(old: str, new: str) -> None:
 
     The derived structured data of its articles changes too.
     """
-    with customer_transaction(old, writes=True) as customer:
+    with command_session(writes=True):
+        customer = get_customer(old, for_changes=True)
         check_customer_name(new, renamed=customer)
         customer.name = new
     echo(f"Renamed {old} to {new}.")
@@ -41,6 +48,7 @@ def rename(old: str, new: str) -> None:
 def delete_customer(name: str, yes: bool) -> None:
     """Delete the customer NAME with its articles and keys."""
     confirm(f"This permanently deletes {name}, its articles and its keys.", yes)
-    with customer_transaction(name, writes=True) as customer:
+    with command_session(writes=True):
+        customer = get_customer(name, for_changes=True)
         removed = remove_customer(customer)
     echo(removed)

@@ -6,8 +6,8 @@ import click
 
 from commands.support.errors import Interrupted
 from commands.support.groups import database
-from commands.support.terminal import confirm, echo, is_watched
-from commands.support.transactions import report_wait
+from commands.support.session import report_wait
+from commands.support.terminal import confirm, echo, stderr_is_terminal
 
 
 @database.command()
@@ -19,7 +19,7 @@ def backup(file: Path) -> None:
     """
     from storage.backup import back_up
 
-    if is_watched():
+    if stderr_is_terminal():
         echo("Checking and copying the database…", err=True)
     for line in back_up(file):
         echo(line, err=True)

@@ -3,6 +3,7 @@
 import shlex
 from pathlib import Path
 from tempfile import NamedTemporaryFile
+from typing import TYPE_CHECKING
 
 import click
 from flask import current_app
@@ -10,11 +11,14 @@ from flask import current_app
 from commands.support import params
 from commands.support.groups import articles
 from commands.support.lookup import get_articles, get_customer
+from commands.support.session import command_session
 from commands.support.terminal import can_ask, echo
-from commands.support.transactions import customer_transaction, open_and_report
 from models import Customer
-from storage.engine import release_connection
 from transfer import ImportFailedError
+
+if TYPE_CHECKING:
+    from converters.records import SourceArticle
+    from transfer.report import ImportReport
 
 CONFLICT = "The article was changed or deleted while the editor was open. Importing your text as it is would undo that."
 
@@ -28,11 +32,10 @@ def edit(slug: str, customer: str | None) -> None:
     The file has the article's fields in YAML, then its HTML. What you save is imported; if it has a mistake, you can
     open the editor again. Times without a UTC offset are in TIMEZONE.
     """
-    open_and_report()
-    owner = get_customer(customer, writes=True)
-    get_articles(owner, (slug,))  # raises if there is no such article
-    original = _format_current(owner, slug)
-    release_connection()
+    with command_session(writes=False):
+        owner = get_customer(customer, for_changes=True)
+        get_articles(owner, (slug,))  # raises if there is no such article
+        original = _format_current(owner, slug)
     with NamedTemporaryFile(prefix="article-", suffix=".html", delete=False) as temporary:
         temporary.write(original)
     file = Path(temporary.name)
@@ -67,7 +70,7 @@ def _format_current(owner: Customer, slug: str) -> bytes:
 
 
 def _edit_until_valid(file: Path, original: bytes, slug: str, customer: str | None) -> str:
-    """Open the editor until the file can be imported. Return "changed" or "unchanged".
+    """Open the editor until the file can be imported. Return what has changed, to print after the slug.
 
     An empty or removed file changes nothing. Raises click.ClickException if the editor fails or the article was
     changed in the meantime, and Exit if the user gives up.
@@ -98,32 +101,43 @@ def _open_editor(file: Path) -> None:
 
 
 def _import(text: bytes, original: bytes, slug: str, customer: str | None) -> str:
-    """Replace the article with the text. Return "changed" or "unchanged".
+    """Replace the article with the text. Return what has changed, to print after the slug.
 
     Raises ImportFailedError for mistakes, and click.ClickException if the article was changed since it was read.
     """
     from commands.import_articles import echo_notes
-    from converters.front_matter import parse_front_matter
-    from converters.records import Mistake, SourceArticle
-    from transfer.article_files import own_article
     from transfer.report import ImportReport
     from transfer.spool import create_spool
     from transfer.writer import ImportOptions, write_articles
 
-    report, zone = ImportReport(), current_app.config["TIMEZONE"]
-    edited: list[SourceArticle] = []
-    with report.catch("the file"):
-        article = own_article("the file", *parse_front_matter(text), zone)
-        article_id = parse_front_matter(original)[0]["id"]
-        if article.fields.setdefault("id", article_id) != article_id:
-            report.stop(Mistake("the file", f"Cannot be changed. Set it back to {article_id!r}.", "id"))
-        edited.append(article)
+    report = ImportReport()
+    articles = _parse(text, original, report)
     with create_spool() as spool:
-        spool.add(edited, report)
-        with customer_transaction(customer, writes=True) as owner:
+        spool.add(articles, report)
+        with command_session(writes=True):
+            owner = get_customer(customer, for_changes=True)
             if _format_current(owner, slug) != original:
                 raise click.ClickException(CONFLICT)
             result = write_articles(owner, spool, report, ImportOptions())
         spool.report_notes(report)
     echo_notes(report)
+    new_slug = articles[0].fields["slug"]
+    if new_slug != slug:
+        return f"renamed to {new_slug}. Its old address no longer works: redirect it on your site."
     return "changed" if result.counts["changed"] else "unchanged"
+
+
+def _parse(text: bytes, original: bytes, report: "ImportReport") -> "list[SourceArticle]":
+    """Return the edited article. If it has a mistake, add that to the report and return nothing."""
+    from converters.front_matter import parse_front_matter
+    from converters.records import Mistake
+    from transfer.article_files import own_article
+
+    articles = []
+    with report.catch("the file"):
+        article = own_article("the file", *parse_front_matter(text), current_app.config["TIMEZONE"])
+        article_id = parse_front_matter(original)[0]["id"]
+        if article.fields.setdefault("id", article_id) != article_id:
+            report.stop(Mistake("the file", f"Cannot be changed. Set it back to {article_id!r}.", "id"))
+        articles.append(article)
+    return articles

@@ -7,9 +7,9 @@ import click
 
 from commands.support import params
 from commands.support.groups import articles
-from commands.support.lookup import get_articles
+from commands.support.lookup import get_articles, get_customer
+from commands.support.session import command_session
 from commands.support.terminal import echo, format_article_count, show_progress
-from commands.support.transactions import customer_transaction
 
 
 def new_folder(value: str) -> Path:
@@ -35,7 +35,8 @@ def export(slugs: tuple[str, ...], customer: str | None, all_fields: bool, folde
     from transfer.export import export_articles
     from transfer.json_files import dump_line
 
-    with customer_transaction(customer, writes=False) as owner:
+    with command_session(writes=False):
+        owner = get_customer(customer)
         get_articles(owner, slugs)  # raises if one does not exist
         records = export_articles(owner, slugs, all_fields=all_fields)
         if folder:

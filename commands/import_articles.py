@@ -15,12 +15,11 @@ from commands.support import params
 from commands.support.errors import Interrupted
 from commands.support.groups import articles
 from commands.support.lookup import get_customer, get_customer_again
+from commands.support.session import command_session
 from commands.support.terminal import echo, format_article_count, show_progress
-from commands.support.transactions import open_and_report, waiting_write_transaction
 from files import EXISTS
 from models import Customer
 from settings import load_environment
-from storage.engine import release_connection
 
 if TYPE_CHECKING:
     from transfer.redirects import Redirects
@@ -132,10 +131,8 @@ def _check_usage(sources: tuple[str, ...], key: str | None, options: "ImportOpti
 
 def _find_owner(customer: str | None) -> Customer:
     """Return the customer to import for. No transaction remains open while the sources are read."""
-    open_and_report()
-    owner = get_customer(customer, writes=True)
-    release_connection()
-    return owner
+    with command_session(writes=False):
+        return get_customer(customer, for_changes=True)
 
 
 def _create_redirects(
@@ -155,11 +152,10 @@ def _write(
 
     if spool.has_other_systems and options.unpublish_missing and not options.publish:
         raise click.UsageError(UNPUBLISH_NEEDS_PUBLISH)
-    with nullcontext() if options.dry_run else waiting_write_transaction():
+    with command_session(writes=not options.dry_run):
         result = write_articles(get_customer_again(owner), spool, report, options, redirects)
         if redirects:
             redirects.save()
-    release_connection()
     return result
 
 

@@ -8,15 +8,15 @@ from sqlalchemy import select
 from auth import add_key
 from commands.support import params
 from commands.support.groups import keys
+from commands.support.session import command_session
 from commands.support.terminal import echo
-from commands.support.transactions import command_transaction, open_and_report
 from models import ApiKey, Customer, db
 from storage.customers import find_or_create_customer
 
 
 @keys.command()
 @click.argument("customer", type=params.customer_name)
-@click.option("--expires", metavar="YYYY-MM-DD", type=params.day, help="Last day on which the key is valid (UTC).")
+@click.option("--expires", metavar="DATE", type=params.day, help="Last valid day (UTC), as in 2030-12-31.")
 def create(customer: str, expires: date | None) -> None:
     """Create a key for CUSTOMER, creating the customer if necessary.
 
@@ -24,7 +24,7 @@ def create(customer: str, expires: date | None) -> None:
     """
     if expires and expires < datetime.now(UTC).date():
         raise click.BadParameter(f"{expires} is in the past.", param_hint="--expires")
-    with command_transaction(create=True):
+    with command_session(writes=True, create=True):
         owner, is_new = find_or_create_customer(customer)
         key, record = add_key(owner, expires_on=expires)
         key_id = record.id
@@ -40,25 +40,26 @@ def list_keys() -> None:
 
     Each line has the id, customer, first characters, creation, expiry and state.
     """
-    open_and_report()
     today = datetime.now(UTC).date()
-    for key, customer in db.session.execute(
-        select(ApiKey, Customer.name).select_from(Customer).join(ApiKey).order_by(ApiKey.id)
-    ):
-        expired = key.expires_on and key.expires_on < today
-        state = "revoked" if key.revoked_at else "expired" if expired else "active"
-        echo(key.id, customer, f"{key.prefix}…", key.created_at.date(), key.expires_on or "never", state)
+    rows = select(ApiKey, Customer.name).select_from(Customer).join(ApiKey).order_by(ApiKey.id)
+    with command_session(writes=False):
+        for key, customer in db.session.execute(rows):
+            expired = key.expires_on and key.expires_on < today
+            state = "revoked" if key.revoked_at else "expired" if expired else "active"
+            echo(key.id, customer, f"{key.prefix}…", key.created_at.date(), key.expires_on or "never", state)
 
 
 @keys.command()
 @click.argument("key_id", metavar="ID", type=int)
 def revoke(key_id: int) -> None:
     """Revoke the key with this ID, with immediate effect. "flask keys list" shows the ids."""
-    with command_transaction():
+    with command_session(writes=True):
         is_possible = 0 < key_id < 2**31  # PostgreSQL's integer
         key = db.session.get(ApiKey, key_id) if is_possible else None
         if not key:
             raise click.ClickException(f'There is no key {key_id}. "flask keys list" shows the existing ones.')
+        customer = db.session.get_one(Customer, key.customer_id)
         state = f"was already revoked on {key.revoked_at:%Y-%m-%d}" if key.revoked_at else "is revoked"
+        line = f"Key {key_id} ({key.prefix}…) of {customer.name} {state}."
         key.revoked_at = key.revoked_at or datetime.now(UTC)
-    echo(f"Key {key_id} {state}.", err=True)
+    echo(line, err=True)

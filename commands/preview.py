@@ -16,10 +16,10 @@ from sqlalchemy import RowMapping, insert, select
 from auth import add_key
 from commands.support import params
 from commands.support.groups import articles
-from commands.support.lookup import get_articles
-from commands.support.programs import exit_on_signals, find_program, start_program
+from commands.support.lookup import get_articles, get_customer
+from commands.support.programs import find_program, start_program, stop_quietly_on_signals
+from commands.support.session import command_session
 from commands.support.terminal import echo
-from commands.support.transactions import customer_transaction
 from models import Article, Customer, db
 from schemas import API_PATH
 from serving.listener import base_url, listen
@@ -69,7 +69,8 @@ def _copy_articles(app: Flask, customer: str | None, only: tuple[str, ...]) -> s
     The articles are copied a batch at a time, so both databases are open meanwhile.
     """
     now = datetime.now(UTC)
-    with customer_transaction(customer, writes=False) as owner:
+    with command_session(writes=False):
+        owner = get_customer(customer)
         get_articles(owner, only)  # raises if one does not exist
         customer_row = {"id": owner.id, "name": owner.name}
         query = select(Article.__table__).where(Article.customer_id == owner.id)
@@ -120,7 +121,7 @@ def _serve(app: Flask, customer: str, command: tuple[str, ...]) -> int:
     listener = listen(HOST, 0)
     url = base_url(HOST, listener.getsockname()[1])
     with serve_in_thread(app, listener, app.config["THREADS"]):
-        exit_on_signals()
+        stop_quietly_on_signals()
         for line in (f"Previewing the articles of {customer} (press Ctrl+C to stop)", f"URL: {url}", f"Key: {KEY}"):
             echo(line, err=bool(command))
         if command:

@@ -15,7 +15,7 @@ from commands.support import params
 from commands.support.errors import database_reason
 from commands.support.groups import articles
 from commands.support.lookup import get_customer
-from commands.support.programs import ProgramError, exit_on_signals, find_program, start_program
+from commands.support.programs import ProgramError, find_program, start_program, stop_quietly_on_signals
 from commands.support.terminal import echo
 from models import Article, Customer, db
 from schemas import ArticleSchema
@@ -80,7 +80,7 @@ class PublishedArticles:
 
     def _read(self, now: datetime) -> None:
         """Compute the digest. The customer's id is remembered, in case of a rename."""
-        customer = db.session.get(Customer, self._customer_id) or get_customer(self.customer, writes=False)
+        customer = db.session.get(Customer, self._customer_id) or get_customer(self.customer)
         parameters = {"customer_id": customer.id, "now": now}
         self._expires_at = db.session.scalar(NEXT_PUBLICATION, parameters)
         digest = sha256(customer.name.encode())  # structured data contains the name
@@ -101,7 +101,7 @@ def watch(command: tuple[str, ...], now: bool, customer: str | None) -> None:
     second after the last of several changes, and at most ten seconds after the first. A COMMAND that fails is retried.
     """
     find_program(command[0])
-    exit_on_signals()
+    stop_quietly_on_signals()
     published = PublishedArticles(customer)
     if not published.refresh():
         published.wait_for_change()  # the database is unavailable

@@ -22,10 +22,14 @@ def publishers(client):
     return [article["schemaMarkup"]["@graph"][0]["publisher"]["name"] for article in articles]
 
 
-def test_customers_list_counts_articles_and_keys(app, customers, save):
+def test_customers_list_counts_articles_and_valid_keys(app, customers, save, sql):
     save(minimal_json(1), minimal_json(2, publishedAt=None), customer="My Site")
     save(minimal_json(1), customer="Acme")
     create_key(app, "My Site")
+    create_key(app, "Acme")
+    create_key(app, "Acme")
+    run_command(app, "keys", "revoke", "4")
+    sql("UPDATE api_key SET expires_on = '2020-01-01' WHERE id = 5")
     create_key(app, "Empty")
     result = customers("list")
     assert (result.exit_code, result.stdout) == (0, "Acme\t1\t1\nEmpty\t0\t1\nMy Site\t2\t2\n")

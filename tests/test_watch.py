@@ -72,7 +72,7 @@ def watch(articles, save, monkeypatch):
     watch = Watch(articles)
     monkeypatch.setattr(module, "time", watch)
     monkeypatch.setattr(module, "start_program", watch.start_program)
-    monkeypatch.setattr(module, "exit_on_signals", lambda: None)
+    monkeypatch.setattr(module, "stop_quietly_on_signals", lambda: None)
     return watch
 
 

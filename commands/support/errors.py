@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from typing import Any
 
 import click
-from flask import has_app_context
+from flask import current_app
 from sqlalchemy.exc import DBAPIError
 
 from content.text import printable
@@ -38,12 +38,15 @@ class Interrupted(click.ClickException):
 
 @contextmanager
 def report_errors() -> Iterator[None]:
-    """Convert database, import and output errors, and Ctrl+C, to click exceptions, which print a short message.
+    """Convert errors and Ctrl+C to click exceptions, which print a short message instead of a traceback.
 
-    Control characters in messages become spaces, because a message may quote what another tool stored.
+    With LOG_LEVEL=debug, unexpected errors still have one. Control characters in messages become spaces, because a
+    message may quote what another tool stored.
     """
     try:
         yield
+    except (click.ClickException, click.exceptions.Exit):
+        raise
     except (KeyboardInterrupt, click.Abort) as error:
         raise Interrupted("the database was not changed.") from error
     except ImportFailedError as error:  # already printable, one line per mistake
@@ -54,23 +57,26 @@ def report_errors() -> Iterator[None]:
         reason = database_reason(error)
         hints = (hint for words, hint in DATABASE_ERROR_HINTS.items() if words in reason)
         hint = next(hints, "Check DATABASE_URL and that the database is available.")
-        raise click.ClickException(f"{_database_name()} cannot be used ({reason}). {hint}") from error
+        raise click.ClickException(
+            f"The database {db.engine.url.database} cannot be used ({reason}). {hint}"
+        ) from error
     except BrokenPipeError:  # the reader, such as `head`, has exited; click does so quietly
         raise
     except OSError as error:
         silence_stdout()
         action = f"read or write {printable(str(error.filename))}" if error.filename else "write the output"
         raise click.ClickException(f"Cannot {action} ({error.strerror}).") from error
+    except Exception as error:
+        if current_app.config["LOG_LEVEL"] == "debug":
+            raise
+        reason = printable(f"{type(error).__name__}: {error}")
+        advice = "Please report it with the traceback, which LOG_LEVEL=debug shows."
+        raise click.ClickException(f"Unexpected error ({reason:.200}). {advice}") from error
 
 
 def database_reason(error: Exception) -> str:
     """Return the first line of an error's message, or of its driver's."""
     return printable(str(getattr(error, "orig", error)).partition("\n")[0])
-
-
-def _database_name() -> str:
-    """Return the database's name for messages, with its path on SQLite."""
-    return f"The database {db.engine.url.database}" if has_app_context() else "The database"
 
 
 def silence_stdout() -> None:

@@ -12,27 +12,23 @@ import click
 from flask.cli import AppGroup, ScriptInfo
 
 from commands.support.errors import report_errors
-from storage.engine import release_connection
 
 
 class CommandGroup(AppGroup):
-    """A group whose commands report errors, clean up on signals, and release their connection."""
+    """A group whose commands report errors, and clean up on signals."""
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run a command in the application context."""
-        _exit_on_signals()
+        clean_up_on_signals()
         for stream in (sys.stdout, sys.stderr):
             if isinstance(stream, TextIOWrapper):
                 stream.reconfigure(errors="replace")  # not every terminal can print every title
         # AppGroup pushes a context only around each command, and errors are reported in the context of the application.
         with ctx.ensure_object(ScriptInfo).load_app().app_context(), report_errors():
-            try:
-                return super().invoke(ctx)
-            finally:
-                release_connection()
+            return super().invoke(ctx)
 
 
-def _exit_on_signals() -> None:
+def clean_up_on_signals() -> None:
     """Exit normally on SIGTERM and SIGHUP, so that temporary files are removed."""
     for name in ("SIGTERM", "SIGHUP"):
         number = getattr(signal, name, None)  # Windows has no SIGHUP

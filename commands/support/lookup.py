@@ -16,7 +16,7 @@ from storage.customers import DEMO_CUSTOMER
 MAX_NAMES = 20
 
 
-def get_customer(name: str | None, *, writes: bool) -> Customer:
+def get_customer(name: str | None, *, for_changes: bool = False) -> Customer:
     """Return the customer with this name, by default the one in the setting CUSTOMER, or the only one.
 
     The demo has to be named explicitly for changes, so that your own articles do not end up in it. Raises
@@ -26,7 +26,7 @@ def get_customer(name: str | None, *, writes: bool) -> Customer:
     customers = {customer.name: customer for customer in db.session.scalars(select(Customer).order_by(Customer.name))}
     if (chosen := name or setting) in customers:
         return customers[chosen]
-    if not chosen and len(customers) == 1 and not (writes and DEMO_CUSTOMER in customers):
+    if not chosen and len(customers) == 1 and not (for_changes and DEMO_CUSTOMER in customers):
         return next(iter(customers.values()))
     problem = f"There is no customer {chosen!r}{'' if name else ' (the setting CUSTOMER)'}."
     if not chosen:

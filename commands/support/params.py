@@ -1,7 +1,7 @@
 """Parameter types of the commands, and their shared option."""
 
 import os
-from datetime import date, datetime, tzinfo
+from datetime import date, tzinfo
 
 import click
 from marshmallow import ValidationError
@@ -43,11 +43,16 @@ def source(value: str) -> str:
 
 
 def day(value: str) -> date:
-    """Parse a date."""
+    """Parse a date without a time, in any format that imports accept."""
+    from converters.dates import parse_written_date  # compiles many patterns
+
     try:
-        return datetime.strptime(value, "%Y-%m-%d").date()
-    except ValueError as error:
-        raise click.BadParameter(f"{value!r} is not a date. Write it as YYYY-MM-DD, such as 2030-12-31.") from error
+        written = parse_written_date(value)
+    except ValueError:
+        written = None
+    if not written or written.has_time:
+        raise click.BadParameter(f"{value!r} is not a date. Write it as 2030-12-31 or 31.12.2030, without a time.")
+    return written.moment.date()
 
 
 def site(value: str) -> str:

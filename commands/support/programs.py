@@ -15,7 +15,7 @@ class ProgramError(click.ClickException):
     exit_code = 127  # as in a shell
 
 
-def exit_on_signals() -> None:
+def stop_quietly_on_signals() -> None:
     """Exit with status 0 on Ctrl+C or SIGTERM. Further signals are ignored, so that none interrupts the cleanup."""
 
     def exit_once(*_: Any) -> None:

@@ -24,11 +24,11 @@ def format_article_count(number: int) -> str:
 
 def show_progress(items: Iterable[T], label: str) -> AbstractContextManager[Iterable[T]]:
     """Return a context manager that yields `items`, and counts them on stderr if that is a terminal."""
-    hidden = not is_watched()
+    hidden = not stderr_is_terminal()
     return click.progressbar(items, label=label, hidden=hidden, show_pos=True, update_min_steps=20, file=sys.stderr)
 
 
-def is_watched() -> bool:
+def stderr_is_terminal() -> bool:
     """Return whether stderr is a terminal, where somebody may be waiting."""
     return bool(sys.stderr and sys.stderr.isatty())
 
