@@ -2,13 +2,14 @@
 
 import subprocess
 import time
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from hashlib import sha256
 from typing import Any
 
 import click
 from flask import current_app
-from sqlalchemy import select
+from sqlalchemy import exists, select
 from sqlalchemy.exc import DBAPIError
 
 from commands.support import params
@@ -17,9 +18,10 @@ from commands.support.groups import articles
 from commands.support.lookup import get_customer
 from commands.support.programs import ProgramError, find_program, start_program, stop_quietly_on_signals
 from commands.support.terminal import echo
-from models import Article, Customer, db
+from models import ApiKey, Article, Customer, db
 from schemas import ArticleSchema
 from storage import StorageError
+from storage.customers import find_customer
 from storage.engine import release_connection
 from storage.queries import BATCH_SIZE, NEXT_PUBLICATION, PUBLISHED
 
@@ -35,7 +37,7 @@ class PublishedArticles:
     """A digest of a customer's published articles, recomputed when they may have changed."""
 
     unavailable = False
-    _customer_id = 0
+    _key_hashes: Sequence[str] = ()
     _version: Any = None
     _expires_at: datetime | None = None
     _digest = b""
@@ -64,30 +66,48 @@ class PublishedArticles:
 
         It stays the same while the database is unavailable. Raises click.ClickException if the customer is unknown.
         """
-        version, now, before = current_app.extensions["change_detector"].version(), datetime.now(UTC), self._digest
-        if version and version == self._version and not (self._expires_at and self._expires_at <= now):
-            return False  # nothing was committed, and no scheduled article is due
+        version = current_app.extensions["change_detector"].version()
+        now = datetime.now(UTC)
+        before = self._digest
+        is_due = self._expires_at is not None and self._expires_at <= now
+        if version and version == self._version and not is_due:
+            return False
         try:
             self._read(now)
-            self._version, self.unavailable = version, False
+            self._version = version
+            self.unavailable = False
         except (DBAPIError, StorageError, OSError) as error:
             if not self.unavailable:
                 echo(f"Waiting for the database: {database_reason(error)}", err=True)
-            self._version, self.unavailable = None, True
+            self._version = None
+            self.unavailable = True
         finally:
             release_connection()
         return self._digest != before
 
     def _read(self, now: datetime) -> None:
-        """Compute the digest. The customer's id is remembered, in case of a rename."""
-        customer = db.session.get(Customer, self._customer_id) or get_customer(self.customer)
+        """Compute the digest."""
+        customer = self._find_customer()
         parameters = {"customer_id": customer.id, "now": now}
         self._expires_at = db.session.scalar(NEXT_PUBLICATION, parameters)
         digest = sha256(customer.name.encode())  # structured data contains the name
         rows = select(*COLUMNS).where(*PUBLISHED).order_by(Article.id)
         for row in db.session.execute(rows, parameters, execution_options={"yield_per": BATCH_SIZE}):
             digest.update(repr(tuple(row)).encode())
-        self._customer_id, self.customer, self._digest = customer.id, customer.name, digest.digest()
+        self._key_hashes = db.session.scalars(select(ApiKey.hash).where(ApiKey.customer_id == customer.id)).all()
+        self.customer = customer.name
+        self._digest = digest.digest()
+
+    def _find_customer(self) -> Customer:
+        """Return the customer with the name or, after a rename, with one of the keys that it had before.
+
+        Its id does not identify it: after a restore, that may belong to another customer. Raises click.ClickException
+        if there is no such customer.
+        """
+        with_known_key = exists().where(ApiKey.customer_id == Customer.id, ApiKey.hash.in_(self._key_hashes))
+        is_missing = self.customer is not None and not find_customer(self.customer)
+        renamed = db.session.scalar(select(Customer).where(with_known_key).limit(1)) if is_missing else None
+        return renamed or get_customer(self.customer)
 
 
 @articles.command(context_settings={"allow_interspersed_args": False})

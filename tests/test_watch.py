@@ -132,6 +132,35 @@ def test_watch_follows_a_renamed_customer(watch, app, save):
     assert "Waiting" not in printed
 
 
+def test_watch_keeps_to_its_customer_when_ids_change(watch, app, save, sql):
+    """After a restore, another customer may have its old id."""
+    save(article_json(9), customer="Other")
+
+    def swap_ids():
+        sql("UPDATE api_key SET customer_id = 3 - customer_id")
+        sql("UPDATE article SET customer_id = 3 - customer_id")
+        for old, new in (("Acme", "?"), ("Other", "Acme"), ("?", "Other")):
+            sql("UPDATE customer SET name = ? WHERE name = ?", new, old)
+
+    events = {3: swap_ids, 6: lambda: save(article_json(2), customer="Other"), 9: lambda: save(article_json(3))}
+    watch.run(events, "--customer", "Acme")
+    assert watch.starts == [10]
+
+
+def test_watch_ends_if_its_customer_is_gone(watch, articles, sql):
+    """A restored backup may have another customer with its id."""
+
+    def restore():
+        sql("UPDATE customer SET name = 'Other'")
+        sql("UPDATE api_key SET hash = 'other'")
+
+    watch.events, watch.until = {3: restore}, 30
+    with travel(NOW, tick=False) as watch.clock:
+        result = articles("watch", "--", "true")
+    assert (result.exit_code, watch.starts) == (1, [])
+    assert "There is no customer 'Acme'" in result.stderr
+
+
 COMMAND = """
 import json, sys, time, urllib.request
 request = urllib.request.Request(sys.argv[1], headers={"x-api-key": sys.argv[2]})
