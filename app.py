@@ -16,7 +16,7 @@ from endpoints import articles, caching, cors, health, openapi, page, previews, 
 from schemas import API_PATH
 from serving.listener import base_url, listen
 from serving.log import AccessLog, log_to_stderr
-from settings import FOLDER, NAME, __version__, load_environment, read_settings
+from settings import PROJECT_FOLDER, SERVICE_NAME, __version__, load_environment, read_settings
 from storage import database
 
 # endpoints that require a key; paths are relative to API_PATH
@@ -34,7 +34,7 @@ def create_app(config: Mapping[str, Any] | None = None) -> Flask:
     an alias for DATABASE_URL; any other name is passed to Flask. Raises SettingsError if a setting is invalid.
     """
     # Flask's default instance path depends on whether this module is run or imported.
-    app = Flask(__name__, instance_path=str(FOLDER / "instance"), static_folder=None)
+    app = Flask(__name__, instance_path=str(PROJECT_FOLDER / "instance"), static_folder=None)
     config = dict(config or {})
     alias = {"DATABASE_URL": config.get("SQLALCHEMY_DATABASE_URI", "")}
     settings = read_settings(load_environment(), alias, config)  # later sources take precedence
@@ -63,7 +63,7 @@ def _register_endpoints(app: Flask) -> None:
 
 
 @click.command()
-@click.version_option(__version__, message=f"{NAME} %(version)s")
+@click.version_option(__version__, message=f"{SERVICE_NAME} %(version)s")
 def main() -> None:
     """Serve the API on the configured HOST and PORT."""
     from serving import server  # slow to import, and not needed by the commands

@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from datetime import UTC, datetime, tzinfo
 from typing import Any
 from urllib.parse import urlsplit
-from zoneinfo import ZoneInfo
+from zoneinfo import ZoneInfo, available_timezones
 
 import orjson
 from marshmallow import ValidationError, fields, validate
@@ -193,4 +193,6 @@ def parse_time_zone(name: str) -> tzinfo:
     try:
         return ZoneInfo(name)
     except (KeyError, OSError, ValueError) as error:
+        if not available_timezones():
+            raise ValidationError("This system has no time zone database. Run: pip install tzdata") from error
         raise ValidationError("Must be a time zone such as Europe/Berlin.") from error

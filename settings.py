@@ -3,24 +3,25 @@
 import logging
 import os
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from datetime import UTC, tzinfo
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 import click
-from dotenv import dotenv_values, find_dotenv
+from dotenv import dotenv_values
 from flask.helpers import get_load_dotenv
 from marshmallow import EXCLUDE, Schema, ValidationError, fields
 
 from fields import WholeNumber, one_of, parse_time_zone, validate_http_url
 
-NAME = "Article Delivery API"
+SERVICE_NAME = "Article Delivery API"
 __version__ = "1.3.0"
 
-FOLDER = Path(__file__).resolve().parent
-ENV_FILE = FOLDER / ".env"
+PROJECT_FOLDER = Path(__file__).resolve().parent
+ENV_FILE = PROJECT_FOLDER / ".env"
 
 
 class OriginList(fields.Field[list[str]]):
@@ -95,11 +96,27 @@ def load_environment() -> dict[str, str]:
 
 @cache  # read once per process, so that python-dotenv warns once about a line that it cannot parse
 def _read_env_file(path: Path) -> dict[str, str]:
-    if os.environ.get("FLASK_RUN_FROM_CLI") and find_dotenv(usecwd=True) == str(path):
-        logging.getLogger("dotenv").setLevel(logging.ERROR)  # `flask` has read the same file, and printed its warnings
     try:
-        values = dotenv_values(path)
+        with _naming_the_file(path):
+            values = dotenv_values(path)
     except (OSError, UnicodeDecodeError) as error:
         reason = error.strerror if isinstance(error, OSError) else "not UTF-8"
-        raise SettingsError(f"Cannot read {path} ({reason}). Make it a readable file in UTF-8.") from error
+        advice = "Check its permissions, and save it in UTF-8."
+        raise SettingsError(f"Cannot read {path} ({reason}). {advice}") from error
     return {name: value for name, value in values.items() if value is not None}
+
+
+@contextmanager
+def _naming_the_file(path: Path) -> Iterator[None]:
+    """Add the path to python-dotenv's warnings, which contain only the line's number."""
+
+    def add_path(record: logging.LogRecord) -> bool:
+        record.msg = f"{path}: {record.msg}"
+        return True
+
+    logger = logging.getLogger("dotenv.main")
+    logger.addFilter(add_path)
+    try:
+        yield
+    finally:
+        logger.removeFilter(add_path)

@@ -10,7 +10,7 @@ blueprint = Blueprint("health", __name__)
 
 @blueprint.get("/healthz")
 def check_health() -> Response:
-    """Return 200 if a row of each table that requests need can be read; otherwise, the error handler returns a 503.
+    """Return 200 if the tables that requests need can be read. Otherwise, the error handler returns a 503.
 
     The tables are read in the order in which an upgrade locks them, because PostgreSQL would abort one of the two in a
     deadlock.

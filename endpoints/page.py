@@ -3,10 +3,10 @@
 from flask import Blueprint, Response, redirect, request
 from werkzeug.wrappers import Response as BaseResponse
 
-from settings import FOLDER
+from settings import PROJECT_FOLDER
 
 # /static also has the banners of the demo
-blueprint = Blueprint("page", __name__, static_folder=FOLDER / "static", static_url_path="/static")
+blueprint = Blueprint("page", __name__, static_folder=PROJECT_FOLDER / "static", static_url_path="/static")
 
 # Only our own scripts and styles may run. Article content is shown in a sandboxed frame, which inherits this policy
 # (https://www.w3.org/TR/CSP3/#security-inherit-csp).

@@ -55,7 +55,7 @@ def test_preflight_succeeds_on_every_path_without_a_key(cors_client):
         assert response.status_code == 200, path
         headers = cors_headers(response)
         assert headers["Access-Control-Allow-Origin"] == ORIGIN
-        assert headers["Access-Control-Allow-Headers"] == "x-api-key, If-None-Match, Accept, Content-Type"
+        assert headers["Access-Control-Allow-Headers"] == "x-api-key, If-None-Match, Accept, Content-Type, *"
         assert headers["Access-Control-Allow-Methods"] == "GET, HEAD"
         assert cors_headers(cors_client.options(path, headers={"Origin": OTHER_ORIGINS[1], **PREFLIGHT})) == {}
 

@@ -9,6 +9,8 @@ from urllib.parse import urljoin
 import pytest
 from helpers import PREVIEW_FIELDS, article_json
 
+from endpoints.lists import PARAMETERS
+
 ARTICLES = "/api/public/v1/articles"
 PREVIEWS = "/api/public/v1/articles/preview"
 
@@ -123,6 +125,12 @@ def test_filters_and_search_combine(client, teas):
     response = client.get("/api/public/v1/articles?category=Tea&keyword=tea&q=black")
     assert titles(response) == ["Black tea"]
     assert response.get_json()["meta"]["total"] == 1
+
+
+@pytest.mark.parametrize("name", sorted(set(PARAMETERS) - {"take", "skip", "orderBy", "order"}))
+def test_every_other_parameter_filters(client, teas, name):
+    response = client.get(ARTICLES, query_string={name: "nothing"})
+    assert (titles(response), response.get_json()["meta"]["total"]) == ([], 0)
 
 
 def test_preview_omits_id_content_and_metadata(client, teas):

@@ -6,6 +6,8 @@ import re
 import socket
 import subprocess
 import sys
+from unittest import mock
+from zoneinfo import ZoneInfoNotFoundError
 
 import pytest
 from click.testing import CliRunner
@@ -48,7 +50,10 @@ def test_malformed_line_of_env_file_is_a_warning(env_file, caplog):
     env_file.write_text("PORT 8000\nTHREADS\nHOST=::1\n")
     for _ in range(2):
         assert read_settings(load_environment()) == read_settings({}) | {"HOST": "::1"}
-    assert [(record.levelno, "line 1" in record.message) for record in caplog.records] == [(logging.WARNING, True)]
+    (record,) = caplog.records
+    assert record.levelno == logging.WARNING
+    assert str(env_file) in record.message
+    assert "line 1" in record.message
 
 
 @pytest.mark.parametrize("content", ["PORT=1\n# Größe secret".encode("latin-1"), "PORT=1\n".encode("utf-16")])
@@ -130,6 +135,13 @@ def test_invalid_setting_is_a_one_line_error(config, words):
     assert len(raised.value.message) < 500
 
 
+def test_missing_time_zone_database_error_names_its_package(monkeypatch):
+    monkeypatch.setattr("fields.ZoneInfo", mock.Mock(side_effect=ZoneInfoNotFoundError))
+    monkeypatch.setattr("fields.available_timezones", set)
+    with pytest.raises(SettingsError, match=r"TIMEZONE[^\n]* pip install tzdata$"):
+        create_app({"TIMEZONE": "Europe/Berlin"})
+
+
 def test_missing_postgresql_driver_error_names_its_package(monkeypatch):
     monkeypatch.setitem(sys.modules, "psycopg", None)
     with pytest.raises(SettingsError, match=r"DATABASE_URL: [^\n]* pip install -r requirements-postgresql.txt$"):
@@ -194,7 +206,7 @@ def test_every_program_reads_env_file_from_anywhere(database, tmp_path):
     warning, created, *_ = result.stderr.splitlines()
     assert ("line 1" in warning, created) == (True, f"Created the database {tmp_path}/own.db.")
     assert ":9000/" in result.stdout
-    assert run("-m flask keys list", cwd=copy).stderr.count("line 1") == 1
+    assert run("-m flask keys list", cwd=copy).stderr.count(f"{copy}/.env: ") == 1
     (tmp_path / ".env").write_text(f"DATABASE_URL=sqlite:///{tmp_path}/other.db\nPORT=1")
     create = "-m flask keys create Acme"
     assert f"Created the database {tmp_path}/other.db." in run(create).stderr

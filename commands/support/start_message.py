@@ -9,7 +9,7 @@ from sqlalchemy import select
 from commands.support.errors import silence_stdout
 from commands.support.terminal import echo
 from models import ApiKey, Article, Customer, db
-from settings import NAME, __version__
+from settings import SERVICE_NAME, __version__
 from storage.customers import DEMO_CUSTOMER
 from storage.queries import VALID_KEY
 
@@ -20,7 +20,7 @@ def print_start_message(url: str) -> None:
     The password and the query of the database's URL are not printed.
     """
     database = db.engine.url.set(query={}).render_as_string(hide_password=True)
-    lines = [f"{NAME} {__version__}: serving on {url} (press Ctrl+C to stop)", f"Database: {database}"]
+    lines = [f"{SERVICE_NAME} {__version__}: serving on {url} (press Ctrl+C to stop)", f"Database: {database}"]
     if not db.session.scalar(select(ApiKey.id).limit(1)):
         lines.append("There is no API key yet. Create one: flask keys create CUSTOMER")
     if not db.session.scalar(select(Article.pk).limit(1)):

@@ -343,14 +343,15 @@ def test_container_runs_as_its_user_and_keeps_the_volume(containers, tmp_path):
     compose = yaml.safe_load((PROJECT / "compose.yaml").read_text())["services"]["articles"]
     assert compose["volumes"] == ["data:" + next(iter(config["Volumes"]))]
     assert config["User"] == "articles"
-    look = "id -u; ls -A; find . -writable; command -v gcc"
+    look = "id -u; ls -A; find . -writable; command -v gcc; command -v $EDITOR"
     shown = containers.shell(f"docker compose exec articles sh -c '{look}' || true").split()
     assert shown[0] == "10001"
+    assert shown[-1] == "/usr/bin/nano"
     assert not {".env", "instance", "backup.db", "tests", ".", "/usr/bin/gcc"} & set(shown)
     assert containers.shell("docker compose exec articles sh -c 'command -v nano'")
 
     process, pid = containers.start(*config["Cmd"])
-    check = containers.run_command(*config["Healthcheck"]["Test"][1:])
+    check = containers.run_command("env", "http_proxy=http://127.0.0.1:9", *config["Healthcheck"]["Test"][1:])
     assert subprocess.run(check, env=containers.environment).returncode == 0
     (tmp_path / "articles.json").write_text(json.dumps([article_json(1)]))
     key = containers.shell(blocks(section(SERVERS, "Commands in the container"), "sh")[0]).splitlines()[0]
