@@ -14,7 +14,7 @@ from commands.support.session import command_session
 from commands.support.start_message import print_start_message, warn_about_demo_key
 from endpoints import articles, caching, cors, health, openapi, page, previews, security_headers, sitemap
 from schemas import API_PATH
-from serving.listener import base_url, listen
+from serving.listener import listen
 from serving.log import AccessLog, log_to_stderr
 from settings import PROJECT_FOLDER, SERVICE_NAME, __version__, load_environment, read_settings
 from storage import database
@@ -75,7 +75,7 @@ def main() -> None:
         listener = listen(settings["HOST"], settings["PORT"])
         address, port, *_ = listener.getsockname()
         with command_session(writes=False, create=True):
-            print_start_message(base_url(settings["HOST"], port))
+            print_start_message(settings["HOST"], port)
             warn_about_demo_key(address)
     # Makes SQLite create its -shm file now, so that reads keep working if the disk fills up later.
     app.extensions["change_detector"].version()

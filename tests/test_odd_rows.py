@@ -6,9 +6,19 @@ from contextlib import closing
 
 import orjson
 import pytest
-from helpers import ENDPOINTS, LISTS, POSTGRESQL, SITEMAP, article_json, connect_as_another_tool, subprocess_args
+from helpers import (
+    ENDPOINTS,
+    LISTS,
+    POSTGRESQL,
+    SITEMAP,
+    article_json,
+    connect_as_another_tool,
+    minimal_json,
+    subprocess_args,
+)
 
 from commands.watch import PublishedArticles
+from fields import parse_time_zone
 
 FULL, PREVIEWS = LISTS
 REPLACED = "\ufffd"  # what bytes that are not UTF-8 become
@@ -121,6 +131,19 @@ def test_publish_and_unpublish_take_an_odd_article(articles, odd_articles):
     names = [slug for slug in ODD if slug not in SHOWN]
     assert articles("unpublish", *names).exit_code == 0
     assert articles("publish", *names, "--at", "2030-01-01").exit_code == 0
+
+
+@pytest.mark.parametrize("zone", ["America/Los_Angeles", "Pacific/Kiritimati"])
+def test_dates_at_the_ends_of_the_range_work_in_any_zone(app, articles, save, monkeypatch, tmp_path, zone):
+    """0001-01-01 is .NET's default date. The commands print dates in TIMEZONE."""
+    monkeypatch.setitem(app.config, "TIMEZONE", parse_time_zone(zone))
+    save(minimal_json(1, publishedAt="0001-01-01T00:00:00Z"), minimal_json(2, publishedAt="9999-12-31T23:59:59Z"))
+    for arguments in (["list"], ["export"], ["export", "--folder", tmp_path / "new"], ["edit", "slug-1"]):
+        monkeypatch.setenv("EDITOR", "true")
+        result = articles(*arguments)
+        assert result.exit_code == 0, result.output
+    for moment in ("2030-01-01", "0001-01-01T00:00:00Z", "9999-12-31T23:59:59Z", "0001-01-01"):
+        assert articles("publish", "slug-1", "slug-2", "--at", moment).exit_code == 0
 
 
 def test_preview_has_every_article(client, odd_articles, articles, database):

@@ -610,8 +610,10 @@ def test_start_prints_the_database_without_its_password(app, capsys, monkeypatch
     with app.app_context():
         url = make_url("postgresql+psycopg://ann:secret@db/articles?sslpassword=secret")
         monkeypatch.setattr(db.engine, "url", url)
-        print_start_message("http://127.0.0.1:8000")
-    assert capsys.readouterr().out.splitlines()[1] == "Database: postgresql+psycopg://ann:***@db/articles"
+        print_start_message("0.0.0.0", 8000)  # noqa: S104
+    first, second, *_ = capsys.readouterr().out.splitlines()
+    assert "serving on http://127.0.0.1:8000 and on this machine's other addresses " in first
+    assert second == "Database: postgresql+psycopg://ann:***@db/articles"
 
 
 @pytest.mark.slow

@@ -9,18 +9,21 @@ from sqlalchemy import select
 from commands.support.errors import silence_stdout
 from commands.support.terminal import echo
 from models import ApiKey, Article, Customer, db
+from serving.listener import WILDCARDS, base_url
 from settings import SERVICE_NAME, __version__
 from storage.customers import DEMO_CUSTOMER
 from storage.queries import VALID_KEY
 
 
-def print_start_message(url: str) -> None:
+def print_start_message(host: str, port: int) -> None:
     """Print the URLs of the service and the database, and how to create a key or articles if there are none yet.
 
     The password and the query of the database's URL are not printed.
     """
+    others = " and on this machine's other addresses" if host in WILDCARDS else ""
+    service = f"{SERVICE_NAME} {__version__}: serving on {base_url(host, port)}{others} (press Ctrl+C to stop)"
     database = db.engine.url.set(query={}).render_as_string(hide_password=True)
-    lines = [f"{SERVICE_NAME} {__version__}: serving on {url} (press Ctrl+C to stop)", f"Database: {database}"]
+    lines = [service, f"Database: {database}"]
     if not db.session.scalar(select(ApiKey.id).limit(1)):
         lines.append("There is no API key yet. Create one: flask keys create CUSTOMER")
     if not db.session.scalar(select(Article.pk).limit(1)):
