@@ -22,12 +22,17 @@ from werkzeug.datastructures import Accept
 from werkzeug.http import parse_accept_header
 
 from auth import check_key_again
+from endpoints.security_headers import SECURITY_HEADERS
 from storage.engine import end_transaction
 
 MIN_GZIP_BYTES = 1400  # anything shorter fits in one packet uncompressed
 ENTRY_OVERHEAD = 2000  # bytes of memory, in addition to the bodies
-# clients may store a response, but must revalidate it before each use
-HEADERS = [("Cache-Control", "private, no-cache"), ("Vary", "Accept-Encoding, x-api-key")]
+HEADERS = [
+    ("Content-Type", "application/json"),
+    ("Cache-Control", "private, no-cache"),  # clients may store a response, but must revalidate it before each use
+    ("Vary", "Accept-Encoding, x-api-key"),
+    *SECURITY_HEADERS,
+]
 
 
 @dataclass(frozen=True)
@@ -55,18 +60,20 @@ class Document:
         encoding matches, and because it also evaluates If-Match.
         """
         etags = [self.etag, f"{self.etag}-gzip"]  # a strong ETag per encoding (RFC 9110, 8.8.3)
-        response = Response(self.body, headers=HEADERS, content_type="application/json")
-        if len(self.body) > MIN_GZIP_BYTES and accepts_gzip(request.headers.get("Accept-Encoding", "")):
+        is_gzipped = len(self.body) > MIN_GZIP_BYTES and accepts_gzip(request.headers.get("Accept-Encoding", ""))
+        if is_gzipped:
             etags.reverse()
-            response.data = self.gzipped
-            response.headers["Content-Encoding"] = "gzip"
-        if self.links:
-            response.headers["Link"] = self.links
         matched = next(filter(request.if_none_match.contains_weak, etags), None)
         if matched:
-            response.status_code = 304
-        response.set_etag(matched or etags[0])
+            return Response(status=304, headers=self._headers(matched))
+        response = Response(self.gzipped if is_gzipped else self.body, headers=self._headers(etags[0]))
+        if is_gzipped:
+            response.headers["Content-Encoding"] = "gzip"
         return response
+
+    def _headers(self, etag: str) -> list[tuple[str, str]]:
+        links = [("Link", self.links)] if self.links else []
+        return [*HEADERS, *links, ("ETag", f'"{etag}"')]
 
 
 def render(content: dict[str, Any], made_at: datetime, expires_at: datetime | None, links: str = "") -> Document:
