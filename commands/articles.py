@@ -34,12 +34,15 @@ STATES = "published", "scheduled", "pending", "draft"
 @click.option("--json", "as_json", is_flag=True, help="Print JSON Lines.")
 @params.customer_option
 def list_articles(state: str | None, search: str, as_json: bool, customer: str | None) -> None:
-    """Print one line per article: drafts first, then pending articles, then newest to oldest.
+    """List articles, one per line.
 
-    Each line has the state, the time of publication in TIMEZONE (with --json in UTC), the slug and the title. The last
-    line, on standard error, counts the articles in each state.
+    Drafts come first, then pending articles, then the newest. Each line has the state, the time of publication in
+    TIMEZONE (with --json in UTC), the slug and the title. The last line, on standard error, counts the articles in each
+    state.
     """
-    now, zone, counts = datetime.now(UTC), current_app.config["TIMEZONE"], Counter[str]()
+    now = datetime.now(UTC)
+    zone = current_app.config["TIMEZONE"]
+    counts = Counter[str]()
     with command_session(writes=False):
         owner = get_customer(customer)
         rows = select(Article.status, Article.published_at, Article.slug, Article.title)

@@ -29,7 +29,7 @@ POLL_SECONDS = 0.9
 MAX_SETTLE_SECONDS = 10  # after the first change, if others keep coming
 MIN_RETRY_SECONDS, MAX_RETRY_SECONDS = 10, 300
 
-# everything that responses and their order depend on, except for the views, which change all the time
+# all that responses contain or are ordered by, except for the views, which change all the time
 COLUMNS = [getattr(Article, name) for name in (*ArticleSchema().fields, "created_at", "updated_at")]
 
 

@@ -161,6 +161,31 @@ def test_watch_ends_if_its_customer_is_gone(watch, articles, sql):
     assert "There is no customer 'Acme'" in result.stderr
 
 
+CLEANUP = """
+import time
+from commands.support.programs import stop_quietly_on_signals
+stop_quietly_on_signals()
+try:
+    print("ready", flush=True)
+    time.sleep(20)
+finally:
+    print("cleaning up", flush=True)
+    input()
+    print("done")
+"""
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_only_the_first_signal_has_an_effect(database, number):
+    """Another one must not interrupt the cleanup."""
+    process = subprocess.Popen(**subprocess_args(database, "-c", CLEANUP), stdin=subprocess.PIPE)
+    for line in ("ready\n", "cleaning up\n"):
+        assert process.stdout.readline() == line
+        process.send_signal(number)
+    assert process.communicate("\n", timeout=20) == ("done\n", "")
+    assert process.returncode == 0
+
+
 COMMAND = """
 import json, sys, time, urllib.request
 request = urllib.request.Request(sys.argv[1], headers={"x-api-key": sys.argv[2]})

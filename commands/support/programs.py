@@ -10,9 +10,9 @@ import click
 
 
 class ProgramError(click.ClickException):
-    """A program that does not exist, cannot be started or fails."""
+    """An error of a program: it does not exist, cannot be started, or has failed."""
 
-    exit_code = 127  # as in a shell
+    exit_code = 127  # as in a shell, if it does not exist; `watch` handles failures itself
 
 
 def stop_quietly_on_signals() -> None:
