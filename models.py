@@ -82,8 +82,11 @@ class UtcDateTime(TypeDecorator[datetime]):
 BinaryText = Text(collation="C").with_variant(Text(), "sqlite")
 
 
+PUBLICATION_STATES = ("published", "scheduled", "pending", "draft")
+
+
 def publication_state(status: str, published_at: datetime | None, now: datetime) -> str:
-    """Return an article's state: "draft", "pending", "scheduled" or "published".
+    """Return an article's state, one of `PUBLICATION_STATES`.
 
     Pending articles were imported from a system that publishes them, but nobody has decided to publish them here.
     """

@@ -16,14 +16,12 @@ from commands.support.session import command_session
 from commands.support.terminal import confirm, echo, format_article_count
 from content.search import search_columns
 from fields import format_timestamp, truncate_to_milliseconds
-from models import Article, Customer, db, publication_state
+from models import PUBLICATION_STATES, Article, Customer, db, publication_state
 from storage.queries import matching
-
-STATES = "published", "scheduled", "pending", "draft"
 
 
 @articles.command("list")
-@click.option("--state", type=click.Choice(STATES), help="Only articles in this state.")
+@click.option("--state", type=click.Choice(PUBLICATION_STATES), help="Only articles in this state.")
 @click.option(
     "--search",
     type=params.text,
@@ -54,7 +52,7 @@ def list_articles(state: str | None, search: str, as_json: bool, customer: str |
                 counts[row_state] += 1
                 _print_article(row, row_state, None if as_json else zone)
     times = "" if as_json or zone is UTC else f" (times in {zone})"
-    echo(", ".join(f"{counts[name]} {name}" for name in STATES) + times, err=True)
+    echo(", ".join(f"{counts[name]} {name}" for name in PUBLICATION_STATES) + times, err=True)
 
 
 def _print_article(row: Any, state: str, zone: tzinfo | None) -> None:

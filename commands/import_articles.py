@@ -18,7 +18,7 @@ from commands.support.lookup import get_customer, get_customer_again
 from commands.support.session import command_session
 from commands.support.terminal import echo, format_article_count, show_progress
 from files import EXISTS
-from models import Customer
+from models import PUBLICATION_STATES, Customer
 from settings import load_environment
 
 if TYPE_CHECKING:
@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from transfer.spool import Spool
     from transfer.writer import ImportOptions, ImportResult
 
-STATES = "published", "scheduled", "pending", "draft"
 UNPUBLISH_NEEDS_PUBLISH = (
     "With sources of other systems, --unpublish-missing needs --publish: "
     "otherwise, articles would disappear from your site, and none would be added."
@@ -125,7 +124,8 @@ def _check_usage(sources: tuple[str, ...], key: str | None, options: "ImportOpti
         raise click.UsageError(f"The key would be sent to several hosts: {names}. Import from one at a time.")
     if options.unpublish_missing and options.skip_invalid:
         raise click.UsageError("--unpublish-missing needs every article, so it cannot be combined with --skip-invalid.")
-    if options.unpublish_missing and (filtered := sorted(set().union(*map(filters, sources)))):
+    filtered = sorted(name for source in sources for name in filters(source))
+    if options.unpublish_missing and filtered:
         raise click.ClickException(f"--unpublish-missing needs all articles. Remove {filtered[0]} from the URL.")
 
 
@@ -184,7 +184,7 @@ def _echo_result(report: "ImportReport", result: "ImportResult", options: "Impor
     summary = [f"{counts[name]} {name}" for name in names]
     if report.invalid_count:
         summary.append(f"{report.invalid_count} invalid")
-    states = ", ".join(f"{counts[state]} {state}" for state in STATES if counts[state])
+    states = ", ".join(f"{counts[state]} {state}" for state in PUBLICATION_STATES if counts[state])
     dry_run = " (dry run: nothing was written)" if options.dry_run else ""
     echo(", ".join(summary) + (f" (new: {states})" if states else "") + dry_run)
 

@@ -28,7 +28,7 @@ REFERENCE = re.compile(r"&#0*([0-9]{1,8})[0-9]*")
 START_OF_TEXT = re.compile(r">(?:\s|&nbsp;)*(?!&nbsp;)[^\s<]")
 # a link within the page whose text is a number or a sign, such as 1, [1], * or ↩︎
 FOOTNOTE_MARK = re.compile(
-    r"""<a(?=\s[^<>]*?\bhref=["']?#)[^<>]*+>\s*+\[?(?:\d{1,4}|(?:&#?\w{1,8};|[^\w\s<>\[\]&]){1,3})\]?\s*</a>""",
+    r"""<a(?=\s[^<>]*?\bhref=["']?#)[^<>]*+>\s*+\[?(?:\d{1,3}|(?:&#?\w{1,8};|[^\w\s<>\[\]&]){1,3})\]?\s*</a>""",
     re.IGNORECASE,
 )
 PARAGRAPH_SEPARATOR = "\u2029"  # whitespace

@@ -19,8 +19,11 @@ KNOWN = {
     *("audio", "button", "caption", "contact-form", "contact-form-7", "divider", "embed", "form", "gallery", "icon"),
     *("playlist", "recipe", "spacer", "toc", "TOC", "tooltip", "video"),
 }
-# A bracketed word alone in its paragraph is unlikely to be prose.
-ALONE = re.compile(r"(?:\A|\n|<p>|<br ?/?>)[ \t]*\[([a-z][\w-]{2,})\](?=[ \t]*(?:\Z|\n|</p>|<br))")
+# A bracketed word alone in its paragraph, with a short value at most, is unlikely to be prose.
+ALONE = re.compile(
+    r"(\A|\n|<p>|<br ?/?>)[ \t]*\[(?!sic\])([a-z][\w-]{2,})(?:\s\d+|=\S+)?\](?=[ \t]*(?:\Z|\n|</p>|<br))"
+)
+CODE_OR_SHORTCODE = re.compile(f"{INLINE_CODE.pattern}|{CLOSING.pattern}|{SHORTCODE.pattern}", re.DOTALL)
 
 
 def find_shortcodes(html: str) -> list[str]:
@@ -33,26 +36,33 @@ def find_shortcodes(html: str) -> list[str]:
 
 
 def remove_shortcodes(html: str) -> str:
-    """Return HTML without the tags of its shortcodes. The text that they enclose stays."""
+    """Return HTML without the tags of its shortcodes, except in code. The text that they enclose stays."""
     if "[" not in html:
         return html
-    certain = _certain_names(html)
+    closed = set(CLOSING.findall(html))
 
     def remove(match: re.Match[str]) -> str:
-        return " " if match[1] in certain or is_shortcode(match[1], match[2]) else match[0]
+        closing, opening, arguments = match.groups()
+        is_tag = closing or (opening and (opening in closed or has_arguments(arguments)))
+        return " " if is_tag else match[0]
 
-    return CLOSING.sub(" ", SHORTCODE.sub(remove, html))
+    return CODE_OR_SHORTCODE.sub(remove, ALONE.sub(r"\1", html))
 
 
 def is_shortcode(name: str, rest: str) -> bool:
     """Return whether a word in brackets and the `rest` of the bracket look like an opening shortcode."""
-    if ARGUMENTS.search(TAG.sub("", rest)):
+    if has_arguments(rest):
         return True
     if rest:  # [vimeo 123] and [spotify=track:1], but not [Figure 3], [n=20] or [video of the evening]
         return name.islower() and len(name) > 2 and bool(SHORT_VALUE.fullmatch(rest))
     return name in KNOWN or "_" in name
 
 
+def has_arguments(rest: str) -> bool:
+    """Return whether the `rest` of a bracket, after its first word, has arguments like a shortcode's."""
+    return bool(ARGUMENTS.search(TAG.sub("", rest)))
+
+
 def _certain_names(html: str) -> set[str]:
     """Return the names that have a closing tag, or are alone in their paragraph."""
-    return {*CLOSING.findall(html), *ALONE.findall(html)} - {"sic"}
+    return {*CLOSING.findall(html), *(match[2] for match in ALONE.finditer(html))} - {"sic"}

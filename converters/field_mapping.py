@@ -33,7 +33,7 @@ def map_fields(where: str, fields: dict[str, Any], options: SourceOptions, place
     _take_category(source)
     source.use("slug", source.take("slug"))  # the other aliases hold URLs
     for field in dict.fromkeys(FIELD_BY_ALIAS.values()):
-        if field not in ("slug", "publishedAt", "category"):
+        if field not in ("slug", "status", "publishedAt", "category"):
             source.use(field, source.take_import_field(field))
     normalize_values(article, options)
     set_slug(article, place.slug)

@@ -147,7 +147,7 @@ def _has_html(post: TableRow) -> bool:
 
 def _convert(where: str, post: TableRow, tags: list[str], options: SourceOptions) -> SourceArticle:
     """Convert a post, and report the columns that the article does not use."""
-    article = SourceArticle(where, {}, dict(COLUMNS), identity=Identity.SOURCE, former_id=_key(post, "id"))
+    article = SourceArticle(where, {}, dict(COLUMNS), identity=Identity.SOURCE)
     base = options.base or "/"
     article.fields = _take_fields(post, tags, base)
     normalize_values(article, options)

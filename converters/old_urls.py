@@ -3,6 +3,7 @@
 import re
 from contextlib import suppress
 from typing import Any
+from unicodedata import normalize
 from urllib.parse import unquote, urlsplit
 
 from converters.records import SourceArticle, SourceOptions
@@ -60,4 +61,8 @@ def _is_same_page(old_url: str, new_url: str) -> bool:
     except ValueError:  # such as https://[
         return False
     is_same_host = not old.netloc or old.netloc.lower() == new.netloc.lower()
-    return is_same_host and not old.query and unquote(old.path).rstrip("/") == unquote(new.path)
+    return is_same_host and not old.query and _plain_path(old.path) == _plain_path(new.path)
+
+
+def _plain_path(path: str) -> str:
+    return normalize("NFC", unquote(path).rstrip("/"))

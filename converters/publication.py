@@ -15,12 +15,16 @@ from converters.source_fields import SourceField, SourceFields
 
 TRUE = ("true", "yes", "on", "y", "1")
 FALSE = ("false", "no", "off", "n", "0")
-DRAFT = dict.fromkeys(TRUE, Publication.DRAFT) | dict.fromkeys(FALSE, Publication.NOTHING)
-PUBLISHED = dict.fromkeys(TRUE, Publication.PUBLISHED) | dict.fromkeys(FALSE, Publication.DRAFT)
+# What the values of a field mean
+IS_DRAFT = dict.fromkeys(TRUE, Publication.DRAFT) | dict.fromkeys(FALSE, Publication.NOTHING)
+IS_PUBLISHED = dict.fromkeys(TRUE, Publication.PUBLISHED) | dict.fromkeys(FALSE, Publication.DRAFT)
 STATUS = {"draft": Publication.DRAFT, "published": Publication.PUBLISHED, "publish": Publication.PUBLISHED}
-SWITCH_OR_DATE = "published"  # true or false in Jekyll, a date elsewhere
-SWITCHES = {"draft": DRAFT, "isdraft": DRAFT, "publish": PUBLISHED, "ispublished": PUBLISHED, SWITCH_OR_DATE: PUBLISHED}
-STATEMENTS = SWITCHES | {"status": STATUS, "state": STATUS, "poststatus": STATUS}  # what the values of a field mean
+SWITCHES = {"draft": IS_DRAFT, "isdraft": IS_DRAFT} | dict.fromkeys(
+    ("published", "publish", "ispublished"), IS_PUBLISHED
+)
+STATEMENTS = SWITCHES | dict.fromkeys(("status", "state", "poststatus"), STATUS)
+# These may also be a date, or the state of a country.
+AMBIGUOUS = ("published", "state")
 EXPIRY_DATE = "expirydate"  # Hugo
 INVALID_SWITCH = "Must be true or false (or yes, no, on, off, y, n, 1, 0)."
 INVALID_SWITCH_OR_DATE = INVALID_SWITCH.replace(".", ", or a date such as 2026-03-01.")
@@ -49,7 +53,7 @@ def take_statements(fields: SourceFields, zone: tzinfo) -> Statements:
     said = {Publication.DRAFT} if _has_expired(fields, zone) else set()
     for alias, meanings in STATEMENTS.items():
         field = fields.get(alias)
-        if not field or (alias == SWITCH_OR_DATE and field.word not in meanings):
+        if not field or (alias in AMBIGUOUS and field.word not in meanings):
             continue
         fields.take(alias)
         if field.word in meanings:
@@ -101,5 +105,5 @@ def _parse_date(fields: SourceFields, field: SourceField, zone: tzinfo) -> datet
     try:
         return parse_date(str(field.value), zone)
     except ValueError as error:
-        fields.reject(field, INVALID_SWITCH_OR_DATE if field.alias == SWITCH_OR_DATE else str(error))
+        fields.reject(field, INVALID_SWITCH_OR_DATE if field.alias in SWITCHES else str(error))
         return None

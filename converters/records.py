@@ -35,7 +35,7 @@ class Identity(Enum):
 
     ID = "id"  # by its id, if it has one; an unknown id means a new article (JSON, JSON Lines)
     SLUG = "slug"  # by its id, otherwise by its slug (instances, article files, Markdown, CSV)
-    SOURCE = "source"  # by the id of the source system alone (WordPress, Ghost)
+    SOURCE = "source"  # by the id of the source system, with the exceptions in transfer/plan.py (WordPress, Ghost)
 
 
 class SourceError(Exception):

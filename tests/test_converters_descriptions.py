@@ -11,7 +11,10 @@ DESCRIPTIONS = {
     '<p>[gallery ids="1,2"]</p><p>Text</p>': "Text",
     "<p>[su_note]Mind[/su_note] the gap</p>": "Mind the gap",
     "<p>[toc]</p>\n<p>[unheard-of]</p>\n<p>Text [sic] and [1] [and so on]</p>": "Text [sic] and [1] [and so on]",
-    "[vimeo 123] Text": "Text",
+    "<p>[vimeo 123]</p>Text": "Text",
+    "See [page 12], press [button], write <code>[gallery a=b]</code> [sic]": (
+        "See [page 12], press [button], write [gallery a=b] [sic]"
+    ),
     # paragraphs that are only a URL
     f"<p>{URL}</p><p>See {URL}</p>": f"See {URL}",
     f'<div class="embed">\n<a href="{URL}">{URL}</a>\n</div>Text': "Text",
@@ -22,7 +25,7 @@ DESCRIPTIONS = {
     '<p>In 1902<sup data-fn="a" class="fn"><a href="#a" id="a-link">12</a></sup>, so</p>': "In 1902, so",
     '<p>In 1902<sup id="fnref:1"><a href="#fn:1" role="doc-noteref">1</a></sup></p>': "In 1902",
     "<p>Note* <a href='#b'>*</a> and <a href='#c'>&#8617;&#xfe0e;</a> <a href=#d>↩︎</a></p>": "Note* and",
-    '<p>In <a href="#y">1902 and so on</a>, <a href="/y">1</a>, 10<sup>2</sup></p>': "In 1902 and so on, 1, 102",
+    '<p>In <a href="#y">1902</a>, <a href="/y">1</a>, 10<sup>2</sup></p>': "In 1902, 1, 102",
 }
 
 

@@ -79,6 +79,11 @@ def test_spellings_of_an_unknown_name_may_differ(importer):
     assert report == "Unknown fields: build (1): a; _build (1): a\n"
 
 
+def test_state_of_a_country_is_an_unknown_field(importer):
+    assert importer.imports({"a.md": post("state: TX")}) == "Unknown fields: state (1): a\n"
+    assert importer.states() == {"a": "published"}
+
+
 def test_report_covers_only_new_and_changed_articles(importer):
     printed = importer.imports({f"a/post-{n}.md": post("author: A") for n in range(5)})
     assert printed.endswith(": author (5): post-0, post-1, post-2, …\n")

@@ -237,7 +237,8 @@ def test_patterns_that_expand_exponentially_are_an_error(importer, count, text):
     patterns = [pattern(n, REFERENCE.format(n + 1) * count + text) for n in range(100, 109)]
     start = time.process_time()
     (line,) = importer.rejects({"export.xml": wordpress({"content": REFERENCE.format(100)}, *patterns)}).splitlines()
-    assert line.startswith("export.xml, post 1 'A': Its synced patterns")
+    assert line.startswith("export.xml, post 1 'A'")
+    assert "synced patterns" in line
     assert time.process_time() - start < 10
 
 

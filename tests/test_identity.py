@@ -8,6 +8,8 @@ import pytest
 from helpers import minimal_json
 from importer import ghost, post, wordpress
 
+from transfer.redirects import create_redirects
+
 A, B = "https://a.example", "https://b.example"
 GHOST = f"{1:024}"
 
@@ -108,6 +110,22 @@ def test_rewritten_post_replaces_none_that_the_export_has(importer):
     assert importer.values("title") == {"menu": "First", "post-3": "A"}
 
 
+def test_post_that_cannot_be_converted_is_in_the_export(importer):
+    importer.imports({"a.xml": wordpress({"post_name": "menu", "title": "First"}, site=A)})
+    footnotes = {"footnotes": json.dumps([{"content": "x" * 5_000_000}])}
+    too_long = {"post_name": "old-menu", "content": "<!-- wp:footnotes /-->", "meta": footnotes}
+    importer.run("import", {"a.xml": wordpress(too_long, {"post_name": "menu"}, site=A)}, "--skip-invalid")
+    assert importer.values("title") == {"menu": "First"}
+
+
+@pytest.mark.parametrize("name", ["a.jsonl", "a.json"])
+def test_article_with_an_unknown_id_is_new(importer, save, name):
+    """So it cannot have the slug of a stored article, even with the same content."""
+    save(minimal_json(1))
+    mistake = importer.rejects({name: json.dumps(minimal_json(1, id="other"))})
+    assert all(words in mistake for words in ("slug-1", "id-0001"))
+
+
 def test_second_ghost_site_never_overwrites_the_first(importer):
     importer.imports(ghost({"slug": "menu", "title": "First"}))
     export = ghost({"slug": "menu", "title": "Second", "id": f"{7:024}"})
@@ -118,7 +136,8 @@ def test_ghost_post_without_an_id_replaces_none_that_has_one(importer, save):
     """Migration tools number posts in each file, so such an id identifies nothing."""
     export = ghost({"slug": "menu", "id": 1})
     importer.imports(export)
-    assert summary(importer, ghost({"slug": "menu", "id": 2, "title": "New"})) == ((0, 1, 0), "")
+    counts, report = summary(importer, ghost({"slug": "menu", "id": 2, "title": "New"}))
+    assert (counts, "menu" in report) == ((0, 1, 0), True)
     save(minimal_json(1, slug="soup"))
     assert "id-0001" in importer.rejects(ghost({"slug": "soup", "id": 1}))
 
@@ -173,6 +192,20 @@ def test_import_is_rolled_back_if_the_redirects_file_appears(importer, tmp_path,
     result = importer.run("import", ARTICLE, "--redirects", "new.csv")
     assert (result.exit_code, "new.csv" in result.stderr, ".tmp" in result.stderr) == (1, True, False)
     assert ((tmp_path / "new.csv").read_text(), importer.states()) == ("precious", {})
+
+
+@pytest.mark.parametrize(("error", "is_kept"), [(OSError, False), (KeyboardInterrupt, True)])
+def test_redirects_of_a_failed_import_are_removed(tmp_path, error, is_kept):
+    """After Ctrl+C, nobody knows whether the articles have been written."""
+
+    def fail():
+        with create_redirects(tmp_path / "new.csv") as redirects:
+            redirects.save()
+            raise error
+
+    with pytest.raises(error):
+        fail()
+    assert [path.name for path in tmp_path.iterdir()] == (["new.csv"] if is_kept else [])
 
 
 def test_redirects_need_a_new_file_in_an_existing_folder(importer, tmp_path):

@@ -338,6 +338,14 @@ def test_duplicate_ids_and_slugs_name_both_places(errors, save):
         assert re.findall(r"standard input, line (\d+), slug '(.+?)'", line) == list(lines)
 
 
+def test_first_of_several_duplicates_is_imported(app, exported):
+    articles = [article_json(number, contentHtml="x" * number * 1000) for number in range(1, 6)]
+    articles.insert(3, article_json(1, contentHtml="duplicate"))
+    result = import_articles(app, *articles, options=["--skip-invalid"])
+    assert "5 new, 0 changed, 0 unchanged, 1 invalid" in result.stdout
+    assert [len(article["contentHtml"]) for article in exported()] == [1000, 2000, 3000, 4000, 5000]
+
+
 # Errors
 
 

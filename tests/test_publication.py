@@ -149,6 +149,8 @@ def test_articles_held_back_are_reported_with_any_change(importer):
     printed = importer.run("import", published | {"posts/c.md": MARKDOWN["a.md"]}, "--publish").stderr
     assert all(line in printed for line in ("Still drafts (1): a.", "Still scheduled for a later time"))
     assert importer.states() == {"a": "draft", "b": "scheduled", "c": "published"}
+    again = {"posts/b.md": markdown_source("published", FUTURE, "B")["a.md"], "posts/d.md": MARKDOWN["a.md"]}
+    assert "Still scheduled" not in importer.run("import", again, "--publish").stderr
 
 
 # publish --pending

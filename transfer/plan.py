@@ -1,4 +1,7 @@
-"""Decide which stored article each imported one replaces: from keys alone, whatever the order of the articles."""
+"""Decide which stored article each imported one replaces, whatever the order of the articles.
+
+Keys decide. Of the few articles whose keys leave it open, the content is read too.
+"""
 
 import re
 from collections.abc import Callable, Iterable, Iterator
@@ -12,7 +15,7 @@ from converters.records import Identity, Mistake
 from models import Article, db
 from storage.queries import BATCH_SIZE
 from transfer.report import ImportReport
-from transfer.spool import MAX_TITLE_LENGTH, Entry, Spool
+from transfer.spool import MAX_TITLE_LENGTH, Entry, Outcome, Spool
 
 GENERATED_ID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")  # a UUID, as the import generates it
 WORDPRESS_ID = re.compile(r"(wordpress-.+)-[0-9]+")  # Ids of version 1.2.1 lack the blog.
@@ -54,7 +57,7 @@ class _Plan:
     @property
     def entries(self) -> list[Entry]:
         """The articles that have not been rejected."""
-        return [entry for entry in self.spool.entries if not entry.is_rejected]
+        return [entry for entry in self.spool.entries if entry.outcome is not Outcome.REJECTED]
 
     def find_stored(self) -> None:
         """Find the stored articles that have the ids and the slugs of the imported ones."""
@@ -100,7 +103,7 @@ class _Plan:
             return not entry.id
         if not entry.id:
             return bool(GENERATED_ID.fullmatch(holder.id))
-        return self._is_rewritten(entry, holder) or self._is_former(entry, holder)
+        return self._is_rewritten(entry, holder) or self._is_from_version_1_2_1(entry, holder)
 
     def _is_rewritten(self, entry: Entry, holder: Any) -> bool:
         """Return whether a WordPress post was deleted, and rewritten under the same slug."""
@@ -109,7 +112,7 @@ class _Plan:
         is_same_blog = blog is not None and old_blog is not None and blog[1] == old_blog[1]
         return is_same_blog and not self.spool.has_id(holder.id)
 
-    def _is_former(self, entry: Entry, holder: Any) -> bool:
+    def _is_from_version_1_2_1(self, entry: Entry, holder: Any) -> bool:
         """Return whether this is an article that version 1.2.1 stored under an id that did not contain the blog."""
         article = self.spool.read(entry)
         return (article.former_id, article.row.get("published_at")) == (holder.id, holder.published_at)
@@ -125,7 +128,7 @@ class _Plan:
     def resolve_slugs(self) -> None:
         """Reject each article whose slug another stored article keeps.
 
-        The stored version of a rejected article keeps its slug too, which may lead to the next conflict.
+        The stored version of a rejected article keeps its slug too, so the article that would take it is rejected next.
         """
         leaving = self._leaving()
         # articles that take over the slug of a stored one, by the pk of that one
@@ -133,25 +136,32 @@ class _Plan:
         takers.pop(None, None)  # slugs that no stored article has
         for first in list(takers.values()):
             entry: Entry | None = first
+            rejected: Entry | None = None  # whose stored version keeps the slug of `entry`
             while entry and self._has_conflict(entry, leaving):
                 if self._is_stored_elsewhere(entry):
                     entry.stored_pk = entry.holder_pk
-                    entry.is_elsewhere = True
+                    entry.outcome = Outcome.STORED_ELSEWHERE
                     break
-                self._reject_conflict(entry)
+                self._reject_conflict(entry, rejected)
                 leaving.pop(entry.stored_pk, None)
+                rejected = entry
                 entry = takers.get(entry.stored_pk)
 
     def _has_conflict(self, entry: Entry, leaving: dict[int | None, Entry]) -> bool:
         """Return whether another stored article keeps an article's slug."""
         is_own_slug = entry.holder_pk == entry.stored_pk
-        return not entry.is_rejected and not is_own_slug and entry.holder_pk not in leaving
+        return entry.outcome is not Outcome.REJECTED and not is_own_slug and entry.holder_pk not in leaving
 
     def _is_stored_elsewhere(self, entry: Entry) -> bool:
         """Return whether a new article from WordPress or Ghost has the same content as the stored one with its slug."""
         return entry.identity is Identity.SOURCE and not entry.stored_pk and self.is_same(entry)
 
-    def _reject_conflict(self, entry: Entry) -> None:
+    def _reject_conflict(self, entry: Entry, rejected: Entry | None) -> None:
+        """Reject an article because of its slug. `rejected` is the article that was to leave it to this one, if any."""
+        if rejected:
+            reason = f"Remains the slug of {self._where(rejected)}, which is invalid. Correct that one first."
+            self._reject(entry, Mistake(self._where(entry), reason, "slug", entry.slug))
+            return
         if entry.identity is Identity.SOURCE:
             hint = "Edit its slug or delete it (flask articles edit, flask articles delete), or use another --customer."
         else:
@@ -164,5 +174,5 @@ class _Plan:
         return self.spool.read(entry).where
 
     def _reject(self, entry: Entry, mistake: Mistake) -> None:
-        entry.is_rejected = True
+        entry.outcome = Outcome.REJECTED
         self.report.reject(mistake)

@@ -35,15 +35,19 @@ class Redirects:
 
 @contextmanager
 def create_redirects(target: Path) -> Iterator[Redirects]:
-    """Yield redirects to save as the new file `target`. The file is removed if the block then fails. Raises OSError."""
+    """Yield redirects to save as the new file `target`.
+
+    If the block then fails, but was not interrupted, the file is removed. Raises OSError.
+    """
     with _naming(target):
         folder = TemporaryDirectory(".tmp", f".{target.name}-", target.resolve().parent, ignore_cleanup_errors=True)
     with folder as temporary, open(Path(temporary, target.name), "x", encoding="utf-8", newline="") as file:
         redirects = Redirects(file, target)
         try:
             yield redirects
-        except BaseException:
-            if redirects.is_saved:
+        except BaseException as error:
+            # After Ctrl+C, the articles may have been written.
+            if redirects.is_saved and not isinstance(error.__cause__ or error, KeyboardInterrupt):
                 target.unlink(missing_ok=True)
             raise
 

@@ -31,7 +31,7 @@ def show_value(value: Any) -> str:
     if isinstance(value, str):
         return _quoted.repr(str(value))
     try:
-        text = orjson.dumps(value).decode()
+        text = orjson.dumps(value, str, orjson.OPT_PASSTHROUGH_SUBCLASS).decode()
     except orjson.JSONEncodeError:  # nested too deeply, or with lone surrogates
         return _quoted.repr(value)
     return text if len(text) <= MAX_VALUE_LENGTH else f"{text[: MAX_VALUE_LENGTH - 1]}…"
@@ -93,7 +93,7 @@ class ImportReport:
     def add_notes(
         self, slug: str, *, unknown: Iterable[Note] = (), noticeable: Iterable[Note] = (), dropped: Iterable[Note] = ()
     ) -> None:
-        """Record what there is to note about a new or changed article."""
+        """Record what there is to note about an article."""
         for names, notes in ((self.unknown, unknown), (self.noticeable, noticeable), (self.dropped, dropped)):
             for note in dict.fromkeys(notes):
                 names[note].append(slug)

@@ -7,7 +7,7 @@ from contextlib import ExitStack, contextmanager
 from functools import partial
 from itertools import chain
 from pathlib import Path
-from typing import IO, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from converters.csv_files import read_csv
 from converters.ghost import is_ghost_export, read_ghost
@@ -19,6 +19,7 @@ from transfer.json_files import parse_lines, read_document, read_lines
 from transfer.remote import ShowProgress, is_url, receive_articles
 from transfer.report import ImportReport
 
+Reader = Callable[[], ConvertedItems]
 START_LENGTH = 4096  # bytes at the beginning of a file, by which its system is recognized
 
 
@@ -74,26 +75,33 @@ def open_sources(
     ImportFailedError if the disk is full, for example.
     """
     with ExitStack() as files:
-        readers: list[tuple[str, Callable[[], ConvertedItems]]] = []
-        together: dict[System, list[str]] = {}
+        readers: list[tuple[list[str], Reader]] = []
+        together: dict[System, list[str]] = {}  # the files of each system that reads all of its files together
         for source in sources:
             name = "standard input" if source == "-" else source
             with report.catch(name):
-                if source == "-":
-                    readers.append((name, partial(parse_lines, name, _open_input(), Identity.ID)))
-                    continue
-                if is_url(source):
-                    file = files.enter_context(receive_articles(source, key, show_progress))
-                    readers.append((name, partial(parse_lines, name, file, Identity.SLUG)))
+                if source == "-" or is_url(source):
+                    readers.append(([name], _open_lines(name, key, files, show_progress)))
                     continue
                 system = _find_system(source)
-                if system.reads_together:
-                    together.setdefault(system, []).append(source)
+                if system in together:
+                    together[system].append(source)
+                elif system.reads_together:
+                    together[system] = [source]
+                    readers.append((together[system], partial(system.read, together[system], options)))
                 else:
-                    readers.append((name, partial(system.read, source, options)))
-        for system, paths in together.items():
-            readers.append((", ".join(paths), partial(system.read, paths, options)))
-        yield chain.from_iterable(_read(name, reader, report) for name, reader in readers)
+                    readers.append(([name], partial(system.read, source, options)))
+        yield chain.from_iterable(_read(", ".join(names), reader, report) for names, reader in readers)
+
+
+def _open_lines(name: str, key: str | None, files: ExitStack, show_progress: ShowProgress) -> Reader:
+    """Return the function that reads standard input or, completely received, another instance. Raises SourceError."""
+    if is_url(name):
+        file = files.enter_context(receive_articles(name, key, show_progress))
+        return partial(parse_lines, name, file, Identity.SLUG)
+    if not sys.stdin:
+        raise SourceError("Is closed.")
+    return partial(parse_lines, name, sys.stdin.buffer, Identity.ID)
 
 
 def _find_system(source: str) -> System:
@@ -107,14 +115,7 @@ def _find_system(source: str) -> System:
     return next(system for system in SYSTEMS if _suffix(source) in system.suffixes and system.recognizes(start))
 
 
-def _open_input() -> IO[bytes]:
-    """Return standard input. Raises SourceError."""
-    if not sys.stdin:
-        raise SourceError("Is closed.")
-    return sys.stdin.buffer
-
-
-def _read(name: str, reader: Callable[[], ConvertedItems], report: ImportReport) -> Iterator[SourceArticle]:
+def _read(name: str, reader: Reader, report: ImportReport) -> Iterator[SourceArticle]:
     """Yield the articles of a source, or of several that are read together."""
     has_old_urls = False
     with report.catch(name):

@@ -4,6 +4,7 @@ import pickle
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from enum import Enum
 from typing import Any, NamedTuple
 
 from content.derived import fill_derived_fields
@@ -31,6 +32,15 @@ class SpooledArticle(NamedTuple):
     dropped: tuple[Note, ...]
 
 
+class Outcome(Enum):
+    """What became of a valid article."""
+
+    NOT_WRITTEN = "not written"  # not yet, or because it is unchanged
+    WRITTEN = "written"
+    STORED_ELSEWHERE = "stored elsewhere"  # with the same content, under an id from another source
+    REJECTED = "rejected"
+
+
 @dataclass(slots=True, eq=False)
 class Entry:
     """The keys of a valid article, and the plan for it."""
@@ -41,9 +51,7 @@ class Entry:
     identity: Identity
     stored_pk: int | None = None  # of the stored article that it replaces
     holder_pk: int | None = None  # of the stored article that has its slug
-    is_rejected: bool = False
-    is_elsewhere: bool = False  # stored with the same content, under an id from another source
-    is_written: bool = False
+    outcome: Outcome = Outcome.NOT_WRITTEN
 
 
 class Spool:
@@ -126,7 +134,7 @@ class Spool:
     def report_notes(self, report: ImportReport) -> None:
         """Report what there is to note about the articles that were written. No transaction is needed."""
         for entry in self.entries:
-            if entry.is_written:
+            if entry.outcome is Outcome.WRITTEN:
                 article = self.read(entry)
                 warnings = warnings_about(article.row, article.publication, urls_resolved=article.urls_resolved)
                 noticeable = [*article.notes, *warnings]

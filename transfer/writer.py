@@ -11,14 +11,14 @@ from converters.records import Identity, Mistake, Note, Publication
 from fields import truncate_to_milliseconds
 from models import Article, Customer, db, publication_state
 from schemas import ArticleImportSchema
-from transfer.plan import GENERATED_ID, batches, plan_import
+from transfer.plan import GENERATED_ID, WORDPRESS_ID, batches, plan_import
 from transfer.redirects import Redirects
 from transfer.report import ImportReport
 from transfer.rows import ArticleRow, RowBuilder, has_same_content
-from transfer.spool import Entry, Spool, SpooledArticle
+from transfer.spool import Entry, Outcome, Spool, SpooledArticle
 
 FIELD_NAMES = {name: field.data_key or name for name, field in ArticleImportSchema().fields.items()}
-REPLACED = Note("Replaced articles that came from another source")
+REPLACED = Note("Replaced articles that may have come from another source")
 EMPTIED = Note("Articles that lost their content, because the source has none")
 REWRITTEN = Note("Replaced posts that were deleted and rewritten under the same slug")
 STILL_DRAFT = Note("Still drafts", advice="Publish them with flask articles publish.")
@@ -136,7 +136,8 @@ class _Writer:
             row = self._complete(article, existing)
             if existing:
                 self.report.add_notes(entry.slug, noticeable=_held_back(article, row, self.rows.now))
-            if entry.is_elsewhere or (existing and all(existing[name] == value for name, value in row.items())):
+            is_same = existing is not None and existing.items() >= row.items()
+            if is_same or entry.outcome is Outcome.STORED_ELSEWHERE:
                 self.counts["unchanged"] += 1
             elif existing:
                 changed.append({"pk": existing["pk"], **row})
@@ -148,19 +149,19 @@ class _Writer:
         self._insert(new)
 
     def _report_new(self, entry: Entry, row: ArticleRow) -> None:
-        entry.is_written = True
+        entry.outcome = Outcome.WRITTEN
         self.counts["new"] += 1
         self.counts[publication_state(row["status"], row["published_at"], self.rows.now)] += 1
         self.pending += row["status"] == "pending"
         self.report.add_new(row["slug"])
 
     def _report_change(self, entry: Entry, article: SpooledArticle, row: ArticleRow, stored: ArticleRow) -> None:
-        entry.is_written = True
+        entry.outcome = Outcome.WRITTEN
         self.counts["changed"] += 1
         self.pending += (row["status"] == "pending") - (stored["status"] == "pending")
         notes = []
         if _replaces_other_source(entry, article, stored):
-            notes.append(REWRITTEN if entry.identity is Identity.SOURCE else REPLACED)
+            notes.append(REWRITTEN if WORDPRESS_ID.fullmatch(entry.id) else REPLACED)
         if stored["content_html"] and not row["content_html"]:
             notes.append(EMPTIED)
         self.report.add_notes(row["slug"], noticeable=notes)
@@ -180,17 +181,21 @@ class _Writer:
 def _replaces_other_source(entry: Entry, article: SpooledArticle, stored: ArticleRow) -> bool:
     """Return whether an article is about to change one that may come from another source."""
     known_ids = entry.id, article.former_id
-    is_foreign = stored["id"] not in known_ids and not GENERATED_ID.fullmatch(stored["id"])
-    return entry.identity is not Identity.ID and is_foreign
+    if entry.identity is Identity.ID or stored["id"] in known_ids:
+        return False
+    # WordPress and Ghost have ids, so an article with a generated one probably comes from elsewhere.
+    return entry.identity is Identity.SOURCE or not GENERATED_ID.fullmatch(stored["id"])
 
 
 def _held_back(article: SpooledArticle, row: ArticleRow, now: datetime) -> list[Note]:
     """Return a note about a stored article that the source publishes, or publishes earlier than its row says."""
-    is_published = article.publication is Publication.PUBLISHED
-    if not is_published and (article.publication or "status" in article.row):
-        return []  # the source says so
     given_date = article.row.get("published_at")
-    if row["status"] == "draft" and row["published_at"]:
+    is_published = bool(given_date) and "status" not in article.row  # a format of this service
+    if article.publication:
+        is_published = article.publication is Publication.PUBLISHED
+    if not is_published:
+        return []
+    if row["status"] == "draft":
         return [STILL_DRAFT]
     if given_date and now < row["published_at"] > given_date:
         return [STILL_SCHEDULED]

@@ -10,12 +10,10 @@ from markdown_it.rules_core import StateCore
 from markdown_it.rules_inline import StateInline
 from markdown_it.token import Token
 
-MAX_BRACES = 5  # levels
-JAVASCRIPT = r"""[^{}"'`]++|"[^"\n]*+"|'[^'\n]*+'|`[^`]*+`|["'`]"""
-BRACES = rf"\{{(?:{JAVASCRIPT})*+\}}"
-for _ in range(MAX_BRACES - 1):
-    BRACES = rf"\{{(?:{JAVASCRIPT}|{BRACES})*+\}}"
-# Ends where its author meant it to: braces may contain quotes and ">".
+BRACES = r"\{[^{}]*+\}"
+for _ in range(3):  # levels within it
+    BRACES = rf"\{{(?:[^{{}}]++|{BRACES})*+\}}"
+# Braces may contain quotes and ">".
 COMPONENT_TAG = re.compile(rf"""<[a-zA-Z][\w.:-]*+(?=[\s{{/>])(?:[^<>{{}}"']++|"[^"]*+"|'[^']*+'|{BRACES})*+>""")
 TEXT_IN_ID = ("text", "text_special", "code_inline")  # special are escaped characters
 KEPT_IN_ID = ("Nd", "Pc")  # decimal digits, and connectors such as the underscore

@@ -25,7 +25,7 @@ OPENING = re.compile(
 
 
 def remove_comments(text: str) -> str:
-    """Return text without its comments, except those in code, which are examples."""
+    """Return text without its comments, except those in fences, code spans and `pre`, which are examples."""
     parts: list[str] = []
     kept_from = position = 0
     unclosed: set[str] = set()  # searched once, so that the time is linear

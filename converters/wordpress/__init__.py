@@ -61,11 +61,7 @@ def _convert(source: str, item: Item, blog: Blog, options: SourceOptions) -> Con
             kinds.NOT_IMPORTED, unquote(item.texts.get("post_name", "")) or title or number, reason, "item"
         )
     elif item.kind == "post":
-        where = f"{source}, post {number} {title!r}"
-        try:
-            yield convert_post(where, item, blog, options)
-        except SourceError as error:
-            yield unreadable(where, error)
+        yield convert_post(f"{source}, post {number} {title!r}", item, blog, options)
 
 
 def _reason_to_ignore(item: Item, title: str, pattern: Pattern | None) -> str:

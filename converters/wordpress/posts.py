@@ -9,7 +9,7 @@ from converters import kinds
 from converters.leftover_markup import note_leftover_markup
 from converters.old_urls import add_old_urls
 from converters.publication import set_publication
-from converters.records import Identity, SourceArticle, SourceOptions
+from converters.records import Identity, SourceArticle, SourceError, SourceOptions
 from converters.relative_urls import resolve_banner, resolve_urls
 from converters.slugs import slug_from_title
 from converters.values import normalize_values, set_slug
@@ -21,7 +21,13 @@ from converters.wordpress.seo import PREFIXES, PRIMARY_CATEGORIES, take_texts, u
 PUBLIC_STATUSES = ("publish", "future")
 NO_TITLE = "(no title)"
 HTML_TAG = re.compile(r"</?[a-zA-Z][^<>]*>")
-NAMES = {"publishedAt": "post_date", "updatedAt": "post_modified", "slug": "post_name", "bannerUrl": "_thumbnail_id"}
+NAMES = {  # by field
+    "publishedAt": "post_date",
+    "updatedAt": "post_modified",
+    "slug": "post_name",
+    "bannerUrl": "_thumbnail_id",
+    "contentHtml": "content",
+}
 # Who may read a post, from Jetpack's newsletter and the plugin Members
 READERS = ("_jetpack_newsletter_access", "_members_access_role")
 # Elements that are used, repeat others, or concern only the old site
@@ -39,7 +45,7 @@ DROPPED_ELEMENTS = {
 
 
 def convert_post(where: str, item: Item, blog: Blog, options: SourceOptions) -> SourceArticle:
-    """Convert a post, removing from the item whatever the article uses. Raises SourceError."""
+    """Convert a post, removing from the item whatever the article uses."""
     number = item.take("post_id")
     article = SourceArticle(where, {}, dict(NAMES), identity=Identity.SOURCE)
     # Every WordPress numbers its posts from 1, and the ids of version 1.2.1 did not contain the blog.
@@ -51,7 +57,11 @@ def convert_post(where: str, item: Item, blog: Blog, options: SourceOptions) -> 
     resolve_banner(article, with_site.base)
     link = item.take("link")
     add_old_urls(article, [link] if link else [], options)
-    _render_content(article, item, blog, number)
+    try:
+        _render_content(article, item, blog, number)
+    except SourceError as error:
+        article.reject("contentHtml", str(error))
+        return article
     resolve_urls(article, with_site.base)
     _set_publication(article, item)
     if item.meta.get("_thumbnail_id", "0") > "0" and "bannerUrl" not in article.fields:
@@ -107,7 +117,7 @@ def _date(item: Item, name: str, zone: str = "") -> str:
 
 
 def _render_content(article: SourceArticle, item: Item, blog: Blog, number: str) -> None:
-    """Set the article's content, and record what there is to report about it."""
+    """Set the article's content, and record what there is to report about it. Raises SourceError."""
     content = render(item.texts.pop("content", ""), blog, number, item.meta.get("footnotes", ""))
     if content.uses_footnotes:
         del item.meta["footnotes"]
