@@ -27,7 +27,8 @@ from storage.database import open_database
 from storage.engine import release_connection, write_transaction
 from storage.queries import BATCH_SIZE
 
-HOST, KEY = "127.0.0.1", "preview"
+HOST = "127.0.0.1"
+KEY = "preview"
 
 
 @articles.command(context_settings={"allow_interspersed_args": False})

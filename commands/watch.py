@@ -27,7 +27,8 @@ from storage.queries import BATCH_SIZE, NEXT_PUBLICATION, PUBLISHED
 
 POLL_SECONDS = 0.9
 MAX_SETTLE_SECONDS = 10  # after the first change, if others keep coming
-MIN_RETRY_SECONDS, MAX_RETRY_SECONDS = 10, 300
+MIN_RETRY_SECONDS = 10
+MAX_RETRY_SECONDS = 300
 
 # all that responses contain or are ordered by, except for the views, which change all the time
 COLUMNS = [getattr(Article, name) for name in (*ArticleSchema().fields, "created_at", "updated_at")]

@@ -77,11 +77,14 @@ class AccessLog:
 
     def __call__(self, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
         """Call the application and log its response."""
-        began, status, length = time.perf_counter(), "", ""
+        began = time.perf_counter()
+        status = ""
+        length = ""
 
         def start(start_status: str, headers: list[tuple[str, str]], *exc_info: Any) -> Any:
             nonlocal status, length
-            status, length = start_status[:3], dict(headers).get("Content-Length", "0")
+            status = start_status[:3]
+            length = dict(headers).get("Content-Length", "0")
             return start_response(start_status, headers, *exc_info)
 
         body = self._app(environ, start)

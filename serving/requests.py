@@ -37,6 +37,10 @@ class StrictRequestParser(HTTPRequestParser):  # type: ignore[misc]  # waitress 
             # the API key of this one, even if this one has no body or was rejected (RFC 9110, 10.1.1). No endpoint
             # needs a body, so we never ask for one.
             self.expect_continue = False
+        self._check_headers(codings)
+
+    def _check_headers(self, codings: list[bytes]) -> None:
+        """Raise ParsingError if the body's length or the host is ambiguous. `codings` are the transfer codings."""
         # Bug: ambiguous body lengths are accepted (RFC 9112, 6.1; issues 464 and 465).
         if codings and (codings != [b"chunked"] or self.version != "1.1" or "CONTENT_LENGTH" in self.headers):
             raise ParsingError("Transfer-Encoding must be chunked, in HTTP/1.1 and without Content-Length.")

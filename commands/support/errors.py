@@ -54,12 +54,7 @@ def report_errors() -> Iterator[None]:
     except StorageError as error:
         raise click.ClickException(printable(str(error))) from error
     except (DBAPIError, sqlite3.Error) as error:
-        reason = database_reason(error)
-        hints = (hint for words, hint in DATABASE_ERROR_HINTS.items() if words in reason)
-        hint = next(hints, "Check DATABASE_URL and that the database is available.")
-        raise click.ClickException(
-            f"The database {db.engine.url.database} cannot be used ({reason}). {hint}"
-        ) from error
+        raise click.ClickException(_explain_database_error(error)) from error
     except BrokenPipeError:  # the reader, such as `head`, has exited; click does so quietly
         raise
     except OSError as error:
@@ -72,6 +67,13 @@ def report_errors() -> Iterator[None]:
         reason = printable(f"{type(error).__name__}: {error}")
         advice = "Please report it with the traceback, which LOG_LEVEL=debug shows."
         raise click.ClickException(f"Unexpected error ({reason:.200}). {advice}") from error
+
+
+def _explain_database_error(error: DBAPIError | sqlite3.Error) -> str:
+    reason = database_reason(error)
+    hints = (hint for words, hint in DATABASE_ERROR_HINTS.items() if words in reason)
+    hint = next(hints, "Check DATABASE_URL and that the database is available.")
+    return f"The database {db.engine.url.database} cannot be used ({reason}). {hint}"
 
 
 def database_reason(error: Exception) -> str:

@@ -38,7 +38,8 @@ def source(value: str) -> str:
         value = str(click.Path(exists=True)(value))
     if not is_source(value):
         kinds = f"a folder, an http(s) URL, - for standard input, or a file ({', '.join(known_suffixes())})"
-        raise click.BadParameter(f"Cannot import {value!r}. Name {kinds}. Save spreadsheets as CSV.")
+        advice = "Save spreadsheets as CSV, and unzip archives."
+        raise click.BadParameter(f"Cannot import {value!r}. Name {kinds}. {advice}")
     return value
 
 
