@@ -123,7 +123,7 @@ def _import(text: bytes, original: bytes, slug: str, customer: str | None) -> st
     echo_notes(report)
     new_slug = articles[0].fields["slug"]
     if new_slug != slug:
-        return f"renamed to {new_slug}. Its old address no longer works: redirect it on your site."
+        return f"renamed to {new_slug}. Its old URL no longer works: redirect it on your site."
     return "changed" if result.counts["changed"] else "unchanged"
 
 

@@ -100,7 +100,7 @@ def test_readme_commands_for_own_articles_work(app, run, sql, tmp_path, monkeypa
         backup, restore = blocks(section(README, "Back up"), "sh")[0].splitlines()
         run_line(app, backup)
         sql("DELETE FROM article")
-        run_line(app, restore)
+        run_line(app, f"{restore} --yes")  # instead of the confirmation
         assert sql("SELECT slug FROM article") == [("spring-menu",)]
 
 

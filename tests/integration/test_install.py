@@ -208,10 +208,10 @@ def test_fresh_debian_serves_from_postgresql_and_is_upgraded(debian, tmp_path):
         def total():
             return json.loads(get(service(machine.port), LISTS[1], x_api_key=key).body)["meta"]["total"]
 
-        back_up, *restore = blocks(section(POSTGRESQL, "Back up and restore"), "sh")[0].splitlines()
+        back_up, restore = blocks(section(POSTGRESQL, "Back up and restore"), "sh")
         machine.run(back_up)
         import_as_user(machine, article_json(2))
-        machine.run("\n".join(restore))
+        machine.run(restore)
         assert total() == 1
         machine.run("cd /opt/articles && runuser -u articles -- sh deploy/backup-postgresql.sh /var/lib/articles")
         assert [*machine.root.glob("var/lib/articles/articles-*.dump")]
@@ -357,7 +357,7 @@ def test_container_runs_as_its_user_and_keeps_the_volume(containers, tmp_path):
     key = containers.shell(blocks(section(SERVERS, "Commands in the container"), "sh")[0]).splitlines()[0]
     before = get(service(containers.port), LISTS[0], x_api_key=key).body
     assert json.loads(before)["meta"]["total"] == 1
-    containers.shell(blocks(section(SERVERS, "A backup of the container"), "sh")[0])
+    containers.shell("".join(blocks(section(SERVERS, "A backup of the container"), "sh")))
     assert get(service(containers.port), LISTS[0], x_api_key=key).body == before
     assert [path.name for path in containers.data.glob("*.db")] == ["articles.db"]
 
