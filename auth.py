@@ -54,7 +54,7 @@ def hash_key(key: str) -> str:
 
 
 def add_key(customer: Customer, key: str | None = None, expires_on: date | None = None) -> tuple[str, ApiKey]:
-    """Add `key`, by default a random one, to the customer in the session's transaction. Return it and its record."""
+    """Add `key`, by default a random one, to the customer in the session's transaction. Returns it and its record."""
     key = key or secrets.token_urlsafe(32)
     record = ApiKey(
         customer_id=customer.id,
@@ -73,8 +73,8 @@ def check_key() -> None:
 
     OPTIONS requires no key: its response only lists methods, and preflight requests are handled by endpoints.cors.
 
-    Raises Unauthorized (401). The response is identical for unknown, revoked and expired keys, so that a caller cannot
-    distinguish them.
+    Raises Unauthorized (401) if the key is missing or not valid. The response is identical for unknown, revoked and
+    expired keys, so that a caller cannot distinguish them.
     """
     if request.method == "OPTIONS":
         return
@@ -91,7 +91,7 @@ def check_key_again() -> None:
     """Look the key up in the transaction that the view reads, if `check_key` only remembered it.
 
     Otherwise, a commit between the two could pair the customer of an old key with the articles of a new one. Raises
-    Unauthorized (401).
+    Unauthorized (401) if the key is no longer valid.
     """
     if not db.session().in_transaction():
         _identify(find_owner(g.key_hash))

@@ -1,7 +1,7 @@
 """marshmallow fields and validators for requests, responses, imports and settings.
 
-The tables accept JSON that no response could contain (other values than strings in `keywords`, lone surrogates), and
-one such row must not break a list. It is therefore corrected when it is read.
+The tables accept JSON that no response could contain (values in `keywords` that are not strings, lone surrogates). Such
+a row must not break a list, so its JSON is corrected when it is read.
 """
 
 import re
@@ -81,7 +81,7 @@ def dump_json(value: Any) -> str:
 
 
 def replace_lone_surrogates(text: str) -> str:
-    r"""Replace each lone surrogate in JSON text by U+FFFD. SQLite accepts `"\ud800"`, but strict parsers reject it."""
+    r"""Replace each lone surrogate in JSON text with U+FFFD, since SQLite accepts `"\ud800"`, and orjson does not."""
     if "\\u" not in text:
         return text
     return JSON_ESCAPE.sub(lambda escape: r"\ufffd" if escape["lone_surrogate"] else escape[0], text)
@@ -134,7 +134,7 @@ def format_timestamp(moment: datetime) -> str:
 def parse_timestamp(text: Any) -> datetime:
     """Parse an ISO 8601 timestamp that has a UTC offset. Returns a datetime in UTC, truncated to milliseconds.
 
-    Raises ValidationError.
+    Raises ValidationError if the text is anything else.
     """
     try:
         moment = datetime.fromisoformat(text.upper())  # RFC 3339 allows "t" and "z"
@@ -187,8 +187,8 @@ def validate_http_url(value: str) -> None:
 
 
 def parse_time_zone(name: str) -> tzinfo:
-    """Return the time zone with this IANA name. UTC works without time zone data. Raises ValidationError."""
-    if name == "UTC":
+    """Return the time zone with this IANA name. Raises ValidationError if it does not exist."""
+    if name == "UTC":  # works without time zone data
         return UTC
     try:
         return ZoneInfo(name)

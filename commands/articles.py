@@ -27,7 +27,7 @@ from storage.queries import matching
     type=params.text,
     default="",
     metavar="WORDS",
-    help="Only articles with all these words in title or slug.",
+    help="Only articles with all these words in the title or slug.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print JSON Lines.")
 @params.customer_option
@@ -118,7 +118,7 @@ def _publication_time(article: Row[Any], now: datetime) -> datetime:
 
 
 def _publish_pending(customer: str | None, *, yes: bool) -> None:
-    """Publish or schedule the customer's pending articles after confirmation, and print how many of each."""
+    """After confirmation, publish or schedule the customer's pending articles, and print how many of each."""
     now = datetime.now(UTC)
     with command_session(writes=False):
         owner = get_customer(customer)
@@ -196,8 +196,8 @@ def delete_articles(slugs: tuple[str, ...], customer: str | None, yes: bool) -> 
 def _parse_local_time(text: str, zone: tzinfo) -> datetime:
     """Parse the value of --at into a datetime in UTC, rounded down to milliseconds.
 
-    Accepts the same formats as imports. A time without a UTC offset is in `zone`. Raises click.BadParameter for
-    anything else, and for a nonexistent or ambiguous local time.
+    Accepts the same formats as imports. A time without a UTC offset is in `zone`. Raises click.BadParameter if the text
+    is anything else, or a nonexistent or ambiguous local time.
     """
     from converters.dates import is_nonexistent, parse_written_date, possible_instants  # compiles many patterns
 

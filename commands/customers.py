@@ -17,7 +17,7 @@ from storage.queries import VALID_KEY
 
 @customers.command("list")
 def list_customers() -> None:
-    """List customers with their numbers of articles and valid keys."""
+    """List customers, and how many articles and valid keys each has."""
     articles = select(func.count()).where(Article.customer_id == Customer.id)
     keys = select(func.count()).where(ApiKey.customer_id == Customer.id, *VALID_KEY)
     columns = Customer.name, articles.scalar_subquery(), keys.scalar_subquery()

@@ -13,7 +13,7 @@ from commands.support.terminal import confirm, echo, stderr_is_terminal
 @database.command()
 @click.argument("file", type=click.Path(path_type=Path))
 def backup(file: Path) -> None:
-    """Back up the database to the new FILE.
+    """Back up the database to FILE, a new file.
 
     The copy is consistent, and the service can keep running.
     """

@@ -70,7 +70,7 @@ def _format_current(owner: Customer, slug: str) -> bytes:
 
 
 def _edit_until_valid(file: Path, original: bytes, slug: str, customer: str | None) -> str:
-    """Open the editor until the file can be imported. Return what has changed, to print after the slug.
+    """Open the editor until the file can be imported. Returns what has changed, to print after the slug.
 
     An empty or removed file changes nothing. Raises click.ClickException if the editor fails or the article was
     changed in the meantime, and Exit if the user gives up.
@@ -101,9 +101,10 @@ def _open_editor(file: Path) -> None:
 
 
 def _import(text: bytes, original: bytes, slug: str, customer: str | None) -> str:
-    """Replace the article with the text. Return what has changed, to print after the slug.
+    """Replace the article with the text. Returns what has changed, to print after the slug.
 
-    Raises ImportFailedError for mistakes, and click.ClickException if the article was changed since it was read.
+    Raises ImportFailedError if the text has mistakes, and click.ClickException if the article was changed since it was
+    read.
     """
     from commands.import_articles import echo_notes
     from transfer.report import ImportReport

@@ -165,7 +165,7 @@ def _after_writing(options: "ImportOptions") -> Iterator[None]:
     try:
         yield
     except KeyboardInterrupt as error:
-        reason = "nothing was written." if options.dry_run else "the articles were imported, but not all is reported."
+        reason = "nothing was written." if options.dry_run else "the articles were imported; the report is incomplete."
         raise Interrupted(reason) from error
 
 
@@ -208,7 +208,7 @@ def _echo_missing_redirects(report: "ImportReport", redirects: Path) -> None:
     """Name the sources that have no old URLs."""
     for source in report.sources_without_old_urls:
         advice = f"If its URLs change, add them to {redirects} yourself."
-        echo(f"{source}: It names no old URL that needs a redirect. {advice}", err=True)
+        echo(f"{source}: No old URL in it needs a redirect. {advice}", err=True)
 
 
 def _echo_pending(number: int, customer: str | None) -> None:
@@ -216,7 +216,7 @@ def _echo_pending(number: int, customer: str | None) -> None:
     name = f" --customer {shlex.quote(customer)}" if customer else ""
     waiting = "is pending: nobody sees it" if number == 1 else "are pending: nobody sees them"
     echo(f"{format_article_count(number)} {waiting} until you publish. To look: flask articles preview{name}", err=True)
-    echo(f"To publish all that is pending: flask articles publish --pending{name}", err=True)
+    echo(f"To publish all pending articles: flask articles publish --pending{name}", err=True)
 
 
 def echo_notes(report: "ImportReport") -> None:

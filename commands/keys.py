@@ -52,7 +52,7 @@ def list_keys() -> None:
 @keys.command()
 @click.argument("key_id", metavar="ID", type=int)
 def revoke(key_id: int) -> None:
-    """Revoke the key with this ID, with immediate effect. "flask keys list" shows the ids."""
+    """Revoke the key with this ID immediately. "flask keys list" shows the ids."""
     with command_session(writes=True):
         is_possible = 0 < key_id < 2**31  # PostgreSQL's integer
         key = db.session.get(ApiKey, key_id) if is_possible else None

@@ -38,15 +38,15 @@ KEY = "preview"
     metavar="SLUG",
     multiple=True,
     type=params.text,
-    help="Of the drafts and scheduled articles, publish only SLUG in the preview (repeatable).",
+    help="Of the unpublished articles, show only SLUG as published (repeatable).",
 )
 @params.customer_option
 def preview(command: tuple[str, ...], only: tuple[str, ...], customer: str | None) -> None:
     """Show drafts as readers will see them.
 
-    Until you press Ctrl+C, a temporary server on this machine serves a copy of all articles, with drafts and scheduled
-    articles as if published now. COMMAND, such as the build of a site, gets the server's URL and key in the variables
-    ARTICLES_URL and ARTICLES_KEY. The preview stops when COMMAND does, and returns its exit status.
+    Until you press Ctrl+C, a temporary server on this machine serves a copy of all articles, with drafts, pending and
+    scheduled articles as if published now. COMMAND, such as the build of a site, gets the server's URL and key in the
+    variables ARTICLES_URL and ARTICLES_KEY. The preview stops when COMMAND does, and returns its exit status.
     """
     from app import create_app  # which imports this module
 
@@ -65,9 +65,9 @@ def preview(command: tuple[str, ...], only: tuple[str, ...], customer: str | Non
 
 
 def _copy_articles(app: Flask, customer: str | None, only: tuple[str, ...]) -> str:
-    """Copy the customer and its articles, as they are to be previewed, to `app`'s database. Return the customer's name.
+    """Copy the customer and its articles, as they are to be previewed, to the database of `app`.
 
-    The articles are copied a batch at a time, so both databases are open meanwhile.
+    The articles are copied a batch at a time, so both databases are open meanwhile. Returns the customer's name.
     """
     now = datetime.now(UTC)
     with command_session(writes=False):
@@ -112,11 +112,11 @@ def _insert(customer_row: dict[str, Any], batches: Iterable[list[dict[str, Any]]
         result = db.session.connection().execute(insert(Article.__table__).prefix_with("OR IGNORE"), rows)
         left_out += len(rows) - result.rowcount
     if left_out:
-        echo(f"Left out of the preview, because another tool wrote invalid values: {left_out}", err=True)
+        echo(f"Articles left out because another tool wrote invalid values: {left_out}", err=True)
 
 
 def _serve(app: Flask, customer: str, command: tuple[str, ...]) -> int:
-    """Serve until the command ends or, without one, until Ctrl+C or SIGTERM. Return the exit status."""
+    """Serve until the command ends or, without one, until Ctrl+C or SIGTERM. Returns the exit status."""
     from serving.server import serve_in_thread  # slow to import
 
     listener = listen(HOST, 0)
@@ -132,7 +132,7 @@ def _serve(app: Flask, customer: str, command: tuple[str, ...]) -> int:
 
 
 def _run(command: tuple[str, ...], url: str) -> int:
-    """Run the command with the server's URL and key in its environment. Return its exit status, as a shell would."""
+    """Run the command with the server's URL and key in its environment. Returns its exit status, as a shell would."""
     environment = os.environ | {"ARTICLES_URL": f"{url}{API_PATH}", "ARTICLES_KEY": KEY}
     with start_program(command, env=environment) as process:
         signal.signal(signal.SIGTERM, lambda *_: process.terminate())

@@ -1,1 +1,1 @@
-"""Pure functions of an article's text: no database, no Flask."""
+"""Pure functions of an article's text, without a database or Flask."""

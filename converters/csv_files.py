@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 MAX_CELL_LENGTH = 1 << 24  # characters
 EXCEL_CELL_LENGTH = 32_767  # UTF-16 code units, in the longest cell
+TRUNCATED_CELLS = "Cells of exactly 32,767 characters, at which Excel truncates text"
 DELIMITERS = {",": "a comma", ";": "a semicolon", "\t": "a tab"}
 EMPTY_LINE = re.compile(r"\n[ \t]*\n")
 HINT = 'In Excel, save as "CSV UTF-8".'
@@ -43,7 +44,7 @@ def read_csv(source: str, options: SourceOptions) -> ConvertedItems:
                 article.note(kinds.NO_CONTENT)
             for name, text in cells.items():
                 if len(text.encode("utf-16-le")) == 2 * EXCEL_CELL_LENGTH:
-                    article.note("Cells of exactly 32,767 characters, where Excel cuts", name, "Check how they end.")
+                    article.note(TRUNCATED_CELLS, name, "Check that they are complete.")
             yield article
 
 
@@ -68,7 +69,7 @@ def _paragraphs(text: str) -> str:
 def _read_rows(source: str, file: IO[bytes]) -> Iterator[tuple[str, Cells] | Mistake]:
     """Yield non-empty rows, numbered as in a spreadsheet, and a mistake for each row that is too long.
 
-    Raises SourceError.
+    Raises SourceError if the file cannot be read any further.
     """
     reader = _open_reader(file)
     try:
@@ -77,7 +78,7 @@ def _read_rows(source: str, file: IO[bytes]) -> Iterator[tuple[str, Cells] | Mis
             where = f"{source}, row {number}"
             if len(row) > len(header):
                 character = DELIMITERS.get(reader.dialect.delimiter, "the delimiter")
-                hint = f"Put text that contains {character} between double quotes."
+                hint = f"Put text that contains {character} in double quotes."
                 hint = BACKSLASH_HINT if any(cell.endswith("\\") for cell in row) else hint
                 yield Mistake(where, f"A row must have no more cells than the header, which has {len(header)}. {hint}")
             elif any(map(str.strip, row)):
@@ -89,7 +90,7 @@ def _read_rows(source: str, file: IO[bytes]) -> Iterator[tuple[str, Cells] | Mis
 
 
 def _open_reader(file: IO[bytes]) -> "Reader":
-    """Return a reader of a file's rows, without Excel's `sep=` line. Raises SourceError."""
+    """Return a reader of a file's rows, without Excel's `sep=` line. Raises SourceError if it cannot be read."""
     lines = (_decode(line, number) for number, line in enumerate(file, start=1))
     first_line = next(lines, "")
     if "\r" in first_line.rstrip("\r\n"):
@@ -119,7 +120,10 @@ def _decode(line: bytes, number: int) -> str:
 
 
 def _read_header(cells: list[str]) -> list[str]:
-    """Return the names of the columns. Unnamed and repeated ones are named by their position. Raises SourceError."""
+    """Return the names of the columns. Unnamed and repeated ones are named by their position.
+
+    Raises SourceError if a required column is missing, or a known one is repeated.
+    """
     names = [name.strip() for name in cells]
     if not any(names):
         raise SourceError("The first row must name the columns, at least title and contentHtml. It is empty.")

@@ -49,7 +49,8 @@ def parse_date(text: str, zone: tzinfo) -> datetime:
     """Parse a date, with or without a time, into an aware datetime in UTC.
 
     `zone` applies to times without a UTC offset. An ambiguous local time (end of daylight saving) resolves to the
-    earlier instant. Raises ValueError with a message for the user, including for a nonexistent local time.
+    earlier instant. Raises ValueError, with a message for the user, if the text is not a date, or the local time does
+    not exist.
     """
     written = parse_written_date(text)
     instants = possible_instants(written, zone)
@@ -59,7 +60,7 @@ def parse_date(text: str, zone: tzinfo) -> datetime:
 
 
 def parse_written_date(text: str) -> WrittenDate:
-    """Parse a date, leaving open which instant it means. Raises ValueError."""
+    """Parse a date, leaving open which instant it means. Raises ValueError if it is not one."""
     text = " ".join(text.lower().split())
     match = next(filter(None, (pattern.fullmatch(text) for pattern in PATTERNS)), None)
     if not match:
@@ -79,7 +80,7 @@ def possible_instants(written: WrittenDate, zone: tzinfo) -> list[datetime]:
     """Return the instants in UTC that a date may mean, the earlier one first.
 
     There are two only if the local time is ambiguous or nonexistent (https://peps.python.org/pep-0495/). Raises
-    ValueError for instants outside the years 1 to 9999.
+    ValueError if an instant is outside the years 1 to 9999.
     """
     moment = written.moment
     if moment.tzinfo:
@@ -112,7 +113,7 @@ def _day(match: re.Match[str]) -> date:
     year = int(match["year"])
     if len(match["year"]) == 2:
         if year >= 50:
-            raise ValueError("may be of the 20th century")
+            raise ValueError("may be in the 20th century")
         year += 2000
     month = MONTHS.index(parts["name"][:3]) + 1 if parts.get("name") else int(match["month"])
     return date(year, month, int(match["day"]))

@@ -17,7 +17,7 @@ LATE_OPENING_LINE = re.compile(r"[\s\ufeff\u200b]+(---|\+\+\+)[ \t]*\r?\n")  # b
 OTHER_FRONT_MATTER = re.compile(r"\s*\{\s*[\"}]|---[ \t]*js(?:on)?\b")  # Hugo, Eleventy
 BOUNDARIES = "An article file must begin with front matter between two --- lines."
 LONG_TOML_KEY = re.compile(r"(?:\.[ \t]*[^\s.=]{1,64}[ \t]*){200}")  # tomllib takes quadratic time for these
-QUOTES_HINT = "Put text that contains ': ' or begins with a special character between double quotes."
+QUOTES_HINT = "Put text that contains ': ' or begins with a special character in double quotes."
 # The first line that equals the opening one ends the front matter, whatever the fields contain.
 FRONT_MATTER = re.compile(r"(---|\+\+\+)[ \t]*\r?\n(.*?)^\1[ \t]*(?:\r?\n|\Z)", re.DOTALL | re.MULTILINE)
 
@@ -37,7 +37,7 @@ class TextLoader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore
     yaml_implicit_resolvers: ClassVar[dict[str, Any]] = {}
 
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
-        """Construct a mapping. Raises SourceError for a duplicate key, which YAML would drop, and for a merge key."""
+        """Construct a mapping. Raises SourceError if a key is repeated, which PyYAML ignores, or is a merge key."""
         seen: set[str] = set()
         for key, _ in node.value:
             if isinstance(key, yaml.ScalarNode):
@@ -72,7 +72,7 @@ Dumper.add_implicit_resolver("tag:yaml.org,2002:float", JSON_NUMBER, "-012345678
 def parse_front_matter(data: bytes) -> tuple[dict[str, Any], str]:
     """Return a file's fields and its content. A value is text, None, or a list or dictionary of values.
 
-    Raises SourceError.
+    Raises SourceError if the front matter is missing or invalid.
     """
     text = decode(data)
     match = FRONT_MATTER.match(text)
@@ -141,7 +141,7 @@ def _parse_toml(text: str) -> Any:
 def _to_text(value: Any, depth: int = 0) -> Any:
     """Convert a TOML value to what the YAML loader returns: numbers, dates and booleans become text.
 
-    Raises ValueError for deep nesting.
+    Raises ValueError if the value is nested too deeply.
     """
     if depth > MAX_DEPTH:
         raise ValueError("nested too deeply")

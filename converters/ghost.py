@@ -74,7 +74,10 @@ def read_ghost(source: str, options: SourceOptions) -> ConvertedItems:
 
 
 def _read_export(source: str, export: Any, options: SourceOptions) -> ConvertedItems:
-    """Yield the posts of an object with `data`, and the settings that inject code. Raises SourceError."""
+    """Yield the posts of an object with `data`, and the settings that inject code.
+
+    Raises SourceError if its tables cannot be read.
+    """
     rows = _read_tables(export)
     tags = _read_tags(rows["tags"], rows["posts_tags"])
     meta = {_key(row, "post_id"): row for row in rows["posts_meta"]}
@@ -102,7 +105,10 @@ def _read_export(source: str, export: Any, options: SourceOptions) -> ConvertedI
 
 
 def _read_tables(export: Any) -> dict[str, list[TableRow]]:
-    """Return the rows of the tables that an import needs, by table. Raises SourceError."""
+    """Return the rows of the tables that an import needs, by table.
+
+    Raises SourceError if the version is too old, or a table is missing or malformed.
+    """
     tables = export.get("data") if isinstance(export, dict) else None
     if not isinstance(tables, dict):
         raise SourceError(f"Must be an export of Ghost: each entry of db must have tables in its data. {EXPORT_AGAIN}")

@@ -48,7 +48,7 @@ class Statements(NamedTuple):
 def take_statements(fields: SourceFields, zone: tzinfo) -> Statements:
     """Remove the statements about publication from an article's fields, and return them. Invalid ones are mistakes.
 
-    `zone` is for dates without one.
+    `zone` applies to dates without one.
     """
     said = {Publication.DRAFT} if _has_expired(fields, zone) else set()
     for alias, meanings in STATEMENTS.items():

@@ -133,7 +133,7 @@ ConvertedItems = Iterable[SourceArticle | IgnoredItem | Mistake]
 def decode(data: bytes, first_line: int = 1) -> str:
     """Decode UTF-8, with or without a byte order mark. `first_line` is the number of the first line.
 
-    Raises a SourceError that names the first byte that is not UTF-8.
+    Raises SourceError, naming the first such byte, if some are not UTF-8.
     """
     try:
         return data.decode("utf-8-sig")
@@ -146,7 +146,7 @@ def decode(data: bytes, first_line: int = 1) -> str:
 def parse_json(data: bytes, hint: str, first_line: int = 1) -> Any:
     """Parse JSON. `hint` is advice for text that is not, and `first_line` the number of its first line.
 
-    Raises SourceError.
+    Raises SourceError if it is invalid.
     """
     try:
         return orjson.loads(data.removeprefix(codecs.BOM_UTF8))

@@ -1,4 +1,4 @@
-"""Settings of gunicorn: docs/servers.md."""
+"""Settings for gunicorn, which docs/servers.md explains."""
 
 bind = "127.0.0.1:8000"
 workers = 2

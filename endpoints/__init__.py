@@ -1,1 +1,1 @@
-"""One blueprint per endpoint, the response cache, and CORS."""
+"""One blueprint per endpoint, the response cache, CORS and security headers."""

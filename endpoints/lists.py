@@ -21,7 +21,7 @@ def render_list(columns: tuple[str, ...], dump: Callable[[Sequence[RowMapping]],
     """Return a page of the customer's published articles.
 
     `dump` turns rows with these `columns` into JSON objects. Both queries run in one transaction, so the total and the
-    page come from the same snapshot. Raises ValidationError for invalid query parameters.
+    page come from the same snapshot. Raises ValidationError if a query parameter is invalid.
     """
     query = query_schema.load(request.args.to_dict())
     conditions = matching(query)

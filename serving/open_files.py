@@ -1,10 +1,10 @@
-"""The limit of open files: each connection is one."""
+"""The limit on open files, which each connection counts towards."""
 
 from contextlib import suppress
 
 
 def allow_open_files(needed: int) -> int:
-    """Raise the limit of open files of this process to `needed`, if it is lower. Returns the resulting limit.
+    """Raise this process's limit on open files to `needed` if it is lower. Returns the resulting limit.
 
     Without privileges, the system's hard limit cannot be exceeded.
     """

@@ -130,7 +130,10 @@ def _checked_copy(source: str, target: Path) -> Iterator[tuple[str, list[str]]]:
 
 
 def _copy(source: str, copy: Path) -> None:
-    """Copy a database into the empty file `copy`. Raises StorageError if it is corrupt, or sqlite3.Error."""
+    """Copy a database to the empty file `copy`.
+
+    Raises StorageError if the database is corrupt, and sqlite3.Error if it cannot be copied.
+    """
     with closing(connect(source, read_only=True, isolation_level=None)) as connection:
         if finding := _integrity_error(connection):
             reason = f"{source} is corrupt or not a SQLite database ({finding})."

@@ -9,7 +9,7 @@ DEMO_CUSTOMER = "Demo"  # created by seed.py
 
 
 def remove_customer(customer: Customer) -> str:
-    """Delete the customer with its articles and keys in the session's transaction. Return a summary to print."""
+    """Delete the customer with its articles and keys in the session's transaction. Returns a summary to print."""
     connection = db.session.connection()
     articles = connection.execute(delete(Article).where(Article.customer_id == customer.id)).rowcount
     keys = connection.execute(delete(ApiKey).where(ApiKey.customer_id == customer.id)).rowcount

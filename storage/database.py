@@ -40,7 +40,8 @@ def open_database(*, create: bool = False) -> list[str]:
     """
     release_connection()  # the file may have been replaced
     created = []
-    path, name = sqlite_path(db.engine.url), str(db.engine.url.database)
+    path = sqlite_path(db.engine.url)
+    name = str(db.engine.url.database)
     if path and create and not os.path.exists(path):
         create_file(path)
         created = [f"Created the database {path}."]
@@ -89,7 +90,7 @@ def redact_url(text: Any) -> str:
 
 
 def parse_database_url(text: str) -> URL:
-    """Parse the URL of a SQLite file or of a PostgreSQL database. Raises ValueError or ArgumentError for any other.
+    """Parse the URL of a SQLite file or of a PostgreSQL database. Raises ValueError or ArgumentError if it is neither.
 
     `postgres://`, which many hosting services use, is accepted for PostgreSQL. In-memory SQLite databases are rejected
     because every command would start with an empty one.

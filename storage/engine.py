@@ -26,7 +26,7 @@ WRITE_LOCK_TIMEOUT_SECONDS = 60  # importing 10,000 articles takes about 20
 WAIT_REPORT_SECONDS = 2
 # PostgreSQL locks for transactions that write "rows" or "tables". The former excludes all other writers, including
 # those in other programs, but not readers. The latter cannot rely on a table, because there may be none yet, so it is
-# an advisory lock with an arbitrary number; an upgrade then also locks the tables that it replaces.
+# an advisory lock with an arbitrary number; an upgrade then also locks the tables that it alters.
 POSTGRESQL_LOCKS = {
     "rows": "LOCK TABLE article IN SHARE ROW EXCLUSIVE MODE",
     "tables": "SELECT pg_advisory_xact_lock(4171826905)",

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from sqlalchemy import Connection, Table, TextClause, text
 from sqlalchemy.exc import DataError, IntegrityError
 
-# SQL expressions for what messages call a row of a table
+# SQL expressions for a row's name in messages, by table
 ROW_NAMES = {
     "customer": "'the customer ' || id",
     "api_key": "'the key ' || id",
@@ -15,7 +15,7 @@ ROW_NAMES = {
 
 
 def find_invalid_row(connection: Connection, table: Table, statement: str, source: str) -> str | None:
-    """Return what to call the first row for which a statement fails, or None if it fails for no single row.
+    """Return a name for the first row for which a statement fails, or None if it fails for no single row.
 
     The statement writes to `table`, and reads the rows of `source`, which has the same columns. It is executed without
     effect for ranges of rows, halved until only one row is left.

@@ -49,7 +49,7 @@ def _alter_tables(connection: Connection, version: int) -> list[str]:
 
 
 def _find_invalid_row(connection: Connection) -> str | None:
-    """Return what to call the first row that violates a constraint on PostgreSQL, which checks updated rows only."""
+    """Return a name for the first row that violates a constraint on PostgreSQL, which checks updated rows only."""
     for model in (Customer, ApiKey, Article):
         table = model.__tablename__
         row = find_invalid_row(connection, model.__table__, f"UPDATE {table} SET id = id", table)  # noqa: S608

@@ -87,7 +87,7 @@ MAX_MESSAGES = 20
 
 
 def move_times_into_range(connection: Connection) -> list[str]:
-    """Move times outside the years 1 to 9999 to the nearest time inside. Return a message about each row."""
+    """Move times outside the years 1 to 9999 to the nearest time inside. Returns a message about each row."""
     dialect = connection.dialect.name
     moved: dict[str, list[str]] = defaultdict(list)
     for table, columns in TIME_COLUMNS.items():

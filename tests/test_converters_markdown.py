@@ -115,7 +115,7 @@ NOT_COMMENTS = {
 
 @pytest.mark.parametrize("text", COMMENTS)
 def test_template_comments_are_removed_and_reported(importer, text):
-    assert importer.imports({"a.md": post("", text)}) == "Comments of templates were removed (1): a\n"
+    assert importer.imports({"a.md": post("", text)}) == "Template comments were removed (1): a\n"
     assert importer.only()["contentHtml"] == COMMENTS[text]
 
 

@@ -39,9 +39,9 @@ def read_own_file(where: str, fields: dict[str, Any], content: str, options: Sou
 
 
 def own_article(where: str, fields: dict[str, Any], content: str, zone: tzinfo) -> SourceArticle:
-    """Return an article with fields as an article file has them, and its content in HTML, which is taken verbatim.
+    """Return the article of a file of this service.
 
-    `zone` is for times without one.
+    `fields` are its front matter. `content` is HTML, which is taken verbatim. `zone` applies to times without one.
     """
     html = content.removesuffix("\n")  # the last line feed belongs to the file
     article = SourceArticle(where, parse_scalars(fields) | {"contentHtml": html})
@@ -55,7 +55,10 @@ def own_article(where: str, fields: dict[str, Any], content: str, zone: tzinfo) 
 
 
 def write_folder(folder: Path, records: Iterable[dict[str, Any]]) -> int:
-    """Write exported articles to files in a folder, creating it if necessary; return their number. Raises OSError."""
+    """Write exported articles to files in a folder, creating it if necessary. Returns their number.
+
+    Raises OSError if a file cannot be written.
+    """
     folder.mkdir(parents=True, exist_ok=True)
     used: set[str] = set()
     for record in records:

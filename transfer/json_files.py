@@ -24,7 +24,7 @@ def dump_line(record: Any) -> bytes:
 
 
 def read_document(source: str, _options: SourceOptions) -> ConvertedItems:
-    """Return the articles of a JSON document, which is read into memory. Raises SourceError."""
+    """Return the articles of a JSON document, which is read into memory. Raises SourceError if it has none."""
     document = parse_json(Path(source).read_bytes(), "JSON Lines belong in a .jsonl file.")
     match document:
         case {"data": list(articles)} | list(articles):

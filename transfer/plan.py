@@ -1,6 +1,6 @@
 """Decide which stored article each imported one replaces, whatever the order of the articles.
 
-Keys decide. Of the few articles whose keys leave it open, the content is read too.
+Ids and slugs decide. The content is read only for the few articles whose id and slug leave it open.
 """
 
 import re
@@ -74,7 +74,10 @@ class _Plan:
         return db.session.execute(select(Article.pk, column).where(own, column.in_(values)))
 
     def match_by_slug(self) -> None:
-        """Match articles whose id is not stored with the holders of their slugs, unless those get another slug."""
+        """Match each article whose id is not stored with the holder of its slug.
+
+        The holder of a slug is the stored article that has it, unless the import gives that article another slug.
+        """
         leaving = self._leaving()
         unmatched = (entry for entry in self.entries if entry.holder_pk and not entry.stored_pk)
         for batch in batches(entry for entry in unmatched if entry.holder_pk not in leaving):

@@ -39,7 +39,7 @@ def decide_date(given: datetime | None, stored: datetime | None, now: datetime) 
 def decide_own_status(given: str | None, stored_status: str | None, *, gives_date: bool, sources_decide: bool) -> str:
     """Return the status of an article in a format of this service.
 
-    `sources_decide` is --unpublish-missing, which publishes an article again that returns with a date.
+    `sources_decide` is the option --unpublish-missing, with which a draft that returns with a date is published again.
     """
     if given:
         return given

@@ -37,7 +37,8 @@ class Redirects:
 def create_redirects(target: Path) -> Iterator[Redirects]:
     """Yield redirects to save as the new file `target`.
 
-    If the block then fails, but was not interrupted, the file is removed. Raises OSError.
+    If the block fails after saving it, the file is removed again, except after Ctrl+C. Raises OSError if the file
+    cannot be written.
     """
     with _naming(target):
         folder = TemporaryDirectory(".tmp", f".{target.name}-", target.resolve().parent, ignore_cleanup_errors=True)

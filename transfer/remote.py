@@ -63,7 +63,10 @@ class _ListChangedError(Exception):
 
 
 def _receive(url: str, key: str | None, file: IO[bytes], show_progress: ShowProgress) -> None:
-    """Write all articles to a file, and start again if the list changes meanwhile. Raises SourceError."""
+    """Write all articles to a file, and start again if the list changes meanwhile.
+
+    Raises SourceError if they cannot be read, or if the list changes each time.
+    """
     for _ in range(ATTEMPTS):
         with suppress(_ListChangedError):
             _receive_once(url, key, file, show_progress)
@@ -73,7 +76,10 @@ def _receive(url: str, key: str | None, file: IO[bytes], show_progress: ShowProg
 
 
 def _receive_once(url: str, key: str | None, file: IO[bytes], show_progress: ShowProgress) -> None:
-    """Replace a file's content by all articles. Raises SourceError, or _ListChangedError if they may be incomplete."""
+    """Replace a file's content with all articles.
+
+    Raises SourceError if they cannot be read, and _ListChangedError if they may be incomplete.
+    """
     with writing_to(file):
         file.seek(0)
         file.truncate()
@@ -94,7 +100,7 @@ def _receive_once(url: str, key: str | None, file: IO[bytes], show_progress: Sho
 def _read_pages(url: str, key: str | None) -> Iterator[dict[str, Any]]:
     """Yield the articles, oldest first, so that those published meanwhile come last.
 
-    Raises SourceError, or _ListChangedError if the total changes from one page to the next.
+    Raises SourceError if they cannot be read, and _ListChangedError if the total changes from one page to the next.
     """
     articles, total = _read_page(url, key, 0)
     count = 0
@@ -109,7 +115,10 @@ def _read_pages(url: str, key: str | None) -> Iterator[dict[str, Any]]:
 
 
 def _articles_url(source: str) -> str:
-    """Return the URL of an instance's articles endpoint, given that or the instance's base URL. Raises SourceError."""
+    """Return the URL of an instance's articles endpoint, given that or the instance's base URL.
+
+    Raises SourceError if the URL is malformed.
+    """
     try:
         parts = urlsplit(source)
     except ValueError as error:
@@ -121,7 +130,7 @@ def _articles_url(source: str) -> str:
 
 
 def _read_page(url: str, key: str | None, skip: int) -> tuple[list[Any], int]:
-    """Return the page that starts after `skip` articles, and the total number. Raises SourceError."""
+    """Return the page that starts after `skip` articles, and the total. Raises SourceError if it cannot be read."""
     parts = urlsplit(url)
     page = {"take": PAGE_SIZE, "skip": skip, "orderBy": "publishedAt", "order": "asc"}
     # the first value of a repeated parameter wins, as in the API
@@ -133,7 +142,10 @@ def _read_page(url: str, key: str | None, skip: int) -> tuple[list[Any], int]:
 
 
 def _read_sitemap(url: str, key: str | None) -> set[str]:
-    """Return the slugs of all articles, given the URL of the articles endpoint. Raises SourceError."""
+    """Return the slugs of all articles, given the URL of the articles endpoint.
+
+    Raises SourceError if it cannot be read.
+    """
     parts = urlsplit(url)
     path = f"{parts.path.removesuffix('/articles')}/sitemap"
     match _fetch(parts._replace(path=path).geturl(), key):

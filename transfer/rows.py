@@ -35,7 +35,7 @@ class RowBuilder:
     unpublish_missing: bool  # the option of the import
 
     def complete(self, given: ArticleRow, publication: Publication | None, stored: ArticleRow | None) -> ArticleRow:
-        """Return all columns of an article but its `pk`.
+        """Return all columns of an article except its `pk`.
 
         `given` has the columns that the import gives or that are derived from them. `publication` is what another
         system says, or None for a format of this service.

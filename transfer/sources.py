@@ -24,7 +24,7 @@ START_LENGTH = 4096  # bytes at the beginning of a file, by which its system is 
 
 
 class System(NamedTuple):
-    """A kind of files, and the function that reads them."""
+    """A kind of file, and the function that reads it."""
 
     suffixes: tuple[str, ...]
     # yields what a file contains; raises SourceError or OSError if it cannot be read any further
@@ -95,17 +95,23 @@ def open_sources(
 
 
 def _open_lines(name: str, key: str | None, files: ExitStack, show_progress: ShowProgress) -> Reader:
-    """Return the function that reads standard input or, completely received, another instance. Raises SourceError."""
+    """Return the function that reads standard input or another instance, whose articles are received first.
+
+    Raises SourceError if they cannot be read.
+    """
     if is_url(name):
         file = files.enter_context(receive_articles(name, key, show_progress))
         return partial(parse_lines, name, file, Identity.SLUG)
     if not sys.stdin:
-        raise SourceError("Is closed.")
+        raise SourceError("Is closed. Redirect a file to it.")
     return partial(parse_lines, name, sys.stdin.buffer, Identity.ID)
 
 
 def _find_system(source: str) -> System:
-    """Return the system that reads a file or a folder. Raises SourceError for a pipe, for example, or OSError."""
+    """Return the system that reads a file or a folder.
+
+    Raises SourceError if it is neither, such as a pipe, and OSError if it cannot be read.
+    """
     if os.path.isdir(source):
         return MARKDOWN
     if not os.path.isfile(source):

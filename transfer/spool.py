@@ -43,7 +43,7 @@ class Outcome(Enum):
 
 @dataclass(slots=True, eq=False)
 class Entry:
-    """The keys of a valid article, and the plan for it."""
+    """The id and slug of a valid article, and the plan for it."""
 
     offset: int  # in the temporary file
     id: str  # "" if the source gives none
@@ -55,7 +55,7 @@ class Entry:
 
 
 class Spool:
-    """The valid articles of an import. Only their keys are in memory."""
+    """The valid articles of an import. Only their ids and slugs are in memory."""
 
     def __init__(self, file: Any) -> None:
         self.entries: list[Entry] = []

@@ -16,7 +16,7 @@ def create_temporary_file() -> Iterator[Any]:
     try:
         file = TemporaryFile()  # noqa: SIM115  # closed below
     except OSError as error:
-        reason = "No folder for temporary files can be written. Set TMPDIR to a folder on a disk with free space."
+        reason = "No folder for temporary files is writable. Set TMPDIR to a folder on a disk with free space."
         raise ImportFailedError(f"Nothing was written. {reason}") from error
     with file:
         yield file
@@ -29,5 +29,5 @@ def writing_to(file: Any) -> Iterator[None]:
         yield
     except OSError as error:
         file.raw.close()  # otherwise, closing the file would try to write the rest again
-        reason = f"The temporary folder {gettempdir()} cannot be written ({error.strerror}). {ADVICE}"
+        reason = f"Cannot write to the temporary folder {gettempdir()} ({error.strerror}). {ADVICE}"
         raise ImportFailedError(f"Nothing was written. {reason}") from error

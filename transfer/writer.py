@@ -72,7 +72,7 @@ def write_articles(
 
 
 class _Writer:
-    """An import of one customer's articles."""
+    """The writer of one import for one customer."""
 
     def __init__(self, customer: Customer, spool: Spool, report: ImportReport, options: ImportOptions) -> None:
         now = truncate_to_milliseconds(datetime.now(UTC))

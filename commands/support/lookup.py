@@ -20,7 +20,7 @@ def get_customer(name: str | None, *, for_changes: bool = False) -> Customer:
     """Return the customer with this name, by default the one in the setting CUSTOMER, or the only one.
 
     The demo has to be named explicitly for changes, so that your own articles do not end up in it. Raises
-    click.ClickException.
+    click.ClickException, with suggestions, if the name is unknown or missing.
     """
     setting = current_app.config["CUSTOMER"]
     customers = {customer.name: customer for customer in db.session.scalars(select(Customer).order_by(Customer.name))}
@@ -42,8 +42,8 @@ def get_customer_again(earlier: Customer) -> Customer:
     customer = db.session.get(Customer, earlier.id)
     namesake = db.session.scalar(select(Customer).where(Customer.name == earlier.name))
     if not customer or namesake not in (customer, None):
-        message = f"The customer {earlier.name!r} has been deleted or replaced meanwhile. Nothing was written."
-        raise click.ClickException(printable(message))
+        reason = f"The customer {earlier.name!r} has been deleted or replaced meanwhile."
+        raise click.ClickException(printable(f"{reason} Nothing was written. Run the command again."))
     return customer
 
 

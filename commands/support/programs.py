@@ -10,7 +10,7 @@ import click
 
 
 class ProgramError(click.ClickException):
-    """An error of a program: it does not exist, cannot be started, or has failed."""
+    """A program does not exist, cannot be started, or has failed."""
 
     exit_code = 127  # as in a shell, if it does not exist; `watch` handles failures itself
 
@@ -28,7 +28,7 @@ def stop_quietly_on_signals() -> None:
 
 
 def find_program(name: str) -> str:
-    """Return the path of a program, such as npm.cmd for npm on Windows. Raises ProgramError."""
+    """Return the path of a program, such as npm.cmd for npm on Windows. Raises ProgramError if it does not exist."""
     path = shutil.which(name)
     if not path:
         raise ProgramError(f"Program {name!r} not found. Check its name, or give its full path.")
@@ -36,8 +36,9 @@ def find_program(name: str) -> str:
 
 
 def start_program(command: tuple[str, ...], **options: Any) -> subprocess.Popen[bytes]:
-    """Start a program with its arguments. `options` go to `subprocess.Popen`. Raises ProgramError."""
+    """Start a program with its arguments. `options` go to `subprocess.Popen`. Raises ProgramError if that fails."""
     try:
         return subprocess.Popen([find_program(command[0]), *command[1:]], **options)  # noqa: S603
     except OSError as error:
-        raise ProgramError(f"{command[0]!r} cannot be started ({error.strerror}).") from error
+        reason = f"{command[0]!r} cannot be started ({error.strerror})."
+        raise ProgramError(f"{reason} Check that it is executable.") from error

@@ -39,9 +39,9 @@ def can_ask() -> bool:
 
 
 def confirm(warning: str, yes: bool) -> None:
-    """Ask for confirmation, unless `yes`. Declining ends the command.
+    """Ask for confirmation, unless `yes`.
 
-    Raises click.UsageError if standard input is not a terminal.
+    Raises Exit if the user declines, and click.UsageError if standard input is not a terminal.
     """
     if not yes:
         if not can_ask():

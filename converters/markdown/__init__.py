@@ -83,7 +83,7 @@ def _convert(path: Path, folder: Folder, fields: dict[str, Any], text: str, opti
     article = map_fields(str(path), fields, options, place)
     article.notes += links.notes
     if content != text:
-        article.drop("Comments of templates were removed")
+        article.drop("Template comments were removed")
     if "title" not in article.fields and "title" not in article.names:
         article.reject("title", NO_TITLE)
     return article

@@ -11,7 +11,7 @@ from converters.media_suffixes import PICTURE_SUFFIXES
 from converters.records import IgnoredItem, Mistake, SourceError, unreadable
 from converters.slugs import normalize_slug
 
-NOT_APPLIED = "Files with data for other files, which were not applied to them"
+NOT_APPLIED = "Files with data for other files, which was not applied"
 SKIPPED = "Skipped files"
 
 

@@ -12,7 +12,7 @@ from converters.markdown.typography import add_typography
 from converters.records import SourceError
 
 SCRIPT_URL = re.compile(r"\s*(?:javascript|vbscript|data:(?!image/))", re.IGNORECASE)
-MAX_BRACKETS = 100_000  # two seconds; each may begin a link
+MAX_BRACKETS = 100_000  # take two seconds, since each may begin a link
 
 
 class Renderer(MarkdownIt):
@@ -29,7 +29,7 @@ class Renderer(MarkdownIt):
 def render_markdown(text: str) -> str:
     """Return the HTML of CommonMark with GitHub's extensions, footnotes, definition lists and typographic punctuation.
 
-    Raises SourceError for text that would take minutes.
+    Raises SourceError if the text has so many brackets that it would take minutes.
     """
     if text.count("[") > MAX_BRACKETS:
         raise SourceError(f"Has more than {MAX_BRACKETS:,} opening brackets, too many for Markdown. Split the file.")

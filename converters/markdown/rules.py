@@ -15,7 +15,7 @@ for _ in range(3):  # levels within it
     BRACES = rf"\{{(?:[^{{}}]++|{BRACES})*+\}}"
 # Braces may contain quotes and ">".
 COMPONENT_TAG = re.compile(rf"""<[a-zA-Z][\w.:-]*+(?=[\s{{/>])(?:[^<>{{}}"']++|"[^"]*+"|'[^']*+'|{BRACES})*+>""")
-TEXT_IN_ID = ("text", "text_special", "code_inline")  # special are escaped characters
+TEXT_IN_ID = ("text", "text_special", "code_inline")  # text_special: escaped characters
 KEPT_IN_ID = ("Nd", "Pc")  # decimal digits, and connectors such as the underscore
 # {#id}, {#id .class} or {.class} at the end of a heading, as Hugo and Pandoc accept them
 HEADING_ATTRIBUTES = re.compile(r"\s*\{:?\s*([#.][^\s{}]+(?:\s+[#.][^\s{}]+)*)\s*\}\s*\Z")
@@ -97,7 +97,7 @@ def parse_highlight(state: StateBlock, start: int, end: int, silent: bool) -> bo
 
 
 def _is_known_as_unclosed(state: StateBlock, start: int, end: int) -> bool:
-    """Return whether an earlier block has been searched to the same end in vain, so that the time is linear."""
+    """Return whether these lines were searched for a closing tag before. Otherwise, the time would be quadratic."""
     unclosed_from, unclosed_to = state.env.get("unclosed", (end, start))
     return bool(unclosed_from <= start < end <= unclosed_to)
 

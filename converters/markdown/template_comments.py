@@ -28,7 +28,7 @@ def remove_comments(text: str) -> str:
     """Return text without its comments, except those in fences, code spans and `pre`, which are examples."""
     parts: list[str] = []
     kept_from = position = 0
-    unclosed: set[str] = set()  # searched once, so that the time is linear
+    unclosed: set[str] = set()  # patterns without a further match; searched once, so that the time is linear
     while opening := OPENING.search(text, position):
         pattern = _end_pattern(opening)
         end = None if pattern in unclosed else re.compile(pattern, re.MULTILINE).search(text, opening.end())

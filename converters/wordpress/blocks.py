@@ -114,7 +114,7 @@ def _parse_footnotes(text: str) -> list[dict[str, Any]]:
 
 
 def _parse_json(text: str) -> Any:
-    """Parse JSON. Return None if it is empty or invalid, as with a lone surrogate."""
+    """Parse JSON. Returns None if it is empty or invalid, as with a lone surrogate."""
     try:
         return orjson.loads(text)
     except orjson.JSONDecodeError:

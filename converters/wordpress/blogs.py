@@ -72,7 +72,10 @@ class Blog:
 
 
 def index_file(source: str, blogs: dict[str, Blog]) -> Blog:
-    """Add what a file's posts refer to to its blog, and return the blog. Raises SourceError or OSError."""
+    """Add the attachments, categories and patterns of a file to its blog, and return the blog.
+
+    Raises SourceError or OSError if the file cannot be read to its end.
+    """
     found = Blog()
     texts: dict[str, str] = {}
     for element in read_elements(source):

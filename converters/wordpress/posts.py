@@ -117,7 +117,10 @@ def _date(item: Item, name: str, zone: str = "") -> str:
 
 
 def _render_content(article: SourceArticle, item: Item, blog: Blog, number: str) -> None:
-    """Set the article's content, and record what there is to report about it. Raises SourceError."""
+    """Set the article's content, and record what there is to report about it.
+
+    Raises SourceError if its patterns or footnotes are too long.
+    """
     content = render(item.texts.pop("content", ""), blog, number, item.meta.get("footnotes", ""))
     if content.uses_footnotes:
         del item.meta["footnotes"]

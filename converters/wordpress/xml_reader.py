@@ -58,7 +58,7 @@ class ExportBuilder(TreeBuilder):
 def read_elements(path: str) -> Iterator[Element]:
     """Yield the items of an export, one at a time, then the other elements of its channel.
 
-    Raises SourceError or OSError.
+    Raises SourceError or OSError if the file cannot be read any further.
     """
     builder = ExportBuilder()
     parser = XMLParser(target=builder, encoding="utf-8")  # noqa: S314  # no document types
@@ -100,7 +100,7 @@ def _legal_text(file: TextIOWrapper) -> Iterator[str]:
 def _remove_declaration(text: str) -> str:
     """Return the beginning of a file without its XML declaration, whose encoding no longer applies.
 
-    Line feeds stay, so that errors name the file's lines. Raises SourceError for text before the declaration.
+    Line feeds stay, so that errors name the file's lines. Raises SourceError if text precedes the declaration.
     """
     text = text.removeprefix("\ufeff")
     before, mark, after = text.partition("<?xml")

@@ -106,7 +106,8 @@ def fetch_json(path: str, **query: Any) -> dict[str, Any]:
 
 def fetch_articles(**query: Any) -> Iterator[Article]:
     """Yield the articles that match the query, newest first."""
-    skip, total = 0, 1
+    skip = 0
+    total = 1
     while skip < total:
         page = fetch_json("articles", **query, take=100, skip=skip)
         yield from page["data"]

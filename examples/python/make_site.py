@@ -94,7 +94,8 @@ def render_footer(article: Article, newer: Article | None, older: Article | None
 
 
 def render_article(article: Article, newer: Article | None, older: Article | None) -> str:
-    title, banner = escape(article["title"]), escape(article["bannerUrl"])
+    title = escape(article["title"])
+    banner = escape(article["bannerUrl"])
     head = f"""<meta property="article:published_time" content="{article["publishedAt"]}">
 <script type="application/ld+json">{structured_data(article)}</script>
 """
@@ -182,7 +183,7 @@ def render_site() -> dict[str, str]:
 
 
 def replace_file(path: Path, content: bytes) -> None:
-    """Replace a file atomically. Raises OSError that names it."""
+    """Replace a file atomically. Raises OSError, which names the file, if that fails."""
     new = path.with_name(f"{path.name}.new")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -195,7 +196,8 @@ def replace_file(path: Path, content: bytes) -> None:
 def write_site(site: Path, files: dict[str, str]) -> None:
     """Replace the files that differ, then remove the pages that no longer exist."""
     for name, text in files.items():
-        path, content = site / name, text.encode()
+        path = site / name
+        content = text.encode()
         if not path.is_file() or path.read_bytes() != content:
             replace_file(path, content)
     for folder in ("articles", "page", "category", "keyword"):

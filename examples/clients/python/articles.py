@@ -82,7 +82,8 @@ def request(kind: type[T], get: Callable[..., Any], **parameters: Any) -> T:
 
 def read_articles(search: str = "") -> Iterator[Article]:
     """Yield the articles that match the search, newest first."""
-    skip, total = 0, 1
+    skip = 0
+    total = 1
     while skip < total:
         page = request(ArticleList, get_article_list.sync, q=search or UNSET, take=100, skip=skip)
         yield from page.data
