@@ -16,7 +16,7 @@ from errors import MissingKeyError
 from models import ApiKey, Customer, db
 from storage.queries import OWNER_BY_KEY
 
-Owner = Row[int, str, int]  # of OWNER_BY_KEY
+KeyOwner = Row[int, str, int]  # of OWNER_BY_KEY
 
 CHALLENGE = WWWAuthenticate("ApiKey", {"header": "x-api-key"})
 
@@ -28,9 +28,9 @@ class ValidKeys:
     """
 
     def __init__(self) -> None:
-        self._remembered: tuple[Any, dict[str, Owner]] = None, {}
+        self._remembered: tuple[Any, dict[str, KeyOwner]] = None, {}
 
-    def owners_by_hash(self, version: Hashable, today: date) -> dict[str, Owner]:
+    def owners_by_hash(self, version: Hashable, today: date) -> dict[str, KeyOwner]:
         """Return the owners of the keys that are remembered for this version of the database and this day."""
         remembered_for, owners = self._remembered
         if remembered_for != (version, today):
@@ -69,7 +69,7 @@ def add_key(customer: Customer, key: str | None = None, expires_on: date | None 
 
 
 def check_key() -> None:
-    """Authenticate the request. Sets `g.key_hash`, `g.customer` and, for the access log, REMOTE_USER.
+    """Authenticate the request. Sets `g.key_hash`, `g.key_owner` and, for the access log, REMOTE_USER.
 
     OPTIONS requires no key: its response only lists methods, and preflight requests are handled by endpoints.cors.
 
@@ -83,8 +83,8 @@ def check_key() -> None:
         raise MissingKeyError("Send your API key in the x-api-key header.", www_authenticate=CHALLENGE)
     g.key_hash = hash_key(key)
     owners = _remembered_owners()
-    _identify(owners.get(g.key_hash) or find_owner(g.key_hash))
-    owners[g.key_hash] = g.customer
+    _identify(owners.get(g.key_hash) or find_key_owner(g.key_hash))
+    owners[g.key_hash] = g.key_owner
 
 
 def check_key_again() -> None:
@@ -94,24 +94,24 @@ def check_key_again() -> None:
     Unauthorized (401) if the key is no longer valid.
     """
     if not db.session().in_transaction():
-        _identify(find_owner(g.key_hash))
+        _identify(find_key_owner(g.key_hash))
 
 
-def _remembered_owners() -> dict[str, Owner]:
+def _remembered_owners() -> dict[str, KeyOwner]:
     if g.database_version is None or not current_app.config["CACHE_MB"]:
         return {}
     valid_keys: ValidKeys = current_app.extensions["valid_keys"]
     return valid_keys.owners_by_hash(g.database_version, datetime.now(UTC).date())
 
 
-def find_owner(key_hash: str) -> Owner | None:
+def find_key_owner(key_hash: str) -> KeyOwner | None:
     """Look up a key by its hash. Returns a row of OWNER_BY_KEY, or None if the key is not valid."""
     parameters = {"hash": key_hash, "today": datetime.now(UTC).date()}
     return db.session.execute(OWNER_BY_KEY, parameters).one_or_none()
 
 
-def _identify(owner: Owner | None) -> None:
+def _identify(owner: KeyOwner | None) -> None:
     if not owner:
         raise Unauthorized("The API key in the x-api-key header is not valid.", www_authenticate=CHALLENGE)
-    g.customer = owner
+    g.key_owner = owner
     request.environ["REMOTE_USER"] = printable(f"{owner.name}/{owner.key_id}")

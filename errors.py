@@ -14,7 +14,7 @@ from werkzeug.http import HTTP_STATUS_CODES
 
 from storage import StorageError
 
-TITLES = HTTP_STATUS_CODES | {413: "Content Too Large"}  # RFC 9110, 15.5.14
+STATUS_TITLES = HTTP_STATUS_CODES | {413: "Content Too Large"}  # RFC 9110, 15.5.14
 # status -> code, default detail. 400 and 401 each have a second code: invalid_parameters and missing_key.
 PROBLEMS = {
     400: ("bad_request", "The request is malformed."),
@@ -52,13 +52,13 @@ def render_problem(status: int, detail: str | None = None, **members: Any) -> by
     The code for a status that is not in PROBLEMS, such as an extension's 429, is its phrase in snake case:
     `too_many_requests`.
     """
-    title = TITLES.get(status, "Unknown Error")
+    title = STATUS_TITLES.get(status, "Unknown Error")
     code, default_detail = PROBLEMS.get(status) or (title.lower().replace("'", "").replace(" ", "_"), title)
     problem = {"type": "about:blank", "title": title, "status": status, "detail": detail or default_detail}
     return orjson.dumps(problem | {"code": code} | members)
 
 
-def _problem(response: Response, detail: str | None = None, **members: Any) -> Response:
+def _problem_response(response: Response, detail: str | None = None, **members: Any) -> Response:
     response.data = render_problem(response.status_code, detail, **members)
     response.content_type = "application/problem+json"
     response.headers["Cache-Control"] = "no-store"
@@ -73,14 +73,14 @@ def _from_http_exception(error: HTTPException) -> ResponseReturnValue:
     members = {"code": "missing_key"} if isinstance(error, MissingKeyError) else {}
     # PROBLEMS replaces Werkzeug's generic descriptions, but not custom ones
     is_default = error.description == type(error).description and error.code in PROBLEMS
-    return _problem(response, None if is_default else error.description, **members)
+    return _problem_response(response, None if is_default else error.description, **members)
 
 
 def _from_validation_error(error: ValidationError) -> Response:
     # Views only validate query parameters.
     errors = error.messages_dict
     detail = f'Invalid query parameters: {", ".join(errors)}. See "errors" for the accepted values.'
-    return _problem(Response(status=400), detail, code="invalid_parameters", errors=errors)
+    return _problem_response(Response(status=400), detail, code="invalid_parameters", errors=errors)
 
 
 def _from_database_error(error: DBAPIError | PoolTimeoutError | StorageError) -> Response:
@@ -90,7 +90,7 @@ def _from_database_error(error: DBAPIError | PoolTimeoutError | StorageError) ->
     # the query string may contain a password too
     database = current_app.extensions["sqlalchemy"].engine.url.set(query={}).render_as_string(hide_password=True)
     current_app.logger.error("The database %s cannot be read: %s", database, getattr(error, "orig", error))
-    return _problem(Response(status=503, headers={"Retry-After": "5"}))
+    return _problem_response(Response(status=503, headers={"Retry-After": "5"}))
 
 
 def _is_unreadable(error: DBAPIError) -> bool:

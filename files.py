@@ -3,7 +3,7 @@
 import os
 from pathlib import Path
 
-EXISTS = "{} already exists. Choose another name, or move it away."
+FILE_EXISTS = "{} already exists. Choose another name, or move it away."
 
 
 def move_to_new_file(path: str | Path, target: Path) -> None:

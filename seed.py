@@ -29,13 +29,13 @@ from transfer.spool import create_spool
 from transfer.writer import ImportOptions, write_articles
 
 MAX_ARTICLES = 100_000
-DRAFTS = 3
+DRAFT_COUNT = 3
 FIRST_PUBLICATION = datetime(2023, 10, 2, tzinfo=UTC)
-DAYS = 3 * 365
+PUBLICATION_DAYS = 3 * 365
 GOLDEN_RATIO = (5**0.5 - 1) / 2  # fractional parts of its multiples are evenly distributed, for any count
 SCHEDULED_FOR = "2050-01-01T09:00:00Z"  # fixed, so that running the script again changes nothing
 
-TEXTS = Path(__file__).parent / "demo"
+DEMO_FOLDER = Path(__file__).parent / "demo"
 
 
 def demo_articles(count: int, site: str) -> Iterator[dict[str, Any]]:
@@ -46,25 +46,25 @@ def demo_articles(count: int, site: str) -> Iterator[dict[str, Any]]:
     article does not depend on `count`. `site` is the base URL of the service, which serves the banners.
     """
     guides = _read("guides/*.toml")
-    plain = guides + _read("world/*.toml")
-    trades = tomllib.loads((TEXTS / "trades.toml").read_text("utf-8"))["trades"]
-    places = (TEXTS / "places.txt").read_text("utf-8").splitlines()
+    originals = guides + _read("world/*.toml")
+    trades = tomllib.loads((DEMO_FOLDER / "trades.toml").read_text("utf-8"))["trades"]
+    places = (DEMO_FOLDER / "places.txt").read_text("utf-8").splitlines()
 
     def story(number: int) -> dict[str, Any]:
         return _retell(guides[number % len(guides)], trades[number % len(trades)], places[number % len(places)])
 
     for number in range(1, count + 1):
-        text = plain[number - 1] if number <= len(plain) else story(number)
+        text = originals[number - 1] if number <= len(originals) else story(number)
         yield _article(f"demo-{number:06}", number, text, site)
-    for number in range(1, DRAFTS + 1):
+    for number in range(1, DRAFT_COUNT + 1):
         draft = _article(f"demo-draft-{number}", number, story(MAX_ARTICLES + number), site)
         yield draft | {"status": "draft", "publishedAt": None, "views": 0}
-    scheduled = _article("demo-scheduled", 0, story(MAX_ARTICLES + DRAFTS + 1), site)
+    scheduled = _article("demo-scheduled", 0, story(MAX_ARTICLES + DRAFT_COUNT + 1), site)
     yield scheduled | {"publishedAt": SCHEDULED_FOR, "views": 0}
 
 
 def _read(pattern: str) -> list[dict[str, Any]]:
-    return [tomllib.loads(file.read_text("utf-8")) for file in sorted(TEXTS.glob(pattern))]
+    return [tomllib.loads(file.read_text("utf-8")) for file in sorted(DEMO_FOLDER.glob(pattern))]
 
 
 def _retell(guide: dict[str, Any], trade: dict[str, Any], place: str) -> dict[str, Any]:
@@ -86,7 +86,7 @@ def _slug(title: str) -> str:
 
 def _article(id: str, number: int, text: dict[str, Any], site: str) -> dict[str, Any]:
     published_at = FIRST_PUBLICATION + timedelta(
-        days=int(number * GOLDEN_RATIO % 1 * DAYS), hours=6 + number % 12, minutes=number * 7 % 60
+        days=int(number * GOLDEN_RATIO % 1 * PUBLICATION_DAYS), hours=6 + number % 12, minutes=number * 7 % 60
     )
     banner = text["category"].lower().replace(" ", "-")
     return {
@@ -144,7 +144,7 @@ def write_demo(count: int, key: str | None, site: str) -> tuple[str | None, bool
             key = demo_key(customer, key)
             # Print before the commit, so that no key becomes valid without having been shown.
             click.echo(
-                f"{DEMO_CUSTOMER} has {count} published articles, {DRAFTS} drafts and 1 scheduled article "
+                f"{DEMO_CUSTOMER} has {count} published articles, {DRAFT_COUNT} drafts and 1 scheduled article "
                 f"({saved['new']} new, {saved['changed']} changed, {saved['unchanged']} unchanged, {removed} removed)."
             )
             if key:

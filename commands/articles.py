@@ -10,17 +10,17 @@ from flask import current_app
 from sqlalchemy import Row, delete, select, update
 
 from commands.support import params
-from commands.support.groups import articles
+from commands.support.groups import articles_group
 from commands.support.lookup import get_articles, get_customer
 from commands.support.session import command_session
 from commands.support.terminal import confirm, echo, format_article_count
 from content.search import search_columns
 from fields import format_timestamp, truncate_to_milliseconds
 from models import PUBLICATION_STATES, Article, Customer, db, publication_state
-from storage.queries import matching
+from storage.queries import build_conditions
 
 
-@articles.command("list")
+@articles_group.command("list")
 @click.option("--state", type=click.Choice(PUBLICATION_STATES), help="Only articles in this state.")
 @click.option(
     "--search",
@@ -44,7 +44,7 @@ def list_articles(state: str | None, search: str, as_json: bool, customer: str |
     with command_session(writes=False):
         owner = get_customer(customer)
         rows = select(Article.status, Article.published_at, Article.slug, Article.title)
-        matches = rows.where(Article.customer_id == owner.id, *matching({"q": search}))
+        matches = rows.where(Article.customer_id == owner.id, *build_conditions({"q": search}))
         latest_first = Article.status, Article.published_at.desc().nulls_last(), Article.id.desc()
         for row in db.session.execute(matches.order_by(*latest_first)):
             row_state = publication_state(row.status, row.published_at, now)
@@ -65,7 +65,7 @@ def _print_article(row: Any, state: str, zone: tzinfo | None) -> None:
         click.echo(orjson.dumps(record))
 
 
-@articles.command()
+@articles_group.command()
 @click.argument("slugs", metavar="[SLUG...]", nargs=-1, type=params.text)
 @click.option("--at", metavar="TIMESTAMP", help='When, as in 2030-01-31 or "2030-01-31 09:30".')
 @click.option("--pending", is_flag=True, help="All pending articles, which came from another system.")
@@ -99,10 +99,10 @@ def _publish_slugs(slugs: tuple[str, ...], at: str | None, customer: str | None)
         for article in get_articles(owner, slugs):
             earlier = article.published_at
             moment = given or _publication_time(article, now)
-            rows.append(_published(article, moment))
+            rows.append(_published_values(article, moment))
             state = "published since" if moment <= now else "scheduled for"
-            replaced = f" (was {_format_both(earlier, zone)})" if earlier not in (None, moment) else ""
-            lines.append(f"{article.slug}: {state} {_format_both(moment, zone)}{replaced}")
+            replaced = f" (was {_format_local_and_utc(earlier, zone)})" if earlier not in (None, moment) else ""
+            lines.append(f"{article.slug}: {state} {_format_local_and_utc(moment, zone)}{replaced}")
         db.session.execute(update(Article), rows)
     for line in lines:
         echo(line)
@@ -132,7 +132,7 @@ def _publish_pending(customer: str | None, *, yes: bool) -> None:
     with command_session(writes=True):
         owner = get_customer(customer, for_changes=True)
         pending = [article for article in _pending_articles(owner) if article.pk in confirmed]
-        rows = [_published(article, _publication_time(article, now)) for article in pending]
+        rows = [_published_values(article, _publication_time(article, now)) for article in pending]
         if rows:
             db.session.execute(update(Article), rows)
     published, scheduled = _count_by_time(pending, now)
@@ -152,7 +152,7 @@ def _pending_articles(owner: Customer) -> list[Row[Any]]:
     return list(db.session.execute(select(*columns).where(*is_pending)))
 
 
-@articles.command()
+@articles_group.command()
 @click.argument("slugs", metavar="SLUG...", nargs=-1, required=True, type=params.text)
 @params.customer_option
 def unpublish(slugs: tuple[str, ...], customer: str | None) -> None:
@@ -168,7 +168,7 @@ def unpublish(slugs: tuple[str, ...], customer: str | None) -> None:
         echo(f"{article.slug}: draft")
 
 
-def _published(article: Row[Any], moment: datetime) -> dict[str, Any]:
+def _published_values(article: Row[Any], moment: datetime) -> dict[str, Any]:
     """Return the new values of an article that is published, or scheduled, at a time."""
     return _new_values(article, status="published", published_at=moment)
 
@@ -178,7 +178,7 @@ def _new_values(article: Row[Any], **values: Any) -> dict[str, Any]:
     return {"pk": article.pk, **values, **search_columns(article.title, article.slug)}
 
 
-@articles.command("delete")
+@articles_group.command("delete")
 @click.argument("slugs", metavar="SLUG...", nargs=-1, required=True, type=params.text)
 @params.customer_option
 @click.option("--yes", is_flag=True, help="Do not ask for confirmation.")
@@ -228,7 +228,7 @@ def _format_local(moment: datetime, zone: tzinfo) -> str:
     return local.isoformat(" ", "minutes")
 
 
-def _format_both(moment: datetime, zone: tzinfo) -> str:
+def _format_local_and_utc(moment: datetime, zone: tzinfo) -> str:
     """Return a datetime in UTC as a local time with the zone's name, followed by the API's timestamp."""
     timestamp = format_timestamp(moment)
     return timestamp if zone is UTC else f"{_format_local(moment, zone)} {zone}, {timestamp}"

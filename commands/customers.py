@@ -6,7 +6,7 @@ import click
 from sqlalchemy import func, select
 
 from commands.support import params
-from commands.support.groups import customers
+from commands.support.groups import customers_group
 from commands.support.lookup import get_customer
 from commands.support.session import command_session
 from commands.support.terminal import confirm, echo
@@ -15,7 +15,7 @@ from storage.customers import check_customer_name, remove_customer
 from storage.queries import VALID_KEY
 
 
-@customers.command("list")
+@customers_group.command("list")
 def list_customers() -> None:
     """List customers, and how many articles and valid keys each has."""
     articles = select(func.count()).where(Article.customer_id == Customer.id)
@@ -27,7 +27,7 @@ def list_customers() -> None:
             echo(*row)
 
 
-@customers.command()
+@customers_group.command()
 @click.argument("old", type=params.customer_name)
 @click.argument("new", type=params.customer_name)
 def rename(old: str, new: str) -> None:
@@ -42,7 +42,7 @@ def rename(old: str, new: str) -> None:
     echo(f"Renamed {old} to {new}.")
 
 
-@customers.command("delete")
+@customers_group.command("delete")
 @click.argument("name", type=params.customer_name)
 @click.option("--yes", is_flag=True, help="Do not ask for confirmation.")
 def delete_customer(name: str, yes: bool) -> None:

@@ -5,12 +5,12 @@ from pathlib import Path
 import click
 
 from commands.support.errors import Interrupted
-from commands.support.groups import database
+from commands.support.groups import database_group
 from commands.support.session import report_wait
 from commands.support.terminal import confirm, echo, stderr_is_terminal
 
 
-@database.command()
+@database_group.command()
 @click.argument("file", type=click.Path(path_type=Path))
 def backup(file: Path) -> None:
     """Back up the database to FILE, a new file.
@@ -26,7 +26,7 @@ def backup(file: Path) -> None:
     echo(f"Backed up to {file}.", err=True)
 
 
-@database.command()
+@database_group.command()
 @click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
 @click.option("--yes", is_flag=True, help="Do not ask for confirmation.")
 def restore(file: Path, yes: bool) -> None:

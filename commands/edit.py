@@ -9,7 +9,7 @@ import click
 from flask import current_app
 
 from commands.support import params
-from commands.support.groups import articles
+from commands.support.groups import articles_group
 from commands.support.lookup import get_articles, get_customer
 from commands.support.session import command_session
 from commands.support.terminal import can_ask, echo
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 CONFLICT = "The article was changed or deleted while the editor was open. Importing your text as it is would undo that."
 
 
-@articles.command()
+@articles_group.command()
 @click.argument("slug", type=params.text)
 @params.customer_option
 def edit(slug: str, customer: str | None) -> None:

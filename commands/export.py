@@ -6,7 +6,7 @@ from pathlib import Path
 import click
 
 from commands.support import params
-from commands.support.groups import articles
+from commands.support.groups import articles_group
 from commands.support.lookup import get_articles, get_customer
 from commands.support.session import command_session
 from commands.support.terminal import echo, format_article_count, show_progress
@@ -20,7 +20,7 @@ def new_folder(value: str) -> Path:
     raise click.BadParameter(f"{value!r} must be a new or empty folder.")
 
 
-@articles.command()
+@articles_group.command()
 @click.argument("slugs", metavar="[SLUG...]", nargs=-1, type=params.text)
 @params.customer_option
 @click.option("--all-fields", is_flag=True, help="Include values that an import would derive.")
@@ -33,7 +33,7 @@ def export(slugs: tuple[str, ...], customer: str | None, all_fields: bool, folde
     """
     from transfer.article_files import write_folder
     from transfer.export import export_articles
-    from transfer.json_files import dump_line
+    from transfer.json_files import dump_json_line
 
     with command_session(writes=False):
         owner = get_customer(customer)
@@ -45,4 +45,4 @@ def export(slugs: tuple[str, ...], customer: str | None, all_fields: bool, folde
             echo(f"Wrote {format_article_count(count)} to {folder}.", err=True)
             return
         for record in records:
-            click.echo(dump_line(record), nl=False)
+            click.echo(dump_json_line(record), nl=False)

@@ -13,11 +13,11 @@ from flask import current_app
 
 from commands.support import params
 from commands.support.errors import Interrupted
-from commands.support.groups import articles
+from commands.support.groups import articles_group
 from commands.support.lookup import get_customer, get_customer_again
 from commands.support.session import command_session
 from commands.support.terminal import echo, format_article_count, show_progress
-from files import EXISTS
+from files import FILE_EXISTS
 from models import PUBLICATION_STATES, Customer
 from settings import load_environment
 
@@ -36,11 +36,11 @@ UNPUBLISH_NEEDS_PUBLISH = (
 def new_file(value: str) -> Path:
     """Parse the path of a file that does not exist yet."""
     if os.path.lexists(value):
-        raise click.BadParameter(EXISTS.format(repr(value)))
+        raise click.BadParameter(FILE_EXISTS.format(repr(value)))
     return Path(value)
 
 
-@articles.command("import")
+@articles_group.command("import")
 @click.argument("sources", metavar="SOURCE...", nargs=-1, required=True, type=params.source)
 @params.customer_option
 @click.option(
@@ -115,16 +115,16 @@ def import_articles(
 
 def _check_usage(sources: tuple[str, ...], key: str | None, options: "ImportOptions") -> None:
     """Raise click.UsageError or ClickException if these sources and options do not go together."""
-    from transfer.remote import filters, hosts
+    from transfer.remote import find_filters, find_hosts
 
     if sources.count("-") > 1:
         raise click.UsageError("Standard input can be read only once.")
-    if key and len(hosts(sources)) > 1:
-        names = ", ".join(sorted(hosts(sources)))
+    if key and len(find_hosts(sources)) > 1:
+        names = ", ".join(sorted(find_hosts(sources)))
         raise click.UsageError(f"The key would be sent to several hosts: {names}. Import from one at a time.")
     if options.unpublish_missing and options.skip_invalid:
         raise click.UsageError("--unpublish-missing needs every article, so it cannot be combined with --skip-invalid.")
-    filtered = sorted(name for source in sources for name in filters(source))
+    filtered = sorted(name for source in sources for name in find_filters(source))
     if options.unpublish_missing and filtered:
         raise click.ClickException(f"--unpublish-missing needs all articles. Remove {filtered[0]} from the URL.")
 

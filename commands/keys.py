@@ -7,14 +7,14 @@ from sqlalchemy import select
 
 from auth import add_key
 from commands.support import params
-from commands.support.groups import keys
+from commands.support.groups import keys_group
 from commands.support.session import command_session
 from commands.support.terminal import echo
 from models import ApiKey, Customer, db
 from storage.customers import find_or_create_customer
 
 
-@keys.command()
+@keys_group.command()
 @click.argument("customer", type=params.customer_name)
 @click.option("--expires", metavar="DATE", type=params.day, help="Last valid day (UTC), as in 2030-12-31.")
 def create(customer: str, expires: date | None) -> None:
@@ -34,7 +34,7 @@ def create(customer: str, expires: date | None) -> None:
     echo(f"Created key {key_id} for {customer}. Keep it safe: it will not be shown again.", err=True)
 
 
-@keys.command("list")
+@keys_group.command("list")
 def list_keys() -> None:
     """List the keys.
 
@@ -49,7 +49,7 @@ def list_keys() -> None:
             echo(key.id, customer, f"{key.prefix}…", key.created_at.date(), key.expires_on or "never", state)
 
 
-@keys.command()
+@keys_group.command()
 @click.argument("key_id", metavar="ID", type=int)
 def revoke(key_id: int) -> None:
     """Revoke the key with this ID immediately. "flask keys list" shows the ids."""

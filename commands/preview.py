@@ -15,7 +15,7 @@ from sqlalchemy import RowMapping, insert, select
 
 from auth import add_key
 from commands.support import params
-from commands.support.groups import articles
+from commands.support.groups import articles_group
 from commands.support.lookup import get_articles, get_customer
 from commands.support.programs import find_program, start_program, stop_quietly_on_signals
 from commands.support.session import command_session
@@ -31,7 +31,7 @@ HOST = "127.0.0.1"
 KEY = "preview"
 
 
-@articles.command(context_settings={"allow_interspersed_args": False})
+@articles_group.command(context_settings={"allow_interspersed_args": False})
 @click.argument("command", metavar="[-- COMMAND...]", nargs=-1, type=click.UNPROCESSED)
 @click.option(
     "--only",

@@ -14,7 +14,7 @@ from sqlalchemy.exc import DBAPIError
 
 from commands.support import params
 from commands.support.errors import database_reason
-from commands.support.groups import articles
+from commands.support.groups import articles_group
 from commands.support.lookup import get_customer
 from commands.support.programs import ProgramError, find_program, start_program, stop_quietly_on_signals
 from commands.support.terminal import echo
@@ -111,7 +111,7 @@ class PublishedArticles:
         return renamed or get_customer(self.customer)
 
 
-@articles.command(context_settings={"allow_interspersed_args": False})
+@articles_group.command(context_settings={"allow_interspersed_args": False})
 @click.argument("command", metavar="-- COMMAND...", nargs=-1, required=True, type=click.UNPROCESSED)
 @click.option("--now", is_flag=True, help="Also run COMMAND once at startup.")
 @params.customer_option

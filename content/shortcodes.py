@@ -5,10 +5,10 @@ Only the site knows which ones it has, so they are recognized by attributes, clo
 
 import re
 
-NAME = r"([a-zA-Z][\w-]*+)"
+SHORTCODE_NAME = r"([a-zA-Z][\w-]*+)"
 # An opening shortcode and its attributes, unless a letter or another bracket precedes it, as in `a[b]`
-SHORTCODE = re.compile(rf"\[(?<![\w\[]\[){NAME}([^\[\]]*+)\]")
-CLOSING = re.compile(rf"\[/{NAME}\]")
+SHORTCODE = re.compile(rf"\[(?<![\w\[]\[){SHORTCODE_NAME}([^\[\]]*+)\]")
+CLOSING_SHORTCODE = re.compile(rf"\[/{SHORTCODE_NAME}\]")
 TAG = re.compile("<[^<>]*>")
 INLINE_CODE = re.compile(r"<code(?=[\s>]).*?(?:</code>|\Z)", re.DOTALL)
 # name="value" or name=value (whitespace around "=" occurs in prose), only a URL, or a slash at the end
@@ -23,7 +23,7 @@ KNOWN = {
 ALONE = re.compile(
     r"(\A|\n|<p>|<br ?/?>)[ \t]*\[(?!sic\])([a-z][\w-]{2,})(?:\s\d+|=\S+)?\](?=[ \t]*(?:\Z|\n|</p>|<br))"
 )
-CODE_OR_SHORTCODE = re.compile(f"{INLINE_CODE.pattern}|{CLOSING.pattern}|{SHORTCODE.pattern}", re.DOTALL)
+CODE_OR_SHORTCODE = re.compile(f"{INLINE_CODE.pattern}|{CLOSING_SHORTCODE.pattern}|{SHORTCODE.pattern}", re.DOTALL)
 
 
 def find_shortcodes(html: str) -> list[str]:
@@ -39,7 +39,7 @@ def remove_shortcodes(html: str) -> str:
     """Return HTML without the tags of its shortcodes, except in code. The text that they enclose stays."""
     if "[" not in html:
         return html
-    closed = set(CLOSING.findall(html))
+    closed = set(CLOSING_SHORTCODE.findall(html))
 
     def remove(match: re.Match[str]) -> str:
         closing, opening, arguments = match.groups()
@@ -65,4 +65,4 @@ def has_arguments(rest: str) -> bool:
 
 def _certain_names(html: str) -> set[str]:
     """Return the names that have a closing tag, or are alone in their paragraph."""
-    return {*CLOSING.findall(html), *(match[2] for match in ALONE.finditer(html))} - {"sic"}
+    return {*CLOSING_SHORTCODE.findall(html), *(match[2] for match in ALONE.finditer(html))} - {"sic"}

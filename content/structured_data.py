@@ -17,14 +17,14 @@ from fields import (
 )
 
 
-def generate_schema_markup(article: Mapping[Any, Any], publisher: str) -> str:
+def generate_schema_markup(article: Mapping[Any, Any], customer_name: str) -> str:
     """Return JSON-LD as JSON text for an article, a mapping keyed by `Article` column.
 
     The graph is a BlogPosting with the properties that Google documents:
     https://developers.google.com/search/docs/appearance/structured-data/article. A space is inserted after any "<" that
     could end the surrounding script element.
     """
-    organization = {"@type": "Organization", "name": publisher}
+    organization = {"@type": "Organization", "name": customer_name}
     updated_at = article["updated_at"]
     published_at = article["published_at"]
     posting = {
@@ -59,19 +59,19 @@ def stored_schema_markup(text: str | None) -> str | None:
         return None
 
 
-def custom_schema_markup(article: Mapping[Any, Any], publisher: str) -> str | None:
+def custom_schema_markup(article: Mapping[Any, Any], customer_name: str) -> str | None:
     """Return an article's stored structured data, or None if it equals the generated default."""
     stored = stored_schema_markup(article["schema_markup"])
-    if stored is None or stored == generate_schema_markup(article, publisher):
+    if stored is None or stored == generate_schema_markup(article, customer_name):
         return None
     return stored
 
 
-def canonical_row(row: Mapping[Any, Any], publisher: str) -> dict[str, Any]:
+def canonical_row(row: Mapping[Any, Any], customer_name: str) -> dict[str, Any]:
     """Return a row of the article table in the form this service writes, even if another tool wrote it."""
     return {
         **row,
         "views": row["views"] if isinstance(row["views"], int) else 0,
         "keywords": dump_json(parse_keywords(row["keywords"])),
-        "schema_markup": custom_schema_markup(row, publisher),
+        "schema_markup": custom_schema_markup(row, customer_name),
     }

@@ -12,7 +12,15 @@ from converters import kinds
 from converters.field_mapping import map_fields
 from converters.html_elements import ELEMENT_TAG
 from converters.publication import SWITCHES
-from converters.records import FIELD_BY_ALIAS, ConvertedItems, Mistake, SourceError, SourceOptions, decode, plain_name
+from converters.records import (
+    FIELD_BY_ALIAS,
+    ConvertedItems,
+    Mistake,
+    SourceError,
+    SourceOptions,
+    decode_utf8,
+    plain_name,
+)
 from converters.scalars import Unquoted
 
 if TYPE_CHECKING:
@@ -23,7 +31,7 @@ EXCEL_CELL_LENGTH = 32_767  # UTF-16 code units, in the longest cell
 TRUNCATED_CELLS = "Cells of exactly 32,767 characters, at which Excel truncates text"
 DELIMITERS = {",": "a comma", ";": "a semicolon", "\t": "a tab"}
 EMPTY_LINE = re.compile(r"\n[ \t]*\n")
-HINT = 'In Excel, save as "CSV UTF-8".'
+EXCEL_HINT = 'In Excel, save as "CSV UTF-8".'
 BACKSLASH_HINT = 'It has quotes written as \\", which must be written as "". In MySQL, export with ESCAPED BY \'"\'.'
 EXCEL_LINE = re.compile(r"sep=(.)\r?\n")
 NULL = ("NULL", r"\N")
@@ -85,7 +93,7 @@ def _read_rows(source: str, file: IO[bytes]) -> Iterator[tuple[str, Cells] | Mis
                 yield where, dict(zip(header, row, strict=False))
     except csv.Error as error:
         file.seek(0)
-        hint = BACKSLASH_HINT if any(b'\\"' in line for line in file) else HINT
+        hint = BACKSLASH_HINT if any(b'\\"' in line for line in file) else EXCEL_HINT
         raise SourceError(f"Must be CSV ({error}). {hint}", reader.line_num) from error
 
 
@@ -94,7 +102,7 @@ def _open_reader(file: IO[bytes]) -> "Reader":
     lines = (_decode(line, number) for number, line in enumerate(file, start=1))
     first_line = next(lines, "")
     if "\r" in first_line.rstrip("\r\n"):
-        raise SourceError(f"Its lines must end with LF or CR LF, not CR. {HINT}")
+        raise SourceError(f"Its lines must end with LF or CR LF, not CR. {EXCEL_HINT}")
     excel = EXCEL_LINE.fullmatch(first_line)
     delimiter = excel[1] if excel else max(DELIMITERS, key=first_line.count)
     reader = csv.reader(chain(["\n" if excel else first_line], lines), delimiter=delimiter, strict=True)
@@ -114,9 +122,9 @@ def _next_row(reader: "Reader") -> list[str] | None:
 
 def _decode(line: bytes, number: int) -> str:
     try:
-        return decode(line, number)
+        return decode_utf8(line, number)
     except SourceError as error:
-        raise SourceError(f"{error} {HINT}") from error
+        raise SourceError(f"{error} {EXCEL_HINT}") from error
 
 
 def _read_header(cells: list[str]) -> list[str]:

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 import yaml
 
-from converters.records import SourceError, decode, plain_name
+from converters.records import SourceError, decode_utf8, plain_name
 from converters.scalars import Unquoted
 
 MAX_DEPTH = 252  # levels, enough for the deepest structured data
@@ -74,7 +74,7 @@ def parse_front_matter(data: bytes) -> tuple[dict[str, Any], str]:
 
     Raises SourceError if the front matter is missing or invalid.
     """
-    text = decode(data)
+    text = decode_utf8(data)
     match = FRONT_MATTER.match(text)
     if not match:
         raise _missing_front_matter(text)

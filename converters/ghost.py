@@ -45,9 +45,9 @@ INTERNAL_COLUMNS = {
 }
 CODE_INJECTION = {"codeinjection_head", "codeinjection_foot", "ghost_head", "ghost_foot"}  # settings
 UNSET: tuple[Any, ...] = (None, "", 0, False, [], {}, "none")
-START = re.compile(rb'(?:\xef\xbb\xbf)?\s*\{\s*(?:"meta"\s*:\s*\{[^{}]*\}\s*,\s*)?"(?:db"\s*:|data"\s*:\s*\{)')
+EXPORT_START = re.compile(rb'(?:\xef\xbb\xbf)?\s*\{\s*(?:"meta"\s*:\s*\{[^{}]*\}\s*,\s*)?"(?:db"\s*:|data"\s*:\s*\{)')
 GHOST_ID = re.compile("[0-9a-f]{24}")  # migration tools write small numbers, which repeat in every file
-SITE = re.compile("__GHOST_URL__/?")  # stands for the site's URL
+SITE_PLACEHOLDER = re.compile("__GHOST_URL__/?")  # stands for the site's URL
 # A part of a public post that Ghost shows only to members
 MEMBERS_PART = re.compile(
     r"<!--\s*kg-gated-block:begin(?![^<>]*nonMember:true)[^<>]*>.*?(?:<!--\s*kg-gated-block:end\s*-->|\Z)", re.DOTALL
@@ -57,7 +57,7 @@ TableRow = dict[str, Any]
 
 def is_ghost_export(start: bytes) -> bool:
     """Return whether a JSON file that begins with these bytes is a Ghost export."""
-    return START.match(start) is not None
+    return EXPORT_START.match(start) is not None
 
 
 def read_ghost(source: str, options: SourceOptions) -> ConvertedItems:
@@ -182,7 +182,7 @@ def _take_fields(post: TableRow, tags: list[str], base: str) -> TableRow:
         "id": id if GHOST_ID.fullmatch(id) else "",
         "category": public_tags[0] if public_tags else "",
         "keywords": public_tags,
-        "bannerUrl": SITE.sub(lambda _: base, str(fields["bannerUrl"] or "")),
+        "bannerUrl": SITE_PLACEHOLDER.sub(lambda _: base, str(fields["bannerUrl"] or "")),
         "metaDesc": fields["metaDesc"] or post.pop("custom_excerpt", None),
     }
 
@@ -190,7 +190,7 @@ def _take_fields(post: TableRow, tags: list[str], base: str) -> TableRow:
 def _convert_content(article: SourceArticle, html: str | None, base: str) -> None:
     """Set an article's content, without the parts for members."""
     public_html = MEMBERS_PART.sub("", html or "")
-    article.fields["contentHtml"] = SITE.sub(lambda _: base, public_html)
+    article.fields["contentHtml"] = SITE_PLACEHOLDER.sub(lambda _: base, public_html)
     if html is None:
         article.note("Drafts that are empty because the export has no HTML for them")
     elif public_html != html:

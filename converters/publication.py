@@ -16,13 +16,13 @@ from converters.source_fields import SourceField, SourceFields
 TRUE = ("true", "yes", "on", "y", "1")
 FALSE = ("false", "no", "off", "n", "0")
 # What the values of a field mean
-IS_DRAFT = dict.fromkeys(TRUE, Publication.DRAFT) | dict.fromkeys(FALSE, Publication.NOTHING)
-IS_PUBLISHED = dict.fromkeys(TRUE, Publication.PUBLISHED) | dict.fromkeys(FALSE, Publication.DRAFT)
-STATUS = {"draft": Publication.DRAFT, "published": Publication.PUBLISHED, "publish": Publication.PUBLISHED}
-SWITCHES = {"draft": IS_DRAFT, "isdraft": IS_DRAFT} | dict.fromkeys(
-    ("published", "publish", "ispublished"), IS_PUBLISHED
+DRAFT_MEANINGS = dict.fromkeys(TRUE, Publication.DRAFT) | dict.fromkeys(FALSE, Publication.NOTHING)
+PUBLISHED_MEANINGS = dict.fromkeys(TRUE, Publication.PUBLISHED) | dict.fromkeys(FALSE, Publication.DRAFT)
+STATUS_MEANINGS = {"draft": Publication.DRAFT, "published": Publication.PUBLISHED, "publish": Publication.PUBLISHED}
+SWITCHES = {"draft": DRAFT_MEANINGS, "isdraft": DRAFT_MEANINGS} | dict.fromkeys(
+    ("published", "publish", "ispublished"), PUBLISHED_MEANINGS
 )
-STATEMENTS = SWITCHES | dict.fromkeys(("status", "state", "poststatus"), STATUS)
+STATEMENTS = SWITCHES | dict.fromkeys(("status", "state", "poststatus"), STATUS_MEANINGS)
 # These may also be a date, or the state of a country.
 AMBIGUOUS = ("published", "state")
 EXPIRY_DATE = "expirydate"  # Hugo
@@ -59,7 +59,7 @@ def take_statements(fields: SourceFields, zone: tzinfo) -> Statements:
         if field.word in meanings:
             said.add(meanings[field.word])
         else:
-            fields.reject(field, INVALID_STATUS if meanings is STATUS else INVALID_SWITCH)
+            fields.reject(field, INVALID_STATUS if meanings is STATUS_MEANINGS else INVALID_SWITCH)
     return Statements(said, _take_dates(fields, zone))
 
 

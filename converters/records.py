@@ -19,7 +19,7 @@ FIELD_BY_ALIAS = {
     for name, field in ArticleImportSchema().fields.items()
     for alias in ((field.data_key or name).lower(), *field.metadata.get("aliases", ()))
 }
-EMPTY: tuple[Any, ...] = (None, "", [], {})  # what missing values look like
+EMPTY_VALUES: tuple[Any, ...] = (None, "", [], {})  # what missing values look like
 
 
 class Publication(Enum):
@@ -130,7 +130,7 @@ def unreadable(where: str, error: SourceError | OSError, *, is_fatal: bool = Fal
 ConvertedItems = Iterable[SourceArticle | IgnoredItem | Mistake]
 
 
-def decode(data: bytes, first_line: int = 1) -> str:
+def decode_utf8(data: bytes, first_line: int = 1) -> str:
     """Decode UTF-8, with or without a byte order mark. `first_line` is the number of the first line.
 
     Raises SourceError, naming the first such byte, if some are not UTF-8.
@@ -151,7 +151,7 @@ def parse_json(data: bytes, hint: str, first_line: int = 1) -> Any:
     try:
         return orjson.loads(data.removeprefix(codecs.BOM_UTF8))
     except orjson.JSONDecodeError as error:
-        decode(data, first_line)  # raises a clearer error if the bytes are not UTF-8
+        decode_utf8(data, first_line)  # raises a clearer error if the bytes are not UTF-8
         where = f"line {error.lineno + first_line - 1} column {error.colno}"
         raise SourceError(f"Must be JSON ({error.msg}: {where}). {hint}") from error
 

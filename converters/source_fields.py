@@ -3,7 +3,7 @@
 from typing import Any, NamedTuple
 
 from converters import kinds
-from converters.records import EMPTY, FIELD_BY_ALIAS, Mistake, SourceArticle, plain_name
+from converters.records import EMPTY_VALUES, FIELD_BY_ALIAS, Mistake, SourceArticle, plain_name
 
 REPEATED = "Fields given under several names; only one was used"
 
@@ -32,7 +32,7 @@ class SourceFields:
         self.article = article
         self._by_alias: dict[str, list[SourceField]] = {}  # in all spellings
         for name, value in fields.items():
-            if value not in EMPTY or name == "contentHtml":
+            if value not in EMPTY_VALUES or name == "contentHtml":
                 field = SourceField(name, value)
                 self._by_alias.setdefault(field.alias, []).append(field)
 

@@ -6,7 +6,7 @@ from unicodedata import normalize
 
 from converters import kinds
 from converters.dates import parse_date
-from converters.records import DATE_FIELDS, EMPTY, SourceArticle, SourceOptions
+from converters.records import DATE_FIELDS, EMPTY_VALUES, SourceArticle, SourceOptions
 from converters.scalars import JSON_FIELDS, Unquoted, parse_scalars
 from converters.slugs import normalize_slug, slug_from_title
 
@@ -23,7 +23,7 @@ def normalize_values(article: SourceArticle, options: SourceOptions) -> None:
     """Convert the values of an article's fields, which have the import schema's names. Empty ones are removed."""
     for field, value in list(article.fields.items()):
         is_unset = field in OPTIONAL_TEXTS and isinstance(value, Unquoted) and value.lower() == "false"
-        if (value in EMPTY or is_unset) and field != "contentHtml":
+        if (value in EMPTY_VALUES or is_unset) and field != "contentHtml":
             del article.fields[field]
         elif SPREADSHEET_ERROR.fullmatch(str(value)):
             article.reject(field, "Is a spreadsheet error. Correct the cell.", value)
@@ -76,7 +76,7 @@ def _read_image(article: SourceArticle, name: str, value: Any) -> str:
     if isinstance(value, dict):
         key = next((key for key in IMAGE_KEYS if value.get(key)), None)
         for other, rest in value.items():
-            if other != key and rest not in EMPTY:
+            if other != key and rest not in EMPTY_VALUES:
                 article.add_unknown(kinds.UNKNOWN_FIELDS, f"{name}.{other}")
         return _read_image(article, f"{name}.{key}", value[key]) if key else ""
     url = "" if value is None else str(value).strip()

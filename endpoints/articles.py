@@ -7,7 +7,7 @@ from orjson import Fragment
 
 from content.structured_data import generate_schema_markup, stored_schema_markup
 from endpoints.caching import Document, cached
-from endpoints.lists import PARAMETERS, render_list
+from endpoints.lists import LIST_PARAMETERS, render_list
 from fields import SchemaMarkup
 from schemas import ArticleSchema
 
@@ -18,7 +18,7 @@ class RenderedSchemaMarkup(SchemaMarkup):
     """An article's structured data, generated from its other columns unless it is stored."""
 
     def _serialize(self, value: str | None, attr: str | None, obj: Any, **kwargs: Any) -> Fragment:
-        return Fragment(stored_schema_markup(value) or generate_schema_markup(obj, g.customer.name))
+        return Fragment(stored_schema_markup(value) or generate_schema_markup(obj, g.key_owner.name))
 
 
 class RenderedArticleSchema(ArticleSchema):
@@ -32,7 +32,7 @@ COLUMNS = (*schema.fields, "updated_at")  # updated_at: for structured data
 
 
 @blueprint.get("")
-@cached(*PARAMETERS)
+@cached(*LIST_PARAMETERS)
 def list_articles() -> Document:
     """Return published articles in full."""
     return render_list(COLUMNS, schema.dump)

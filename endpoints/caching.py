@@ -76,7 +76,9 @@ class Document:
         return [*HEADERS, *links, ("ETag", f'"{etag}"')]
 
 
-def render(content: dict[str, Any], made_at: datetime, expires_at: datetime | None, links: str = "") -> Document:
+def render_document(
+    content: dict[str, Any], made_at: datetime, expires_at: datetime | None, links: str = ""
+) -> Document:
     """Render `content` as JSON."""
     body = bytes(memoryview(orjson.dumps(content)))  # copied: orjson's buffer may be three times as large
     return Document(body, made_at, expires_at, links)
@@ -90,7 +92,7 @@ def accepts_gzip(header: str) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class CacheEntry:
     """A cached document and the conditions for serving it again."""
 
     document: Document
@@ -115,7 +117,7 @@ class ResponseCache:
 
     def __init__(self, capacity: int) -> None:
         """Create a cache that holds at most `capacity` bytes."""
-        self._entries: LRUCache[bytes, Entry] = LRUCache(capacity, Entry.size)
+        self._entries: LRUCache[bytes, CacheEntry] = LRUCache(capacity, CacheEntry.size)
         self._lock = Lock()
 
     def find(self, key: bytes, version: Hashable) -> Document | None:
@@ -124,7 +126,7 @@ class ResponseCache:
             entry = self._entries.get(key)
         return entry.document if entry and entry.is_fresh(version) else None
 
-    def store(self, key: bytes, entry: Entry) -> None:
+    def store(self, key: bytes, entry: CacheEntry) -> None:
         """Store an entry, unless it exceeds the capacity."""
         if entry.size() <= self._entries.maxsize:
             with self._lock:
@@ -166,7 +168,7 @@ def cached(*parameters: str) -> Callable[[Callable[[], Document]], Callable[[], 
             if not document:
                 check_key_again()
                 document = view()
-                cache.store(key, Entry(document, version))
+                cache.store(key, CacheEntry(document, version))
             return document.make_response()
 
         return respond

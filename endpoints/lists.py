@@ -8,13 +8,13 @@ from urllib.parse import urlencode
 from flask import g, request
 from sqlalchemy import RowMapping
 
-from endpoints.caching import Document, render
+from endpoints.caching import Document, render_document
 from models import db
 from schemas import SORT_COLUMNS, ListQuerySchema
-from storage.queries import count_published, matching, select_page
+from storage.queries import build_conditions, count_published, select_page
 
 query_schema = ListQuerySchema()
-PARAMETERS = tuple(field.data_key or name for name, field in query_schema.fields.items())
+LIST_PARAMETERS = tuple(field.data_key or name for name, field in query_schema.fields.items())
 
 
 def render_list(columns: tuple[str, ...], dump: Callable[[Sequence[RowMapping]], list[Any]]) -> Document:
@@ -24,9 +24,9 @@ def render_list(columns: tuple[str, ...], dump: Callable[[Sequence[RowMapping]],
     page come from the same snapshot. Raises ValidationError if a query parameter is invalid.
     """
     query = query_schema.load(request.args.to_dict())
-    conditions = matching(query)
+    conditions = build_conditions(query)
     now = datetime.now(UTC)
-    parameters = {"customer_id": g.customer.id, "now": now, "take": query["take"], "skip": query["skip"]}
+    parameters = {"customer_id": g.key_owner.id, "now": now, "take": query["take"], "skip": query["skip"]}
     connection = db.session.connection()  # faster than the session, which would look for entities in the rows
     total, next_publication_at = connection.execute(count_published(conditions), parameters).one()
     rows: Sequence[RowMapping] = []
@@ -34,7 +34,7 @@ def render_list(columns: tuple[str, ...], dump: Callable[[Sequence[RowMapping]],
         page = select_page(columns, SORT_COLUMNS[query["order_by"]], query["order"], conditions)
         rows = connection.execute(page, parameters).mappings().all()
     meta = {"total": total, "take": len(rows), "skip": query["skip"]}
-    return render({"data": dump(rows), "meta": meta}, now, next_publication_at, _page_links(query, total))
+    return render_document({"data": dump(rows), "meta": meta}, now, next_publication_at, _page_links(query, total))
 
 
 def _page_links(query: dict[str, Any], total: int) -> str:
@@ -48,5 +48,5 @@ def _page_links(query: dict[str, Any], total: int) -> str:
     if total and 0 < skip < total + take:  # beyond the end, only the first empty page links back
         offsets["prev"] = max(0, skip - take)
     arguments = request.args.to_dict() | {"take": take}
-    parameters = urlencode({name: arguments[name] for name in PARAMETERS if name in arguments and name != "skip"})
+    parameters = urlencode({name: arguments[name] for name in LIST_PARAMETERS if name in arguments and name != "skip"})
     return ", ".join(f'<?{parameters}&skip={offset}>; rel="{relation}"' for relation, offset in offsets.items())

@@ -3,7 +3,7 @@
 from flask import Blueprint
 
 from endpoints.caching import Document, cached
-from endpoints.lists import PARAMETERS, render_list
+from endpoints.lists import LIST_PARAMETERS, render_list
 from schemas import ArticlePreviewSchema
 
 blueprint = Blueprint("previews", __name__)
@@ -11,7 +11,7 @@ schema = ArticlePreviewSchema(many=True)
 
 
 @blueprint.get("")
-@cached(*PARAMETERS)
+@cached(*LIST_PARAMETERS)
 def list_previews() -> Document:
     """Return previews of published articles."""
     return render_list(tuple(schema.fields), schema.dump)

@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 
 from flask import Blueprint, g
 
-from endpoints.caching import Document, cached, render
+from endpoints.caching import Document, cached, render_document
 from models import db
 from schemas import SitemapEntrySchema
 from storage.queries import NEXT_PUBLICATION, PUBLISHED_SLUGS
@@ -18,8 +18,8 @@ schema = SitemapEntrySchema(many=True)
 def list_slugs() -> Document:
     """Return every published slug with the date of its last change."""
     now = datetime.now(UTC)
-    parameters = {"customer_id": g.customer.id, "now": now}
+    parameters = {"customer_id": g.key_owner.id, "now": now}
     connection = db.session.connection()
     rows = connection.execute(PUBLISHED_SLUGS, parameters).mappings().all()
     next_publication_at = connection.scalar(NEXT_PUBLICATION, parameters)
-    return render({"data": schema.dump(rows)}, now, next_publication_at)
+    return render_document({"data": schema.dump(rows)}, now, next_publication_at)

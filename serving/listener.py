@@ -4,12 +4,13 @@ import socket
 
 from settings import SettingsError
 
-WILDCARDS = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104  # all addresses -> one that this machine can connect to
+# all addresses -> one that this machine can connect to
+WILDCARD_HOSTS = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104
 
 
 def base_url(host: str, port: int) -> str:
     """Return the URL for reaching a service on `host` and `port` from this machine."""
-    local = WILDCARDS.get(host, host)
+    local = WILDCARD_HOSTS.get(host, host)
     return f"http://[{local}]:{port}" if ":" in local else f"http://{local}:{port}"
 
 

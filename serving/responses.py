@@ -6,7 +6,7 @@ from typing import Any
 from waitress.task import ErrorTask, WSGITask
 
 from endpoints.security_headers import SECURITY_HEADERS
-from errors import TITLES, render_problem
+from errors import STATUS_TITLES, render_problem
 
 access_log = logging.getLogger("access")
 
@@ -54,7 +54,7 @@ class ProblemTask(ErrorTask):  # type: ignore[misc]
         """Send problem details. The request may not have been parsed, so method and path are not logged."""
         error = self.request.error
         body = render_problem(error.code, error.body if error.code == 400 else None)
-        self.status = f"{error.code} {TITLES[error.code]}"
+        self.status = f"{error.code} {STATUS_TITLES[error.code]}"
         self.response_headers += [("Content-Type", "application/problem+json"), ("Cache-Control", "no-store")]
         self.response_headers += SECURITY_HEADERS
         if self.channel.server.allow_origins:  # any, because the Origin header may not have been parsed

@@ -13,7 +13,7 @@ from tempfile import TemporaryDirectory
 from sqlalchemy import URL, create_engine
 from sqlalchemy.pool import NullPool
 
-from files import EXISTS, move_to_new_file
+from files import FILE_EXISTS, move_to_new_file
 from models import db
 from storage import StorageError
 from storage.connections import connect
@@ -24,7 +24,7 @@ from storage.engine import (
     release_connection,
     write_options,
 )
-from storage.sqlite import checkpoint, copy_owner, require_file, set_wal_mode, sqlite_path
+from storage.sqlite import checkpoint, copy_owner, require_database_file, set_wal_mode, sqlite_path
 from storage.tables import has_tables, migrate, refuse_foreign_tables
 
 
@@ -36,16 +36,16 @@ def back_up(target: Path) -> list[str]:
     cannot be written.
     """
     if os.path.lexists(target):
-        raise StorageError(EXISTS.format(target))
+        raise StorageError(FILE_EXISTS.format(target))
     path = _database_path()
-    require_file(path)
+    require_database_file(path)
     with _checked_copy(path, target) as (copy, lines):
         with open(copy, "rb+") as file:
             os.fsync(file.fileno())  # VACUUM INTO does not sync
         try:
             move_to_new_file(copy, target)
         except FileExistsError as error:
-            raise StorageError(EXISTS.format(target)) from error
+            raise StorageError(FILE_EXISTS.format(target)) from error
     return lines
 
 

@@ -12,7 +12,7 @@ from models import db
 from settings import SettingsError
 from storage.changes import create_change_detector
 from storage.engine import add_listeners, end_transaction, engine_options, release_connection, write_options
-from storage.sqlite import create_file, refuse_truncated_file, require_file, set_wal_mode, sqlite_path
+from storage.sqlite import create_database_file, refuse_truncated_file, require_database_file, set_wal_mode, sqlite_path
 from storage.tables import TABLES_VERSION, migrate, read_version
 
 DRIVERS = {"sqlite", "sqlite+pysqlite", "postgresql", "postgresql+psycopg"}
@@ -43,10 +43,10 @@ def open_database(*, create: bool = False) -> list[str]:
     path = sqlite_path(db.engine.url)
     name = str(db.engine.url.database)
     if path and create and not os.path.exists(path):
-        create_file(path)
+        create_database_file(path)
         created = [f"Created the database {path}."]
     if path:
-        require_file(path)
+        require_database_file(path)
         refuse_truncated_file(path)
     with db.engine.connect() as connection:
         version = read_version(connection, name)

@@ -41,14 +41,14 @@ def _alter_tables(connection: Connection, version: int) -> list[str]:
     try:
         messages = _apply_changes(connection, version)
     except (IntegrityError, DataError) as error:
-        raise _upgrade_error(_find_invalid_row(connection) or "the tables", error) from error
+        raise _upgrade_error(_find_first_invalid_row(connection) or "the tables", error) from error
     except (InternalError, NotSupportedError, ProgrammingError) as error:
         raise _upgrade_error("the tables", error) from error
     db.metadata.create_all(connection)  # only creates tables that do not exist
     return messages
 
 
-def _find_invalid_row(connection: Connection) -> str | None:
+def _find_first_invalid_row(connection: Connection) -> str | None:
     """Return a name for the first row that violates a constraint on PostgreSQL, which checks updated rows only."""
     for model in (Customer, ApiKey, Article):
         table = model.__tablename__

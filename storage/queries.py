@@ -44,7 +44,7 @@ _PUBLISHED_COUNT = (
 )
 
 
-def matching(query: Mapping[str, Any]) -> list[ColumnElement[bool]]:
+def build_conditions(query: Mapping[str, Any]) -> list[ColumnElement[bool]]:
     """Return the conditions for `q`, `slug`, `category` and `keyword`, as far as `query` has them.
 
     Requires an application context, because databases search JSON differently.

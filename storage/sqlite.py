@@ -17,7 +17,7 @@ def sqlite_path(url: URL) -> str | None:
     return url.database if url.get_backend_name() == "sqlite" else None
 
 
-def create_file(path: str) -> None:
+def create_database_file(path: str) -> None:
     """Create an empty database file with mode 0600. Raises StorageError if the folder is missing or not writable."""
     folder = os.path.dirname(os.path.realpath(path))
     try:
@@ -37,7 +37,7 @@ def copy_owner(source: str, target: str) -> None:
         os.chown(target, owner.st_uid, owner.st_gid)
 
 
-def require_file(path: str) -> None:
+def require_database_file(path: str) -> None:
     """Raise StorageError if the database file does not exist."""
     if not os.path.exists(path):
         raise StorageError(

@@ -307,7 +307,7 @@ def test_writers_wait_for_each_other_but_readers_do_not(app, articles, client, s
 
 
 def test_unexpected_error_is_one_line_and_hints_at_the_traceback(app, articles, monkeypatch):
-    monkeypatch.setattr("commands.articles.matching", lambda query: query["none"])
+    monkeypatch.setattr("commands.articles.build_conditions", lambda query: query["none"])
     result = articles("list")
     assert (result.exit_code, result.stdout, result.stderr.count("\n")) == (1, "", 1)
     assert "KeyError" in result.stderr

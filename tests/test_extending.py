@@ -18,7 +18,7 @@ def test_hooks_run_for_hits_misses_and_304s(app, client, save, path):
 
     @app.after_request
     def add_header(response):
-        response.headers.add("X-Request", f"{g.customer.name} {request.host}")  # must not get into the cache
+        response.headers.add("X-Request", f"{g.key_owner.name} {request.host}")  # must not get into the cache
         return response
 
     first = client.get(path, query_string={"utm": "1"}, headers={"Host": "a.example"})

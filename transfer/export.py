@@ -29,11 +29,11 @@ def export_articles(customer: Customer, slugs: Collection[str] = (), *, all_fiel
             if all_fields:
                 article["schema_markup"] = article["schema_markup"] or generate_schema_markup(article, customer.name)
             else:
-                article |= dict.fromkeys(_derivable(article))
+                article |= dict.fromkeys(_derivable_columns(article))
             yield {name: value for name, value in schema.dump(article).items() if value is not None}
 
 
-def _derivable(article: dict[str, Any]) -> set[str]:
+def _derivable_columns(article: dict[str, Any]) -> set[str]:
     """Return the columns of an article for which an import would derive the same values."""
     derived = fill_derived_fields({"title": article["title"], "content_html": article["content_html"]})
     return {name for name in ("read_time", "meta_title", "meta_desc") if derived[name] == article[name]}

@@ -18,12 +18,12 @@ from converters.records import (
 )
 
 
-def dump_line(record: Any) -> bytes:
+def dump_json_line(record: Any) -> bytes:
     """Return a record as a line of JSON Lines."""
     return orjson.dumps(record, option=orjson.OPT_APPEND_NEWLINE)
 
 
-def read_document(source: str, _options: SourceOptions) -> ConvertedItems:
+def read_json(source: str, _options: SourceOptions) -> ConvertedItems:
     """Return the articles of a JSON document, which is read into memory. Raises SourceError if it has none."""
     document = parse_json(Path(source).read_bytes(), "JSON Lines belong in a .jsonl file.")
     match document:
@@ -42,13 +42,13 @@ def read_records(source: str, records: Iterable[Any]) -> Iterable[SourceArticle]
     )
 
 
-def read_lines(source: str, _options: SourceOptions) -> ConvertedItems:
+def read_json_lines(source: str, _options: SourceOptions) -> ConvertedItems:
     """Yield the articles of a file of JSON Lines (https://jsonlines.org)."""
     with open(source, "rb") as file:
-        yield from parse_lines(source, file, Identity.ID)
+        yield from parse_json_lines(source, file, Identity.ID)
 
 
-def parse_lines(name: str, file: IO[bytes], identity: Identity) -> ConvertedItems:
+def parse_json_lines(name: str, file: IO[bytes], identity: Identity) -> ConvertedItems:
     """Yield the articles of JSON Lines, and a mistake for each line that is not valid JSON."""
     for number, line in enumerate(file, start=1):
         where = f"{name}, line {number}"

@@ -15,7 +15,7 @@ from converters.records import Identity, Mistake
 from models import Article, db
 from storage.queries import BATCH_SIZE
 from transfer.report import ImportReport
-from transfer.spool import MAX_TITLE_LENGTH, Entry, Outcome, Spool
+from transfer.spool import MAX_TITLE_LENGTH, Outcome, Spool, SpoolEntry
 
 GENERATED_ID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")  # a UUID, as the import generates it
 WORDPRESS_ID = re.compile(r"(wordpress-.+)-[0-9]+")  # Ids of version 1.2.1 lack the blog.
@@ -24,7 +24,9 @@ LONG_TITLE = f"Must be at most {MAX_TITLE_LENGTH} characters long."
 T = TypeVar("T")
 
 
-def plan_import(customer_id: int, spool: Spool, report: ImportReport, is_same: Callable[[Entry], bool]) -> list[Entry]:
+def plan_import(
+    customer_id: int, spool: Spool, report: ImportReport, is_same: Callable[[SpoolEntry], bool]
+) -> list[SpoolEntry]:
     """Return the articles to write, each with the stored article that it replaces.
 
     An article whose slug another stored article keeps is rejected. `is_same` returns whether the two have the same
@@ -48,14 +50,16 @@ def batches(items: Iterable[T]) -> Iterator[list[T]]:
 class _Plan:
     """The plan of one import."""
 
-    def __init__(self, customer_id: int, spool: Spool, report: ImportReport, is_same: Callable[[Entry], bool]) -> None:
+    def __init__(
+        self, customer_id: int, spool: Spool, report: ImportReport, is_same: Callable[[SpoolEntry], bool]
+    ) -> None:
         self.customer_id = customer_id
         self.spool = spool
         self.report = report
         self.is_same = is_same
 
     @property
-    def entries(self) -> list[Entry]:
+    def entries(self) -> list[SpoolEntry]:
         """The articles that have not been rejected."""
         return [entry for entry in self.spool.entries if entry.outcome is not Outcome.REJECTED]
 
@@ -86,19 +90,19 @@ class _Plan:
                 if self._is_match(entry, holders[entry.holder_pk]):
                     entry.stored_pk = entry.holder_pk
 
-    def _leaving(self) -> dict[int | None, Entry]:
+    def _leaving(self) -> dict[int | None, SpoolEntry]:
         """Return the articles whose stored versions get another slug, by the pk of the stored version."""
         return {
             entry.stored_pk: entry for entry in self.entries if entry.stored_pk and entry.stored_pk != entry.holder_pk
         }
 
-    def _load_holders(self, batch: list[Entry]) -> dict[int | None, Any]:
+    def _load_holders(self, batch: list[SpoolEntry]) -> dict[int | None, Any]:
         """Return id, title and published_at of the stored articles that have the slugs of a batch, by pk."""
         columns = Article.pk, Article.id, Article.title, Article.published_at
         pks = [entry.holder_pk for entry in batch]
         return {row.pk: row for row in db.session.execute(select(*columns).where(Article.pk.in_(pks)))}
 
-    def _is_match(self, entry: Entry, holder: Any) -> bool:
+    def _is_match(self, entry: SpoolEntry, holder: Any) -> bool:
         """Return whether the stored article that has an article's slug is the same article."""
         if entry.identity is Identity.SLUG:
             return True
@@ -108,14 +112,14 @@ class _Plan:
             return bool(GENERATED_ID.fullmatch(holder.id))
         return self._is_rewritten(entry, holder) or self._is_from_version_1_2_1(entry, holder)
 
-    def _is_rewritten(self, entry: Entry, holder: Any) -> bool:
+    def _is_rewritten(self, entry: SpoolEntry, holder: Any) -> bool:
         """Return whether a WordPress post was deleted, and rewritten under the same slug."""
         blog = WORDPRESS_ID.fullmatch(entry.id)
         old_blog = WORDPRESS_ID.fullmatch(holder.id)
         is_same_blog = blog is not None and old_blog is not None and blog[1] == old_blog[1]
         return is_same_blog and not self.spool.has_id(holder.id)
 
-    def _is_from_version_1_2_1(self, entry: Entry, holder: Any) -> bool:
+    def _is_from_version_1_2_1(self, entry: SpoolEntry, holder: Any) -> bool:
         """Return whether this is an article that version 1.2.1 stored under an id that did not contain the blog."""
         article = self.spool.read(entry)
         return (article.former_id, article.row.get("published_at")) == (holder.id, holder.published_at)
@@ -138,8 +142,8 @@ class _Plan:
         takers = {entry.holder_pk: entry for entry in self.entries if entry.holder_pk != entry.stored_pk}
         takers.pop(None, None)  # slugs that no stored article has
         for first in list(takers.values()):
-            entry: Entry | None = first
-            rejected: Entry | None = None  # whose stored version keeps the slug of `entry`
+            entry: SpoolEntry | None = first
+            rejected: SpoolEntry | None = None  # whose stored version keeps the slug of `entry`
             while entry and self._has_conflict(entry, leaving):
                 if self._is_stored_elsewhere(entry):
                     entry.stored_pk = entry.holder_pk
@@ -150,16 +154,16 @@ class _Plan:
                 rejected = entry
                 entry = takers.get(entry.stored_pk)
 
-    def _has_conflict(self, entry: Entry, leaving: dict[int | None, Entry]) -> bool:
+    def _has_conflict(self, entry: SpoolEntry, leaving: dict[int | None, SpoolEntry]) -> bool:
         """Return whether another stored article keeps an article's slug."""
         is_own_slug = entry.holder_pk == entry.stored_pk
         return entry.outcome is not Outcome.REJECTED and not is_own_slug and entry.holder_pk not in leaving
 
-    def _is_stored_elsewhere(self, entry: Entry) -> bool:
+    def _is_stored_elsewhere(self, entry: SpoolEntry) -> bool:
         """Return whether a new article from WordPress or Ghost has the same content as the stored one with its slug."""
         return entry.identity is Identity.SOURCE and not entry.stored_pk and self.is_same(entry)
 
-    def _reject_conflict(self, entry: Entry, rejected: Entry | None) -> None:
+    def _reject_conflict(self, entry: SpoolEntry, rejected: SpoolEntry | None) -> None:
         """Reject an article because of its slug. `rejected` is the article that was to leave it to this one, if any."""
         if rejected:
             reason = f"Remains the slug of {self._where(rejected)}, which is invalid. Correct that one first."
@@ -173,9 +177,9 @@ class _Plan:
         reason = f"Already has this slug. {hint}"
         self._reject(entry, Mistake(self._where(entry), reason, "slug", f"{holder.title} ({holder.id})"))
 
-    def _where(self, entry: Entry) -> str:
+    def _where(self, entry: SpoolEntry) -> str:
         return self.spool.read(entry).where
 
-    def _reject(self, entry: Entry, mistake: Mistake) -> None:
+    def _reject(self, entry: SpoolEntry, mistake: Mistake) -> None:
         entry.outcome = Outcome.REJECTED
         self.report.reject(mistake)

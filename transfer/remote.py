@@ -13,7 +13,7 @@ import orjson
 
 from converters.records import SourceError
 from schemas import API_PATH
-from transfer.json_files import dump_line
+from transfer.json_files import dump_json_line
 from transfer.temporary import create_temporary_file, writing_to
 
 PAGE_SIZE = 100  # articles per request
@@ -32,12 +32,12 @@ def is_url(source: str) -> bool:
     return source.lower().startswith(("http://", "https://"))
 
 
-def hosts(sources: Iterable[str]) -> set[str]:
+def find_hosts(sources: Iterable[str]) -> set[str]:
     """Return the hosts, with their ports, of the URLs among the sources."""
     return {re.split("[/?#]", source)[2].lower() for source in sources if is_url(source)}
 
 
-def filters(source: str) -> set[str]:
+def find_filters(source: str) -> set[str]:
     """Return the query parameters that limit a URL to some of the articles."""
     query = source.partition("#")[0].partition("?")[2]
     return FILTERS & {name for name, _ in parse_qsl(query, keep_blank_values=True)} if is_url(source) else set()
@@ -89,9 +89,9 @@ def _receive_once(url: str, key: str | None, file: IO[bytes], show_progress: Sho
         for article in articles:
             slugs.append(article["slug"])
             with writing_to(file):
-                file.write(dump_line(article))
+                file.write(dump_json_line(article))
     has_changed = _read_sitemap(url, key) != listed
-    is_missing = not filters(url) and not listed.issubset(slugs)
+    is_missing = not find_filters(url) and not listed.issubset(slugs)
     is_repeated = len(set(slugs)) < len(slugs)
     if has_changed or is_missing or is_repeated:
         raise _ListChangedError

@@ -15,7 +15,7 @@ from converters.markdown import ARTICLE_SUFFIXES, read_folder
 from converters.records import ConvertedItems, Identity, IgnoredItem, SourceArticle, SourceError, SourceOptions
 from converters.wordpress import read_wordpress
 from transfer.article_files import read_own_file
-from transfer.json_files import parse_lines, read_document, read_lines
+from transfer.json_files import parse_json_lines, read_json, read_json_lines
 from transfer.remote import ShowProgress, is_url, receive_articles
 from transfer.report import ImportReport
 
@@ -42,8 +42,8 @@ SYSTEMS = [
     System((".csv",), read_csv),
     MARKDOWN,
     # this service's own
-    System((".json",), read_document),
-    System((".jsonl",), read_lines),
+    System((".json",), read_json),
+    System((".jsonl",), read_json_lines),
 ]
 
 
@@ -101,10 +101,10 @@ def _open_lines(name: str, key: str | None, files: ExitStack, show_progress: Sho
     """
     if is_url(name):
         file = files.enter_context(receive_articles(name, key, show_progress))
-        return partial(parse_lines, name, file, Identity.SLUG)
+        return partial(parse_json_lines, name, file, Identity.SLUG)
     if not sys.stdin:
         raise SourceError("Is closed. Redirect a file to it.")
-    return partial(parse_lines, name, sys.stdin.buffer, Identity.ID)
+    return partial(parse_json_lines, name, sys.stdin.buffer, Identity.ID)
 
 
 def _find_system(source: str) -> System:

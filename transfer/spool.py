@@ -42,7 +42,7 @@ class Outcome(Enum):
 
 
 @dataclass(slots=True, eq=False)
-class Entry:
+class SpoolEntry:
     """The id and slug of a valid article, and the plan for it."""
 
     offset: int  # in the temporary file
@@ -58,12 +58,12 @@ class Spool:
     """The valid articles of an import. Only their ids and slugs are in memory."""
 
     def __init__(self, file: Any) -> None:
-        self.entries: list[Entry] = []
-        self.long_titles: list[Entry] = []
+        self.entries: list[SpoolEntry] = []
+        self.long_titles: list[SpoolEntry] = []
         self.rejected_ids: set[str] = set()
         self.has_other_systems = False  # whether any article, valid or not, is from another system
-        self._by_id: dict[str, Entry] = {}
-        self._by_slug: dict[str, Entry] = {}
+        self._by_id: dict[str, SpoolEntry] = {}
+        self._by_slug: dict[str, SpoolEntry] = {}
         self._file = file
         self._size = 0  # bytes
 
@@ -101,7 +101,7 @@ class Spool:
         return []
 
     def _append(self, article: SourceArticle, row: ArticleRow) -> None:
-        entry = Entry(self._size, row.get("id", ""), row["slug"], article.identity)
+        entry = SpoolEntry(self._size, row.get("id", ""), row["slug"], article.identity)
         self.entries.append(entry)
         self._by_slug[entry.slug] = entry
         if entry.id:
@@ -125,7 +125,7 @@ class Spool:
         """Return whether the import contains an article with this id, valid or not."""
         return article_id in self._by_id or article_id in self.rejected_ids
 
-    def read(self, entry: Entry) -> SpooledArticle:
+    def read(self, entry: SpoolEntry) -> SpooledArticle:
         """Return the article of an entry."""
         self._file.seek(entry.offset)
         article: SpooledArticle = pickle.load(self._file)  # noqa: S301  # written by this process

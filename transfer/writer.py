@@ -15,7 +15,7 @@ from transfer.plan import GENERATED_ID, WORDPRESS_ID, batches, plan_import
 from transfer.redirects import Redirects
 from transfer.report import ImportReport
 from transfer.rows import ArticleRow, RowBuilder, has_same_content
-from transfer.spool import Entry, Outcome, Spool, SpooledArticle
+from transfer.spool import Outcome, Spool, SpooledArticle, SpoolEntry
 
 FIELD_NAMES = {name: field.data_key or name for name, field in ArticleImportSchema().fields.items()}
 REPLACED = Note("Replaced articles that may have come from another source")
@@ -84,7 +84,7 @@ class _Writer:
         is_pending = Article.customer_id == customer.id, Article.status == "pending"
         self.pending = db.session.scalars(select(func.count()).select_from(Article).where(*is_pending)).one()
 
-    def holder_has_same_content(self, entry: Entry) -> bool:
+    def holder_has_same_content(self, entry: SpoolEntry) -> bool:
         """Return whether readers would see the same in an article and in the stored one that has its slug."""
         holder = self._load([entry.holder_pk])[entry.holder_pk]
         return has_same_content(self._complete(self.spool.read(entry), holder), holder)
@@ -97,7 +97,7 @@ class _Writer:
     def _complete(self, article: SpooledArticle, stored: ArticleRow | None) -> ArticleRow:
         return self.rows.complete(article.row, article.publication, stored)
 
-    def unpublish_missing(self, entries: list[Entry]) -> None:
+    def unpublish_missing(self, entries: list[SpoolEntry]) -> None:
         """Turn the customer's published articles into drafts if the import lacks them. Scheduled ones stay."""
         is_own = Article.customer_id == self.rows.customer_id
         is_published = Article.status == "published", Article.published_at <= self.rows.now
@@ -109,21 +109,23 @@ class _Writer:
             self.report.add_change(row.slug, ["status"])
         self.counts["unpublished"] = len(missing)
 
-    def park_slugs(self, entries: list[Entry]) -> None:
+    def park_slugs(self, entries: list[SpoolEntry]) -> None:
         """Free the slugs that stored articles lose, so that others can take them in any order.
 
         Until the articles are written, they have placeholders with a space, which no real slug contains.
         """
         moved = [
-            {"key": entry.stored_pk} for entry in entries if entry.stored_pk and entry.stored_pk != entry.holder_pk
+            {"stored_pk": entry.stored_pk}
+            for entry in entries
+            if entry.stored_pk and entry.stored_pk != entry.holder_pk
         ]
         if moved and not self.options.dry_run:
             article = Article.__table__
             placeholder = literal(" ").concat(article.c.id)
-            statement = update(article).where(article.c.pk == bindparam("key")).values(slug=placeholder)
+            statement = update(article).where(article.c.pk == bindparam("stored_pk")).values(slug=placeholder)
             db.session.connection().execute(statement, moved)
 
-    def write(self, batch: list[Entry], redirects: Redirects | None) -> None:
+    def write(self, batch: list[SpoolEntry], redirects: Redirects | None) -> None:
         """Write the new and changed articles of a batch, and the old URLs of all of its articles to `redirects`."""
         stored = self._load([entry.stored_pk for entry in batch if entry.stored_pk])
         new: list[ArticleRow] = []
@@ -135,7 +137,7 @@ class _Writer:
             existing = stored.get(entry.stored_pk)
             row = self._complete(article, existing)
             if existing:
-                self.report.add_notes(entry.slug, noticeable=_held_back(article, row, self.rows.now))
+                self.report.add_notes(entry.slug, noticeable=_held_back_notes(article, row, self.rows.now))
             is_same = existing is not None and existing.items() >= row.items()
             if is_same or entry.outcome is Outcome.STORED_ELSEWHERE:
                 self.counts["unchanged"] += 1
@@ -148,14 +150,14 @@ class _Writer:
         self._update(changed)
         self._insert(new)
 
-    def _report_new(self, entry: Entry, row: ArticleRow) -> None:
+    def _report_new(self, entry: SpoolEntry, row: ArticleRow) -> None:
         entry.outcome = Outcome.WRITTEN
         self.counts["new"] += 1
         self.counts[publication_state(row["status"], row["published_at"], self.rows.now)] += 1
         self.pending += row["status"] == "pending"
         self.report.add_new(row["slug"])
 
-    def _report_change(self, entry: Entry, article: SpooledArticle, row: ArticleRow, stored: ArticleRow) -> None:
+    def _report_change(self, entry: SpoolEntry, article: SpooledArticle, row: ArticleRow, stored: ArticleRow) -> None:
         entry.outcome = Outcome.WRITTEN
         self.counts["changed"] += 1
         self.pending += (row["status"] == "pending") - (stored["status"] == "pending")
@@ -178,7 +180,7 @@ class _Writer:
             db.session.execute(insert(Article), rows)
 
 
-def _replaces_other_source(entry: Entry, article: SpooledArticle, stored: ArticleRow) -> bool:
+def _replaces_other_source(entry: SpoolEntry, article: SpooledArticle, stored: ArticleRow) -> bool:
     """Return whether an article is about to change one that may come from another source."""
     known_ids = entry.id, article.former_id
     if entry.identity is Identity.ID or stored["id"] in known_ids:
@@ -187,7 +189,7 @@ def _replaces_other_source(entry: Entry, article: SpooledArticle, stored: Articl
     return entry.identity is Identity.SOURCE or not GENERATED_ID.fullmatch(stored["id"])
 
 
-def _held_back(article: SpooledArticle, row: ArticleRow, now: datetime) -> list[Note]:
+def _held_back_notes(article: SpooledArticle, row: ArticleRow, now: datetime) -> list[Note]:
     """Return a note about a stored article that the source publishes, or publishes earlier than its row says."""
     given_date = article.row.get("published_at")
     is_published = bool(given_date) and "status" not in article.row  # a format of this service

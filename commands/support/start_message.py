@@ -9,7 +9,7 @@ from sqlalchemy import select
 from commands.support.errors import silence_stdout
 from commands.support.terminal import echo
 from models import ApiKey, Article, Customer, db
-from serving.listener import WILDCARDS, base_url
+from serving.listener import WILDCARD_HOSTS, base_url
 from settings import SERVICE_NAME, __version__
 from storage.customers import DEMO_CUSTOMER
 from storage.queries import VALID_KEY
@@ -20,7 +20,7 @@ def print_start_message(host: str, port: int) -> None:
 
     The password and the query of the database's URL are not printed.
     """
-    others = " and on this machine's other addresses" if host in WILDCARDS else ""
+    others = " and on this machine's other addresses" if host in WILDCARD_HOSTS else ""
     service = f"{SERVICE_NAME} {__version__}: serving on {base_url(host, port)}{others} (press Ctrl+C to stop)"
     database = db.engine.url.set(query={}).render_as_string(hide_password=True)
     lines = [service, f"Database: {database}"]

@@ -9,7 +9,7 @@ from typing import Any
 from content.urls import change_urls
 from converters.field_mapping import map_fields
 from converters.front_matter import NoFrontMatterError, field_value, parse_front_matter
-from converters.markdown.file_names import ARTICLE_SUFFIXES, apply_jekyll, is_translation, read_place
+from converters.markdown.file_names import ARTICLE_SUFFIXES, apply_jekyll_rules, is_translation, read_place
 from converters.markdown.folders import Folder
 from converters.markdown.links import FileLinks
 from converters.markdown.rendering import render_markdown
@@ -64,17 +64,17 @@ def _read_file(
         if own_article:
             return own_article
         if not field_value(fields, "slug") and is_translation(path):
-            return folder.ignored(path, "translations (to import one, give it a slug)")
+            return folder.ignored_item(path, "translations (to import one, give it a slug)")
         return _convert(path, folder, fields, text, options)
     except NoFrontMatterError as error:
-        return folder.ignored(path, error.kind)
+        return folder.ignored_item(path, error.kind)
     except (SourceError, OSError) as error:
         return unreadable(str(path), error)
 
 
 def _convert(path: Path, folder: Folder, fields: dict[str, Any], text: str, options: SourceOptions) -> SourceArticle:
     """Return the article of a file's front matter and text."""
-    apply_jekyll(path, folder.root, fields)
+    apply_jekyll_rules(path, folder.root, fields)
     place = read_place(path, folder.root)
     content = remove_comments(text)
     html = content.removesuffix("\n") if path.suffix.lower() == ".html" else render_markdown(content)

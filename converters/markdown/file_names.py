@@ -59,7 +59,7 @@ def url_folder(path: Path, root: Path) -> str:
     return "".join(f"{quote(name, errors='replace')}/" for name in names)
 
 
-def apply_jekyll(path: Path, root: Path, fields: dict[str, Any]) -> None:
+def apply_jekyll_rules(path: Path, root: Path, fields: dict[str, Any]) -> None:
     """Split space-separated tags and categories as Jekyll does, and use the first folder above `_posts` as category."""
     folders = path.parent.relative_to(root).parts
     is_post = "_posts" in (root.absolute().name, *folders)

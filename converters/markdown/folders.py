@@ -60,7 +60,7 @@ class Folder:
                 self._slugs[path] = None
         return self._slugs[path]
 
-    def ignored(self, path: Path, detail: str, unit: str = "file") -> IgnoredItem:
+    def ignored_item(self, path: Path, detail: str, unit: str = "file") -> IgnoredItem:
         """Return a file or folder as an item that is not imported. `detail` says why."""
         return IgnoredItem(SKIPPED, path.relative_to(self.root).as_posix(), detail, unit)
 
@@ -70,9 +70,9 @@ class Folder:
         for name in sorted(folders):
             path = Path(folder, name)
             if path.is_symlink():
-                self.others.append(self.ignored(path, "folders that are links", "folder"))
+                self.others.append(self.ignored_item(path, "folders that are links", "folder"))
             elif name.startswith("_") and name not in JEKYLL_FOLDERS:
-                self.others.append(self.ignored(path, "folders whose names begin with _", "folder"))
+                self.others.append(self.ignored_item(path, "folders whose names begin with _", "folder"))
             elif not name.startswith("."):
                 chosen.append(name)
         folders[:] = chosen
@@ -85,11 +85,11 @@ class Folder:
         if _has_data_for_others(path):
             self.others.append(IgnoredItem(NOT_APPLIED, "", path.relative_to(self.root).as_posix(), "file"))
         elif path.name.startswith("_"):
-            self.others.append(self.ignored(path, "name begins with _"))
+            self.others.append(self.ignored_item(path, "name begins with _"))
         elif suffix in ARTICLE_SUFFIXES:
             return True
         else:
-            self.others.append(self.ignored(path, suffix or "no extension"))
+            self.others.append(self.ignored_item(path, suffix or "no extension"))
         return False
 
 

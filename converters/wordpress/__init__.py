@@ -6,7 +6,7 @@ from urllib.parse import unquote
 from converters import kinds
 from converters.media_suffixes import PICTURE_SUFFIXES
 from converters.records import ConvertedItems, IgnoredItem, SourceError, SourceOptions, unreadable
-from converters.wordpress.blogs import Blog, Pattern, index_file
+from converters.wordpress.blogs import Blog, SyncedPattern, index_file
 from converters.wordpress.items import Item, described_term, parse_item
 from converters.wordpress.posts import PUBLIC_STATUSES, convert_post, plain_title
 from converters.wordpress.xml_reader import read_elements
@@ -64,7 +64,7 @@ def _convert(source: str, item: Item, blog: Blog, options: SourceOptions) -> Con
         yield convert_post(f"{source}, post {number} {title!r}", item, blog, options)
 
 
-def _reason_to_ignore(item: Item, title: str, pattern: Pattern | None) -> str:
+def _reason_to_ignore(item: Item, title: str, pattern: SyncedPattern | None) -> str:
     """Return why an item is ignored, or "" for posts and public patterns."""
     if item.kind != "post":
         is_public_pattern = pattern is not None and pattern.is_public and item.kind == "wp_block"

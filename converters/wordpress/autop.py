@@ -9,7 +9,7 @@ Each pattern looks at each character a fixed number of times, so the time is lin
 
 import re
 
-from converters.wordpress.verbatim import MARK, Verbatim
+from converters.wordpress.verbatim import PLACEHOLDER_MARK, Verbatim
 
 BLOCKS = (
     "address area article aside blockquote caption col colgroup dd details div dl dt fieldset figcaption figure footer "
@@ -57,7 +57,7 @@ INNER = [
 def autop(text: str) -> str:
     """Return `text` with a paragraph for each block of lines, and a line break for each line feed within one."""
     verbatim = Verbatim()
-    return verbatim.restore(add_paragraphs(verbatim.keep_elements(text.replace(MARK, ""))))
+    return verbatim.restore(add_paragraphs(verbatim.keep_elements(text.replace(PLACEHOLDER_MARK, ""))))
 
 
 def add_paragraphs(text: str) -> str:

@@ -9,7 +9,7 @@ import orjson
 
 from converters.records import Note, SourceError
 from converters.wordpress.autop import autop
-from converters.wordpress.blogs import EXPORT_ALL, Pattern
+from converters.wordpress.blogs import EXPORT_ALL, SyncedPattern
 from fields import NOT_XML
 
 MAX_LENGTH = 1 << 22  # characters of the patterns and footnotes inserted into a post
@@ -25,7 +25,7 @@ SHORTCODE_NAME = re.compile(r"\[([a-zA-Z][\w-]*+)")
 class BlockRenderer:
     """The blocks of one post, with what there is to report about them."""
 
-    def __init__(self, patterns: Mapping[str, Pattern], footnotes: str) -> None:
+    def __init__(self, patterns: Mapping[str, SyncedPattern], footnotes: str) -> None:
         """`patterns` are those of the blog by id, and `footnotes` is JSON."""
         self.patterns = patterns
         self.footnotes = _parse_footnotes(footnotes)

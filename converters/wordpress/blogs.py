@@ -28,7 +28,7 @@ class Attachment(NamedTuple):
 
 
 @dataclass
-class Pattern:
+class SyncedPattern:
     """A synced pattern, also called a reusable block."""
 
     title: str
@@ -45,7 +45,7 @@ class Blog:
     title: str = ""
     attachments: dict[str, Attachment] = field(default_factory=dict)  # by id
     categories: dict[str, str] = field(default_factory=dict)  # names by id
-    patterns: dict[str, Pattern] = field(default_factory=dict)  # by id
+    patterns: dict[str, SyncedPattern] = field(default_factory=dict)  # by id
 
     @property
     def name(self) -> str:
@@ -117,7 +117,7 @@ def _index_item(element: Element, blog: Blog) -> None:
         )
     elif id and texts.get("post_type") == "wp_block":
         is_public = texts.get("status") == "publish" and not texts.get("post_password")
-        blog.patterns[id] = Pattern(texts.get("title", ""), texts.get("content", ""), is_public)
+        blog.patterns[id] = SyncedPattern(texts.get("title", ""), texts.get("content", ""), is_public)
 
 
 def _number(text: str) -> int:

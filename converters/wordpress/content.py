@@ -27,7 +27,7 @@ class Content(NamedTuple):
     unknown: list[Note]
 
 
-def render(text: str, blog: Blog, post_id: str, footnotes: str) -> Content:
+def render_content(text: str, blog: Blog, post_id: str, footnotes: str) -> Content:
     """Return the content of a post with this text. `footnotes` is JSON.
 
     Raises SourceError if patterns within patterns multiply the text.

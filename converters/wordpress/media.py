@@ -32,7 +32,7 @@ FILE_ATTRIBUTES = {
     "audio": ("src", "mp3", "m4a", "ogg", "wav", "flac"),
     "video": ("src", "mp4", "m4v", "webm", "ogv", "flv"),
 }
-SUFFIXES = {"gallery": PICTURE_SUFFIXES, "audio": AUDIO_SUFFIXES, "video": VIDEO_SUFFIXES}
+MEDIA_SUFFIXES = {"gallery": PICTURE_SUFFIXES, "audio": AUDIO_SUFFIXES, "video": VIDEO_SUFFIXES}
 UNNEEDED_ATTRIBUTES = ("width", "height", "preload")  # of players
 URL = r"""(https?://[^\s\0<>"\[\]]+)"""
 EMBED = re.compile(r"\[embed(?<!\[\[embed)[^\[\]]*+\]\s*()([^\s\[\]<>]+)\s*\[/embed\]")
@@ -58,7 +58,7 @@ class MediaRenderer:
         A gallery or a player without any file stays as it is.
         """
         html = CAPTION.sub(_render_caption, html)
-        if any(f"[{kind}" in html for kind in SUFFIXES):
+        if any(f"[{kind}" in html for kind in MEDIA_SUFFIXES):
             html = MEDIA.sub(self._render_shortcode, html)
         return self._link_embeds(html)
 
@@ -98,7 +98,7 @@ class MediaRenderer:
     def _attached(self, kind: str, post_id: str) -> list[Attachment]:
         """Return the files of this kind that were uploaded to a post."""
         attachments = self.blog.attachments_by_post.get(post_id, [])
-        return [attachment for attachment in attachments if _has_suffix(attachment.url, SUFFIXES[kind])]
+        return [attachment for attachment in attachments if _has_suffix(attachment.url, MEDIA_SUFFIXES[kind])]
 
     def _render_player(self, kind: str, attributes: Attributes, text: str) -> str:
         """Return an audio or video player, or "" if no file is found. Removes the attributes that it uses."""
@@ -110,7 +110,7 @@ class MediaRenderer:
             return ""
         for name in UNNEEDED_ATTRIBUTES:
             attributes.pop(name, None)
-        if not _has_suffix(url, SUFFIXES[kind]):  # of another site, such as YouTube
+        if not _has_suffix(url, MEDIA_SUFFIXES[kind]):  # of another site, such as YouTube
             self.notes.append(EMBEDS)
             return f"<p>{_link(url)}</p>"
         poster = attributes.pop("poster", "")

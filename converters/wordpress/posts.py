@@ -14,9 +14,9 @@ from converters.relative_urls import resolve_banner, resolve_urls
 from converters.slugs import slug_from_title
 from converters.values import normalize_values, set_slug
 from converters.wordpress.blogs import EXPORT_ALL, Blog
-from converters.wordpress.content import render
+from converters.wordpress.content import render_content
 from converters.wordpress.items import Item
-from converters.wordpress.seo import PREFIXES, PRIMARY_CATEGORIES, take_texts, unused_settings
+from converters.wordpress.seo import PRIMARY_CATEGORY_KEYS, SEO_PREFIXES, take_seo_texts, unused_seo_settings
 
 PUBLIC_STATUSES = ("publish", "future")
 NO_TITLE = "(no title)"
@@ -58,7 +58,7 @@ def convert_post(where: str, item: Item, blog: Blog, options: SourceOptions) -> 
     link = item.take("link")
     add_old_urls(article, [link] if link else [], options)
     try:
-        _render_content(article, item, blog, number)
+        _set_content(article, item, blog, number)
     except SourceError as error:
         article.reject("contentHtml", str(error))
         return article
@@ -78,7 +78,7 @@ def plain_title(html: str) -> str:
 def _take_fields(item: Item, blog: Blog, number: str) -> dict[str, Any]:
     """Return an article's fields other than its content. Their values still have to be normalized."""
     title = plain_title(item.take("title")) or NO_TITLE
-    texts = take_texts(item.meta, {"title": title, "sep": "-", "sitename": blog.title, "page": ""})
+    texts = take_seo_texts(item.meta, {"title": title, "sep": "-", "sitename": blog.title, "page": ""})
     if "metaDesc" not in texts:
         texts["metaDesc"] = " ".join(readable_text(item.take("excerpt")).split())
     # A draft's local date is that of its last change.
@@ -100,7 +100,7 @@ def _take_category(item: Item, blog: Blog) -> str:
     """Return the name of the primary category that an SEO plugin has stored, otherwise of the first category."""
     names = item.terms.get("category", [])
     category = names[0] if names else ""
-    for key in PRIMARY_CATEGORIES:
+    for key in PRIMARY_CATEGORY_KEYS:
         primary = blog.categories.get(item.meta.get(key, ""))
         if primary in names or (primary and not names):
             del item.meta[key]
@@ -116,12 +116,12 @@ def _date(item: Item, name: str, zone: str = "") -> str:
     return f"{date}{zone}" if date > "0001" else ""
 
 
-def _render_content(article: SourceArticle, item: Item, blog: Blog, number: str) -> None:
+def _set_content(article: SourceArticle, item: Item, blog: Blog, number: str) -> None:
     """Set the article's content, and record what there is to report about it.
 
     Raises SourceError if its patterns or footnotes are too long.
     """
-    content = render(item.texts.pop("content", ""), blog, number, item.meta.get("footnotes", ""))
+    content = render_content(item.texts.pop("content", ""), blog, number, item.meta.get("footnotes", ""))
     if content.uses_footnotes:
         del item.meta["footnotes"]
     article.fields["contentHtml"] = content.html
@@ -157,8 +157,8 @@ def _report_rest(article: SourceArticle, item: Item) -> None:
         article.drop(kinds.DROPPED, "post format")
     for taxonomy in item.terms:
         article.add_unknown("Other taxonomies", taxonomy)
-    for key in unused_settings(item.meta):
+    for key in unused_seo_settings(item.meta):
         article.drop("SEO settings were dropped", key)
     for key, value in item.meta.items():
-        if value.strip() and not key.startswith(("_", *PREFIXES)):
+        if value.strip() and not key.startswith(("_", *SEO_PREFIXES)):
             article.add_unknown("Custom fields", key)

@@ -5,13 +5,13 @@ from collections.abc import Iterator
 
 from content.html import decode_references
 
-PREFIXES = ("_yoast_wpseo_", "rank_math_", "_seopress_", "_aioseo_", "_aioseop_", "_genesis_")
+SEO_PREFIXES = ("_yoast_wpseo_", "rank_math_", "_seopress_", "_aioseo_", "_aioseop_", "_genesis_")
 # The meta keys of each field, by precedence
 KEYS = {
     "metaTitle": ("_yoast_wpseo_title", "rank_math_title"),
     "metaDesc": ("_yoast_wpseo_metadesc", "rank_math_description"),
 }
-PRIMARY_CATEGORIES = ("_yoast_wpseo_primary_category", "rank_math_primary_category")
+PRIMARY_CATEGORY_KEYS = ("_yoast_wpseo_primary_category", "rank_math_primary_category")
 # %%title%% in Yoast, %title% and %date(Y)% in Rank Math
 PLACEHOLDER = re.compile(r"%%([\w-]+)%%|%([a-z_]+)(?:\([^)%]*\))?%")
 # values that stand for a default
@@ -27,7 +27,7 @@ UNREPORTED = re.compile(
 )
 
 
-def take_texts(meta: dict[str, str], words: dict[str, str]) -> dict[str, str]:
+def take_seo_texts(meta: dict[str, str], words: dict[str, str]) -> dict[str, str]:
     """Remove a post's meta title and description from its metadata, and return them by field.
 
     Placeholders are replaced with `words`. A text with any other placeholder stays in `meta`.
@@ -51,9 +51,9 @@ def _fill_placeholders(text: str, words: dict[str, str]) -> str:
     return " ".join(filled.split())
 
 
-def unused_settings(meta: dict[str, str]) -> Iterator[str]:
+def unused_seo_settings(meta: dict[str, str]) -> Iterator[str]:
     """Yield the keys of a post's SEO settings, except defaults and the plugins' own data."""
     for key, value in meta.items():
         is_default = value.strip().lower() in UNSET or (key in DEFAULTS and DEFAULTS[key].fullmatch(value))
-        if key.startswith(PREFIXES) and not is_default and not UNREPORTED.search(key):
+        if key.startswith(SEO_PREFIXES) and not is_default and not UNREPORTED.search(key):
             yield key

@@ -2,12 +2,12 @@
 
 import re
 
-from content.shortcodes import CLOSING, NAME, SHORTCODE, is_shortcode
+from content.shortcodes import CLOSING_SHORTCODE, SHORTCODE, SHORTCODE_NAME, is_shortcode
 from converters.wordpress.verbatim import Verbatim
 
-ESCAPED = re.compile(rf"\[(\[{NAME}([^\[\]]*+)\])\]")
-ESCAPED_START = re.compile(rf"\[(\[{NAME}[^\[\]]*+\])(?!\])")
-ESCAPED_END = re.compile(rf"(\[/{NAME}\])\]")
+ESCAPED = re.compile(rf"\[(\[{SHORTCODE_NAME}([^\[\]]*+)\])\]")
+ESCAPED_START = re.compile(rf"\[(\[{SHORTCODE_NAME}[^\[\]]*+\])(?!\])")
+ESCAPED_END = re.compile(rf"(\[/{SHORTCODE_NAME}\])\]")
 # Shortcodes whose content is code. Plugins name them after code in general or after the language.
 CODE_NAME = re.compile(
     r".*code.*|crayon|pre|cci?(?:[be]?_\w+)?|highlight|prism|raw|html|latex|math|mermaid|as3?|actionscript3|applescript|"
@@ -30,7 +30,7 @@ def unescape_shortcodes(html: str) -> str:
 
 def keep_code(html: str, verbatim: Verbatim) -> str:
     """Replace the content of each shortcode for code with a placeholder."""
-    last_end = {match[1]: match.start() for match in CLOSING.finditer(html)}
+    last_end = {match[1]: match.start() for match in CLOSING_SHORTCODE.finditer(html)}
     parts: list[str] = []
     position = 0
     while opening := SHORTCODE.search(html, position):

@@ -6,8 +6,8 @@ import re
 VERBATIM = re.compile(
     r"<!--.*?(?:-->|\Z)|(<(?i:(pre|script|style|textarea))(?=[\s/>])[^>]*>?)(.*?)(?=</(?i:\2)\s*>|\Z)", re.DOTALL
 )
-MARK = "\0"  # neither HTML nor XML can contain it
-PLACEHOLDER = re.compile(f"{MARK}([0-9]+){MARK}")
+PLACEHOLDER_MARK = "\0"  # neither HTML nor XML can contain it
+PLACEHOLDER = re.compile(f"{PLACEHOLDER_MARK}([0-9]+){PLACEHOLDER_MARK}")
 
 
 class Verbatim:
@@ -19,7 +19,7 @@ class Verbatim:
     def keep(self, text: str) -> str:
         """Return a placeholder for `text`."""
         self.texts.append(text)
-        return f"{MARK}{len(self.texts) - 1}{MARK}"
+        return f"{PLACEHOLDER_MARK}{len(self.texts) - 1}{PLACEHOLDER_MARK}"
 
     def keep_elements(self, html: str) -> str:
         """Replace comments, and the content of pre, script, style and textarea, with placeholders."""

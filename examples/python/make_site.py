@@ -115,15 +115,15 @@ def render_item(article: Article) -> str:
     return f"<li>{render_link(article_url(article['slug']), article['title'])}<br>{render_facts(article)}</li>\n"
 
 
-def render_list(all: List) -> dict[str, str]:
+def render_list(group: List) -> dict[str, str]:
     """Return the text of each page of a list by its path, the first page last."""
-    last = max(1, -(-len(all.articles) // PAGE_SIZE))
-    paths = [all.path, *(f"{all.path or 'page'}/{number}" for number in range(2, last + 1))]
+    last = max(1, -(-len(group.articles) // PAGE_SIZE))
+    paths = [group.path, *(f"{group.path or 'page'}/{number}" for number in range(2, last + 1))]
     files = {}
     for index in range(last - 1, -1, -1):
-        title = f"{all.title}, {LABELS['page']} {index + 1}" if index else all.title
+        title = f"{group.title}, {LABELS['page']} {index + 1}" if index else group.title
         description = f"{title}, {LABELS['newest_first']}."
-        items = "".join(map(render_item, all.articles[index * PAGE_SIZE : (index + 1) * PAGE_SIZE]))
+        items = "".join(map(render_item, group.articles[index * PAGE_SIZE : (index + 1) * PAGE_SIZE]))
         newer = [render_link(list_url(paths[index - 1]), LABELS["newer_articles"], "prev")] if index else []
         older = [render_link(list_url(path), LABELS["older_articles"], "next") for path in paths[index + 1 : index + 2]]
         home = f"<p>{render_link(f'{SITE}/', SITE_NAME)}</p>\n" if paths[index] else ""
@@ -177,8 +177,8 @@ def render_site() -> dict[str, str]:
     files = {}
     for newer, article, older in zip([None, *articles], articles, [*articles[1:], None], strict=False):
         files[f"articles/{article['slug']}/index.html"] = render_article(article, newer, older)
-    for articles_of in (*keywords, *categories, List("", SITE_NAME, articles)):
-        files |= render_list(articles_of)
+    for group in (*keywords, *categories, List("", SITE_NAME, articles)):
+        files |= render_list(group)
     return files | {"feed.xml": render_feed(articles[:FEED_SIZE]), "sitemap.xml": render_sitemap(sitemap)}
 
 

@@ -30,7 +30,7 @@ BASE_URL = read_variable("ARTICLES_URL", r"(https?://[^\s?#]+)/api/public/v1/*",
 KEY = read_variable("ARTICLES_KEY", "([!-~]+)", KEY_MEANING)
 
 
-class KeepAndRetry(httpx.HTTPTransport):
+class CachingRetryTransport(httpx.HTTPTransport):
     """A transport that keeps responses until they change (304), and waits while the service is unavailable (503)."""
 
     def __init__(self) -> None:
@@ -60,7 +60,7 @@ client = AuthenticatedClient(
     KEY,
     prefix="",
     auth_header_name="x-api-key",
-    httpx_args={"transport": KeepAndRetry()},
+    httpx_args={"transport": CachingRetryTransport()},
 )
 
 
