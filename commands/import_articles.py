@@ -107,10 +107,7 @@ def import_articles(
         with _after_writing(options):
             spool.report_notes(report)
             _echo_result(report, result, options)
-            if redirects:
-                _echo_missing_redirects(report, redirects)
-            if spool.has_other_systems and result.pending:
-                _echo_pending(result.pending, customer)
+            _echo_next_steps(spool, report, result, customer, redirects)
 
 
 def _check_usage(sources: tuple[str, ...], key: str | None, options: "ImportOptions") -> None:
@@ -204,11 +201,15 @@ def _echo_changes(report: "ImportReport", result: "ImportResult", *, dry_run: bo
         echo(f"… and {rest} more")
 
 
-def _echo_missing_redirects(report: "ImportReport", redirects: Path) -> None:
-    """Name the sources that have no old URLs."""
-    for source in report.sources_without_old_urls:
+def _echo_next_steps(
+    spool: "Spool", report: "ImportReport", result: "ImportResult", customer: str | None, redirects: Path | None
+) -> None:
+    """Print what to do about sources without old URLs, if these were asked for, and about pending articles."""
+    for source in report.sources_without_old_urls if redirects else ():
         advice = f"If its URLs change, add them to {redirects} yourself."
         echo(f"{source}: No old URL in it needs a redirect. {advice}", err=True)
+    if spool.has_other_systems and result.pending:
+        _echo_pending(result.pending, customer)
 
 
 def _echo_pending(number: int, customer: str | None) -> None:

@@ -103,7 +103,15 @@ class _Plan:
         return {row.pk: row for row in db.session.execute(select(*columns).where(Article.pk.in_(pks)))}
 
     def _is_match(self, entry: SpoolEntry, holder: Any) -> bool:
-        """Return whether the stored article that has an article's slug is the same article."""
+        """Return whether the stored article that has an article's slug is the same article.
+
+        | Identity | If the article's id is not stored, it is the holder of its slug if …            |
+        |----------|---------------------------------------------------------------------------------|
+        | SLUG     | (always)                                                                        |
+        | ID       | it has no id                                                                    |
+        | SOURCE   | it has no usable id, and the holder's was generated here; or the holder is a    |
+        |          | deleted post of the same blog, or the same post as version 1.2.1 stored it      |
+        """
         if entry.identity is Identity.SLUG:
             return True
         if entry.identity is Identity.ID:

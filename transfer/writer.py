@@ -192,13 +192,17 @@ def _replaces_other_source(entry: SpoolEntry, article: SpooledArticle, stored: A
 def _held_back_notes(article: SpooledArticle, row: ArticleRow, now: datetime) -> list[Note]:
     """Return a note about a stored article that the source publishes, or publishes earlier than its row says."""
     given_date = article.row.get("published_at")
-    is_published = bool(given_date) and "status" not in article.row  # a format of this service
-    if article.publication:
-        is_published = article.publication is Publication.PUBLISHED
-    if not is_published:
+    if not _source_publishes(article):
         return []
     if row["status"] == "draft":
         return [STILL_DRAFT]
-    if given_date and now < row["published_at"] > given_date:
+    if given_date and row["published_at"] > max(now, given_date):
         return [STILL_SCHEDULED]
     return []
+
+
+def _source_publishes(article: SpooledArticle) -> bool:
+    """Return whether the source publishes an article. This service's formats may do so with a date alone."""
+    if article.publication:
+        return article.publication is Publication.PUBLISHED
+    return "published_at" in article.row and "status" not in article.row
