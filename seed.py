@@ -125,8 +125,12 @@ def demo_key(customer: Customer, key: str | None) -> str | None:
         return None if key_count else add_key(customer)[0]
     existing = db.session.scalar(select(ApiKey).filter_by(hash=hash_key(key)))
     if existing and (existing.customer_id != customer.id or existing.revoked_at or existing.expires_on):
-        reason = "This key belongs to another customer, is revoked, or has an expiry date. Choose another."
-        raise click.BadParameter(reason, param_hint="--key")
+        problem = "has an expiry date"
+        if existing.customer_id != customer.id:
+            problem = "belongs to another customer"
+        elif existing.revoked_at:
+            problem = "has been revoked"
+        raise click.BadParameter(f"This key {problem}. Choose another.", param_hint="--key")
     if not existing:
         add_key(customer, key)
     return key

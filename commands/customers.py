@@ -3,6 +3,7 @@
 from datetime import UTC, datetime
 
 import click
+from flask import current_app
 from sqlalchemy import func, select
 
 from commands.support import params
@@ -40,6 +41,8 @@ def rename(old: str, new: str) -> None:
         check_customer_name(new, renamed=customer)
         customer.name = new
     echo(f"Renamed {old} to {new}.")
+    if current_app.config["CUSTOMER"] == old:
+        echo(f"The setting CUSTOMER is still {old}: change it, for example in .env.", err=True)
 
 
 @customers_group.command("delete")

@@ -39,20 +39,22 @@ def edit(slug: str, customer: str | None) -> None:
     with NamedTemporaryFile(prefix="article-", suffix=".html", delete=False) as temporary:
         temporary.write(original)
     file = Path(temporary.name)
-    is_kept = True  # after a signal too: the editor survives it and may still save
+    name = ["--customer", customer] if customer else []
+    command = shlex.join(["flask", "articles", "import", str(file), *name])
+    saved = f"Your text was saved in {file}. To import it: {command}"
     try:
         result = _edit_until_valid(file, original, slug, customer)
-        is_kept = False
-    except click.ClickException:
-        is_kept = _read(file) not in (original, b"")
-        raise
-    finally:
-        if is_kept:
-            name = ["--customer", customer] if customer else []
-            command = shlex.join(["flask", "articles", "import", str(file), *name])
-            click.echo(f"Your text was saved in {file}. To import it: {command}", err=True)
-        else:
+    except click.ClickException as error:
+        if _read(file) in (original, b""):
             file.unlink(missing_ok=True)
+            raise
+        error.show()
+        click.echo(saved, err=True)
+        raise click.exceptions.Exit(error.exit_code) from error
+    except BaseException:  # such as a signal: the editor survives it, and may still save
+        click.echo(saved, err=True)
+        raise
+    file.unlink(missing_ok=True)
     echo(f"{slug}: {result}")
 
 

@@ -10,6 +10,7 @@ from commands.support.groups import articles_group
 from commands.support.lookup import get_articles, get_customer
 from commands.support.session import command_session
 from commands.support.terminal import echo, format_article_count, show_progress
+from content.text import printable
 
 
 def new_folder(value: str) -> Path:
@@ -40,8 +41,12 @@ def export(slugs: tuple[str, ...], customer: str | None, all_fields: bool, folde
         get_articles(owner, slugs)  # raises if one does not exist
         records = export_articles(owner, slugs, all_fields=all_fields)
         if folder:
-            with show_progress(records, "Writing articles") as counted:
-                count = write_folder(folder, counted)
+            try:
+                with show_progress(records, "Writing articles") as counted:
+                    count = write_folder(folder, counted)
+            except OSError as error:
+                reason = f"Cannot write all articles to {folder} ({error.strerror}). Delete the files in it."
+                raise click.ClickException(printable(reason)) from error
             echo(f"Wrote {format_article_count(count)} to {folder}.", err=True)
             return
         for record in records:

@@ -107,7 +107,9 @@ def import_articles(
         with _after_writing(options):
             spool.report_notes(report)
             _echo_result(report, result, options)
-            _echo_next_steps(spool, report, result, customer, redirects)
+            _echo_old_urls(report, redirects)
+            if spool.has_other_systems and result.pending:
+                _echo_pending(result.pending, customer, dry_run=dry_run)
 
 
 def _check_usage(sources: tuple[str, ...], key: str | None, options: "ImportOptions") -> None:
@@ -201,19 +203,18 @@ def _echo_changes(report: "ImportReport", result: "ImportResult", *, dry_run: bo
         echo(f"… and {rest} more")
 
 
-def _echo_next_steps(
-    spool: "Spool", report: "ImportReport", result: "ImportResult", customer: str | None, redirects: Path | None
-) -> None:
-    """Print what to do about sources without old URLs, if these were asked for, and about pending articles."""
+def _echo_old_urls(report: "ImportReport", redirects: Path | None) -> None:
+    """Name the sources that have no old URLs, if redirects were asked for."""
     for source in report.sources_without_old_urls if redirects else ():
         advice = f"If its URLs change, add them to {redirects} yourself."
         echo(f"{source}: No old URL in it needs a redirect. {advice}", err=True)
-    if spool.has_other_systems and result.pending:
-        _echo_pending(result.pending, customer)
 
 
-def _echo_pending(number: int, customer: str | None) -> None:
+def _echo_pending(number: int, customer: str | None, *, dry_run: bool) -> None:
     """Print what to do about pending articles."""
+    if dry_run:
+        echo(f"{format_article_count(number)} would be pending: nobody sees them until you publish.", err=True)
+        return
     name = f" --customer {shlex.quote(customer)}" if customer else ""
     waiting = "is pending: nobody sees it" if number == 1 else "are pending: nobody sees them"
     echo(f"{format_article_count(number)} {waiting} until you publish. To look: flask articles preview{name}", err=True)

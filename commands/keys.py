@@ -4,6 +4,7 @@ from datetime import UTC, date, datetime
 
 import click
 from sqlalchemy import select
+from sqlalchemy.exc import DBAPIError
 
 from auth import add_key
 from commands.support import params
@@ -24,11 +25,17 @@ def create(customer: str, expires: date | None) -> None:
     """
     if expires and expires < datetime.now(UTC).date():
         raise click.BadParameter(f"{expires} is in the past.", param_hint="--expires")
-    with command_session(writes=True, create=True):
-        owner, is_new = find_or_create_customer(customer)
-        key, record = add_key(owner, expires_on=expires)
-        key_id = record.id
-        click.echo(key)  # before the commit: a key that cannot be printed must not become valid
+    key = ""
+    try:
+        with command_session(writes=True, create=True):
+            owner, is_new = find_or_create_customer(customer)
+            key, record = add_key(owner, expires_on=expires)
+            key_id = record.id
+            click.echo(key)  # before the commit: a key that cannot be printed must not become valid
+    except DBAPIError:
+        if key:
+            click.echo("The key above is not valid, because it could not be saved.", err=True)
+        raise
     if is_new:
         echo(f"New customer: {customer}", err=True)
     echo(f"Created key {key_id} for {customer}. Keep it safe: it will not be shown again.", err=True)

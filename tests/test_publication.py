@@ -122,7 +122,9 @@ def last_lines(importer, *arguments):
 def test_import_says_what_is_pending_even_if_nothing_changes(importer):
     """Scheduled ones included; a dry run says what would be pending."""
     files = {f"posts/{n}.md": markdown_source("published", date, n)["a.md"] for n, date in enumerate((PAST, FUTURE))}
-    for options in (["--dry-run"], [], []):
+    (line,) = last_lines(importer, files, "--dry-run")
+    assert line.startswith("2 articles would be pending")
+    for options in ([], []):
         first, second = last_lines(importer, files, *options)
         assert first.startswith("2 articles are pending")
         assert second.endswith("flask articles publish --pending")
@@ -138,6 +140,13 @@ def test_draft_that_the_source_publishes_is_reported(importer):
     for options in ([], ["--publish"]):
         printed = importer.run("import", markdown_source("published", PAST, f"New {options}"), *options).stderr
         assert "Still drafts (1): a. Publish them with flask articles publish." in printed
+
+
+def test_articles_that_disappear_are_reported(importer):
+    importer.run("import", MARKDOWN, "--publish")
+    printed = importer.run("import", markdown_source("draft", PAST, "A")).stderr
+    assert printed == "Published until now, but drafts in the source (1): a\n"
+    assert importer.states() == {"a": "draft"}
 
 
 def test_articles_held_back_are_reported_with_any_change(importer):

@@ -179,6 +179,8 @@ class _Plan:
             return
         if entry.identity is Identity.SOURCE:
             hint = "Edit its slug or delete it (flask articles edit, flask articles delete), or use another --customer."
+        elif entry.stored_pk:
+            hint = "Choose another slug."
         else:
             hint = "Choose another slug. To replace that article instead, give this one the same id, or none."
         holder = self._load_holders([entry])[entry.holder_pk]

@@ -19,6 +19,7 @@ from transfer.spool import Outcome, Spool, SpooledArticle, SpoolEntry
 
 FIELD_NAMES = {name: field.data_key or name for name, field in ArticleImportSchema().fields.items()}
 REPLACED = Note("Replaced articles that may have come from another source")
+NOW_DRAFTS = Note("Published until now, but drafts in the source")
 EMPTIED = Note("Articles that lost their content, because the source has none")
 REWRITTEN = Note("Replaced posts that were deleted and rewritten under the same slug")
 STILL_DRAFT = Note("Still drafts", advice="Publish them with flask articles publish.")
@@ -164,6 +165,9 @@ class _Writer:
         notes = []
         if _replaces_other_source(entry, article, stored):
             notes.append(REWRITTEN if WORDPRESS_ID.fullmatch(entry.id) else REPLACED)
+        was_visible = publication_state(stored["status"], stored["published_at"], self.rows.now) == "published"
+        if was_visible and article.publication is Publication.DRAFT:
+            notes.append(NOW_DRAFTS)
         if stored["content_html"] and not row["content_html"]:
             notes.append(EMPTIED)
         self.report.add_notes(row["slug"], noticeable=notes)
