@@ -1,7 +1,6 @@
 """API keys: creation, lookup, and authentication of requests."""
 
 import secrets
-from collections.abc import Hashable
 from datetime import UTC, date, datetime
 from hashlib import sha256
 from typing import Any
@@ -30,12 +29,22 @@ class ValidKeys:
     def __init__(self) -> None:
         self._remembered: tuple[Any, dict[str, KeyOwner]] = None, {}
 
-    def owners_by_hash(self, version: Hashable, today: date) -> dict[str, KeyOwner]:
-        """Return the owners of the keys that are remembered for this version of the database and this day."""
+    def find(self, key_hash: str) -> KeyOwner | None:
+        """Return the owner of a key that is remembered for the request's version of the database, or None."""
+        return self._owners().get(key_hash)
+
+    def remember(self, key_hash: str, owner: KeyOwner) -> None:
+        """Remember the owner of a valid key, unless the version of the database is unknown or the cache is off."""
+        if g.database_version is not None and current_app.config["CACHE_MB"]:
+            self._owners()[key_hash] = owner
+
+    def _owners(self) -> dict[str, KeyOwner]:
+        """Return the remembered owners by the hashes of their keys."""
+        valid_for = g.database_version, datetime.now(UTC).date()
         remembered_for, owners = self._remembered
-        if remembered_for != (version, today):
+        if remembered_for != valid_for:
             owners = {}
-            self._remembered = (version, today), owners  # a single assignment, so it is atomic for other threads
+            self._remembered = valid_for, owners  # a single assignment, so it is atomic for other threads
         return owners
 
 
@@ -82,9 +91,11 @@ def check_key() -> None:
     if not key:
         raise MissingKeyError("Send your API key in the x-api-key header.", www_authenticate=CHALLENGE)
     g.key_hash = hash_key(key)
-    owners = _remembered_owners()
-    _identify(owners.get(g.key_hash) or find_key_owner(g.key_hash))
-    owners[g.key_hash] = g.key_owner
+    valid_keys: ValidKeys = current_app.extensions["valid_keys"]
+    remembered = valid_keys.find(g.key_hash)
+    g.key_is_remembered = remembered is not None
+    _set_owner(remembered or find_key_owner(g.key_hash))
+    valid_keys.remember(g.key_hash, g.key_owner)
 
 
 def check_key_again() -> None:
@@ -93,15 +104,8 @@ def check_key_again() -> None:
     Otherwise, a commit between the two could pair the customer of an old key with the articles of a new one. Raises
     Unauthorized (401) if the key is no longer valid.
     """
-    if not db.session().in_transaction():
-        _identify(find_key_owner(g.key_hash))
-
-
-def _remembered_owners() -> dict[str, KeyOwner]:
-    if g.database_version is None or not current_app.config["CACHE_MB"]:
-        return {}
-    valid_keys: ValidKeys = current_app.extensions["valid_keys"]
-    return valid_keys.owners_by_hash(g.database_version, datetime.now(UTC).date())
+    if g.key_is_remembered:
+        _set_owner(find_key_owner(g.key_hash))
 
 
 def find_key_owner(key_hash: str) -> KeyOwner | None:
@@ -110,7 +114,8 @@ def find_key_owner(key_hash: str) -> KeyOwner | None:
     return db.session.execute(OWNER_BY_KEY, parameters).one_or_none()
 
 
-def _identify(owner: KeyOwner | None) -> None:
+def _set_owner(owner: KeyOwner | None) -> None:
+    """Set the owner of the request's key. Raises Unauthorized (401) if there is none."""
     if not owner:
         raise Unauthorized("The API key in the x-api-key header is not valid.", www_authenticate=CHALLENGE)
     g.key_owner = owner

@@ -114,7 +114,8 @@ def remove_demo() -> str:
     with command_session(writes=True):
         customer = find_customer(DEMO_CUSTOMER)
         if customer:
-            return remove_customer(customer)
+            articles, keys = remove_customer(customer)
+            return f"Deleted {DEMO_CUSTOMER} (articles: {articles}, keys: {keys})."
     return f"Nothing to delete: there is no customer {DEMO_CUSTOMER}."
 
 

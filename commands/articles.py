@@ -121,7 +121,7 @@ def _publish_pending(customer: str | None, *, yes: bool) -> None:
     """After confirmation, publish or schedule the customer's pending articles, and print how many of each."""
     now = datetime.now(UTC)
     with command_session(writes=False):
-        owner = get_customer(customer)
+        owner = get_customer(customer, for_changes=True)
         pending = _pending_articles(owner)
     if not pending:
         echo("No articles are pending.")

@@ -53,5 +53,5 @@ def delete_customer(name: str, yes: bool) -> None:
     confirm(f"This permanently deletes {name}, its articles and its keys.", yes)
     with command_session(writes=True):
         customer = get_customer(name, for_changes=True)
-        removed = remove_customer(customer)
-    echo(removed)
+        articles, keys = remove_customer(customer)
+    echo(f"Deleted {name} (articles: {articles}, keys: {keys}).")

@@ -1,5 +1,6 @@
 """`flask articles edit`: change an article in an editor."""
 
+import re
 import shlex
 from pathlib import Path
 from tempfile import NamedTemporaryFile
@@ -39,9 +40,6 @@ def edit(slug: str, customer: str | None) -> None:
     with NamedTemporaryFile(prefix="article-", suffix=".html", delete=False) as temporary:
         temporary.write(original)
     file = Path(temporary.name)
-    name = ["--customer", customer] if customer else []
-    command = shlex.join(["flask", "articles", "import", str(file), *name])
-    saved = f"Your text was saved in {file}. To import it: {command}"
     try:
         result = _edit_until_valid(file, original, slug, customer)
     except click.ClickException as error:
@@ -49,13 +47,25 @@ def edit(slug: str, customer: str | None) -> None:
             file.unlink(missing_ok=True)
             raise
         error.show()
-        click.echo(saved, err=True)
+        click.echo(_explain_saved(file, customer), err=True)
         raise click.exceptions.Exit(error.exit_code) from error
     except BaseException:  # such as a signal: the editor survives it, and may still save
-        click.echo(saved, err=True)
+        click.echo(_explain_saved(file, customer), err=True)
         raise
     file.unlink(missing_ok=True)
     echo(f"{slug}: {result}")
+
+
+def _explain_saved(file: Path, customer: str | None) -> str:
+    """Return where the text is, and how to import it. Without the fields of an export, it would not be recognized."""
+    from transfer.article_files import EXPORTED_FIELDS
+
+    text = _read(file).decode(errors="replace")
+    missing = [name for name in sorted(EXPORTED_FIELDS) if not re.search(rf"^{name}\s*:", text, re.MULTILINE)]
+    hint = f", add {', '.join(missing)} again, then" if missing else ""
+    name = ["--customer", customer] if customer else []
+    command = shlex.join(["flask", "articles", "import", str(file), *name])
+    return f"Your text was saved in {file}. To import it{hint}: {command}"
 
 
 def _read(file: Path) -> bytes:

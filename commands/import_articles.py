@@ -213,7 +213,7 @@ def _echo_old_urls(report: "ImportReport", redirects: Path | None) -> None:
 def _echo_pending(number: int, customer: str | None, *, dry_run: bool) -> None:
     """Print what to do about pending articles."""
     if dry_run:
-        echo(f"{format_article_count(number)} would be pending: nobody sees them until you publish.", err=True)
+        echo(f"{format_article_count(number)} would be pending, and shown nowhere until you publish.", err=True)
         return
     name = f" --customer {shlex.quote(customer)}" if customer else ""
     waiting = "is pending: nobody sees it" if number == 1 else "are pending: nobody sees them"

@@ -136,10 +136,10 @@ class ResponseCache:
 def init_app(app: Flask) -> None:
     """Create the cache, and read the version of the database before each request."""
     app.extensions["response_cache"] = ResponseCache(app.config["CACHE_MB"] * 1_000_000)
-    app.before_request(read_version)
+    app.before_request(read_database_version)
 
 
-def read_version() -> None:
+def read_database_version() -> None:
     """Set `g.database_version`, which is None while the database is unavailable.
 
     Runs before anything else is read, and for every request, because it also detects a replaced database file.

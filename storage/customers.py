@@ -8,13 +8,13 @@ from storage import StorageError
 DEMO_CUSTOMER = "Demo"  # created by seed.py
 
 
-def remove_customer(customer: Customer) -> str:
-    """Delete the customer with its articles and keys in the session's transaction. Returns a summary to print."""
+def remove_customer(customer: Customer) -> tuple[int, int]:
+    """Delete the customer in the session's transaction. Returns how many articles and keys were deleted with it."""
     connection = db.session.connection()
     articles = connection.execute(delete(Article).where(Article.customer_id == customer.id)).rowcount
     keys = connection.execute(delete(ApiKey).where(ApiKey.customer_id == customer.id)).rowcount
     db.session.delete(customer)
-    return f"Deleted {customer.name} (articles: {articles}, keys: {keys})."
+    return articles, keys
 
 
 def find_customer(name: str) -> Customer | None:

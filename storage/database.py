@@ -13,7 +13,7 @@ from settings import SettingsError
 from storage.changes import create_change_detector
 from storage.engine import add_listeners, end_transaction, engine_options, release_connection, write_options
 from storage.sqlite import create_database_file, refuse_truncated_file, require_database_file, set_wal_mode, sqlite_path
-from storage.tables import TABLES_VERSION, migrate, read_version
+from storage.tables import TABLES_VERSION, migrate, read_tables_version
 
 DRIVERS = {"sqlite", "sqlite+pysqlite", "postgresql", "postgresql+psycopg"}
 DRIVER_OPTIONS = {"cached_statements", "timeout"}  # options of sqlite3.connect that a SQLite URL may set
@@ -49,7 +49,7 @@ def open_database(*, create: bool = False) -> list[str]:
         require_database_file(path)
         refuse_truncated_file(path)
     with db.engine.connect() as connection:
-        version = read_version(connection, name)
+        version = read_tables_version(connection, name)
     changed = []
     if version != TABLES_VERSION:
         with db.engine.execution_options(**write_options("tables")).begin() as connection:

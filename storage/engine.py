@@ -22,7 +22,7 @@ from storage.connections import (
 )
 from storage.sqlite import checkpoint, sqlite_path
 
-WRITE_LOCK_TIMEOUT_SECONDS = 60  # importing 10,000 articles takes about 20
+WRITE_LOCK_TIMEOUT_SECONDS = 60  # writing 10,000 articles takes a few seconds
 WAIT_REPORT_SECONDS = 2
 # PostgreSQL locks for transactions that write "rows" or "tables". The former excludes all other writers, including
 # those in other programs, but not readers. The latter cannot rely on a table, because there may be none yet, so it is

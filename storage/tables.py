@@ -32,7 +32,7 @@ def migrate(connection: Connection, name: str) -> list[str]:
     Returns messages about what was done, if anything. Raises StorageError if the tables are incomplete, belong to
     another program, or cannot be upgraded.
     """
-    version = read_version(connection, name)
+    version = read_tables_version(connection, name)
     if version == TABLES_VERSION:  # another process upgraded them in the meantime
         return []
     if version:
@@ -44,7 +44,7 @@ def migrate(connection: Connection, name: str) -> list[str]:
     return [f"Created the tables in {name}, which had none. If you expected articles in it, restore a backup."]
 
 
-def read_version(connection: Connection, name: str) -> int | None:
+def read_tables_version(connection: Connection, name: str) -> int | None:
     """Return the version of the tables, or None if there are none.
 
     Raises StorageError if they are incomplete, of an unsupported version, or belong to another program.

@@ -149,6 +149,13 @@ def test_articles_that_disappear_are_reported(importer):
     assert importer.states() == {"a": "draft"}
 
 
+def test_articles_that_are_scheduled_again_are_reported(importer):
+    importer.run("import", MARKDOWN, "--publish")
+    printed = importer.run("import", markdown_source("published", FUTURE, "A")).stderr
+    assert printed.startswith("Published until now")
+    assert importer.states() == {"a": "scheduled"}
+
+
 def test_articles_held_back_are_reported_with_any_change(importer):
     """But not alone, so that a scheduled import remains silent if nothing changes."""
     drafts = {"posts/a.md": markdown_source("draft", PAST, "A")["a.md"]}

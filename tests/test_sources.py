@@ -247,7 +247,8 @@ class Handler(BaseHTTPRequestHandler):
 
     def do_GET(self):
         url = urlsplit(self.path)
-        self.server.requests.append((url.path, dict(parse_qsl(url.query)), self.headers["x-api-key"]))
+        query = dict(parse_qsl(url.query, keep_blank_values=True))
+        self.server.requests.append((url.path, query, self.headers["x-api-key"]))
         responses = self.server.responses
         status, headers, body = responses.pop(0) if len(responses) > 1 else responses[0]
         self.send_response(status)
@@ -285,7 +286,7 @@ def test_all_pages_of_another_instance_are_read(run, remote):
     remote.responses = [sitemap(range(300)), *pages, sitemap(range(300))]
     printed = run(f"{remote.url}?q=caf%C3%A9&take=7&empty=&q=x", "--key", "secret").stdout
     assert printed == "250 new, 0 changed, 0 unchanged (new: 250 published)\n"
-    sent = {"q": "café", "take": "100", "orderBy": "publishedAt", "order": "asc"}
+    sent = {"q": "café", "take": "100", "empty": "", "orderBy": "publishedAt", "order": "asc"}
     requests = [(query, key) for path, query, key in remote.requests if path == LISTS[0]]
     assert requests == [(sent | {"skip": skip}, "secret") for skip in ("0", "100", "200")]
     assert [path for path, *_ in remote.requests] == [SITEMAP, *LISTS[:1] * 3, SITEMAP]
@@ -321,6 +322,20 @@ def test_list_that_keeps_changing_unpublishes_nothing(run, save, articles, remot
     remote.responses = EXCHANGED * 3
     assert run(remote.url, "--unpublish-missing").exit_code == 1
     assert articles("list", "--state", "published").stdout.count("\n") == 1
+
+
+def test_new_field_of_another_instance_is_reported(run, remote, articles):
+    article = minimal_json(1, author="Ann")
+    body = json.dumps({"data": [article], "meta": {"total": 1}}).encode()
+    remote.responses = [sitemap([1]), (200, {}, body), sitemap([1])]
+    result = run(remote.url)
+    assert (result.exit_code, "author (1): slug-1" in result.stderr) == (0, True)
+
+
+def test_instance_may_be_mounted_below_articles(run, remote):
+    base = remote.url.removesuffix(LISTS[0])
+    run(f"{base}/articles")
+    assert remote.requests[1][0] == f"/articles{LISTS[0]}"
 
 
 def test_source_key_can_be_an_environment_variable(run, remote):

@@ -90,11 +90,9 @@ class _Plan:
                 if self._is_match(entry, holders[entry.holder_pk]):
                     entry.stored_pk = entry.holder_pk
 
-    def _leaving(self) -> dict[int | None, SpoolEntry]:
-        """Return the articles whose stored versions get another slug, by the pk of the stored version."""
-        return {
-            entry.stored_pk: entry for entry in self.entries if entry.stored_pk and entry.stored_pk != entry.holder_pk
-        }
+    def _leaving(self) -> set[int | None]:
+        """Return the pks of the stored articles that get another slug."""
+        return {entry.stored_pk for entry in self.entries if entry.stored_pk and entry.stored_pk != entry.holder_pk}
 
     def _load_holders(self, batch: list[SpoolEntry]) -> dict[int | None, Any]:
         """Return id, title and published_at of the stored articles that have the slugs of a batch, by pk."""
@@ -158,11 +156,11 @@ class _Plan:
                     entry.outcome = Outcome.STORED_ELSEWHERE
                     break
                 self._reject_conflict(entry, rejected)
-                leaving.pop(entry.stored_pk, None)
+                leaving.discard(entry.stored_pk)
                 rejected = entry
                 entry = takers.get(entry.stored_pk)
 
-    def _has_conflict(self, entry: SpoolEntry, leaving: dict[int | None, SpoolEntry]) -> bool:
+    def _has_conflict(self, entry: SpoolEntry, leaving: set[int | None]) -> bool:
         """Return whether another stored article keeps an article's slug."""
         is_own_slug = entry.holder_pk == entry.stored_pk
         return entry.outcome is not Outcome.REJECTED and not is_own_slug and entry.holder_pk not in leaving

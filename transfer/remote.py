@@ -11,9 +11,10 @@ from urllib.request import HTTPRedirectHandler, Request, build_opener
 
 import orjson
 
-from converters.records import SourceError
+from converters.kinds import UNKNOWN_FIELDS
+from converters.records import FIELD_BY_ALIAS, ConvertedItems, Identity, SourceArticle, SourceError
 from schemas import API_PATH
-from transfer.json_files import dump_json_line
+from transfer.json_files import dump_json_line, parse_json_lines
 from transfer.temporary import create_temporary_file, writing_to
 
 PAGE_SIZE = 100  # articles per request
@@ -21,6 +22,7 @@ ATTEMPTS = 3  # to read a list that changes meanwhile
 TIMEOUT_SECONDS = 60  # without a byte from the instance
 # query parameters that limit a list to some of the articles
 FILTERS = {"q", "slug", "category", "keyword"}
+IMPORT_FIELDS = set(FIELD_BY_ALIAS.values())
 CHECK_URL = "Check that the URL belongs to an instance of this service, and that it is running."
 
 # takes an iterable and a label
@@ -56,6 +58,16 @@ def receive_articles(source: str, key: str | None, show_progress: ShowProgress) 
         with writing_to(file):
             file.seek(0)
         yield file
+
+
+def parse_received(name: str, file: IO[bytes]) -> ConvertedItems:
+    """Yield the articles of a received file. Unknown fields are reported: later versions of the API may add some."""
+    for item in parse_json_lines(name, file, Identity.SLUG):
+        if isinstance(item, SourceArticle):
+            for field in item.fields.keys() - IMPORT_FIELDS:
+                del item.fields[field]
+                item.add_unknown(UNKNOWN_FIELDS, field)
+        yield item
 
 
 class _ListChangedError(Exception):
@@ -124,7 +136,7 @@ def _articles_url(source: str) -> str:
     except ValueError as error:
         raise SourceError(f"Cannot be read ({error}). {CHECK_URL}") from error
     path = parts.path.rstrip("/")
-    if not path.endswith("/articles"):
+    if not path.endswith(f"{API_PATH}/articles"):
         path = f"{path.partition(API_PATH)[0]}{API_PATH}/articles"
     return parts._replace(path=path, fragment="").geturl()
 
@@ -134,7 +146,7 @@ def _read_page(url: str, key: str | None, skip: int) -> tuple[list[Any], int]:
     parts = urlsplit(url)
     page = {"take": PAGE_SIZE, "skip": skip, "orderBy": "publishedAt", "order": "asc"}
     # the first value of a repeated parameter wins, as in the API
-    query = urlencode(dict(reversed(parse_qsl(parts.query))) | page)
+    query = urlencode(dict(reversed(parse_qsl(parts.query, keep_blank_values=True))) | page)
     match _fetch(parts._replace(query=query).geturl(), key):
         case {"data": list(articles), "meta": {"total": int(total)}} if _all_have("slug", articles):
             return articles, total

@@ -16,7 +16,7 @@ from converters.records import ConvertedItems, Identity, IgnoredItem, SourceArti
 from converters.wordpress import read_wordpress
 from transfer.article_files import read_own_file
 from transfer.json_files import parse_json_lines, read_json, read_json_lines
-from transfer.remote import ShowProgress, is_url, receive_articles
+from transfer.remote import ShowProgress, is_url, parse_received, receive_articles
 from transfer.report import ImportReport
 
 Reader = Callable[[], ConvertedItems]
@@ -101,7 +101,7 @@ def _open_lines(name: str, key: str | None, files: ExitStack, show_progress: Sho
     """
     if is_url(name):
         file = files.enter_context(receive_articles(name, key, show_progress))
-        return partial(parse_json_lines, name, file, Identity.SLUG)
+        return partial(parse_received, name, file)
     if not sys.stdin:
         raise SourceError("Is closed. Redirect a file to it.")
     return partial(parse_json_lines, name, sys.stdin.buffer, Identity.ID)

@@ -20,8 +20,10 @@ from transfer.spool import Outcome, Spool, SpooledArticle, SpoolEntry
 FIELD_NAMES = {name: field.data_key or name for name, field in ArticleImportSchema().fields.items()}
 REPLACED = Note("Replaced articles that may have come from another source")
 NOW_DRAFTS = Note("Published until now, but drafts in the source")
+NOW_SCHEDULED = Note("Published until now, but scheduled by a later date in the source")
 EMPTIED = Note("Articles that lost their content, because the source has none")
 REWRITTEN = Note("Replaced posts that were deleted and rewritten under the same slug")
+NOW_HIDDEN = {"draft": [NOW_DRAFTS], "scheduled": [NOW_SCHEDULED]}  # by state
 STILL_DRAFT = Note("Still drafts", advice="Publish them with flask articles publish.")
 STILL_SCHEDULED = Note("Still scheduled for a later time than the source's", advice="Change it with publish --at.")
 
@@ -53,7 +55,7 @@ def write_articles(
 
     A dry run only reads. With `unpublish_missing`, the customer's other published articles become drafts, and a draft
     that arrives in a format of this service with a date but no status is published again. With `skip_invalid`, valid
-    articles are written even if others are invalid. The old URLs of written articles go to `redirects`.
+    articles are written even if others are invalid. The old URLs of all imported articles go to `redirects`.
 
     Raises ImportFailedError if there are mistakes; the caller must then roll back.
     """
@@ -154,7 +156,7 @@ class _Writer:
     def _report_new(self, entry: SpoolEntry, row: ArticleRow) -> None:
         entry.outcome = Outcome.WRITTEN
         self.counts["new"] += 1
-        self.counts[publication_state(row["status"], row["published_at"], self.rows.now)] += 1
+        self.counts[self._state(row)] += 1
         self.pending += row["status"] == "pending"
         self.report.add_new(row["slug"])
 
@@ -165,15 +167,17 @@ class _Writer:
         notes = []
         if _replaces_other_source(entry, article, stored):
             notes.append(REWRITTEN if WORDPRESS_ID.fullmatch(entry.id) else REPLACED)
-        was_visible = publication_state(stored["status"], stored["published_at"], self.rows.now) == "published"
-        if was_visible and article.publication is Publication.DRAFT:
-            notes.append(NOW_DRAFTS)
+        if article.publication and self._state(stored) == "published":
+            notes += NOW_HIDDEN.get(self._state(row), [])
         if stored["content_html"] and not row["content_html"]:
             notes.append(EMPTIED)
         self.report.add_notes(row["slug"], noticeable=notes)
         names = [name for column, name in FIELD_NAMES.items() if stored[column] != row[column]]
         content = [name for name in names if name != "updatedAt"]  # moves with any other field
         self.report.add_change(row["slug"], content or names or ["search index"])
+
+    def _state(self, row: ArticleRow) -> str:
+        return publication_state(row["status"], row["published_at"], self.rows.now)
 
     def _update(self, rows: list[ArticleRow]) -> None:
         if rows and not self.options.dry_run:

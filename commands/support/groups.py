@@ -1,6 +1,6 @@
 """The groups of the `flask` commands.
 
-Commands import slow modules when they run, so that all of them start fast.
+Commands import slow modules when they run, so that the others need not wait for them.
 """
 
 import signal
