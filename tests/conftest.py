@@ -47,6 +47,15 @@ def default_settings() -> None:
         os.environ.pop(name, None)
 
 
+@pytest.fixture(autouse=True)
+def signal_handlers() -> Iterator[None]:
+    """Restore the signal handlers, which some commands replace."""
+    handlers = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)}
+    yield
+    for number, handler in handlers.items():
+        signal.signal(number, handler)
+
+
 @pytest.fixture(scope="session")
 def template(default_settings: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     """An empty database with all tables."""
