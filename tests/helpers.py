@@ -412,14 +412,6 @@ def wait_for(find: Callable[[], Any], explain: Callable[[], str], seconds: float
     raise AssertionError(explain())
 
 
-def assert_one_is_below(limit: float, attempt: Callable[[], float]) -> None:
-    """Check that one of three attempts stays below the limit: other load on the machine can only add time."""
-    taken: list[float] = []
-    while not taken or (taken[-1] >= limit and len(taken) < 3):
-        taken.append(attempt())
-    assert taken[-1] < limit, taken
-
-
 def create_application(database: Path, **settings: Any) -> Flask:
     """Create an application on a test's database."""
     return create_app({"DATABASE_URL": database_url(database)} | settings)

@@ -69,15 +69,12 @@ def test_unknown_field_of_an_own_file_is_an_error(importer):
     assert line.startswith("a.html, slug 'a': layout: Unknown field")
 
 
-@pytest.mark.parametrize("name", ["id", "title", "slug", "status", "createdAt", "updatedAt", "views"])
+@pytest.mark.parametrize("name", ["id", "slug", "status", "createdAt", "updatedAt", "views"])
 def test_file_without_all_exported_fields_is_of_another_system(importer, name):
     own = re.sub(f"^{name}: .*\n", "", OWN.format(title="A", slug="menu"), flags=re.MULTILINE)
     importer.run("import", {"2025-01-01-menu.html": own + '<a href="/b">b</a>'}, "--site", SITE)
-    if name == "title":
-        assert importer.states() == {}
-    else:
-        assert importer.states() == {"menu": "pending"}
-        assert f'href="{SITE}/b"' in importer.only()["contentHtml"]
+    assert importer.states() == {"menu": "pending"}
+    assert f'href="{SITE}/b"' in importer.only()["contentHtml"]
 
 
 def test_folder_of_html_and_markdown_is_imported(importer):
@@ -104,44 +101,6 @@ def test_importing_an_exported_folder_changes_nothing(importer, save, sql):
     assert str(len(before)) in result.stderr
     assert importer.run("import", "new/posts").stdout == f"0 new, 0 changed, {len(before)} unchanged\n"
     assert sql("SELECT * FROM article ORDER BY id") == before
-
-
-VERSION_1_1_0 = """---
-id: id-1
-title: "No: \\U00002028"
-slug: "007"
-keywords: [menu, "2026", "a: b"]
-publishedAt: 2026-03-01T07:00:00.000Z
-createdAt: 2026-03-01T07:00:00.000Z
-updatedAt: 2026-03-01T07:00:00.000Z
-status: published
-readTime: 1.5
-schemaMarkup: {"@context":"https://schema.org","@graph":[{"n":1.0,"m":1e22,"b":true,"x":null,"s":"1.0","t":"true"}]}
-views: 0
----
-<p>Text</p>
-"""
-
-
-def test_article_file_of_version_1_1_0_is_read(importer):
-    importer.write({"_index.html": VERSION_1_1_0})
-    importer.imports("_index.html")
-    record, graph = importer.only(), {"n": 1.0, "m": 1e22, "b": True, "x": None, "s": "1.0", "t": "true"}
-    assert (record["title"], record["slug"], record["keywords"]) == ("No: \u2028", "007", ["menu", "2026", "a: b"])
-    assert record["schemaMarkup"] == {"@context": "https://schema.org", "@graph": [graph]}
-
-
-def test_slug_freed_by_one_file_is_available_to_another(importer):
-    text = "---\nid: {}\ntitle: A\nslug: {}\n---\n"
-    rest = {f"posts/b{n}.html": text.format(f"id-{n}", f"slug-{n}") for n in range(600)}
-    importer.write(rest | {"posts/a.html": text.format("old", "wanted")})
-    assert importer.run("import", "posts").exit_code == 0
-    files = {"posts/a.html": text.format("old", "renamed"), "posts/c.html": text.format("new", "wanted")}
-    assert importer.run("import", files).stdout.endswith("1 new, 1 changed, 600 unchanged (new: 1 draft)\n")
-    files = {"posts/a.html": text.format("next", "wanted"), "posts/c.html": text.format("new", "moved")}
-    assert importer.run("import", files).stdout.endswith("1 new, 1 changed, 600 unchanged (new: 1 draft)\n")
-    ids = {slug: id for slug, id in importer.values("id").items() if not slug.startswith("slug-")}
-    assert ids == {"renamed": "old", "wanted": "next", "moved": "new"}
 
 
 def test_exported_file_name_is_the_slug_or_a_hash_of_the_id(importer, save):

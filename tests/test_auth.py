@@ -5,7 +5,6 @@ from hashlib import sha256
 
 import pytest
 from helpers import ENDPOINTS, article_json, assert_problem, create_key
-from time_machine import travel
 
 ARTICLES = "/api/public/v1/articles"
 
@@ -19,36 +18,11 @@ def get(app, path, key=None, **headers):
 # Examples
 
 
-def test_key_in_the_header_opens_every_endpoint(app, key):
-    for path in ("/api/public/v1/articles", "/api/public/v1/articles/preview", "/api/public/v1/sitemap"):
-        assert app.test_client().get(path, headers={"x-api-key": key}).status_code == 200
-
-
 def test_missing_key_is_a_401_that_names_the_header(app):
     response = app.test_client().get("/api/public/v1/articles")
     assert response.status_code == 401
     assert response.get_json()["code"] == "missing_key"
     assert "x-api-key" in response.get_json()["detail"]
-
-
-def test_unknown_key_is_a_401(app, key):
-    response = app.test_client().get("/api/public/v1/articles", headers={"x-api-key": "wrong"})
-    assert (response.status_code, response.get_json()["code"]) == (401, "invalid_key")
-
-
-def test_revoked_key_is_rejected_at_once(app, run, key):
-    assert get(app, ARTICLES, key).status_code == 200
-    run("keys", "revoke", 1)
-    assert get(app, ARTICLES, key).get_json()["code"] == "invalid_key"
-
-
-def test_key_is_valid_through_its_last_day(app):
-    with travel("2027-01-30T12:00:00Z"):
-        key = create_key(app, "Acme", "--expires", "2027-01-31")
-    with travel("2027-01-31T23:59:58Z"):
-        assert get(app, ARTICLES, key).status_code == 200
-    with travel("2027-02-01T00:00:00Z"):
-        assert get(app, ARTICLES, key).get_json()["code"] == "invalid_key"
 
 
 def test_key_shows_only_its_customers_articles(app, key, save):
@@ -63,6 +37,7 @@ def test_customer_may_have_several_keys(app, run, key, save):
     second = create_key(app)
     assert get(app, ARTICLES, second).data == get(app, ARTICLES, key).data
     run("keys", "revoke", 1)
+    assert get(app, ARTICLES, key).get_json()["code"] == "invalid_key"
     assert get(app, ARTICLES, second).status_code == 200
 
 

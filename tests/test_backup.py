@@ -6,7 +6,6 @@ import resource
 import signal
 import sqlite3
 import subprocess
-import time
 from contextlib import closing
 from functools import partial
 from pathlib import Path
@@ -191,9 +190,7 @@ FOREIGN = "is not a database of this service"
     ("damage", "statement", "reason"),
     [
         (lambda _: b"Not a database. " * 500, "", f"{CORRUPT} (file is not a database)"),
-        (lambda backup: backup[: len(backup) // 2], "", CORRUPT),
         (lambda backup: backup[:20_000] + random.Random(2).randbytes(20_000) + backup[40_000:], "", CORRUPT),
-        (lambda _: b"", "", FOREIGN),
         (lambda _: b"", "CREATE TABLE article (id INTEGER)", FOREIGN),
         (bytes, "DROP TABLE api_key", "bad.db: api_key."),
         (bytes, "DELETE FROM tables_version", "version None"),
@@ -213,7 +210,6 @@ def test_invalid_backup_is_rejected_and_changes_nothing(run, backup, client, dat
 
 def test_restore_waits_for_another_writer_until_interrupted(run, backup, client, database, monkeypatch):
     """Or for a minute."""
-    began = time.monotonic()
     monkeypatch.setattr("storage.backup.WRITE_LOCK_TIMEOUT_SECONDS", 0.5)
     monkeypatch.setattr("storage.backup.WAIT_REPORT_SECONDS", 0.2)
     with other_writer(database) as writer:
@@ -224,7 +220,6 @@ def test_restore_waits_for_another_writer_until_interrupted(run, backup, client,
         monkeypatch.setattr("commands.database.report_wait", lambda: writer.execute("ROLLBACK"))
         assert run("database", "restore", backup, "--yes").exit_code == 0
     assert shown(client) == OLD
-    assert time.monotonic() - began < 30  # SQLite's own timeout could not be interrupted
 
 
 def test_new_files_are_only_readable_by_their_owner(database, tmp_path):

@@ -51,12 +51,6 @@ def test_null_values_of_database_exports_are_empty(importer):
     assert ("metaDesc" in article, article["keywords"], article["status"]) == (False, [], "published")
 
 
-@pytest.mark.parametrize("name", ["a.tsv", "a.xlsx", "a.ods"])
-def test_other_spreadsheet_formats_are_a_usage_error(importer, name):
-    result = importer.run("import", {name: "title\tbody\n"})
-    assert (result.exit_code, "CSV" in result.stderr) == (2, True)
-
-
 @pytest.mark.parametrize("name", ["draft", "Date", "Status", "tags"])
 def test_repeated_column_of_a_field_is_rejected(importer, name):
     assert f"'{name}' twice" in importer.rejects({"a.csv": f"title,body,{name},{name}\nA,x,,\n"})

@@ -42,20 +42,8 @@ def test_description_of_a_post_with_a_video_is_its_text(importer):
     assert all('"metaDesc":"We opened in 1902.' in line for line in lines)
 
 
-UNITS = [
-    "[",
-    "[a",
-    "[a b=",
-    "[a]",
-    "[/a]",
-    "<a href=#",
-    "<a href='#'>",
-    "<a href='#'>[",
-    "<a ",
-    "&#",
-    "https://a ",
-    "\u2029",
-]
+UNITS = ["[", "[a b=", "[/a]", "<a href='#'>[", "<a ", "&#", "https://a ", "\u2029"]
+UNITS += ["<!--", "<script>", '<a "', "<", "<p '", "<style", "<script>x</script "]
 
 
 @pytest.mark.parametrize("unit", UNITS)

@@ -123,25 +123,15 @@ def test_booleans_and_numbers_of_toml_are_text_as_typed(importer):
 
 DATES = {  # read in Los Angeles
     "2022-07-08T07:00:00.000Z": ["Jul 08 2022", "July 8, 2022"],
-    "2025-01-02T08:00:00.000Z": ["2025-1-2"],
-    "2025-12-31T08:00:00.000Z": ["31-Dec-25"],
+    "2025-12-31T08:00:00.000Z": ["31-Dec-25", "2025-12-31"],
     "2025-12-31T08:05:00.000Z": ["31 Dec 2025 12:05 am"],
     "2025-12-31T23:00:00.000Z": ["2025/12/31 23:00:00 UTC", "20251231T230000Z"],
     "2026-01-01T04:00:00.000Z": [
-        "Wed Dec 31 2025 23:00:00 GMT-0500 (Eastern Standard Time)",
-        "Wednesday, December 31st, 2025 at 8 p.m.",
+        *("Wed Dec 31 2025 23:00:00 GMT-0500 (Eastern Standard Time)", "Wednesday, December 31st, 2025 at 8 p.m."),
     ],
-    "2026-01-01T07:59:00.000Z": ["December 31, 2025 11:59 PM"],
-    "2026-03-01T08:00:00.000Z": ["2026-03-01", "01.03.26"],
+    "2026-03-01T08:00:00.000Z": ["2026-03-01", "01.03.26", "2026-03-01T08:00:00Z", "Sun, 01 Mar 2026 08:00:00 GMT"],
     "2026-03-01T09:00:00.000Z": ["2026-03-01 10:00:00 +01:00", "Sun, 01 Mar 2026 10:00:00 +0100"],
-    "2026-03-01T10:00:00.000Z": [
-        *("2026-03-01T10:00:00Z", "2026-03-01 10:00:00 UTC"),
-        *(f"Sun, 01 Mar 2026 10:00:00 {zone}" for zone in ("-0000", "GMT")),
-    ],
-    "2026-03-01T15:00:00.000Z": ["2026-03-01 10:00:00 -0500"],
-    "2026-03-01T18:00:00.000Z": [
-        *("1.03.2026 10:00", "01.03.2026 10", "2026-03-01 10:00", "2026-03-01T10", "2026-03-01 10", "2026-03-01 1000"),
-    ],
+    "2026-03-01T18:00:00.000Z": ["1.03.2026 10:00", "01.03.2026 10", "2026-03-01 10:00", "2026-03-01 1000"],
     "2026-07-01T17:00:30.500Z": ["2026-07-01 10:00:30.5"],
     "2026-11-01T08:30:00.000Z": ["2026-11-01 01:30"],  # ambiguous: the earlier instant
 }
@@ -182,11 +172,6 @@ def test_latest_of_several_dates_is_used_and_others_are_reported(importer):
     days = [date[:10] for date in importer.values("publishedAt").values()]
     assert sorted(days) == ["2024-01-02", "2026-01-02", "2026-03-01", "2050-01-01"]
     assert importer.states()["3"] == "scheduled"
-
-
-def test_invalid_date_among_several_is_a_mistake(importer):
-    (line,) = importer.rejects({"a.md": post("publishDate: soon")}).splitlines()
-    assert line.startswith("a.md, slug 'a': publishDate: 'soon'")
 
 
 def test_site_and_time_zone_default_to_the_settings(app, importer, monkeypatch):
@@ -253,12 +238,8 @@ def test_article_without_a_date_says_little(read, publication):
         assert (article.publication, "publishedAt" in article.fields) == (publication, False), fields
 
 
-UNKNOWN_FIELDS = [
-    *("private: true", "is_private: yes", "hidden: on", "unlisted: 1", "visibility: members", "public: false"),
-    *("live: no", "password: secret", "build: {render: never}", "wip: until May", "permalink: false", "archived: true"),
-    *("scheduled: 2050-01-01", "eleventyExcludeFromCollections: true", "expiryDate: 2999-01-01", "audience: only_paid"),
-    *("unpublishDate: 2020-01-01", "goLiveAt: 2050-01-01", "embargo: soon", "cascade: {draft: true}"),
-]
+UNKNOWN_FIELDS = ["private: true", "build: {render: never}", "permalink: false", "scheduled: 2050-01-01"]
+UNKNOWN_FIELDS += ["expiryDate: 2999-01-01", "goLiveAt: 2050-01-01"]
 
 
 @pytest.mark.parametrize("field", UNKNOWN_FIELDS)
@@ -272,18 +253,10 @@ def test_other_fields_decide_nothing_and_are_reported(read, field):
 
 
 INVALID = [
-    *("draft: falsch", "draft: soon", "draft: [true]", "published: vielleicht", "publish: 2030-01-01"),
-    *(
-        "isDraft: maybe",
-        "draft: WAHR",
-        "published: nein",
-        "status: private",
-        "status: pending",
-        "expiryDate: next year",
-    ),
+    *("draft: WAHR", "draft: [true]", "published: vielleicht", "publish: 2030-01-01", "publishDate: soon"),
+    *("status: private", "status: pending", "expiryDate: next year"),
     *("date: 2026-03-01 08:00 CET", "date: 2026-02-29", "date: 03/01/2026", "date: Mon, 01 Mar 2026"),
-    *("date: 13:00 PM", "date: 2026-03-01 10-11", "date: 2026-03-01 8 pm-10"),  # hours, not zones
-    "date: 2026-03-29 02:30",  # nonexistent in Berlin
+    *("date: 2026-03-01 10-11", "date: 2026-03-29 02:30"),  # hours, not a zone; nonexistent in Berlin
     *("pubDate: Sun, 01 Mar 2026 08:00:00 +0100 tomorrow", "lastmod: {a: b}", "title: [a, b]"),
     *("description: {a: b}", "tags: {a: b}", "categories: [[a]]", "readTime: 4 min", "views: 1.000"),
 ]
@@ -306,7 +279,6 @@ def test_invalid_value_is_reported_with_its_field(importer, field):
         ('{\n  "title": "A"\n}\n', "YAML"),
         ("---json\n{}\n---\n", "YAML"),
         ("---\nlayout: page\ndate: 2026-01-01\n---\nNot found", ", slug 'a': title: "),
-        ('---\ntitle: "  "\n---\n', ", slug 'a': title: Missing"),
         (post("<<: {draft: true}"), ": line 4: The merge key <<"),
         (post("published: nein"), "true or false (or yes, no, on, off, y, n, 1, 0), or a date"),
         (post("Draft: false\ndraft: true"), "Draft, another spelling"),
@@ -329,12 +301,8 @@ def test_file_with_invalid_front_matter_is_reported(importer, text, words):
 SLUGS = {
     "हिन्दी ไทย": "हिन्दी-ไทย",
     "ශ්\u200dරී ලංකාව": "ශ්\u200dරී-ලංකාව",
-    "می\u200cروم به خانه": "می\u200cروم-به-خانه",
     "がぎぐ パン": "がぎぐ-パン",
-    "Ёлка и йод": "ёлка-и-йод",
     "Łódź – Žižkov & Straße? Да!": "łodz-zizkov-straße-да",
-    "Phở bò": "pho-bo",
-    "İstanbul": "istanbul",
     "☕️ Coffee 1️⃣": "coffee-1",
     "menu " * 50: "-".join(["menu"] * 34),
     "क" * 169 + "का": "क" * 169,  # a letter and its vowel sign stay together

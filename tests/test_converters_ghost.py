@@ -2,7 +2,6 @@
 
 import json
 import re
-import time
 from datetime import UTC
 
 import pytest
@@ -16,16 +15,9 @@ from converters.records import Publication, SourceOptions
 def test_posts_are_imported_with_their_fields(importer):
     file = PROJECT / "tests/data/ghost.json"
     printed = importer.imports(file, "--site", SITE, "--timezone", "Asia/Tokyo")  # times are in UTC
-    names = (
-        "pages",
-        "because they were only sent by email",
-        "codeinjection_head",
-        "feature_image_alt",
-        "author",
-        "no HTML for them",
-    )
-    for words in (*(f"{name} (1)" for name in names), ": paid (1)"):
-        assert words in printed
+    for name in ("pages", "sent by email", "codeinjection_head", "feature_image_alt", "author", "no HTML for them"):
+        assert f"{name} (1)" in printed
+    assert ": paid (1)" in printed
     states = {"kaese": "published", "second": "published", "scheduled": "scheduled"}
     assert importer.states() == states | dict.fromkeys(("untouched", "paid", "sent"), "draft")
     articles = importer.articles()
@@ -102,11 +94,6 @@ def test_small_numbers_are_not_used_as_ids(importer):
     assert importer.states().keys() == {"a", "b"}
 
 
-def test_title_is_plain_text(importer):
-    importer.imports(ghost({"title": "Option<T> &amp; <canvas>"}))
-    assert importer.only()["title"] == "Option<T> &amp; <canvas>"
-
-
 @pytest.mark.parametrize(
     ("export", "words"),
     [
@@ -155,10 +142,6 @@ def test_restricted_posts_are_reported_by_visibility(importer):
     assert re.search(r"restricted: members \(1\).* paid \(1\)", line)
 
 
-def test_post_without_a_date_is_reported(importer):
-    assert "No date" in importer.imports(ghost({"published_at": None}))
-
-
 def test_site_wide_code_injection_is_reported(importer):
     keys = {"codeinjection_head": "<script>", "codeinjection_foot": "", "title": "My Blog", "ghost_foot": "<style>"}
     settings = [{"key": key, "value": value} for key, value in keys.items()]
@@ -169,10 +152,8 @@ def test_site_wide_code_injection_is_reported(importer):
 
 @pytest.mark.parametrize("version", ["003", "0.11.14", "1.26.2", "2.38.0"])
 def test_export_before_version_3_is_rejected(importer, version):
-    export = {
-        "meta": {"exported_on": 1, "version": version},
-        "data": json.loads(ghost({})["ghost.json"])["db"][0]["data"],
-    }
+    data = json.loads(ghost({})["ghost.json"])["db"][0]["data"]
+    export = {"meta": {"exported_on": 1, "version": version}, "data": data}
     for document in (export, {"db": [export]}):
         assert re.search(rf"Ghost 3 or newer.*{version}", importer.rejects({"ghost.json": json.dumps(document)}))
 
@@ -200,7 +181,6 @@ UNITS = ["<!--kg-gated-block:begin ", "<!-- ", "<!--kg-gated-block:begin>", "__G
 
 
 @pytest.mark.parametrize("unit", UNITS)
-def test_time_is_linear_in_the_length_of_a_post(importer, unit):
-    start = time.process_time()
-    assert importer.run("import", ghost({"html": unit * (200_000 // len(unit))})).exit_code == 0
-    assert time.process_time() - start < 3
+def test_hostile_post_is_converted(importer, unit):
+    """In quadratic time, this would take minutes."""
+    assert importer.run("import", ghost({"html": unit * (500_000 // len(unit))})).exit_code == 0

@@ -1,6 +1,5 @@
 """Import of WordPress exports."""
 
-import codecs
 import re
 import time
 import tracemalloc
@@ -138,7 +137,6 @@ def test_unused_data_is_reported(imports, importer):
 IDS = {
     "https://www.Blog.example/": "wordpress-blog.example-1",
     "http://example.com:8080/a/b": "wordpress-example.com:8080-a-b-1",
-    "example.com/": "wordpress-example.com-1",
     "https://bücher.example": "wordpress-bücher.example-1",
 }
 
@@ -192,11 +190,6 @@ def test_files_of_two_blogs_are_two_exports(importer):
     assert importer.only()["bannerUrl"] == ""
 
 
-def test_errors_in_every_file_are_reported(importer):
-    printed = importer.rejects({"1.xml": "<rss>", "2.xml": "<rss/>", "3.xml": wordpress({"post_name": "a b c"})})
-    assert [line[:7] for line in printed.splitlines()] == ["1.xml: ", "2.xml: "]
-
-
 # Blocks
 
 
@@ -235,28 +228,20 @@ def test_synced_patterns_are_inserted(imports, importer):
 @pytest.mark.parametrize(("count", "text"), [(20, "x" * 1000), (20, ""), (5, "")])
 def test_patterns_that_expand_exponentially_are_an_error(importer, count, text):
     patterns = [pattern(n, REFERENCE.format(n + 1) * count + text) for n in range(100, 109)]
-    start = time.process_time()
     (line,) = importer.rejects({"export.xml": wordpress({"content": REFERENCE.format(100)}, *patterns)}).splitlines()
     assert line.startswith("export.xml, post 1 'A'")
     assert "synced patterns" in line
-    assert time.process_time() - start < 10
 
 
 def test_footnotes_are_inserted_at_their_block(imports, importer):
     notes = '[{"content":"The &lt;em>second&lt;/em> one","id":"n-1"},{"content":"Last","id":"n-2"}]'
     content = f"{PARAGRAPH.format('Text')}<!-- wp:footnotes /-->{PARAGRAPH.format('End')}"
-    printed = imports(*({"content": content, "meta": {"footnotes": text}} for text in (notes, "{")))
+    invalid = "{", r'[{"content":"\ud83d","id":"n-1"}]'  # a lone surrogate
+    printed = imports(*({"content": content, "meta": {"footnotes": text}} for text in (notes, *invalid)))
     html = importer.values("contentHtml")["post-1"]
     assert '<p>Text</p>\n<ol class="wp-block-footnotes"><li id="n-1">The <em>second</em> one <a href="#n-1-' in html
     assert re.search(r"<li id=\"n-2\">Last .*</ol><p>End</p>", html)
-    assert "Footnotes that the export lacks, or that cannot be read (1): post-2" in printed
-    assert "footnotes (1): post-2" in printed
-
-
-def test_lone_surrogate_in_footnotes_is_reported_with_its_post(imports):
-    notes = r'[{"content":"\ud83d","id":"n-1"}]'
-    printed = imports({"content": f"{PARAGRAPH.format('Text')}<!-- wp:footnotes /-->", "meta": {"footnotes": notes}})
-    assert "cannot be read (1): post-1" in printed
+    assert "Footnotes that the export lacks, or that cannot be read (2): post-2, post-3" in printed
 
 
 PLUGIN_BLOCK = "<!-- wp:{0} --><p>Text</p><!-- /wp:{0} -->"
@@ -306,12 +291,6 @@ def test_elements_of_plugins_are_unknown_fields(imports, importer):
     raw = '<x:status xmlns:x="https://plugin.example/ns/">draft</x:status>'
     assert "Unknown fields: ns:status (1): post-1\n" in imports({"content": "Text", "raw": raw})
     assert importer.states() == {"post-1": "published"}
-
-
-def test_restricted_posts_are_reported(imports):
-    some = {"_jetpack_newsletter_access": "paid_subscribers"}, {"_members_access_role": "subscriber"}
-    printed = imports(*({"content": "Text", "meta": meta} for meta in some))
-    assert re.search(r"access to them is restricted: paid_subscribers \(1\).* subscriber \(1\)", printed)
 
 
 # Captions, embeds and shortcodes
@@ -369,9 +348,7 @@ def test_embeds_become_links_and_are_counted(render):
 
 MORE = {
     "First sentence.<!--more-->\nSecond": "<p>First sentence.<br />\nSecond</p>",
-    "One<!--more-->\n\nTwo": "<p>One</p>\n<p>Two</p>",
     "One\n\n<!--more Read on-->\n\nTwo": "<p>One</p>\n<p>Two</p>",
-    "One\n<!--nextpage-->\nTwo": "<p>One</p>\n<p>Two</p>",
     "<p>One</p>\n<!-- wp:more -->\n<!--more-->\n<!-- /wp:more --><p>Two</p>": "<p>One</p>\n\n<p>Two</p>",
 }
 
@@ -423,11 +400,6 @@ def test_galleries_show_the_pictures_of_the_export(render):
     assert [text.replace("</figure>\n\n", "</figure>\n") for text in html] == list(GALLERIES.values())
 
 
-def test_gallery_within_text_ends_the_paragraph(render):
-    _, (html, *_) = render("See [gallery ids=23]below", *FILES)
-    assert html.split("\n") == ["<p>See </p>", *gallery(C).split("\n"), "<p>below</p>"]
-
-
 def test_missing_pictures_and_unused_attributes_are_reported(render):
     report, html = render('[gallery ids="23,99" size="large"]', "[gallery ids='98']", "Text [gallery]", *FILES[2:])
     assert gallery(C) in html[0]
@@ -464,15 +436,10 @@ SHORTCODES = {
     "toc": ["[toc]"],
     "recipe": ["Text [recipe] text"],
     "woocommerce_cart": ["[woocommerce_cart]"],
-    "playlist": ["[playlist ids='1']"],
     "unheard": ["[unheard]Text[/unheard]", "<!-- wp:shortcode -->[unheard url=https://a.b]<!-- /wp:shortcode -->"],
-    "Unheard": ["[Unheard of='x']"],
-    "contact-form-7": ["[contact-form-7 id='3']"],
     "vimeo": ["[vimeo 123]"],
     "spotify": ["[spotify=track:1]"],
     "unheard-of": ["One\n\n[unheard-of]\n\nTwo"],
-    "su_note": ["[su_note]One\n\nTwo[/su_note]"],
-    "MyTag": ["Text [MyTag/] text"],
     "menu": ["<!-- wp:shortcode -->\n[menu]\n<!-- /wp:shortcode -->"],
     "sourcecode": ["[sourcecode language='php']\nif ($a[x] < 1) {\n\n}\n[/sourcecode]"],
 }
@@ -486,10 +453,9 @@ def test_shortcodes_stay_and_are_reported_by_name(render, name):
 
 
 BRACKETED_PROSE = [
-    *("[1]", "[sic]", "[m]", "[ref]", "[signal]", "[…]", "[… cut]", "[Chorus]", "[self-published]", "[and/or]", "[]"),
-    *("[two or three words]", "[video of the evening]", "[Figure 3]", "[see a = b]", "[n=20]", "[ref: 12]"),
-    *("a[b] = c[d]", "<code>[x]</code>", "<pre>[x]\n\n[y z=1]</pre>", "[see <a href='https://a.example'>a</a>]"),
-    *("[/sarcasm]", "[[Home page]]", "[[1]](/a)"),
+    *("[1]", "[sic]", "[… cut]", "[Chorus]", "[self-published]", "[two or three words]", "[video of the evening]"),
+    *("[Figure 3]", "[see a = b]", "[n=20]", "a[b] = c[d]", "<code>[x]</code>", "<pre>[x]\n\n[y z=1]</pre>"),
+    *("[see <a href='https://a.example'>a</a>]", "[/sarcasm]", "[[Home page]]", "[[1]](/a)"),
 ]
 
 
@@ -519,9 +485,7 @@ def test_code_stays_unchanged(render):
     ("before", "after"),
     [
         ("<?xml", "\n \n<?xml"),
-        ("<?xml", "\ufeff\n<?xml"),
-        ("Menu", "Me\0\x07\x1fnu"),
-        ("Menu", "Me\ufffe\uffffnu"),
+        ("Menu", "Me\0\x07\x1f\ufffe\uffffnu"),
         ("<![CDATA[Menu]]>", "Me&#7;&#xFFFE;nu"),
         ("<![CDATA[Menu]]>", "&lt;b&gt;Me&lt;/b&gt;&lt;br /&gt;nu"),
         ("</rss>", "</rss>\n<!-- 9 queries -->\n"),
@@ -544,7 +508,6 @@ def test_titles_are_converted_from_html_to_text(imports, importer):
         ("<?xml", "\n\n<b>Warning</b>\n<?xml", "<?xml, which is on line 4"),
         ("<![CDATA[Menu]]>", "Fish & chips", "line 15, column"),
         ("</channel></rss>", "", "incomplete"),
-        ("]]></wp:menu_order></item></channel></rss>", "", "incomplete"),
         ("</rss>", "</rss>\n<br />Warning", "line 17, column 1: "),
     ],
 )
@@ -560,7 +523,6 @@ LONG = "Menü" * 40_000
     ("encoding", "text"),
     [
         ("utf-16", LONG),
-        ("utf-16-be", LONG),
         ("iso-8859-1", LONG),
         ("iso-8859-1", "Größe í°± ï¿¾"),  # the bytes of invalid characters in UTF-8
         ("windows-1251", "Лінії Японії пїѕ"),
@@ -568,8 +530,7 @@ LONG = "Menü" * 40_000
 )
 def test_export_in_another_encoding_is_read(importer, encoding, text):
     export = wordpress({"content": text}).replace("UTF-8", encoding, 1)
-    mark = codecs.BOM_UTF16_BE if encoding == "utf-16-be" else b""
-    importer.imports({"export.xml": mark + export.encode(encoding, "xmlcharrefreplace")})
+    importer.imports({"export.xml": export.encode(encoding, "xmlcharrefreplace")})
     assert importer.only()["contentHtml"] == f"<p>{text}</p>"
 
 
@@ -597,43 +558,26 @@ def test_memory_does_not_grow_with_the_export(tmp_path):
 # Hostile posts
 
 
-@pytest.fixture
-def seconds(tmp_path):
-    """Return a function that returns the CPU time for reading a post with this content and title."""
-
-    def seconds(text):
-        (tmp_path / "export.xml").write_text(wordpress({"content": text, "title": text}))
-        start = time.process_time()
-        list(read_wordpress([str(tmp_path / "export.xml")], READ_OPTIONS))
-        return time.process_time() - start
-
-    return seconds
+def seconds(folder, text):
+    """Return the CPU time for reading a post with this content and title."""
+    (folder / "export.xml").write_text(wordpress({"content": text, "title": text}))
+    start = time.process_time()
+    list(read_wordpress([str(folder / "export.xml")], READ_OPTIONS))
+    return time.process_time() - start
 
 
 UNITS = ["[code]", "[a", "[", "[[a", "[[a]", "[/a]]", "[a ", "[a b=", "[[gallery", "[caption]", "[embed]a "]
 UNITS += ["<", "<p> ", "<code>", "<pre>", "<!--", "<!-- wp:a", "<!-- wp:a {", "<!-- wp:shortcode -->", "<a x='"]
-UNITS += [
-    "[gallery ",
-    "[gallery]",
-    "<p>[audio]",
-    "<p> [video",
-    "[audio a=",
-    "[video a='",
-    "$$=",
-    "\\(",
-    ":::",
-    "{{",
-    "{{<",
-]
+UNITS += ["[gallery ", "[gallery]", "<p>[audio]", "<p> [video", "[audio a=", "[video a='", "$$=", "\\(", ":::", "{{<"]
 UNITS += ["a", "\n ", " ", "{", "'", '"', "&#", "&#9", "&nbsp;", "https://a ", "\nhttps://a"]
 
 
-@pytest.mark.parametrize("unit", UNITS)
 @pytest.mark.parametrize("begin", ["", "[", "[a", "[caption ", "[caption]<img ", "[embed]", "<!-- wp:a ", "\n"])
-def test_time_is_linear_in_the_length_of_a_post(seconds, begin, unit):
-    assert seconds(begin + unit * (20_000 // len(unit))) < 1
+def test_time_is_linear_in_the_length_of_a_post(tmp_path, begin):
+    for unit in UNITS:
+        assert seconds(tmp_path, begin + unit * (20_000 // len(unit))) < 1, unit
 
 
 @pytest.mark.parametrize("unit", ["<!-- wp:a ", "<!-- wp:a -->", "<!-- wp:a/b /-->", "<!-- /wp:a -->", "<!-- "])
-def test_time_is_linear_in_the_number_of_blocks(seconds, unit):
-    assert seconds(unit * (400_000 // len(unit))) < 5
+def test_time_is_linear_in_the_number_of_blocks(tmp_path, unit):
+    assert seconds(tmp_path, unit * (400_000 // len(unit))) < 5

@@ -262,11 +262,3 @@ def test_symbolic_link_may_be_switched_meanwhile(app, client, database, copy, fi
             assert second.stat().st_ino not in open_files(second)
         assert response.result() == ["New"] * 3
     assert open_files(first) | open_files(second) == {second.stat().st_ino}
-
-
-def test_cached_responses_notice_a_replacement(client, database, copy):
-    for _ in range(2):
-        assert shown(client) == ["Old"] * 2
-    os.replace(copy, database)
-    for _ in range(2):
-        assert shown(client) == ["New"] * 3

@@ -59,14 +59,6 @@ def test_scheduled_article_appears_on_the_millisecond(client, save, path):
             assert [len(client.get(path).get_json()["data"]) for _ in range(2)] == [total] * 2
 
 
-@pytest.mark.sqlite
-def test_missing_database_file_is_503_and_is_not_created(tmp_path):
-    with application(tmp_path / "none.db") as app:
-        for path in ENDPOINTS * 2:
-            assert app.test_client().get(path, headers={"x-api-key": "x"}).status_code == 503
-    assert list(tmp_path.iterdir()) == []
-
-
 # Equal to uncached responses
 
 
