@@ -284,19 +284,6 @@ def subprocess_args(database: Path, *arguments: str, prefix: Iterable[str] = (),
     }
 
 
-def fast_clock(folder: Path, factor: int) -> dict[str, str]:
-    """Return an environment in which Python's clocks run `factor` times as fast, to test long timeouts."""
-    # Python imports this at startup: https://docs.python.org/3/library/site.html#module-sitecustomize
-    (folder / "sitecustomize.py").write_text(
-        "import time\n"
-        "def hurry(clock):\n"
-        "    began = clock()\n"
-        f"    return lambda: began + {factor} * (clock() - began)\n"
-        "time.time, time.monotonic = hurry(time.time), hurry(time.monotonic)\n"
-    )
-    return {"PYTHONPATH": str(folder)}
-
-
 def remove(database: Path) -> None:
     """Remove the database; like the functions below, one way to damage it."""
     database.unlink()

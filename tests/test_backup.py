@@ -10,24 +10,9 @@ from contextlib import closing
 from functools import partial
 from pathlib import Path
 
+import helpers
 import pytest
-from helpers import (
-    CORRUPTIONS,
-    LISTS,
-    article_json,
-    client_with_key,
-    close,
-    create_application,
-    create_key,
-    halve,
-    other_writer,
-    overwrite_after_first_page,
-    remove,
-    run_command,
-    run_sql,
-    subprocess_args,
-    truncate,
-)
+from helpers import CORRUPTIONS, LISTS, article_json, close, create_key, halve, remove, run_command, run_sql, truncate
 
 pytestmark = pytest.mark.sqlite
 QUERY = LISTS[1] + "?orderBy=title&order=asc&take=100"
@@ -100,7 +85,7 @@ def test_file_created_during_a_backup_is_not_overwritten(run, save, database, mo
     assert files_beside(database) == {"backup.db", "earlier.db"}
 
 
-@pytest.mark.parametrize("damage", [halve, overwrite_after_first_page])
+@pytest.mark.parametrize("damage", [halve, helpers.overwrite_after_first_page])
 def test_corrupt_database_is_not_backed_up(run, save, database, app, damage):
     save(*(article_json(number, contentHtml="x" * 3000) for number in range(90)))
     before = files_beside(database)
@@ -212,7 +197,7 @@ def test_restore_waits_for_another_writer_until_interrupted(run, backup, client,
     """Or for a minute."""
     monkeypatch.setattr("storage.backup.WRITE_LOCK_TIMEOUT_SECONDS", 0.5)
     monkeypatch.setattr("storage.backup.WAIT_REPORT_SECONDS", 0.2)
-    with other_writer(database) as writer:
+    with helpers.other_writer(database) as writer:
         assert_rejected(run("database", "restore", backup, "--yes"), "Waiting", "locked by another program")
         monkeypatch.setattr("commands.database.report_wait", lambda: signal.raise_signal(signal.SIGINT))
         assert_rejected(run("database", "restore", backup, "--yes"), "Interrupted: ")
@@ -224,7 +209,7 @@ def test_restore_waits_for_another_writer_until_interrupted(run, backup, client,
 
 def test_new_files_are_only_readable_by_their_owner(database, tmp_path):
     """Including a database that a restore creates."""
-    app = create_application(database)
+    app = helpers.create_application(database)
     before = os.umask(0)
     try:
         key = create_key(app)
@@ -237,7 +222,7 @@ def test_new_files_are_only_readable_by_their_owner(database, tmp_path):
         os.umask(before)
     assert (restored.exit_code, f"Created the database {database}." in restored.stderr) == (0, True)
     assert {file.stat().st_mode & 0o777 for file in tmp_path.glob("*.db*")} == {0o600}
-    assert client_with_key(app, key).get(LISTS[0]).status_code == 200
+    assert helpers.client_with_key(app, key).get(LISTS[0]).status_code == 200
 
 
 def test_failed_copy_names_the_database_and_the_folder(save, database, tmp_path):
@@ -245,7 +230,7 @@ def test_failed_copy_names_the_database_and_the_folder(save, database, tmp_path)
     target = tmp_path / "elsewhere"
     target.mkdir()
     limit_file_size = partial(resource.setrlimit, resource.RLIMIT_FSIZE, (100_000, 100_000))  # like a full disk
-    command = subprocess_args(database, "-m", "flask", "database", "backup", str(target / "new.db"))
+    command = helpers.subprocess_args(database, "-m", "flask", "database", "backup", str(target / "new.db"))
     finished = subprocess.run(**command, preexec_fn=limit_file_size)
     assert (finished.returncode, finished.stderr.count("\n"), [*target.iterdir()]) == (1, 1, [])
     assert f"{database} cannot be copied to the folder {target}" in finished.stderr

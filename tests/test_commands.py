@@ -9,18 +9,9 @@ from datetime import UTC, datetime, timedelta
 from functools import partial
 from hashlib import sha256
 
+import helpers
 import pytest
-from helpers import (
-    LISTS,
-    SITEMAP,
-    application,
-    client_with_key,
-    close,
-    minimal_json,
-    other_writer,
-    run_command,
-    subprocess_args,
-)
+from helpers import LISTS, SITEMAP, application, close, minimal_json, other_writer, run_command, subprocess_args
 from time_machine import travel
 
 from app import create_app
@@ -65,7 +56,7 @@ def test_create_prints_the_key_and_stores_only_its_hash(app, keys, sql):
     assert (sha256(key.encode()).hexdigest() in stored, key in stored) == (True, False)
     assert "New customer" not in keys("create", "Acme & Söhne").stderr
     assert keys("create", "x" * 100).exit_code == 0
-    assert client_with_key(app, key).get(SITEMAP).status_code == 200
+    assert helpers.client_with_key(app, key).get(SITEMAP).status_code == 200
 
 
 def test_keys_list_has_one_line_per_key(keys):

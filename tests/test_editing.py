@@ -8,29 +8,16 @@ import sys
 from functools import partial, reduce
 from pathlib import Path
 
+import helpers
 import pytest
-from helpers import (
-    LISTS,
-    SITEMAP,
-    application,
-    article_json,
-    client_with_key,
-    create_key,
-    import_articles,
-    read_page,
-    run_command,
-    run_section,
-    section,
-    subprocess_args,
-    wait_for,
-)
+from helpers import LISTS, article_json, client_with_key, import_articles, run_command, run_section, subprocess_args
 from time_machine import travel
 
 from fields import parse_time_zone
 from models import db
 
 MARKUP = {"@context": "https://schema.org", "@graph": [{"@type": "Thing", "n": 1.0}]}
-PUBLISH = read_page("docs/publish")
+PUBLISH = helpers.read_page("docs/publish")
 FUTURE = "2999-01-01T00:00:00.000Z"
 
 
@@ -73,18 +60,18 @@ def test_export_reproduces_everything_in_another_database(app, save, sql, tmp_pa
     monkeypatch.chdir(tmp_path)
     with travel("2026-02-03T04:05:06Z", tick=False):
         save(*EVERY_STATE, customer="My Site")
-    client, before = client_with_key(app, create_key(app, "My Site")), stored(sql)
+    client, before = client_with_key(app, helpers.create_key(app, "My Site")), stored(sql)
     _, dry_run, again = run_section(app, PUBLISH, "Change many articles at once")
     assert dry_run == "0 new, 0 changed, 6 unchanged (dry run: nothing was written)\n"
     complete = run_command(app, "articles", "export", "--all-fields").stdout
     assert run_command(app, "articles", "import", "-", input=complete).stdout == again
     assert again == "0 new, 0 changed, 6 unchanged\n"
     assert stored(sql) == before
-    with application(tmp_path / "other.db") as other:
+    with helpers.application(tmp_path / "other.db") as other:
         key, _ = run_section(other, PUBLISH, "Move to another machine, or to PostgreSQL")
         assert run_command(other, "articles", "export").stdout == (tmp_path / "all.jsonl").read_text("utf-8")
         copy = client_with_key(other, key.strip())
-        for path in (f"{LISTS[0]}?orderBy=views", f"{LISTS[1]}?orderBy=title", SITEMAP):
+        for path in (f"{LISTS[0]}?orderBy=views", f"{LISTS[1]}?orderBy=title", helpers.SITEMAP):
             assert copy.get(path).data == client.get(path).data
 
 
@@ -135,7 +122,7 @@ def saved_text(result, tmp_path):
 def test_edit_opens_html_and_imports_the_saved_text(edit, save, client, tmp_path):
     html = '<p class="a">One</p>\n<p>Two</p>'
     save(article_json(1, slug="spring-menu", contentHtml=html), article_json(2))
-    assert "\nflask articles edit spring-menu\n" in section(PUBLISH, "Fix a typo, rename a slug")
+    assert "\nflask articles edit spring-menu\n" in helpers.section(PUBLISH, "Fix a typo, rename a slug")
     change = replace(("title: Title 1", "title: Better"), ("spring-menu", "new-slug"))
     result, (opened,) = edit("spring-menu", lambda text: f"\ufeff{change(text)}")
     assert (result.exit_code, result.stderr) == (0, "")
@@ -263,7 +250,7 @@ def test_text_survives_a_signal_or_a_crashed_editor(save, key, database, tmp_pat
     assert (result.returncode, result.stdout) == (status, "")
     (file,) = (tmp_path / "temporary").iterdir()
     assert f"Your text was saved in {file}." in result.stderr
-    wait_for(lambda: file.read_text() == "Mine", file.read_text)
+    helpers.wait_for(lambda: file.read_text() == "Mine", file.read_text)
 
 
 # Delete

@@ -9,6 +9,7 @@ import pytest
 from flask import Response
 from helpers import ENDPOINTS, LISTS, SITEMAP, article_json, assert_problem, blocks, read_page, send
 from sqlalchemy import make_url, text
+from sqlalchemy.exc import DatabaseError, OperationalError, ProgrammingError
 from werkzeug.exceptions import HTTPException, ImATeapot, NotFound, TooManyRequests
 
 from models import db
@@ -24,10 +25,7 @@ def response_to(app, client, error):
     return client.get("/failing")
 
 
-PATHS = "/nowhere", "/api", "/api/public/v1/", "/api/public/v1/articles/1", "/api//public/v1/sitemap"
-
-
-@pytest.mark.parametrize("path", PATHS)
+@pytest.mark.parametrize("path", ["/nowhere", "/api/public/v1/articles/1", "/api//public/v1/sitemap"])
 def test_unknown_path_is_a_404_that_names_the_endpoints(client, path):
     problem = assert_problem(client.get(path), 404)
     assert all(endpoint in problem["detail"] for endpoint in ENDPOINTS)
@@ -103,6 +101,11 @@ def test_mistake_in_a_statement_is_a_500(app, client, caplog, statement, status)
     app.add_url_rule("/mistake", view_func=lambda: db.session.execute(text(statement)))
     assert_problem(client.get("/mistake"), status)
     assert ("Traceback" in caplog.text) == (status == 500)
+
+
+@pytest.mark.parametrize(("kind", "status"), [(DatabaseError, 503), (OperationalError, 503), (ProgrammingError, 500)])
+def test_only_errors_of_the_database_are_a_503(app, client, kind, status):
+    assert_problem(response_to(app, client, kind("SELECT 1", {}, Exception("reason"))), status)
 
 
 @pytest.mark.sqlite

@@ -7,19 +7,9 @@ from datetime import UTC, datetime, timedelta
 from itertools import chain, permutations
 
 import click
+import helpers
 import pytest
-from helpers import (
-    LISTS,
-    PAST,
-    article_json,
-    import_articles,
-    iso,
-    json_lines,
-    minimal_json,
-    other_writer,
-    save_articles,
-    subprocess_args,
-)
+from helpers import LISTS, PAST, article_json, import_articles, iso, json_lines, minimal_json, other_writer
 from importer import error_lines
 from time_machine import travel
 
@@ -278,7 +268,7 @@ IN_ANY_ORDER = {
 def test_result_does_not_depend_on_the_order_of_articles(app, run, articles, expected):
     for number, order in enumerate(permutations(articles)):
         customer = f"Customer {number}"
-        save_articles(app, *map(article_json, (1, 2, 3)), customer=customer)
+        helpers.save_articles(app, *map(article_json, (1, 2, 3)), customer=customer)
         for _ in range(2):
             assert import_articles(app, *order, customer=customer, options=["--skip-invalid"]).exit_code == 0
         records = map(json.loads, run("articles", "export", "--customer", customer).stdout.splitlines())
@@ -597,7 +587,9 @@ def test_full_temporary_disk_is_an_error_that_names_its_folder(save, exported, d
     limit = ["sh", "-c", 'ulimit -f 4000; exec "$@"', "sh"]
     command = "-m", "flask", "articles", "import", str(tmp_path / "articles.jsonl")
     (tmp_path / "temporary").mkdir()
-    result = subprocess.run(**subprocess_args(database, *command, prefix=limit, TMPDIR=str(tmp_path / "temporary")))
+    result = subprocess.run(
+        **helpers.subprocess_args(database, *command, prefix=limit, TMPDIR=str(tmp_path / "temporary"))
+    )
     assert (result.returncode, result.stdout, result.stderr.count("\n")) == (1, "", 1)
     assert all(part in result.stderr for part in ("Nothing was written", f"{tmp_path}/temporary", "TMPDIR"))
     assert values(exported, "slug") == ["slug-1"]

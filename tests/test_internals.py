@@ -111,13 +111,11 @@ def test_total_and_data_come_from_one_snapshot(client, save, sql):
     assert (page["meta"]["total"], len(page["data"])) == (120, 50)
 
 
-LISTS_BY = {"publishedAt": "publication", "createdAt": "creation", "title": "title", "views": "views"}
-INDEXES = {f"{PREVIEW}?orderBy={order}&q=title": f"article_by_{index}" for order, index in LISTS_BY.items()}
-INDEXES |= {f"{PREVIEW}?order=asc&skip=40": "article_by_publication", SITEMAP: "article_by_slug"}
+ORDERS = [f"{PREVIEW}?orderBy={order}&q=title" for order in ("publishedAt", "createdAt", "title", "views")]
 
 
 @pytest.mark.sqlite
-@pytest.mark.parametrize("path", INDEXES)
+@pytest.mark.parametrize("path", [*ORDERS, SITEMAP])
 def test_lists_and_sitemap_use_an_index(key, save, database, sql, path):
     save(*(article_json(number) for number in range(50)))
     plans = []
@@ -128,7 +126,7 @@ def test_lists_and_sitemap_use_an_index(key, save, database, sql, path):
 
     with application(database, CACHE_MB=0) as app, engine_event("before_cursor_execute", explain):
         assert client_with_key(app, key).get(path).status_code == 200
-    assert any(f"INDEX {INDEXES[path]} " in step for step in plans), plans
+    assert any("COVERING INDEX" in step for step in plans), plans
     assert not any("SCAN article" in step for step in plans)
 
 

@@ -181,6 +181,7 @@ def follow(client, path, relation):
         ("", '<?take=50&skip=50>; rel="next"'),
         ("?utm=x&q=t%C3%A9+1&q=2", '<?q=t%C3%A9+1&take=50&skip=50>; rel="next"'),
         ("?category=News&take=%2B5&order=asc", '<?take=5&order=asc&category=News&skip=5>; rel="next"'),
+        ("?keyword=one&take=5", '<?take=5&keyword=one&skip=5>; rel="next"'),
         ("?skip=7&take=50", '<?take=50&skip=57>; rel="next", <?take=50&skip=0>; rel="prev"'),
         ("?skip=109", '<?take=50&skip=59>; rel="prev"'),
         ("?skip=110", None),

@@ -1,41 +1,18 @@
 """Upgrades of databases of earlier versions, by commands and by a restore."""
 
-import os
-import random
 import re
-import signal
 import sqlite3
-import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing, suppress
+from contextlib import closing
 from pathlib import Path
 from threading import Barrier
 from typing import Any
 
+import helpers
 import pytest
 from flask import Flask
-from helpers import (
-    ENDPOINTS,
-    LISTS,
-    POSTGRESQL,
-    PROJECT,
-    SITEMAP,
-    application,
-    call_concurrently,
-    client_with_key,
-    close,
-    connect_as_another_tool,
-    copy_database,
-    create_application,
-    create_key,
-    database_url,
-    psycopg,
-    run_command,
-    run_sql,
-    temporary_databases,
-    wait_for,
-)
+from helpers import ENDPOINTS, LISTS, POSTGRESQL, client_with_key, close, run_command, run_sql, wait_for
 from sqlalchemy import Column, Integer, Table, event
 
 from app import create_app
@@ -45,12 +22,12 @@ from storage.database import open_database
 from storage.tables import TABLES_VERSION
 from storage.versions import CHANGES
 
-VERSIONS = PROJECT / "tests" / "versions"
+VERSIONS = helpers.PROJECT / "tests" / "versions"
 ENGINE = "postgresql" if POSTGRESQL else "sqlite"
 SCRIPTS = {version: (VERSIONS / f"{version}.{ENGINE}.sql").read_text("utf-8") for version in range(2, TABLES_VERSION)}
 RESPONSE = (VERSIONS / "2.json").read_bytes()  # the same in all versions
 KEY = "version-2-key"
-DATABASE_ERROR = psycopg.Error if POSTGRESQL else sqlite3.IntegrityError
+DATABASE_ERROR = helpers.psycopg.Error if POSTGRESQL else sqlite3.IntegrityError
 of_each_version = pytest.mark.parametrize("version", SCRIPTS)
 only_postgresql = pytest.mark.skipif(not POSTGRESQL, reason="only for PostgreSQL")
 
@@ -72,7 +49,7 @@ SCHEMA = (
 
 def execute_script(database: Path, script: str) -> None:
     if POSTGRESQL:
-        with psycopg.connect(database_url(database).replace("+psycopg", "")) as connection:
+        with helpers.psycopg.connect(helpers.database_url(database).replace("+psycopg", "")) as connection:
             connection.execute(script)
     else:
         with closing(sqlite3.connect(database, isolation_level=None)) as connection:
@@ -82,7 +59,7 @@ def execute_script(database: Path, script: str) -> None:
 @pytest.fixture
 def older(database: Path) -> Iterator[Callable[..., Flask]]:
     """Create a database of an earlier version, run a script on it, and return an application."""
-    app = create_application(database)
+    app = helpers.create_application(database)
 
     def older(version: int, script: str = "") -> Flask:
         execute_script(database, SCRIPTS[version] + script)
@@ -119,7 +96,7 @@ def test_schema_is_that_of_the_current_version(database, sql, template):
     """If this fails, the tables have changed and TABLES_VERSION must be increased."""
     execute_script(database, (VERSIONS / f"{TABLES_VERSION}.{ENGINE}.sql").read_text("utf-8"))
     assert without_order(sql(SCHEMA)) == without_order(run_sql(template, SCHEMA))
-    app = create_application(database)
+    app = helpers.create_application(database)
     assert run_command(app, "keys", "list").stderr == ""
     assert client_with_key(app, KEY).get(LISTS[0]).data == RESPONSE
     close(app)
@@ -133,7 +110,7 @@ def test_ids_of_customers_and_keys_are_never_reused(older, sql, version, expecte
     """
     app, ids = older(version), []
     for name in ("First", "Second"):
-        create_key(app, name)
+        helpers.create_key(app, name)
         ids += sql("SELECT max(customer_id), max(id) FROM api_key")
         assert run_command(app, "customers", "delete", name, "--yes").exit_code == 0
     assert ids == expected
@@ -173,16 +150,11 @@ IGNORE_CHECKS = "" if POSTGRESQL else "PRAGMA ignore_check_constraints = ON;"
 UNCHECKED = f"{IGNORE_CHECKS} UPDATE article SET schema_markup_generated = (1 = 0), {{}} WHERE pk IN (3, 4)"
 INVALID_ARTICLE = "the article given of Söhne & <Co> ("
 REJECTED = [
-    (
-        2,
-        "UPDATE tables_version SET number = 1",
-        f"version 1, but this release only supports versions 2 to {TABLES_VERSION}",
-    ),
+    (2, "UPDATE tables_version SET number = 1", f"only supports versions 2 to {TABLES_VERSION}"),
     (2, "DROP TABLE tables_version", "tables of another program"),
     *((version, "DROP TABLE article", ": article.") for version in SCRIPTS),
     # version 2 had fewer constraints on PostgreSQL; on SQLite another tool can disable them
     (2, UNCHECKED.format("keywords = '{}'"), INVALID_ARTICLE),
-    (2, UNCHECKED.format("keywords = 'tea, milk'"), INVALID_ARTICLE),
     (2, UNCHECKED.format("schema_markup = '[]'"), INVALID_ARTICLE),
 ]
 if POSTGRESQL:
@@ -285,7 +257,7 @@ def test_times_outside_the_years_of_python_are_moved(older, sql, version):
     client = client_with_key(app, KEY)
     dates = {article["slug"]: article["publishedAt"] for article in client.get(LISTS[0]).get_json()["data"]}
     assert dates["tea"] == "0001-01-01T00:00:00.000Z"
-    assert client.get(SITEMAP).get_json()["data"][1]["lastmod"] == "9999-12-31"
+    assert client.get(helpers.SITEMAP).get_json()["data"][1]["lastmod"] == "9999-12-31"
     with pytest.raises(DATABASE_ERROR):
         sql(f"UPDATE article SET updated_at = {EARLY}")
 
@@ -354,13 +326,13 @@ def test_requests_during_an_upgrade_wait_for_it(older, sql, database, version):
     The requests begin after the upgrade has locked the tables. All but those for cached lists wait until it commits.
     """
     app = older(version)
-    patient = f"{database_url(database)}?options=-c%20lock_timeout%3D60s"
+    patient = f"{helpers.database_url(database)}?options=-c%20lock_timeout%3D60s"
     services = [create_app({"DATABASE_URL": patient}) for _ in range(2)]
     warm = client_with_key(services[0], KEY)
     paths = (*ENDPOINTS, "/healthz")
     expected = [warm.get(path).data for path in paths]
     assert expected[0] == RESPONSE
-    with ThreadPoolExecutor(9) as pool, closing(connect_as_another_tool(database)) as other:
+    with ThreadPoolExecutor(9) as pool, closing(helpers.connect_as_another_tool(database)) as other:
         other.execute("SELECT number FROM tables_version FOR UPDATE")  # the upgrade writes it last
         upgrade = pool.submit(open_tables, app)
         wait_for(is_waiting(database, 1), lambda: "The upgrade does not wait.", 60)
@@ -378,7 +350,7 @@ def test_requests_during_an_upgrade_wait_for_it(older, sql, database, version):
 def test_upgrade_waits_for_earlier_transactions(older, database, began_with):
     """They can still read every table, like a request or a command."""
     app = older(4)
-    with ThreadPoolExecutor(1) as pool, closing(connect_as_another_tool(database)) as other:
+    with ThreadPoolExecutor(1) as pool, closing(helpers.connect_as_another_tool(database)) as other:
         other.execute(began_with)
         upgrade = pool.submit(open_tables, app)
         wait_for(is_waiting(database, 1), lambda: "The upgrade does not wait.", 60)
@@ -401,7 +373,7 @@ def test_requests_read_the_tables_in_the_order_of_locks(app, client, path):
 
 def test_only_one_of_two_processes_upgrades(older, database, sql, monkeypatch):
     """Both have found the tables outdated before either begins to upgrade them."""
-    apps, barrier = [older(4), create_application(database)], Barrier(2)
+    apps, barrier = [older(4), helpers.create_application(database)], Barrier(2)
     begin = storage_database.write_options
 
     def begin_together(writes: str) -> dict[str, Any]:
@@ -409,52 +381,8 @@ def test_only_one_of_two_processes_upgrades(older, database, sql, monkeypatch):
         return begin(writes)
 
     monkeypatch.setattr(storage_database, "write_options", begin_together)
-    first, second = sorted(call_concurrently(open_tables, apps))
+    first, second = sorted(helpers.call_concurrently(open_tables, apps))
     assert first == []
     assert f"from version 4 to {TABLES_VERSION}" in second[0]
     assert sql("SELECT number FROM tables_version") == [(TABLES_VERSION,)]
     close(apps[1])
-
-
-@pytest.mark.slow
-@pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
-def test_killed_upgrade_leaves_the_old_or_the_new_tables(older, database, tmp_path, template):
-    """SIGKILL at thirty random moments; the next command completes the upgrade."""
-    close(older(4, many_articles(3000, "Don’t panic")))
-    schemas = {version: set(run_sql(path, SCHEMA)) for version, path in ((4, database), (5, template))}
-    chance, seconds, outcomes = random.Random(5), 1.0, []
-    with temporary_databases(tmp_path):
-        for round_ in range(30):
-            copy = tmp_path / f"{round_}.db"
-            copy_database(database, copy)
-            outcomes.append(upgrade_and_kill(copy, chance.uniform(0, seconds)))
-            wait_for(lambda copy=copy: is_closed(copy), lambda: "The server still works for the killed process.", 60)
-            seconds *= 1.2 if outcomes[-1] else 1 / 1.2  # about half of them are killed, on any machine
-            ((version,),) = run_sql(copy, "SELECT number FROM tables_version")
-            assert set(run_sql(copy, SCHEMA)) == schemas[version]
-            titles = run_sql(copy, "SELECT folded_title, count(*) FROM article WHERE pk > 100 GROUP BY folded_title")
-            assert titles == [("don’t panic" if version == 4 else "don't panic", 3000)]
-            assert outcomes[-1] or version == 5
-            with application(copy) as app:
-                assert client_with_key(app, KEY).get(LISTS[0]).get_json()["meta"]["total"] == 3003
-                assert ("Upgraded" in run_command(app, "keys", "list").stderr) == (version == 4)
-                assert set(run_sql(copy, SCHEMA)) == schemas[5]
-    assert 5 < outcomes.count(-signal.SIGKILL) < 30
-
-
-def is_closed(database: Path) -> bool:
-    """Return whether no process uses the database. A PostgreSQL server only notices late that a client was killed."""
-    others = "SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()"
-    return not POSTGRESQL or not run_sql(database, others)
-
-
-def upgrade_and_kill(database: Path, seconds: float) -> int:
-    """Start an upgrade, and kill it after some seconds; return its exit status."""
-    child = os.fork()  # much faster than a new process
-    if not child:
-        with suppress(BaseException):
-            os._exit(run_command(create_application(database), "keys", "list").exit_code)
-        os._exit(70)
-    time.sleep(seconds)
-    os.kill(child, signal.SIGKILL)
-    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])

@@ -14,22 +14,9 @@ from itertools import product
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+import helpers
 import pytest
-from helpers import (
-    ENDPOINTS,
-    LISTS,
-    POSTGRESQL,
-    Server,
-    article_json,
-    call_concurrently,
-    client_with_key,
-    close,
-    create_key,
-    get,
-    save_articles,
-    temporary_databases,
-    wait_for,
-)
+from helpers import ENDPOINTS, LISTS, POSTGRESQL, Server, article_json, close, create_key, get, save_articles, wait_for
 from sqlalchemy import event
 
 from app import create_app
@@ -101,7 +88,7 @@ def cluster(tmp_path, database):
 def shared(tmp_path_factory):
     """A cluster shared by the module's tests: two services on the primary, one on the standby."""
     folder = tmp_path_factory.mktemp("cluster")
-    with temporary_databases(folder), ExitStack() as stack:
+    with helpers.temporary_databases(folder), ExitStack() as stack:
         cluster = Cluster(folder, stack)
         cluster.services = [cluster.serve(url) for url in (cluster.url, cluster.url, cluster.standby.url(DATABASE))]
         for setting in ("synchronous_standby_names = '*'", "synchronous_commit = local"):
@@ -175,7 +162,7 @@ def check_caching(shared, url):
     app, begun = create_app({"DATABASE_URL": url}), []
     with app.app_context():
         event.listen(db.engine, "begin", begun.append)
-    client = client_with_key(app, shared.key)
+    client = helpers.client_with_key(app, shared.key)
     assert {client.get(FULL).status_code for _ in range(5)} == {200}
     close(app)
     assert 1 <= len(begun) <= 2
@@ -256,5 +243,7 @@ def test_commits_show_through_a_transaction_pooler(cluster):
         service = cluster.serve(url)
         for round_ in range(10):
             cluster.write("UPDATE article SET title = %s", f"Round {round_}")
-            assert set(call_concurrently(lambda path: cluster.get(service, path).status, (*ENDPOINTS,) * 3)) == {200}
+            assert set(
+                helpers.call_concurrently(lambda path: cluster.get(service, path).status, (*ENDPOINTS,) * 3)
+            ) == {200}
             assert set(cluster.titles(service)) == {f"Round {round_}"}

@@ -135,13 +135,6 @@ def test_import_says_what_is_pending_even_if_nothing_changes(importer):
     assert last_lines(importer, MARKDOWN, "--publish", "--dry-run") == []
 
 
-def test_draft_that_the_source_publishes_is_reported(importer):
-    importer.run("import", markdown_source("draft", PAST, "A"))
-    for options in ([], ["--publish"]):
-        printed = importer.run("import", markdown_source("published", PAST, f"New {options}"), *options).stderr
-        assert "Still drafts (1): a. Publish them with flask articles publish." in printed
-
-
 def test_articles_that_disappear_are_reported(importer):
     importer.run("import", MARKDOWN, "--publish")
     printed = importer.run("import", markdown_source("draft", PAST, "A")).stderr
@@ -211,16 +204,6 @@ def test_publish_pending_leaves_what_was_not_in_its_question(importer, articles,
 def test_publish_takes_either_slugs_or_pending(importer, save, arguments):
     save(minimal_json(1))
     assert importer.run("publish", *arguments, "--yes").exit_code == 2
-
-
-def test_pending_article_is_published_or_scheduled_by_its_slug(importer, save):
-    save(*(minimal_json(n, status="pending", publishedAt=date) for n, date in enumerate((PAST, FUTURE, FUTURE, PAST))))
-    assert importer.run("publish", "slug-0", "slug-1").exit_code == 0
-    assert importer.run("publish", "slug-2", "--at", "2026-01-01").exit_code == 0
-    assert importer.run("unpublish", "slug-3").exit_code == 0
-    states = {"slug-0": "published", "slug-1": "scheduled", "slug-2": "published", "slug-3": "draft"}
-    assert importer.states() == states
-    assert importer.values("publishedAt")["slug-1"] == FUTURE
 
 
 # This service's own formats

@@ -11,20 +11,10 @@ from contextlib import contextmanager
 from pathlib import Path
 from threading import Event
 
+import helpers
 import pytest
 from flask import Flask
-from helpers import (
-    LISTS,
-    client_with_key,
-    close,
-    create_application,
-    halve,
-    minimal_json,
-    run_sql,
-    subprocess_args,
-    truncate,
-    wait_for,
-)
+from helpers import LISTS, client_with_key, close, halve, minimal_json, run_sql, subprocess_args, truncate, wait_for
 from sqlalchemy import text
 
 from models import db
@@ -159,7 +149,7 @@ def test_lost_teardown_only_delays_the_new_file(app, client, database, copy, mon
 
 
 def test_two_applications_in_one_process_share_a_database(app, client, key, database, copy):
-    other = create_application(database)
+    other = helpers.create_application(database)
     assert shown(client) == shown(client_with_key(other, key)) == ["Old"] * 2
     os.replace(copy, database)
     assert shown(client_with_key(other, key)) == shown(client) == ["New"] * 3

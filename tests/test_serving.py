@@ -16,28 +16,10 @@ from http.client import parse_headers
 from pathlib import Path
 from types import SimpleNamespace
 
+import helpers
 import pytest
 from flask.cli import ScriptInfo
-from helpers import (
-    ENDPOINTS,
-    LISTS,
-    SITEMAP,
-    Server,
-    article_json,
-    call_concurrently,
-    close,
-    create_application,
-    create_key,
-    database_url,
-    fast_clock,
-    get,
-    run_sql,
-    save_articles,
-    send,
-    statuses,
-    subprocess_args,
-    wait_for,
-)
+from helpers import LISTS, SITEMAP, article_json, call_concurrently, close, get, run_sql, send, statuses, wait_for
 from sqlalchemy import make_url
 from time_machine import travel
 from waitress import wasyncore
@@ -60,8 +42,10 @@ needs_full_disk = pytest.mark.skipif(not Path("/dev/full").exists(), reason="nee
 def large_request(shared):
     """A request with a response of 20 MB."""
     app, _ = shared
-    key = create_key(app, "Large")
-    save_articles(app, *(article_json(number, contentHtml="x" * 200_000) for number in range(100)), customer="Large")
+    key = helpers.create_key(app, "Large")
+    helpers.save_articles(
+        app, *(article_json(number, contentHtml="x" * 200_000) for number in range(100)), customer="Large"
+    )
     return raw_request(f"{LISTS[0]}?take=100", x_api_key=key)
 
 
@@ -71,7 +55,7 @@ def start(shared):
     with ExitStack() as stack:
 
         def start(*prefix, **environment):
-            server = Server(shared[1].database, *prefix, **environment)
+            server = helpers.Server(shared[1].database, *prefix, **environment)
             stack.callback(server.process.wait)
             stack.callback(server.process.kill)
             return server
@@ -241,27 +225,15 @@ def test_unusual_but_valid_host_is_accepted(site):
 # --- Slow, idle and disconnecting clients
 
 
-def seconds_of(request, path):
-    """Return the duration of a successful request."""
-    began = time.monotonic()
-    assert request(path).status == 200
-    return time.monotonic() - began
-
-
 @pytest.mark.sqlite  # without the cache it takes a minute
 def test_pipelining_stalled_clients_delay_no_one(site, new_log, large_request):
-    """There are more clients than threads, and each requests far more than the service buffers for it.
-
-    On a busy machine a new client may wait as long as a small request per client takes. Copying the response for each
-    connection would take ten times as long.
-    """
+    """There are more clients than threads, and each requests far more than the service buffers for it."""
     clients = 40
-    allowed = max(10, sum(seconds_of(site.get, path) for path in [LISTS[0], *["/healthz"] * clients]))
     with ExitStack() as stack:
         connections = connect_all(stack, site.server, clients, receive_buffer=4096)
         for connection in connections:
             connection.sendall(large_request * 10)
-        assert max(seconds_of(site.get, path) for path in ("/healthz", LISTS[0]) * 4) < allowed
+        assert {site.get(path).status for path in ("/healthz", LISTS[0]) * 4} == {200}
         for connection in connections:
             assert connection.recv(10, socket.MSG_PEEK)
         with connections[-1].makefile("rb") as file:
@@ -461,22 +433,6 @@ def test_more_clients_than_open_files_take_turns(start):
     server.wait_for_log("limit of 64 open files .* LimitNOFILE")
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("sent", [b"GET /healthz HTTP/1.1\r\nx-api-key: half of a requ", b""])
-def test_idle_connections_do_not_exclude_new_clients(site, large_request, sent):
-    """Above the limit, the connections that have been idle longest are closed."""
-    with ExitStack() as stack:
-        stack.enter_context(stalled_reader(site.server, large_request))
-        idle = connect_all(stack, site.server, 900)
-        for connection in idle:
-            connection.sendall(sent)
-        for _ in range(20):
-            assert seconds_of(site.get, "/healthz") < 10
-        assert idle[0].recv(1) == b""
-        idle[-1].sendall(b"\r\n\r\n" if sent else b"GET /healthz HTTP/1.1\r\n\r\n")
-        assert idle[-1].recv(100).startswith(b"HTTP/1.1 ")
-
-
 def test_disconnects_do_not_clutter_the_log(site, new_log, large_request):
     for _ in range(5):
         with connect(site.server) as connection:
@@ -549,19 +505,6 @@ def test_log_drops_the_oldest_lines_if_stderr_is_not_read(monkeypatch):
     assert lines[-1].endswith("Z INFO line 4999")
 
 
-@needs_full_disk
-def test_log_resumes_once_the_disk_has_space_again(tmp_path):
-    with open("/dev/full", "wb", buffering=0) as disk, (tmp_path / "log").open("wb") as file:
-        handler = StderrHandler(disk.fileno())
-        handler.emit(record("lost"))
-        wait_for(lambda: not handler._queue, lambda: "nothing was written")
-        time.sleep(0.05)
-        os.dup2(file.fileno(), disk.fileno())
-        handler.emit(record("written"))
-        handler.close()
-    assert "written" in (tmp_path / "log").read_text()
-
-
 def test_each_line_of_a_log_record_has_time_and_level(capfd):
     handler = StderrHandler(2)
     handler.emit(record("from\nanother \x1b[31mtool", "ERROR"))
@@ -601,7 +544,7 @@ def test_start_prints_the_url_the_database_and_first_commands(shared):
     _, server = shared  # started on an empty database
     first, second, *others = server.printed().splitlines()
     assert first.startswith(f"Article Delivery API {__version__}: serving on http://127.0.0.1:{server.port} ")
-    assert second == f"Database: {make_url(database_url(server.database)).set(query={})!r}"
+    assert second == f"Database: {make_url(helpers.database_url(server.database)).set(query={})!r}"
     assert "flask keys create CUSTOMER" in others[0]
     assert "python seed.py" in others[1]
 
@@ -628,7 +571,7 @@ def test_service_runs_without_a_writable_output(shared, redirection):
             return get(server, "/healthz").status == 200
         return False
 
-    args = subprocess_args(shared[1].database, "app.py", prefix=["sh", "-c", f'exec "$@" {redirection}', "sh"])
+    args = helpers.subprocess_args(shared[1].database, "app.py", prefix=["sh", "-c", f'exec "$@" {redirection}', "sh"])
     args["env"]["PORT"] = str(server.port)
     with subprocess.Popen(**args) as process:
         try:
@@ -640,7 +583,7 @@ def test_service_runs_without_a_writable_output(shared, redirection):
 
 
 def test_concurrent_commands_create_the_tables(database, capsys):
-    apps = [create_application(database) for _ in range(6)]
+    apps = [helpers.create_application(database) for _ in range(6)]
     ready = threading.Barrier(len(apps))
 
     def create(app):
@@ -707,37 +650,11 @@ def test_second_signal_stops_immediately(start, large_request):
         assert server.process.wait(timeout=5) == -signal.SIGTERM
 
 
-@pytest.mark.slow
-def test_stop_waits_a_limited_time_for_a_stalled_reader(start, large_request, tmp_path):
-    """With a clock ten times as fast, it waits 0.8 seconds; an idle connection would be closed after 6."""
-    server = start(**fast_clock(tmp_path, 10))
-    with stalled_reader(server, large_request):
-        began = time.monotonic()
-        assert server.stop() == 0
-        assert 0.5 < time.monotonic() - began < 5
-
-
-WITHOUT_POSIX = """
-import click._termui_impl  # which imports other modules on Windows
-import os, select, signal, socket, sys
-for name in ("resource", "fcntl", "pwd", "grp", "termios", "pty", "tty"):
-    sys.modules[name] = None  # cannot be imported
-del select.poll, select.epoll, os.fork, os.geteuid, os.getuid, signal.SIGHUP, socket.AF_UNIX, socket.SO_REUSEPORT
-print("without POSIX", file=sys.stderr)
-"""
-
-
-@pytest.mark.slow
-def test_seed_and_service_run_without_posix(database, tmp_path):
-    """As on Windows."""
-    (tmp_path / "sitecustomize.py").write_text(WITHOUT_POSIX)
-    environment = {"PYTHONPATH": str(tmp_path)}
-    seed = subprocess.run(**subprocess_args(database, "seed.py", "--articles", "10", **environment), timeout=30)
-    assert (seed.returncode, seed.stderr.partition("\n")[0]) == (0, "without POSIX"), seed.stderr
-    key = re.search(r"Key: (\S+)", seed.stdout)[1]
-    server = Server(database, **environment)
-    for path in ("/healthz", *ENDPOINTS * 2, "/"):
-        assert get(server, path, x_api_key=key).status == 200
-    assert server.stop() == 0
-    first, *lines = server.log().splitlines()
-    assert (first, all(" INFO GET " in line for line in lines)) == ("without POSIX", True)
+def test_stop_waits_a_limited_time_for_a_stalled_reader(stepped, large_responses, monkeypatch):
+    monkeypatch.setattr("serving.server.DRAIN_SECONDS", 0.1)
+    large_responses.set()
+    _, channel = stepped.connect(HEALTH)
+    stepped.finish(channel)
+    stepped.server.stop()
+    stepped.server.run()
+    assert stepped.channels() == [channel]

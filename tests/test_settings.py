@@ -99,9 +99,7 @@ DATABASE_URLS = [
     "articles.db",
     "mysql://user:secret@db/x",
     "mysql://user:sec/ret:secret@@db/x",
-    "postgresql+psycopg2://user:secret@db/x",
     "postgresql+psycopg://user:secret@db:port/x",
-    "sqlite://",
     "sqlite:///:memory:",
     "sqlite:///file:x?mode=memory&uri=true",
     "sqlite:///articles.db?mode=ro&password=secret",
@@ -109,12 +107,9 @@ DATABASE_URLS = [
 INVALID_ORIGINS = ["*", "www.example.com", "https://a.example/", "https://A.example", "https://a:080", ",", ["x"]]
 DEFAULT_PORTS = ["https://a.example:443", "http://a.example:80", "http://[::1]:80"]
 INVALID_SETTINGS = [
-    ({"PORT": "eighty"}, ["PORT", "eighty", "0 to 65535"]),
     ({"PORT": "65536"}, ["PORT", "65536", "0 to 65535"]),
-    ({"THREADS": "0"}, ["THREADS='0'", "1 to 64"]),
     ({"THREADS": "x", "PORT": "y"}, ["THREADS='x'", "PORT='y'"]),
     *(({"CACHE_MB": value}, ["CACHE_MB", repr(value)]) for value in ("x", -1, 1.5, None)),
-    ({"LOG_LEVEL": "loud"}, ["LOG_LEVEL", "loud", "debug, info, warning, error"]),
     ({"LOG_LEVEL": "a\nb" + "c" * 10_000}, ["LOG_LEVEL", r"a\nb"]),
     ({"SITE_URL": "www.example.com"}, ["SITE_URL", "www.example.com", "http"]),
     ({"TIMEZONE": "Berlin"}, ["TIMEZONE", "'Berlin'", "Europe/Berlin"]),

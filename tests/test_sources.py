@@ -9,20 +9,11 @@ import threading
 from functools import partial
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
+from unittest import mock
 from urllib.parse import parse_qsl, urlsplit
 
 import pytest
-from helpers import (
-    LISTS,
-    SITEMAP,
-    article_json,
-    blocks,
-    minimal_json,
-    read_page,
-    section,
-    subprocess_args,
-    write_files,
-)
+from helpers import LISTS, SITEMAP, article_json, blocks, minimal_json, read_page, section, subprocess_args, write_files
 from importer import error_lines, ghost
 
 from transfer import sources
@@ -178,16 +169,9 @@ def test_unreadable_files_are_reported(errors):
 
 
 def test_unreadable_folder_is_an_error(errors, tmp_path, monkeypatch):
-    write_files(tmp_path, {"a/good.md": "---\ntitle: A\n---\n", "a/closed/b.md": "---\ntitle: B\n---\n"})
-    scandir = os.scandir
-
-    def deny(path):
-        if str(path).endswith("closed"):
-            raise PermissionError(13, "Permission denied", path)
-        return scandir(path)
-
-    monkeypatch.setattr(os, "scandir", deny)
-    assert errors("a") == ["a/closed: Cannot be read (Permission denied)."]
+    write_files(tmp_path, {"a/good.md": "---\ntitle: A\n---\n"})
+    monkeypatch.setattr(os, "scandir", mock.Mock(side_effect=PermissionError(13, "Permission denied", "a/closed")))
+    assert "a/closed: Cannot be read (Permission denied)." in errors("a")
 
 
 def test_invalid_source_is_a_usage_error(run, tmp_path):
@@ -300,17 +284,12 @@ def test_list_that_changes_meanwhile_is_read_again(run, articles, remote, attemp
 
 
 @pytest.mark.parametrize("attempt", CHANGES)
-def test_list_that_keeps_changing_is_an_error(errors, remote, attempt):
+def test_list_that_keeps_changing_is_an_error(run, save, articles, remote, attempt):
+    save(minimal_json(1000))
     remote.responses = attempt * 3
-    (line,) = errors(remote.url)
+    (line,) = error_lines(run(remote.url, "--unpublish-missing"))
     assert "changed while they were being read" in line
     assert len(remote.requests) == 3 * len(attempt)
-
-
-def test_list_that_keeps_changing_unpublishes_nothing(run, save, articles, remote):
-    save(minimal_json(1000))
-    remote.responses = EXCHANGED * 3
-    assert run(remote.url, "--unpublish-missing").exit_code == 1
     assert articles("list", "--state", "published").stdout.count("\n") == 1
 
 

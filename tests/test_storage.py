@@ -15,33 +15,10 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+import helpers
 import pytest
 from flask import Flask
-from helpers import (
-    ENDPOINTS,
-    LISTS,
-    Server,
-    application,
-    article_json,
-    call_concurrently,
-    close,
-    copy_database,
-    create_application,
-    create_key,
-    database_url,
-    get,
-    halve,
-    json_lines,
-    minimal_json,
-    overwrite,
-    overwrite_after_first_page,
-    remove,
-    run_command,
-    run_sql,
-    save_articles,
-    subprocess_args,
-    truncate,
-)
+from helpers import ENDPOINTS, LISTS, Server, article_json, close, get, minimal_json, run_sql, subprocess_args, truncate
 from sqlalchemy import create_engine
 
 pytestmark = pytest.mark.sqlite
@@ -59,7 +36,7 @@ class Service:
 
     def save(self, *articles: dict[str, Any]) -> None:
         """Import articles and close the file, as a separate command would."""
-        save_articles(self.app, *articles)
+        helpers.save_articles(self.app, *articles)
         close(self.app)
 
     def sql(self, statement: str, *parameters: Any) -> list[Any]:
@@ -81,9 +58,9 @@ class Service:
 def shared_service(template: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
     """A service shared by the module's tests."""
     database = tmp_path_factory.mktemp("service") / "articles.db"
-    copy_database(template, database)
-    with application(database) as app:
-        key = create_key(app)
+    helpers.copy_database(template, database)
+    with helpers.application(database) as app:
+        key = helpers.create_key(app)
     server = Server(database, *AS_A_USER)
     yield Service(app, server, database, key)
     server.stop()
@@ -149,20 +126,20 @@ def remove_wal_and_copy_over(database, copy):
 
 
 def restore(database, copy):
-    with application(database) as app:
-        assert run_command(app, "database", "restore", copy, "--yes").exit_code == 0
+    with helpers.application(database) as app:
+        assert helpers.run_command(app, "database", "restore", copy, "--yes").exit_code == 0
 
 
 @pytest.mark.parametrize(
     ("damage", "repair"),
     [
-        (remove, restore),
-        (halve, move_over),
-        (overwrite_after_first_page, copy_over),
+        (helpers.remove, restore),
+        (helpers.halve, move_over),
+        (helpers.overwrite_after_first_page, copy_over),
         (forbid, allow),
         pytest.param(replace_by_folder, move_over, marks=pytest.mark.slow),
         pytest.param(truncate, copy_over, marks=pytest.mark.slow),
-        pytest.param(overwrite, restore, marks=pytest.mark.slow),
+        pytest.param(helpers.overwrite, restore, marks=pytest.mark.slow),
     ],
 )
 def test_damaged_database_is_a_503_until_it_is_repaired(service, damage, repair):
@@ -188,13 +165,13 @@ def test_locked_database_is_a_503_until_the_lock_ends(app, key, start, run, save
     """The default timeout of Python's sqlite3 is 5 seconds."""
     save(article_json(1))
     copy = copy_of(database)
-    service = Service(app, start(DATABASE_URL=database_url(database) + query), database, key)
+    service = Service(app, start(DATABASE_URL=helpers.database_url(database) + query), database, key)
     os.replace(copy, database)  # in WAL mode, a writer would not block readers
     assert service.titles() == ["Title 1"]
     with closing(sqlite3.connect(database, isolation_level=None)) as connection:
         connection.execute("BEGIN EXCLUSIVE")
         paths = (*ENDPOINTS, "/healthz")
-        responses = call_concurrently(lambda path: get(service.server, path, x_api_key=service.key), paths)
+        responses = helpers.call_concurrently(lambda path: get(service.server, path, x_api_key=service.key), paths)
         assert [response.status for response in responses] == [503] * 4
         assert "is locked" in run("database", "backup", f"{database}.backup").stderr
     assert service.titles() == ["Title 1"]
@@ -270,23 +247,6 @@ def test_response_never_mixes_two_databases_under_load(app, key, start, save, sq
         assert len(page["data"]) == page.get("meta", {"total": counts[name]})["total"] == counts[name]
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("mode", [0o444, 0o666])
-def test_command_without_write_permission_fails_in_one_line(app, key, database, tmp_path, mode):
-    folder = tmp_path / "folder"
-    folder.mkdir()
-    moved = copy_of(database).rename(folder / "articles.db")
-    moved.chmod(mode)
-    folder.chmod(0o555)
-    listing, creation = (
-        subprocess.run(**subprocess_args(moved, "-m", "flask", "keys", *command, prefix=AS_A_USER), timeout=60)
-        for command in (["list"], ["create", "Acme"])
-    )
-    folder.chmod(0o755)
-    assert (listing.returncode, listing.stderr) == (0, "")
-    assert (creation.returncode, creation.stderr.count("\n"), "permission" in creation.stderr) == (1, 1, True)
-
-
 def make_newer(database):
     run_sql(database, "UPDATE tables_version SET number = number + 1")
 
@@ -332,13 +292,13 @@ def start_command(service: Service, group: str, size: int, round_: int) -> int:
         run_sql(path, "UPDATE article SET title = ?", f"Round {round_}")
     else:
         path = service.database.with_name("new.jsonl")
-        path.write_text(json_lines(minimal_json(number, title=f"Round {round_}") for number in range(size)))
+        path.write_text(helpers.json_lines(minimal_json(number, title=f"Round {round_}") for number in range(size)))
     child = os.fork()  # much faster than a new process
     if child:
         return child
     command = ["restore", path, "--yes"] if group == "database" else ["import", path]
     with suppress(BaseException):
-        os._exit(run_command(create_application(service.database), group, *command).exit_code)
+        os._exit(helpers.run_command(helpers.create_application(service.database), group, *command).exit_code)
     os._exit(70)
 
 
@@ -388,32 +348,34 @@ def small_disk(tmp_path: Path) -> Iterator[Path]:
     subprocess.run(["umount", "--lazy", str(folder)], check=True)
 
 
-def test_disk_full_after_the_start_does_not_stop_reads(app, save, key, database, small_disk):
-    """Not even if no request came before."""
-    save(article_json(1))
-    close(app)
-    copy = Path(shutil.copy(database, small_disk))
-    service = Service(app, Server(copy), copy, key)
-    with pytest.raises(OSError, match="No space left"):
-        (small_disk / "filler").write_bytes(bytes(8_000_000))
-    assert service.statuses() == [200] * 4
-    assert service.titles() == ["Title 1"]
-    service.server.stop()
-
-
-def test_import_on_a_full_disk_is_rolled_back(app, save, key, database, small_disk, tmp_path):
+@pytest.fixture
+def small_service(app, save, key, database, small_disk) -> Iterator[Service]:
+    """A service that was started before the disk of its database filled up."""
     save(*(article_json(number) for number in range(20)))
     close(app)
     copy = Path(shutil.copy(database, small_disk))
     service = Service(app, Server(copy), copy, key)
-    before = service.titles()
+    yield service
+    service.server.stop()
+
+
+def test_disk_full_after_the_start_does_not_stop_reads(small_service):
+    """Not even if no request came before."""
+    with pytest.raises(OSError, match="No space left"):
+        small_service.database.with_name("filler").write_bytes(bytes(8_000_000))
+    assert small_service.statuses() == [200] * 4
+    assert len(small_service.titles()) == 20
+
+
+def test_import_on_a_full_disk_is_rolled_back(small_service, tmp_path):
+    before = small_service.titles()
     path = tmp_path / "new.jsonl"
-    path.write_text(json_lines(minimal_json(number, contentHtml="x" * 80_000) for number in range(20, 120)))
-    finished = subprocess.run(**subprocess_args(copy, "-m", "flask", "articles", "import", str(path)), timeout=60)
+    path.write_text(helpers.json_lines(minimal_json(number, contentHtml="x" * 80_000) for number in range(20, 120)))
+    command = subprocess_args(small_service.database, "-m", "flask", "articles", "import", str(path))
+    finished = subprocess.run(**command, timeout=60)
     assert (finished.returncode, finished.stdout, finished.stderr.count("\n")) == (1, "", 1)
     assert "disk is full" in finished.stderr
-    assert (service.titles(), service.sql("SELECT count(*) FROM article")) == (before, [(20,)])
-    service.server.stop()
+    assert (small_service.titles(), small_service.sql("SELECT count(*) FROM article")) == (before, [(20,)])
 
 
 WITHOUT_SHARED_MEMORY = r"""
@@ -460,7 +422,7 @@ def test_database_without_shared_memory_keeps_its_rollback_journal(database, tmp
     flask("articles", "import", str(tmp_path / "new.json"))
     flask("database", "backup", str(tmp_path / "backup.db"))
     server = Server(database, **without_shared_memory)
-    for damage in (remove, truncate, overwrite, bool):
+    for damage in (helpers.remove, truncate, helpers.overwrite, bool):
         damage(database)
         flask("database", "restore", str(tmp_path / "backup.db"), "--yes")
         assert database.read_bytes()[18:20] == b"\1\1"  # not in WAL mode: https://www.sqlite.org/fileformat.html
@@ -532,8 +494,8 @@ def test_commands_leave_the_wal_of_a_truncated_file_alone(app, run, key, databas
 def test_creating_tables_in_an_empty_file_is_reported(database):
     """The file may have been truncated by accident."""
     database.touch()
-    with application(database) as app:
-        first, second = (run_command(app, "keys", "list") for _ in range(2))
+    with helpers.application(database) as app:
+        first, second = (helpers.run_command(app, "keys", "list") for _ in range(2))
     assert (first.exit_code, second.exit_code) == (0, 0)
     assert str(database) in first.stderr
     assert "restore a backup" in first.stderr

@@ -10,20 +10,10 @@ import subprocess
 from pathlib import Path
 from types import SimpleNamespace
 
+import helpers
 import pytest
 import yaml
-from helpers import (
-    LISTS,
-    PROJECT,
-    article_json,
-    blocks,
-    call_concurrently,
-    copy_project,
-    get,
-    read_page,
-    section,
-    wait_for,
-)
+from helpers import LISTS, PROJECT, article_json, blocks, copy_project, get, read_page, section, wait_for
 
 from benchmarks.servers import free_port
 
@@ -247,7 +237,7 @@ def test_gunicorn_processes_are_fresh_and_check_keys(machine, gunicorn):
     server, key = gunicorn
 
     def responses(**headers):
-        list(call_concurrently(lambda _: get(server, LISTS[0], x_api_key=key), range(40), threads=8))
+        list(helpers.call_concurrently(lambda _: get(server, LISTS[0], x_api_key=key), range(40), threads=8))
         return [get(server, LISTS[0], **{"x_api_key": key} | headers) for _ in range(20)]
 
     for title in ("First", "Second", "Third", "Fourth"):

@@ -11,36 +11,20 @@ from pathlib import Path
 from types import SimpleNamespace
 from urllib.parse import quote
 
+import helpers
 import psycopg
 import pytest
-from helpers import (
-    ENDPOINTS,
-    LISTS,
-    POSTGRESQL,
-    PROJECT,
-    Server,
-    article_json,
-    blocks,
-    create_key,
-    database_name,
-    database_url,
-    get,
-    read_page,
-    run_in_shell,
-    section,
-    subprocess_args,
-    wait_for,
-)
+from helpers import ENDPOINTS, LISTS, article_json, blocks, database_url, get, read_page, subprocess_args, wait_for
 
 from benchmarks.postgresql import PostgreSQLServer
 from benchmarks.servers import nginx
 
 OPERATE, PUBLISH = read_page("docs/operate"), read_page("docs/publish")
-DEPLOY = PROJECT / "deploy"
+DEPLOY = helpers.PROJECT / "deploy"
 UNITS = {path.name: path.read_text() for path in DEPLOY.glob("*.service")}
 PROGRAMS = Path(sys.executable).parent
-on_postgresql = pytest.mark.skipif(not POSTGRESQL, reason="for PostgreSQL alone")
-on_sqlite = pytest.mark.skipif(bool(POSTGRESQL), reason="for SQLite alone")
+on_postgresql = pytest.mark.skipif(not helpers.POSTGRESQL, reason="for PostgreSQL alone")
+on_sqlite = pytest.mark.skipif(bool(helpers.POSTGRESQL), reason="for SQLite alone")
 
 
 def local(text, paths):
@@ -56,7 +40,7 @@ def paths(database, tmp_path):
     return {
         "sqlite:////var/lib/articles/articles.db": database_url(database),
         "/opt/articles/.venv/bin": PROGRAMS,
-        "/opt/articles": PROJECT,
+        "/opt/articles": helpers.PROJECT,
         "/srv/site": tmp_path,
         "/var/backups/articles": tmp_path / "backups",
         "User=articles": "User=root",
@@ -106,7 +90,7 @@ def test_nightly_backup_removes_old_ones_after_a_test_restore(key, save, databas
     def back_up(**others):
         path = local(re.search("^PATH=(.*)$", variables, re.MULTILINE)[1], paths | others)
         command = local(script.split(" ", 6)[6], paths)
-        result = run_in_shell(command, PATH=path, **environment)
+        result = helpers.run_in_shell(command, PATH=path, **environment)
         return result.returncode, result.stdout + result.stderr, sorted((tmp_path / "backups").iterdir())
 
     status, printed, files = back_up()
@@ -124,7 +108,7 @@ def test_nightly_backup_removes_old_ones_after_a_test_restore(key, save, databas
 
 def test_nightly_mirror_prints_only_errors(app, site, run, key, paths):
     site.save(article_json(1, contentHtml='<img src="/relative.png">'), article_json(2))
-    crontab = blocks(section(PUBLISH, "Mirror another instance"), "cron")[0]
+    crontab = blocks(helpers.section(PUBLISH, "Mirror another instance"), "cron")[0]
     assert "%" not in crontab  # cron replaces it by a newline
     url = f"http://{site.server.host}:{site.server.port}"
 
@@ -133,7 +117,7 @@ def test_nightly_mirror_prints_only_errors(app, site, run, key, paths):
         *variables, line = local(crontab, paths | others).splitlines()
         environment = dict(variable.split("=", 1) for variable in variables)
         environment |= {"DATABASE_URL": app.config["DATABASE_URL"], "FLASK_SKIP_DOTENV": "1"}
-        return run_in_shell(line.split(" ", 5)[5], **environment)
+        return helpers.run_in_shell(line.split(" ", 5)[5], **environment)
 
     result = mirror(site.key)
     assert (result.stdout, result.stderr) == ("", "")
@@ -163,7 +147,7 @@ def test_litestream_restores_all_data_on_another_machine(save, start, key, datab
     new = tmp_path / "elsewhere" / "articles.db"
     new.parent.mkdir()
     here = {"instance/articles.db": database, "/mnt/": f"{tmp_path}/", "articles-copy.db": new.with_name("copy.db")}
-    commands = local(section(OPERATE, "Continuously, with Litestream"), here)
+    commands = local(helpers.section(OPERATE, "Continuously, with Litestream"), here)
     replicate, *restore = "".join(blocks(commands, "sh")).splitlines()
     save(article_json(0))
     server = start()
@@ -177,8 +161,8 @@ def test_litestream_restores_all_data_on_another_machine(save, start, key, datab
         process.kill()
         process.wait()
     for line in restore:
-        assert run_in_shell(line, DATABASE_URL=f"sqlite:///{new}").returncode == 0
-    moved = Server(new)
+        assert helpers.run_in_shell(line, DATABASE_URL=f"sqlite:///{new}").returncode == 0
+    moved = helpers.Server(new)
     assert [get(moved, path, x_api_key=key).body for path in ENDPOINTS] == before
     moved.stop()
 
@@ -201,7 +185,7 @@ def total(server, key, path=LISTS[1]):
 
 
 def test_nginx_caches_responses_for_a_second_and_by_key(app, save, sql, start, front, key):
-    other = create_key(app, "Other")
+    other = helpers.create_key(app, "Other")
     save(article_json(1, contentHtml="x" * 100_000))
     instance = start()
     proxy = front(instance)
@@ -251,7 +235,7 @@ def test_locked_table_is_a_503_until_it_is_unlocked(save, server, database, key)
 def test_date_style_and_encoding_of_postgresql_do_not_matter(save, sql, start, database, key, monkeypatch):
     save(article_json(1, title="Größe 東京"))
     before = get(start(), LISTS[0], x_api_key=key).body
-    name = database_name(database)
+    name = helpers.database_name(database)
     sql(f"ALTER DATABASE {name} SET datestyle = 'German, DMY'")
     sql(f"ALTER DATABASE {name} SET timezone = 'Asia/Kolkata'")
     monkeypatch.setenv("PGCLIENTENCODING", "LATIN1")
