@@ -74,11 +74,6 @@ def test_first_category_is_used_and_others_are_reported(importer, field):
     assert importer.only()["category"] == "X"
 
 
-def test_spellings_of_an_unknown_name_may_differ(importer):
-    report = importer.imports({"a.md": post("build: 1\n_build: 2")})
-    assert report == "Unknown fields: build (1): a; _build (1): a\n"
-
-
 def test_state_of_a_country_is_an_unknown_field(importer):
     assert importer.imports({"a.md": post("state: TX")}) == "Unknown fields: state (1): a\n"
     assert importer.states() == {"a": "published"}

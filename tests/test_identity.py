@@ -194,7 +194,7 @@ def test_redirects_of_a_failed_import_are_removed(tmp_path, error, is_kept):
     assert [path.name for path in tmp_path.iterdir()] == (["new.csv"] if is_kept else [])
 
 
-def test_redirects_are_only_written_by_successful_imports_to_a_new_file(importer, tmp_path):
+def test_redirects_need_a_successful_import_and_a_new_file(importer, tmp_path):
     (tmp_path / "old.csv").write_text("precious")
     importer.rejects({"a.md": post("views: x")}, "--redirects", "new.csv")
     for name, options, exit_code in (("new.csv", ["--dry-run"], 0), ("old.csv", [], 2), ("missing/new.csv", [], 1)):

@@ -275,18 +275,6 @@ def test_result_does_not_depend_on_the_order_of_articles(app, run, articles, exp
         assert {record["slug"]: record["title"] for record in records} == expected
 
 
-def test_slugs_can_be_swapped_and_passed_on(counts, save, client, exported):
-    save(article_json(1), article_json(2), article_json(3))
-    assert counts(article_json(1, slug="slug-2"), article_json(2, slug="slug-1")) == [0, 2, 0]
-    assert values(exported, "slug") == ["slug-2", "slug-1", "slug-3"]
-    assert found(client, "q=slug-2") == ["id-0001"]
-    # A new article takes a slug that another one gives up later in the same import, in another batch.
-    rest = [article_json(number, title="Rest") for number in range(100, 700)]
-    assert counts(article_json(9, slug="slug-3"), *rest, article_json(3, slug="old-slug-3")) == [601, 1, 0]
-    assert values(exported, "slug")[2:4] == ["old-slug-3", "slug-3"]
-    assert found(client, "q=slug-3 title 9") == ["id-0009"]
-
-
 def test_new_id_cannot_take_the_slug_of_another_article(errors, save, exported):
     save(article_json(1))
     (line,) = errors(article_json(2), article_json(3, slug="slug-1"))
@@ -428,15 +416,6 @@ def test_skip_invalid_imports_the_valid_articles(app, key, exported):
     assert result.stdout.endswith("2 new, 0 changed, 0 unchanged, 4 invalid (new: 2 published)\n")
     assert all(part in result.stderr for part in ("line 2, slug 'slug-2': title", "line 3", "line 4", "line 5"))
     assert values(exported, "slug") == ["slug-1", "slug-4"]
-
-
-def test_skip_invalid_swaps_slugs_and_skips_conflicts(app, save, exported):
-    save(*(minimal_json(number) for number in range(1, 6)))
-    swapped = [minimal_json(1, slug="slug-2"), minimal_json(2, slug="slug-1")]
-    taken = [minimal_json(3, slug="slug-5"), minimal_json(9, slug="slug-3"), minimal_json(8, slug="slug-1", title=7)]
-    result = import_articles(app, *swapped, *taken, options=["--skip-invalid"])
-    assert "0 new, 2 changed, 0 unchanged, 3 invalid" in result.stdout
-    assert values(exported, "slug") == ["slug-2", "slug-1", "slug-3", "slug-4", "slug-5"]
 
 
 def test_skip_invalid_needs_valid_articles_and_sources(app, key, exported, tmp_path, monkeypatch):

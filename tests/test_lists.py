@@ -94,26 +94,23 @@ def test_search_ignores_typography_and_finds_parts_of_words(client, save, title,
     assert titles(client.get("/api/public/v1/articles", query_string={"q": q})) == [title]
 
 
-def test_article_is_found_by_its_exact_slug(client, teas):
-    assert titles(client.get("/api/public/v1/articles?slug=oolong-tea")) == ["Oolong"]
-    assert titles(client.get("/api/public/v1/articles?slug=oolong")) == []
+FILTERS = {
+    "slug=oolong-tea": ["Oolong"],
+    "slug=oolong": [],
+    "category=Tea": ["Oolong", "Black tea", "Green tea"],
+    "category=tea": [],
+    "category=": ["Water"],
+    "keyword=Japan": ["Green tea"],
+    "keyword=Jap": [],
+    "category=Tea&keyword=tea&q=black": ["Black tea"],
+}
 
 
-def test_category_is_exact_and_may_be_empty(client, teas):
-    assert titles(client.get("/api/public/v1/articles?category=Tea")) == ["Oolong", "Black tea", "Green tea"]
-    assert titles(client.get("/api/public/v1/articles?category=tea")) == []
-    assert titles(client.get("/api/public/v1/articles?category=")) == ["Water"]
-
-
-def test_keyword_is_one_of_the_articles_keywords(client, teas):
-    assert titles(client.get("/api/public/v1/articles?keyword=Japan")) == ["Green tea"]
-    assert titles(client.get("/api/public/v1/articles?keyword=Jap")) == []
-
-
-def test_filters_and_search_combine(client, teas):
-    response = client.get("/api/public/v1/articles?category=Tea&keyword=tea&q=black")
-    assert titles(response) == ["Black tea"]
-    assert response.get_json()["meta"]["total"] == 1
+@pytest.mark.parametrize("query", FILTERS)
+def test_filters_are_exact_and_combine(client, teas, query):
+    response = client.get(f"/api/public/v1/articles?{query}")
+    assert titles(response) == FILTERS[query]
+    assert response.get_json()["meta"]["total"] == len(FILTERS[query])
 
 
 @pytest.mark.parametrize("name", sorted(set(LIST_PARAMETERS) - {"take", "skip", "orderBy", "order"}))
