@@ -21,14 +21,8 @@ def stored_timestamps(sql, columns, table):
     return [value.astimezone(UTC) if value.tzinfo else value.replace(tzinfo=UTC) for value in timestamps]
 
 
-@pytest.mark.parametrize(
-    ("given", "shown"),
-    [
-        ("2025-07-01T09:00:00.123999+02:00", "2025-07-01T07:00:00.123Z"),
-        ("2025-01-01T00:30:00.999999+14:00", "2024-12-31T10:30:00.999Z"),
-    ],
-)
-def test_timestamps_are_stored_in_utc_to_the_millisecond(client, save, sql, given, shown):
+def test_timestamps_are_stored_in_utc_to_the_millisecond(client, save, sql):
+    given, shown = "2025-01-01T00:30:00.999999+14:00", "2024-12-31T10:30:00.999Z"
     save(article_json(1, publishedAt=given, createdAt=given, updatedAt=given))
     assert client.get(FULL).get_json()["data"][0]["publishedAt"] == shown
     columns = "published_at, created_at, updated_at"

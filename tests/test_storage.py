@@ -9,7 +9,6 @@ import sqlite3
 import subprocess
 import time
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, suppress
 from pathlib import Path
 from types import SimpleNamespace
@@ -199,42 +198,6 @@ def test_wal_survives_replacement_by_an_identical_file(service):
     assert service.titles() == ["Committed"]
     assert service.wal.read_bytes() == wal
     assert service.sql("SELECT title FROM article") == [("Committed",)]
-
-
-def read_until(end: float, service: Service, path: str) -> list[bytes]:
-    """Request a path until `end`; return the bodies, with an empty one for each 503."""
-    bodies = []
-    while time.monotonic() < end:
-        response = get(service.server, f"{path}?take=100", x_api_key=service.key)
-        assert response.status in (200, 503)
-        bodies.append(response.body if response.status == 200 else b"")
-    return bodies
-
-
-@pytest.mark.slow
-def test_response_never_mixes_two_databases_under_load(app, key, start, save, sql, database):
-    """Databases of several megabytes are restored while clients read."""
-    counts, copies = {"first": 90, "second": 60, "third": 100}, {}
-    for name, count in counts.items():
-        sql("DELETE FROM article")
-        save(*(minimal_json(number, title=f"{name} {number}", slug=f"{name}-{number}") for number in range(count)))
-        sql("UPDATE article SET content_html = ?", f"{name} " * 8000)
-        copies[name] = copy_of(database, f"{name}.db")
-    service, end, chance = Service(app, start(CACHE_MB="16"), database, key), time.monotonic() + 6, random.Random(3)
-    with ThreadPoolExecutor(4) as pool:
-        readers = [pool.submit(read_until, end, service, path) for path in (*ENDPOINTS, LISTS[0])]
-        while time.monotonic() < end:
-            name = chance.choice(list(copies))
-            restore(database, copies[name])
-            assert service.titles()[0].startswith(name)
-            time.sleep(chance.choice((0, 0.01, 0.1)))
-    bodies = [body for reader in readers for body in reader.result()]
-    pages = {body: json.loads(body) for body in set(bodies) if body}
-    assert len(bodies) > 20 * bodies.count(b"")
-    assert len(pages) > 4
-    for body, page in pages.items():
-        (name,) = (name for name in counts if name.encode() in body)
-        assert len(page["data"]) == page.get("meta", {"total": counts[name]})["total"] == counts[name]
 
 
 def make_newer(database):
