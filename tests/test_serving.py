@@ -18,8 +18,7 @@ from types import SimpleNamespace
 
 import helpers
 import pytest
-from flask.cli import ScriptInfo
-from helpers import LISTS, SITEMAP, article_json, call_concurrently, close, get, run_sql, send, statuses, wait_for
+from helpers import LISTS, SITEMAP, article_json, call_concurrently, get, run_sql, send, statuses, wait_for
 from sqlalchemy import make_url
 from time_machine import travel
 from waitress import wasyncore
@@ -576,20 +575,6 @@ def test_service_runs_without_a_writable_output(shared, redirection):
             assert process.wait(timeout=5) == 0
         finally:
             process.kill()
-
-
-def test_concurrent_commands_create_the_tables(database, capsys):
-    apps = [helpers.create_application(database) for _ in range(6)]
-    ready = threading.Barrier(len(apps))
-
-    def create(app):
-        ready.wait()
-        app.cli.main(["keys", "create", "Acme"], "flask", standalone_mode=False, obj=ScriptInfo(create_app=lambda: app))
-
-    list(call_concurrently(create, apps))
-    assert len(set(capsys.readouterr().out.split())) == len(apps)
-    for app in apps:
-        close(app)
 
 
 # --- Stopping

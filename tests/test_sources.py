@@ -138,16 +138,6 @@ def test_invalid_files_of_a_folder_can_be_skipped(run, tmp_path):
     assert run("a", "broken.xml", "--skip-invalid").exit_code == 1
 
 
-def test_site_is_suggested_for_relative_urls_where_it_helps(run, tmp_path):
-    """--site resolves URLs of converted sources, but not those in JSON."""
-    article = minimal_json(1, contentHtml='<a href="/about">x</a>')
-    write_files(tmp_path, {"a.json": json.dumps(article), "b.csv": 'slug,title,body\nb,B,"<a href=""/about"">x</a>"\n'})
-    for options, relative, suggested in (((), [1, 1], [0, 1]), (("--site", "https://www.example.com"), [1, 0], [0, 0])):
-        printed = [run(name, "--dry-run", *options).stderr for name in ("a.json", "b.csv")]
-        assert ["relative" in text for text in printed] == relative
-        assert ["--site" in text for text in printed] == suggested
-
-
 def test_errors_of_all_sources_are_reported_in_one_run(errors, tmp_path):
     files = {"a/1.md": "---\ntitle: x\n", "a/2.md": "---\ntitle: [\n---\n", "b.csv": "title,body\nB,\n"}
     write_files(tmp_path, files | {"c.xml": DOCTYPE, "d.jsonl": "{}", "e.json": "{", "f.jsonl": "[]"})
