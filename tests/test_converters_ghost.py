@@ -9,7 +9,8 @@ from helpers import PROJECT
 from importer import SITE, ghost
 
 from converters.ghost import read_ghost
-from converters.records import Publication, SourceOptions
+from converters.kinds import NO_DATE
+from converters.records import Note, Publication, SourceOptions
 
 
 def test_posts_are_imported_with_their_fields(importer):
@@ -72,14 +73,15 @@ def test_relative_urls_are_reported_once_without_a_site(importer):
 
 
 def test_unused_columns_are_reported(importer):
+    title = "Option<T> &amp; <canvas>"  # plain text
     post = {"featured": 1, "canonical_url": "https://b.example", "custom_excerpt": "Short", "new": "x", "uuid": "u"}
     meta = {"post_id": f"{0:024}", "meta_description": "About", "og_title": "Social", "twitter_title": None}
     tags = {"tags": [{"id": "t", "name": "#hidden"}], "posts_tags": [{"post_id": f"{0:024}", "tag_id": "t"}]}
-    printed = importer.imports(ghost(post, posts_meta=[meta], **tags))
+    printed = importer.imports(ghost(post | {"title": title}, posts_meta=[meta], **tags))
     for name in ("featured", "canonical_url", "custom_excerpt", "new", "og_title", "tag #hidden"):
         assert f"{name} (1)" in printed
     assert not re.search("uuid|twitter_title", printed)
-    assert importer.only()["metaDesc"] == "About"
+    assert (importer.only()["title"], importer.only()["metaDesc"]) == (title, "About")
 
 
 @pytest.mark.parametrize(("site", "url"), [(SITE, f"{SITE}/a0/"), (f"{SITE}/blog/", f"{SITE}/blog/a0/"), ("", "/a0/")])
@@ -134,6 +136,7 @@ def test_post_for_everyone_on_the_web_with_a_date_is_published(tmp_path, publica
         (tmp_path / "ghost.json").write_text(ghost(post)["ghost.json"])
         (article,) = read_ghost(str(tmp_path / "ghost.json"), SourceOptions("", UTC))
         assert (article.publication, "status" in article.fields) == (publication, False), post
+        assert (Note(NO_DATE) in article.notes) == (publication is Publication.NOTHING)
 
 
 def test_restricted_posts_are_reported_by_visibility(importer):

@@ -3,7 +3,7 @@
 from datetime import UTC
 
 import pytest
-from importer import post
+from importer import ghost, post, wordpress
 
 from converters.markdown import read_folder, render_markdown
 from converters.records import SourceArticle, SourceOptions
@@ -159,6 +159,13 @@ def test_markup_that_stays_is_reported_by_name(importer, name):
         (line,) = importer.imports({"a.html": post("", text)}, "--site", SITE).splitlines()
         assert line.endswith(f": {name} (1): a")
         assert importer.only()["contentHtml"] == text
+
+
+@pytest.mark.parametrize("name", ["{{ }}", "$$ $$", "script"])
+def test_markup_that_stays_is_reported_in_other_systems_too(importer, name):
+    for text in REPORTED[name]:
+        for export in (ghost({"html": text}), {"a.xml": wordpress({"content": text})}):
+            assert f": {name} (1): " in importer.imports(export, "--site", SITE)
 
 
 MARKDOWN = {

@@ -294,6 +294,12 @@ def test_elements_of_plugins_are_unknown_fields(imports, importer):
     assert importer.states() == {"post-1": "published"}
 
 
+def test_restricted_posts_are_reported(imports):
+    some = {"_jetpack_newsletter_access": "paid_subscribers"}, {"_members_access_role": "subscriber"}
+    printed = imports(*({"content": "Text", "meta": meta} for meta in some))
+    assert re.search(r"access to them is restricted: paid_subscribers \(1\).* subscriber \(1\)", printed)
+
+
 # Captions, embeds and shortcodes
 
 

@@ -156,7 +156,8 @@ ARTICLE = {"a.md": post("aliases: ['/one,two/', /old]")}
 
 def test_redirects_cover_new_and_unchanged_articles(importer, tmp_path):
     importer.imports(ARTICLE)
-    importer.run("import", ARTICLE | {"b.md": post("url: /b.html")}, "--redirects", "new.csv")
+    result = importer.run("import", ARTICLE | {"b.md": post("url: /b.html")}, "--redirects", "new.csv")
+    assert "--redirects" not in result.stderr
     assert (tmp_path / "new.csv").read_text() == 'old_url,slug\n"/one,two/",a\n/old,a\n/b.html,b\n'
     assert list(tmp_path.glob(".*")) == []
 
