@@ -11,7 +11,7 @@ DESCRIPTIONS = {
     '<p>[gallery ids="1,2"]</p><p>Text</p>': "Text",
     "<p>[su_note]Mind[/su_note] the gap</p>": "Mind the gap",
     "<p>[toc]</p>\n<p>[unheard-of]</p>\n<p>Text [sic] and [1] [and so on]</p>": "Text [sic] and [1] [and so on]",
-    "<p>[vimeo 123]</p>Text": "Text",
+    "<p>[vimeo 123]</p><p>[sic]</p>Text": "[sic] Text",
     "See [page 12], press [button], write <code>[gallery a=b]</code> [sic]": (
         "See [page 12], press [button], write [gallery a=b] [sic]"
     ),
