@@ -176,7 +176,7 @@ def test_invalid_source_is_a_usage_error(run, tmp_path):
 def test_closed_standard_input_is_reported(key, database):
     close_stdin = ["sh", "-c", 'exec "$@" <&-', "sh"]
     result = subprocess.run(**subprocess_args(database, "-m", "flask", "articles", "import", "-", prefix=close_stdin))
-    assert (result.returncode, result.stderr.splitlines()[1:]) == (1, ["standard input: Is closed."])
+    assert (result.returncode, result.stdout, "standard input: " in result.stderr) == (1, "", True)
 
 
 # Other systems
