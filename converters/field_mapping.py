@@ -9,7 +9,7 @@ from converters.old_urls import take_old_urls
 from converters.publication import take_statements
 from converters.records import FIELD_BY_ALIAS, Publication, SourceArticle, SourceOptions
 from converters.relative_urls import resolve_banner, resolve_urls
-from converters.source_fields import SourceField, SourceFields
+from converters.source_fields import SourceFields
 from converters.values import normalize_values, read_list, set_slug
 
 
@@ -50,11 +50,7 @@ def map_fields(where: str, fields: dict[str, Any], options: SourceOptions, place
 
 def _take_publication(source: SourceFields, place: FilePlace, options: SourceOptions) -> None:
     """Set what the source says about the article's publication, and the date."""
-    statements = take_statements(source, options.zone)
-    if place.is_draft:
-        statements.said.add(Publication.DRAFT)
-    if place.date and not statements.dates:
-        statements = statements._replace(dates=[SourceField("date", place.date)])
+    statements = take_statements(source, options.zone, file_date=place.date, is_draft=place.is_draft)
     source.use("publishedAt", statements.dates)
     source.article.publication = statements.publication
     if statements.publication is Publication.NOTHING:

@@ -23,7 +23,7 @@ SWITCHES = {"draft": DRAFT_MEANINGS, "isdraft": DRAFT_MEANINGS} | dict.fromkeys(
     ("published", "publish", "ispublished"), PUBLISHED_MEANINGS
 )
 STATEMENTS = SWITCHES | dict.fromkeys(("status", "state", "poststatus"), STATUS_MEANINGS)
-# These may also be a date, or the state of a country.
+# These may also hold something else: a date, or the state of a country.
 AMBIGUOUS = ("published", "state")
 EXPIRY_DATE = "expirydate"  # Hugo
 INVALID_SWITCH = "Must be true or false (or yes, no, on, off, y, n, 1, 0)."
@@ -45,12 +45,13 @@ class Statements(NamedTuple):
         return Publication.PUBLISHED if Publication.PUBLISHED in self.said or self.dates else Publication.NOTHING
 
 
-def take_statements(fields: SourceFields, zone: tzinfo) -> Statements:
+def take_statements(fields: SourceFields, zone: tzinfo, *, file_date: str = "", is_draft: bool = False) -> Statements:
     """Remove the statements about publication from an article's fields, and return them. Invalid ones are mistakes.
 
-    `zone` applies to dates without one.
+    `zone` applies to dates without one. The name or folder of the file may also say that it `is_draft`, and give a date
+    that is used if no field does.
     """
-    said = {Publication.DRAFT} if _has_expired(fields, zone) else set()
+    said = {Publication.DRAFT} if is_draft or _has_expired(fields, zone) else set()
     for alias, meanings in STATEMENTS.items():
         field = fields.get(alias)
         if not field or (alias in AMBIGUOUS and field.word not in meanings):
@@ -60,7 +61,10 @@ def take_statements(fields: SourceFields, zone: tzinfo) -> Statements:
             said.add(meanings[field.word])
         else:
             fields.reject(field, INVALID_STATUS if meanings is STATUS_MEANINGS else INVALID_SWITCH)
-    return Statements(said, _take_dates(fields, zone))
+    dates = _take_dates(fields, zone)
+    if file_date and not dates:
+        dates = [SourceField("date", file_date)]
+    return Statements(said, dates)
 
 
 def set_publication(article: SourceArticle, *, is_published: bool) -> None:

@@ -36,7 +36,7 @@ class Outcome(Enum):
     """What became of a valid article."""
 
     NOT_WRITTEN = "not written"  # not yet, or because it is unchanged
-    WRITTEN = "written"
+    WRITTEN = "written"  # or, in a dry run, would be
     STORED_ELSEWHERE = "stored elsewhere"  # with the same content, under an id from another source
     REJECTED = "rejected"
 
