@@ -95,7 +95,8 @@ def check_key() -> None:
     remembered = valid_keys.find(g.key_hash)
     g.key_is_remembered = remembered is not None
     _set_owner(remembered or find_key_owner(g.key_hash))
-    valid_keys.remember(g.key_hash, g.key_owner)
+    if not remembered:
+        valid_keys.remember(g.key_hash, g.key_owner)
 
 
 def check_key_again() -> None:

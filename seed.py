@@ -16,7 +16,7 @@ from auth import add_key, hash_key
 from commands.support import params
 from commands.support.errors import report_errors
 from commands.support.session import command_session
-from commands.support.terminal import echo
+from commands.support.terminal import echo, format_deletion
 from content.search import fold
 from models import ApiKey, Article, Customer, db
 from schemas import API_PATH
@@ -115,7 +115,7 @@ def remove_demo() -> str:
         customer = find_customer(DEMO_CUSTOMER)
         if customer:
             articles, keys = remove_customer(customer)
-            return f"Deleted {DEMO_CUSTOMER} (articles: {articles}, keys: {keys})."
+            return format_deletion(DEMO_CUSTOMER, articles, keys)
     return f"Nothing to delete: there is no customer {DEMO_CUSTOMER}."
 
 

@@ -10,7 +10,7 @@ from commands.support import params
 from commands.support.groups import customers_group
 from commands.support.lookup import get_customer
 from commands.support.session import command_session
-from commands.support.terminal import confirm, echo
+from commands.support.terminal import confirm, echo, format_deletion
 from models import ApiKey, Article, Customer, db
 from storage.customers import check_customer_name, remove_customer
 from storage.queries import VALID_KEY
@@ -54,4 +54,4 @@ def delete_customer(name: str, yes: bool) -> None:
     with command_session(writes=True):
         customer = get_customer(name, for_changes=True)
         articles, keys = remove_customer(customer)
-    echo(f"Deleted {name} (articles: {articles}, keys: {keys}).")
+    echo(format_deletion(name, articles, keys))

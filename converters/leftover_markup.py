@@ -37,7 +37,7 @@ def note_leftover_markup(article: SourceArticle, shortcodes: Iterable[str] | Non
     `shortcodes` are their names, if the converter has found them itself.
     """
     html = article.fields["contentHtml"]
-    prose = CODE.sub("", NOT_TEXT.sub("", html))  # code shows markup on purpose
+    prose = _without_code(html)
     _note_names(article, VISIBLE_SHORTCODES, find_shortcodes(prose) if shortcodes is None else shortcodes)
     _note_names(article, "Markup that readers will see as text", _markup_names(decode_references(prose)))
     _note_names(article, "Scripts and forms, which may not work on another site", SCRIPT_OR_FORM.findall(html))
@@ -45,8 +45,13 @@ def note_leftover_markup(article: SourceArticle, shortcodes: Iterable[str] | Non
 
 def note_components(article: SourceArticle) -> None:
     """Note the components in an article's content: tags that HTML does not have."""
-    names = _component_names(CODE.sub("", NOT_TEXT.sub("", article.fields["contentHtml"])))
+    names = _component_names(_without_code(article.fields["contentHtml"]))
     _note_names(article, "Components, which browsers do not show", names)
+
+
+def _without_code(html: str) -> str:
+    """Return HTML without scripts, comments and code, which shows markup on purpose."""
+    return CODE.sub("", NOT_TEXT.sub("", html))
 
 
 def _note_names(article: SourceArticle, kind: str, names: Iterable[str]) -> None:

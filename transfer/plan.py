@@ -92,7 +92,7 @@ class _Plan:
 
     def _leaving(self) -> set[int | None]:
         """Return the pks of the stored articles that get another slug."""
-        return {entry.stored_pk for entry in self.entries if entry.stored_pk and entry.stored_pk != entry.holder_pk}
+        return {entry.stored_pk for entry in self.entries if entry.changes_slug}
 
     def _load_holders(self, batch: list[SpoolEntry]) -> dict[int | None, Any]:
         """Return id, title and published_at of the stored articles that have the slugs of a batch, by pk."""

@@ -53,6 +53,11 @@ class SpoolEntry:
     holder_pk: int | None = None  # of the stored article that has its slug
     outcome: Outcome = Outcome.NOT_WRITTEN
 
+    @property
+    def changes_slug(self) -> bool:
+        """Whether it gives the stored article that it replaces another slug."""
+        return self.stored_pk is not None and self.stored_pk != self.holder_pk
+
 
 class Spool:
     """The valid articles of an import. Only their ids and slugs are in memory."""

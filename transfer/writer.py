@@ -117,11 +117,7 @@ class _Writer:
 
         Until the articles are written, they have placeholders with a space, which no real slug contains.
         """
-        moved = [
-            {"stored_pk": entry.stored_pk}
-            for entry in entries
-            if entry.stored_pk and entry.stored_pk != entry.holder_pk
-        ]
+        moved = [{"stored_pk": entry.stored_pk} for entry in entries if entry.changes_slug]
         if moved and not self.options.dry_run:
             article = Article.__table__
             placeholder = literal(" ").concat(article.c.id)

@@ -22,6 +22,11 @@ def format_article_count(number: int) -> str:
     return f"{number} {'article' if number == 1 else 'articles'}"
 
 
+def format_deletion(customer: str, articles: int, keys: int) -> str:
+    """Return a message about a deleted customer, given the numbers of its articles and keys."""
+    return f"Deleted {customer} (articles: {articles}, keys: {keys})."
+
+
 def show_progress(items: Iterable[T], label: str) -> AbstractContextManager[Iterable[T]]:
     """Return a context manager that yields `items`, and counts them on stderr if that is a terminal."""
     hidden = not stderr_is_terminal()
