@@ -132,7 +132,7 @@ def _import(text: bytes, original: bytes, slug: str, customer: str | None) -> st
             if _format_current(owner, slug) != original:
                 raise click.ClickException(CONFLICT)
             result = write_articles(owner, spool, report, ImportOptions())
-        spool.report_notes(report)
+        spool.report_notes(result.written, report)
     echo_notes(report)
     new_slug = articles[0].fields["slug"]
     if new_slug != slug:

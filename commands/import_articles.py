@@ -105,7 +105,7 @@ def import_articles(
                 spool.add(counted, report)
             result = _write(owner, spool, report, options, redirects_file)
         with _after_writing(options):
-            spool.report_notes(report)
+            spool.report_notes(result.written, report)
             _echo_result(report, result, options)
             _echo_old_urls(report, redirects)
             if spool.has_other_systems and result.pending:

@@ -5,6 +5,8 @@ Ids and slugs decide. The content is read only for the few articles whose id and
 
 import re
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from enum import Enum
 from itertools import islice
 from typing import Any, TypeVar
 
@@ -15,7 +17,7 @@ from converters.records import Identity, Mistake
 from models import Article, db
 from storage.queries import BATCH_SIZE
 from transfer.report import ImportReport
-from transfer.spool import MAX_TITLE_LENGTH, Outcome, Spool, SpoolEntry
+from transfer.spool import MAX_TITLE_LENGTH, Spool, SpooledArticle, SpoolEntry
 
 GENERATED_ID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")  # a UUID, as the import generates it
 WORDPRESS_ID = re.compile(r"(wordpress-.+)-[0-9]+")  # Ids of version 1.2.1 lack the blog.
@@ -24,20 +26,48 @@ LONG_TITLE = f"Must be at most {MAX_TITLE_LENGTH} characters long."
 T = TypeVar("T")
 
 
-def plan_import(
-    customer_id: int, spool: Spool, report: ImportReport, is_same: Callable[[SpoolEntry], bool]
-) -> list[SpoolEntry]:
-    """Return the articles to write, each with the stored article that it replaces.
+class Decision(Enum):
+    """What to do with a valid article."""
 
-    An article whose slug another stored article keeps is rejected. `is_same` returns whether the two have the same
-    content: an article from WordPress or Ghost then needs no change.
+    WRITE = "write"  # unless it is unchanged
+    LEAVE = "leave"  # The stored article has the same content, and an id from another source.
+    REJECT = "reject"
+
+
+@dataclass(slots=True, eq=False)
+class PlannedArticle:
+    """A valid article, and the decision about it."""
+
+    entry: SpoolEntry
+    stored_pk: int | None = None  # of the stored article that it replaces
+    holder_pk: int | None = None  # of the stored article that has its slug
+    decision: Decision = Decision.WRITE
+
+    @property
+    def leaves_slug(self) -> bool:
+        """Whether the stored article that it replaces has another slug so far."""
+        return self.stored_pk is not None and self.stored_pk != self.holder_pk
+
+    @property
+    def takes_slug(self) -> bool:
+        """Whether another stored article has its slug so far."""
+        return self.holder_pk is not None and self.holder_pk != self.stored_pk
+
+
+def plan_import(
+    customer_id: int, spool: Spool, report: ImportReport, is_same: Callable[[SpooledArticle, int], bool]
+) -> list[PlannedArticle]:
+    """Return the articles that are not rejected, each with the stored article that it replaces.
+
+    An article whose slug another stored article keeps is rejected. `is_same` returns whether an article has the same
+    content as the stored one with the given pk: an article from WordPress or Ghost then needs no change.
     """
     plan = _Plan(customer_id, spool, report, is_same)
     plan.find_stored()
     plan.match_by_slug()
     plan.reject_long_titles()
     plan.resolve_slugs()
-    return plan.entries
+    return plan.accepted
 
 
 def batches(items: Iterable[T]) -> Iterator[list[T]]:
@@ -51,25 +81,26 @@ class _Plan:
     """The plan of one import."""
 
     def __init__(
-        self, customer_id: int, spool: Spool, report: ImportReport, is_same: Callable[[SpoolEntry], bool]
+        self, customer_id: int, spool: Spool, report: ImportReport, is_same: Callable[[SpooledArticle, int], bool]
     ) -> None:
         self.customer_id = customer_id
         self.spool = spool
         self.report = report
         self.is_same = is_same
+        self.articles = [PlannedArticle(entry) for entry in spool.entries]
 
     @property
-    def entries(self) -> list[SpoolEntry]:
+    def accepted(self) -> list[PlannedArticle]:
         """The articles that have not been rejected."""
-        return [entry for entry in self.spool.entries if entry.outcome is not Outcome.REJECTED]
+        return [article for article in self.articles if article.decision is not Decision.REJECT]
 
     def find_stored(self) -> None:
         """Find the stored articles that have the ids and the slugs of the imported ones."""
-        for batch in batches(self.spool.entries):
-            by_id = {entry.id: entry for entry in batch if entry.id}
+        for batch in batches(self.articles):
+            by_id = {article.entry.id: article for article in batch if article.entry.id}
             for pk, article_id in self._select(Article.id, by_id):
                 by_id[article_id].stored_pk = pk
-            by_slug = {entry.slug: entry for entry in batch}
+            by_slug = {article.entry.slug: article for article in batch}
             for pk, slug in self._select(Article.slug, by_slug):
                 by_slug[slug].holder_pk = pk
 
@@ -83,21 +114,21 @@ class _Plan:
         The holder of a slug is the stored article that has it, unless the import gives that article another slug.
         """
         leaving = self._leaving()
-        unmatched = (entry for entry in self.entries if entry.holder_pk and not entry.stored_pk)
-        for batch in batches(entry for entry in unmatched if entry.holder_pk not in leaving):
+        unmatched = (article for article in self.articles if article.holder_pk and not article.stored_pk)
+        for batch in batches(article for article in unmatched if article.holder_pk not in leaving):
             holders = self._load_holders(batch)
-            for entry in batch:
-                if self._is_match(entry, holders[entry.holder_pk]):
-                    entry.stored_pk = entry.holder_pk
+            for article in batch:
+                if self._is_match(article.entry, holders[article.holder_pk]):
+                    article.stored_pk = article.holder_pk
 
     def _leaving(self) -> set[int | None]:
         """Return the pks of the stored articles that get another slug."""
-        return {entry.stored_pk for entry in self.entries if entry.changes_slug}
+        return {article.stored_pk for article in self.accepted if article.leaves_slug}
 
-    def _load_holders(self, batch: list[SpoolEntry]) -> dict[int | None, Any]:
+    def _load_holders(self, batch: list[PlannedArticle]) -> dict[int | None, Any]:
         """Return id, title and published_at of the stored articles that have the slugs of a batch, by pk."""
         columns = Article.pk, Article.id, Article.title, Article.published_at
-        pks = [entry.holder_pk for entry in batch]
+        pks = [article.holder_pk for article in batch]
         return {row.pk: row for row in db.session.execute(select(*columns).where(Article.pk.in_(pks)))}
 
     def _is_match(self, entry: SpoolEntry, holder: Any) -> bool:
@@ -127,67 +158,67 @@ class _Plan:
 
     def _is_from_version_1_2_1(self, entry: SpoolEntry, holder: Any) -> bool:
         """Return whether this is an article that version 1.2.1 stored under an id that did not contain the blog."""
-        article = self.spool.read(entry)
-        return (article.former_id, article.row.get("published_at")) == (holder.id, holder.published_at)
+        spooled = self.spool.read(entry)
+        return (spooled.former_id, spooled.row.get("published_at")) == (holder.id, holder.published_at)
 
     def reject_long_titles(self) -> None:
         """Reject titles that are too long, unless they are stored already."""
-        for entry in self.spool.long_titles:
-            title = self.spool.read(entry).row["title"]
-            stored = db.session.get(Article, entry.stored_pk) if entry.stored_pk else None
-            if not stored or stored.title != title:
-                self._reject(entry, Mistake(self._where(entry), LONG_TITLE, "title", title))
+        for article in self.articles:
+            if article.entry.has_long_title:
+                title = self.spool.read(article.entry).row["title"]
+                stored = db.session.get(Article, article.stored_pk) if article.stored_pk else None
+                if not stored or stored.title != title:
+                    self._reject(article, LONG_TITLE, "title", title)
 
     def resolve_slugs(self) -> None:
-        """Reject each article whose slug another stored article keeps.
-
-        The stored version of a rejected article keeps its slug too, so the article that would take it is rejected next.
-        """
+        """Reject each article whose slug another stored article keeps."""
         leaving = self._leaving()
-        # articles that take over the slug of a stored one, by the pk of that one
-        takers = {entry.holder_pk: entry for entry in self.entries if entry.holder_pk != entry.stored_pk}
-        takers.pop(None, None)  # slugs that no stored article has
-        for first in list(takers.values()):
-            entry: SpoolEntry | None = first
-            rejected: SpoolEntry | None = None  # whose stored version keeps the slug of `entry`
-            while entry and self._has_conflict(entry, leaving):
-                if self._is_stored_elsewhere(entry):
-                    entry.stored_pk = entry.holder_pk
-                    entry.outcome = Outcome.STORED_ELSEWHERE
-                    break
-                self._reject_conflict(entry, rejected)
-                leaving.discard(entry.stored_pk)
-                rejected = entry
-                entry = takers.get(entry.stored_pk)
+        # by the pk of the stored article whose slug they take
+        takers = {article.holder_pk: article for article in self.accepted if article.takes_slug}
+        for pk, taker in takers.items():
+            if pk not in leaving:
+                self._resolve_conflict(taker, takers)
 
-    def _has_conflict(self, entry: SpoolEntry, leaving: set[int | None]) -> bool:
-        """Return whether another stored article keeps an article's slug."""
-        is_own_slug = entry.holder_pk == entry.stored_pk
-        return entry.outcome is not Outcome.REJECTED and not is_own_slug and entry.holder_pk not in leaving
+    def _resolve_conflict(self, taker: PlannedArticle, takers: dict[int | None, PlannedArticle]) -> None:
+        """Reject an article whose slug is not free, and those that wait for the slugs which therefore stay taken.
 
-    def _is_stored_elsewhere(self, entry: SpoolEntry) -> bool:
+        If, for example, a is to take the slug of b, which takes that of c, which stays, then b keeps its slug, and a is
+        rejected as well.
+        """
+        blocker: PlannedArticle | None = None
+        current: PlannedArticle | None = taker
+        while current:
+            if self._is_stored_elsewhere(current):
+                current.stored_pk = current.holder_pk
+                current.decision = Decision.LEAVE
+                return
+            self._reject_conflict(current, blocker)
+            blocker = current
+            current = takers.get(current.stored_pk)
+
+    def _is_stored_elsewhere(self, article: PlannedArticle) -> bool:
         """Return whether a new article from WordPress or Ghost has the same content as the stored one with its slug."""
-        return entry.identity is Identity.SOURCE and not entry.stored_pk and self.is_same(entry)
+        if article.entry.identity is not Identity.SOURCE or article.stored_pk or not article.holder_pk:
+            return False
+        return self.is_same(self.spool.read(article.entry), article.holder_pk)
 
-    def _reject_conflict(self, entry: SpoolEntry, rejected: SpoolEntry | None) -> None:
-        """Reject an article because of its slug. `rejected` is the article that was to leave it to this one, if any."""
-        if rejected:
-            reason = f"Remains the slug of {self._where(rejected)}, which is invalid. Correct that one first."
-            self._reject(entry, Mistake(self._where(entry), reason, "slug", entry.slug))
+    def _reject_conflict(self, article: PlannedArticle, blocker: PlannedArticle | None) -> None:
+        """Reject an article because of its slug. `blocker` is the rejected one that was to leave it, if any."""
+        slug = article.entry.slug
+        if blocker:
+            where = self.spool.read(blocker.entry).where
+            reason = f"Remains the slug of {where}, which is invalid. Correct that one first."
+            self._reject(article, reason, "slug", slug)
             return
-        if entry.identity is Identity.SOURCE:
+        if article.entry.identity is Identity.SOURCE:
             hint = "Edit its slug or delete it (flask articles edit, flask articles delete), or use another --customer."
-        elif entry.stored_pk:
+        elif article.stored_pk:
             hint = "Choose another slug."
         else:
             hint = "Choose another slug. To replace that article instead, give this one the same id, or none."
-        holder = self._load_holders([entry])[entry.holder_pk]
-        reason = f"Already has this slug. {hint}"
-        self._reject(entry, Mistake(self._where(entry), reason, "slug", f"{holder.title} ({holder.id})"))
+        holder = self._load_holders([article])[article.holder_pk]
+        self._reject(article, f"Already has this slug. {hint}", "slug", f"{holder.title} ({holder.id})")
 
-    def _where(self, entry: SpoolEntry) -> str:
-        return self.spool.read(entry).where
-
-    def _reject(self, entry: SpoolEntry, mistake: Mistake) -> None:
-        entry.outcome = Outcome.REJECTED
-        self.report.reject(mistake)
+    def _reject(self, article: PlannedArticle, reason: str, field: str, value: str) -> None:
+        article.decision = Decision.REJECT
+        self.report.reject(Mistake(self.spool.read(article.entry).where, reason, field, value))

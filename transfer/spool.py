@@ -4,7 +4,6 @@ import pickle
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from enum import Enum
 from typing import Any, NamedTuple
 
 from content.derived import fill_derived_fields
@@ -32,31 +31,15 @@ class SpooledArticle(NamedTuple):
     dropped: tuple[Note, ...]
 
 
-class Outcome(Enum):
-    """What became of a valid article."""
-
-    NOT_WRITTEN = "not written"  # not yet, or because it is unchanged
-    WRITTEN = "written"  # or, in a dry run, would be
-    STORED_ELSEWHERE = "stored elsewhere"  # with the same content, under an id from another source
-    REJECTED = "rejected"
-
-
-@dataclass(slots=True, eq=False)
+@dataclass(slots=True, frozen=True, eq=False)
 class SpoolEntry:
-    """The id and slug of a valid article, and the plan for it."""
+    """A valid article's id and slug, and its place in the temporary file."""
 
-    offset: int  # in the temporary file
+    offset: int
     id: str  # "" if the source gives none
     slug: str
     identity: Identity
-    stored_pk: int | None = None  # of the stored article that it replaces
-    holder_pk: int | None = None  # of the stored article that has its slug
-    outcome: Outcome = Outcome.NOT_WRITTEN
-
-    @property
-    def changes_slug(self) -> bool:
-        """Whether it gives the stored article that it replaces another slug."""
-        return self.stored_pk is not None and self.stored_pk != self.holder_pk
+    has_long_title: bool
 
 
 class Spool:
@@ -64,7 +47,6 @@ class Spool:
 
     def __init__(self, file: Any) -> None:
         self.entries: list[SpoolEntry] = []
-        self.long_titles: list[SpoolEntry] = []
         self.rejected_ids: set[str] = set()
         self.has_other_systems = False  # whether any article, valid or not, is from another system
         self._by_id: dict[str, SpoolEntry] = {}
@@ -99,20 +81,23 @@ class Spool:
         for field, earlier in (("id", self._by_id), ("slug", self._by_slug)):
             value = row.get(field)
             if value in earlier:
-                where = self.read(earlier[value]).where
-                self._file.seek(self._size)
-                reason = f"The {field} {value!r} belongs to an earlier article, {where}."
+                reason = f"The {field} {value!r} belongs to an earlier article, {self._locate(earlier[value])}."
                 return [Mistake(locate(article), f"{reason} Remove one of the two, or change its {field}.")]
         return []
 
+    def _locate(self, entry: SpoolEntry) -> str:
+        """Return where an article is in the sources, and go back to the end of the file, where the next one goes."""
+        where = self.read(entry).where
+        self._file.seek(self._size)
+        return where
+
     def _append(self, article: SourceArticle, row: ArticleRow) -> None:
-        entry = SpoolEntry(self._size, row.get("id", ""), row["slug"], article.identity)
+        has_long_title = len(row["title"]) > MAX_TITLE_LENGTH
+        entry = SpoolEntry(self._size, row.get("id", ""), row["slug"], article.identity, has_long_title)
         self.entries.append(entry)
         self._by_slug[entry.slug] = entry
         if entry.id:
             self._by_id[entry.id] = entry
-        if len(row["title"]) > MAX_TITLE_LENGTH:
-            self.long_titles.append(entry)
         spooled = SpooledArticle(
             where=locate(article),
             row=fill_derived_fields(row | search_columns(row["title"], row["slug"])),
@@ -136,14 +121,13 @@ class Spool:
         article: SpooledArticle = pickle.load(self._file)  # noqa: S301  # written by this process
         return article
 
-    def report_notes(self, report: ImportReport) -> None:
+    def report_notes(self, written: Iterable[SpoolEntry], report: ImportReport) -> None:
         """Report what there is to note about the articles that were written. No transaction is needed."""
-        for entry in self.entries:
-            if entry.outcome is Outcome.WRITTEN:
-                article = self.read(entry)
-                warnings = warnings_about(article.row, article.publication, urls_resolved=article.urls_resolved)
-                noticeable = [*article.notes, *warnings]
-                report.add_notes(entry.slug, unknown=article.unknown, noticeable=noticeable, dropped=article.dropped)
+        for entry in written:
+            article = self.read(entry)
+            warnings = warnings_about(article.row, article.publication, urls_resolved=article.urls_resolved)
+            noticeable = [*article.notes, *warnings]
+            report.add_notes(entry.slug, unknown=article.unknown, noticeable=noticeable, dropped=article.dropped)
 
 
 @contextmanager

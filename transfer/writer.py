@@ -11,11 +11,11 @@ from converters.records import Identity, Mistake, Note, Publication
 from fields import truncate_to_milliseconds
 from models import Article, Customer, db, publication_state
 from schemas import ArticleImportSchema
-from transfer.plan import GENERATED_ID, WORDPRESS_ID, batches, plan_import
+from transfer.plan import GENERATED_ID, WORDPRESS_ID, Decision, PlannedArticle, batches, plan_import
 from transfer.redirects import Redirects
 from transfer.report import ImportReport
 from transfer.rows import ArticleRow, RowBuilder, has_same_content
-from transfer.spool import Outcome, Spool, SpooledArticle, SpoolEntry
+from transfer.spool import Spool, SpooledArticle, SpoolEntry
 
 FIELD_NAMES = {name: field.data_key or name for name, field in ArticleImportSchema().fields.items()}
 REPLACED = Note("Replaced articles that may have come from another source")
@@ -42,6 +42,7 @@ class ImportResult(NamedTuple):
 
     counts: Counter[str]  # "new", "changed", "unchanged", "unpublished", and the states of new articles
     pending: int  # all of the customer's pending articles, after the import
+    written: list[SpoolEntry]  # the new and the changed articles
 
 
 def write_articles(
@@ -60,18 +61,18 @@ def write_articles(
     Raises ImportFailedError if there are mistakes; the caller must then roll back.
     """
     writer = _Writer(customer, spool, report, options)
-    entries = plan_import(customer.id, spool, report, writer.holder_has_same_content)
+    articles = plan_import(customer.id, spool, report, writer.has_same_content_as)
     if options.unpublish_missing and not spool.entries and not report.mistake_count:
         reason = "They contain no articles, so --unpublish-missing would unpublish everything. Check them."
         report.stop(Mistake("the sources", reason))
-    can_skip = bool(entries) and not options.unpublish_missing
+    can_skip = bool(articles) and not options.unpublish_missing
     report.raise_if_mistakes(can_skip=can_skip, skip_invalid=options.skip_invalid)
     if options.unpublish_missing:
-        writer.unpublish_missing(entries)
-    writer.park_slugs(entries)
-    for batch in batches(entries):
+        writer.unpublish_missing(articles)
+    writer.park_slugs(articles)
+    for batch in batches(articles):
         writer.write(batch, redirects)
-    return ImportResult(writer.counts, writer.pending)
+    return ImportResult(writer.counts, writer.pending, writer.written)
 
 
 class _Writer:
@@ -84,15 +85,16 @@ class _Writer:
         self.report = report
         self.options = options
         self.counts: Counter[str] = Counter()
+        self.written: list[SpoolEntry] = []
         is_pending = Article.customer_id == customer.id, Article.status == "pending"
         self.pending = db.session.scalars(select(func.count()).select_from(Article).where(*is_pending)).one()
 
-    def holder_has_same_content(self, entry: SpoolEntry) -> bool:
-        """Return whether readers would see the same in an article and in the stored one that has its slug."""
-        holder = self._load([entry.holder_pk])[entry.holder_pk]
-        return has_same_content(self._complete(self.spool.read(entry), holder), holder)
+    def has_same_content_as(self, article: SpooledArticle, pk: int) -> bool:
+        """Return whether readers would see the same in an article and in the stored one with this `pk`."""
+        stored = self._load([pk])[pk]
+        return has_same_content(self._complete(article, stored), stored)
 
-    def _load(self, pks: list[int | None]) -> dict[int | None, ArticleRow]:
+    def _load(self, pks: list[int]) -> dict[int | None, ArticleRow]:
         """Return stored articles by pk."""
         rows = db.session.execute(select(Article.__table__).where(Article.pk.in_(pks))).mappings()
         return {row["pk"]: canonical_row(row, self.rows.customer_name) for row in rows}
@@ -100,64 +102,64 @@ class _Writer:
     def _complete(self, article: SpooledArticle, stored: ArticleRow | None) -> ArticleRow:
         return self.rows.complete(article.row, article.publication, stored)
 
-    def unpublish_missing(self, entries: list[SpoolEntry]) -> None:
+    def unpublish_missing(self, articles: list[PlannedArticle]) -> None:
         """Turn the customer's published articles into drafts if the import lacks them. Scheduled ones stay."""
         is_own = Article.customer_id == self.rows.customer_id
         is_published = Article.status == "published", Article.published_at <= self.rows.now
         published = select(Article.pk, Article.slug).where(is_own, *is_published).order_by(Article.id)
-        imported = {entry.stored_pk for entry in entries}
+        imported = {article.stored_pk for article in articles}
         missing = [row for row in db.session.execute(published) if row.pk not in imported]
         self._update([{"pk": row.pk, "status": "draft"} for row in missing])
         for row in missing:
             self.report.add_change(row.slug, ["status"])
         self.counts["unpublished"] = len(missing)
 
-    def park_slugs(self, entries: list[SpoolEntry]) -> None:
+    def park_slugs(self, articles: list[PlannedArticle]) -> None:
         """Free the slugs that stored articles lose, so that others can take them in any order.
 
         Until the articles are written, they have placeholders with a space, which no real slug contains.
         """
-        moved = [{"stored_pk": entry.stored_pk} for entry in entries if entry.changes_slug]
+        moved = [{"stored_pk": article.stored_pk} for article in articles if article.leaves_slug]
         if moved and not self.options.dry_run:
             article = Article.__table__
             placeholder = literal(" ").concat(article.c.id)
             statement = update(article).where(article.c.pk == bindparam("stored_pk")).values(slug=placeholder)
             db.session.connection().execute(statement, moved)
 
-    def write(self, batch: list[SpoolEntry], redirects: Redirects | None) -> None:
+    def write(self, batch: list[PlannedArticle], redirects: Redirects | None) -> None:
         """Write the new and changed articles of a batch, and the old URLs of all of its articles to `redirects`."""
-        stored = self._load([entry.stored_pk for entry in batch if entry.stored_pk])
+        stored = self._load([article.stored_pk for article in batch if article.stored_pk])
         new: list[ArticleRow] = []
         changed: list[ArticleRow] = []
-        for entry in batch:
-            article = self.spool.read(entry)
+        for planned in batch:
+            article = self.spool.read(planned.entry)
             if redirects:
-                redirects.add(article.old_urls, entry.slug)
-            existing = stored.get(entry.stored_pk)
+                redirects.add(article.old_urls, planned.entry.slug)
+            existing = stored.get(planned.stored_pk)
             row = self._complete(article, existing)
             if existing:
-                self.report.add_notes(entry.slug, noticeable=_held_back_notes(article, row, self.rows.now))
+                self.report.add_notes(row["slug"], noticeable=_held_back_notes(article, row, self.rows.now))
             is_same = existing is not None and existing.items() >= row.items()
-            if is_same or entry.outcome is Outcome.STORED_ELSEWHERE:
+            if is_same or planned.decision is Decision.LEAVE:
                 self.counts["unchanged"] += 1
             elif existing:
                 changed.append({"pk": existing["pk"], **row})
-                self._report_change(entry, article, row, existing)
+                self._report_change(planned.entry, article, row, existing)
             else:
                 new.append(row)
-                self._report_new(entry, row)
+                self._report_new(planned.entry, row)
         self._update(changed)
         self._insert(new)
 
     def _report_new(self, entry: SpoolEntry, row: ArticleRow) -> None:
-        entry.outcome = Outcome.WRITTEN
+        self.written.append(entry)
         self.counts["new"] += 1
         self.counts[self._state(row)] += 1
         self.pending += row["status"] == "pending"
         self.report.add_new(row["slug"])
 
     def _report_change(self, entry: SpoolEntry, article: SpooledArticle, row: ArticleRow, stored: ArticleRow) -> None:
-        entry.outcome = Outcome.WRITTEN
+        self.written.append(entry)
         self.counts["changed"] += 1
         self.pending += (row["status"] == "pending") - (stored["status"] == "pending")
         notes = []
