@@ -16,7 +16,6 @@ from sqlalchemy.pool import NullPool
 from files import FILE_EXISTS, move_to_new_file
 from models import db
 from storage import StorageError
-from storage.connections import connect
 from storage.engine import (
     WAIT_REPORT_SECONDS,
     WRITE_LOCK_TIMEOUT_SECONDS,
@@ -25,6 +24,7 @@ from storage.engine import (
     write_options,
 )
 from storage.sqlite import checkpoint, copy_owner, require_database_file, set_wal_mode, sqlite_path
+from storage.sqlite_connections import connect
 from storage.tables import has_tables, migrate, refuse_foreign_tables
 
 
@@ -154,28 +154,35 @@ def _upgrade(copy: str, source: str) -> list[str]:
         return migrate(connection, f"the copy of {source}")
 
 
+class _LockWait:
+    """Progress handler of `sqlite3.Connection.backup` that waits for other writers, but not forever."""
+
+    def __init__(self, on_wait: Callable[[], None]) -> None:
+        self._on_wait = on_wait
+        self._began = time.monotonic()
+        self._is_reported = False
+
+    def __call__(self, status: int, _remaining: int, _total: int) -> None:
+        """Report a long wait, and raise StorageError after a minute."""
+        if status not in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
+            return
+        seconds = time.monotonic() - self._began
+        if seconds > WRITE_LOCK_TIMEOUT_SECONDS:
+            raise StorageError("The database has been locked by another program for a minute. Try again later.")
+        if seconds > WAIT_REPORT_SECONDS and not self._is_reported:
+            self._is_reported = True
+            self._on_wait()
+
+
 def _overwrite(copy: str, path: str, on_wait: Callable[[], None]) -> None:
     """Replace the database's content in one transaction."""
-    began = time.monotonic()
-    waits = False
-
-    def wait(status: int, _remaining: int, _total: int) -> None:
-        nonlocal waits
-        if status in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
-            seconds = time.monotonic() - began
-            if seconds > WRITE_LOCK_TIMEOUT_SECONDS:
-                raise StorageError("The database has been locked by another program for a minute. Try again later.")
-            if seconds > WAIT_REPORT_SECONDS and not waits:
-                waits = True
-                on_wait()
-
     writer = connect(path, read_only=False, timeout=0.1)
     with closing(sqlite3.connect(copy, isolation_level=None)) as reader, closing(writer):
         if _page_size(reader) != _page_size(writer):
             # SQLite cannot change the page size of a database in WAL mode.
             reader.execute(f"PRAGMA page_size = {_page_size(writer)}")
             reader.execute("VACUUM")
-        reader.backup(writer, pages=1000, progress=wait)
+        reader.backup(writer, pages=1000, progress=_LockWait(on_wait))
 
 
 def _page_size(connection: sqlite3.Connection) -> int:

@@ -4,7 +4,7 @@ import sqlite3
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, Literal
 
 from flask import has_request_context
 from sqlalchemy import Connection, Engine, event
@@ -12,7 +12,8 @@ from sqlalchemy.engine import URL
 from sqlalchemy.exc import DBAPIError, OperationalError
 
 from models import db
-from storage.connections import (
+from storage.sqlite import checkpoint, sqlite_path
+from storage.sqlite_connections import (
     SQLiteConnection,
     check_in,
     check_out,
@@ -20,7 +21,6 @@ from storage.connections import (
     connect_read_only,
     require_current_file,
 )
-from storage.sqlite import checkpoint, sqlite_path
 
 WRITE_LOCK_TIMEOUT_SECONDS = 60  # writing 10,000 articles takes a few seconds
 WAIT_REPORT_SECONDS = 2
@@ -126,7 +126,7 @@ def _begin_postgresql(connection: Connection) -> None:
         connection.exec_driver_sql(POSTGRESQL_LOCKS[locks])
 
 
-def write_options(locks: str = "rows") -> dict[str, Any]:
+def write_options(locks: Literal["rows", "tables"] = "rows") -> dict[str, Any]:
     """Return execution options for a transaction that locks "rows" or "tables" against other writers."""
     # With REPEATABLE READ, the snapshot could be older than the lock.
     isolation = {"isolation_level": "READ COMMITTED"} if db.engine.dialect.name == "postgresql" else {}

@@ -9,7 +9,7 @@ from tempfile import TemporaryDirectory
 from sqlalchemy.engine import URL
 
 from storage import StorageError
-from storage.connections import FileReplacedError, connect
+from storage.sqlite_connections import FileReplacedError, connect
 
 
 def sqlite_path(url: URL) -> str | None:

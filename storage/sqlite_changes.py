@@ -10,7 +10,7 @@ from sqlalchemy import Engine, ExceptionContext, event
 from sqlalchemy.exc import DisconnectionError
 
 from storage import StorageError
-from storage.connections import (
+from storage.sqlite_connections import (
     FileReplacedError,
     SQLiteConnection,
     check_in,
@@ -45,7 +45,8 @@ class SQLiteChangeDetector:
         self._identity: tuple[int, ...] = ()
         self._times_opened = 0
         self._is_lost = False  # an error has made connections unusable
-        self._deadline: float | None = None  # for requests that are reading a file that has been replaced
+        # Until then, requests that are reading a replaced file may finish. All calls share it, until the file is open.
+        self._deadline: float | None = None
         event.listen(engine, "handle_error", self._note_lost_connection)
 
     def version(self) -> tuple[int, int] | None:

@@ -13,6 +13,7 @@ use, none is opened to the new one. For the same reason, nothing may open the da
 import os
 import sqlite3
 from collections import defaultdict
+from enum import Enum
 from operator import methodcaller
 from pathlib import Path
 from threading import RLock, get_ident
@@ -28,14 +29,22 @@ Inode = tuple[int, int]  # device and number
 _lock = RLock()  # held while a connection is opened, closed, or moved between a pool and its user
 
 
+class State(Enum):
+    """The state of a connection."""
+
+    IN_USE = "in use"  # from the start
+    RETIRED = "retired"  # in use, and then closed instead of idle
+    IDLE = "idle"  # in a pool; may be closed at any time
+    CLOSED = "closed"
+
+
 class SQLiteConnection(sqlite3.Connection):
     """A connection that is listed in `_open_connections` until it is closed."""
 
     path: str
     inode: Inode | None
     is_read_only: bool
-    is_in_use = True  # otherwise, it may be closed at any time
-    is_retired = False  # to be closed once it is not in use
+    state = State.IN_USE
     user: int | None = None  # thread that has checked it out from a pool
 
     def __init__(self, *arguments: Any, **options: Any) -> None:
@@ -58,6 +67,7 @@ class SQLiteConnection(sqlite3.Connection):
             for cursor in list(self._cursors):
                 cursor.close()
             super().close()
+            self.state = State.CLOSED
             _open_connections[self.path].discard(self)
 
 
@@ -135,16 +145,17 @@ def retire_connections(path: str, except_to: Inode | None = None) -> None:
     with _lock:
         for connection in list(_open_connections[os.path.abspath(path)]):
             if except_to is None or connection.inode != except_to:
-                connection.is_retired = True
-                if not connection.is_in_use:
+                if connection.state is State.IDLE:
                     connection.close()
+                else:
+                    connection.state = State.RETIRED
 
 
 def interrupt_retired(path: str) -> None:
     """Abort the statements that are running on retired connections to `path`."""
     with _lock:
         for connection in list(_open_connections[os.path.abspath(path)]):
-            if connection.is_retired:
+            if connection.state is State.RETIRED:
                 connection.interrupt()
 
 
@@ -155,26 +166,29 @@ def close_abandoned(path: str) -> None:
     """
     with _lock:
         for connection in list(_open_connections[os.path.abspath(path)]):
-            if connection.is_in_use and connection.user == get_ident():
+            if connection.user == get_ident():
                 connection.close()
 
 
 def check_out(connection: SQLiteConnection, *, read_only: bool) -> None:
-    """Mark a pooled connection as in use. Raises DisconnectionError if it is retired or has the other mode.
+    """Mark a pooled connection as in use, as a new one already is.
 
-    A connection that has just been opened is in use already, and always accepted.
+    Raises DisconnectionError if it has been closed or has the other mode: SQLAlchemy then opens another one.
     """
     with _lock:
-        if not connection.is_in_use and (connection.is_retired or connection.is_read_only != read_only):
-            raise DisconnectionError  # makes SQLAlchemy close it and open another one
-        connection.is_in_use = True
+        is_wrong_mode = connection.state is State.IDLE and connection.is_read_only != read_only
+        if connection.state is State.CLOSED or is_wrong_mode:
+            raise DisconnectionError
+        if connection.state is State.IDLE:
+            connection.state = State.IN_USE
         connection.user = get_ident()
 
 
 def check_in(connection: SQLiteConnection) -> None:
-    """Mark a connection as not in use, or close it if it is retired."""
+    """Mark a connection as idle, or close it if it is retired."""
     with _lock:
-        connection.is_in_use = False
         connection.user = None
-        if connection.is_retired:
+        if connection.state is State.RETIRED:
             connection.close()
+        elif connection.state is State.IN_USE:
+            connection.state = State.IDLE
