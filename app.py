@@ -14,6 +14,7 @@ from commands.support.session import command_session
 from commands.support.start_message import print_start_message, warn_about_demo_key
 from endpoints import articles, caching, cors, health, openapi, page, previews, security_headers, sitemap
 from schemas import API_PATH
+from serving import server
 from serving.listener import listen
 from serving.log import AccessLog, log_to_stderr
 from settings import PROJECT_FOLDER, SERVICE_NAME, __version__, load_environment, read_settings
@@ -66,8 +67,6 @@ def _register_endpoints(app: Flask) -> None:
 @click.version_option(__version__, message=f"{SERVICE_NAME} %(version)s")
 def main() -> None:
     """Serve the API on the configured HOST and PORT."""
-    from serving import server  # slow to import, and not needed by the commands
-
     app = create_app()
     settings = app.config
     log_to_stderr(settings["LOG_LEVEL"])

@@ -15,6 +15,7 @@ from commands.support.lookup import get_articles, get_customer
 from commands.support.session import command_session
 from commands.support.terminal import confirm, echo, format_article_count
 from content.search import search_columns
+from converters.dates import is_nonexistent, parse_written_date, possible_instants
 from fields import format_timestamp, truncate_to_milliseconds
 from models import PUBLICATION_STATES, Article, Customer, db, publication_state
 from storage.queries import build_conditions
@@ -199,8 +200,6 @@ def _parse_local_time(text: str, zone: tzinfo) -> datetime:
     Accepts the same formats as imports. A time without a UTC offset is in `zone`. Raises click.BadParameter if the text
     is anything else, or a nonexistent or ambiguous local time.
     """
-    from converters.dates import is_nonexistent, parse_written_date, possible_instants  # compiles many patterns
-
     try:
         written = parse_written_date(text)
         instants = possible_instants(written, zone)

@@ -8,6 +8,8 @@ from commands.support.errors import Interrupted
 from commands.support.groups import database_group
 from commands.support.session import report_wait
 from commands.support.terminal import confirm, echo, stderr_is_terminal
+from storage.backup import back_up
+from storage.backup import restore as restore_backup
 
 
 @database_group.command()
@@ -17,8 +19,6 @@ def backup(file: Path) -> None:
 
     The copy is consistent, and the service can keep running.
     """
-    from storage.backup import back_up
-
     if stderr_is_terminal():
         echo("Checking and copying the database…", err=True)
     for line in back_up(file):
@@ -34,8 +34,6 @@ def restore(file: Path, yes: bool) -> None:
 
     The service can keep running.
     """
-    from storage.backup import restore as restore_backup
-
     confirm("This replaces all articles and keys.", yes)
     try:
         lines = restore_backup(file, report_wait)

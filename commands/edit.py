@@ -4,7 +4,6 @@ import re
 import shlex
 from pathlib import Path
 from tempfile import NamedTemporaryFile
-from typing import TYPE_CHECKING
 
 import click
 from flask import current_app
@@ -14,12 +13,15 @@ from commands.support.groups import articles_group
 from commands.support.lookup import get_articles, get_customer
 from commands.support.session import command_session
 from commands.support.terminal import can_ask, echo
+from converters.front_matter import parse_front_matter
+from converters.records import Mistake, SourceArticle
 from models import Customer
 from transfer import ImportFailedError
-
-if TYPE_CHECKING:
-    from converters.records import SourceArticle
-    from transfer.report import ImportReport
+from transfer.article_files import EXPORTED_FIELDS, format_article, own_article
+from transfer.export import export_articles
+from transfer.report import ImportReport
+from transfer.spool import create_spool
+from transfer.writer import ImportOptions, write_articles
 
 CONFLICT = "The article was changed or deleted while the editor was open. Importing your text as it is would undo that."
 
@@ -58,8 +60,6 @@ def edit(slug: str, customer: str | None) -> None:
 
 def _explain_saved(file: Path, customer: str | None) -> str:
     """Return where the text is, and how to import it. Without the fields of an export, it would not be recognized."""
-    from transfer.article_files import EXPORTED_FIELDS
-
     text = _read(file).decode(errors="replace")
     missing = [name for name in sorted(EXPORTED_FIELDS) if not re.search(rf"^{name}\s*:", text, re.MULTILINE)]
     hint = f", add {', '.join(missing)} again, then" if missing else ""
@@ -75,9 +75,6 @@ def _read(file: Path) -> bytes:
 
 def _format_current(owner: Customer, slug: str) -> bytes:
     """Return the article as a file, or b"" if it does not exist."""
-    from transfer.article_files import format_article
-    from transfer.export import export_articles
-
     return b"".join(map(format_article, export_articles(owner, (slug,), all_fields=False)))
 
 
@@ -118,11 +115,6 @@ def _import(text: bytes, original: bytes, slug: str, customer: str | None) -> st
     Raises ImportFailedError if the text has mistakes, and click.ClickException if the article was changed since it was
     read.
     """
-    from commands.import_articles import echo_notes
-    from transfer.report import ImportReport
-    from transfer.spool import create_spool
-    from transfer.writer import ImportOptions, write_articles
-
     report = ImportReport()
     articles = _parse(text, original, report)
     with create_spool() as spool:
@@ -133,19 +125,16 @@ def _import(text: bytes, original: bytes, slug: str, customer: str | None) -> st
                 raise click.ClickException(CONFLICT)
             result = write_articles(owner, spool, report, ImportOptions())
         spool.report_notes(result.written, report)
-    echo_notes(report)
+    for line in report.note_lines():
+        echo(line, err=True)
     new_slug = articles[0].fields["slug"]
     if new_slug != slug:
         return f"renamed to {new_slug}. Its old URL no longer works: redirect it on your site."
     return "changed" if result.counts["changed"] else "unchanged"
 
 
-def _parse(text: bytes, original: bytes, report: "ImportReport") -> "list[SourceArticle]":
+def _parse(text: bytes, original: bytes, report: ImportReport) -> list[SourceArticle]:
     """Return the edited article. If it has a mistake, add that to the report and return nothing."""
-    from converters.front_matter import parse_front_matter
-    from converters.records import Mistake
-    from transfer.article_files import own_article
-
     articles = []
     with report.catch("the file"):
         article = own_article("the file", *parse_front_matter(text), current_app.config["TIMEZONE"])

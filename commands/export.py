@@ -11,6 +11,9 @@ from commands.support.lookup import get_articles, get_customer
 from commands.support.session import command_session
 from commands.support.terminal import echo, format_article_count, show_progress
 from content.text import printable
+from transfer.article_files import write_folder
+from transfer.export import export_articles
+from transfer.json_files import dump_json_line
 
 
 def new_folder(value: str) -> Path:
@@ -32,10 +35,6 @@ def export(slugs: tuple[str, ...], customer: str | None, all_fields: bool, folde
     Exports the named articles or, by default, all of them, drafts and scheduled ones included. "flask articles import"
     reads either format. With --folder, each article becomes a file to edit or keep in Git: YAML fields, then HTML.
     """
-    from transfer.article_files import write_folder
-    from transfer.export import export_articles
-    from transfer.json_files import dump_json_line
-
     with command_session(writes=False):
         owner = get_customer(customer)
         get_articles(owner, slugs)  # raises if one does not exist

@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from datetime import tzinfo
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 from flask import current_app
@@ -17,15 +16,16 @@ from commands.support.groups import articles_group
 from commands.support.lookup import get_customer, get_customer_again
 from commands.support.session import command_session
 from commands.support.terminal import echo, format_article_count, show_progress
+from converters.records import SourceOptions
 from files import FILE_EXISTS
 from models import PUBLICATION_STATES, Customer
 from settings import load_environment
-
-if TYPE_CHECKING:
-    from transfer.redirects import Redirects
-    from transfer.report import ImportReport
-    from transfer.spool import Spool
-    from transfer.writer import ImportOptions, ImportResult
+from transfer.redirects import Redirects, create_redirects
+from transfer.remote import find_filters, find_hosts
+from transfer.report import MAX_CHANGES, ImportReport
+from transfer.sources import open_sources
+from transfer.spool import Spool, create_spool
+from transfer.writer import ImportOptions, ImportResult, write_articles
 
 UNPUBLISH_NEEDS_PUBLISH = (
     "With sources of other systems, --unpublish-missing needs --publish: "
@@ -81,12 +81,6 @@ def import_articles(
     Articles from other systems are shown nowhere until you publish them: look at them (flask articles preview), then
     run flask articles publish --pending. With --publish, the import publishes what the source publishes.
     """
-    from converters.records import SourceOptions
-    from transfer.report import ImportReport
-    from transfer.sources import open_sources
-    from transfer.spool import create_spool
-    from transfer.writer import ImportOptions
-
     options = ImportOptions(dry_run, publish, skip_invalid, unpublish_missing)
     _check_usage(sources, key, options)
     source_options = SourceOptions(
@@ -112,10 +106,8 @@ def import_articles(
                 _echo_pending(result.pending, customer, dry_run=dry_run)
 
 
-def _check_usage(sources: tuple[str, ...], key: str | None, options: "ImportOptions") -> None:
+def _check_usage(sources: tuple[str, ...], key: str | None, options: ImportOptions) -> None:
     """Raise click.UsageError or ClickException if these sources and options do not go together."""
-    from transfer.remote import find_filters, find_hosts
-
     if sources.count("-") > 1:
         raise click.UsageError("Standard input can be read only once.")
     if key and len(find_hosts(sources)) > 1:
@@ -135,20 +127,16 @@ def _find_owner(customer: str | None) -> Customer:
 
 
 def _create_redirects(
-    target: Path | None, options: "ImportOptions"
-) -> "AbstractContextManager[Redirects] | nullcontext[None]":
+    target: Path | None, options: ImportOptions
+) -> AbstractContextManager[Redirects] | nullcontext[None]:
     """Return a context manager that yields the redirects to write, or None."""
-    from transfer.redirects import create_redirects
-
     return create_redirects(target) if target and not options.dry_run else nullcontext()
 
 
 def _write(
-    owner: Customer, spool: "Spool", report: "ImportReport", options: "ImportOptions", redirects: "Redirects | None"
-) -> "ImportResult":
+    owner: Customer, spool: Spool, report: ImportReport, options: ImportOptions, redirects: Redirects | None
+) -> ImportResult:
     """Write the articles in one transaction. In a dry run, only read."""
-    from transfer.writer import write_articles
-
     if spool.has_other_systems and options.unpublish_missing and not options.publish:
         raise click.UsageError(UNPUBLISH_NEEDS_PUBLISH)
     with command_session(writes=not options.dry_run):
@@ -159,7 +147,7 @@ def _write(
 
 
 @contextmanager
-def _after_writing(options: "ImportOptions") -> Iterator[None]:
+def _after_writing(options: ImportOptions) -> Iterator[None]:
     """Turn Ctrl+C into a message about whether the articles were written."""
     try:
         yield
@@ -168,12 +156,13 @@ def _after_writing(options: "ImportOptions") -> Iterator[None]:
         raise Interrupted(reason) from error
 
 
-def _echo_result(report: "ImportReport", result: "ImportResult", options: "ImportOptions") -> None:
+def _echo_result(report: ImportReport, result: ImportResult, options: ImportOptions) -> None:
     """Print the report and the summary. Notes are left out if nothing changed, as in most nightly imports."""
     counts = result.counts
     written = counts["new"] + counts["changed"] + counts["unpublished"]
     if written or not counts["unchanged"]:
-        echo_notes(report)
+        for line in report.note_lines():
+            echo(line, err=True)
     if report.invalid_count:
         echo("These articles are invalid, so they were not imported:", err=True)
         for line in report.mistake_lines():
@@ -188,10 +177,8 @@ def _echo_result(report: "ImportReport", result: "ImportResult", options: "Impor
     echo(", ".join(summary) + (f" (new: {states})" if states else "") + dry_run)
 
 
-def _echo_changes(report: "ImportReport", result: "ImportResult", *, dry_run: bool) -> None:
+def _echo_changes(report: ImportReport, result: ImportResult, *, dry_run: bool) -> None:
     """Name the first changed articles and their fields, and in a dry run the new articles too."""
-    from transfer.report import MAX_CHANGES
-
     total = result.counts["changed"] + result.counts["unpublished"]
     lines = [f"{slug}: {', '.join(fields)}" for slug, fields in report.changed]
     if dry_run:
@@ -203,7 +190,7 @@ def _echo_changes(report: "ImportReport", result: "ImportResult", *, dry_run: bo
         echo(f"… and {rest} more")
 
 
-def _echo_old_urls(report: "ImportReport", redirects: Path | None) -> None:
+def _echo_old_urls(report: ImportReport, redirects: Path | None) -> None:
     """Name the sources that have no old URLs, if redirects were asked for."""
     for source in report.sources_without_old_urls if redirects else ():
         advice = f"If its URLs change, add them to {redirects} yourself."
@@ -219,9 +206,3 @@ def _echo_pending(number: int, customer: str | None, *, dry_run: bool) -> None:
     waiting = "is pending: nobody sees it" if number == 1 else "are pending: nobody sees them"
     echo(f"{format_article_count(number)} {waiting} until you publish. To look: flask articles preview{name}", err=True)
     echo(f"To publish all pending articles: flask articles publish --pending{name}", err=True)
-
-
-def echo_notes(report: "ImportReport") -> None:
-    """Print the notes, one line per kind."""
-    for line in report.note_lines():
-        echo(line, err=True)

@@ -23,6 +23,7 @@ from commands.support.terminal import echo
 from models import Article, Customer, db
 from schemas import API_PATH
 from serving.listener import base_url, listen
+from serving.server import serve_in_thread
 from storage.database import open_database
 from storage.engine import release_connection, write_transaction
 from storage.queries import BATCH_SIZE
@@ -117,8 +118,6 @@ def _insert(customer_row: dict[str, Any], batches: Iterable[list[dict[str, Any]]
 
 def _serve(app: Flask, customer: str, command: tuple[str, ...]) -> int:
     """Serve until the command ends or, without one, until Ctrl+C or SIGTERM. Returns the exit status."""
-    from serving.server import serve_in_thread  # slow to import
-
     listener = listen(HOST, 0)
     url = base_url(HOST, listener.getsockname()[1])
     with serve_in_thread(app, listener, app.config["THREADS"]):

@@ -12,6 +12,7 @@ import orjson
 
 from converters.dates import parse_date
 from converters.front_matter import dump_front_matter
+from converters.markdown import render_markdown
 from converters.records import DATE_FIELDS, SourceArticle, SourceOptions
 from converters.scalars import parse_scalars
 
@@ -32,8 +33,6 @@ def read_own_file(where: str, fields: dict[str, Any], content: str, options: Sou
     if not fields.keys() >= EXPORTED_FIELDS:
         return None
     if not where.lower().endswith(".html"):
-        from converters.markdown import render_markdown  # slow to import
-
         content = render_markdown(content)
     return own_article(where, fields, content, options.zone)
 

@@ -1,7 +1,4 @@
-"""The groups of the `flask` commands.
-
-Commands import slow modules when they run, so that the others need not wait for them.
-"""
+"""The groups of the `flask` commands."""
 
 import signal
 import sys

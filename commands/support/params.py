@@ -6,7 +6,10 @@ from datetime import date, tzinfo
 import click
 from marshmallow import ValidationError
 
+from converters.dates import parse_written_date
 from fields import parse_time_zone, validate_http_url
+from transfer.remote import is_url
+from transfer.sources import is_source, known_suffixes
 
 
 def customer_name(value: str) -> str:
@@ -31,9 +34,6 @@ def api_key(value: str) -> str:
 
 def source(value: str) -> str:
     """Parse a source of an import: an existing file or folder, "-" for standard input, or an http(s) URL."""
-    from transfer.remote import is_url  # slow to import
-    from transfer.sources import is_source, known_suffixes
-
     if value != "-" and not is_url(value):
         value = str(click.Path(exists=True)(value))
     if not is_source(value):
@@ -45,8 +45,6 @@ def source(value: str) -> str:
 
 def day(value: str) -> date:
     """Parse a date without a time, in any format that imports accept."""
-    from converters.dates import parse_written_date  # compiles many patterns
-
     try:
         written = parse_written_date(value)
     except ValueError:
