@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from datetime import tzinfo
-from enum import Enum
+from enum import Enum, IntEnum
 from typing import Any, NamedTuple
 
 import orjson
@@ -58,6 +58,15 @@ class SourceOptions(NamedTuple):
         return f"{self.site.rstrip('/')}/" if self.site else ""
 
 
+class NoteGroup(IntEnum):
+    """What a note is about, in the order of the report."""
+
+    UNKNOWN = 1  # fields, columns, blocks and so on that were not understood
+    NOTICEABLE = 2  # differences that readers of the site may notice
+    DROPPED = 3  # data that articles here cannot hold
+    IGNORED = 4  # items of the source that are not articles
+
+
 class Note(NamedTuple):
     """Something to report about an article. Notes of one `kind` share a line; `detail` distinguishes them."""
 
@@ -65,6 +74,7 @@ class Note(NamedTuple):
     detail: str = ""
     unit: str = "article"  # what the report counts
     advice: str = ""  # a sentence after the counts and names
+    group: NoteGroup = NoteGroup.NOTICEABLE
 
 
 class Mistake(NamedTuple):
@@ -84,10 +94,8 @@ class SourceArticle:
     where: str  # its file, row or position
     fields: Any  # by the import schema's field names; JSON may hold anything
     names: dict[str, str] = field(default_factory=dict)  # import field name -> the field's name in the source
-    notes: list[Note] = field(default_factory=list)  # differences that readers of the site may notice
-    dropped: list[Note] = field(default_factory=list)  # data that articles here cannot hold
+    notes: list[Note] = field(default_factory=list)
     mistakes: list[Mistake] = field(default_factory=list)  # to correct in the source
-    unknown: list[Note] = field(default_factory=list)  # fields, columns, blocks and so on that were not understood
     identity: Identity = Identity.SLUG
     publication: Publication | None = None  # None: a format of this service, whose fields include the status
     former_id: str = ""  # the id that version 1.2.1 and older gave this article
@@ -105,11 +113,11 @@ class SourceArticle:
 
     def add_unknown(self, kind: str, name: str) -> None:
         """Record a field, a block or the like that was not understood."""
-        self.unknown.append(Note(kind, name[:80]))
+        self.notes.append(Note(kind, name[:80], group=NoteGroup.UNKNOWN))
 
     def drop(self, kind: str, detail: str = "", advice: str = "") -> None:
         """Record something that is not imported."""
-        self.dropped.append(Note(kind, detail, advice=advice))
+        self.notes.append(Note(kind, detail, advice=advice, group=NoteGroup.DROPPED))
 
 
 class IgnoredItem(NamedTuple):

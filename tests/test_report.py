@@ -2,17 +2,18 @@
 
 import pytest
 
-from converters.records import IgnoredItem, Note
+from converters.records import IgnoredItem, Note, NoteGroup
 from transfer.report import ImportReport, show_value
 
 
 def test_report_begins_with_what_was_not_understood():
     report = ImportReport()
     report.ignore(IgnoredItem("Ignored", "c"))
-    report.add_notes("a", unknown=[Note("Unknown")], noticeable=[Note("Noticeable")], dropped=[Note("Dropped")])
-    report.add_notes("b", noticeable=[Note("First noticeable")])
+    report.add_notes("a", [Note("Noticeable"), Note("Dropped", group=NoteGroup.DROPPED)])
+    report.add_notes("a", [Note("Unknown", group=NoteGroup.UNKNOWN)])
+    report.add_notes("b", [Note("Second noticeable")])
     assert [line.split(" (")[0] for line in report.note_lines()] == [
-        *("Unknown", "Noticeable", "First noticeable", "Dropped", "Ignored")
+        *("Unknown", "Noticeable", "Second noticeable", "Dropped", "Ignored")
     ]
 
 
@@ -20,7 +21,7 @@ def test_every_name_has_its_own_count_and_slugs():
     report = ImportReport()
     for number in range(500):
         names = [f"field-{number}", *(["author"] if number < 5 else []), *(["caption"] if number == 3 else [])]
-        report.add_notes(f"slug-{number}", unknown=[Note("Unknown fields", name, advice="Check.") for name in names])
+        report.add_notes(f"slug-{number}", [Note("Unknown fields", name, advice="Check.") for name in names])
     (line,) = report.note_lines()
     assert line.startswith("Unknown fields: field-0 (1): slug-0; author (5): slug-0, slug-1, slug-2, …; field-1 (1): ")
     assert "; caption (1): slug-3; " in line

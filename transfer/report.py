@@ -4,12 +4,13 @@ import reprlib
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from operator import itemgetter
 from typing import Any
 
 import orjson
 
 from content.text import printable
-from converters.records import IgnoredItem, Mistake, Note, SourceError, unreadable
+from converters.records import IgnoredItem, Mistake, Note, NoteGroup, SourceError, unreadable
 from transfer import ImportFailedError
 
 MAX_CHANGES = 20  # articles whose changes are shown
@@ -45,14 +46,10 @@ class ImportReport:
         self.invalid_count = 0  # articles
         self.is_stopped = False  # a mistake concerns more than one article, so it cannot be skipped
         self.sources_without_old_urls: list[str] = []
-        # slugs or file names by note
-        self.unknown: NamesByNote = defaultdict(list)
-        self.noticeable: NamesByNote = defaultdict(list)
-        self.dropped: NamesByNote = defaultdict(list)
-        self.ignored: NamesByNote = defaultdict(list)
         # slugs of the first changed articles, with their changed fields, and of the first new ones
         self.changed: list[tuple[str, list[str]]] = []
         self.new: list[str] = []
+        self._names_by_note: NamesByNote = defaultdict(list)
         # lines by field and reason
         self._mistake_lines: dict[tuple[str, str], list[str]] = {}
 
@@ -88,15 +85,13 @@ class ImportReport:
 
     def ignore(self, item: IgnoredItem) -> None:
         """Record an item of a source that is not imported."""
-        self.ignored[Note(item.kind, item.detail, item.unit)].append(item.name)
+        note = Note(item.kind, item.detail, item.unit, group=NoteGroup.IGNORED)
+        self._names_by_note[note].append(item.name)
 
-    def add_notes(
-        self, slug: str, *, unknown: Iterable[Note] = (), noticeable: Iterable[Note] = (), dropped: Iterable[Note] = ()
-    ) -> None:
+    def add_notes(self, slug: str, notes: Iterable[Note]) -> None:
         """Record what there is to note about an article."""
-        for names, notes in ((self.unknown, unknown), (self.noticeable, noticeable), (self.dropped, dropped)):
-            for note in dict.fromkeys(notes):
-                names[note].append(slug)
+        for note in dict.fromkeys(notes):
+            self._names_by_note[note].append(slug)
 
     def add_change(self, slug: str, fields: list[str]) -> None:
         """Record a changed article, and its changed fields."""
@@ -109,13 +104,12 @@ class ImportReport:
             self.new.append(slug)
 
     def note_lines(self) -> Iterator[str]:
-        """Yield a line for each kind of note: not understood, noticeable, dropped, ignored."""
-        for notes in (self.unknown, self.noticeable, self.dropped, self.ignored):
-            kinds: dict[str, NamesByNote] = {}
-            for note, names in notes.items():
-                kinds.setdefault(note.kind, {})[note] = names
-            for kind, notes_of_kind in kinds.items():
-                yield _format_kind(kind, notes_of_kind)
+        """Yield a line for each kind of note, those that were not understood first."""
+        by_kind: dict[tuple[NoteGroup, str], NamesByNote] = {}
+        for note, names in self._names_by_note.items():
+            by_kind.setdefault((note.group, note.kind), {})[note] = names
+        for group, kind in sorted(by_kind, key=itemgetter(0)):
+            yield _format_kind(kind, by_kind[group, kind])
 
     def mistake_lines(self) -> list[str]:
         """Return one line per mistake. A mistake that repeats is shown for the first articles only."""

@@ -26,9 +26,7 @@ class SpooledArticle(NamedTuple):
     former_id: str
     urls_resolved: bool
     old_urls: tuple[str, ...]
-    unknown: tuple[Note, ...]
     notes: tuple[Note, ...]
-    dropped: tuple[Note, ...]
 
 
 @dataclass(slots=True, frozen=True, eq=False)
@@ -105,9 +103,7 @@ class Spool:
             former_id=article.former_id,
             urls_resolved=article.urls_resolved,
             old_urls=tuple(article.old_urls),
-            unknown=tuple(article.unknown),
             notes=tuple(article.notes),
-            dropped=tuple(article.dropped),
         )
         self._size += self._file.write(pickle.dumps(spooled, pickle.HIGHEST_PROTOCOL))
 
@@ -126,8 +122,7 @@ class Spool:
         for entry in written:
             article = self.read(entry)
             warnings = warnings_about(article.row, article.publication, urls_resolved=article.urls_resolved)
-            noticeable = [*article.notes, *warnings]
-            report.add_notes(entry.slug, unknown=article.unknown, noticeable=noticeable, dropped=article.dropped)
+            report.add_notes(entry.slug, [*article.notes, *warnings])
 
 
 @contextmanager

@@ -138,7 +138,7 @@ class _Writer:
             existing = stored.get(planned.stored_pk)
             row = self._complete(article, existing)
             if existing:
-                self.report.add_notes(row["slug"], noticeable=_held_back_notes(article, row, self.rows.now))
+                self.report.add_notes(row["slug"], _held_back_notes(article, row, self.rows.now))
             is_same = existing is not None and existing.items() >= row.items()
             if is_same or planned.decision is Decision.LEAVE:
                 self.counts["unchanged"] += 1
@@ -169,7 +169,7 @@ class _Writer:
             notes += NOW_HIDDEN.get(self._state(row), [])
         if stored["content_html"] and not row["content_html"]:
             notes.append(EMPTIED)
-        self.report.add_notes(row["slug"], noticeable=notes)
+        self.report.add_notes(row["slug"], notes)
         names = [name for column, name in FIELD_NAMES.items() if stored[column] != row[column]]
         content = [name for name in names if name != "updatedAt"]  # moves with any other field
         self.report.add_change(row["slug"], content or names or ["search index"])

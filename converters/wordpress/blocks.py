@@ -7,7 +7,7 @@ from typing import Any
 
 import orjson
 
-from converters.records import Note, SourceError
+from converters.records import Note, NoteGroup, SourceError
 from converters.wordpress.autop import autop
 from converters.wordpress.blogs import EXPORT_ALL, SyncedPattern
 from fields import NOT_XML
@@ -31,8 +31,7 @@ class BlockRenderer:
         self.footnotes = _parse_footnotes(footnotes)
         self.uses_footnotes = False
         self.shortcodes: list[str] = []  # the names in shortcode blocks
-        self.notes: list[Note] = []  # missing content
-        self.unknown: list[Note] = []  # blocks and settings of plugins
+        self.notes: list[Note] = []
         self._inserted = 0  # characters
 
     def render(self, text: str, outer: tuple[str, ...] = ()) -> str:
@@ -53,10 +52,10 @@ class BlockRenderer:
         if delimiter["end"]:
             return ""
         if "/" in name and not name.startswith("core-embed/"):
-            self.unknown.append(Note("Blocks of plugins", name[:80]))
+            self._note_unknown("Blocks of plugins", name[:80])
             return ""
         if '"blockVisibility"' in delimiter["settings"]:
-            self.unknown.append(Note("Block settings", "blockVisibility"))
+            self._note_unknown("Block settings", "blockVisibility")
         if not delimiter["empty"]:
             return ""
         if name == "block":
@@ -64,6 +63,10 @@ class BlockRenderer:
         if name == "footnotes":
             return self._list_footnotes()
         return self._note_missing("Missing dynamic blocks, which WordPress renders on each visit", name[:80])
+
+    def _note_unknown(self, kind: str, name: str) -> None:
+        """Note a block or a setting of a plugin."""
+        self.notes.append(Note(kind, name, group=NoteGroup.UNKNOWN))
 
     def _note_missing(self, kind: str, detail: str = "", advice: str = "") -> str:
         """Note missing content, and return an empty string in its place."""

@@ -22,9 +22,7 @@ class Content(NamedTuple):
     html: str
     uses_footnotes: bool
     shortcodes: list[str]  # the names of visible ones
-    notes: list[Note]  # missing or changed content
-    dropped: list[Note]
-    unknown: list[Note]
+    notes: list[Note]
 
 
 def render_content(text: str, blog: Blog, post_id: str, footnotes: str) -> Content:
@@ -41,5 +39,4 @@ def render_content(text: str, blog: Blog, post_id: str, footnotes: str) -> Conte
     html = html.strip() if "<!-- wp:" in text else add_paragraphs(html)  # the block editor writes paragraphs itself
     shortcodes = [name for name in blocks.shortcodes if f"[{name}" in html] + find_shortcodes(html)
     html = verbatim.restore(unescape_shortcodes(html))
-    notes = blocks.notes + media.notes
-    return Content(html, blocks.uses_footnotes, shortcodes, notes, media.dropped, blocks.unknown)
+    return Content(html, blocks.uses_footnotes, shortcodes, blocks.notes + media.notes)

@@ -6,7 +6,7 @@ from itertools import chain
 
 from content.shortcodes import is_shortcode
 from converters.media_suffixes import AUDIO_SUFFIXES, PICTURE_SUFFIXES, VIDEO_SUFFIXES
-from converters.records import Note
+from converters.records import Note, NoteGroup
 from converters.wordpress.blogs import EXPORT_ALL, Attachment, Blog
 
 EMBEDS = Note("Videos and other URLs alone on a line, which WordPress embeds, became links")
@@ -50,7 +50,6 @@ class MediaRenderer:
         self.blog = blog
         self.post_id = post_id
         self.notes: list[Note] = []
-        self.dropped: list[Note] = []
 
     def render(self, html: str) -> str:
         """Return HTML with elements instead of shortcodes and of URLs alone on a line.
@@ -73,7 +72,8 @@ class MediaRenderer:
             if is_shortcode(kind, shortcode[3]):
                 self.notes.append(Note(MISSING_FILES, advice=EXPORT_ALL))
             return shortcode[0]
-        self.dropped += [Note(IGNORED_ATTRIBUTES, f"{kind} {name}"[:80]) for name in attributes]
+        for name in attributes:
+            self.notes.append(Note(IGNORED_ATTRIBUTES, f"{kind} {name}"[:80], group=NoteGroup.DROPPED))
         return html
 
     def _render_gallery(self, attributes: Attributes) -> str:

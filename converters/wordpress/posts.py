@@ -126,8 +126,6 @@ def _set_content(article: SourceArticle, item: Item, blog: Blog, number: str) ->
         del item.meta["footnotes"]
     article.fields["contentHtml"] = content.html
     article.notes += content.notes
-    article.dropped += content.dropped
-    article.unknown += content.unknown
     note_leftover_markup(article, content.shortcodes)
 
 
