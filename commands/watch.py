@@ -5,7 +5,7 @@ import time
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from hashlib import sha256
-from typing import Any
+from typing import Any, NamedTuple
 
 import click
 from flask import current_app
@@ -34,17 +34,27 @@ MAX_RETRY_SECONDS = 300
 COLUMNS = [getattr(Article, name) for name in (*ArticleSchema().fields, "created_at", "updated_at")]
 
 
-class PublishedArticles:
-    """A digest of a customer's published articles, recomputed when they may have changed."""
+class Snapshot(NamedTuple):
+    """What a customer has published at one time."""
 
-    unavailable = False
-    _key_hashes: Sequence[str] = ()
-    _version: Any = None
-    _expires_at: datetime | None = None
-    _digest = b""
+    customer: str | None  # the customer's name
+    key_hashes: Sequence[str] = ()  # of the customer's keys
+    digest: bytes = b""  # of the published articles
+    expires_at: datetime | None = None  # when the next scheduled article becomes due
+
+
+class PublishedArticles:
+    """A customer's published articles, read again when they may have changed."""
 
     def __init__(self, customer: str | None) -> None:
-        self.customer = customer
+        self.unavailable = False
+        self._latest = Snapshot(customer)
+        self._version: Any = None
+
+    @property
+    def customer(self) -> str | None:
+        """The customer's name, which may change."""
+        return self._latest.customer
 
     def poll(self) -> bool:
         """Wait a moment, then `refresh`."""
@@ -63,18 +73,18 @@ class PublishedArticles:
             pass
 
     def refresh(self) -> bool:
-        """Recompute the digest if necessary, and return whether it changed, as it does the first time.
+        """Read the articles if necessary, and return whether they changed, as they do the first time.
 
-        It stays the same while the database is unavailable. Raises click.ClickException if the customer is unknown.
+        They stay the same while the database is unavailable. Raises click.ClickException if the customer is unknown.
         """
         version = current_app.extensions["change_detector"].version()
         now = datetime.now(UTC)
-        before = self._digest
-        is_due = self._expires_at is not None and self._expires_at <= now
+        before = self._latest
+        is_due = before.expires_at is not None and before.expires_at <= now
         if version and version == self._version and not is_due:
             return False
         try:
-            self._read(now)
+            self._latest = self._read(now)
             self._version = version
             self.unavailable = False
         except (DBAPIError, StorageError, OSError) as error:
@@ -84,20 +94,18 @@ class PublishedArticles:
             self.unavailable = True
         finally:
             release_connection()
-        return self._digest != before
+        return self._latest.digest != before.digest
 
-    def _read(self, now: datetime) -> None:
-        """Compute the digest."""
+    def _read(self, now: datetime) -> Snapshot:
         customer = self._find_customer()
         parameters = {"customer_id": customer.id, "now": now}
-        self._expires_at = db.session.scalar(NEXT_PUBLICATION, parameters)
         digest = sha256(customer.name.encode())  # structured data contains the name
         rows = select(*COLUMNS).where(*PUBLISHED).order_by(Article.id)
         for row in db.session.execute(rows, parameters, execution_options={"yield_per": BATCH_SIZE}):
             digest.update(repr(tuple(row)).encode())
-        self._key_hashes = db.session.scalars(select(ApiKey.hash).where(ApiKey.customer_id == customer.id)).all()
-        self.customer = customer.name
-        self._digest = digest.digest()
+        key_hashes = db.session.scalars(select(ApiKey.hash).where(ApiKey.customer_id == customer.id)).all()
+        next_publication = db.session.scalar(NEXT_PUBLICATION, parameters)
+        return Snapshot(customer.name, key_hashes, digest.digest(), next_publication)
 
     def _find_customer(self) -> Customer:
         """Return the customer with the name or, after a rename, with one of the keys that it had before.
@@ -105,7 +113,7 @@ class PublishedArticles:
         Its id does not identify it: after a restore, that may belong to another customer. Raises click.ClickException
         if there is no such customer.
         """
-        with_known_key = exists().where(ApiKey.customer_id == Customer.id, ApiKey.hash.in_(self._key_hashes))
+        with_known_key = exists().where(ApiKey.customer_id == Customer.id, ApiKey.hash.in_(self._latest.key_hashes))
         is_missing = self.customer is not None and not find_customer(self.customer)
         renamed = db.session.scalar(select(Customer).where(with_known_key).limit(1)) if is_missing else None
         return renamed or get_customer(self.customer)
