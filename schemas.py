@@ -53,11 +53,19 @@ class ListQuerySchema(Schema):
 
 
 def field_metadata(description: str, example: Any, aliases: str = "", **limits: Any) -> dict[str, Any]:
-    """Return metadata for a field: what /openapi.json says about it, and its `aliases` in other systems' files.
+    """Return metadata for a field: what /openapi.json says about it, and its `aliases` (see `alias_metadata`).
 
-    `limits` are JSON Schema keywords. Aliases are separated by spaces, in lower case and without punctuation.
+    `limits` are JSON Schema keywords.
     """
-    return {"openapi": {"description": description, "examples": [example], **limits}, "aliases": aliases.split()}
+    return {"openapi": {"description": description, "examples": [example], **limits}} | alias_metadata(aliases)
+
+
+def alias_metadata(aliases: str) -> dict[str, Any]:
+    """Return metadata for a field with names in other systems' files.
+
+    They are separated by spaces, in lower case and without punctuation. Of several, the first that a file has is read.
+    """
+    return {"aliases": aliases.split()}
 
 
 class RowSchema(Schema):
@@ -185,19 +193,15 @@ class ArticleImportSchema(ArticleSchema):
     """
 
     status = fields.String(
-        validate=one_of(("published", "draft", "pending")), metadata={"aliases": ["state", "poststatus"]}
+        validate=one_of(("published", "draft", "pending")), metadata=alias_metadata("state poststatus")
     )
-    created_at = Timestamp(
-        data_key="createdAt", metadata={"aliases": ["created", "createdon", "createddate", "datecreated"]}
-    )
+    created_at = Timestamp(data_key="createdAt", metadata=alias_metadata("created createdon createddate datecreated"))
     updated_at = Timestamp(
         data_key="updatedAt",
-        metadata={
-            "aliases": [
-                *("modified", "modifieddate", "datemodified", "lastmod", "lastmodified", "lastmodifiedat"),
-                *("updated", "updateddate", "updatedon", "dateupdated", "lastupdated", "lastupdatedat"),
-            ]
-        },
+        metadata=alias_metadata(
+            "modified modifieddate datemodified lastmod lastmodified lastmodifiedat "
+            "updated updateddate updatedon dateupdated lastupdated lastupdatedat"
+        ),
     )
     views = WholeNumber(0, MAX_SAFE_INTEGER, strict=True)
 
