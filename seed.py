@@ -137,8 +137,8 @@ def demo_key(customer: Customer, key: str | None) -> str | None:
     return key
 
 
-def write_demo(count: int, key: str | None, site: str) -> tuple[str | None, bool]:
-    """Write the demo and print a summary. Returns the key, if it can be shown, and whether the customer is new."""
+def write_demo(count: int, key: str | None, site: str) -> str | None:
+    """Write the demo, and print a summary and the key. Returns the key, or None if it cannot be shown again."""
     report = ImportReport()
     with create_spool() as spool:
         spool.add(read_records("the demo", demo_articles(count, site)), report)
@@ -156,7 +156,9 @@ def write_demo(count: int, key: str | None, site: str) -> tuple[str | None, bool
                 click.echo(f"Key: {key}")
             else:
                 click.echo(f"Keys are shown only once. To create another: flask keys create {DEMO_CUSTOMER}")
-    return key, is_new
+    if is_new:
+        click.echo(f"New customer: {DEMO_CUSTOMER}", err=True)
+    return key
 
 
 @click.command()
@@ -176,9 +178,7 @@ def main(articles: int, key: str | None, remove: bool) -> None:
         if remove:
             echo(remove_demo())
             return
-        key, is_new = write_demo(articles, key, site)
-        if is_new:
-            click.echo(f"New customer: {DEMO_CUSTOMER}", err=True)
+        key = write_demo(articles, key, site)
         header = shlex.quote(f"x-api-key: {key or 'YOUR_KEY'}")
         click.echo(f'Start the service (python app.py), then:\n  curl -H {header} "{site}{API_PATH}/articles?take=2"')
 
