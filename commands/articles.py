@@ -11,7 +11,7 @@ from sqlalchemy import Row, delete, select, update
 
 from commands.support import params
 from commands.support.groups import articles_group
-from commands.support.lookup import get_articles, get_customer
+from commands.support.lookup import ARTICLE_SUMMARIES, get_articles, get_customer
 from commands.support.session import command_session
 from commands.support.terminal import confirm, echo, format_article_count
 from content.search import search_columns
@@ -147,10 +147,9 @@ def _count_by_time(articles: list[Row[Any]], now: datetime) -> tuple[int, int]:
 
 
 def _pending_articles(owner: Customer) -> list[Row[Any]]:
-    """Return pk, slug, title, status and published_at of a customer's pending articles."""
-    columns = Article.pk, Article.slug, Article.title, Article.status, Article.published_at
+    """Return summaries of a customer's pending articles."""
     is_pending = Article.customer_id == owner.id, Article.status == "pending"
-    return list(db.session.execute(select(*columns).where(*is_pending)))
+    return list(db.session.execute(ARTICLE_SUMMARIES.where(*is_pending)))
 
 
 @articles_group.command()

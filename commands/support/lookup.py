@@ -14,6 +14,7 @@ from models import Article, Customer, db
 from storage.customers import DEMO_CUSTOMER
 
 MAX_NAMES = 20
+ARTICLE_SUMMARIES = select(Article.pk, Article.slug, Article.title, Article.status, Article.published_at)
 
 
 def get_customer(name: str | None, *, for_changes: bool = False) -> Customer:
@@ -57,12 +58,11 @@ def _suggest(name: str, existing: list[str]) -> str:
 
 
 def get_articles(customer: Customer, slugs: tuple[str, ...]) -> list[Any]:
-    """Return pk, slug, title, status and published_at of the customer's articles with these slugs, in the same order.
+    """Return summaries of the customer's articles with these slugs, in the same order.
 
     Raises click.ClickException, suggesting the closest existing slug, if one does not exist.
     """
-    rows = select(Article.pk, Article.slug, Article.title, Article.status, Article.published_at)
-    named = rows.where(Article.customer_id == customer.id, Article.slug.in_(slugs))
+    named = ARTICLE_SUMMARIES.where(Article.customer_id == customer.id, Article.slug.in_(slugs))
     found = {row.slug: row for row in db.session.execute(named)}
     if unknown := [slug for slug in slugs if slug not in found]:
         existing = db.session.scalars(select(Article.slug).where(Article.customer_id == customer.id)).all()
