@@ -1,6 +1,7 @@
 """Shortcodes such as `[gallery ids="1,2"]` (https://codex.wordpress.org/Shortcode_API).
 
-Only the site knows which ones it has, so they are recognized by attributes, closing tags and known names.
+Only the site knows which ones it has, so they are recognized by attributes, closing tags and known names. For a report,
+a likely one suffices. To be removed, it must be certain, because a bracketed word within a line may be prose.
 """
 
 import re
@@ -27,7 +28,7 @@ CODE_OR_SHORTCODE = re.compile(f"{INLINE_CODE.pattern}|{CLOSING_SHORTCODE.patter
 
 
 def find_shortcodes(html: str) -> list[str]:
-    """Return the names of the shortcodes outside of code."""
+    """Return the names of the likely shortcodes outside of code."""
     if "[" not in html:
         return []
     text = INLINE_CODE.sub("", html)
@@ -36,7 +37,7 @@ def find_shortcodes(html: str) -> list[str]:
 
 
 def remove_shortcodes(html: str) -> str:
-    """Return HTML without the tags of its shortcodes, except in code. The text that they enclose stays."""
+    """Return HTML without the tags of its certain shortcodes, except in code. The text that they enclose stays."""
     if "[" not in html:
         return html
     closed = set(CLOSING_SHORTCODE.findall(html))
