@@ -116,7 +116,7 @@ def find_key_owner(key_hash: str) -> KeyOwner | None:
 
 
 def _set_owner(owner: KeyOwner | None) -> None:
-    """Set the owner of the request's key. Raises Unauthorized (401) if there is none."""
+    """Set the owner of the request's key. Raises Unauthorized (401) without one."""
     if not owner:
         raise Unauthorized("The API key in the x-api-key header is not valid.", www_authenticate=CHALLENGE)
     g.key_owner = owner

@@ -59,7 +59,10 @@ def edit(slug: str, customer: str | None) -> None:
 
 
 def _explain_saved(file: Path, customer: str | None) -> str:
-    """Return where the text is, and how to import it. Without the fields of an export, it would not be recognized."""
+    """Return a message that names the file, and the command that imports it.
+
+    A file without the fields of an export would not be recognized as this service's own.
+    """
     text = _read(file).decode(errors="replace")
     missing = [name for name in sorted(EXPORTED_FIELDS) if not re.search(rf"^{name}\s*:", text, re.MULTILINE)]
     hint = f", add {', '.join(missing)} again, then" if missing else ""

@@ -93,8 +93,8 @@ def import_articles(
     with create_spool() as spool:
         with _create_redirects(redirects, options) as redirects_file:
             with (
-                open_sources(sources, source_options, key, report, show_progress) as records,
-                show_progress(records, "Reading articles") as counted,
+                open_sources(sources, source_options, key, report, show_progress) as articles,
+                show_progress(articles, "Reading articles") as counted,
             ):
                 spool.add(counted, report)
             result = _write(owner, spool, report, options, redirects_file)
