@@ -1,11 +1,5 @@
-"""Changes that the soak test makes to a database, and the responses that are correct during each of them.
+"""Changes that the soak test makes to the service's database."""
 
-Every article carries the number of the revision that it belongs to, and consecutive revisions differ in how many
-articles are published, so a response shows which revision it was made from. One more article is scheduled for
-`SCHEDULED_FOR`.
-"""
-
-import json
 import os
 import random
 import re
@@ -19,19 +13,14 @@ from itertools import count
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from time import sleep
-from typing import Any, NamedTuple
+from typing import Any
 
 import click
 
-from benchmarks.data import article_json
-from benchmarks.measure import API, Request, Response, check
+from benchmarks.measure import API, Request, check
+from benchmarks.revisions import ARTICLES, MAX_PUBLISHED, Expectation, count_published, revision_lines
 from benchmarks.servers import run_flask, run_server, start_flask
 
-SCHEDULED_FOR = "2090-01-01T00:00:00Z"
-ARTICLES = 50
-MAX_PUBLISHED = 46  # not counting the scheduled article
-REVISION = re.compile(rb'"(?:slug|url)":"revision-(\d+)-')
-PUBLISHER = re.compile(rb'"publisher":\{"@type":"Organization","name":"([^"]+)"')
 MOVABLE_CLOCK = """\
 import datetime, faulthandler, os, sys, time
 faulthandler.enable(all_threads=False)  # prints where a signal such as SIGBUS ended the process
@@ -49,8 +38,6 @@ def moved_time():  # not for the server, which would time out all connections
     return clock() + (0 if is_server else century())
 time.time = moved_time
 """
-
-
 DAMAGES: dict[str, Callable[[Path], object]] = {
     "intact": lambda file: None,
     "missing": Path.unlink,
@@ -58,47 +45,6 @@ DAMAGES: dict[str, Callable[[Path], object]] = {
     "half": lambda file: os.truncate(file, file.stat().st_size // 2),
     "overwritten": lambda file: file.write_bytes(b"\xa5" * file.stat().st_size),
 }
-
-
-class Expectation(NamedTuple):
-    """What the service returns for one revision of the database, given its clock."""
-
-    revision: int
-    customer: str  # the publisher in structured data
-    key: str  # the only valid key
-    is_later: bool = False  # the service's clock is past SCHEDULED_FOR
-    is_broken: bool = False  # the database may be unreadable
-
-    def allows(self, key: str, response: Response) -> bool:
-        """Return whether `response` is correct for a request with this key."""
-        if response.status != 200:
-            return {401: key != self.key, 503: self.is_broken}.get(response.status, False)
-        if key != self.key or set(map(int, REVISION.findall(response.body))) != {self.revision}:
-            return False
-        page = json.loads(response.body)
-        total = page["meta"]["total"] if "meta" in page else len(page["data"])
-        is_complete = total == count_published(self.revision) + self.is_later
-        return is_complete and set(PUBLISHER.findall(response.body)) <= {self.customer.encode()}
-
-
-def count_published(revision: int) -> int:
-    """Return the number of published articles in a revision, not counting the scheduled one."""
-    return MAX_PUBLISHED - revision % 7
-
-
-def revision_lines(revision: int) -> list[str]:
-    """Return the articles of a revision as JSON Lines."""
-    articles = [
-        article_json(number)
-        | {
-            "slug": f"revision-{revision}-{number}",
-            "status": "draft" if count_published(revision) <= number < ARTICLES else "published",
-            "publishedAt": SCHEDULED_FOR if number == ARTICLES else "2026-01-31T09:30:00Z",
-            "views": number,
-        }
-        for number in range(ARTICLES + 1)
-    ]
-    return [json.dumps(article) + "\n" for article in articles]
 
 
 class Changes:

@@ -27,8 +27,9 @@ from time import monotonic, sleep
 
 import click
 
-from benchmarks.changes import REVISION, Changes, Replacements, SQLiteChanges
+from benchmarks.changes import Changes, Replacements, SQLiteChanges
 from benchmarks.measure import API, Request, Response, check
+from benchmarks.revisions import REVISION
 from benchmarks.servers import PROJECT
 
 READERS = 6
