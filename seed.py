@@ -131,7 +131,7 @@ def demo_key(customer: Customer, key: str | None) -> str | None:
             problem = "belongs to another customer"
         elif existing.revoked_at:
             problem = "has been revoked"
-        raise click.BadParameter(f"This key {problem}. Choose another.", param_hint="--key")
+        raise click.BadParameter(f"This key {problem}. Choose another.", param_hint="'--key'")
     if not existing:
         add_key(customer, key)
     return key
@@ -165,6 +165,7 @@ def write_demo(count: int, key: str | None, site: str) -> str | None:
 @click.option("--articles", type=click.IntRange(0, MAX_ARTICLES), default=120, help="Published articles (default 120).")
 @click.option(
     "--key",
+    metavar="KEY",
     type=params.api_key,
     default=lambda: load_environment().get("DEMO_KEY"),
     help="API key for the demo, or set DEMO_KEY. By default, the first run creates a random one.",

@@ -99,10 +99,10 @@ def _read_env_file(path: Path) -> dict[str, str]:
     try:
         with _naming_the_file(path):
             values = dotenv_values(path)
-    except (OSError, UnicodeDecodeError) as error:
-        reason = error.strerror if isinstance(error, OSError) else "not UTF-8"
-        advice = "Check its permissions, and save it in UTF-8."
-        raise SettingsError(f"Cannot read {path} ({reason}). {advice}") from error
+    except OSError as error:
+        raise SettingsError(f"Cannot read {path} ({error.strerror}). Check its permissions.") from error
+    except UnicodeDecodeError as error:
+        raise SettingsError(f"Cannot read {path} (not UTF-8). Save it as UTF-8.") from error
     return {name: value for name, value in values.items() if value is not None}
 
 

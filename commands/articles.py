@@ -68,8 +68,8 @@ def _print_article(row: Any, state: str, zone: tzinfo | None) -> None:
 
 @articles_group.command()
 @click.argument("slugs", metavar="[SLUG...]", nargs=-1, type=params.text)
-@click.option("--at", metavar="TIMESTAMP", help='When, as in 2030-01-31 or "2030-01-31 09:30".')
-@click.option("--pending", is_flag=True, help="All pending articles, which came from another system.")
+@click.option("--at", metavar="TIMESTAMP", help='Time of publication, such as 2030-01-31 or "2030-01-31 09:30".')
+@click.option("--pending", is_flag=True, help="Publish all pending articles, imported from other systems.")
 @params.customer_option
 @click.option("--yes", is_flag=True, help="Do not ask for confirmation (with --pending).")
 def publish(slugs: tuple[str, ...], at: str | None, pending: bool, customer: str | None, yes: bool) -> None:
@@ -203,12 +203,12 @@ def _parse_local_time(text: str, zone: tzinfo) -> datetime:
         written = parse_written_date(text)
         instants = possible_instants(written, zone)
     except ValueError as error:
-        raise click.BadParameter(f"{text!r}: {error}", param_hint="--at") from error
+        raise click.BadParameter(f"{text!r}: {error}", param_hint="'--at'") from error
     if len(instants) > 1:
         readings = " or ".join(instant.astimezone(zone).isoformat() for instant in instants)
         is_skipped = is_nonexistent(instants[0], written.moment, zone)
         reason = f"{'Does not exist' if is_skipped else 'Is ambiguous'} in {zone} (daylight saving)."
-        raise click.BadParameter(f"{text!r}: {reason} Write {readings}.", param_hint="--at")
+        raise click.BadParameter(f"{text!r}: {reason} Write {readings}.", param_hint="'--at'")
     return truncate_to_milliseconds(instants[0])
 
 

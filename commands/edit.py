@@ -65,10 +65,10 @@ def _explain_saved(file: Path, customer: str | None) -> str:
     """
     text = _read(file).decode(errors="replace")
     missing = [name for name in sorted(EXPORTED_FIELDS) if not re.search(rf"^{name}\s*:", text, re.MULTILINE)]
-    hint = f", add {', '.join(missing)} again, then" if missing else ""
+    condition = f"Add {', '.join(missing)} again, then" if missing else "Once it is correct,"
     name = ["--customer", customer] if customer else []
     command = shlex.join(["flask", "articles", "import", str(file), *name])
-    return f"Your text was saved in {file}. To import it{hint}: {command}"
+    return f"Your text was saved in {file}. {condition} import it: {command}"
 
 
 def _read(file: Path) -> bytes:
@@ -106,9 +106,11 @@ def _open_editor(file: Path) -> None:
     """Open the file in the editor, and wait until it is closed. Raises click.ClickException if the editor fails."""
     try:
         click.edit(filename=str(file))
-    except (click.ClickException, ValueError) as error:  # ValueError: EDITOR has an unclosed quotation mark
+    except (click.ClickException, ValueError) as error:  # ValueError: from shlex
         cause = error.__cause__
-        reason = f"{cause.filename!r} cannot be started: {cause.strerror}" if isinstance(cause, OSError) else error
+        reason = "The command has an unclosed quotation mark" if isinstance(error, ValueError) else str(error)
+        if isinstance(cause, OSError):
+            reason = f"{cause.filename!r} cannot be started: {cause.strerror}"
         raise click.ClickException(f"{reason}. Set VISUAL or EDITOR to your editor's command.") from error
 
 

@@ -44,7 +44,7 @@ def export(slugs: tuple[str, ...], customer: str | None, all_fields: bool, folde
                 with show_progress(records, "Writing articles") as counted:
                     count = write_folder(folder, counted)
             except OSError as error:
-                reason = f"Cannot write all articles to {folder} ({error.strerror}). Delete the files in it."
+                reason = f"Cannot write all articles to {folder} ({error.strerror}). Choose another folder."
                 raise click.ClickException(printable(reason)) from error
             echo(f"Wrote {format_article_count(count)} to {folder}.", err=True)
             return

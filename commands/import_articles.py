@@ -28,7 +28,7 @@ from transfer.spool import Spool, create_spool
 from transfer.writer import ImportOptions, ImportResult, write_articles
 
 UNPUBLISH_NEEDS_PUBLISH = (
-    "With sources of other systems, --unpublish-missing needs --publish: "
+    "With sources from other systems, --unpublish-missing needs --publish: "
     "otherwise, articles would disappear from your site, and none would be added."
 )
 
@@ -45,13 +45,20 @@ def new_file(value: str) -> Path:
 @params.customer_option
 @click.option(
     "--key",
+    metavar="KEY",
     type=params.api_key,
     default=lambda: load_environment().get("SOURCE_API_KEY"),
     help="Key of the other instance (or SOURCE_API_KEY).",
 )
-@click.option("--site", type=params.site, help="URL of your site, for relative links and pictures (or SITE_URL).")
+@click.option(
+    "--site",
+    metavar="URL",
+    type=params.site,
+    help="URL of your site, for relative links and pictures (or SITE_URL).",
+)
 @click.option(
     "--timezone",
+    metavar="ZONE",
     type=params.timezone,
     help="Time zone for dates that don't name one, such as Europe/Berlin (or TIMEZONE).",
 )
@@ -78,7 +85,7 @@ def import_articles(
     matter (.md, .html), a CSV file (.csv), a .json file (an article, an array of articles, or an object with such an
     array in "data"), a .jsonl file (JSON Lines), "-" for JSON Lines on standard input, or the URL of another instance.
 
-    Articles from other systems are shown nowhere until you publish them: look at them (flask articles preview), then
+    Articles from other systems stay hidden until you publish them: look at them (flask articles preview), then
     run flask articles publish --pending. With --publish, the import publishes what the source publishes.
     """
     options = ImportOptions(dry_run, publish, skip_invalid, unpublish_missing)
@@ -193,16 +200,18 @@ def _echo_changes(report: ImportReport, result: ImportResult, *, dry_run: bool) 
 def _echo_old_urls(report: ImportReport, redirects: Path | None) -> None:
     """Name the sources that have no old URLs, if redirects were asked for."""
     for source in report.sources_without_old_urls if redirects else ():
-        advice = f"If its URLs change, add them to {redirects} yourself."
-        echo(f"{source}: No old URL in it needs a redirect. {advice}", err=True)
+        advice = f"If the URLs of its articles change, add the old ones to {redirects} yourself."
+        echo(f"{source}: No redirects are needed. {advice}", err=True)
 
 
 def _echo_pending(number: int, customer: str | None, *, dry_run: bool) -> None:
     """Print what to do about pending articles."""
     if dry_run:
-        echo(f"{format_article_count(number)} would be pending, and shown nowhere until you publish.", err=True)
+        echo(f"{format_article_count(number)} would be pending, and hidden until you publish them.", err=True)
         return
     name = f" --customer {shlex.quote(customer)}" if customer else ""
-    waiting = "is pending: nobody sees it" if number == 1 else "are pending: nobody sees them"
-    echo(f"{format_article_count(number)} {waiting} until you publish. To look: flask articles preview{name}", err=True)
+    waiting = f"{number} articles are pending, and hidden until you publish them."
+    if number == 1:
+        waiting = "1 article is pending, and hidden until you publish it."
+    echo(f"{waiting} To look: flask articles preview{name}", err=True)
     echo(f"To publish all pending articles: flask articles publish --pending{name}", err=True)

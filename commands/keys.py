@@ -24,7 +24,7 @@ def create(customer: str, expires: date | None) -> None:
     Only the key goes to standard output. It cannot be shown again.
     """
     if expires and expires < datetime.now(UTC).date():
-        raise click.BadParameter(f"{expires} is in the past.", param_hint="--expires")
+        raise click.BadParameter(f"{expires} is in the past.", param_hint="'--expires'")
     key = ""
     try:
         with command_session(writes=True, create=True):
@@ -66,7 +66,9 @@ def revoke(key_id: int) -> None:
         if not key:
             raise click.ClickException(f'There is no key {key_id}. "flask keys list" shows the existing ones.')
         customer = db.session.get_one(Customer, key.customer_id)
-        state = f"was already revoked on {key.revoked_at:%Y-%m-%d}" if key.revoked_at else "is revoked"
-        line = f"Key {key_id} ({key.prefix}…) of {customer.name} {state}."
+        name = f"{key_id} ({key.prefix}…) of {customer.name}"
+        line = f"Revoked key {name}."
+        if key.revoked_at:
+            line = f"Key {name} was already revoked on {key.revoked_at:%Y-%m-%d}."
         key.revoked_at = key.revoked_at or datetime.now(UTC)
     echo(line, err=True)

@@ -31,8 +31,10 @@ EXCEL_CELL_LENGTH = 32_767  # UTF-16 code units, in the longest cell
 TRUNCATED_CELLS = "Cells of exactly 32,767 characters, at which Excel truncates text"
 DELIMITERS = {",": "a comma", ";": "a semicolon", "\t": "a tab"}
 EMPTY_LINE = re.compile(r"\n[ \t]*\n")
+QUOTES_HINT = 'Close each quotation mark, and write "" for one within text.'
 EXCEL_HINT = 'In Excel, save as "CSV UTF-8".'
 BACKSLASH_HINT = 'It has quotes written as \\", which must be written as "". In MySQL, export with ESCAPED BY \'"\'.'
+QUOTES_ERROR = re.compile("unexpected end of data|expected after")  # messages of the csv module
 EXCEL_LINE = re.compile(r"sep=(.)\r?\n")
 NULL = ("NULL", r"\N")
 GERMAN_SWITCHES = {"wahr": "true", "falsch": "false"}  # German Excel
@@ -93,7 +95,8 @@ def _read_rows(source: str, file: IO[bytes]) -> Iterator[tuple[str, Cells] | Mis
                 yield where, dict(zip(header, row, strict=False))
     except csv.Error as error:
         file.seek(0)
-        hint = BACKSLASH_HINT if any(b'\\"' in line for line in file) else EXCEL_HINT
+        has_backslashes = any(b'\\"' in line for line in file)
+        hint = BACKSLASH_HINT if has_backslashes else QUOTES_HINT if QUOTES_ERROR.search(str(error)) else EXCEL_HINT
         raise SourceError(f"Must be CSV ({error}). {hint}", reader.line_num) from error
 
 

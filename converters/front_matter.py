@@ -116,7 +116,14 @@ def _parse_yaml(text: str) -> Any:
         reason = getattr(error, "problem", None) or str(error)
         mark = getattr(error, "problem_mark", None)
         line = mark.line + 2 if mark else None
-        raise SourceError(f"The front matter must be YAML ({reason}). {QUOTES_HINT}", line) from error
+        raise SourceError(f"The front matter must be YAML ({reason}). {_yaml_advice(reason)}", line) from error
+
+
+def _yaml_advice(reason: str) -> str:
+    """Return what to do about an error of the YAML parser."""
+    if "tab" in reason or "\t" in reason:
+        return "Indent with spaces instead of tabs."
+    return "Close all brackets and quotation marks." if "expected" in reason else QUOTES_HINT
 
 
 def _check_yaml(text: str) -> None:
@@ -135,7 +142,7 @@ def _parse_toml(text: str) -> Any:
     try:
         return _to_text(tomllib.loads(f"\n{text}", parse_float=Unquoted))
     except (ValueError, TypeError, RecursionError) as error:
-        raise SourceError(f"The front matter must be TOML ({error}).") from error
+        raise SourceError(f"The front matter must be TOML: {error}. Put text in double quotes.") from error
 
 
 def _to_text(value: Any, depth: int = 0) -> Any:

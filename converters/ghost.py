@@ -68,7 +68,7 @@ def read_ghost(source: str, options: SourceOptions) -> ConvertedItems:
     document = parse_json(Path(source).read_bytes(), EXPORT_AGAIN)
     exports = document.get("db", [document])
     if not isinstance(exports, list) or not exports:
-        raise SourceError(f"Must be an export of Ghost: db must be a list of exports. {EXPORT_AGAIN}")
+        raise SourceError(f"Must be a Ghost export: db must be a non-empty list of exports. {EXPORT_AGAIN}")
     for export in exports:
         yield from _read_export(source, export, options)
 
@@ -111,16 +111,16 @@ def _read_tables(export: Any) -> dict[str, list[TableRow]]:
     """
     tables = export.get("data") if isinstance(export, dict) else None
     if not isinstance(tables, dict):
-        raise SourceError(f"Must be an export of Ghost: each entry of db must have tables in its data. {EXPORT_AGAIN}")
+        raise SourceError(f"Must be a Ghost export: each entry of db must have tables in its data. {EXPORT_AGAIN}")
     meta = export.get("meta")
     version = str(meta.get("version")) if isinstance(meta, dict) else ""
     if OLD_VERSION.match(version):
-        raise SourceError(f"Must be an export of Ghost 3 or newer. This one has version {version}. {EXPORT_AGAIN}")
+        raise SourceError(f"Must be an export from Ghost 3 or newer. This one has version {version}. {EXPORT_AGAIN}")
     rows: dict[str, list[TableRow]] = {}
     for name in (*REQUIRED_TABLES, *OTHER_TABLES):
         table = tables.get(name, None if name in REQUIRED_TABLES else [])
         if not isinstance(table, list) or not all(isinstance(row, dict) for row in table):
-            raise SourceError(f"Must be an export of Ghost: its table {name} is missing or malformed. {EXPORT_AGAIN}")
+            raise SourceError(f"Must be a Ghost export: its table {name} is missing or malformed. {EXPORT_AGAIN}")
         rows[name] = table
     return rows
 

@@ -147,8 +147,8 @@ def decode_utf8(data: bytes, first_line: int = 1) -> str:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         *before, line = data[: error.start].split(b"\n")
-        byte = f"byte {len(line) + 1} of line {len(before) + first_line} is not"
-        raise SourceError(f"Must be text in UTF-8: {byte}. Save it in that encoding.") from error
+        byte = f"byte {len(line) + 1} of line {len(before) + first_line}"
+        raise SourceError(f"Must be text in UTF-8, but {byte} is not. Save it as UTF-8.") from error
 
 
 def parse_json(data: bytes, hint: str, first_line: int = 1) -> Any:
@@ -156,8 +156,11 @@ def parse_json(data: bytes, hint: str, first_line: int = 1) -> Any:
 
     Raises SourceError if it is invalid.
     """
+    data = data.removeprefix(codecs.BOM_UTF8)
+    if not data.strip():
+        raise SourceError("Must be JSON (the file is empty).")
     try:
-        return orjson.loads(data.removeprefix(codecs.BOM_UTF8))
+        return orjson.loads(data)
     except orjson.JSONDecodeError as error:
         decode_utf8(data, first_line)  # raises a clearer error if the bytes are not UTF-8
         where = f"line {error.lineno + first_line - 1} column {error.colno}"

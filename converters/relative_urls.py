@@ -5,7 +5,7 @@ import re
 from content.urls import change_urls, resolve_url
 from converters.records import SourceArticle
 
-ABOVE = "Image paths that begin with ../ were left unchanged"
+ABOVE = "Pictures whose paths begin with ../ were left unchanged"
 
 
 def resolve_banner(article: SourceArticle, base: str) -> None:

@@ -82,7 +82,7 @@ def _read_image(article: SourceArticle, name: str, value: Any) -> str:
     url = "" if value is None else str(value).strip()
     if not url or IMAGE_URL.fullmatch(url):
         return url
-    article.drop("Dropped banners that are not the URL or path of an image", url[:80])
+    article.drop("Dropped banners that are not the URL or path of a picture", url[:80])
     return ""
 
 
@@ -92,7 +92,7 @@ def set_slug(article: SourceArticle, name: str = "") -> None:
     given = article.fields.get("slug", "").strip(" /")
     slug = normalize_slug(given) or normalize_slug(name) or slug_from_title(title)
     if given and slug != normalize("NFC", given):
-        article.note("Slugs with spaces, /, ? or # were changed, so these articles have new addresses")
+        article.note("Slugs with spaces, /, ? or # were changed, so these articles have new URLs")
         article.old_urls.append(f"/{given}")
     if REPLACEMENT_CHARACTER in slug:
         article.note("Slugs with �, from text in another encoding", advice="Correct them before you publish.")

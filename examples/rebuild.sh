@@ -4,7 +4,7 @@
 set -eu
 exit_with() { echo "$1" >&2; exit 1; }
 [ $# -gt 0 ] || exit_with "Usage: rebuild.sh COMMAND..."
-API="your service's API, such as http://127.0.0.1:8000/api/public/v1"
+API="the URL of your service's API, such as http://127.0.0.1:8000/api/public/v1"
 [ "${ARTICLES_URL-}" ] || exit_with "ARTICLES_URL is missing. Set it to $API."
 [ "${ARTICLES_KEY-}" ] || exit_with "ARTICLES_KEY is missing. Set it to an API key of your service."
 ARTICLES_URL=${ARTICLES_URL%/}

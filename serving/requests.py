@@ -30,8 +30,10 @@ class StrictRequestParser(HTTPRequestParser):  # type: ignore[misc]  # waitress 
         codings = [value.strip(b" \t").lower() for value in TRANSFER_ENCODING.findall(end + headers)]
         try:
             super().parse_header(start_line + end + headers)
-        except (ValueError, TransferEncodingNotImplemented) as error:  # ValueError: "http://["
-            raise ParsingError("The request target or Transfer-Encoding is malformed or unsupported.") from error
+        except ValueError as error:  # "http://["
+            raise ParsingError("The request target is malformed.") from error
+        except TransferEncodingNotImplemented as error:
+            raise ParsingError("Only the transfer coding chunked is supported.") from error
         finally:
             # Bug: after "100 Continue", the next request on the connection is parsed as the body of this one, and gets
             # the API key of this one, even if this one has no body or was rejected (RFC 9110, 10.1.1). No endpoint

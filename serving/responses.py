@@ -53,7 +53,8 @@ class ProblemTask(ErrorTask):  # type: ignore[misc]
     def execute(self) -> None:
         """Send problem details. The request may not have been parsed, so method and path are not logged."""
         error = self.request.error
-        body = render_problem(error.code, error.body if error.code == 400 else None)
+        detail = f"{error.body.rstrip('.')}." if error.code == 400 else None  # waitress' own lack the full stop
+        body = render_problem(error.code, detail)
         self.status = f"{error.code} {STATUS_TITLES[error.code]}"
         self.response_headers += [("Content-Type", "application/problem+json"), ("Cache-Control", "no-store")]
         self.response_headers += SECURITY_HEADERS

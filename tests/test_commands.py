@@ -78,7 +78,7 @@ def test_keys_list_has_one_line_per_key(keys):
 
 def test_revoking_a_key_again_keeps_the_first_date(keys, key, sql):
     with travel("2026-02-03T23:00:00Z"):
-        assert keys("revoke", 1).stderr == f"Key 1 ({key[:6]}…) of Acme is revoked.\n"
+        assert f"key 1 ({key[:6]}…) of Acme" in keys("revoke", 1).stderr
     revoked = sql("SELECT revoked_at FROM api_key")
     again = keys("revoke", 1)
     assert (again.exit_code, again.stdout, "already revoked on 2026-02-03" in again.stderr) == (0, "", True)

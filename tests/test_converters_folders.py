@@ -111,7 +111,7 @@ def test_other_files_are_reported_by_extension(importer):
     files = dict.fromkeys(names, post()) | dict.fromkeys(silent, "") | {"README.md": "# Read me"}
     (line,) = importer.imports({f"posts/{name}": text for name, text in files.items()}).splitlines()
     extensions = ".qmd (2)", ".txt (1)", ".pdf (1)", "no extension (1)"
-    others = "no front matter (1)", "name begins with _ (1)", "folders whose names begin with _ (1)"
+    others = "no front matter (1)", "names that begin with _ (1)", "folders whose names begin with _ (1)"
     assert all(words in line for words in (*extensions, *others))
     assert not re.search("png|SVG|DS_Store|git", line)
     assert importer.articles().keys() == {"a"}
@@ -129,7 +129,7 @@ def test_symlinked_folders_are_skipped_and_reported(importer, tmp_path):
     (tmp_path / "posts" / "others").rename("others")
     (tmp_path / "posts" / "others").symlink_to(tmp_path / "others")
     result = importer.run("import", "posts", "--publish", "--unpublish-missing")
-    assert "folders that are links (1)" in result.stderr
+    assert "symbolic links to folders (1)" in result.stderr
     assert importer.states() == {"tea": "published", "oat": "draft"}
 
 

@@ -101,7 +101,7 @@ def test_error_without_a_customer_suggests_one(app, run, monkeypatch):
     for name in ("Acme", "Ö & Co"):
         create_key(app, name)
     for options in ([], ["--customer", "It's"]):
-        assert "Acme, 'Ö & Co'" in error(*options)
+        assert "Acme, Ö & Co" in error(*options)
     assert "flask keys create 'It'\"'\"'s'" in error("--customer", "It's")
     with app.app_context():
         db.session.add_all(Customer(name=f"Bistro {number:02}") for number in range(25))
@@ -109,4 +109,4 @@ def test_error_without_a_customer_suggests_one(app, run, monkeypatch):
     monkeypatch.setitem(app.config, "CUSTOMER", "BISTR0 24")
     suggestion, others = error().split("Bistro 24'?")
     assert "CUSTOMER" in suggestion
-    assert (others.count("'Bistro "), "7 more" in others) == (19, True)
+    assert (others.count("Bistro "), "7 more" in others) == (19, True)

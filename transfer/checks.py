@@ -55,6 +55,8 @@ def _converter_mistakes(article: SourceArticle) -> Iterator[Mistake]:
 def _schema_mistakes(article: SourceArticle, messages: dict[str, list[str]]) -> Iterator[Mistake]:
     """Yield the mistakes that marshmallow found, given by field, unless the converter found one in the same field."""
     rejected = {mistake.field for mistake in article.mistakes}
+    if article.names.get("title", "title") in rejected and "slug" not in article.fields:
+        rejected.add("slug")  # would have been made from the title
     for field, (message, *_) in sorted(messages.items()):
         name = article.names.get(field, field)
         if name in rejected:
@@ -82,7 +84,7 @@ def warnings_about(row: ArticleRow, publication: Publication | None, *, urls_res
     # With a site, converters report the URLs that they cannot resolve.
     if not urls_resolved and has_relative_urls(html):
         hint = ", or set your site's URL with --site or SITE_URL" if publication else ""
-        yield Note("Links and images with relative URLs", advice=f"Write absolute URLs{hint}.")
+        yield Note("Links and pictures with relative URLs", advice=f"Write absolute URLs{hint}.")
 
 
 def _has_wrong_encoding(text: str) -> bool:

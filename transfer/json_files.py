@@ -17,6 +17,8 @@ from converters.records import (
     parse_json,
 )
 
+JSON_LINES_HINT = "Correct it or, if each line is an article (JSON Lines), rename the file to .jsonl."
+
 
 def dump_json_line(record: Any) -> bytes:
     """Return a record as a line of JSON Lines."""
@@ -25,7 +27,7 @@ def dump_json_line(record: Any) -> bytes:
 
 def read_json(source: str, _options: SourceOptions) -> ConvertedItems:
     """Return the articles of a JSON document, which is read into memory. Raises SourceError if it has none."""
-    document = parse_json(Path(source).read_bytes(), "JSON Lines belong in a .jsonl file.")
+    document = parse_json(Path(source).read_bytes(), JSON_LINES_HINT)
     match document:
         case {"data": list(articles)} | list(articles):
             return read_records(source, articles)

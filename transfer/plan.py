@@ -207,7 +207,7 @@ class _Plan:
         slug = article.entry.slug
         if blocker:
             where = self.spool.read(blocker.entry).where
-            reason = f"Remains the slug of {where}, which is invalid. Correct that one first."
+            reason = f"Is still taken, because {where} was not imported. Correct that article first."
             self._reject(article, reason, "slug", slug)
             return
         if article.entry.identity is Identity.SOURCE:
@@ -215,7 +215,7 @@ class _Plan:
         elif article.stored_pk:
             hint = "Choose another slug."
         else:
-            hint = "Choose another slug. To replace that article instead, give this one the same id, or none."
+            hint = "Choose another slug. To replace that article instead, give this one the same id or no id."
         holder = self._load_holders([article])[article.holder_pk]
         self._reject(article, f"Already has this slug. {hint}", "slug", f"{holder.title} ({holder.id})")
 

@@ -32,7 +32,7 @@ def show_value(value: Any) -> str:
     if isinstance(value, str):
         return _quoted.repr(str(value))
     try:
-        text = orjson.dumps(value, str, orjson.OPT_PASSTHROUGH_SUBCLASS).decode()
+        text = orjson.dumps(value, str, orjson.OPT_PASSTHROUGH_SUBCLASS | orjson.OPT_NON_STR_KEYS).decode()
     except orjson.JSONEncodeError:  # nested too deeply, or with lone surrogates
         return _quoted.repr(value)
     return text if len(text) <= MAX_VALUE_LENGTH else f"{text[: MAX_VALUE_LENGTH - 1]}…"
@@ -130,7 +130,7 @@ class ImportReport:
         can_skip = can_skip and not self.is_stopped
         if self.mistake_count and not (can_skip and skip_invalid):
             hint = ["To import the valid articles anyway, add --skip-invalid."] if can_skip else []
-            lines = ["Nothing was written, because of these mistakes:", *self.mistake_lines(), *hint]
+            lines = ["Nothing was written because of these errors:", *self.mistake_lines(), *hint]
             raise ImportFailedError("\n".join(map(printable, lines)))
 
 

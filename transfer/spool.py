@@ -79,7 +79,7 @@ class Spool:
         for field, earlier in (("id", self._by_id), ("slug", self._by_slug)):
             value = row.get(field)
             if value in earlier:
-                reason = f"The {field} {value!r} belongs to an earlier article, {self._locate(earlier[value])}."
+                reason = f"Has the same {field} {value!r} as {self._locate(earlier[value])}."
                 return [Mistake(locate(article), f"{reason} Remove one of the two, or change its {field}.")]
         return []
 

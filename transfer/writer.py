@@ -24,8 +24,11 @@ NOW_SCHEDULED = Note("Published until now, but scheduled by a later date in the 
 EMPTIED = Note("Articles that lost their content, because the source has none")
 REWRITTEN = Note("Replaced posts that were deleted and rewritten under the same slug")
 NOW_HIDDEN = {"draft": [NOW_DRAFTS], "scheduled": [NOW_SCHEDULED]}  # by state
+RESCHEDULE = "Change it with flask articles publish --at."
 STILL_DRAFT = Note("Still drafts", advice="Publish them with flask articles publish.")
-STILL_SCHEDULED = Note("Still scheduled for a later time than the source's", advice="Change it with publish --at.")
+STILL_SCHEDULED = Note(
+    "Still scheduled for a later time than the source's", advice="Change it with flask articles publish --at."
+)
 
 
 class ImportOptions(NamedTuple):
@@ -63,7 +66,7 @@ def write_articles(
     writer = _Writer(customer, spool, report, options)
     articles = plan_import(customer.id, spool, report, writer.has_same_content_as)
     if options.unpublish_missing and not spool.entries and not report.mistake_count:
-        reason = "They contain no articles, so --unpublish-missing would unpublish everything. Check them."
+        reason = "Contain no articles, so --unpublish-missing would unpublish everything. Check them."
         report.stop(Mistake("the sources", reason))
     can_skip = bool(articles) and not options.unpublish_missing
     report.raise_if_mistakes(can_skip=can_skip, skip_invalid=options.skip_invalid)

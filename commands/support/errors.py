@@ -20,8 +20,8 @@ DATABASE_ERROR_HINTS = {
     "locked": "Another program is writing to it. Try again in a moment.",
     "lock timeout": "Another program is writing to it. Try again in a moment.",
     "cannot execute": "Nothing was written: this server is a standby or read-only. Set DATABASE_URL to the primary.",
-    "readonly": "Nothing was written: you need permission to write to the file and its folder.",
-    "unable to open": "You need permission to read and write the file and its folder.",
+    "readonly": "Nothing was written. You need permission to write to the file and its folder, even to read it.",
+    "unable to open": "Check that it is a file, and that you may read and write it and its folder.",
     "malformed": "The file is corrupt: restore a backup.",
     "disk": "Nothing was written: check whether the disk is full or broken.",
     "not a database": "Set DATABASE_URL to the right file, or restore a backup.",
@@ -60,7 +60,8 @@ def report_errors() -> Iterator[None]:
     except OSError as error:
         silence_stdout()
         action = f"read or write {printable(str(error.filename))}" if error.filename else "write the output"
-        raise click.ClickException(f"Cannot {action} ({error.strerror}).") from error
+        advice = "Check the path and its permissions." if error.filename else "Check whether the disk is full."
+        raise click.ClickException(f"Cannot {action} ({error.strerror}). {advice}") from error
     except Exception as error:
         if current_app.config["LOG_LEVEL"] == "debug":
             raise

@@ -51,7 +51,7 @@ def get_customer_again(earlier: Customer) -> Customer:
 def _suggest(name: str, existing: list[str]) -> str:
     """Return advice about an unknown name or, if it is empty, a missing one."""
     more = f" and {len(existing) - MAX_NAMES} more" if len(existing) > MAX_NAMES else ""
-    names = f"Existing customers: {', '.join(map(shlex.quote, existing[:MAX_NAMES]))}{more}." if existing else ""
+    names = f"Existing customers: {', '.join(existing[:MAX_NAMES])}{more}." if existing else ""
     if closest := find_closest(name, existing):
         return f"Did you mean {closest!r}? {names}"
     return f"{names} To create a customer, with a key: flask keys create {shlex.quote(name or 'CUSTOMER')}".strip()
@@ -67,9 +67,11 @@ def get_articles(customer: Customer, slugs: tuple[str, ...]) -> list[Any]:
     if unknown := [slug for slug in slugs if slug not in found]:
         existing = db.session.scalars(select(Article.slug).where(Article.customer_id == customer.id)).all()
         closest = [repr(match) for slug in unknown if (match := find_closest(slug, existing))]
-        hint = f"Did you mean {', '.join(closest)}?" if closest else "To see all: flask articles list"
+        hint = f"To see all: flask articles list --customer {shlex.quote(customer.name)}"
+        if closest:
+            hint = f"Did you mean {', '.join(closest)}?"
         names = " or ".join(map(repr, unknown))
-        raise click.ClickException(f"{printable(customer.name)} has no article with the slug {names}. {hint}")
+        raise click.ClickException(printable(f"{customer.name} has no article with the slug {names}. {hint}"))
     return [found[slug] for slug in dict.fromkeys(slugs)]
 
 

@@ -76,5 +76,5 @@ customer_option = click.option(
     "--customer",
     metavar="NAME",
     type=customer_name,
-    help="The customer that the articles belong to. Default: the setting CUSTOMER, or else the only customer.",
+    help="The customer that the articles belong to. Default: the setting CUSTOMER or, without it, the only customer.",
 )

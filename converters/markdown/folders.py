@@ -11,7 +11,7 @@ from converters.media_suffixes import PICTURE_SUFFIXES
 from converters.records import IgnoredItem, Mistake, SourceError, unreadable
 from converters.slugs import normalize_slug
 
-NOT_APPLIED = "Files with data for other files, which was not applied"
+NOT_APPLIED = "Data files, which were not applied"
 SKIPPED = "Skipped files"
 
 
@@ -70,7 +70,7 @@ class Folder:
         for name in sorted(folders):
             path = Path(folder, name)
             if path.is_symlink():
-                self.others.append(self.ignored_item(path, "folders that are links", "folder"))
+                self.others.append(self.ignored_item(path, "symbolic links to folders", "folder"))
             elif name.startswith("_") and name not in JEKYLL_FOLDERS:
                 self.others.append(self.ignored_item(path, "folders whose names begin with _", "folder"))
             elif not name.startswith("."):
@@ -85,7 +85,7 @@ class Folder:
         if _has_data_for_others(path):
             self.others.append(IgnoredItem(NOT_APPLIED, "", path.relative_to(self.root).as_posix(), "file"))
         elif path.name.startswith("_"):
-            self.others.append(self.ignored_item(path, "name begins with _"))
+            self.others.append(self.ignored_item(path, "names that begin with _"))
         elif suffix in ARTICLE_SUFFIXES:
             return True
         else:

@@ -62,16 +62,18 @@ def read_elements(path: str) -> Iterator[Element]:
     """
     builder = ExportBuilder()
     parser = XMLParser(target=builder, encoding="utf-8")  # noqa: S314  # no document types
+    line = 1
     try:
         with open(path, "rb") as file, TextIOWrapper(file, _encoding(file), "surrogateescape") as text:
             for part in _legal_text(text):
-                parser.feed(part.encode("utf-8", "surrogateescape"))
+                parser.feed(_encode(part, line))
+                line += part.count("\n")
                 yield from builder.take_items()
             channel = parser.close().find("channel")
     except ParseError as error:
         raise _error(error) from error
     except (LookupError, ValueError) as error:  # an unknown encoding
-        raise SourceError(f"Must be a WordPress export, in XML ({error}).") from error
+        raise SourceError(f"Cannot be decoded ({error}). Save it as UTF-8, or export it again.") from error
     if channel is None:
         raise SourceError("Must be a WordPress export, in XML (WXR), from Tools → Export.")
     yield from (element for element in channel if element.tag != "item")
@@ -84,6 +86,15 @@ def _encoding(file: BufferedReader) -> str:
         return "utf-16"
     declared = ENCODING.match(start)
     return declared[1].decode() if declared else "utf-8"
+
+
+def _encode(text: str, first_line: int) -> bytes:
+    """Return text in UTF-8. Raises SourceError if it contains bytes that could not be decoded."""
+    try:
+        return text.encode()
+    except UnicodeEncodeError as error:
+        line = first_line + text.count("\n", 0, error.start)
+        raise SourceError("Must be text in the encoding that it declares. Save it as UTF-8.", line) from error
 
 
 def _legal_text(file: TextIOWrapper) -> Iterator[str]:
@@ -100,7 +111,8 @@ def _legal_text(file: TextIOWrapper) -> Iterator[str]:
 def _remove_declaration(text: str) -> str:
     """Return the beginning of a file without its XML declaration, whose encoding no longer applies.
 
-    Line feeds stay, so that errors name the file's lines. Raises SourceError if text precedes the declaration.
+    Whitespace takes its place, so that errors name the file's lines and columns. Raises SourceError if text precedes
+    the declaration.
     """
     text = text.removeprefix("\ufeff")
     before, mark, after = text.partition("<?xml")
@@ -110,7 +122,8 @@ def _remove_declaration(text: str) -> str:
     if before.strip():
         raise SourceError(f"Nothing may precede <?xml, which is on line {lines + 1}. Remove the text before it.")
     declaration, _, rest = after.partition("?>")
-    return "\n" * (lines + declaration.count("\n")) + rest
+    last_line = f"<?xml{declaration}?>".rpartition("\n")[2]
+    return "\n" * (lines + declaration.count("\n")) + " " * len(last_line) + rest
 
 
 def _legal_reference(match: re.Match[str]) -> str:

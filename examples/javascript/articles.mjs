@@ -1,6 +1,6 @@
 // Read the API, and prepare what all sites share.
 
-const API_MEANING = "your service's API, such as http://127.0.0.1:8000/api/public/v1";
+const API_MEANING = "the URL of your service's API, such as http://127.0.0.1:8000/api/public/v1";
 const KEY_MEANING = "an API key of your service";
 const URL_PATTERN = /^https?:\/\/[^\s/?#]+(\/[^\s?#]*)?$/i;
 const ADVICE = {
@@ -144,7 +144,7 @@ function checkArticles(articles) {
   for (const { slug } of articles) {
     const other = slugs.get(foldName(slug));
     if (other) {
-      const problem = "would be one folder on macOS or Windows, since only case or the form of accents differs";
+      const problem = "would be one folder on macOS or Windows, since they differ only in case or Unicode normalization";
       throw new Error(`The slugs ${other} and ${slug} ${problem}. Rename one of them.`);
     }
     slugs.set(foldName(slug), slug);

@@ -13,7 +13,7 @@ const LABELS = [
     "newest_first" => "newest articles first",
     "page" => "page",
 ];
-const API_MEANING = "your service's API, such as http://127.0.0.1:8000/api/public/v1";
+const API_MEANING = "the URL of your service's API, such as http://127.0.0.1:8000/api/public/v1";
 const KEY_MEANING = "an API key of your service";
 const URL_PATTERN = '~^https?://[^\s/?#]+(/[^\s?#]*)?$~Di';
 const ADVICE = [
@@ -129,7 +129,7 @@ function check_articles($articles) {
     foreach (array_column($articles, "slug") as $slug) {
         $other = $slugs[fold_name($slug)] ?? null;
         if ($other !== null) {
-            $problem = "would be one folder on macOS or Windows, since only case or the form of accents differs";
+            $problem = "would be one folder on macOS or Windows, since they differ only in case or Unicode normalization";
             throw new RuntimeException("The slugs $other and $slug $problem. Rename one of them.");
         }
         $slugs[fold_name($slug)] = $slug;

@@ -27,7 +27,7 @@ LABELS = {
     "newest_first": "newest articles first",
     "page": "page",
 }
-API_MEANING = "your service's API, such as http://127.0.0.1:8000/api/public/v1"
+API_MEANING = "the URL of your service's API, such as http://127.0.0.1:8000/api/public/v1"
 KEY_MEANING = "an API key of your service"
 URL_PATTERN = r"https?://[^\s/?#]+(/[^\s?#]*)?"
 ADVICE = {
@@ -95,7 +95,7 @@ def parse_object(body: bytes) -> dict[str, Any]:
 
 
 def fetch_json(path: str, **query: Any) -> dict[str, Any]:
-    url = f"{API}/{path}?{urlencode(query)}"
+    url = f"{API}/{path}?{urlencode(query)}".rstrip("?")
     status, phrase, body = download(url)
     response = parse_object(body)
     if status == 200 and isinstance(response.get("data"), list):
@@ -147,7 +147,7 @@ def check_articles(articles: list[Article]) -> None:
         slug = article["slug"]
         other = slugs.setdefault(fold_name(slug), slug)
         if other != slug:
-            problem = "would be one folder on macOS or Windows, since only case or the form of accents differs"
+            problem = "would be one folder on macOS or Windows, since they differ only in case or Unicode normalization"
             raise OSError(f"The slugs {other} and {slug} {problem}. Rename one of them.")
 
 

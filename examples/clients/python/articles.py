@@ -15,7 +15,7 @@ from articles_api.types import UNSET
 
 T = TypeVar("T")
 
-API_MEANING = "your service's API, such as http://127.0.0.1:8000/api/public/v1"
+API_MEANING = "the URL of your service's API, such as http://127.0.0.1:8000/api/public/v1"
 KEY_MEANING = "an API key of your service"
 
 

@@ -6,7 +6,7 @@ import type { components, operations, paths } from "./api.js";
 export type Article = components["schemas"]["Article"];
 type Query = NonNullable<operations["getArticleList"]["parameters"]["query"]>;
 
-const API_MEANING = "your service's API, such as http://127.0.0.1:8000/api/public/v1";
+const API_MEANING = "the URL of your service's API, such as http://127.0.0.1:8000/api/public/v1";
 const KEY_MEANING = "an API key of your service";
 
 /** Return the first group of the pattern in an environment variable, or exit. */
