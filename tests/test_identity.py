@@ -111,8 +111,24 @@ def test_rewritten_post_replaces_none_that_the_export_has(importer, mistake):
     importer.imports({"a.xml": wordpress({"post_name": "menu", "title": "First"}, site=A)})
     export = wordpress({"post_name": "old-menu"} | mistake, {"post_name": "menu"}, {}, site=A)
     result = importer.run("import", {"a.xml": export}, "--skip-invalid")
-    assert re.search("post 2 .*'menu'.*First.*wordpress-a.example-1", result.stderr)
+    assert re.search("post 2 .*'menu' is still taken.*post 1 ", result.stderr)
     assert importer.values("title") == {"menu": "First", "post-3": "A"}
+
+
+def moved(first, *, mistake, **second):
+    """Return JSON Lines in which article 1 moves, with a mistake, and another article takes its slug."""
+    return "\n".join(json.dumps(record) for record in ({**first, "slug": "moved"} | mistake, {**first} | second))
+
+
+@pytest.mark.parametrize("mistake", [{"views": -1}, {"title": "x" * 256}], ids=["value", "title"])
+@pytest.mark.parametrize("id", [None, "id-0002"], ids=["without an id", "stored"])
+def test_slug_of_an_article_with_a_mistake_stays_taken(importer, save, mistake, id):
+    """Otherwise, the second article would replace the first one, or get advice that does not help."""
+    first = minimal_json(1)
+    save(first, minimal_json(2))
+    result = importer.run("import", {"a.jsonl": moved(first, mistake=mistake, id=id, title="New")}, "--skip-invalid")
+    assert re.search("line 2, .*'slug-1' is still taken.*a.jsonl, line 1", result.stderr)
+    assert importer.values("title") == {"slug-1": first["title"], "slug-2": minimal_json(2)["title"]}
 
 
 @pytest.mark.parametrize("name", ["a.jsonl", "a.json"])

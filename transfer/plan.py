@@ -1,4 +1,4 @@
-"""Decide which stored article each imported one replaces, whatever the order of the articles.
+"""Decide which stored article each imported one matches, whatever the order of the articles.
 
 Ids and slugs decide. The content is read only for the few articles whose id and slug leave it open.
 """
@@ -39,13 +39,13 @@ class PlannedArticle:
     """A valid article, and the decision about it."""
 
     entry: SpoolEntry
-    stored_pk: int | None = None  # of the stored article that it replaces
+    stored_pk: int | None = None  # of the stored article that it matches
     holder_pk: int | None = None  # of the stored article that has its slug
     decision: Decision = Decision.WRITE
 
     @property
     def leaves_slug(self) -> bool:
-        """Whether the stored article that it replaces has another slug so far."""
+        """Whether the stored article that it matches has another slug so far."""
         return self.stored_pk is not None and self.stored_pk != self.holder_pk
 
     @property
@@ -57,16 +57,16 @@ class PlannedArticle:
 def plan_import(
     customer_id: int, spool: Spool, report: ImportReport, is_same: Callable[[SpooledArticle, int], bool]
 ) -> list[PlannedArticle]:
-    """Return the articles that are not rejected, each with the stored article that it replaces.
+    """Return the articles that are not rejected, each with the stored article that it matches.
 
     An article whose slug another stored article keeps is rejected. `is_same` returns whether an article has the same
     content as the stored one with the given pk: an article from WordPress or Ghost then needs no change.
     """
     plan = _Plan(customer_id, spool, report, is_same)
     plan.find_stored()
-    plan.match_by_slug()
-    plan.reject_long_titles()
-    plan.resolve_slugs()
+    plan.match_by_slug()  # those without a match by id
+    plan.reject_long_titles()  # A match may have the same title already.
+    plan.resolve_slugs()  # The stored versions of rejected articles keep their slugs.
     return plan.accepted
 
 
@@ -88,6 +88,7 @@ class _Plan:
         self.report = report
         self.is_same = is_same
         self.articles = [PlannedArticle(entry) for entry in spool.entries]
+        self.blockers: dict[int | None, PlannedArticle] = {}  # rejected, by the stored one that keeps its slug
 
     @property
     def accepted(self) -> list[PlannedArticle]:
@@ -140,7 +141,11 @@ class _Plan:
         | ID       | it has no id                                                                    |
         | SOURCE   | it has no usable id, and the holder's was generated here; or the holder is a    |
         |          | deleted post of the same blog, or the same post as version 1.2.1 stored it      |
+
+        It never is if the import has another article with the holder's id, but with a mistake.
         """
+        if holder.id in self.spool.rejected:
+            return False
         if entry.identity is Identity.SLUG:
             return True
         if entry.identity is Identity.ID:
@@ -185,15 +190,13 @@ class _Plan:
         If, for example, a is to take the slug of b, which takes that of c, which stays, then b keeps its slug, and a is
         rejected as well.
         """
-        blocker: PlannedArticle | None = None
         current: PlannedArticle | None = taker
         while current:
             if self._is_stored_elsewhere(current):
                 current.stored_pk = current.holder_pk
                 current.decision = Decision.LEAVE
                 return
-            self._reject_conflict(current, blocker)
-            blocker = current
+            self._reject_conflict(current)
             current = takers.get(current.stored_pk)
 
     def _is_stored_elsewhere(self, article: PlannedArticle) -> bool:
@@ -202,13 +205,12 @@ class _Plan:
             return False
         return self.is_same(self.spool.read(article.entry), article.holder_pk)
 
-    def _reject_conflict(self, article: PlannedArticle, blocker: PlannedArticle | None) -> None:
-        """Reject an article because of its slug. `blocker` is the rejected one that was to leave it, if any."""
-        slug = article.entry.slug
-        if blocker:
-            where = self.spool.read(blocker.entry).where
-            reason = f"Is still taken, because {where} was not imported. Correct that article first."
-            self._reject(article, reason, "slug", slug)
+    def _reject_conflict(self, article: PlannedArticle) -> None:
+        """Reject an article because of its slug."""
+        holder = self._load_holders([article])[article.holder_pk]
+        if blocker := self._locate_blocker(holder):
+            reason = f"Is still taken, because {blocker} was not imported. Correct that article first."
+            self._reject(article, reason, "slug", article.entry.slug)
             return
         if article.entry.identity is Identity.SOURCE:
             hint = "Edit its slug or delete it (flask articles edit, flask articles delete), or use another --customer."
@@ -216,9 +218,16 @@ class _Plan:
             hint = "Choose another slug."
         else:
             hint = "Choose another slug. To replace that article instead, give this one the same id or no id."
-        holder = self._load_holders([article])[article.holder_pk]
         self._reject(article, f"Already has this slug. {hint}", "slug", f"{holder.title} ({holder.id})")
+
+    def _locate_blocker(self, holder: Any) -> str | None:
+        """Return where the rejected article is that might have given the holder of a slug another one, or None."""
+        if blocker := self.blockers.get(holder.pk):
+            return self.spool.read(blocker.entry).where
+        return self.spool.rejected.get(holder.id)
 
     def _reject(self, article: PlannedArticle, reason: str, field: str, value: str) -> None:
         article.decision = Decision.REJECT
+        if article.leaves_slug:
+            self.blockers[article.stored_pk] = article
         self.report.reject(Mistake(self.spool.read(article.entry).where, reason, field, value))

@@ -45,7 +45,7 @@ class Spool:
 
     def __init__(self, file: Any) -> None:
         self.entries: list[SpoolEntry] = []
-        self.rejected_ids: set[str] = set()
+        self.rejected: dict[str, str] = {}  # where articles with mistakes are, by id
         self.has_other_systems = False  # whether any article, valid or not, is from another system
         self._by_id: dict[str, SpoolEntry] = {}
         self._by_slug: dict[str, SpoolEntry] = {}
@@ -72,7 +72,7 @@ class Spool:
             return
         report.reject(*mistakes)
         if isinstance(article.fields, dict) and article.fields.get("id"):
-            self.rejected_ids.add(str(article.fields["id"]))
+            self.rejected[str(article.fields["id"])] = locate(article)
 
     def _find_duplicate(self, article: SourceArticle, row: ArticleRow) -> list[Mistake]:
         """Return a mistake if an earlier article has the same id or slug."""
@@ -109,7 +109,7 @@ class Spool:
 
     def has_id(self, article_id: str) -> bool:
         """Return whether the import contains an article with this id, valid or not."""
-        return article_id in self._by_id or article_id in self.rejected_ids
+        return article_id in self._by_id or article_id in self.rejected
 
     def read(self, entry: SpoolEntry) -> SpooledArticle:
         """Return the article of an entry."""
