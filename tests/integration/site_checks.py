@@ -16,19 +16,6 @@ from helpers import LISTS, SITEMAP, get
 SITE = "https://www.example.com/blog"
 SITE_NAME = "Tom & Ann’s <café>"
 ZONE = ZoneInfo("Europe/Berlin")
-# The sites are built with these instead of the examples' own, to find texts that are not among their labels.
-LANGUAGE = "de"
-LABELS = {
-    "category": "Kategorie",
-    "keyword": "Schlagwort",
-    "keywords": "Schlagwörter",
-    "newer": "Neuer",
-    "older": "Älter",
-    "newerarticles": "Neuere Artikel",
-    "olderarticles": "Ältere Artikel",
-    "newestfirst": "neueste zuerst",
-    "page": "Seite",
-}
 SITEMAP_XMLNS = "{http://www.sitemaps.org/schemas/sitemap/0.9}"
 ATOM_LINK = "{http://www.w3.org/2005/Atom}link"
 
@@ -63,7 +50,7 @@ def assert_head_and_facts(document, *articles):
     (feed,) = document.xpath("//link[@type='application/rss+xml']")
     assert (feed.get("title"), feed.get("href")) == (SITE_NAME, f"{SITE}/feed.xml")
     assert document.xpath("//link[@rel='icon']/@href")[0].startswith("data:image/svg+xml,")
-    assert document.get("lang") == LANGUAGE
+    assert document.get("lang") == "en"
     for date, article in zip(document.xpath("//time"), articles, strict=True):
         day = datetime.fromisoformat(article["publishedAt"]).astimezone(ZONE).date().isoformat()
         assert (date.get("datetime"), date.text_content()) == (article["publishedAt"], day)
@@ -94,7 +81,6 @@ def assert_article_page(path, article):
     assert json.loads(markup) == complete_markup(article, url)
     assert document.xpath("//h1/text()") == [article["title"]]
     assert document.xpath(f"//p/a[@href='{SITE}/']/text()") == [SITE_NAME]
-    assert document.xpath("//p[.//a[@rel='tag']]")[0].text.strip() == f"{LABELS['keywords']}:"
     assert re.sub(r"<(pre|table)\b", r'<\1 tabindex="0"', article["contentHtml"]) in html
     assert_head_and_facts(document, article)
     assert "x" not in document.xpath("//script/text()")
@@ -112,14 +98,9 @@ def assert_lists(site, articles):
         (canonical,) = page.xpath("//link[@rel='canonical']/@href")
         assert page.xpath("//meta[@property='og:url']/@content") == [canonical]
         assert canonical.rstrip("/") == (f"{SITE}/page/{number}" if number > 1 else SITE)
-        title = f"{SITE_NAME}, {LABELS['page']} {number}" if number > 1 else SITE_NAME
+        title = f"{SITE_NAME}, page {number}" if number > 1 else SITE_NAME
         assert page.findtext("head/title") == page.findtext(".//h1") == title
-        description = page.xpath("string(//meta[@name='description']/@content)")
-        assert description == f"{title}, {LABELS['newestfirst']}."
-        newer = page.xpath("//a[@rel='prev']/text()")
-        assert newer == ([LABELS["newerarticles"]] if number > 1 else [])
-        older = page.xpath("//a[@rel='next']/text()")
-        assert older == ([LABELS["olderarticles"]] if number < last else [])
+        assert len(page.xpath("//a[@rel='prev']")) == (number > 1)
         assert page.xpath("//a[@rel='next']/@href") == [f"{SITE}/page/{number + 1}/"] * (number < last)
 
 
@@ -148,7 +129,7 @@ def assert_groups(site, articles, kind, names_of, links):
             slugs_of[name].append(slug)
     assert {name: read_list(site, url) for name, url in url_of.items()} == slugs_of
     for name, url in url_of.items():
-        assert page_at(site, url).findtext(".//h1") == f"{LABELS[kind]}: {name}"
+        assert page_at(site, url).findtext(".//h1") == f"{kind.title()}: {name}"
         assert re.fullmatch(rf"{SITE}/{kind}/[\w-]+/", unquote(url))
     assert len([*site.glob(f"{kind}/*")]) == len({url.lower() for url in url_of.values()}) == len(slugs_of)
 
@@ -158,10 +139,9 @@ def assert_neighbours(site, articles):
     slugs = [None, *articles, None]
     for newer, slug, older in zip(slugs, articles, slugs[2:], strict=False):
         page = page_at(site, article_url(slug))
-        for rel, label, neighbour in (("prev", "newer", newer), ("next", "older", older)):
-            shown = [(link.text, unquote(link.get("href"))) for link in page.xpath(f"//a[@rel='{rel}']")]
-            expected = neighbour and (f"{LABELS[label]}: {articles[neighbour]['title']}", article_url(neighbour))
-            assert shown == ([expected] if expected else [])
+        for rel, neighbour in (("prev", newer), ("next", older)):
+            shown = [unquote(url) for url in page.xpath(f"//a[@rel='{rel}']/@href")]
+            assert shown == ([article_url(neighbour)] if neighbour else [])
 
 
 def assert_feed(site, articles):

@@ -12,7 +12,7 @@ from threading import Thread
 
 import pytest
 from helpers import PROJECT, article_json, blocks, database_url, read_page, run_in_shell, write_files
-from site_checks import LABELS, LANGUAGE, SITE, SITE_NAME, ZONE, article_url, assert_site, parse
+from site_checks import SITE, SITE_NAME, ZONE, article_url, assert_site, parse
 
 EXAMPLES = PROJECT / "examples"
 PROGRAMS = ("javascript", "python", "php")
@@ -79,19 +79,6 @@ def install_example(name, project):
     return build
 
 
-def translate(project):
-    """Replace the language and all labels of an example."""
-
-    def translated(match):
-        name = re.sub(r"\W|_", "", match[1]).lower()
-        return f'{match[1]}"{LANGUAGE if name == "language" else LABELS[name]}"'
-
-    (path,) = project.glob("articles.*")
-    (constants,) = re.findall(r"LANGUAGE = .*?LABELS = .*?[}\]]", path.read_text("utf-8"), re.DOTALL)
-    new = re.sub(r'(LANGUAGE = |"?\w+"?(?:: | => ))"[^"]+"', translated, constants)
-    path.write_text(path.read_text("utf-8").replace(constants, new), "utf-8")
-
-
 def install_recent_node():
     """Install a Node.js that Astro supports, unless this machine has one."""
     version = subprocess.check_output(["node", "--version"], text=True)
@@ -107,7 +94,6 @@ def read_files(site):
 def test_site_has_a_page_for_every_article(save, server, key, run, project, name):
     save(HOSTILE, *(article_json(number) for number in range(2, 121)))
     build = install_example(name, project)
-    translate(project)
     result = run(build, SITE=f"{SITE}/", ARTICLES_URL=f"http://127.0.0.1:{server.port}/api/public/v1/")
     assert result.returncode == 0, result.stdout + result.stderr
     assert_site(project / "site", server, key)
