@@ -3,16 +3,14 @@
 import subprocess
 import sys
 import xml.etree.ElementTree as ElementTree
-from contextlib import suppress
-from types import SimpleNamespace
 
 import pytest
 from click.testing import CliRunner
-from helpers import LISTS, PROJECT, SITEMAP, article_json, blocks, database_url, get, read_page, section, wait_for
+from helpers import LISTS, PROJECT, SITEMAP, article_json, blocks, database_url, read_page, section
 from playwright.sync_api import expect, sync_playwright
 
 import seed
-from benchmarks.servers import free_port
+from benchmarks.servers import free_port, listening
 
 KEY = "demo-key"
 CHROMIUM = {
@@ -224,22 +222,15 @@ def test_missing_article_is_reported(page):
 @pytest.fixture
 def nginx_below_path(server, tmp_path):
     """The URL of the service under a path of nginx, configured as documented."""
-    proxy = SimpleNamespace(host="127.0.0.1", port=free_port())
+    port = free_port()
     (location,) = blocks(section(read_page("docs/operate"), "Under a path"), "nginx")
     location = location.replace("articles", f"127.0.0.1:{server.port}")
     (tmp_path / "nginx.conf").write_text(
-        "daemon off; master_process off; pid nginx.pid; error_log stderr; events {} "
-        f"http {{ access_log off; server {{ listen 127.0.0.1:{proxy.port}; {location} }} }}"
+        f"daemon off; pid {tmp_path}/pid; error_log stderr; events {{}} "
+        f"http {{ access_log off; server {{ listen 127.0.0.1:{port}; {location} }} }}"
     )
-
-    def redirect():
-        with suppress(ConnectionRefusedError):
-            return get(proxy, "/content").getheader("Location")
-
-    with subprocess.Popen(["nginx", "-p", tmp_path, "-c", tmp_path / "nginx.conf"]) as nginx:
-        assert wait_for(redirect, lambda: "nginx does not listen.").endswith("/content/")
-        yield f"http://127.0.0.1:{proxy.port}/content/"
-        nginx.terminate()
+    with listening(["nginx", "-p", str(tmp_path), "-c", str(tmp_path / "nginx.conf")], port):
+        yield f"http://127.0.0.1:{port}/content"
 
 
 def test_page_works_below_a_path(browser, seeded, nginx_below_path):
@@ -248,53 +239,44 @@ def test_page_works_below_a_path(browser, seeded, nginx_below_path):
     page.on("request", lambda request: requested.add(request.url))
     page.on("response", lambda response: failed.append(response.url) if response.status >= 400 else None)
     serve_banners(page)
-    page.goto(nginx_below_path)
+    page.goto(nginx_below_path)  # nginx adds the slash
     enter(page)
-    assert f'"{nginx_below_path}api/public/v1/articles/preview?' in page.locator("#snippet").inner_text()
+    assert f'"{nginx_below_path}/api/public/v1/articles/preview?' in page.locator("#snippet").inner_text()
     page.locator("#cards a").first.click()
     paragraph = page.frame_locator("#content").locator("p").first
     assert "Georgia" in paragraph.evaluate("element => getComputedStyle(element).fontFamily")
     page.get_by_role("link", name="Sitemap", exact=True).click()
     expect(page.locator("#xml")).to_contain_text("<urlset")
     page.get_by_role("link", name="OpenAPI").click()
-    page.wait_for_url(f"{nginx_below_path}openapi.json")
+    page.wait_for_url(f"{nginx_below_path}/openapi.json")
     page.go_back()
     page.get_by_role("button", name="Forget the key").click()
     expect(page.get_by_label("API key")).to_be_visible()
-    assert (page.url, failed) == (nginx_below_path, [])
+    assert (page.url, failed) == (f"{nginx_below_path}/", [])
     assert all(url.startswith((nginx_below_path, "http://127.0.0.1:8000/", "data:")) for url in requested), requested
     page.close()
 
 
-FETCH = """async ([url, headers, method]) => {
-  const body = method === "POST" ? "x".repeat(70000) : null;
-  const response = await fetch(url, { headers, method, body, cache: "no-store" }).catch(String);
+FETCH = """async ([url, headers]) => {
+  const response = await fetch(url, { headers, cache: "no-store" }).catch(String);
   if (typeof response === "string") return response;
-  const problem = response.ok || response.status === 304 ? {} : await response.json();
-  return [response.status, problem.code ?? "", ...["ETag", "Link"].map((name) => response.headers.has(name))];
+  return [response.status, ...["ETag", "Link"].map((name) => response.headers.has(name))];
 }"""
 
 
-def test_allowed_origin_can_read_every_kind_of_response(browser, seeded, server, start, sql):
+def test_only_allowed_origin_can_read_responses_and_errors(browser, seeded, server, start):
     site = f"http://127.0.0.1:{server.port}"  # another origin, because of its port
     allowed, rejected = start(CORS_ORIGINS=site), start(CORS_ORIGINS="https://www.example.com")
     page = browser.new_page(bypass_csp=True)
     page.goto(site)
 
-    def fetch(path, server=allowed, method="GET", key=KEY, **headers):
-        return page.evaluate(FETCH, [f"http://127.0.0.1:{server.port}{path}", {"x-api-key": key} | headers, method])
+    def fetch(path, server=allowed, key=KEY, **headers):
+        return page.evaluate(FETCH, [f"http://127.0.0.1:{server.port}{path}", {"x-api-key": key} | headers])
 
-    for path, linked in ((LISTS[0], True), (LISTS[1], True), (SITEMAP, False)):
-        assert fetch(path, Accept="application/json") == [200, "", True, linked]
-        assert fetch(path, **{"If-None-Match": "*"}) == [304, "", True, linked]
-        assert fetch(path, key="wrong") == [401, "invalid_key", False, False]
+    for path, is_list in ((LISTS[0], True), (LISTS[1], True), (SITEMAP, False)):
+        assert fetch(path, Accept="application/json") == [200, True, is_list]
+        assert fetch(path, **{"If-None-Match": "*"}) == [304, True, is_list]
+        assert fetch(path, key="wrong") == [401, False, False]
         assert "Failed to fetch" in fetch(path, rejected)
-    json_type = {"Content-Type": "application/json"}
-    assert fetch(LISTS[0] + "?take=0", **json_type) == [400, "invalid_parameters", False, False]
-    assert fetch("/nowhere") == [404, "not_found", False, False]
-    assert fetch(LISTS[0], method="POST", key="x" * 16_384) == [431, "headers_too_large", False, False]
-    assert fetch(LISTS[0], method="POST") == [413, "body_too_large", False, False]
-    sql("ALTER TABLE article RENAME TO hidden")
-    assert fetch(SITEMAP) == [503, "unavailable", False, False]
+    assert fetch(LISTS[0], key="x" * 16_384) == [431, False, False]
     page.close()
-    assert get(allowed, "/healthz").status == 503
