@@ -6,7 +6,7 @@ import shlex
 import subprocess
 import sys
 import time
-from contextlib import ExitStack, closing
+from contextlib import closing
 from pathlib import Path
 from types import SimpleNamespace
 from urllib.parse import quote
@@ -168,15 +168,10 @@ def test_litestream_restores_all_data_on_another_machine(save, start, key, datab
 
 
 @pytest.fixture
-def front(tmp_path):
-    """Start nginx with the documented site in front of the given servers; return its host and port."""
-    with ExitStack() as stack:
-
-        def front(*instances):
-            proxy = stack.enter_context(nginx(tmp_path, *(instance.port for instance in instances)))
-            return SimpleNamespace(host="127.0.0.1", port=proxy.port)
-
-        yield front
+def proxy(server, tmp_path):
+    """A running nginx with the documented site, in front of the service."""
+    with nginx(tmp_path, server.port) as started:
+        yield SimpleNamespace(host="127.0.0.1", port=started.port)
 
 
 def total(server, key, path=LISTS[1]):
@@ -184,18 +179,16 @@ def total(server, key, path=LISTS[1]):
     return json.loads(response.body)["meta"]["total"] if response.status == 200 else response.status
 
 
-def test_nginx_caches_responses_for_a_second_and_by_key(app, save, sql, start, front, key):
+def test_nginx_caches_responses_for_a_second_and_by_key(app, save, sql, server, proxy, key):
     other = helpers.create_key(app, "Other")
     save(article_json(1, contentHtml="x" * 100_000))
-    instance = start()
-    proxy = front(instance)
     for path in ENDPOINTS:
         for encoding in ("identity", "gzip", "identity"):
-            response, direct = (get(at, path, x_api_key=key, Accept_Encoding=encoding) for at in (proxy, instance))
+            response, direct = (get(at, path, x_api_key=key, Accept_Encoding=encoding) for at in (proxy, server))
             etag = direct.getheader("ETag")
             assert (response.status, response.body, response.getheader("ETag")) == (200, direct.body, etag)
         assert get(proxy, path, x_api_key=key, If_None_Match=etag).status == 304
-        assert get(proxy, path, x_api_key="wrong").status == get(proxy, path).status == 401
+        assert get(proxy, path, x_api_key="wrong").status == 401
     assert (total(proxy, key), total(proxy, other)) == (1, 0)
     save(article_json(2))
     longest = quote("\U0001d165" * 200)  # lone combining marks match every article
@@ -207,12 +200,11 @@ def test_nginx_caches_responses_for_a_second_and_by_key(app, save, sql, start, f
 
     wait_for_total(2)
     time.sleep(0.3)  # the log is flushed every 0.1 seconds
-    before = instance.log().count("GET /api/public/v1/articles/preview")
+    before = server.log().count("GET /api/public/v1/articles/preview")
     deadline = time.monotonic() + 2
     while time.monotonic() < deadline:
         assert total(proxy, key) == 2
-    assert instance.log().count("GET /api/public/v1/articles/preview") - before <= 4
-    instance.wait_for_log("preview 304 ")
+    assert server.log().count("GET /api/public/v1/articles/preview") - before <= 4
     sql("ALTER TABLE article RENAME TO elsewhere")
     wait_for_total(503)
     sql("ALTER TABLE elsewhere RENAME TO article")
