@@ -38,13 +38,6 @@ def test_draft_column_is_read_as_spreadsheets_write_it(importer, draft, final):
     assert importer.states() == {"a": "draft", "b": "published", "wahr": "published"}
 
 
-def test_unknown_columns_decide_nothing_and_are_reported(importer):
-    table = "Title,Body,Date,Visibility,Publish at end,Archived\nA,x,2026-01-01,private,2050-01-01,TRUE\n"
-    (line,) = importer.imports({"a.csv": table}).splitlines()
-    assert all(f"{name} (1)" in line for name in ("Visibility", "Publish at end", "Archived"))
-    assert importer.states() == {"a": "published"}
-
-
 def test_null_values_of_database_exports_are_empty(importer):
     assert importer.imports({"a.csv": "title,body,date,description,draft,tags\nA,x,2026-01-01,NULL,\\N,NULL\n"}) == ""
     article = importer.only()

@@ -139,12 +139,6 @@ def test_post_for_everyone_on_the_web_with_a_date_is_published(tmp_path, publica
         assert (Note(NO_DATE) in article.notes) == (publication is Publication.NOTHING)
 
 
-def test_restricted_posts_are_reported_by_visibility(importer):
-    posts = [{"visibility": value} for value in ("members", "paid", "public")]
-    (line,) = importer.imports(ghost(*posts)).splitlines()
-    assert re.search(r"restricted: members \(1\).* paid \(1\)", line)
-
-
 def test_site_wide_code_injection_is_reported(importer):
     keys = {"codeinjection_head": "<script>", "codeinjection_foot": "", "title": "My Blog", "ghost_foot": "<style>"}
     settings = [{"key": key, "value": value} for key, value in keys.items()]
