@@ -212,20 +212,6 @@ def test_unpublish_hides_an_article_and_keeps_its_date(articles, client, save):
     assert published_slugs(client) == ["slug-1", "slug-2"]
 
 
-def test_pending_articles_are_only_visible_to_commands(articles, client, save):
-    """Exporting and importing them changes nothing, and `unpublish` makes them drafts."""
-    save(minimal_json(1, status="pending"), minimal_json(2, status="pending", publishedAt=None), minimal_json(3))
-    assert published_slugs(client) == ["slug-3"]
-    assert [client.get(path).get_json()["meta"]["total"] for path in LISTS] == [1, 1]
-    pending = [["pending", DATE, "slug-1", "Title 1"], ["pending", "-", "slug-2", "Title 2"]]
-    assert table(articles("list", "--state", "pending")) == pending
-    exported = articles("export").stdout
-    assert [json.loads(line)["status"] for line in exported.splitlines()] == ["pending", "pending", "published"]
-    assert articles("import", "-", input=exported).stdout == "0 new, 0 changed, 3 unchanged\n"
-    assert articles("unpublish", "slug-1").stdout == "slug-1: draft\n"
-    assert articles("list").stderr == "1 published, 0 scheduled, 1 pending, 1 draft\n"
-
-
 def test_publish_makes_titles_from_other_tools_searchable(articles, client, save, sql):
     save(minimal_json(1))
     sql("UPDATE article SET title = 'Größe'")

@@ -219,6 +219,8 @@ def test_json_states_the_status_itself(importer, app, key):
     assert importer.run("list", "--state", "pending").stdout.count("\n") == 2
     exported = importer.run("export").stdout
     assert importer.articles_command("import", "-", input=exported).stdout == "0 new, 0 changed, 4 unchanged\n"
+    assert importer.run("unpublish", "slug-3").exit_code == 0
+    assert importer.states()["slug-3"] == "draft"
 
 
 def test_unpublish_missing_needs_publish_with_other_systems(importer, save):
