@@ -7,7 +7,6 @@ import os
 import re
 import signal
 import socket
-import subprocess
 import threading
 import time
 from contextlib import ExitStack, contextmanager, suppress
@@ -24,6 +23,7 @@ from time_machine import travel
 from waitress import wasyncore
 
 from auth import hash_key
+from benchmarks.servers import free_port, listening
 from commands.support.start_message import print_start_message
 from models import db
 from serving import log
@@ -555,23 +555,13 @@ def test_start_prints_the_database_without_its_password(app, capsys, monkeypatch
 @needs_full_disk
 @pytest.mark.parametrize("redirection", [">&- 2>&-", ">/dev/full 2>&1"])
 def test_service_runs_without_a_writable_output(shared, redirection):
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        server = SimpleNamespace(host="127.0.0.1", port=listener.getsockname()[1])
-
-    def responds():
-        with suppress(OSError):
-            return get(server, "/healthz").status == 200
-        return False
-
-    args = helpers.subprocess_args(shared[1].database, "app.py", prefix=["sh", "-c", f'exec "$@" {redirection}', "sh"])
-    args["env"]["PORT"] = str(server.port)
-    with subprocess.Popen(**args) as process:
-        try:
-            wait_for(responds, lambda: "no response")
-            process.terminate()
-            assert process.wait(timeout=5) == 0
-        finally:
-            process.kill()
+    server = SimpleNamespace(host="127.0.0.1", port=free_port())
+    prefix = ["sh", "-c", f'exec "$@" {redirection}', "sh"]
+    args = helpers.subprocess_args(shared[1].database, "app.py", prefix=prefix, PORT=str(server.port))
+    with listening(args["args"], server.port, cwd=args["cwd"], env=args["env"]) as running:
+        assert get(server, "/healthz").status == 200
+        running.process.terminate()
+        assert running.process.wait(timeout=5) == 0
 
 
 # --- Stopping

@@ -290,26 +290,20 @@ def test_killed_command_leaves_the_old_or_the_new_state(service, group, kills, f
 
 
 @pytest.fixture
-def small_disk(tmp_path: Path) -> Iterator[Path]:
-    """A file system of four megabytes."""
-    folder = tmp_path / "disk"
-    folder.mkdir()
-    mount = ["mount", "-t", "tmpfs", "-o", "size=4m", "tmpfs", str(folder)]
-    if not shutil.which("mount") or subprocess.run(mount, capture_output=True).returncode:
-        pytest.skip("mounting a file system needs root")
-    yield folder
-    subprocess.run(["umount", "--lazy", str(folder)], check=True)
-
-
-@pytest.fixture
-def small_service(app, save, key, database, small_disk) -> Iterator[Service]:
-    """A service that was started before the disk of its database filled up."""
+def small_service(app, save, key, database, tmp_path) -> Iterator[Service]:
+    """A service with twenty articles, whose database is on a file system of four megabytes."""
     save(*(article_json(number) for number in range(20)))
     close(app)
-    copy = Path(shutil.copy(database, small_disk))
+    disk = tmp_path / "disk"
+    disk.mkdir()
+    mount = ["mount", "-t", "tmpfs", "-o", "size=4m", "tmpfs", str(disk)]
+    if not shutil.which("mount") or subprocess.run(mount, capture_output=True).returncode:
+        pytest.skip("mounting a file system needs root")
+    copy = Path(shutil.copy(database, disk))
     service = Service(app, Server(copy), copy, key)
     yield service
     service.server.stop()
+    subprocess.run(["umount", "--lazy", str(disk)], check=True)
 
 
 def test_disk_full_after_the_start_does_not_stop_reads(small_service):
