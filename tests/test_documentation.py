@@ -14,7 +14,6 @@ from marshmallow import missing
 import seed
 from app import main, read_settings
 from commands.support.groups import GROUPS
-from errors import PROBLEMS
 from schemas import SORT_COLUMNS, ArticleImportSchema, ArticlePreviewSchema, ArticleSchema, ListQuerySchema
 from settings import __version__
 
@@ -76,14 +75,6 @@ def test_tables_list_each_field():
     assert names_in_table(table) == json_names(ArticleSchema())
     assert re.findall(r"`(\w+)`", sentence.split(".")[0]) == json_names(ArticlePreviewSchema())
     assert set(names_in_table(section(read_page("docs/import"), "Fields"))) == set(json_names(ArticleImportSchema()))
-
-
-def test_pages_list_each_error():
-    codes = {code: str(status) for status, (code, _) in PROBLEMS.items()}
-    for text in (section(README, "Errors"), read_page("docs/errors")):
-        for code, status in (codes | {"missing_key": "401", "invalid_parameters": "400"}).items():
-            assert f"`{code}`" in text
-            assert re.search(rf"\b{status}\b", text), status
 
 
 def test_readme_commands_for_own_articles_work(app, run, sql, tmp_path, monkeypatch):
