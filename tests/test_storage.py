@@ -430,14 +430,3 @@ def test_commands_leave_the_wal_of_a_truncated_file_alone(app, run, key, databas
         assert (result.exit_code, result.stderr.count("\n"), "Restore a backup" in result.stderr) == (1, 1, True)
         assert Path(f"{database}-wal").read_bytes() == wal
         assert database.stat().st_size == 0
-
-
-def test_creating_tables_in_an_empty_file_is_reported(database):
-    """The file may have been truncated by accident."""
-    database.touch()
-    with helpers.application(database) as app:
-        first, second = (helpers.run_command(app, "keys", "list") for _ in range(2))
-    assert (first.exit_code, second.exit_code) == (0, 0)
-    assert str(database) in first.stderr
-    assert "restore a backup" in first.stderr
-    assert second.stderr == ""
