@@ -184,6 +184,32 @@ def test_commits_show_after_connections_were_terminated(shared):
         assert [shared.titles(service) for service in shared.services] == [[f"Terminated {round_}"] * 2] * 3
 
 
+def test_locked_table_is_a_503_until_it_is_unlocked(shared):
+    service = shared.services[0]
+    with psycopg.connect(shared.url) as other:
+        other.execute("LOCK TABLE article IN ACCESS EXCLUSIVE MODE")
+        for path in (*ENDPOINTS, "/healthz"):
+            assert shared.get(service, path).status == 503
+    assert shared.get(service).status == 200
+
+
+def test_date_style_and_encoding_of_postgresql_do_not_matter(shared, monkeypatch):
+    shared.set_title("Größe 東京")
+    before = shared.get(shared.services[0], FULL).body
+    for setting in ("datestyle = 'German, DMY'", "timezone = 'Asia/Kolkata'"):
+        shared.primary.execute(f"ALTER DATABASE {DATABASE} SET {setting}")
+    monkeypatch.setenv("PGCLIENTENCODING", "LATIN1")
+    assert shared.get(shared.serve(shared.url), FULL).body == before
+
+
+def test_write_on_a_standby_is_a_one_line_error(shared):
+    app = create_app({"DATABASE_URL": shared.standby.url(DATABASE)})
+    rejected = helpers.run_command(app, "keys", "create", "New")
+    close(app)
+    assert (rejected.exit_code, rejected.stdout, rejected.stderr.count("\n")) == (1, "", 1)
+    assert "Set DATABASE_URL to the primary." in rejected.stderr
+
+
 @pytest.mark.parametrize("mode", ["fast", "immediate"])
 def test_service_recovers_at_once_after_a_server_restart(cluster, mode):
     service = cluster.serve(cluster.url)

@@ -1,4 +1,4 @@
-"""Setups of docs/operate.md and docs/postgresql.md: units, backups, nginx, several servers, a hot standby."""
+"""Setups of docs/operate.md and docs/publish.md: units, backups, mirrors, nginx."""
 
 import json
 import re
@@ -6,24 +6,20 @@ import shlex
 import subprocess
 import sys
 import time
-from contextlib import closing
 from pathlib import Path
 from types import SimpleNamespace
 from urllib.parse import quote
 
 import helpers
-import psycopg
 import pytest
 from helpers import ENDPOINTS, LISTS, article_json, blocks, database_url, get, read_page, subprocess_args, wait_for
 
-from benchmarks.postgresql import PostgreSQLServer
 from benchmarks.servers import nginx
 
 OPERATE, PUBLISH = read_page("docs/operate"), read_page("docs/publish")
 DEPLOY = helpers.PROJECT / "deploy"
 UNITS = {path.name: path.read_text() for path in DEPLOY.glob("*.service")}
 PROGRAMS = Path(sys.executable).parent
-on_postgresql = pytest.mark.skipif(not helpers.POSTGRESQL, reason="for PostgreSQL alone")
 on_sqlite = pytest.mark.skipif(bool(helpers.POSTGRESQL), reason="for SQLite alone")
 
 
@@ -211,38 +207,3 @@ def test_nginx_caches_responses_for_a_second_and_by_key(app, save, sql, server, 
     wait_for_total(2)
     sql("UPDATE api_key SET revoked_at = '2026-01-01 00:00:00'")
     wait_for_total(401)
-
-
-@on_postgresql
-def test_locked_table_is_a_503_until_it_is_unlocked(save, server, database, key):
-    save(article_json(1))
-    with psycopg.connect(database_url(database).replace("+psycopg", "")) as other:
-        other.execute("LOCK TABLE article IN ACCESS EXCLUSIVE MODE")
-        for path in (*ENDPOINTS, "/healthz"):
-            assert get(server, path, x_api_key=key).status == 503
-    assert total(server, key) == 1
-
-
-@on_postgresql
-def test_date_style_and_encoding_of_postgresql_do_not_matter(save, sql, start, database, key, monkeypatch):
-    save(article_json(1, title="Größe 東京"))
-    before = get(start(), LISTS[0], x_api_key=key).body
-    name = helpers.database_name(database)
-    sql(f"ALTER DATABASE {name} SET datestyle = 'German, DMY'")
-    sql(f"ALTER DATABASE {name} SET timezone = 'Asia/Kolkata'")
-    monkeypatch.setenv("PGCLIENTENCODING", "LATIN1")
-    assert get(start(), LISTS[0], x_api_key=key).body == before
-    result = subprocess.run(**subprocess_args(database, "-m", "flask", "articles", "list"))
-    assert result.stdout == "published\t2025-03-01T10:30:00.000Z\tslug-1\tGröße 東京\n"
-
-
-@on_postgresql
-def test_write_on_a_standby_is_a_one_line_error(database):
-    command = "-m", "flask", "keys", "create", "Acme"
-    with closing(PostgreSQLServer()) as primary, closing(PostgreSQLServer(primary)) as standby:
-        primary.execute("CREATE DATABASE articles")
-        subprocess.run(**subprocess_args(database, *command, DATABASE_URL=primary.url("articles")), check=True)
-        standby.wait_for_replay(primary)
-        rejected = subprocess.run(**subprocess_args(database, *command, DATABASE_URL=standby.url("articles")))
-    assert (rejected.returncode, rejected.stderr.count("\n")) == (1, 1)
-    assert "Set DATABASE_URL to the primary." in rejected.stderr
