@@ -63,10 +63,10 @@ class Importer:
         write_files(self.folder, files)
         return list(dict.fromkeys(name.partition("/")[0] for name in files))
 
-    def run(self, command: str, *arguments: Any) -> Result:
+    def run(self, command: str, *arguments: Any, **options: Any) -> Result:
         """Run `flask articles COMMAND ARGUMENTS`."""
         lists = (self.write(argument) if isinstance(argument, dict) else [argument] for argument in arguments)
-        return self.articles_command(command, *chain.from_iterable(lists))
+        return self.articles_command(command, *chain.from_iterable(lists), **options)
 
     def imports(self, *arguments: Any) -> str:
         """Import, publishing, and check that importing again is silent and changes nothing; return what stderr said."""
@@ -76,10 +76,10 @@ class Importer:
         assert second.stderr == ""
         return first.stderr
 
-    def rejects(self, *arguments: Any) -> str:
+    def rejects(self, *arguments: Any, **options: Any) -> str:
         """Check that an import fails and changes nothing; return its mistakes, one on each line."""
         before = self.run("export").stdout
-        result = self.run("import", *arguments)
+        result = self.run("import", *arguments, **options)
         assert self.run("export").stdout == before
         return "\n".join(error_lines(result))
 

@@ -13,30 +13,22 @@ from unittest import mock
 from urllib.parse import parse_qsl, urlsplit
 
 import pytest
-from helpers import LISTS, SITEMAP, article_json, blocks, minimal_json, read_page, section, subprocess_args, write_files
+from helpers import LISTS, SITEMAP, article_json, blocks, minimal_json, read_page, section, subprocess_args
 from importer import error_lines, ghost
 
 from transfer import sources
 
 
 @pytest.fixture
-def run(articles, tmp_path, monkeypatch):
+def run(importer):
     """Run `flask articles import` in the test's folder; the only customer is Acme."""
-    monkeypatch.chdir(tmp_path)
-    return partial(articles, "import")
+    return partial(importer.run, "import")
 
 
 @pytest.fixture
-def errors(run, articles):
+def errors(importer):
     """Run an import that must fail and write nothing; return the lines of its error report."""
-
-    def errors(*arguments, **options):
-        result = run(*arguments, **options)
-        assert isinstance(result.exception, SystemExit)
-        assert articles("list").stdout == ""
-        return error_lines(result)
-
-    return errors
+    return lambda *arguments, **options: importer.rejects(*arguments, **options).splitlines()
 
 
 # Files and standard input
@@ -55,14 +47,13 @@ ITEMS = b"[" + LINES.replace(b"\n", b",") + b"]"
     ],
 )
 def test_json_and_json_lines_are_read_in_every_layout(run, articles, name, content):
-    Path(name).write_bytes(content)
-    assert run(name).stdout == "2 new, 0 changed, 0 unchanged (new: 2 draft)\n"
+    assert run({name: content}).stdout == "2 new, 0 changed, 0 unchanged (new: 2 draft)\n"
     assert {line.split("\t")[2] for line in articles("list").stdout.splitlines()} == {"a", "b"}
 
 
-def test_several_sources_are_one_import(run, errors, tmp_path):
+def test_several_sources_are_one_import(importer, run, errors):
     files = {f"{number}.json": json.dumps([minimal_json(number)]) for number in (1, 2)}
-    write_files(tmp_path, files | {"b.jsonl": "{"})
+    importer.write(files | {"b.jsonl": "{"})
     sources, third = ("1.json", "-", "2.json"), json.dumps(minimal_json(3))
     (line,) = errors(*sources, "b.jsonl", input=third)
     assert line.startswith("b.jsonl, line 1")
@@ -112,37 +103,35 @@ XML = '<?xml version="1.0" encoding="{}"?><rss/>'
         ("a/b.md", "+++\ntitle = a\n+++\n", ": The front matter must be TOML: Invalid value (at line 2, column 9)"),
     ],
 )
-def test_error_in_a_file_is_reported_with_its_location(errors, tmp_path, name, content, message):
-    write_files(tmp_path, {name: content, "good.md": "---\ntitle: A\n---\n"})
-    (line,) = errors("good.md", name.partition("/")[0])
+def test_error_in_a_file_is_reported_with_its_location(errors, name, content, message):
+    (line,) = errors({"good.md": "---\ntitle: A\n---\n", name: content})
     assert line.startswith(name)
     assert message in line
 
 
 @pytest.mark.parametrize("files", [{}, {"a/b.md": "Just text"}, {"a/b.txt": "---\ntitle: A\n---\n"}, {"a/b.jpg": ""}])
-def test_folder_without_articles_is_an_error(errors, tmp_path, files):
-    (tmp_path / "a").mkdir()
-    write_files(tmp_path, files)
+def test_folder_without_articles_is_an_error(importer, errors, files):
+    Path("a").mkdir()
+    importer.write(files)
     (line,) = errors("a")
     assert line.startswith("a: ")
     assert ".md, .markdown or .html" in line
 
 
-def test_invalid_files_of_a_folder_can_be_skipped(run, tmp_path):
+def test_invalid_files_of_a_folder_can_be_skipped(run):
     broken = {"a/1.md": "---\ntitle: x\n", "a/2.md": "---\ntitle: [\n---\n", "4.md": "---\ntitle: x\n"}
-    write_files(tmp_path, broken | {"a/3.md": "---\ntitle: A\n---\n", "b.csv": "title,body\nB,x\nC,x,y\n"})
-    result = run("a", "4.md", "b.csv", "--skip-invalid")
+    others = {"a/3.md": "---\ntitle: A\n---\n", "b.csv": "title,body\nB,x\nC,x,y\n"}
+    result = run(broken | others, "--skip-invalid")
     assert result.stdout == "2 new, 0 changed, 0 unchanged, 4 invalid (new: 2 draft)\n"
     assert all(place in result.stderr for place in ("a/1.md", "a/2.md", "4.md", "b.csv, row 3"))
-    write_files(tmp_path, {"broken.xml": "<rss>"})
-    assert run("a", "broken.xml", "--skip-invalid").exit_code == 1
+    assert run("a", {"broken.xml": "<rss>"}, "--skip-invalid").exit_code == 1
 
 
-def test_errors_of_all_sources_are_reported_in_one_run(errors, tmp_path):
+def test_errors_of_all_sources_are_reported_in_one_run(errors):
     files = {"a/1.md": "---\ntitle: x\n", "a/2.md": "---\ntitle: [\n---\n", "b.csv": "title,body\nB,\n"}
-    write_files(tmp_path, files | {"c.xml": DOCTYPE, "d.jsonl": "{}", "e.json": "{", "f.jsonl": "[]"})
-    lines = errors("a", "b.csv", "c.xml", "d.jsonl", "e.json", "f.jsonl", "http://[::1/")
-    assert {re.split("[,:]", line)[0] for line in lines} == {*files, "c.xml", "d.jsonl", "e.json", "f.jsonl", "http"}
+    files |= {"c.xml": DOCTYPE, "d.jsonl": "{}", "e.json": "{", "f.jsonl": "[]"}
+    lines = errors(files, "http://[::1/")
+    assert {re.split("[,:]", line)[0] for line in lines} == {*files, "http"}
 
 
 @pytest.mark.skipif(not Path("/proc/self/mem").exists(), reason="needs /proc/self/mem, which opens but cannot be read")
@@ -158,13 +147,12 @@ def test_unreadable_files_are_reported(errors):
     assert sorted(line.partition(":")[0] for line in lines) == ["a/loop.md", "a/pipe.md", "b.jsonl", "c.json", "d.csv"]
 
 
-def test_unreadable_folder_is_an_error(errors, tmp_path, monkeypatch):
-    write_files(tmp_path, {"a/good.md": "---\ntitle: A\n---\n"})
+def test_unreadable_folder_is_an_error(errors, monkeypatch):
     monkeypatch.setattr(os, "scandir", mock.Mock(side_effect=PermissionError(13, "Permission denied", "a/closed")))
-    assert "a/closed: Cannot be read (Permission denied)." in errors("a")
+    assert "a/closed: Cannot be read (Permission denied)." in errors({"a/good.md": "---\ntitle: A\n---\n"})
 
 
-def test_invalid_source_is_a_usage_error(run, tmp_path):
+def test_invalid_source_is_a_usage_error(run):
     for source in ("missing.json", "articles.txt", "", "ftp://example.com/a.json", "no-folder", "http:/a"):
         result = run(source)
         assert (result.exit_code, "SOURCE" in result.stderr) == (2, True)
@@ -182,25 +170,23 @@ def test_closed_standard_input_is_reported(key, database):
 # Other systems
 
 
-def test_documented_system_of_ten_lines_can_be_imported(run, articles, tmp_path, monkeypatch):
+def test_documented_system_of_ten_lines_can_be_imported(run, articles, monkeypatch):
     added = {}
     (code,) = blocks(section(read_page("CONTRIBUTING"), "A new source system"), "python")
     exec(code, added)  # noqa: S102
     monkeypatch.setattr(sources, "SYSTEMS", [*sources.SYSTEMS, sources.System((".notes",), added["read_notes"])])
-    write_files(tmp_path, {"all.notes": "Spring menu: Asparagus & more\nOpening hours: Until late\n"})
-    assert run("all.notes").stdout == "2 new, 0 changed, 0 unchanged (new: 2 pending)\n"
+    notes = {"all.notes": "Spring menu: Asparagus & more\nOpening hours: Until late\n"}
+    assert run(notes).stdout == "2 new, 0 changed, 0 unchanged (new: 2 pending)\n"
     record = json.loads(articles("export", "spring-menu").stdout)
     assert (record["title"], record["contentHtml"]) == ("Spring menu", "<p>Asparagus &amp; more</p>")
-    write_files(tmp_path, {"all.txt": ""})
-    assert ".notes" in run("all.txt").stderr
+    assert ".notes" in run({"all.txt": ""}).stderr
 
 
 @pytest.mark.parametrize("start", ["", "\n ", "\ufeff", '{"meta": {"version": "5"}, '])
-def test_ghost_export_is_recognized_by_its_beginning(run, tmp_path, start):
+def test_ghost_export_is_recognized_by_its_beginning(run, start):
     export = ghost({})["ghost.json"]
     text = start + export.removeprefix("{") if start.endswith(", ") else start + export
-    write_files(tmp_path, {"a.json": text})
-    assert run("a.json").stdout == "1 new, 0 changed, 0 unchanged (new: 1 pending)\n"
+    assert run({"a.json": text}).stdout == "1 new, 0 changed, 0 unchanged (new: 1 pending)\n"
 
 
 # Another instance
