@@ -75,23 +75,40 @@ def open_sources(
     ImportFailedError if the disk is full, for example.
     """
     with ExitStack() as files:
-        readers: list[tuple[list[str], Reader]] = []
-        together: dict[System, list[str]] = {}  # the files of each system that reads all of its files together
-        for source in sources:
-            name = "standard input" if source == "-" else source
-            with report.catch(name):
-                if source == "-" or is_url(source):
-                    readers.append(([name], _open_lines(name, key, files, show_progress)))
-                    continue
+        readers: list[tuple[str, Reader]] = []
+        for system, names in _group(sources, report):
+            with report.catch(names[0]):
+                reader: Reader
+                if system:
+                    reader = partial(system.read, names if system.reads_together else names[0], options)
+                else:
+                    reader = _open_lines(names[0], key, files, show_progress)
+                readers.append((", ".join(names), reader))
+        yield chain.from_iterable(_read(name, reader, report) for name, reader in readers)
+
+
+def _group(sources: Iterable[str], report: ImportReport) -> list[tuple[System | None, list[str]]]:
+    """Return the sources in order, each with its system, which is None for standard input and other instances.
+
+    Files that are read together are grouped at the place of the first one. Mistakes go to the report.
+    """
+    groups: list[tuple[System | None, list[str]]] = []
+    together: dict[System, list[str]] = {}
+    for source in sources:
+        if source == "-":
+            groups.append((None, ["standard input"]))
+        elif is_url(source):
+            groups.append((None, [source]))
+        else:
+            with report.catch(source):
                 system = _find_system(source)
                 if system in together:
                     together[system].append(source)
-                elif system.reads_together:
-                    together[system] = [source]
-                    readers.append((together[system], partial(system.read, together[system], options)))
-                else:
-                    readers.append(([name], partial(system.read, source, options)))
-        yield chain.from_iterable(_read(", ".join(names), reader, report) for names, reader in readers)
+                    continue
+                groups.append((system, [source]))
+                if system.reads_together:
+                    together[system] = groups[-1][1]
+    return groups
 
 
 def _open_lines(name: str, key: str | None, files: ExitStack, show_progress: ShowProgress) -> Reader:
