@@ -63,7 +63,8 @@ def _take_category(source: SourceFields) -> None:
     source.use("category", given)
     if given and (given[0].alias == "categories" or isinstance(given[0].value, list)):
         article = source.article
-        first, *others = read_list(article, "category", given[0].value) or [""]
-        article.fields["category"] = first
-        for name in others:
+        names = read_list(article, "category", article.fields.pop("category"))
+        if names:
+            article.fields["category"] = names[0]
+        for name in names[1:]:
             article.drop(kinds.OTHER_CATEGORIES, name)

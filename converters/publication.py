@@ -19,16 +19,34 @@ FALSE = ("false", "no", "off", "n", "0")
 DRAFT_MEANINGS = dict.fromkeys(TRUE, Publication.DRAFT) | dict.fromkeys(FALSE, Publication.NOTHING)
 PUBLISHED_MEANINGS = dict.fromkeys(TRUE, Publication.PUBLISHED) | dict.fromkeys(FALSE, Publication.DRAFT)
 STATUS_MEANINGS = {"draft": Publication.DRAFT, "published": Publication.PUBLISHED, "publish": Publication.PUBLISHED}
-SWITCHES = {"draft": DRAFT_MEANINGS, "isdraft": DRAFT_MEANINGS} | dict.fromkeys(
-    ("published", "publish", "ispublished"), PUBLISHED_MEANINGS
-)
-STATEMENTS = SWITCHES | dict.fromkeys(("status", "state", "poststatus"), STATUS_MEANINGS)
-# These may also hold something else: a date, or the state of a country.
-AMBIGUOUS = ("published", "state")
-EXPIRY_DATE = "expirydate"  # Hugo
 INVALID_SWITCH = "Must be true or false (or yes, no, on, off, y, n, 1, 0)."
 INVALID_SWITCH_OR_DATE = INVALID_SWITCH.replace(".", ", or a date such as 2026-03-01.")
 INVALID_STATUS = "Must be draft or published."
+EXPIRY_DATE = "expirydate"  # Hugo
+
+
+class Statement(NamedTuple):
+    """What a field says about publication."""
+
+    meanings: dict[str, Publication]  # by value, in lower case
+    error: str  # if the value is another one
+    is_ambiguous: bool = False  # Another value is no mistake: the field may hold something else.
+
+
+DRAFT_SWITCH = Statement(DRAFT_MEANINGS, INVALID_SWITCH)
+PUBLISHED_SWITCH = Statement(PUBLISHED_MEANINGS, INVALID_SWITCH)
+STATUS_FIELD = Statement(STATUS_MEANINGS, INVALID_STATUS)
+STATEMENTS = {
+    "draft": DRAFT_SWITCH,
+    "isdraft": DRAFT_SWITCH,
+    "published": PUBLISHED_SWITCH._replace(is_ambiguous=True),  # or a date
+    "publish": PUBLISHED_SWITCH,
+    "ispublished": PUBLISHED_SWITCH,
+    "status": STATUS_FIELD,
+    "state": STATUS_FIELD._replace(is_ambiguous=True),  # or the state of a country
+    "poststatus": STATUS_FIELD,
+}
+SWITCHES = {alias for alias, statement in STATEMENTS.items() if statement.error == INVALID_SWITCH}
 
 
 class Statements(NamedTuple):
@@ -52,15 +70,14 @@ def take_statements(fields: SourceFields, zone: tzinfo, *, file_date: str = "", 
     that is used if no field does.
     """
     said = {Publication.DRAFT} if is_draft or _has_expired(fields, zone) else set()
-    for alias, meanings in STATEMENTS.items():
+    for alias, statement in STATEMENTS.items():
         field = fields.get(alias)
-        if not field or (alias in AMBIGUOUS and field.word not in meanings):
-            continue
-        fields.take(alias)
-        if field.word in meanings:
-            said.add(meanings[field.word])
-        else:
-            fields.reject(field, INVALID_STATUS if meanings is STATUS_MEANINGS else INVALID_SWITCH)
+        if field and field.word in statement.meanings:
+            fields.take(alias)
+            said.add(statement.meanings[field.word])
+        elif field and not statement.is_ambiguous:
+            fields.take(alias)
+            fields.reject(field, statement.error)
     dates = _take_dates(fields, zone)
     if file_date and not dates:
         dates = [SourceField("date", file_date)]
