@@ -4,14 +4,13 @@ import os
 import signal
 import sys
 import time
-from collections.abc import Iterable
 from datetime import UTC, datetime
 from tempfile import TemporaryDirectory
 from typing import Any
 
 import click
 from flask import Flask
-from sqlalchemy import RowMapping, insert, select
+from sqlalchemy import Connection, RowMapping, insert, select
 
 from auth import add_key
 from commands.support import params
@@ -66,23 +65,40 @@ def preview(command: tuple[str, ...], only: tuple[str, ...], customer: str | Non
 
 
 def _copy_articles(app: Flask, customer: str | None, only: tuple[str, ...]) -> str:
-    """Copy the customer and its articles, as they are to be previewed, to the database of `app`.
+    """Copy the customer and its articles, as they are to be previewed, to the database of `app`, and add a key.
 
-    The articles are copied a batch at a time, so both databases are open meanwhile. Returns the customer's name.
+    The articles are copied a batch at a time. Returns the customer's name.
     """
-    now = datetime.now(UTC)
-    with command_session(writes=False):
+    with app.app_context():
+        open_database(create=True)
+        engine = db.engine
+    with command_session(writes=False), engine.begin() as target:
         owner = get_customer(customer)
         get_articles(owner, only)  # raises if one does not exist
-        customer_row = {"id": owner.id, "name": owner.name}
-        query = select(Article.__table__).where(Article.customer_id == owner.id)
-        result = db.session.execute(query, execution_options={"yield_per": BATCH_SIZE})
-        batches = ([_as_previewed(row, only, now) for row in batch] for batch in result.mappings().partitions())
-        with app.app_context():
-            open_database(create=True)
-            with write_transaction():
-                _insert(customer_row, batches)
-    return str(customer_row["name"])
+        row = {"id": owner.id, "name": owner.name}
+        target.execute(insert(Customer), row)
+        _copy_rows(owner, only, target)
+    with app.app_context(), write_transaction():
+        add_key(db.session.get_one(Customer, row["id"]), KEY)
+    return str(row["name"])
+
+
+def _copy_rows(owner: Customer, only: tuple[str, ...], target: Connection) -> None:
+    """Copy the customer's articles from the session to `target`.
+
+    Nothing is checked, so that an article that another tool wrote cannot prevent the preview. Reports how many articles
+    this database cannot hold, such as the second of two slugs that differ only in bytes that are not UTF-8.
+    """
+    now = datetime.now(UTC)
+    insert_article = insert(Article.__table__).prefix_with("OR IGNORE")
+    articles = select(Article.__table__).where(Article.customer_id == owner.id)
+    result = db.session.execute(articles, execution_options={"yield_per": BATCH_SIZE})
+    left_out = 0
+    for batch in result.mappings().partitions():
+        rows = [_as_previewed(row, only, now) for row in batch]
+        left_out += len(rows) - target.execute(insert_article, rows).rowcount
+    if left_out:
+        echo(f"Articles left out because another tool wrote invalid values: {left_out}", err=True)
 
 
 def _as_previewed(row: RowMapping, only: tuple[str, ...], now: datetime) -> dict[str, Any]:
@@ -96,24 +112,6 @@ def _as_previewed(row: RowMapping, only: tuple[str, ...], now: datetime) -> dict
         return dict(row)
     keeps_date = row["status"] == "pending" and is_past
     return {**row, "status": "published", "published_at": date if keeps_date else now}
-
-
-def _insert(customer_row: dict[str, Any], batches: Iterable[list[dict[str, Any]]]) -> None:
-    """Insert the customer with the preview's key, and batches of its articles, in the session's transaction.
-
-    Nothing is checked, so that an article that another tool wrote cannot prevent the preview. Reports how many articles
-    this database cannot hold, such as the second of two slugs that differ only in bytes that are not UTF-8.
-    """
-    customer = Customer(**customer_row)
-    db.session.add(customer)
-    db.session.flush()
-    add_key(customer, KEY)
-    left_out = 0
-    for rows in batches:
-        result = db.session.connection().execute(insert(Article.__table__).prefix_with("OR IGNORE"), rows)
-        left_out += len(rows) - result.rowcount
-    if left_out:
-        echo(f"Articles left out because another tool wrote invalid values: {left_out}", err=True)
 
 
 def _serve(app: Flask, customer: str, command: tuple[str, ...]) -> int:
