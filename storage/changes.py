@@ -19,7 +19,7 @@ class ChangeDetector(Protocol):
         """Return a value that changes with every commit, or None while the database is unavailable.
 
         If the database file has been replaced, the engine's connections are renewed too, for which this may wait a few
-        seconds.
+        seconds. Call it outside of transactions, because it closes this thread's connections.
         """
 
     def close(self) -> None:

@@ -1,4 +1,4 @@
-"""Opening, creating and checkpointing SQLite files."""
+"""Creating, checking and checkpointing SQLite files."""
 
 import os
 import sqlite3

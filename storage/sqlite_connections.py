@@ -30,11 +30,15 @@ _lock = RLock()  # held while a connection is opened, closed, or moved between a
 
 
 class State(Enum):
-    """The state of a connection."""
+    """Who may close a connection, and when.
 
-    IN_USE = "in use"  # from the start
-    RETIRED = "retired"  # in use, and then closed instead of idle
-    IDLE = "idle"  # in a pool; may be closed at any time
+    A new connection is in use. When it is checked in to its pool, it becomes idle until it is checked out again. If its
+    file is replaced, it is closed at once if it is idle, otherwise retired until it is checked in.
+    """
+
+    IN_USE = "in use"  # its user may close it
+    RETIRED = "retired"  # its user may close it, and will not use it again
+    IDLE = "idle"  # may be closed at any time
     CLOSED = "closed"
 
 
@@ -171,7 +175,7 @@ def close_abandoned(path: str) -> None:
 
 
 def check_out(connection: SQLiteConnection, *, read_only: bool) -> None:
-    """Mark a pooled connection as in use, as a new one already is.
+    """Mark a pooled connection as in use, unless it is new, and even retired already; its user will notice.
 
     Raises DisconnectionError if it has been closed or has the other mode: SQLAlchemy then opens another one.
     """
