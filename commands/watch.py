@@ -69,8 +69,11 @@ class PublishedArticles:
     def wait_until_settled(self) -> None:
         """Return once the database is available and changes have stopped, or have gone on for too long."""
         deadline = time.monotonic() + MAX_SETTLE_SECONDS
-        while (self.poll() and time.monotonic() < deadline) or self.unavailable:
-            pass
+        while True:
+            has_changed = self.poll()
+            is_settled = not has_changed or time.monotonic() >= deadline
+            if is_settled and not self.unavailable:
+                return
 
     def refresh(self) -> bool:
         """Read the articles if necessary, and return whether they changed, as they do the first time.
@@ -161,7 +164,8 @@ def _run(command: tuple[str, ...], published: PublishedArticles) -> bool:
     # a separate process group, so that the terminal's Ctrl+C does not interrupt the command
     with start_program(command, stdin=subprocess.DEVNULL, process_group=0) as process:  # waits for it to exit
         while process.poll() is None:
-            has_changed = published.poll() or has_changed  # even if the change is undone before the command ends
+            if published.poll():
+                has_changed = True  # even if the change is undone before the command ends
     if process.returncode:
         status = process.returncode  # negative: the number of a signal
         reason = f"failed with exit status {status}" if status > 0 else f"was killed by signal {-status}"
