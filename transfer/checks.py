@@ -55,8 +55,9 @@ def _converter_mistakes(article: SourceArticle) -> Iterator[Mistake]:
 def _schema_mistakes(article: SourceArticle, messages: dict[str, list[str]]) -> Iterator[Mistake]:
     """Yield the mistakes that marshmallow found, given by field, unless the converter found one in the same field."""
     rejected = {mistake.field for mistake in article.mistakes}
-    if article.names.get("title", "title") in rejected and "slug" not in article.fields:
-        rejected.add("slug")  # would have been made from the title
+    has_title = article.names.get("title", "title") not in rejected and "title" not in messages
+    if article.publication and not has_title and "slug" not in article.fields:
+        rejected.add("slug")  # Other systems' slugs are made from titles.
     for field, (message, *_) in sorted(messages.items()):
         name = article.names.get(field, field)
         if name in rejected:
