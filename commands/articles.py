@@ -163,17 +163,17 @@ def unpublish(slugs: tuple[str, ...], customer: str | None) -> None:
     with command_session(writes=True):
         owner = get_customer(customer, for_changes=True)
         found = get_articles(owner, slugs)
-        db.session.execute(update(Article), [_new_values(article, status="draft") for article in found])
+        db.session.execute(update(Article), [_values_to_update(article, status="draft") for article in found])
     for article in found:
         echo(f"{article.slug}: draft")
 
 
 def _published_values(article: Row[Any], moment: datetime) -> dict[str, Any]:
     """Return the new values of an article that is published, or scheduled, at a time."""
-    return _new_values(article, status="published", published_at=moment)
+    return _values_to_update(article, status="published", published_at=moment)
 
 
-def _new_values(article: Row[Any], **values: Any) -> dict[str, Any]:
+def _values_to_update(article: Row[Any], **values: Any) -> dict[str, Any]:
     """Return new values for an article, and its search columns in case another tool changed the title or slug."""
     return {"pk": article.pk, **values, **search_columns(article.title, article.slug)}
 

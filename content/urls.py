@@ -10,12 +10,12 @@ from content.html import REST_OF_TAG
 # Possessive quantifiers keep these patterns linear on any input.
 OPENING_TAG = re.compile(rf"<[a-zA-Z]{REST_OF_TAG}")
 ATTRIBUTE = re.compile(r"""(?<=[\s"'/])([\w:-]++)(\s*+=\s*+)("[^"]*+"|'[^']*+'|[^\s"'>]++)""")
-WHOLE_VALUE = re.compile("()(.+)()", re.DOTALL)
+ENTIRE_VALUE = re.compile("()(.+)()", re.DOTALL)
 # attribute -> pattern for its URLs; the groups are the text before a URL, the URL, and the text after it
 URLS = {
-    "href": WHOLE_VALUE,
-    "src": WHOLE_VALUE,
-    "poster": WHOLE_VALUE,
+    "href": ENTIRE_VALUE,
+    "src": ENTIRE_VALUE,
+    "poster": ENTIRE_VALUE,
     "srcset": re.compile(r"()([^\s,]\S*(?<!,))([^,]*,?)"),
     "style": re.compile(r"""(\burl\(\s*+(?:["']|&quot;|&#0?39;)?)([^"'()&\s]+)()"""),
 }

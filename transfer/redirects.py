@@ -22,12 +22,12 @@ class Redirects:
 
     def add(self, old_urls: Iterable[str], slug: str) -> None:
         """Write one row per old URL of an article. Raises OSError if the disk is full, for example."""
-        with _naming(self._target):
+        with _naming_in_errors(self._target):
             self._writer.writerows((url, slug) for url in old_urls)
 
     def save(self) -> None:
         """Move the file to its path. Raises OSError, for example if a file exists there or the disk is full."""
-        with _naming(self._target):
+        with _naming_in_errors(self._target):
             self._file.close()
             move_to_new_file(Path(self._file.name), self._target)
         self.is_saved = True
@@ -40,7 +40,7 @@ def create_redirects(target: Path) -> Iterator[Redirects]:
     If the block fails after saving it, the file is removed again, except after Ctrl+C. Raises OSError if the file
     cannot be written.
     """
-    with _naming(target):
+    with _naming_in_errors(target):
         folder = TemporaryDirectory(".tmp", f".{target.name}-", target.resolve().parent, ignore_cleanup_errors=True)
     with folder as temporary, open(Path(temporary, target.name), "x", encoding="utf-8", newline="") as file:
         redirects = Redirects(file, target)
@@ -54,7 +54,7 @@ def create_redirects(target: Path) -> Iterator[Redirects]:
 
 
 @contextmanager
-def _naming(target: Path) -> Iterator[None]:
+def _naming_in_errors(target: Path) -> Iterator[None]:
     """Name `target` in errors instead of a temporary file."""
     try:
         yield

@@ -103,7 +103,8 @@ def _legal_text(file: TextIOWrapper) -> Iterator[str]:
     while text:
         chunk = file.read(CHUNK)
         reference = max(text.rfind(start, -LONGEST_REFERENCE) for start in "&\udced") if chunk else -1
-        end = len(text) if reference < 0 else reference  # references must not be cut
+        # A reference must not be cut: of "&#1" and "1;", neither part is one.
+        end = len(text) if reference < 0 else reference
         yield REFERENCE.sub(_legal_reference, FORBIDDEN.sub("", text[:end]))
         text = text[end:] + chunk
 
