@@ -1,10 +1,8 @@
 """The settings, from environment variables and the file `.env`; and the service's name and version."""
 
-import logging
 import os
 import re
-from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Iterable, Mapping
 from datetime import UTC, tzinfo
 from functools import cache
 from pathlib import Path
@@ -97,26 +95,9 @@ def load_environment() -> dict[str, str]:
 @cache  # read once per process, so that python-dotenv warns once about a line that it cannot parse
 def _read_env_file(path: Path) -> dict[str, str]:
     try:
-        with _naming_the_file(path):
-            values = dotenv_values(path)
+        values = dotenv_values(path)
     except OSError as error:
         raise SettingsError(f"Cannot read {path} ({error.strerror}). Check its permissions.") from error
     except UnicodeDecodeError as error:
         raise SettingsError(f"Cannot read {path} (not UTF-8). Save it as UTF-8.") from error
     return {name: value for name, value in values.items() if value is not None}
-
-
-@contextmanager
-def _naming_the_file(path: Path) -> Iterator[None]:
-    """Add the path to python-dotenv's warnings, which contain only the line's number."""
-
-    def add_path(record: logging.LogRecord) -> bool:
-        record.msg = f"{path}: {record.msg}"
-        return True
-
-    logger = logging.getLogger("dotenv.main")
-    logger.addFilter(add_path)
-    try:
-        yield
-    finally:
-        logger.removeFilter(add_path)

@@ -52,7 +52,6 @@ def test_malformed_line_of_env_file_is_a_warning(env_file, caplog):
         assert read_settings(load_environment()) == read_settings({}) | {"HOST": "::1"}
     (record,) = caplog.records
     assert record.levelno == logging.WARNING
-    assert str(env_file) in record.message
     assert "line 1" in record.message
 
 
@@ -201,7 +200,6 @@ def test_every_program_reads_env_file_from_anywhere(database, tmp_path):
     warning, created, *_ = result.stderr.splitlines()
     assert ("line 1" in warning, created) == (True, f"Created the database {tmp_path}/own.db.")
     assert ":9000/" in result.stdout
-    assert run("-m flask keys list", cwd=copy).stderr.count(f"{copy}/.env: ") == 1
     (tmp_path / ".env").write_text(f"DATABASE_URL=sqlite:///{tmp_path}/other.db\nPORT=1")
     create = "-m flask keys create Acme"
     assert f"Created the database {tmp_path}/other.db." in run(create).stderr
