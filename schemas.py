@@ -52,20 +52,9 @@ class ListQuerySchema(Schema):
     keyword = fields.String(validate=SEARCH_VALIDATORS)
 
 
-def field_metadata(description: str, example: Any, aliases: str = "", **limits: Any) -> dict[str, Any]:
-    """Return metadata for a field: what /openapi.json says about it, and its `aliases` (see `alias_metadata`).
-
-    `limits` are JSON Schema keywords.
-    """
-    return {"openapi": {"description": description, "examples": [example], **limits}} | alias_metadata(aliases)
-
-
-def alias_metadata(aliases: str) -> dict[str, Any]:
-    """Return metadata for a field with names in other systems' files.
-
-    They are separated by spaces, in lower case and without punctuation. Of several, the first that a file has is read.
-    """
-    return {"aliases": aliases.split()}
+def field_metadata(description: str, example: Any, **limits: Any) -> dict[str, Any]:
+    """Return what /openapi.json says about a field. `limits` are JSON Schema keywords."""
+    return {"openapi": {"description": description, "examples": [example], **limits}}
 
 
 class RowSchema(Schema):
@@ -100,9 +89,7 @@ class ArticleSchema(RowSchema):
     title = fields.String(
         required=True,
         validate=validate_xml_text,
-        metadata=field_metadata(
-            "Title, as plain text. Escape it in HTML.", "Our spring menu", "name headline posttitle articletitle"
-        ),
+        metadata=field_metadata("Title, as plain text. Escape it in HTML.", "Our spring menu"),
     )
     slug = fields.String(
         required=True,
@@ -113,7 +100,6 @@ class ArticleSchema(RowSchema):
         metadata=field_metadata(
             "Unique among your articles. Use it, percent-encoded, in the article's URL on your site.",
             "spring-menu",
-            "url permalink path posturl",
             **SLUG_LIMITS,
         ),
     )
@@ -124,18 +110,16 @@ class ArticleSchema(RowSchema):
         metadata=field_metadata(
             "URL of the banner image (http or https), or an empty string.",
             "https://www.example.com/spring.jpg",
-            "image imageurl heroimage heroimageurl hero featureimage featureimageurl featuredimage featuredimageurl "
-            "coverimage cover bannerimage banner mainimage images",
         ),
     )
     keywords = Keywords(
         load_default="[]",
-        metadata=field_metadata("Keywords of the article. May be empty.", ["menu", "spring"], "tags posttags labels"),
+        metadata=field_metadata("Keywords of the article. May be empty.", ["menu", "spring"]),
     )
     meta_title = fields.String(
         data_key="metaTitle",
         validate=validate_xml_text,
-        metadata=field_metadata("For the page's `title` element.", "Our spring menu", "seotitle"),
+        metadata=field_metadata("For the page's `title` element.", "Our spring menu"),
     )
     meta_desc = fields.String(
         data_key="metaDesc",
@@ -143,7 +127,6 @@ class ArticleSchema(RowSchema):
         metadata=field_metadata(
             "For the page's meta description.",
             "Asparagus is back.",
-            "metadescription seodescription description excerpt postexcerpt summary postsummary",
         ),
     )
     published_at = Timestamp(
@@ -151,13 +134,12 @@ class ArticleSchema(RowSchema):
         metadata=field_metadata(
             "Time of publication in UTC, with milliseconds.",
             "2026-03-01T07:00:00.000Z",
-            "pubdate publishdate publishat publishon publishedon publicationdate datepublished postdate date published",
         ),
     )
     category = fields.String(
         load_default="",
         validate=validate_xml_text,
-        metadata=field_metadata("Name of the category, or an empty string.", "News", "section primarytag postcategory"),
+        metadata=field_metadata("Name of the category, or an empty string.", "News"),
     )
     read_time = Minutes(data_key="readTime", metadata=field_metadata("Reading time in minutes.", 1))
     content_html = fields.String(
@@ -167,7 +149,6 @@ class ArticleSchema(RowSchema):
         metadata=field_metadata(
             "Body of the article as HTML. It is not sanitized.",
             "<p>Asparagus is back.</p>",
-            "html body bodyhtml bodytext bodytxt content text postbody postcontent articlebody",
         ),
     )
     schema_markup = SchemaMarkup(
@@ -192,16 +173,10 @@ class ArticleImportSchema(ArticleSchema):
     `load` returns a dictionary keyed by `Article` column. It lacks missing and null fields, unless they have a default.
     """
 
-    status = fields.String(
-        validate=one_of(("published", "draft", "pending")), metadata=alias_metadata("state poststatus")
-    )
-    created_at = Timestamp(data_key="createdAt", metadata=alias_metadata("created createdon createddate datecreated"))
+    status = fields.String(validate=one_of(("published", "draft", "pending")))
+    created_at = Timestamp(data_key="createdAt")
     updated_at = Timestamp(
         data_key="updatedAt",
-        metadata=alias_metadata(
-            "modified modifieddate datemodified lastmod lastmodified lastmodifiedat "
-            "updated updateddate updatedon dateupdated lastupdated lastupdatedat"
-        ),
     )
     views = WholeNumber(0, MAX_SAFE_INTEGER, strict=True)
 

@@ -2,6 +2,12 @@
 
 Only the site knows which ones it has, so they are recognized by attributes, closing tags and known names. For a report,
 a likely one suffices. To be removed, it must be certain, because a bracketed word within a line may be prose.
+
+| Text                                                                  | Reported | Removed |
+|-----------------------------------------------------------------------|----------|---------|
+| `[gallery ids="1,2"]`, `[box]…[/box]`, `[toc]` alone in its paragraph | yes      | yes     |
+| `[toc]`, `[contact_form]` or `[vimeo 123]` within a line              | yes      | no      |
+| `[Figure 3]`, `[n=20]`, `[sic]`                                       | no       | no      |
 """
 
 import re

@@ -10,17 +10,10 @@ from typing import IO, TYPE_CHECKING
 
 from converters import kinds
 from converters.field_mapping import map_fields
+from converters.field_names import FIELD_BY_ALIAS, plain_name
 from converters.html_elements import ELEMENT_TAG
 from converters.publication import SWITCHES
-from converters.records import (
-    FIELD_BY_ALIAS,
-    ConvertedItems,
-    Mistake,
-    SourceError,
-    SourceOptions,
-    decode_utf8,
-    plain_name,
-)
+from converters.records import ConvertedItems, Mistake, SourceError, SourceOptions, decode_utf8
 from converters.scalars import Unquoted
 
 if TYPE_CHECKING:

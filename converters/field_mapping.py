@@ -4,10 +4,11 @@ from typing import Any, NamedTuple
 from urllib.parse import urljoin
 
 from converters import kinds
+from converters.field_names import IMPORT_FIELDS
 from converters.leftover_markup import note_components, note_leftover_markup
 from converters.old_urls import take_old_urls
 from converters.publication import take_statements
-from converters.records import FIELD_BY_ALIAS, Publication, SourceArticle, SourceOptions
+from converters.records import Publication, SourceArticle, SourceOptions
 from converters.relative_urls import resolve_banner, resolve_urls
 from converters.source_fields import SourceFields
 from converters.values import normalize_values, read_list, set_slug
@@ -32,7 +33,7 @@ def map_fields(where: str, fields: dict[str, Any], options: SourceOptions, place
     _take_publication(source, place, options)
     _take_category(source)
     source.use("slug", source.take("slug"))  # the other aliases hold URLs
-    for field in dict.fromkeys(FIELD_BY_ALIAS.values()):
+    for field in IMPORT_FIELDS:
         if field not in ("slug", "status", "publishedAt", "category"):
             source.use(field, source.take_import_field(field))
     normalize_values(article, options)

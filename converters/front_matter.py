@@ -7,7 +7,8 @@ from typing import Any, ClassVar
 
 import yaml
 
-from converters.records import SourceError, decode_utf8, plain_name
+from converters.field_names import plain_name
+from converters.records import SourceError, decode_utf8
 from converters.scalars import Unquoted
 
 MAX_DEPTH = 252  # levels, enough for the deepest structured data

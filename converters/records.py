@@ -1,7 +1,6 @@
 """What a converter yields: articles, ignored items and mistakes."""
 
 import codecs
-import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from datetime import tzinfo
@@ -10,15 +9,7 @@ from typing import Any, NamedTuple
 
 import orjson
 
-from schemas import ArticleImportSchema
-
 DATE_FIELDS = {"publishedAt", "createdAt", "updatedAt"}
-# Field by alias, as `plain_name` spells it. A field's own name comes first, then its aliases by precedence.
-FIELD_BY_ALIAS = {
-    alias: field.data_key or name
-    for name, field in ArticleImportSchema().fields.items()
-    for alias in ((field.data_key or name).lower(), *field.metadata.get("aliases", ()))
-}
 EMPTY_VALUES: tuple[Any, ...] = (None, "", [], {})  # what missing values look like
 
 
@@ -165,8 +156,3 @@ def parse_json(data: bytes, hint: str, first_line: int = 1) -> Any:
         decode_utf8(data, first_line)  # raises a clearer error if the bytes are not UTF-8
         where = f"line {error.lineno + first_line - 1} column {error.colno}"
         raise SourceError(f"Must be JSON ({error.msg}: {where}). {hint}") from error
-
-
-def plain_name(name: str) -> str:
-    """Return a field's name as `FIELD_BY_ALIAS` spells it."""
-    return re.sub(r"[\W_]", "", name.lower())

@@ -3,7 +3,8 @@
 from typing import Any, NamedTuple
 
 from converters import kinds
-from converters.records import EMPTY_VALUES, FIELD_BY_ALIAS, Mistake, SourceArticle, plain_name
+from converters.field_names import FIELD_BY_ALIAS, plain_name
+from converters.records import EMPTY_VALUES, Mistake, SourceArticle
 
 REPEATED = "Fields given under several names; only one was used"
 

@@ -5,9 +5,9 @@ import re
 from helpers import read_page, section
 from importer import SITE, post
 
+from converters.field_names import FIELD_BY_ALIAS, IMPORT_FIELDS, plain_name
 from converters.old_urls import OLD_URLS
 from converters.publication import EXPIRY_DATE, STATEMENTS
-from converters.records import FIELD_BY_ALIAS, plain_name
 from converters.values import IMAGE_KEYS
 
 NAMES = section(read_page("docs/import"), "Accepted names")
@@ -25,7 +25,7 @@ FIELDS, OTHERS = (
 
 def test_every_name_of_a_field_is_documented():
     documented = {field: set(others) for fields, others in FIELDS for field in fields}
-    expected = {field.lower(): set() for field in FIELD_BY_ALIAS.values()}
+    expected = {field.lower(): set() for field in IMPORT_FIELDS}
     for alias, field in FIELD_BY_ALIAS.items():
         expected[field.lower()] |= {alias} - {field.lower()}
     expected["category"].add("categories")

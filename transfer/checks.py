@@ -7,7 +7,8 @@ from marshmallow import ValidationError
 
 from content.html import ANY_TAG, decode_references
 from content.urls import has_relative_urls
-from converters.records import FIELD_BY_ALIAS, Mistake, Note, Publication, SourceArticle, plain_name
+from converters.field_names import FIELD_BY_ALIAS, plain_name
+from converters.records import Mistake, Note, Publication, SourceArticle
 from schemas import ArticleImportSchema
 from transfer.report import show_value
 from transfer.rows import ArticleRow

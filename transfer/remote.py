@@ -11,8 +11,9 @@ from urllib.request import HTTPRedirectHandler, Request, build_opener
 
 import orjson
 
+from converters.field_names import IMPORT_FIELDS
 from converters.kinds import UNKNOWN_FIELDS
-from converters.records import FIELD_BY_ALIAS, ConvertedItems, Identity, SourceArticle, SourceError
+from converters.records import ConvertedItems, Identity, SourceArticle, SourceError
 from schemas import API_PATH
 from transfer.json_files import dump_json_line, parse_json_lines
 from transfer.temporary import create_temporary_file, writing_to
@@ -22,7 +23,6 @@ ATTEMPTS = 3  # to read a list that changes meanwhile
 TIMEOUT_SECONDS = 60  # without a byte from the instance
 # query parameters that limit a list to some of the articles
 FILTERS = {"q", "slug", "category", "keyword"}
-IMPORT_FIELDS = set(FIELD_BY_ALIAS.values())
 CHECK_URL = "Check that the URL belongs to an instance of this service, and that it is running."
 
 # takes an iterable and a label

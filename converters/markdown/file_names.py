@@ -8,8 +8,8 @@ from urllib.parse import quote
 
 from converters.dates import parse_written_date
 from converters.field_mapping import FilePlace
+from converters.field_names import plain_name
 from converters.front_matter import field_value
-from converters.records import plain_name
 
 ARTICLE_SUFFIXES = (".html", ".md", ".markdown")
 DATED_NAME = re.compile(r"(?:(\d{4}-\d\d?-\d\d?)-)?(.*)", re.DOTALL)

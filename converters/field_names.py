@@ -1,0 +1,36 @@
+"""The names by which other systems know the fields of an article."""
+
+import re
+
+from schemas import ArticleImportSchema
+
+# As `plain_name` spells them, separated by spaces. Of several in one file, the first is used.
+ALIASES = {
+    "title": "name headline posttitle articletitle",
+    "slug": "url permalink path posturl",
+    "bannerUrl": (
+        "image imageurl heroimage heroimageurl hero featureimage featureimageurl featuredimage featuredimageurl "
+        "coverimage cover bannerimage banner mainimage images"
+    ),
+    "keywords": "tags posttags labels",
+    "metaTitle": "seotitle",
+    "metaDesc": "metadescription seodescription description excerpt postexcerpt summary postsummary",
+    "publishedAt": (
+        "pubdate publishdate publishat publishon publishedon publicationdate datepublished postdate date published"
+    ),
+    "category": "section primarytag postcategory",
+    "contentHtml": "html body bodyhtml bodytext bodytxt content text postbody postcontent articlebody",
+    "status": "state poststatus",
+    "createdAt": "created createdon createddate datecreated",
+    "updatedAt": (
+        "modified modifieddate datemodified lastmod lastmodified lastmodifiedat "
+        "updated updateddate updatedon dateupdated lastupdated lastupdatedat"
+    ),
+}
+IMPORT_FIELDS = [field.data_key or name for name, field in ArticleImportSchema().fields.items()]
+FIELD_BY_ALIAS = {alias: field for field in IMPORT_FIELDS for alias in (field.lower(), *ALIASES.get(field, "").split())}
+
+
+def plain_name(name: str) -> str:
+    """Return a name in lower case and without punctuation, as among the aliases."""
+    return re.sub(r"[\W_]", "", name.lower())
