@@ -59,6 +59,18 @@ def test_create_prints_the_key_and_stores_only_its_hash(app, keys, sql):
     assert helpers.client_with_key(app, key).get(SITEMAP).status_code == 200
 
 
+@pytest.mark.sqlite
+def test_key_that_could_not_be_saved_is_called_invalid(keys, sql):
+    """The key is printed before the commit, which fails here because of what another tool added."""
+    keys("create", "Acme")
+    sql("CREATE TABLE added (id INTEGER REFERENCES customer (id) DEFERRABLE INITIALLY DEFERRED)")
+    sql("CREATE TRIGGER broken AFTER INSERT ON api_key BEGIN INSERT INTO added VALUES (999); END")
+    result = keys("create", "Acme")
+    assert (result.exit_code, len(result.stdout)) == (1, 44)
+    assert "not valid" in result.stderr
+    assert sql("SELECT count(*) FROM api_key") == [(1,)]
+
+
 def test_keys_list_has_one_line_per_key(keys):
     with travel("2026-02-28T23:59:59Z", tick=False):
         created = keys("create", " Acme ", "--expires", "9999-12-31").stdout

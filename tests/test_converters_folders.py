@@ -102,6 +102,11 @@ def test_files_with_data_for_others_are_reported_by_name(importer):
     assert importer.states() == {"a": "published", "b": "published"}
 
 
+def test_article_that_loses_its_content_is_reported(importer):
+    importer.imports({"menu.md": post(text="Soup")})
+    assert re.search("lost their content.*: menu$", importer.imports({"menu.md": post()}), re.MULTILINE)
+
+
 # Files that are not imported
 
 

@@ -96,6 +96,17 @@ def test_preview_shows_everything_and_publishes_nothing(client, key, save, datab
     assert [client.get(path).data for path in ENDPOINTS] == before
 
 
+@pytest.mark.sqlite
+def test_preview_reports_articles_that_it_cannot_hold(key, save, sql, database):
+    """Two slugs that differ only in bytes that are not UTF-8 are read as the same text."""
+    save(article_json(1), article_json(2), article_json(3))
+    for number, slug in ((1, "61ff"), (2, "61fe")):
+        sql(f"UPDATE article SET slug = CAST(x'{slug}' AS TEXT) WHERE id = 'id-000{number}'")
+    result = subprocess.run(**preview_args(database, "--", "sh", "-c", READ), timeout=60)
+    assert slugs(json.loads(result.stdout)["data"]) == ["slug-3", "a\ufffd"]
+    assert re.search("left out.*: 1\n", result.stderr)
+
+
 def test_only_limits_the_preview_to_the_given_articles(key, save, database, run):
     save(article_json(1), *(article_json(number, status="draft") for number in (2, 3, 4)))
     only = "--only", "slug-2", "--only", "slug-1", "--only"
