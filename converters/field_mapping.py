@@ -9,7 +9,7 @@ from converters.leftover_markup import note_components, note_leftover_markup
 from converters.old_urls import take_old_urls
 from converters.publication import take_statements
 from converters.records import Publication, SourceArticle, SourceOptions
-from converters.relative_urls import resolve_banner, resolve_urls
+from converters.relative_urls import GUESSED_MEDIA, is_beside_file, resolve_banner, resolve_urls
 from converters.source_fields import SourceFields
 from converters.values import normalize_values, read_list, set_slug
 
@@ -21,6 +21,7 @@ class FilePlace(NamedTuple):
     slug: str = ""  # used if the fields have none
     folder: str = ""  # of its page, below the site's URL, with a trailing slash
     is_draft: bool = False
+    is_page_folder: bool = True  # the folder is that of a single page, with its pictures
 
 
 NO_FILE = FilePlace()
@@ -41,6 +42,9 @@ def map_fields(where: str, fields: dict[str, Any], options: SourceOptions, place
     take_old_urls(source, options, place.folder)
     source.report_rest()
     base = urljoin(options.base, place.folder) if options.site else ""
+    banner = article.fields.get("bannerUrl", "")
+    if options.site and not place.is_page_folder and is_beside_file(banner):
+        article.note(GUESSED_MEDIA, banner[:80], "Check them.")
     resolve_banner(article, base)
     if "contentHtml" in article.fields:
         resolve_urls(article, base, has_source_files=True)

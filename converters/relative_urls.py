@@ -2,9 +2,10 @@
 
 import re
 
-from content.urls import change_urls, resolve_url
+from content.urls import NOT_RELATIVE, change_urls, resolve_url
 from converters.records import SourceArticle
 
+GUESSED_MEDIA = "Relative pictures whose URL depends on how your site is built"
 ABOVE = "Pictures whose paths begin with ../ were left unchanged"
 
 
@@ -37,6 +38,11 @@ def resolve_urls(article: SourceArticle, base: str, *, has_source_files: bool = 
         return resolve_url(url, base)
 
     article.fields["contentHtml"] = change_urls(article.fields["contentHtml"], resolve)
+
+
+def is_beside_file(url: str) -> bool:
+    """Return whether a URL is relative to the folder of its file, and does not leave it."""
+    return not NOT_RELATIVE.match(url) and not url.startswith(("/", "../"))
 
 
 def is_source_file(url: str) -> bool:

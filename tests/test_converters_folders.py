@@ -102,6 +102,14 @@ def test_files_with_data_for_others_are_reported_by_name(importer):
     assert importer.states() == {"a": "published", "b": "published"}
 
 
+def test_pictures_beside_a_file_are_reported(importer):
+    """Where the site shows them depends on how it was built."""
+    text = post("image: ./banner.png", "![](photo.png)")
+    notes = importer.imports({"posts/a.md": text, "posts/b/index.md": text.replace("png", "jpg")}, "--site", SITE)
+    assert re.search(r"^Relative pictures.*: ./banner.png \(1\): a; photo.png \(1\): a. ", notes, re.MULTILINE)
+    assert "jpg" not in notes
+
+
 def test_article_that_loses_its_content_is_reported(importer):
     importer.imports({"menu.md": post(text="Soup")})
     assert re.search("lost their content.*: menu$", importer.imports({"menu.md": post()}), re.MULTILINE)

@@ -9,11 +9,10 @@ from content.urls import NOT_RELATIVE
 from converters.markdown.file_names import ARTICLE_SUFFIXES, url_folder
 from converters.markdown.folders import Folder
 from converters.records import Note
-from converters.relative_urls import is_source_file
+from converters.relative_urls import GUESSED_MEDIA, is_beside_file, is_source_file
 
 BROKEN = "Broken links to files that were not imported"
 GUESSED = "Relative links whose target depends on how your site is built"
-GUESSED_MEDIA = "Relative pictures whose URL depends on how your site is built"
 
 
 class FileLinks:
@@ -35,7 +34,7 @@ class FileLinks:
         if NOT_RELATIVE.match(url):
             return url
         if attribute != "href":
-            if self.site and not self.is_index and not url.startswith(("/", "../")):
+            if self.site and not self.is_index and is_beside_file(url):
                 self.notes.append(Note(GUESSED_MEDIA, url[:80], advice="Check them."))
             return url
         target = re.split("[?#]", url, maxsplit=1)[0]
