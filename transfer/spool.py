@@ -79,15 +79,9 @@ class Spool:
         for field, earlier in (("id", self._by_id), ("slug", self._by_slug)):
             value = row.get(field)
             if value in earlier:
-                reason = f"Has the same {field} {value!r} as {self._locate(earlier[value])}."
+                reason = f"Has the same {field} {value!r} as {self.read(earlier[value]).where}."
                 return [Mistake(locate(article), f"{reason} Remove one of the two, or change its {field}.")]
         return []
-
-    def _locate(self, entry: SpoolEntry) -> str:
-        """Return where an article is in the sources, and go back to the end of the file, where the next one goes."""
-        where = self.read(entry).where
-        self._file.seek(self._size)
-        return where
 
     def _append(self, article: SourceArticle, row: ArticleRow) -> None:
         has_long_title = len(row["title"]) > MAX_TITLE_LENGTH
@@ -105,6 +99,7 @@ class Spool:
             old_urls=tuple(article.old_urls),
             notes=tuple(article.notes),
         )
+        self._file.seek(self._size)
         self._size += self._file.write(pickle.dumps(spooled, pickle.HIGHEST_PROTOCOL))
 
     def has_id(self, article_id: str) -> bool:
