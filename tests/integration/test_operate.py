@@ -20,7 +20,6 @@ OPERATE, PUBLISH = read_page("docs/operate"), read_page("docs/publish")
 DEPLOY = helpers.PROJECT / "deploy"
 UNITS = {path.name: path.read_text() for path in DEPLOY.glob("*.service")}
 PROGRAMS = Path(sys.executable).parent
-on_sqlite = pytest.mark.skipif(bool(helpers.POSTGRESQL), reason="for SQLite alone")
 
 
 def local(text, paths):
@@ -70,7 +69,6 @@ def test_systemd_accepts_the_units(tmp_path, paths):
         assert (result.returncode, result.stderr) == (0, "")
 
 
-@on_sqlite
 def test_nightly_backup_removes_old_ones_after_a_test_restore(key, save, database, tmp_path, paths):
     save(article_json(1))
     for folder in ("backups", "temporary", "failing"):
@@ -137,7 +135,6 @@ def test_watch_unit_builds_in_the_folder_of_the_site(key, save, database, tmp_pa
         assert watch.wait(timeout=30) == 0
 
 
-@on_sqlite
 def test_litestream_restores_all_data_on_another_machine(save, start, key, database, tmp_path):
     """After several commands, the service and Litestream are killed."""
     new = tmp_path / "elsewhere" / "articles.db"
