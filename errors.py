@@ -31,7 +31,7 @@ PROBLEMS = {
     503: ("unavailable", "The articles are temporarily unavailable. Try again in a few seconds."),
 }
 # undefined_table and insufficient_privilege: https://www.postgresql.org/docs/current/errcodes-appendix.html
-UNREADABLE_TABLE = "42P01", "42501"
+UNREADABLE_SQLSTATES = "42P01", "42501"
 
 
 class MissingKeyError(Unauthorized):
@@ -98,7 +98,7 @@ def _is_unreadable(error: DBAPIError) -> bool:
     # SQLite reports a mistake in a statement as "SQL error", or as "schema error" on a new connection.
     if getattr(error.orig, "sqlite_errorcode", None) in (sqlite3.SQLITE_ERROR, sqlite3.SQLITE_SCHEMA):
         return any(words in str(error.orig) for words in ("no such table", "unsupported file format"))
-    if getattr(error.orig, "sqlstate", None) in UNREADABLE_TABLE:
+    if getattr(error.orig, "sqlstate", None) in UNREADABLE_SQLSTATES:
         return True
     # Other subclasses of DatabaseError, such as ProgrammingError, are mistakes.
     return isinstance(error, OperationalError | InternalError) or type(error) is DatabaseError

@@ -29,7 +29,7 @@ SORT_COLUMNS = {
     "views": "views",
 }
 
-SEARCH_VALIDATORS: list[Callable[[str], Any]] = [
+QUERY_TEXT_VALIDATORS: list[Callable[[str], Any]] = [
     validate.Length(max=200, error="Must be {max} characters or fewer."),
     validate_no_nul,
 ]
@@ -41,15 +41,15 @@ class ListQuerySchema(Schema):
     class Meta:
         unknown = EXCLUDE
 
-    q = fields.String(load_default="", validate=SEARCH_VALIDATORS)
+    q = fields.String(load_default="", validate=QUERY_TEXT_VALIDATORS)
     take = WholeNumber(1, 100, load_default=50)
     skip = WholeNumber(0, MAX_SAFE_INTEGER, load_default=0)
     order_by = fields.String(data_key="orderBy", load_default="publishedAt", validate=one_of(SORT_COLUMNS))
     order = fields.String(load_default="desc", validate=one_of(("asc", "desc")))
     # not in the specification
-    slug = fields.String(validate=SEARCH_VALIDATORS)
-    category = fields.String(validate=SEARCH_VALIDATORS)
-    keyword = fields.String(validate=SEARCH_VALIDATORS)
+    slug = fields.String(validate=QUERY_TEXT_VALIDATORS)
+    category = fields.String(validate=QUERY_TEXT_VALIDATORS)
+    keyword = fields.String(validate=QUERY_TEXT_VALIDATORS)
 
 
 def field_metadata(description: str, example: Any, **limits: Any) -> dict[str, Any]:

@@ -22,7 +22,7 @@ from models import ApiKey, Article, Customer, db
 from schemas import API_PATH
 from serving.listener import base_url
 from settings import load_environment
-from storage.customers import DEMO_CUSTOMER, find_customer, find_or_create_customer, remove_customer
+from storage.customers import DEMO_CUSTOMER, delete_customer, find_customer, find_or_create_customer
 from transfer.json_files import read_records
 from transfer.report import ImportReport
 from transfer.spool import create_spool
@@ -114,12 +114,12 @@ def remove_demo() -> str:
     with command_session(writes=True):
         customer = find_customer(DEMO_CUSTOMER)
         if customer:
-            articles, keys = remove_customer(customer)
+            articles, keys = delete_customer(customer)
             return format_deletion(DEMO_CUSTOMER, articles, keys)
     return f"Nothing to delete: there is no customer {DEMO_CUSTOMER}."
 
 
-def demo_key(customer: Customer, key: str | None) -> str | None:
+def ensure_demo_key(customer: Customer, key: str | None) -> str | None:
     """Return `key`, adding it if it is new. Without it, return a random one if the customer has no keys, else None."""
     if not key:
         key_count = db.session.scalar(select(func.count()).where(ApiKey.customer_id == customer.id))
@@ -146,7 +146,7 @@ def write_demo(count: int, key: str | None, site: str) -> str | None:
             customer, is_new = find_or_create_customer(DEMO_CUSTOMER)
             removed = remove_demo_articles(customer.id, after=count)
             saved = write_articles(customer, spool, report, ImportOptions()).counts
-            key = demo_key(customer, key)
+            key = ensure_demo_key(customer, key)
             # Print before the commit, so that no key becomes valid without having been shown.
             click.echo(
                 f"{DEMO_CUSTOMER} has {count} published articles, {DRAFT_COUNT} drafts and 1 scheduled article "

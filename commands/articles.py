@@ -127,7 +127,7 @@ def _publish_pending(customer: str | None, *, yes: bool) -> None:
     if not pending:
         echo("No articles are pending.")
         return
-    published, scheduled = _count_by_time(pending, now)
+    published, scheduled = _count_published_and_scheduled(pending, now)
     confirm(f"This publishes {format_article_count(published)} and schedules {scheduled}.", yes)
     confirmed = {article.pk for article in pending}
     with command_session(writes=True):
@@ -136,11 +136,11 @@ def _publish_pending(customer: str | None, *, yes: bool) -> None:
         rows = [_published_values(article, _publication_time(article, now)) for article in pending]
         if rows:
             db.session.execute(update(Article), rows)
-    published, scheduled = _count_by_time(pending, now)
+    published, scheduled = _count_published_and_scheduled(pending, now)
     echo(f"{published} published, {scheduled} scheduled")
 
 
-def _count_by_time(articles: list[Row[Any]], now: datetime) -> tuple[int, int]:
+def _count_published_and_scheduled(articles: list[Row[Any]], now: datetime) -> tuple[int, int]:
     """Return how many articles are published, and how many are scheduled, when they get their times of publication."""
     scheduled = sum(_publication_time(article, now) > now for article in articles)
     return len(articles) - scheduled, scheduled

@@ -12,7 +12,7 @@ from commands.support.lookup import get_customer
 from commands.support.session import command_session
 from commands.support.terminal import confirm, echo, format_deletion
 from models import ApiKey, Article, Customer, db
-from storage.customers import check_customer_name, remove_customer
+from storage.customers import check_customer_name, delete_customer
 from storage.queries import VALID_KEY
 
 
@@ -45,13 +45,13 @@ def rename(old: str, new: str) -> None:
         echo(f"The setting CUSTOMER is still {old}: change it, for example in .env.", err=True)
 
 
-@customers_group.command("delete")
+@customers_group.command()
 @click.argument("name", type=params.customer_name)
 @click.option("--yes", is_flag=True, help="Do not ask for confirmation.")
-def delete_customer(name: str, yes: bool) -> None:
+def delete(name: str, yes: bool) -> None:
     """Delete the customer NAME with its articles and keys."""
     confirm(f"This permanently deletes {name}, its articles and its keys.", yes)
     with command_session(writes=True):
         customer = get_customer(name, for_changes=True)
-        articles, keys = remove_customer(customer)
+        articles, keys = delete_customer(customer)
     echo(format_deletion(name, articles, keys))

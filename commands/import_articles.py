@@ -105,7 +105,7 @@ def import_articles(
             ):
                 spool.add(counted, report)
             result = _write(owner, spool, report, options, redirects_file)
-        with _after_writing(options):
+        with _report_interrupt(options):
             spool.report_notes(result.written, report)
             _echo_result(report, result, options)
             _echo_old_urls(report, redirects)
@@ -154,7 +154,7 @@ def _write(
 
 
 @contextmanager
-def _after_writing(options: ImportOptions) -> Iterator[None]:
+def _report_interrupt(options: ImportOptions) -> Iterator[None]:
     """Turn Ctrl+C into a message about whether the articles were written."""
     try:
         yield

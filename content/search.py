@@ -3,7 +3,7 @@
 import unicodedata
 
 # typographic quotes (U+2018 to U+201F), and hyphens and dashes (U+2010 to U+2015, U+2212), as people type them
-TYPED = str.maketrans("‘’‚‛“”„‟‐‑‒–—―−", "''''\"\"\"\"-------")
+ASCII_PUNCTUATION = str.maketrans("‘’‚‛“”„‟‐‑‒–—―−", "''''\"\"\"\"-------")
 
 
 def fold(text: str) -> str:
@@ -15,7 +15,7 @@ def fold(text: str) -> str:
     if text.isascii():
         return text.lower()
     decomposed = unicodedata.normalize("NFKD", text)
-    return "".join(filter(_is_searchable, decomposed)).translate(TYPED).casefold()
+    return "".join(filter(_is_searchable, decomposed)).translate(ASCII_PUNCTUATION).casefold()
 
 
 def _is_searchable(character: str) -> bool:

@@ -12,7 +12,7 @@ OPENING_TAG = re.compile(rf"<[a-zA-Z]{REST_OF_TAG}")
 ATTRIBUTE = re.compile(r"""(?<=[\s"'/])([\w:-]++)(\s*+=\s*+)("[^"]*+"|'[^']*+'|[^\s"'>]++)""")
 ENTIRE_VALUE = re.compile("()(.+)()", re.DOTALL)
 # attribute -> pattern for its URLs; the groups are the text before a URL, the URL, and the text after it
-URLS = {
+URL_PATTERNS = {
     "href": ENTIRE_VALUE,
     "src": ENTIRE_VALUE,
     "poster": ENTIRE_VALUE,
@@ -32,7 +32,7 @@ def find_urls(html: str) -> Iterator[str]:
     """Yield each URL in `html`."""
     for tag in OPENING_TAG.finditer(html):
         for attribute in ATTRIBUTE.finditer(tag[0]):
-            pattern = URLS.get(attribute[1].lower())
+            pattern = URL_PATTERNS.get(attribute[1].lower())
             if pattern:
                 yield from (url[2] for url in pattern.finditer(_split_quote(attribute[3])[1]))
 
@@ -44,7 +44,7 @@ def change_urls(html: str, change: Callable[[str, str], str]) -> str:
 
 def _change_attribute(change: Callable[[str, str], str], attribute: re.Match[str]) -> str:
     name = attribute[1].lower()
-    pattern = URLS.get(name)
+    pattern = URL_PATTERNS.get(name)
     if not pattern:
         return attribute[0]
     quote, value = _split_quote(attribute[3])

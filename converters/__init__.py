@@ -1,7 +1,7 @@
 """Convert other systems' files to typed article records, without a database, Flask or click.
 
 - `wordpress`, `ghost`, `markdown` and `csv_files` are the systems, each with one entry point, `read_…`.
-- `records` defines what they yield, and `kinds` the kinds of notes that they share.
+- `records` defines what they yield, and `note_kinds` the kinds of notes that they share.
 - `field_mapping` makes an article from named fields, as Markdown and CSV have them. It uses `source_fields` and
   `publication`.
 - `values`, `dates`, `slugs` and `scalars` convert values. `relative_urls` and `old_urls` are about addresses.

@@ -8,7 +8,7 @@ from html import escape
 from itertools import chain
 from typing import IO, TYPE_CHECKING
 
-from converters import kinds
+from converters import note_kinds
 from converters.field_mapping import map_fields
 from converters.field_names import FIELD_BY_ALIAS, plain_name
 from converters.html_elements import ELEMENT_TAG
@@ -44,7 +44,7 @@ def read_csv(source: str, options: SourceOptions) -> ConvertedItems:
             where, cells = row
             article = map_fields(where, {name: _read_cell(name, text) for name, text in cells.items()}, options)
             if article.fields.get("contentHtml") == "":
-                article.note(kinds.NO_CONTENT)
+                article.note(note_kinds.NO_CONTENT)
             for name, text in cells.items():
                 if len(text.encode("utf-16-le")) == 2 * EXCEL_CELL_LENGTH:
                     article.note(TRUNCATED_CELLS, name, "Check that they are complete.")

@@ -31,7 +31,7 @@ DATES = (
 )
 TIME = (
     r"(?P<hour>\d\d?)(?::?(?P<minute>(?<=:)\d\d|(?<=\d\d)\d\d)"
-    r"(?::?(?P<second>\d\d)(?:[.,](?P<fraction>\d{1,9}))?)?)? ?(?P<half>[ap]\.?m\.?)?"
+    r"(?::?(?P<second>\d\d)(?:[.,](?P<fraction>\d{1,9}))?)?)? ?(?P<meridiem>[ap]\.?m\.?)?"
 )
 # A numeric offset may follow UTC or GMT and precede the zone's name in parentheses, as in JavaScript's toString.
 ZONE = r"(?P<utc>z|utc|gmt)?(?:(?P<sign>[+-])(?P<hours>\d\d?)(?::?(?P<minutes>\d\d))?(?: \([^()]*\))?)?"
@@ -121,11 +121,11 @@ def _day(match: re.Match[str]) -> date:
 
 def _time(match: re.Match[str]) -> time:
     hour = int(match["hour"] or 0)
-    half = match["half"]
-    if half:
+    meridiem = match["meridiem"]
+    if meridiem:
         if not 1 <= hour <= 12:
             raise ValueError("not a 12-hour time")
-        hour = hour % 12 + (12 if half.startswith("p") else 0)
+        hour = hour % 12 + (12 if meridiem.startswith("p") else 0)
     microsecond = int((match["fraction"] or "0").ljust(6, "0")[:6])
     return time(hour, int(match["minute"] or 0), int(match["second"] or 0), microsecond)
 

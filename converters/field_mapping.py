@@ -3,7 +3,7 @@
 from typing import Any, NamedTuple
 from urllib.parse import urljoin
 
-from converters import kinds
+from converters import note_kinds
 from converters.field_names import IMPORT_FIELDS
 from converters.leftover_markup import note_components, note_leftover_markup
 from converters.old_urls import take_old_urls
@@ -59,7 +59,7 @@ def _take_publication(source: SourceFields, place: FilePlace, options: SourceOpt
     source.use("publishedAt", statements.dates)
     source.article.publication = statements.publication
     if statements.publication is Publication.NOTHING:
-        source.article.note(kinds.NO_DATE)
+        source.article.note(note_kinds.NO_DATE)
 
 
 def _take_category(source: SourceFields) -> None:
@@ -72,4 +72,4 @@ def _take_category(source: SourceFields) -> None:
         if names:
             article.fields["category"] = names[0]
         for name in names[1:]:
-            article.drop(kinds.OTHER_CATEGORIES, name)
+            article.note_dropped(note_kinds.OTHER_CATEGORIES, name)

@@ -57,7 +57,7 @@ TextLoader.add_implicit_resolver("!unquoted", re.compile(""), None)
 TextLoader.add_constructor("!unquoted", lambda _loader, node: Unquoted(node.value))
 
 
-class Dumper(getattr(yaml, "CSafeDumper", yaml.SafeDumper)):  # type: ignore[misc]
+class FrontMatterDumper(getattr(yaml, "CSafeDumper", yaml.SafeDumper)):  # type: ignore[misc]
     """A YAML dumper that does not quote timestamps, but quotes text that would be a number in JSON."""
 
     yaml_implicit_resolvers: ClassVar[dict[str, Any]] = {
@@ -67,7 +67,7 @@ class Dumper(getattr(yaml, "CSafeDumper", yaml.SafeDumper)):  # type: ignore[mis
 
 
 JSON_NUMBER = re.compile(r"-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?\Z")
-Dumper.add_implicit_resolver("tag:yaml.org,2002:float", JSON_NUMBER, "-0123456789")
+FrontMatterDumper.add_implicit_resolver("tag:yaml.org,2002:float", JSON_NUMBER, "-0123456789")
 
 
 def parse_front_matter(data: bytes) -> tuple[dict[str, Any], str]:
@@ -106,7 +106,7 @@ def _missing_front_matter(text: str) -> SourceError:
 def dump_front_matter(fields: dict[str, Any]) -> str:
     """Return fields as front matter in YAML."""
     style = {"allow_unicode": True, "default_flow_style": None, "sort_keys": False, "width": MAX_LINE}
-    return f"---\n{yaml.dump(fields, Dumper=Dumper, **style)}---\n"
+    return f"---\n{yaml.dump(fields, Dumper=FrontMatterDumper, **style)}---\n"
 
 
 def _parse_yaml(text: str) -> Any:

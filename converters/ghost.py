@@ -7,7 +7,7 @@ from datetime import UTC
 from pathlib import Path
 from typing import Any
 
-from converters import kinds
+from converters import note_kinds
 from converters.leftover_markup import note_leftover_markup
 from converters.publication import set_publication
 from converters.records import (
@@ -80,15 +80,15 @@ def _read_export(source: str, export: Any, options: SourceOptions) -> ConvertedI
     """
     rows = _read_tables(export)
     tags = _read_tags(rows["tags"], rows["posts_tags"])
-    meta = {_key(row, "post_id"): row for row in rows["posts_meta"]}
-    authors = {_key(row, "post_id") for row in rows["posts_authors"]}
+    meta = {_id_text(row, "post_id"): row for row in rows["posts_meta"]}
+    authors = {_id_text(row, "post_id") for row in rows["posts_authors"]}
     for number, post in enumerate(rows["posts"], start=1):
         where = f"{source}, post {post.get('id', number)} {post.get('title', '')!r}"
-        id = _key(post, "id")
+        id = _id_text(post, "id")
         # Older versions store the columns of posts_meta in posts.
         post |= {name: value for name, value in meta.get(id, {}).items() if not post.get(name)}
         if post.get("type") == "page":
-            yield IgnoredItem(kinds.NOT_IMPORTED, str(post.get("slug")), "pages")
+            yield IgnoredItem(note_kinds.NOT_IMPORTED, str(post.get("slug")), "pages")
         elif not _has_html(post):
             yield Mistake(
                 where, "The export has no HTML for this post. Export it in Ghost's settings, not via its API."
@@ -97,11 +97,11 @@ def _read_export(source: str, export: Any, options: SourceOptions) -> ConvertedI
             # Exports of Ghost on SQLite have times in UTC without a zone.
             article = _convert(where, post, tags[id], options._replace(zone=UTC))
             if id in authors:
-                article.drop(kinds.DROPPED, "author")
+                article.note_dropped(note_kinds.DROPPED, "author")
             yield article
     for setting in rows["settings"]:
         if setting.get("key") in CODE_INJECTION and setting.get("value"):
-            yield IgnoredItem(kinds.NOT_IMPORTED, setting["key"], "site-wide code injection", "setting")
+            yield IgnoredItem(note_kinds.NOT_IMPORTED, setting["key"], "site-wide code injection", "setting")
 
 
 def _read_tables(export: Any) -> dict[str, list[TableRow]]:
@@ -125,18 +125,18 @@ def _read_tables(export: Any) -> dict[str, list[TableRow]]:
     return rows
 
 
-def _key(row: TableRow, column: str) -> str:
+def _id_text(row: TableRow, column: str) -> str:
     """Return an id as text; in old exports, it is a number."""
     return str(row.get(column))
 
 
 def _read_tags(tags: Iterable[TableRow], links: Iterable[TableRow]) -> defaultdict[str, list[str]]:
     """Return the names of each post's tags, in their order."""
-    names = {_key(tag, "id"): str(tag.get("name")) for tag in tags}
+    names = {_id_text(tag, "id"): str(tag.get("name")) for tag in tags}
     found = defaultdict(list)
     for link in sorted(links, key=_sort_order):
-        if name := names.get(_key(link, "tag_id")):
-            found[_key(link, "post_id")].append(name)
+        if name := names.get(_id_text(link, "tag_id")):
+            found[_id_text(link, "post_id")].append(name)
     return found
 
 
@@ -166,10 +166,10 @@ def _convert(where: str, post: TableRow, tags: list[str], options: SourceOptions
     _set_publication(article, post)
     for tag in tags:
         if tag.startswith("#"):
-            article.drop(kinds.DROPPED, f"tag {tag}"[:80])
+            article.note_dropped(note_kinds.DROPPED, f"tag {tag}"[:80])
     for name, value in post.items():
         if name not in INTERNAL_COLUMNS and value not in UNSET:
-            article.add_unknown(kinds.UNKNOWN_FIELDS, name)
+            article.note_unknown(note_kinds.UNKNOWN_FIELDS, name)
     return article
 
 
@@ -177,7 +177,7 @@ def _take_fields(post: TableRow, tags: list[str], base: str) -> TableRow:
     """Return an article's fields other than its content. Their values still have to be normalized."""
     fields = {field: post.pop(column, None) for field, column in COLUMNS.items()}
     public_tags = [tag for tag in tags if not tag.startswith("#")]
-    id = _key(post, "id")
+    id = _id_text(post, "id")
     return fields | {
         "id": id if GHOST_ID.fullmatch(id) else "",
         "category": public_tags[0] if public_tags else "",
@@ -206,6 +206,6 @@ def _set_publication(article: SourceArticle, post: TableRow) -> None:
     if is_email:
         article.note("Saved as drafts because they were only sent by email")
     if is_restricted:
-        article.note(kinds.RESTRICTED, str(visibility)[:50])
+        article.note(note_kinds.RESTRICTED, str(visibility)[:50])
     is_public = not (is_email or is_restricted)
     set_publication(article, is_published=is_public and status in ("published", "scheduled"))

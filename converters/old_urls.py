@@ -9,7 +9,7 @@ from urllib.parse import unquote, urlsplit
 from converters.records import SourceArticle, SourceOptions
 from converters.source_fields import SourceFields
 
-OLD_URLS = ("permalink", "url", "posturl", "aliases", "redirectfrom")
+OLD_URL_ALIASES = ("permalink", "url", "posturl", "aliases", "redirectfrom")
 MOVED = "Old URLs that need redirects"
 # template syntax of Eleventy and Jekyll, and the names of Jekyll's permalink styles
 NOT_A_URL = re.compile(r"\{[{%]|[\s\0]|/:[a-z]|\A(?:date|pretty|ordinal|weekdate|none|true|false)?\Z")
@@ -22,7 +22,7 @@ def take_old_urls(fields: SourceFields, options: SourceOptions, folder: str) -> 
     anything but URLs remains.
     """
     root = f"{urlsplit(options.site).path.rstrip('/')}/"
-    for alias in OLD_URLS:
+    for alias in OLD_URL_ALIASES:
         field = fields.get(alias)
         if not field:
             continue
@@ -32,7 +32,7 @@ def take_old_urls(fields: SourceFields, options: SourceOptions, folder: str) -> 
         if len(urls) == len(values):
             fields.take(alias)
         if add_old_urls(fields.article, urls, options) and not options.saves_old_urls:
-            fields.article.drop(MOVED, field.name, "--redirects FILE lists them.")
+            fields.article.note_dropped(MOVED, field.name, "--redirects FILE lists them.")
 
 
 def add_old_urls(article: SourceArticle, urls: list[str], options: SourceOptions) -> list[str]:

@@ -8,7 +8,7 @@ from datetime import UTC, datetime, tzinfo
 from typing import NamedTuple
 
 from content.html import is_empty
-from converters import kinds
+from converters import note_kinds
 from converters.dates import parse_date
 from converters.records import Publication, SourceArticle
 from converters.source_fields import SourceField, SourceFields
@@ -93,11 +93,11 @@ def set_publication(article: SourceArticle, *, is_published: bool) -> None:
         article.publication = Publication.DRAFT
     elif "publishedAt" not in article.fields:
         article.publication = Publication.NOTHING
-        article.note(kinds.NO_DATE)
+        article.note(note_kinds.NO_DATE)
     else:
         article.publication = Publication.PUBLISHED
         if is_empty(article.fields["contentHtml"]):
-            article.note(kinds.NO_CONTENT)
+            article.note(note_kinds.NO_CONTENT)
 
 
 def _has_expired(fields: SourceFields, zone: tzinfo) -> bool:

@@ -102,11 +102,11 @@ class SourceArticle:
         self.fields.pop(field, None)
         self.mistakes.append(Mistake(self.where, reason, self.names.get(field, field), value))
 
-    def add_unknown(self, kind: str, name: str) -> None:
+    def note_unknown(self, kind: str, name: str) -> None:
         """Record a field, a block or the like that was not understood."""
         self.notes.append(Note(kind, name[:80], group=NoteGroup.UNKNOWN))
 
-    def drop(self, kind: str, detail: str = "", advice: str = "") -> None:
+    def note_dropped(self, kind: str, detail: str = "", advice: str = "") -> None:
         """Record something that is not imported."""
         self.notes.append(Note(kind, detail, advice=advice, group=NoteGroup.DROPPED))
 
@@ -120,7 +120,7 @@ class IgnoredItem(NamedTuple):
     unit: str = "article"
 
 
-def unreadable(where: str, error: SourceError | OSError, *, is_fatal: bool = False) -> Mistake:
+def unreadable_mistake(where: str, error: SourceError | OSError, *, is_fatal: bool = False) -> Mistake:
     """Return a Mistake for a file that cannot be read completely."""
     reason = f"Cannot be read ({error.strerror})." if isinstance(error, OSError) else str(error)
     return Mistake(where, reason, is_fatal=is_fatal)

@@ -18,7 +18,7 @@ def resolve_banner(article: SourceArticle, base: str) -> None:
         article.fields["bannerUrl"] = url
     elif url:
         hint = "" if base else ", or set --site or SITE_URL"
-        article.drop("Dropped banners with relative URLs", banner[:80], f"Write absolute URLs{hint}.")
+        article.note_dropped("Dropped banners with relative URLs", banner[:80], f"Write absolute URLs{hint}.")
 
 
 def resolve_urls(article: SourceArticle, base: str, *, has_source_files: bool = False) -> None:

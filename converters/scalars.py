@@ -8,7 +8,7 @@ import orjson
 from fields import Minutes, SchemaMarkup, WholeNumber
 from schemas import ArticleImportSchema
 
-JSON_FIELDS = {
+NON_TEXT_FIELDS = {
     field.data_key or name
     for name, field in ArticleImportSchema().fields.items()
     if isinstance(field, WholeNumber | Minutes | SchemaMarkup)
@@ -21,7 +21,7 @@ class Unquoted(str):
 
 def parse_scalars(record: dict[str, Any]) -> dict[str, Any]:
     """Return a record with unquoted numbers and booleans parsed, in the fields that take them."""
-    return record | {name: _parse_unquoted(record[name]) for name in record.keys() & JSON_FIELDS}
+    return record | {name: _parse_unquoted(record[name]) for name in record.keys() & NON_TEXT_FIELDS}
 
 
 def _parse_unquoted(value: Any) -> Any:

@@ -2,7 +2,7 @@
 
 from typing import Any, NamedTuple
 
-from converters import kinds
+from converters import note_kinds
 from converters.field_names import FIELD_BY_ALIAS, plain_name
 from converters.records import EMPTY_VALUES, Mistake, SourceArticle
 
@@ -64,7 +64,7 @@ class SourceFields:
             self.article.fields[import_field] = used.value
             self.article.names[import_field] = used.name
             for other in others:
-                self.article.drop(REPEATED, f"{used.name} instead of {other.name}"[:80])
+                self.article.note_dropped(REPEATED, f"{used.name} instead of {other.name}"[:80])
 
     def reject(self, field: SourceField, reason: str) -> None:
         """Record a mistake in a field."""
@@ -74,4 +74,4 @@ class SourceFields:
         """Record that the remaining fields were not understood."""
         for fields in self._by_alias.values():
             for field in fields:
-                self.article.add_unknown(kinds.UNKNOWN_FIELDS, field.name)
+                self.article.note_unknown(note_kinds.UNKNOWN_FIELDS, field.name)

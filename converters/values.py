@@ -4,10 +4,10 @@ import re
 from typing import Any
 from unicodedata import normalize
 
-from converters import kinds
+from converters import note_kinds
 from converters.dates import parse_date
 from converters.records import DATE_FIELDS, EMPTY_VALUES, SourceArticle, SourceOptions
-from converters.scalars import JSON_FIELDS, Unquoted, parse_scalars
+from converters.scalars import NON_TEXT_FIELDS, Unquoted, parse_scalars
 from converters.slugs import normalize_slug, slug_from_title
 
 # Fields that front matter can unset with `false`
@@ -33,7 +33,7 @@ def normalize_values(article: SourceArticle, options: SourceOptions) -> None:
             article.fields[field] = read_list(article, field, value) or []
         elif field == "bannerUrl":
             article.fields[field] = _read_image(article, article.names.get(field, field), value)
-        elif field in JSON_FIELDS:
+        elif field in NON_TEXT_FIELDS:
             article.fields.update(parse_scalars({field: value}))
         elif isinstance(value, list | dict):
             article.reject(field, "Must be text, not a list or a mapping.", value)
@@ -71,18 +71,18 @@ def _read_image(article: SourceArticle, name: str, value: Any) -> str:
     """Return the URL of an image, given as text, a list (the first item) or a mapping with a key such as `src`."""
     if isinstance(value, list):
         if len(value) > 1:
-            article.drop(kinds.DROPPED, f"{name} after the first")
+            article.note_dropped(note_kinds.DROPPED, f"{name} after the first")
         return _read_image(article, name, value[0]) if value else ""
     if isinstance(value, dict):
         key = next((key for key in IMAGE_KEYS if value.get(key)), None)
         for other, rest in value.items():
             if other != key and rest not in EMPTY_VALUES:
-                article.add_unknown(kinds.UNKNOWN_FIELDS, f"{name}.{other}")
+                article.note_unknown(note_kinds.UNKNOWN_FIELDS, f"{name}.{other}")
         return _read_image(article, f"{name}.{key}", value[key]) if key else ""
     url = "" if value is None else str(value).strip()
     if not url or IMAGE_URL.fullmatch(url):
         return url
-    article.drop("Dropped banners that are not the URL or path of a picture", url[:80])
+    article.note_dropped("Dropped banners that are not the URL or path of a picture", url[:80])
     return ""
 
 

@@ -11,7 +11,7 @@ from sqlalchemy import RowMapping
 from endpoints.caching import Document, render_document
 from models import db
 from schemas import SORT_COLUMNS, ListQuerySchema
-from storage.queries import build_conditions, count_published, select_page
+from storage.queries import build_conditions, select_page, select_published_count
 
 query_schema = ListQuerySchema()
 LIST_PARAMETERS = tuple(field.data_key or name for name, field in query_schema.fields.items())
@@ -28,7 +28,7 @@ def render_list(columns: tuple[str, ...], dump: Callable[[Sequence[RowMapping]],
     now = datetime.now(UTC)
     parameters = {"customer_id": g.key_owner.id, "now": now, "take": query["take"], "skip": query["skip"]}
     connection = db.session.connection()  # faster than the session, which would look for entities in the rows
-    total, next_publication_at = connection.execute(count_published(conditions), parameters).one()
+    total, next_publication_at = connection.execute(select_published_count(conditions), parameters).one()
     rows: Sequence[RowMapping] = []
     if query["skip"] < total:
         page = select_page(columns, SORT_COLUMNS[query["order_by"]], query["order"], conditions)

@@ -26,7 +26,7 @@ from serving.requests import StrictRequestParser
 from serving.responses import ApiTask, ProblemTask
 
 MAX_CONNECTIONS = 500  # Windows' select() supports 512 sockets
-MAX_SHARE = 0.8  # with more of these connections open, idle ones are closed to make room for new clients
+CROWDED_SHARE = 0.8  # with more of these connections open, idle ones are closed to make room for new clients
 FILES_PER_THREAD = 3  # a connection to a SQLite database
 OTHER_FILES = 20  # such as the log, the listening socket, and Python modules being loaded
 KEEP_ALIVE_SECONDS = 120  # load balancers reuse connections that have been idle for up to 60 seconds
@@ -111,8 +111,8 @@ class ApiServer(TcpWSGIServer):  # type: ignore[misc]
         reserved = OTHER_FILES + FILES_PER_THREAD * threads
         self.max_files = allow_open_files(reserved + MAX_CONNECTIONS)
         self.max_connections = max(1, min(MAX_CONNECTIONS, self.max_files - reserved))
-        self._accepts_from = 0.0  # after an error
-        self._warns_from = 0.0
+        self._next_accept_at = 0.0  # after an error
+        self._next_warning_at = 0.0
         super().__init__(app, self.sockets, _sock=listener, bind_socket=False, threads=threads, **SETTINGS)
 
     def run(self) -> None:
@@ -139,7 +139,7 @@ class ApiServer(TcpWSGIServer):  # type: ignore[misc]
         if len(self.active_channels) >= self.max_connections:
             self._warn(self._explain_limit())
             return False
-        return bool(self.accepting) and time.monotonic() >= self._accepts_from
+        return bool(self.accepting) and time.monotonic() >= self._next_accept_at
 
     def accept(self) -> Any:
         """Accept a connection. After an error, which may last, the next attempt is a second later.
@@ -150,7 +150,7 @@ class ApiServer(TcpWSGIServer):  # type: ignore[misc]
             return super().accept()
         except OSError as error:
             self._warn(f"Cannot accept connections: {error.strerror}")
-            self._accepts_from = time.monotonic() + 1
+            self._next_accept_at = time.monotonic() + 1
             raise
 
     def _explain_limit(self) -> str:
@@ -163,8 +163,8 @@ class ApiServer(TcpWSGIServer):  # type: ignore[misc]
     def _warn(self, message: str) -> None:
         """Log a warning, but not too often."""
         now = time.monotonic()
-        if now >= self._warns_from:
-            self._warns_from = now + WARNING_SECONDS
+        if now >= self._next_warning_at:
+            self._next_warning_at = now + WARNING_SECONDS
             log.warning(message)
 
     def add_task(self, channel: ApiChannel) -> None:
@@ -189,7 +189,7 @@ class ApiServer(TcpWSGIServer):  # type: ignore[misc]
         channels = self.active_channels.values()
         idle = [channel for channel in channels if channel.last_activity < now - IDLE_SECONDS and not channel.requests]
         idle.sort(key=lambda channel: channel.last_activity)
-        excess = len(channels) - int(self.max_connections * MAX_SHARE)
+        excess = len(channels) - int(self.max_connections * CROWDED_SHARE)
         for number, channel in enumerate(idle):
             is_done = self.is_stopping and not channel.total_outbufs_len
             if (is_done or number < excess or channel.is_timed_out(now)) and not channel.has_unread_request():

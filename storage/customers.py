@@ -8,7 +8,7 @@ from storage import StorageError
 DEMO_CUSTOMER = "Demo"  # created by seed.py
 
 
-def remove_customer(customer: Customer) -> tuple[int, int]:
+def delete_customer(customer: Customer) -> tuple[int, int]:
     """Delete the customer in the session's transaction. Returns how many articles and keys were deleted with it."""
     connection = db.session.connection()
     articles = connection.execute(delete(Article).where(Article.customer_id == customer.id)).rowcount

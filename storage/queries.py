@@ -67,7 +67,7 @@ def _has_keyword(keyword: str) -> ColumnElement[bool]:
     return exists().where(keywords.value == keyword)
 
 
-def count_published(conditions: Sequence[ColumnElement[bool]]) -> Select[int, datetime | None]:
+def select_published_count(conditions: Sequence[ColumnElement[bool]]) -> Select[int, datetime | None]:
     """Select the number of published articles that meet the conditions, and `next_publication_at`."""
     return _PUBLISHED_COUNT.where(*conditions) if conditions else _PUBLISHED_COUNT
 

@@ -97,7 +97,7 @@ def connect(path: str, *, read_only: bool, **options: Any) -> SQLiteConnection:
     options |= {"uri": True, "check_same_thread": False, "factory": SQLiteConnection}
     with _lock:
         inode = _find_inode(path)
-        retire_connections(path, except_to=inode)
+        retire_connections(path, keep_inode=inode)
         if any(other.inode != inode for other in _open_connections[path]):
             raise FileReplacedError
         connection: SQLiteConnection = sqlite3.connect(uri, **options)
@@ -144,11 +144,11 @@ def require_current_file(connection: SQLiteConnection) -> None:
         raise FileReplacedError
 
 
-def retire_connections(path: str, except_to: Inode | None = None) -> None:
-    """Close the connections to `path`: now or, if they are in use, later. Those to the inode `except_to` stay open."""
+def retire_connections(path: str, keep_inode: Inode | None = None) -> None:
+    """Close the connections to `path`: now or, if they are in use, later. Those to the inode `keep_inode` stay open."""
     with _lock:
         for connection in list(_open_connections[os.path.abspath(path)]):
-            if except_to is None or connection.inode != except_to:
+            if keep_inode is None or connection.inode != keep_inode:
                 if connection.state is State.IDLE:
                     connection.close()
                 else:

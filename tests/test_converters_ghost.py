@@ -9,7 +9,7 @@ from helpers import PROJECT
 from importer import SITE, ghost
 
 from converters.ghost import read_ghost
-from converters.kinds import NO_DATE
+from converters.note_kinds import NO_DATE
 from converters.records import Note, Publication, SourceOptions
 
 

@@ -71,7 +71,7 @@ def _schema_mistakes(article: SourceArticle, messages: dict[str, list[str]]) -> 
             yield Mistake(locate(article), REASONS.get(message, message), name, article.fields.get(field))
 
 
-def warnings_about(row: ArticleRow, publication: Publication | None, *, urls_resolved: bool) -> Iterator[Note]:
+def notes_about(row: ArticleRow, publication: Publication | None, *, urls_resolved: bool) -> Iterator[Note]:
     """Yield warnings about an accepted article, given as a row."""
     title = row["title"]
     html = row["content_html"]

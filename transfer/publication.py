@@ -36,13 +36,15 @@ def decide_date(given: datetime | None, stored: datetime | None, now: datetime) 
     return given or stored
 
 
-def decide_own_status(given: str | None, stored_status: str | None, *, gives_date: bool, sources_decide: bool) -> str:
+def decide_own_status(
+    given: str | None, stored_status: str | None, *, gives_date: bool, unpublish_missing: bool
+) -> str:
     """Return the status of an article in a format of this service.
 
-    `sources_decide` is the option --unpublish-missing, with which a draft that returns with a date is published again.
+    With the option --unpublish-missing, a draft that returns with a date is published again.
     """
     if given:
         return given
-    if stored_status and not (sources_decide and gives_date):
+    if stored_status and not (unpublish_missing and gives_date):
         return stored_status
     return "published" if gives_date else "draft"

@@ -12,7 +12,7 @@ from urllib.request import HTTPRedirectHandler, Request, build_opener
 import orjson
 
 from converters.field_names import IMPORT_FIELDS
-from converters.kinds import UNKNOWN_FIELDS
+from converters.note_kinds import UNKNOWN_FIELDS
 from converters.records import ConvertedItems, Identity, SourceArticle, SourceError
 from schemas import API_PATH
 from transfer.json_files import dump_json_line, parse_json_lines
@@ -66,7 +66,7 @@ def parse_received(name: str, file: IO[bytes]) -> ConvertedItems:
         if isinstance(item, SourceArticle):
             for field in item.fields.keys() - IMPORT_FIELDS:
                 del item.fields[field]
-                item.add_unknown(UNKNOWN_FIELDS, field)
+                item.note_unknown(UNKNOWN_FIELDS, field)
         yield item
 
 

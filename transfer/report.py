@@ -10,7 +10,7 @@ from typing import Any
 import orjson
 
 from content.text import printable
-from converters.records import IgnoredItem, Mistake, Note, NoteGroup, SourceError, unreadable
+from converters.records import IgnoredItem, Mistake, Note, NoteGroup, SourceError, unreadable_mistake
 from transfer import ImportFailedError
 
 MAX_CHANGES = 20  # articles whose changes are shown
@@ -81,7 +81,7 @@ class ImportReport:
         try:
             yield
         except (SourceError, OSError) as error:
-            self.stop(unreadable(where, error))
+            self.stop(unreadable_mistake(where, error))
 
     def ignore(self, item: IgnoredItem) -> None:
         """Record an item of a source that is not imported."""

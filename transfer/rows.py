@@ -31,8 +31,8 @@ class RowBuilder:
     customer_id: int
     customer_name: str
     now: datetime  # when the articles are written
-    publish: bool  # the option of the import
-    unpublish_missing: bool  # the option of the import
+    publish: bool  # --publish
+    unpublish_missing: bool  # --unpublish-missing
 
     def complete(self, given: ArticleRow, publication: Publication | None, stored: ArticleRow | None) -> ArticleRow:
         """Return all columns of an article except its `pk`.
@@ -62,7 +62,10 @@ class RowBuilder:
             date = decide_date(given_date, stored_date, self.now)
         else:
             status = decide_own_status(
-                given.get("status"), stored_status, gives_date=bool(given_date), sources_decide=self.unpublish_missing
+                given.get("status"),
+                stored_status,
+                gives_date=bool(given_date),
+                unpublish_missing=self.unpublish_missing,
             )
             date = given_date or stored_date
         return {"status": status, "published_at": self.now if status == "published" and not date else date}
@@ -88,9 +91,10 @@ class RowBuilder:
         | Article           | Given time                        | Result                                   |
         |-------------------|-----------------------------------|------------------------------------------|
         | new               | any                               | the given time                           |
-        | new               | none                              | its publication if that is past, or now  |
+        | new               | none                              | its publication if that is in the past,  |
+        |                   |                                   | otherwise now                            |
         | stored            | later than the stored one         | the given time                           |
-        | content changed   | none, or left over from an export | now                                      |
+        | content changed   | none, or not later                | now                                      |
         | content unchanged | earlier                           | the given time if the stored one is in   |
         |                   |                                   | the future, otherwise the stored one     |
         | content unchanged | none                              | the stored one                           |

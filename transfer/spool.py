@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from content.derived import fill_derived_fields
 from content.search import search_columns
 from converters.records import Identity, Mistake, Note, Publication, SourceArticle
-from transfer.checks import check_article, locate, warnings_about
+from transfer.checks import check_article, locate, notes_about
 from transfer.report import ImportReport
 from transfer.rows import ArticleRow
 from transfer.temporary import create_temporary_file, writing_to
@@ -116,7 +116,7 @@ class Spool:
         """Report what there is to note about the articles that were written. No transaction is needed."""
         for entry in written:
             article = self.read(entry)
-            warnings = warnings_about(article.row, article.publication, urls_resolved=article.urls_resolved)
+            warnings = notes_about(article.row, article.publication, urls_resolved=article.urls_resolved)
             report.add_notes(entry.slug, [*article.notes, *warnings])
 
 

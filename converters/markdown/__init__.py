@@ -11,7 +11,7 @@ from converters.field_mapping import map_fields
 from converters.front_matter import NoFrontMatterError, field_value, parse_front_matter
 from converters.markdown.file_names import ARTICLE_SUFFIXES, apply_jekyll_rules, is_translation, read_place
 from converters.markdown.folders import Folder
-from converters.markdown.links import FileLinks
+from converters.markdown.links import LinkResolver
 from converters.markdown.rendering import render_markdown
 from converters.markdown.template_comments import remove_comments
 from converters.records import (
@@ -21,7 +21,7 @@ from converters.records import (
     SourceArticle,
     SourceError,
     SourceOptions,
-    unreadable,
+    unreadable_mistake,
 )
 from converters.slugs import normalize_slug
 
@@ -69,7 +69,7 @@ def _read_file(
     except NoFrontMatterError as error:
         return folder.ignored_item(path, error.kind)
     except (SourceError, OSError) as error:
-        return unreadable(str(path), error)
+        return unreadable_mistake(str(path), error)
 
 
 def _convert(path: Path, folder: Folder, fields: dict[str, Any], text: str, options: SourceOptions) -> SourceArticle:
@@ -78,12 +78,14 @@ def _convert(path: Path, folder: Folder, fields: dict[str, Any], text: str, opti
     place = read_place(path, folder.root)
     content = remove_comments(text)
     html = content.removesuffix("\n") if path.suffix.lower() == ".html" else render_markdown(content)
-    links = FileLinks(folder, path, options.site, slug=normalize_slug(str(field_value(fields, "slug") or place.slug)))
+    links = LinkResolver(
+        folder, path, options.site, slug=normalize_slug(str(field_value(fields, "slug") or place.slug))
+    )
     fields["contentHtml"] = change_urls(html, links.resolve)
     article = map_fields(str(path), fields, options, place)
     article.notes += links.notes
     if content != text:
-        article.drop("Template comments were removed")
+        article.note_dropped("Template comments were removed")
     if "title" not in article.fields and "title" not in article.names:
         article.reject("title", NO_TITLE)
     return article

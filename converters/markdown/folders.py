@@ -8,7 +8,7 @@ from unicodedata import normalize
 from converters.front_matter import field_value, parse_front_matter
 from converters.markdown.file_names import ARTICLE_SUFFIXES, JEKYLL_FOLDERS, is_translation, parse_name
 from converters.media_suffixes import PICTURE_SUFFIXES
-from converters.records import IgnoredItem, Mistake, SourceError, unreadable
+from converters.records import IgnoredItem, Mistake, SourceError, unreadable_mistake
 from converters.slugs import normalize_slug
 
 NOT_APPLIED = "Data files, which were not applied"
@@ -34,7 +34,7 @@ class Folder:
             if self.is_file:
                 folders.clear()
             paths += [Path(folder, name) for name in sorted(names) if self._is_article_file(Path(folder, name))]
-        self.others += [unreadable(error.filename, error, is_fatal=True) for error in errors]
+        self.others += [unreadable_mistake(error.filename, error, is_fatal=True) for error in errors]
         return paths
 
     @cached_property

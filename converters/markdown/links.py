@@ -15,7 +15,7 @@ BROKEN = "Broken links to files that were not imported"
 GUESSED = "Relative links whose target depends on how your site is built"
 
 
-class FileLinks:
+class LinkResolver:
     """The links of one file."""
 
     def __init__(self, folder: Folder, path: Path, site: str, slug: str) -> None:

@@ -3,9 +3,9 @@
 from collections.abc import Iterable
 from urllib.parse import unquote
 
-from converters import kinds
+from converters import note_kinds
 from converters.media_suffixes import PICTURE_SUFFIXES
-from converters.records import ConvertedItems, IgnoredItem, SourceError, SourceOptions, unreadable
+from converters.records import ConvertedItems, IgnoredItem, SourceError, SourceOptions, unreadable_mistake
 from converters.wordpress.blogs import Blog, SyncedPattern, index_file
 from converters.wordpress.items import Item, described_term, parse_item
 from converters.wordpress.posts import PUBLIC_STATUSES, convert_post, plain_title
@@ -30,13 +30,15 @@ def read_wordpress(sources: Iterable[str], options: SourceOptions) -> ConvertedI
         try:
             readable.append((source, index_file(source, blogs)))
         except (SourceError, OSError) as error:
-            yield unreadable(source, error, is_fatal=True)
+            yield unreadable_mistake(source, error, is_fatal=True)
     for source, blog in readable:
         yield from _read_file(source, blog, options)
     for blog in blogs.values():
         for pattern in blog.patterns.values():
             if pattern.is_public and not pattern.is_used:
-                yield IgnoredItem(kinds.NOT_IMPORTED, pattern.title, "synced patterns that no post contains", "pattern")
+                yield IgnoredItem(
+                    note_kinds.NOT_IMPORTED, pattern.title, "synced patterns that no post contains", "pattern"
+                )
 
 
 def _read_file(source: str, blog: Blog, options: SourceOptions) -> ConvertedItems:
@@ -45,23 +47,23 @@ def _read_file(source: str, blog: Blog, options: SourceOptions) -> ConvertedItem
         if element.tag == "item":
             yield from _convert(source, parse_item(element), blog, options)
         elif term := described_term(element):
-            yield IgnoredItem(kinds.NOT_IMPORTED, term, "descriptions and parents of categories and tags", "term")
+            yield IgnoredItem(note_kinds.NOT_IMPORTED, term, "descriptions and parents of categories and tags", "term")
 
 
 def _convert(source: str, item: Item, blog: Blog, options: SourceOptions) -> ConvertedItems:
     """Yield a post as an article, and any other item as ignored, except public patterns, which posts may contain."""
-    number = item.texts.get("post_id", "")
+    post_id = item.texts.get("post_id", "")
     title = plain_title(item.texts.get("title", ""))
-    reason = _reason_to_ignore(item, title, blog.patterns.get(number))
+    reason = _reason_to_ignore(item, title, blog.patterns.get(post_id))
     if item.kind == "attachment":
         is_picture = item.texts.get("attachment_url", "").lower().endswith(PICTURE_SUFFIXES)
         yield IgnoredItem(f"{'Pictures' if is_picture else 'Other files'} stay at their URLs", "", unit="attachment")
     elif reason:
         yield IgnoredItem(
-            kinds.NOT_IMPORTED, unquote(item.texts.get("post_name", "")) or title or number, reason, "item"
+            note_kinds.NOT_IMPORTED, unquote(item.texts.get("post_name", "")) or title or post_id, reason, "item"
         )
     elif item.kind == "post":
-        yield convert_post(f"{source}, post {number} {title!r}", item, blog, options)
+        yield convert_post(f"{source}, post {post_id} {title!r}", item, blog, options)
 
 
 def _reason_to_ignore(item: Item, title: str, pattern: SyncedPattern | None) -> str:

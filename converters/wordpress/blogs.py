@@ -1,4 +1,4 @@
-"""What the posts of a blog refer to: its attachments, categories and synced patterns."""
+"""Attachments, categories and synced patterns of a blog, to which its posts refer."""
 
 import re
 from collections import defaultdict
@@ -48,7 +48,7 @@ class Blog:
     patterns: dict[str, SyncedPattern] = field(default_factory=dict)  # by id
 
     @property
-    def name(self) -> str:
+    def id_part(self) -> str:
         """The blog's URL as it appears in ids: without the scheme and "www.", shortened with a hash if it is long."""
         name = re.sub(r"^(?:https?:)?//(?:www\.)?", "", self.url.lower()).strip("/").replace("/", "-")
         if len(name) <= MAX_BLOG_LENGTH:
@@ -90,7 +90,7 @@ def index_file(source: str, blogs: dict[str, Blog]) -> Blog:
         raise SourceError("Must be a WordPress export (WXR), from Tools → Export.")
     found.url = texts.get("base_blog_url") or texts.get("link", "")
     found.title = decode_references(texts.get("title", ""))
-    blog = blogs.setdefault(found.name, found)
+    blog = blogs.setdefault(found.id_part, found)
     blog.add(found)
     return blog
 

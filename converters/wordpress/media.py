@@ -114,8 +114,9 @@ class MediaRenderer:
             self.notes.append(EMBEDS)
             return f"<p>{_link(url)}</p>"
         poster = attributes.pop("poster", "")
-        quoted_poster = f' poster="{_quote(poster)}"' if poster else ""
-        return f'<figure class="wp-block-{kind}"><{kind} controls src="{_quote(url)}"{quoted_poster}></{kind}></figure>'
+        attribute = f' poster="{_escape_attribute(poster)}"' if poster else ""
+        player = f'<{kind} controls src="{_escape_attribute(url)}"{attribute}></{kind}>'
+        return f'<figure class="wp-block-{kind}">{player}</figure>'
 
     def _link_embeds(self, html: str) -> str:
         """Replace each URL that WordPress embeds, such as a video's, with a link."""
@@ -146,8 +147,8 @@ def _render_caption(caption: re.Match[str]) -> str:
 
 def _render_picture(picture: Attachment, *, links_to_file: bool) -> str:
     """Return a picture of a gallery with its caption."""
-    url = _quote(picture.url)
-    image = f'<img loading="lazy" src="{url}" alt="{_quote(picture.alt)}" />'
+    url = _escape_attribute(picture.url)
+    image = f'<img loading="lazy" src="{url}" alt="{_escape_attribute(picture.alt)}" />'
     if links_to_file:
         image = f'<a href="{url}">{image}</a>'
     text = " ".join(picture.caption.split())
@@ -168,6 +169,6 @@ def _link(url: str) -> str:
     return f'<a href="{url}">{url}</a>'
 
 
-def _quote(text: str) -> str:
+def _escape_attribute(text: str) -> str:
     """Return text for an attribute, whether or not it has already been escaped."""
     return escape(unescape(text))

@@ -5,7 +5,7 @@ from typing import Any
 from urllib.parse import unquote
 
 from content.html import decode_references, readable_text
-from converters import kinds
+from converters import note_kinds
 from converters.leftover_markup import note_leftover_markup
 from converters.old_urls import add_old_urls
 from converters.publication import set_publication
@@ -21,7 +21,7 @@ from converters.wordpress.seo import PRIMARY_CATEGORY_KEYS, SEO_PREFIXES, take_s
 PUBLIC_STATUSES = ("publish", "future")
 NO_TITLE = "(no title)"
 HTML_TAG = re.compile(r"</?[a-zA-Z][^<>]*>")
-NAMES = {  # by field
+ELEMENT_BY_FIELD = {  # by field
     "publishedAt": "post_date",
     "updatedAt": "post_modified",
     "slug": "post_name",
@@ -29,9 +29,9 @@ NAMES = {  # by field
     "contentHtml": "content",
 }
 # Who may read a post, from Jetpack's newsletter and the plugin Members
-READERS = ("_jetpack_newsletter_access", "_members_access_role")
+ACCESS_KEYS = ("_jetpack_newsletter_access", "_members_access_role")
 # Elements that are used, repeat others, or concern only the old site
-USED = {
+UNREPORTED_ELEMENTS = {
     *("attachment_url", "comment_status", "description", "guid", "menu_order", "ping_status", "post_date"),
     *("post_date_gmt", "post_modified", "post_modified_gmt", "post_parent", "post_password", "post_type", "pubDate"),
     "status",
@@ -46,19 +46,19 @@ DROPPED_ELEMENTS = {
 
 def convert_post(where: str, item: Item, blog: Blog, options: SourceOptions) -> SourceArticle:
     """Convert a post, removing from the item whatever the article uses."""
-    number = item.take("post_id")
-    article = SourceArticle(where, {}, dict(NAMES), identity=Identity.SOURCE)
-    # Every WordPress numbers its posts from 1, and the ids of version 1.2.1 did not contain the blog.
-    article.former_id = f"wordpress-{number}"
+    post_id = item.take("post_id")
+    article = SourceArticle(where, {}, dict(ELEMENT_BY_FIELD), identity=Identity.SOURCE)
+    # Every WordPress site numbers its posts from 1, and the ids of version 1.2.1 did not contain the blog.
+    article.former_id = f"wordpress-{post_id}"
     with_site = options._replace(site=options.site or blog.url)
-    article.fields = _take_fields(item, blog, number)
+    article.fields = _take_fields(item, blog, post_id)
     normalize_values(article, with_site)
     set_slug(article)
     resolve_banner(article, with_site.base)
     link = item.take("link")
-    add_old_urls(article, [link] if link else [], options)
+    add_old_urls(article, [link] if link else [], options)  # The old blog does not say where the articles are now.
     try:
-        _set_content(article, item, blog, number)
+        _set_content(article, item, blog, post_id)
     except SourceError as error:
         article.reject("contentHtml", str(error))
         return article
@@ -75,7 +75,7 @@ def plain_title(html: str) -> str:
     return " ".join(decode_references(HTML_TAG.sub("", html)).split())
 
 
-def _take_fields(item: Item, blog: Blog, number: str) -> dict[str, Any]:
+def _take_fields(item: Item, blog: Blog, post_id: str) -> dict[str, Any]:
     """Return an article's fields other than its content. Their values still have to be normalized."""
     title = plain_title(item.take("title")) or NO_TITLE
     texts = take_seo_texts(item.meta, {"title": title, "sep": "-", "sitename": blog.title, "page": ""})
@@ -85,9 +85,9 @@ def _take_fields(item: Item, blog: Blog, number: str) -> dict[str, Any]:
     local_date = _date(item, "post_date") if item.status in PUBLIC_STATUSES else ""
     banner = blog.attachments.get(item.meta.get("_thumbnail_id", ""))
     return texts | {
-        "id": f"wordpress-{blog.name}-{number}" if blog.name and number else "",
+        "id": f"wordpress-{blog.id_part}-{post_id}" if blog.id_part and post_id else "",
         "title": title,
-        "slug": unquote(item.take("post_name")) or slug_from_title(title, number),
+        "slug": unquote(item.take("post_name")) or slug_from_title(title, post_id),
         "publishedAt": _date(item, "post_date_gmt", "Z") or local_date,
         "updatedAt": _date(item, "post_modified_gmt", "Z"),
         "category": _take_category(item, blog),
@@ -116,12 +116,12 @@ def _date(item: Item, name: str, zone: str = "") -> str:
     return f"{date}{zone}" if date > "0001" else ""
 
 
-def _set_content(article: SourceArticle, item: Item, blog: Blog, number: str) -> None:
+def _set_content(article: SourceArticle, item: Item, blog: Blog, post_id: str) -> None:
     """Set the article's content, and record what there is to report about it.
 
     Raises SourceError if its patterns or footnotes are too long.
     """
-    content = render_content(item.texts.pop("content", ""), blog, number, item.meta.get("footnotes", ""))
+    content = render_content(item.texts.pop("content", ""), blog, post_id, item.meta.get("footnotes", ""))
     if content.uses_footnotes:
         del item.meta["footnotes"]
     article.fields["contentHtml"] = content.html
@@ -133,12 +133,12 @@ def _set_publication(article: SourceArticle, item: Item) -> None:
     """Set what WordPress says about a post: it is published if it has that status and everyone may read it."""
     is_public = item.status in PUBLIC_STATUSES
     has_password = bool(item.texts.get("post_password"))
-    values = [item.meta.get(key, "").strip() for key in READERS]
+    values = [item.meta.get(key, "").strip() for key in ACCESS_KEYS]
     readers = [value for value in values if value not in ("", "everybody")]
     if item.status == "private" or (is_public and has_password):
         article.note("Saved as drafts because they are private or password-protected")
     elif readers:
-        article.note(kinds.RESTRICTED, readers[0][:50])
+        article.note(note_kinds.RESTRICTED, readers[0][:50])
     set_publication(article, is_published=is_public and not has_password and not readers)
 
 
@@ -146,17 +146,17 @@ def _report_rest(article: SourceArticle, item: Item) -> None:
     """Record the data of the item that the article does not use."""
     for name, text in item.texts.items():
         if name in DROPPED_ELEMENTS and text.strip() not in ("", "0"):
-            article.drop(kinds.DROPPED, DROPPED_ELEMENTS[name])
-        elif name not in USED and text.strip() not in ("", "0"):
-            article.add_unknown(kinds.UNKNOWN_FIELDS, name)
+            article.note_dropped(note_kinds.DROPPED, DROPPED_ELEMENTS[name])
+        elif name not in UNREPORTED_ELEMENTS and text.strip() not in ("", "0"):
+            article.note_unknown(note_kinds.UNKNOWN_FIELDS, name)
     for name in item.terms.pop("category", []):
-        article.drop(kinds.OTHER_CATEGORIES, name)
+        article.note_dropped(note_kinds.OTHER_CATEGORIES, name)
     if item.terms.pop("post_format", None):
-        article.drop(kinds.DROPPED, "post format")
+        article.note_dropped(note_kinds.DROPPED, "post format")
     for taxonomy in item.terms:
-        article.add_unknown("Other taxonomies", taxonomy)
+        article.note_unknown("Other taxonomies", taxonomy)
     for key in unused_seo_settings(item.meta):
-        article.drop("SEO settings were dropped", key)
+        article.note_dropped("SEO settings were dropped", key)
     for key, value in item.meta.items():
         if value.strip() and not key.startswith(("_", *SEO_PREFIXES)):
-            article.add_unknown("Custom fields", key)
+            article.note_unknown("Custom fields", key)
