@@ -10,7 +10,7 @@ from content.urls import change_urls
 from converters.field_mapping import map_fields
 from converters.front_matter import NoFrontMatterError, field_value, parse_front_matter
 from converters.markdown.file_names import ARTICLE_SUFFIXES, apply_jekyll_rules, is_translation, read_place
-from converters.markdown.folders import Folder
+from converters.markdown.folders import Folder, FolderContents
 from converters.markdown.links import LinkResolver
 from converters.markdown.rendering import render_markdown
 from converters.markdown.template_comments import remove_comments
@@ -37,17 +37,17 @@ ReadOwnFile = Callable[[str, dict[str, Any], str, SourceOptions], SourceArticle 
 def read_folder(source: str, options: SourceOptions, read_own: ReadOwnFile) -> ConvertedItems:
     """Yield the articles of a file, or of the files in a folder and its subfolders."""
     folder = Folder(source)
-    paths = [Path(source)] if folder.is_file else folder.paths
-    others = [] if folder.is_file else folder.others
-    has_articles = False
+    contents = FolderContents([Path(source)], []) if folder.is_file else folder.contents
     skipped: Counter[str] = Counter()
-    for item in chain((_read_file(path, folder, options, read_own) for path in paths), others):
+    has_others = False  # articles or mistakes
+    read = (_read_file(path, folder, options, read_own) for path in contents.paths)
+    for item in chain(read, contents.ignored):
         if isinstance(item, IgnoredItem):
             skipped[item.detail] += 1
         else:
-            has_articles = True
+            has_others = True
         yield item
-    if not has_articles:
+    if not has_others:
         kinds = ", ".join(f"{detail} ({count})" for detail, count in skipped.items())
         yield Mistake(source, f"Contains no articles. {ARTICLE_FILE}{f' Skipped: {kinds}.' if kinds else ''}")
 

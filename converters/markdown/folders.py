@@ -1,8 +1,10 @@
 """Folders of article files: which files may be articles, and which are ignored and reported."""
 
 import os
+from collections.abc import Iterator
 from functools import cached_property
 from pathlib import Path
+from typing import NamedTuple
 from unicodedata import normalize
 
 from converters.front_matter import field_value, parse_front_matter
@@ -11,39 +13,52 @@ from converters.media_suffixes import PICTURE_SUFFIXES
 from converters.records import IgnoredItem, Mistake, SourceError, unreadable_mistake
 from converters.slugs import normalize_slug
 
-NOT_APPLIED = "Data files, which were not applied"
+NOT_APPLIED = "Section pages and directory data, whose settings were not applied"
 SKIPPED = "Skipped files"
 
 
+class FolderContents(NamedTuple):
+    """The files of a folder and its subfolders."""
+
+    paths: list[Path]  # of the files that may be articles, sorted by name within a folder
+    ignored: list[IgnoredItem | Mistake]  # other files and folders, except those that are hidden, and pictures
+
+
 class Folder:
-    """The folder of a source, with the files that may be articles."""
+    """The folder of a source."""
 
     def __init__(self, source: str) -> None:
         self.is_file = not os.path.isdir(source)
         self.root = Path(source).parent if self.is_file else Path(source)
-        self.others: list[IgnoredItem | Mistake] = []  # what else is in the folder
         self._slugs: dict[Path, str | None] = {}
 
     @cached_property
-    def paths(self) -> list[Path]:
-        """The files that may be articles, sorted by name."""
+    def contents(self) -> FolderContents:
+        """The contents of the folder. If the source is a file, those of its subfolders are left out."""
+        contents = FolderContents([], [])
         errors: list[OSError] = []
-        paths = []
         for folder, folders, names in os.walk(self.root, onerror=errors.append):
-            self._prune_folders(folder, folders)
+            contents.ignored.extend(self._prune_folders(folder, folders))
             if self.is_file:
                 folders.clear()
-            paths += [Path(folder, name) for name in sorted(names) if self._is_article_file(Path(folder, name))]
-        self.others += [unreadable_mistake(error.filename, error, is_fatal=True) for error in errors]
-        return paths
+            for path in (Path(folder, name) for name in sorted(names)):
+                if path.name.startswith(".") or path.suffix.lower() in PICTURE_SUFFIXES:
+                    continue
+                item = self._ignore_file(path)
+                if item:
+                    contents.ignored.append(item)
+                else:
+                    contents.paths.append(path)
+        contents.ignored.extend(unreadable_mistake(error.filename, error, is_fatal=True) for error in errors)
+        return contents
 
     @cached_property
     def _by_path(self) -> dict[str, Path]:
-        """The same files, keyed by their absolute paths in NFC.
+        """The files that may be articles, by their absolute paths in NFC.
 
         File systems and text may use different Unicode normalization forms.
         """
-        return {_nfc(path): path for path in self.paths}
+        return {_nfc(path): path for path in self.contents.paths}
 
     def find(self, path: Path) -> Path | None:
         """Return the file at `path`, in any normalization form, or None."""
@@ -64,36 +79,30 @@ class Folder:
         """Return a file or folder as an item that is not imported. `detail` says why."""
         return IgnoredItem(SKIPPED, path.relative_to(self.root).as_posix(), detail, unit)
 
-    def _prune_folders(self, folder: str, folders: list[str]) -> None:
-        """Remove folders that cannot contain articles, in place."""
-        chosen = []
+    def _prune_folders(self, folder: str, folders: list[str]) -> Iterator[IgnoredItem]:
+        """Remove folders that cannot contain articles, in place. Yield them, except hidden ones."""
         for name in sorted(folders):
             path = Path(folder, name)
             if path.is_symlink():
-                self.others.append(self.ignored_item(path, "symbolic links to folders", "folder"))
+                yield self.ignored_item(path, "symbolic links to folders", "folder")
             elif name.startswith("_") and name not in JEKYLL_FOLDERS:
-                self.others.append(self.ignored_item(path, "folders whose names begin with _", "folder"))
+                yield self.ignored_item(path, "folders whose names begin with _", "folder")
             elif not name.startswith("."):
-                chosen.append(name)
-        folders[:] = chosen
+                continue
+            folders.remove(name)
+        folders.sort()
 
-    def _is_article_file(self, path: Path) -> bool:
-        """Return whether a file may be an article. If not, add it to `others`, unless it is hidden or a picture."""
+    def _ignore_file(self, path: Path) -> IgnoredItem | None:
+        """Return a file as an item that is not imported, or None if it may be an article."""
+        if _is_data_file(path):
+            return IgnoredItem(NOT_APPLIED, "", path.relative_to(self.root).as_posix(), "file")
+        if path.name.startswith("_"):
+            return self.ignored_item(path, "names that begin with _")
         suffix = path.suffix.lower()
-        if path.name.startswith(".") or suffix in PICTURE_SUFFIXES:
-            return False
-        if _has_data_for_others(path):
-            self.others.append(IgnoredItem(NOT_APPLIED, "", path.relative_to(self.root).as_posix(), "file"))
-        elif path.name.startswith("_"):
-            self.others.append(self.ignored_item(path, "names that begin with _"))
-        elif suffix in ARTICLE_SUFFIXES:
-            return True
-        else:
-            self.others.append(self.ignored_item(path, suffix or "no extension"))
-        return False
+        return None if suffix in ARTICLE_SUFFIXES else self.ignored_item(path, suffix or "no extension")
 
 
-def _has_data_for_others(path: Path) -> bool:
+def _is_data_file(path: Path) -> bool:
     """Return whether a file is Hugo's `_index.md`, or has Eleventy's data for a post or for the posts of its folder."""
     if path.suffix != ".json":
         return path.stem == "_index" or ".11tydata." in path.name
