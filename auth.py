@@ -20,37 +20,37 @@ KeyOwner = Row[int, str, int]  # of OWNER_BY_KEY
 CHALLENGE = WWWAuthenticate("ApiKey", {"header": "x-api-key"})
 
 
-class ValidKeys:
-    """Valid keys that one application remembers until the database changes or the day (UTC) ends.
+class KeyOwnerCache:
+    """The owners of valid keys, cached until the database changes or the day (UTC) ends.
 
-    Invalid keys are not remembered, since random ones would fill up memory.
+    Invalid keys are not cached, since random ones would fill up memory.
     """
 
     def __init__(self) -> None:
-        self._remembered: tuple[Any, dict[str, KeyOwner]] = None, {}
+        self._cached: tuple[Any, dict[str, KeyOwner]] = None, {}
 
     def find(self, key_hash: str) -> KeyOwner | None:
-        """Return the owner of a key that is remembered for the request's version of the database, or None."""
+        """Return the owner of a key, if it is cached for the request's version of the database."""
         return self._owners().get(key_hash)
 
-    def remember(self, key_hash: str, owner: KeyOwner) -> None:
-        """Remember the owner of a valid key, unless the version of the database is unknown or the cache is off."""
+    def store(self, key_hash: str, owner: KeyOwner) -> None:
+        """Cache the owner of a valid key, unless the version of the database is unknown or the cache is off."""
         if g.database_version is not None and current_app.config["CACHE_MB"]:
             self._owners()[key_hash] = owner
 
     def _owners(self) -> dict[str, KeyOwner]:
-        """Return the remembered owners by the hashes of their keys."""
+        """Return the cached owners by the hashes of their keys."""
         valid_for = g.database_version, datetime.now(UTC).date()
-        remembered_for, owners = self._remembered
-        if remembered_for != valid_for:
+        cached_for, owners = self._cached
+        if cached_for != valid_for:
             owners = {}
-            self._remembered = valid_for, owners  # a single assignment, so it is atomic for other threads
+            self._cached = valid_for, owners  # a single assignment, so it is atomic for other threads
         return owners
 
 
 def init_app(app: Flask) -> None:
-    """Remember valid keys, so that a cached response can be sent without a query."""
-    app.extensions["valid_keys"] = ValidKeys()
+    """Cache the owners of keys, so that a cached response can be sent without a query."""
+    app.extensions["key_owners"] = KeyOwnerCache()
 
 
 def hash_key(key: str) -> str:
@@ -68,7 +68,7 @@ def add_key(customer: Customer, key: str | None = None, expires_on: date | None 
     record = ApiKey(
         customer_id=customer.id,
         hash=hash_key(key),
-        prefix=key[: min(6, len(key) // 4)],  # a key chosen by the user may be short
+        prefix=key[: min(6, len(key) // 4)],  # a key that an operator chose may be short
         created_at=datetime.now(UTC),
         expires_on=expires_on,
     )
@@ -78,7 +78,9 @@ def add_key(customer: Customer, key: str | None = None, expires_on: date | None 
 
 
 def check_key() -> None:
-    """Authenticate the request. Sets `g.key_hash`, `g.key_owner` and, for the access log, REMOTE_USER.
+    """Authenticate the request.
+
+    Sets `g.key_hash`, `g.key_owner`, `g.key_was_cached` and, for the access log, REMOTE_USER.
 
     OPTIONS requires no key: its response only lists methods, and preflight requests are handled by endpoints.cors.
 
@@ -91,21 +93,21 @@ def check_key() -> None:
     if not key:
         raise MissingKeyError("Send your API key in the x-api-key header.", www_authenticate=CHALLENGE)
     g.key_hash = hash_key(key)
-    valid_keys: ValidKeys = current_app.extensions["valid_keys"]
-    remembered = valid_keys.find(g.key_hash)
-    g.key_is_remembered = remembered is not None
-    _set_owner(remembered or find_key_owner(g.key_hash))
-    if not remembered:
-        valid_keys.remember(g.key_hash, g.key_owner)
+    cache: KeyOwnerCache = current_app.extensions["key_owners"]
+    cached = cache.find(g.key_hash)
+    g.key_was_cached = cached is not None
+    _set_owner(cached or find_key_owner(g.key_hash))
+    if not cached:
+        cache.store(g.key_hash, g.key_owner)
 
 
 def check_key_again() -> None:
-    """Look the key up in the transaction that the view reads, if `check_key` only remembered it.
+    """Look the key up in the transaction in which the view reads, if `check_key` found it in the cache.
 
-    Otherwise, a commit between the two could pair the customer of an old key with the articles of a new one. Raises
+    Otherwise, a restore between the two could give the customer's id, and so its articles, to another customer. Raises
     Unauthorized (401) if the key is no longer valid.
     """
-    if g.key_is_remembered:
+    if g.key_was_cached:
         _set_owner(find_key_owner(g.key_hash))
 
 
