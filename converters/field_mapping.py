@@ -7,7 +7,7 @@ from converters import note_kinds
 from converters.field_names import IMPORT_FIELDS
 from converters.leftover_markup import note_components, note_leftover_markup
 from converters.old_urls import take_old_urls
-from converters.publication import take_statements
+from converters.publication import take_publication
 from converters.records import Publication, SourceArticle, SourceOptions
 from converters.relative_urls import GUESSED_MEDIA, is_beside_file, resolve_banner, resolve_urls
 from converters.source_fields import SourceFields
@@ -15,7 +15,7 @@ from converters.values import normalize_values, read_list, set_slug
 
 
 class FilePlace(NamedTuple):
-    """What the name and the folder of a file say about its article."""
+    """Values for an article from the name and the folder of its file."""
 
     date: str = ""  # used if the fields have none
     slug: str = ""  # used if the fields have none
@@ -55,7 +55,7 @@ def map_fields(where: str, fields: dict[str, Any], options: SourceOptions, place
 
 def _take_publication(source: SourceFields, place: FilePlace, options: SourceOptions) -> None:
     """Set what the source says about the article's publication, and the date."""
-    statements = take_statements(source, options.zone, file_date=place.date, is_draft=place.is_draft)
+    statements = take_publication(source, options.zone, file_date=place.date, is_draft=place.is_draft)
     source.use("publishedAt", statements.dates)
     source.article.publication = statements.publication
     if statements.publication is Publication.NOTHING:

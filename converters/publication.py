@@ -1,7 +1,7 @@
-"""What a source says about an article's publication.
+"""The statements of a source about the publication of an article.
 
-Of the fields in Markdown and CSV, only those in `STATEMENTS`, dates and `expiryDate` say something about it. Any other
-field is reported as unknown, whatever its name suggests.
+Of the fields in Markdown and CSV, only those in `PUBLICATION_FIELDS`, dates and `expiryDate` say something about it.
+Any other field is reported as unknown, whatever its name suggests.
 """
 
 from datetime import UTC, datetime, tzinfo
@@ -25,18 +25,18 @@ INVALID_STATUS = "Must be draft or published."
 EXPIRY_DATE = "expirydate"  # Hugo
 
 
-class Statement(NamedTuple):
-    """What a field says about publication."""
+class PublicationField(NamedTuple):
+    """A field whose values say something about publication."""
 
     meanings: dict[str, Publication]  # by value, in lower case
     error: str  # if the value is another one
     is_ambiguous: bool = False  # Another value is no mistake: the field may hold something else.
 
 
-DRAFT_SWITCH = Statement(DRAFT_MEANINGS, INVALID_SWITCH)
-PUBLISHED_SWITCH = Statement(PUBLISHED_MEANINGS, INVALID_SWITCH)
-STATUS_FIELD = Statement(STATUS_MEANINGS, INVALID_STATUS)
-STATEMENTS = {
+DRAFT_SWITCH = PublicationField(DRAFT_MEANINGS, INVALID_SWITCH)
+PUBLISHED_SWITCH = PublicationField(PUBLISHED_MEANINGS, INVALID_SWITCH)
+STATUS_FIELD = PublicationField(STATUS_MEANINGS, INVALID_STATUS)
+PUBLICATION_FIELDS = {
     "draft": DRAFT_SWITCH,
     "isdraft": DRAFT_SWITCH,
     "published": PUBLISHED_SWITCH._replace(is_ambiguous=True),  # or a date
@@ -46,42 +46,45 @@ STATEMENTS = {
     "state": STATUS_FIELD._replace(is_ambiguous=True),  # or the state of a country
     "poststatus": STATUS_FIELD,
 }
-SWITCHES = {alias for alias, statement in STATEMENTS.items() if statement.error == INVALID_SWITCH}
+SWITCHES = {alias for alias, statement in PUBLICATION_FIELDS.items() if statement.error == INVALID_SWITCH}
 
 
-class Statements(NamedTuple):
-    """What the fields of an article say about its publication."""
+class DeclaredPublication(NamedTuple):
+    """The publication of an article according to its fields."""
 
-    said: set[Publication]
+    declared: set[Publication]
     dates: list[SourceField]  # of publication, the latest first
 
     @property
     def publication(self) -> Publication:
-        """What they say together."""
-        if Publication.DRAFT in self.said:
+        """The statement that they make together."""
+        if Publication.DRAFT in self.declared:
             return Publication.DRAFT
-        return Publication.PUBLISHED if Publication.PUBLISHED in self.said or self.dates else Publication.NOTHING
+        return Publication.PUBLISHED if Publication.PUBLISHED in self.declared or self.dates else Publication.NOTHING
 
 
-def take_statements(fields: SourceFields, zone: tzinfo, *, file_date: str = "", is_draft: bool = False) -> Statements:
+def take_publication(
+    fields: SourceFields, zone: tzinfo, *, file_date: str = "", is_draft: bool = False
+) -> DeclaredPublication:
     """Remove the statements about publication from an article's fields, and return them. Invalid ones are mistakes.
 
-    `zone` applies to dates without one. The name or folder of the file may also say that it `is_draft`, and give a date
-    that is used if no field does.
+    `zone` applies to dates without one. `is_draft` and `file_date` come from the folder and the name of a file. The
+    latter is used if no field has a date.
     """
-    said = {Publication.DRAFT} if is_draft or _has_expired(fields, zone) else set()
-    for alias, statement in STATEMENTS.items():
+    has_expired = _take_expiry(fields, zone)
+    declared = {Publication.DRAFT} if is_draft or has_expired else set()
+    for alias, statement in PUBLICATION_FIELDS.items():
         field = fields.get(alias)
         if field and field.word in statement.meanings:
             fields.take(alias)
-            said.add(statement.meanings[field.word])
+            declared.add(statement.meanings[field.word])
         elif field and not statement.is_ambiguous:
             fields.take(alias)
             fields.reject(field, statement.error)
     dates = _take_dates(fields, zone)
     if file_date and not dates:
         dates = [SourceField("date", file_date)]
-    return Statements(said, dates)
+    return DeclaredPublication(declared, dates)
 
 
 def set_publication(article: SourceArticle, *, is_published: bool) -> None:
@@ -100,8 +103,11 @@ def set_publication(article: SourceArticle, *, is_published: bool) -> None:
             article.note(note_kinds.NO_CONTENT)
 
 
-def _has_expired(fields: SourceFields, zone: tzinfo) -> bool:
-    """Return whether Hugo no longer shows an article. A date in the future remains, and is reported as unknown."""
+def _take_expiry(fields: SourceFields, zone: tzinfo) -> bool:
+    """Remove an expiry date in the past, and return whether there is one: Hugo no longer shows such an article.
+
+    A date in the future remains, and is reported as unknown.
+    """
     field = fields.get(EXPIRY_DATE)
     moment = _parse_date(fields, field, zone) if field else None
     if not moment or moment > datetime.now(UTC):

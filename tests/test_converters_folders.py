@@ -110,6 +110,12 @@ def test_pictures_beside_a_file_are_reported(importer):
     assert "jpg" not in notes
 
 
+def test_expiry_date_of_a_draft_is_understood(importer):
+    notes = importer.imports({"posts/_drafts/a.md": post("expiryDate: 2026-02-01"), "posts/b.md": post()})
+    assert "expired (1): a" in notes
+    assert "expiryDate" not in notes
+
+
 def test_article_that_loses_its_content_is_reported(importer):
     importer.imports({"menu.md": post(text="Soup")})
     assert re.search("lost their content.*: menu$", importer.imports({"menu.md": post()}), re.MULTILINE)

@@ -7,7 +7,7 @@ from importer import SITE, post
 
 from converters.field_names import FIELD_BY_ALIAS, IMPORT_FIELDS, plain_name
 from converters.old_urls import OLD_URL_ALIASES
-from converters.publication import EXPIRY_DATE, STATEMENTS
+from converters.publication import EXPIRY_DATE, PUBLICATION_FIELDS
 from converters.values import IMAGE_KEYS
 
 NAMES = section(read_page("docs/import"), "Accepted names")
@@ -36,7 +36,7 @@ def test_every_name_of_a_field_is_documented():
 def test_every_other_name_is_documented():
     documented = [name for others, _ in OTHERS for name in others]
     statuses = {alias for alias, field in FIELD_BY_ALIAS.items() if field == "status"}
-    assert sorted(documented) == sorted({*STATEMENTS, EXPIRY_DATE, *OLD_URL_ALIASES} - statuses)
+    assert sorted(documented) == sorted({*PUBLICATION_FIELDS, EXPIRY_DATE, *OLD_URL_ALIASES} - statuses)
     assert set(IMAGE_KEYS) <= set(names(NAMES))
 
 
