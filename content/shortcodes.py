@@ -30,7 +30,9 @@ KNOWN = {
 ALONE = re.compile(
     r"(\A|\n|<p>|<br ?/?>)[ \t]*\[(?!sic\])([a-z][\w-]{2,})(?:\s\d+|=\S+)?\](?=[ \t]*(?:\Z|\n|</p>|<br))"
 )
-CODE_OR_SHORTCODE = re.compile(f"{INLINE_CODE.pattern}|{CLOSING_SHORTCODE.pattern}|{SHORTCODE.pattern}", re.DOTALL)
+CODE_OR_SHORTCODE = re.compile(
+    f"{INLINE_CODE.pattern}|{ALONE.pattern}|{CLOSING_SHORTCODE.pattern}|{SHORTCODE.pattern}", re.DOTALL
+)
 
 
 def find_shortcodes(html: str) -> list[str]:
@@ -43,17 +45,19 @@ def find_shortcodes(html: str) -> list[str]:
 
 
 def remove_shortcodes(html: str) -> str:
-    """Return HTML without the tags of its certain shortcodes, except in code. The text that they enclose stays."""
+    """Return HTML without the tags that are certain to be shortcodes, except in code. The text between them stays."""
     if "[" not in html:
         return html
     closed = set(CLOSING_SHORTCODE.findall(html))
 
     def remove(match: re.Match[str]) -> str:
-        closing, opening, arguments = match.groups()
+        before, alone, closing, opening, arguments = match.groups()
+        if alone:
+            return str(before)
         is_tag = closing or (opening and (opening in closed or has_arguments(arguments)))
         return " " if is_tag else match[0]
 
-    return CODE_OR_SHORTCODE.sub(remove, ALONE.sub(r"\1", html))
+    return CODE_OR_SHORTCODE.sub(remove, html)
 
 
 def is_shortcode(name: str, rest: str) -> bool:

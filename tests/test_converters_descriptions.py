@@ -15,6 +15,7 @@ DESCRIPTIONS = {
     "See [page 12], press [button], write <code>[gallery a=b]</code> [sic]": (
         "See [page 12], press [button], write [gallery a=b] [sic]"
     ),
+    "<pre><code>\n[toc]\n</code></pre> shows <code>[toc]</code>": "[toc] shows [toc]",
     # paragraphs that are only a URL
     f"<p>{URL}</p><p>See {URL}</p>": f"See {URL}",
     f'<div class="embed">\n<a href="{URL}">{URL}</a>\n</div>Text': "Text",
