@@ -19,6 +19,16 @@ OTHER_FRONT_MATTER = re.compile(r"\s*\{\s*[\"}]|---[ \t]*js(?:on)?\b")  # Hugo, 
 BOUNDARIES = "An article file must begin with front matter between two --- lines."
 LONG_TOML_KEY = re.compile(r"(?:\.[ \t]*[^\s.=]{1,64}[ \t]*){200}")  # tomllib takes quadratic time for these
 QUOTES_HINT = "Put text that contains ': ' or begins with a special character in double quotes."
+# by words in the parser's message
+YAML_ADVICE = {
+    " tab ": "Indent with spaces instead of tabs.",
+    "'\\t'": "Indent with spaces instead of tabs.",
+    "expected ':'": "Write each field as name: value.",
+    "expected ',' or": "Close all brackets.",
+    "expected key": 'Write \\" for a quotation mark within double quotes.',
+    "end of stream": "Close all quotation marks.",
+}
+TOML_ERROR = re.compile(r"(.+) \(at line (\d+), column \d+\)")
 # The first line that equals the opening one ends the front matter, whatever the fields contain.
 FRONT_MATTER = re.compile(r"(---|\+\+\+)[ \t]*\r?\n(.*?)^\1[ \t]*(?:\r?\n|\Z)", re.DOTALL | re.MULTILINE)
 
@@ -88,7 +98,7 @@ def parse_front_matter(data: bytes) -> tuple[dict[str, Any], str]:
 
 
 def field_value(fields: dict[str, Any], name: str) -> Any:
-    """Return the first non-empty value of a field whose plain name is `name`, in any case, or None."""
+    """Return the first non-empty value of a field with this plain name, however it is spelled, or None."""
     return next((value for key, value in fields.items() if value and plain_name(key) == name), None)
 
 
@@ -122,9 +132,7 @@ def _parse_yaml(text: str) -> Any:
 
 def _yaml_advice(reason: str) -> str:
     """Return what to do about an error of the YAML parser."""
-    if "tab" in reason or "\t" in reason:
-        return "Indent with spaces instead of tabs."
-    return "Close all brackets and quotation marks." if "expected" in reason else QUOTES_HINT
+    return next((advice for words, advice in YAML_ADVICE.items() if words in reason), QUOTES_HINT)
 
 
 def _check_yaml(text: str) -> None:
@@ -133,8 +141,9 @@ def _check_yaml(text: str) -> None:
     for event in yaml.parse(text, Loader=TextLoader):
         depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
         if depth > MAX_DEPTH or getattr(event, "anchor", None) or getattr(event, "tag", None):
-            reason = "The front matter must not use tags, anchors, aliases (!, &, *) or deep nesting."
-            raise SourceError(f"{reason} {QUOTES_HINT}", event.start_mark.line + 2)
+            reason = "The front matter must not use the YAML syntax !tag, &anchor or *alias, or deep nesting."
+            advice = "Put text that begins with !, & or * in double quotes."
+            raise SourceError(f"{reason} {advice}", event.start_mark.line + 2)
 
 
 def _parse_toml(text: str) -> Any:
@@ -143,7 +152,11 @@ def _parse_toml(text: str) -> Any:
     try:
         return _to_text(tomllib.loads(f"\n{text}", parse_float=Unquoted))
     except (ValueError, TypeError, RecursionError) as error:
-        raise SourceError(f"The front matter must be TOML: {error}. Put text in double quotes.") from error
+        place = TOML_ERROR.fullmatch(str(error))
+        reason = place[1] if place else str(error)
+        advice = "Put text in double quotes." if reason == "Invalid value" else "Correct that line."
+        line = int(place[2]) if place else None
+        raise SourceError(f"The front matter must be TOML ({reason}). {advice}", line) from error
 
 
 def _to_text(value: Any, depth: int = 0) -> Any:

@@ -93,14 +93,14 @@ XML = '<?xml version="1.0" encoding="{}"?><rss/>'
         ("a.csv", "slug,title,body,readTime\na,A,x,1e999", ", row 2, slug 'a': readTime: '1e999'"),
         ("a/b.html", "---\ntitle: x\ncontentHtml: y\n---\n", ": contentHtml belongs below"),
         ("a/b.html", "---\ntitle: Menu: x\n---\n", ": line 2: The front matter must be YAML"),
-        ("a/b.html", "---\na: b\nslug: !!python/name:os y\n---\n", ": line 3: The front matter must not use tags"),
-        ("a/b.html", "---\na: &a [x]\nb: [*a, *a]\n---\n", ": line 2: The front matter must not use tags, anchors"),
+        ("a/b.html", "---\na: b\nslug: !!python/name:os y\n---\n", ": line 3: The front matter must not use"),
+        ("a/b.html", "---\na: &a [x]\nb: [*a, *a]\n---\n", ": line 2: The front matter must not use"),
         ("a/b.html", f"---\na: {'[' * 5000}\n---\n", ": line 2: The front matter must not use"),
         ("a/b.html", "---\n- a\n---\n", ": The front matter must have fields"),
         ("a/b.html", "---\n? [a]\n: b\n---\n", ": line 2: The front matter must be YAML"),
         ("a/b.md", "---\ntitle: A\nimage:\n  src: a\n  alt: b\n  src: c\n---\n", ": line 6: 'src' appears twice."),
         ("a/b.md", "---\nslug: b\n---\n", ", slug 'b': title: Missing"),
-        ("a/b.md", "+++\ntitle = a\n+++\n", ": The front matter must be TOML: Invalid value (at line 2, column 9)"),
+        ("a/b.md", "+++\ntitle = a\n+++\n", ": line 2: The front matter must be TOML"),
     ],
 )
 def test_error_in_a_file_is_reported_with_its_location(errors, name, content, message):
