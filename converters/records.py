@@ -1,4 +1,4 @@
-"""What a converter yields: articles, ignored items and mistakes."""
+"""The items that converters yield: articles, ignored items and mistakes."""
 
 import codecs
 from collections.abc import Iterable
@@ -14,7 +14,7 @@ EMPTY_VALUES: tuple[Any, ...] = (None, "", [], {})  # what missing values look l
 
 
 class Publication(Enum):
-    """What another system's source says about an article's publication."""
+    """A source's statement about the publication of an article from another system."""
 
     PUBLISHED = "published"
     DRAFT = "draft"
@@ -50,7 +50,7 @@ class SourceOptions(NamedTuple):
 
 
 class NoteGroup(IntEnum):
-    """What a note is about, in the order of the report."""
+    """The subject of a note, in the order of the report."""
 
     UNKNOWN = 1  # fields, columns, blocks and so on that were not understood
     NOTICEABLE = 2  # differences that readers of the site may notice
@@ -75,6 +75,7 @@ class Mistake(NamedTuple):
     reason: str
     field: str = ""  # the field's name in the source
     value: Any = None
+    other: str = ""  # another article, which {} in the reason stands for
     is_fatal: bool = False  # concerns more than one article, so it cannot be skipped
 
 
@@ -132,7 +133,7 @@ ConvertedItems = Iterable[SourceArticle | IgnoredItem | Mistake]
 def decode_utf8(data: bytes, first_line: int = 1) -> str:
     """Decode UTF-8, with or without a byte order mark. `first_line` is the number of the first line.
 
-    Raises SourceError, naming the first such byte, if some are not UTF-8.
+    Raises SourceError, naming the first invalid byte, if it is not UTF-8.
     """
     try:
         return data.decode("utf-8-sig")
@@ -143,7 +144,7 @@ def decode_utf8(data: bytes, first_line: int = 1) -> str:
 
 
 def parse_json(data: bytes, hint: str, first_line: int = 1) -> Any:
-    """Parse JSON. `hint` is advice for text that is not, and `first_line` the number of its first line.
+    """Parse JSON. `hint` is advice for invalid JSON. `first_line` is the number of the line at which `data` begins.
 
     Raises SourceError if it is invalid.
     """

@@ -287,8 +287,8 @@ def test_duplicate_ids_and_slugs_name_both_places(errors, save):
     save(article_json(1))
     rest = [article_json(number) for number in range(100, 700)]  # in another batch
     for articles, duplicate, slugs in (
-        ([article_json(2), *rest, article_json(2, slug="x")], "id 'id-0002'", ["x", "slug-2"]),
-        ([article_json(2), article_json(3, slug="slug-2")], "slug 'slug-2'", ["slug-2", "slug-2"]),
+        ([article_json(2), *rest, article_json(2, slug="x")], "id: 'id-0002'", ["x", "slug-2"]),
+        ([article_json(2), article_json(3, slug="slug-2")], "slug: 'slug-2'", ["slug-2", "slug-2"]),
     ):
         (line,) = errors(*articles)
         assert duplicate in line

@@ -1,4 +1,4 @@
-"""Checks of imported articles: mistakes, which reject them, and warnings about accepted ones."""
+"""Checks of imported articles: mistakes, which reject them, and notes about accepted ones."""
 
 import re
 from collections.abc import Iterator
@@ -72,7 +72,7 @@ def _schema_mistakes(article: SourceArticle, messages: dict[str, list[str]]) -> 
 
 
 def notes_about(row: ArticleRow, publication: Publication | None, *, urls_resolved: bool) -> Iterator[Note]:
-    """Yield warnings about an accepted article, given as a row."""
+    """Yield notes about what looks like a mistake in an accepted article, given as a row."""
     title = row["title"]
     html = row["content_html"]
     if not title.strip():
@@ -82,7 +82,7 @@ def notes_about(row: ArticleRow, publication: Publication | None, *, urls_resolv
     if not ANY_TAG.search(html) and MARKDOWN.search(html):
         yield Note("Content that looks like Markdown, not HTML", advice="Write HTML, or import a .md file.")
     if _has_wrong_encoding(title) or _has_wrong_encoding(html):
-        yield Note("Text decoded with the wrong encoding, such as Ã¼ for ü", advice="Save the source as UTF-8.")
+        yield Note("Text decoded with the wrong encoding, such as Ã¼ for ü", advice="Correct it in the source.")
     # With a site, converters report the URLs that they cannot resolve.
     if not urls_resolved and has_relative_urls(html):
         hint = ", or set your site's URL with --site or SITE_URL" if publication else ""

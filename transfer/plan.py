@@ -16,21 +16,24 @@ from sqlalchemy.orm import InstrumentedAttribute
 from converters.records import Identity, Mistake
 from models import Article, db
 from storage.queries import BATCH_SIZE
-from transfer.report import ImportReport
+from transfer.report import ImportReport, show_value
 from transfer.spool import MAX_TITLE_LENGTH, Spool, SpooledArticle, SpoolEntry
 
 GENERATED_ID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")  # a UUID, as the import generates it
 WORDPRESS_ID = re.compile(r"(wordpress-.+)-[0-9]+")  # Ids of version 1.2.1 lack the blog.
+OTHER_SOURCE_HINT = (
+    "Change its slug or delete it (flask articles edit, flask articles delete), or use another --customer."
+)
 LONG_TITLE = f"Must be at most {MAX_TITLE_LENGTH} characters long."
 
 T = TypeVar("T")
 
 
 class Decision(Enum):
-    """What to do with a valid article."""
+    """A decision about a valid article."""
 
     WRITE = "write"  # unless it is unchanged
-    LEAVE = "leave"  # The stored article has the same content, and an id from another source.
+    KEEP = "keep"  # The stored one has the same content, and an id from another source.
     REJECT = "reject"
 
 
@@ -44,25 +47,25 @@ class PlannedArticle:
     decision: Decision = Decision.WRITE
 
     @property
-    def leaves_slug(self) -> bool:
-        """Whether the stored article that it matches has another slug so far."""
+    def vacates_slug(self) -> bool:
+        """Whether the stored article that it matches currently has another slug."""
         return self.stored_pk is not None and self.stored_pk != self.holder_pk
 
     @property
     def takes_slug(self) -> bool:
-        """Whether another stored article has its slug so far."""
+        """Whether another stored article currently has its slug."""
         return self.holder_pk is not None and self.holder_pk != self.stored_pk
 
 
 def plan_import(
-    customer_id: int, spool: Spool, report: ImportReport, is_same: Callable[[SpooledArticle, int], bool]
+    customer_id: int, spool: Spool, report: ImportReport, has_same_content: Callable[[SpooledArticle, int], bool]
 ) -> list[PlannedArticle]:
     """Return the articles that are not rejected, each with the stored article that it matches.
 
-    An article whose slug another stored article keeps is rejected. `is_same` returns whether an article has the same
-    content as the stored one with the given pk: an article from WordPress or Ghost then needs no change.
+    An article whose slug another stored article keeps is rejected. `has_same_content` compares an article with the
+    stored one that has the given pk: if they are the same, one from WordPress or Ghost needs no change.
     """
-    plan = _Plan(customer_id, spool, report, is_same)
+    plan = _Plan(customer_id, spool, report, has_same_content)
     plan.find_stored()
     plan.match_by_slug()  # those without a match by id
     plan.reject_long_titles()  # A match may have the same title already.
@@ -71,7 +74,7 @@ def plan_import(
 
 
 def batches(items: Iterable[T]) -> Iterator[list[T]]:
-    """Yield lists of as many items as should be in memory at a time."""
+    """Yield lists of at most BATCH_SIZE items."""
     iterator = iter(items)
     while batch := list(islice(iterator, BATCH_SIZE)):
         yield batch
@@ -81,12 +84,16 @@ class _Plan:
     """The plan of one import."""
 
     def __init__(
-        self, customer_id: int, spool: Spool, report: ImportReport, is_same: Callable[[SpooledArticle, int], bool]
+        self,
+        customer_id: int,
+        spool: Spool,
+        report: ImportReport,
+        has_same_content: Callable[[SpooledArticle, int], bool],
     ) -> None:
         self.customer_id = customer_id
         self.spool = spool
         self.report = report
-        self.is_same = is_same
+        self.has_same_content = has_same_content
         self.articles = [PlannedArticle(entry) for entry in spool.entries]
         self.blockers: dict[int | None, PlannedArticle] = {}  # rejected, by the stored one that keeps its slug
 
@@ -110,21 +117,18 @@ class _Plan:
         return db.session.execute(select(Article.pk, column).where(own, column.in_(values)))
 
     def match_by_slug(self) -> None:
-        """Match each article whose id is not stored with the holder of its slug.
-
-        The holder of a slug is the stored article that has it, unless the import gives that article another slug.
-        """
-        leaving = self._leaving()
+        """Match each article whose id is not stored with the holder of its slug, unless the holder gets another one."""
+        vacating = self._vacating()
         unmatched = (article for article in self.articles if article.holder_pk and not article.stored_pk)
-        for batch in batches(article for article in unmatched if article.holder_pk not in leaving):
+        for batch in batches(article for article in unmatched if article.holder_pk not in vacating):
             holders = self._load_holders(batch)
             for article in batch:
                 if self._is_match(article.entry, holders[article.holder_pk]):
                     article.stored_pk = article.holder_pk
 
-    def _leaving(self) -> set[int | None]:
+    def _vacating(self) -> set[int | None]:
         """Return the pks of the stored articles that get another slug."""
-        return {article.stored_pk for article in self.accepted if article.leaves_slug}
+        return {article.stored_pk for article in self.accepted if article.vacates_slug}
 
     def _load_holders(self, batch: list[PlannedArticle]) -> dict[int | None, Any]:
         """Return id, title and published_at of the stored articles that have the slugs of a batch, by pk."""
@@ -133,16 +137,16 @@ class _Plan:
         return {row.pk: row for row in db.session.execute(select(*columns).where(Article.pk.in_(pks)))}
 
     def _is_match(self, entry: SpoolEntry, holder: Any) -> bool:
-        """Return whether the stored article that has an article's slug is the same article.
+        """Return whether an article, whose id is not stored, matches the stored one that has its slug.
 
-        | Identity | If the article's id is not stored, it is the holder of its slug if …            |
-        |----------|---------------------------------------------------------------------------------|
-        | SLUG     | (always)                                                                        |
-        | ID       | it has no id                                                                    |
-        | SOURCE   | it has no usable id, and the holder's was generated here; or the holder is a    |
-        |          | deleted post of the same blog, or the same post as version 1.2.1 stored it      |
+        | Identity | It does                                                                             |
+        |----------|-------------------------------------------------------------------------------------|
+        | SLUG     | always                                                                              |
+        | ID       | if the article has no id                                                            |
+        | SOURCE   | if the article has no usable id, and the holder's was generated here; or if the     |
+        |          | holder is a deleted post of the same blog, or this post as version 1.2.1 stored it  |
 
-        It never is if the import has another article with the holder's id, but with a mistake.
+        It never does if the import has another article with the holder's id, but with a mistake.
         """
         if holder.id in self.spool.rejected:
             return False
@@ -177,48 +181,49 @@ class _Plan:
 
     def resolve_slugs(self) -> None:
         """Reject each article whose slug another stored article keeps."""
-        leaving = self._leaving()
+        vacating = self._vacating()
         # by the pk of the stored article whose slug they take
         takers = {article.holder_pk: article for article in self.accepted if article.takes_slug}
         for pk, taker in takers.items():
-            if pk not in leaving:
+            if pk not in vacating:
                 self._resolve_conflict(taker, takers)
 
     def _resolve_conflict(self, taker: PlannedArticle, takers: dict[int | None, PlannedArticle]) -> None:
-        """Reject an article whose slug is not free, and those that wait for the slugs which therefore stay taken.
+        """Reject an article whose slug stays taken.
 
-        If, for example, a is to take the slug of b, which takes that of c, which stays, then b keeps its slug, and a is
-        rejected as well.
+        Its stored version then keeps its own slug, so the article that was to take that slug is rejected too, and so on
+        along the chain. The chain ends early at a new article that is already stored under its slug.
         """
         current: PlannedArticle | None = taker
         while current:
-            if self._is_stored_elsewhere(current):
+            if self._is_already_stored(current):
                 current.stored_pk = current.holder_pk
-                current.decision = Decision.LEAVE
+                current.decision = Decision.KEEP
                 return
             self._reject_conflict(current)
             current = takers.get(current.stored_pk)
 
-    def _is_stored_elsewhere(self, article: PlannedArticle) -> bool:
+    def _is_already_stored(self, article: PlannedArticle) -> bool:
         """Return whether a new article from WordPress or Ghost has the same content as the stored one with its slug."""
         if article.entry.identity is not Identity.SOURCE or article.stored_pk or not article.holder_pk:
             return False
-        return self.is_same(self.spool.read(article.entry), article.holder_pk)
+        return self.has_same_content(self.spool.read(article.entry), article.holder_pk)
 
     def _reject_conflict(self, article: PlannedArticle) -> None:
         """Reject an article because of its slug."""
         holder = self._load_holders([article])[article.holder_pk]
         if blocker := self._locate_blocker(holder):
-            reason = f"Is still taken, because {blocker} was not imported. Correct that article first."
-            self._reject(article, reason, "slug", article.entry.slug)
+            reason = "Is still taken, because {} was not imported. Correct that article first."
+            self._reject(article, reason, "slug", article.entry.slug, blocker)
             return
         if article.entry.identity is Identity.SOURCE:
-            hint = "Edit its slug or delete it (flask articles edit, flask articles delete), or use another --customer."
+            hint = OTHER_SOURCE_HINT
         elif article.stored_pk:
             hint = "Choose another slug."
         else:
             hint = "Choose another slug. To replace that article instead, give this one the same id or no id."
-        self._reject(article, f"Already has this slug. {hint}", "slug", f"{holder.title} ({holder.id})")
+        reason = f"Already belongs to the stored article {{}}. {hint}"
+        self._reject(article, reason, "slug", article.entry.slug, f"{show_value(holder.title)} (id {holder.id})")
 
     def _locate_blocker(self, holder: Any) -> str | None:
         """Return where the rejected article is that might have given the holder of a slug another one, or None."""
@@ -226,8 +231,8 @@ class _Plan:
             return self.spool.read(blocker.entry).where
         return self.spool.rejected.get(holder.id)
 
-    def _reject(self, article: PlannedArticle, reason: str, field: str, value: str) -> None:
+    def _reject(self, article: PlannedArticle, reason: str, field: str, value: str, other: str = "") -> None:
         article.decision = Decision.REJECT
-        if article.leaves_slug:
+        if article.vacates_slug:
             self.blockers[article.stored_pk] = article
-        self.report.reject(Mistake(self.spool.read(article.entry).where, reason, field, value))
+        self.report.reject(Mistake(self.spool.read(article.entry).where, reason, field, value, other))

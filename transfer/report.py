@@ -69,7 +69,7 @@ class ImportReport:
         key = mistake.field, mistake.reason
         if key not in self._mistake_lines and len(self._mistake_lines) >= MAX_REASONS:
             return
-        reason = mistake.reason
+        reason = mistake.reason.replace("{}", mistake.other)
         if mistake.value is not None:
             reason = f"{show_value(mistake.value)} {reason[0].lower()}{reason[1:]}"
         parts = filter(None, (mistake.where, mistake.field, reason))
@@ -117,7 +117,7 @@ class ImportReport:
         for lines in self._mistake_lines.values():
             shown += lines[:MAX_EXAMPLES]
             if len(lines) > MAX_EXAMPLES:
-                shown.append(f"… and {len(lines) - MAX_EXAMPLES} more with this mistake.")
+                shown.append(f"… and {len(lines) - MAX_EXAMPLES} more with this error.")
         if rest := self.mistake_count - sum(map(len, self._mistake_lines.values())):
             shown.append(f"… and {rest} more.")
         return shown

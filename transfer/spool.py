@@ -79,8 +79,9 @@ class Spool:
         for field, earlier in (("id", self._by_id), ("slug", self._by_slug)):
             value = row.get(field)
             if value in earlier:
-                reason = f"Has the same {field} {value!r} as {self.read(earlier[value]).where}."
-                return [Mistake(locate(article), f"{reason} Remove one of the two, or change its {field}.")]
+                where = self.read(earlier[value]).where
+                reason = f"Is also the {field} of {{}}. Remove one of the two, or change its {field}."
+                return [Mistake(locate(article), reason, field, value, other=where)]
         return []
 
     def _append(self, article: SourceArticle, row: ArticleRow) -> None:
@@ -116,8 +117,8 @@ class Spool:
         """Report what there is to note about the articles that were written. No transaction is needed."""
         for entry in written:
             article = self.read(entry)
-            warnings = notes_about(article.row, article.publication, urls_resolved=article.urls_resolved)
-            report.add_notes(entry.slug, [*article.notes, *warnings])
+            notes = notes_about(article.row, article.publication, urls_resolved=article.urls_resolved)
+            report.add_notes(entry.slug, [*article.notes, *notes])
 
 
 @contextmanager

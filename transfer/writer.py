@@ -24,7 +24,6 @@ NOW_SCHEDULED = Note("Published until now, but scheduled by a later date in the 
 EMPTIED = Note("Articles that lost their content, because the source has none")
 REWRITTEN = Note("Replaced posts that were deleted and rewritten under the same slug")
 NOW_HIDDEN = {"draft": [NOW_DRAFTS], "scheduled": [NOW_SCHEDULED]}  # by state
-RESCHEDULE = "Change it with flask articles publish --at."
 STILL_DRAFT = Note("Still drafts", advice="Publish them with flask articles publish.")
 STILL_SCHEDULED = Note(
     "Still scheduled for a later time than the source's", advice="Change it with flask articles publish --at."
@@ -41,7 +40,7 @@ class ImportOptions(NamedTuple):
 
 
 class ImportResult(NamedTuple):
-    """What an import has written or, in a dry run, would have written."""
+    """The result of an import or, in a dry run, the result that it would have."""
 
     counts: Counter[str]  # "new", "changed", "unchanged", "unpublished", and the states of new articles
     pending: int  # all of the customer's pending articles, after the import
@@ -122,7 +121,7 @@ class _Writer:
 
         Until the articles are written, they have placeholders with a space, which no real slug contains.
         """
-        moved = [{"stored_pk": article.stored_pk} for article in articles if article.leaves_slug]
+        moved = [{"stored_pk": article.stored_pk} for article in articles if article.vacates_slug]
         if moved and not self.options.dry_run:
             article = Article.__table__
             placeholder = literal(" ").concat(article.c.id)
@@ -143,7 +142,7 @@ class _Writer:
             if existing:
                 self.report.add_notes(row["slug"], _held_back_notes(article, row, self.rows.now))
             is_same = existing is not None and existing.items() >= row.items()
-            if is_same or planned.decision is Decision.LEAVE:
+            if is_same or planned.decision is Decision.KEEP:
                 self.counts["unchanged"] += 1
             elif existing:
                 changed.append({"pk": existing["pk"], **row})
@@ -199,7 +198,7 @@ def _replaces_other_source(entry: SpoolEntry, article: SpooledArticle, stored: A
 
 
 def _held_back_notes(article: SpooledArticle, row: ArticleRow, now: datetime) -> list[Note]:
-    """Return a note about a stored article that the source publishes, or publishes earlier than its row says."""
+    """Return a note if a stored article stays hidden, or hidden for longer, although the source publishes it."""
     given_date = article.row.get("published_at")
     if not _source_publishes(article):
         return []
