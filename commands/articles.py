@@ -35,9 +35,9 @@ from storage.queries import build_conditions
 def list_articles(state: str | None, search: str, as_json: bool, customer: str | None) -> None:
     """List articles, one per line.
 
-    Drafts come first, then pending articles, then the newest. Each line has the state, the time of publication in
-    TIMEZONE (with --json in UTC), the slug and the title. The last line, on standard error, counts the articles in each
-    state.
+    Drafts come first, then pending articles, then all others, newest first. Each line has the state, the time of
+    publication in TIMEZONE (with --json in UTC), the slug and the title. The last line, on standard error, counts the
+    articles in each state, whichever are listed.
     """
     now = datetime.now(UTC)
     zone = current_app.config["TIMEZONE"]
@@ -49,21 +49,21 @@ def list_articles(state: str | None, search: str, as_json: bool, customer: str |
         latest_first = Article.status, Article.published_at.desc().nulls_last(), Article.id.desc()
         for row in db.session.execute(matches.order_by(*latest_first)):
             row_state = publication_state(row.status, row.published_at, now)
+            counts[row_state] += 1
             if state in (None, row_state):
-                counts[row_state] += 1
-                _print_article(row, row_state, None if as_json else zone)
+                if as_json:
+                    _print_json(row, row_state)
+                else:
+                    date = _format_local(row.published_at, zone) if row.published_at else "-"
+                    echo(row_state, date, row.slug, row.title)
     times = "" if as_json or zone is UTC else f" (times in {zone})"
     echo(", ".join(f"{counts[name]} {name}" for name in PUBLICATION_STATES) + times, err=True)
 
 
-def _print_article(row: Any, state: str, zone: tzinfo | None) -> None:
-    """Print a line with local time or, without a `zone`, a line of JSON."""
-    if zone:
-        echo(state, _format_local(row.published_at, zone) if row.published_at else "-", row.slug, row.title)
-    else:
-        moment = format_timestamp(row.published_at) if row.published_at else None
-        record = {"state": state, "publishedAt": moment, "slug": row.slug, "title": row.title}
-        click.echo(orjson.dumps(record))
+def _print_json(row: Any, state: str) -> None:
+    """Print an article as a line of JSON."""
+    date = format_timestamp(row.published_at) if row.published_at else None
+    click.echo(orjson.dumps({"state": state, "publishedAt": date, "slug": row.slug, "title": row.title}))
 
 
 @articles_group.command()
@@ -141,7 +141,7 @@ def _publish_pending(customer: str | None, *, yes: bool) -> None:
 
 
 def _count_published_and_scheduled(articles: list[Row[Any]], now: datetime) -> tuple[int, int]:
-    """Return how many articles are published, and how many are scheduled, when they get their times of publication."""
+    """Return how many of the articles become visible now when they are published, and how many are scheduled."""
     scheduled = sum(_publication_time(article, now) > now for article in articles)
     return len(articles) - scheduled, scheduled
 
@@ -206,8 +206,8 @@ def _parse_local_time(text: str, zone: tzinfo) -> datetime:
         raise click.BadParameter(f"{text!r}: {error}", param_hint="'--at'") from error
     if len(instants) > 1:
         readings = " or ".join(instant.astimezone(zone).isoformat() for instant in instants)
-        is_skipped = is_nonexistent(instants[0], written.moment, zone)
-        reason = f"{'Does not exist' if is_skipped else 'Is ambiguous'} in {zone} (daylight saving)."
+        does_not_exist = is_nonexistent(instants[0], written.moment, zone)
+        reason = f"{'Does not exist' if does_not_exist else 'Is ambiguous'} in {zone} (daylight saving)."
         raise click.BadParameter(f"{text!r}: {reason} Write {readings}.", param_hint="'--at'")
     return truncate_to_milliseconds(instants[0])
 
