@@ -54,7 +54,7 @@ def create_app(config: Mapping[str, Any] | None = None) -> Flask:
 def _register_endpoints(app: Flask) -> None:
     """Register all blueprints, with those of the API behind the key check."""
     app.url_map.strict_slashes = False
-    app.url_map.merge_slashes = False  # would redirect "//" with an HTML page
+    app.url_map.merge_slashes = False  # Merging would redirect "//" with an HTML page.
     api = Blueprint("api", __name__, url_prefix=API_PATH)
     api.before_request(auth.check_key)
     for path, blueprint in ENDPOINTS.items():
@@ -74,10 +74,10 @@ def main() -> None:
         listener = listen(settings["HOST"], settings["PORT"])
         address, port, *_ = listener.getsockname()
         with command_session(writes=False, create=True):
-            # Makes SQLite create its -shm file now, so that reads keep working if the disk fills up later.
-            app.extensions["change_detector"].version()
             print_start_message(settings["HOST"], port)
             warn_about_demo_key(address)
+        # Makes SQLite create its -shm file now, so that reads keep working if the disk fills up later.
+        app.extensions["change_detector"].version()
     server.serve(AccessLog(app), listener, settings["THREADS"], allow_origins=bool(settings["CORS_ORIGINS"]))
 
 

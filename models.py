@@ -135,7 +135,7 @@ def date_checks(column: str) -> tuple[CheckConstraint, CheckConstraint]:
 
 
 class TablesVersion(db.Model):
-    """The schema version, in a single row."""
+    """The version of the tables, in a single row."""
 
     number: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
 

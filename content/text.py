@@ -1,4 +1,4 @@
-"""Making untrusted text safe for terminals and logs."""
+"""Make untrusted text safe for terminals and logs."""
 
 
 def printable(text: str) -> str:

@@ -4,7 +4,7 @@ from contextlib import suppress
 
 
 def allow_open_files(needed: int) -> int:
-    """Raise this process's limit on open files to `needed` if it is lower. Returns the resulting limit.
+    """Raise this process's limit on open files to `needed` if it is lower. Returns how many may be open.
 
     Without privileges, the system's hard limit cannot be exceeded.
     """

@@ -26,7 +26,7 @@ from serving.requests import StrictRequestParser
 from serving.responses import ApiTask, ProblemTask
 
 MAX_CONNECTIONS = 500  # Windows' select() supports 512 sockets
-CROWDED_SHARE = 0.8  # with more of these connections open, idle ones are closed to make room for new clients
+CROWDED_SHARE = 0.8  # of the connections; beyond it, idle ones are closed to make room for new clients
 FILES_PER_THREAD = 3  # a connection to a SQLite database
 OTHER_FILES = 20  # such as the log, the listening socket, and Python modules being loaded
 KEEP_ALIVE_SECONDS = 120  # load balancers reuse connections that have been idle for up to 60 seconds
@@ -77,12 +77,12 @@ class ApiChannel(HTTPChannel):  # type: ignore[misc]  # waitress has no types
         return written
 
     def is_timed_out(self, now: float) -> bool:
-        """Return whether the client has been silent for too long. A request that is being processed has no time limit.
+        """Return whether the client has been silent for too long.
 
         Bug: waitress never times out clients that stop reading (issue 418).
         """
-        is_stalled = self.request is not None or self.total_outbufs_len > 0
-        seconds = STALLED_SECONDS if is_stalled else KEEP_ALIVE_SECONDS
+        is_mid_transfer = self.request is not None or self.total_outbufs_len > 0
+        seconds = STALLED_SECONDS if is_mid_transfer else KEEP_ALIVE_SECONDS
         return bool(self.last_activity < now - seconds)
 
     def has_unread_request(self) -> bool:
@@ -183,7 +183,8 @@ class ApiServer(TcpWSGIServer):  # type: ignore[misc]
     def close_idle_connections(self) -> None:
         """Close connections that timed out, the longest idle if there are too many, and all idle ones during shutdown.
 
-        A client may send a request at the same moment, so connections are closed only if none has arrived yet.
+        Requests that are being processed have no time limit. A client may send a request at the same moment, so
+        connections are closed only if none has arrived yet.
         """
         now = time.time()
         channels = self.active_channels.values()

@@ -106,10 +106,10 @@ def _integrity_error(connection: sqlite3.Connection) -> str:
 
 
 @contextmanager
-def _checked_copy(source: str, target: Path) -> Iterator[tuple[str, list[str]]]:
+def _checked_copy(original: str, target: Path) -> Iterator[tuple[str, list[str]]]:
     """Copy a database to a temporary folder next to `target`, check its integrity, and upgrade it.
 
-    Yields the copy's path, and messages about the upgrade. Raises StorageError if the source is corrupt or not a
+    Yields the copy's path, and messages about the upgrade. Raises StorageError if the original is corrupt or not a
     database of this service, or if the folder is not writable.
     """
     folder = target.resolve().parent
@@ -122,26 +122,26 @@ def _checked_copy(source: str, target: Path) -> Iterator[tuple[str, list[str]]]:
         copy = Path(temporary, "copy.db")
         copy.touch(0o600)  # SQLite would create a world-readable file
         try:
-            _copy(source, copy)
+            _copy(original, copy)
         except sqlite3.Error as error:
-            reason = f"{source} cannot be copied to the folder {folder} ({error})."
+            reason = f"{original} cannot be copied to the folder {folder} ({error})."
             raise StorageError(f"{reason} Check that the file is readable and that the disk has room.") from error
-        yield str(copy), _upgrade(str(copy), source)
+        yield str(copy), _upgrade(str(copy), original)
 
 
-def _copy(source: str, copy: Path) -> None:
+def _copy(original: str, copy: Path) -> None:
     """Copy a database to the empty file `copy`.
 
     Raises StorageError if the database is corrupt, and sqlite3.Error if it cannot be copied.
     """
-    with closing(connect(source, read_only=True, isolation_level=None)) as connection:
+    with closing(connect(original, read_only=True, isolation_level=None)) as connection:
         if finding := _integrity_error(connection):
-            reason = f"{source} is corrupt or not a SQLite database ({finding})."
+            reason = f"{original} is corrupt or not a SQLite database ({finding})."
             raise StorageError(f"{reason} Restore an earlier backup.")
         connection.execute("VACUUM INTO ?", [copy.as_uri()])  # a URI works even if the path is not valid UTF-8
 
 
-def _upgrade(copy: str, source: str) -> list[str]:
+def _upgrade(copy: str, original: str) -> list[str]:
     """Upgrade the copy's tables if necessary. Returns messages about it.
 
     Raises StorageError if the copy is not a complete database of this service.
@@ -150,8 +150,8 @@ def _upgrade(copy: str, source: str) -> list[str]:
     add_listeners(engine)
     with engine.execution_options(**write_options("tables")).begin() as connection:
         if not has_tables(connection):
-            raise StorageError(f"{source} is not a database of this service. Check the path.")
-        return migrate(connection, f"the copy of {source}")
+            raise StorageError(f"{original} is not a database of this service. Check the path.")
+        return migrate(connection, f"the copy of {original}")
 
 
 class _LockWait:
@@ -201,18 +201,21 @@ def _replace(copy: str, path: str) -> list[str]:
     if exists:
         shutil.copymode(path, copy)
     moved_to = f"{path}.damaged-{datetime.now(UTC):%Y%m%dT%H%M%S%f}"
-    kept = [name for suffix in ("", "-wal", "-journal") if (name := _set_aside(path + suffix, moved_to + suffix))]
+    kept = []
+    for suffix in ("", "-wal", "-journal"):
+        if _set_aside(path + suffix, moved_to + suffix):
+            kept.append(moved_to + suffix)
     Path(f"{path}-shm").unlink(missing_ok=True)  # index of the WAL; SQLite rebuilds it
     os.replace(copy, path)
     return [f"Kept the corrupt database as {', '.join(kept)}." if kept else f"Created the database {path}."]
 
 
-def _set_aside(path: str, moved_to: str) -> str:
-    """Rename a file and return its new name. Removes an empty file, and returns "" if nothing is kept."""
+def _set_aside(path: str, moved_to: str) -> bool:
+    """Rename a file, or remove it if it is empty. Returns whether it was renamed."""
     if not os.path.exists(path):
-        return ""
+        return False
     if not os.path.getsize(path):
         os.remove(path)
-        return ""
+        return False
     os.rename(path, moved_to)
-    return moved_to
+    return True

@@ -23,7 +23,7 @@ class ChangeDetector(Protocol):
         """
 
     def close(self) -> None:
-        """Close the detector's connection and those that are idle. The next call to `version` reconnects."""
+        """Close the detector's connection and the engine's idle ones. The next call to `version` reconnects."""
 
 
 def create_change_detector(engine: Engine) -> ChangeDetector:

@@ -34,7 +34,7 @@ POSTGRESQL_LOCKS = {
 
 
 def add_listeners(engine: Engine) -> None:
-    """Register listeners for this engine only, so that other engines in the process are unaffected."""
+    """Register the listeners that open connections and begin transactions, on this engine only."""
     if engine.dialect.name == "sqlite":
         event.listen(engine, "do_connect", _connect_sqlite)
         event.listen(engine, "checkout", _check_out)

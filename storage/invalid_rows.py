@@ -14,34 +14,34 @@ ROW_NAMES = {
 }
 
 
-def find_invalid_row(connection: Connection, table: Table, statement: str, source: str) -> str | None:
+def find_invalid_row(connection: Connection, table: Table, statement: str, read_from: str) -> str | None:
     """Return a name for the first row for which a statement fails, or None if it fails for no single row.
 
-    The statement writes to `table`, and reads the rows of `source`, which has the same columns. It is executed without
-    effect for ranges of rows, halved until only one row is left.
+    The statement writes to `table`, and reads the rows of `read_from`, which has the same columns. It is executed
+    without effect for ranges of rows, halved until only one row is left.
     """
-    key = next(iter(table.primary_key)).name
-    keys = connection.exec_driver_sql(f"SELECT {key} FROM {source} ORDER BY {key}").scalars().all()  # noqa: S608
-    part = text(f"{statement} WHERE {key} BETWEEN :first AND :last")
-    if not _fails(connection, part, keys):
+    pk = next(iter(table.primary_key)).name
+    pks = connection.exec_driver_sql(f"SELECT {pk} FROM {read_from} ORDER BY {pk}").scalars().all()  # noqa: S608
+    part = text(f"{statement} WHERE {pk} BETWEEN :first AND :last")
+    if not _fails(connection, part, pks):
         return None
-    while len(keys) > 1:
-        middle = len(keys) // 2
-        keys = keys[:middle] if _fails(connection, part, keys[:middle]) else keys[middle:]
-    if not _fails(connection, part, keys):
+    while len(pks) > 1:
+        middle = len(pks) // 2
+        pks = pks[:middle] if _fails(connection, part, pks[:middle]) else pks[middle:]
+    if not _fails(connection, part, pks):
         return None
     name = ROW_NAMES.get(table.name, f"'a row of {table.name}'")
-    row = text(f"SELECT {name} FROM {source} WHERE {key} = :key")  # noqa: S608
-    return str(connection.execute(row, {"key": keys[0]}).scalar_one())
+    row = text(f"SELECT {name} FROM {read_from} WHERE {pk} = :pk")  # noqa: S608
+    return str(connection.execute(row, {"pk": pks[0]}).scalar_one())
 
 
-def _fails(connection: Connection, statement: TextClause, keys: Sequence[int]) -> bool:
-    """Return whether a statement fails for the rows with these sorted keys, and undo it."""
-    if not keys:
+def _fails(connection: Connection, statement: TextClause, pks: Sequence[int]) -> bool:
+    """Return whether a statement fails for the rows with these sorted pks, and undo it."""
+    if not pks:
         return False
     savepoint = connection.begin_nested()
     try:
-        connection.execute(statement, {"first": keys[0], "last": keys[-1]})
+        connection.execute(statement, {"first": pks[0], "last": pks[-1]})
     except (IntegrityError, DataError):
         return True
     finally:

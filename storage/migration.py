@@ -61,18 +61,18 @@ def _find_first_invalid_row(connection: Connection) -> str | None:
 def _recreate_tables(connection: Connection, version: int) -> list[str]:
     """Recreate the tables on SQLite, and copy their rows. New columns get their server default."""
     existing = set(inspect(connection).get_table_names())
-    tables = [new for new in db.metadata.sorted_tables if new.name in existing]
+    tables = [table for table in db.metadata.sorted_tables if table.name in existing]
     last_ids = _read_last_ids(connection, tables, version)
-    for new in tables:
+    for table in tables:
         # SQLite looks for a table among the temporary ones first, so the changes apply to these copies.
-        connection.exec_driver_sql(f"CREATE TEMP TABLE {new.name} AS SELECT * FROM main.{new.name}")  # noqa: S608
+        connection.exec_driver_sql(f"CREATE TEMP TABLE {table.name} AS SELECT * FROM main.{table.name}")  # noqa: S608
     messages = _apply_changes(connection, version)
-    for new in tables:
-        connection.exec_driver_sql(f"ALTER TABLE temp.{new.name} RENAME TO old_{new.name}")
+    for table in tables:
+        connection.exec_driver_sql(f"ALTER TABLE temp.{table.name} RENAME TO old_{table.name}")
     db.metadata.drop_all(connection)
     db.metadata.create_all(connection)
-    for new in tables:
-        _copy_rows(connection, new)
+    for table in tables:
+        _copy_rows(connection, table)
     for name, last_id in last_ids.items():
         connection.execute(text(SET_LAST_ID), {"name": name, "last_id": last_id})
     _update_search_columns(connection)

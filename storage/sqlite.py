@@ -1,4 +1,4 @@
-"""Creating, checking and checkpointing SQLite files."""
+"""Create, check and checkpoint SQLite files."""
 
 import os
 import sqlite3

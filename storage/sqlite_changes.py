@@ -45,7 +45,7 @@ class SQLiteChangeDetector:
         self._identity: tuple[int, ...] = ()
         self._times_opened = 0
         self._is_lost = False  # an error has made connections unusable
-        # Until then, requests that are reading a replaced file may finish. All calls share it, until the file is open.
+        # when requests that still read the replaced file are interrupted; kept until the new file is open
         self._deadline: float | None = None
         event.listen(engine, "handle_error", self._note_lost_connection)
 
@@ -95,7 +95,8 @@ class SQLiteChangeDetector:
     def _connect(self) -> SQLiteConnection:
         """Connect to the current file as soon as no request is reading the previous one.
 
-        After MAX_WAIT_SECONDS, interrupts such requests and raises FileReplacedError, until they have ended.
+        After MAX_WAIT_SECONDS, every call interrupts such requests and raises FileReplacedError, as long as one is
+        running.
         """
         while True:
             try:

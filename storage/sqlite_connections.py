@@ -29,16 +29,16 @@ Inode = tuple[int, int]  # device and number
 _lock = RLock()  # held while a connection is opened, closed, or moved between a pool and its user
 
 
-class State(Enum):
+class ConnectionState(Enum):
     """Who may close a connection, and when.
 
     A new connection is in use. When it is checked in to its pool, it becomes idle until it is checked out again. If its
     file is replaced, it is closed at once if it is idle, otherwise retired until it is checked in.
     """
 
-    IN_USE = "in use"  # its user may close it
-    RETIRED = "retired"  # its user may close it, and will not use it again
-    IDLE = "idle"  # may be closed at any time
+    IN_USE = "in use"  # only its user may close it
+    RETIRED = "retired"  # still in use, but its file has been replaced
+    IDLE = "idle"  # anybody may close it
     CLOSED = "closed"
 
 
@@ -48,8 +48,8 @@ class SQLiteConnection(sqlite3.Connection):
     path: str
     inode: Inode | None
     is_read_only: bool
-    state = State.IN_USE
-    user: int | None = None  # thread that has checked it out from a pool
+    state = ConnectionState.IN_USE
+    thread_id: int | None = None  # of the thread that has checked it out from a pool
 
     def __init__(self, *arguments: Any, **options: Any) -> None:
         super().__init__(*arguments, **options)
@@ -71,7 +71,7 @@ class SQLiteConnection(sqlite3.Connection):
             for cursor in list(self._cursors):
                 cursor.close()
             super().close()
-            self.state = State.CLOSED
+            self.state = ConnectionState.CLOSED
             _open_connections[self.path].discard(self)
 
 
@@ -149,17 +149,17 @@ def retire_connections(path: str, keep_inode: Inode | None = None) -> None:
     with _lock:
         for connection in list(_open_connections[os.path.abspath(path)]):
             if keep_inode is None or connection.inode != keep_inode:
-                if connection.state is State.IDLE:
+                if connection.state is ConnectionState.IDLE:
                     connection.close()
                 else:
-                    connection.state = State.RETIRED
+                    connection.state = ConnectionState.RETIRED
 
 
 def interrupt_retired(path: str) -> None:
     """Abort the statements that are running on retired connections to `path`."""
     with _lock:
         for connection in list(_open_connections[os.path.abspath(path)]):
-            if connection.state is State.RETIRED:
+            if connection.state is ConnectionState.RETIRED:
                 connection.interrupt()
 
 
@@ -170,29 +170,32 @@ def close_abandoned(path: str) -> None:
     """
     with _lock:
         for connection in list(_open_connections[os.path.abspath(path)]):
-            if connection.user == get_ident():
+            if connection.thread_id == get_ident():
                 connection.close()
 
 
 def check_out(connection: SQLiteConnection, *, read_only: bool) -> None:
-    """Mark a pooled connection as in use, unless it is new, and even retired already; its user will notice.
+    """Mark a pooled connection as in use, and record its thread.
+
+    A new connection is in use already. It may even have been retired since, which `require_current_file` notices when
+    the transaction begins.
 
     Raises DisconnectionError if it has been closed or has the other mode: SQLAlchemy then opens another one.
     """
     with _lock:
-        is_wrong_mode = connection.state is State.IDLE and connection.is_read_only != read_only
-        if connection.state is State.CLOSED or is_wrong_mode:
+        is_wrong_mode = connection.state is ConnectionState.IDLE and connection.is_read_only != read_only
+        if connection.state is ConnectionState.CLOSED or is_wrong_mode:
             raise DisconnectionError
-        if connection.state is State.IDLE:
-            connection.state = State.IN_USE
-        connection.user = get_ident()
+        if connection.state is ConnectionState.IDLE:
+            connection.state = ConnectionState.IN_USE
+        connection.thread_id = get_ident()
 
 
 def check_in(connection: SQLiteConnection) -> None:
     """Mark a connection as idle, or close it if it is retired."""
     with _lock:
-        connection.user = None
-        if connection.state is State.RETIRED:
+        connection.thread_id = None
+        if connection.state is ConnectionState.RETIRED:
             connection.close()
-        elif connection.state is State.IN_USE:
-            connection.state = State.IDLE
+        elif connection.state is ConnectionState.IN_USE:
+            connection.state = ConnectionState.IDLE

@@ -56,7 +56,7 @@ def read_tables_version(connection: Connection, name: str) -> int | None:
     if version not in range(OLDEST_VERSION, TABLES_VERSION + 1):
         raise StorageError(
             f"The tables of {name} have version {version}, but this release only supports versions {OLDEST_VERSION} to "
-            f"{TABLES_VERSION}. Install a matching release, or restore a backup."
+            f"{TABLES_VERSION}. Install a matching release, or restore another backup."
         )
     required = db.metadata.tables.keys() if version == TABLES_VERSION else TABLES_OF_EVERY_VERSION
     if missing := required - set(inspect(connection).get_table_names()):

@@ -1,4 +1,4 @@
-"""What changed from one version of the tables to the next. CONTRIBUTING.md explains how to add a version."""
+"""Changes from one version of the tables to the next. CONTRIBUTING.md explains how to add a version."""
 
 from collections import defaultdict
 
