@@ -39,7 +39,7 @@ MEDIA = re.compile(r"<(?:img|video|audio|iframe|svg|object|embed|picture|canvas|
 def readable_text(html: str) -> str:
     """Return the text that people read: without shortcodes and footnote marks.
 
-    A `PARAGRAPH_SEPARATOR` takes the place of each tag that begins a new line.
+    A `PARAGRAPH_SEPARATOR` takes the place of each tag that is not one of inline text.
     """
     visible = NOT_TEXT.sub(" ", remove_shortcodes(html))
     if "#" in visible:

@@ -19,7 +19,7 @@ URL_PATTERNS = {
     "srcset": re.compile(r"()([^\s,]\S*(?<!,))([^,]*,?)"),
     "style": re.compile(r"""(\burl\(\s*+(?:["']|&quot;|&#0?39;)?)([^"'()&\s]+)()"""),
 }
-# An attribute that may have a relative URL. Most content has none, and this finds out ten times as fast as `find_urls`.
+# An attribute that may have a relative URL. Most content has none, and this check is ten times as fast as `find_urls`.
 MAYBE_RELATIVE = re.compile(
     r"""=(?:(?<=style=)|(?<=srcset=)|(?:(?<=href=)|(?<=src=)|(?<=poster=)|(?<=\s=))\s*+["']?+(?!https?://|\#))""",
     re.IGNORECASE,
@@ -58,7 +58,10 @@ def _split_quote(value: str) -> tuple[str, str]:
 
 
 def resolve_url(url: str, base: str) -> str:
-    """Resolve a relative URL against `base`. It stays relative if `base` is empty. Templates are left alone."""
+    """Resolve a relative URL against `base`. It stays relative if `base` is empty.
+
+    Spaces are percent-encoded, in absolute URLs too. Templates are left alone.
+    """
     if "{{" in url or "{%" in url:
         return url
     url = url.strip().replace(" ", "%20")

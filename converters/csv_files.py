@@ -3,7 +3,6 @@
 import csv
 import re
 from collections.abc import Iterator
-from functools import partial
 from html import escape
 from itertools import chain
 from typing import IO, TYPE_CHECKING
@@ -77,7 +76,7 @@ def _read_rows(source: str, file: IO[bytes]) -> Iterator[tuple[str, Cells] | Mis
     reader = _open_reader(file)
     try:
         header = _read_header(_next_row(reader) or [])
-        for number, row in enumerate(iter(partial(_next_row, reader), None), start=2):
+        for number, row in enumerate(_other_rows(reader), start=2):
             where = f"{source}, row {number}"
             if len(row) > len(header):
                 character = DELIMITERS.get(reader.dialect.delimiter, "the delimiter")
@@ -105,6 +104,11 @@ def _open_reader(file: IO[bytes]) -> "Reader":
     if excel:
         next(reader)
     return reader
+
+
+def _other_rows(reader: "Reader") -> Iterator[list[str]]:
+    while (row := _next_row(reader)) is not None:
+        yield row
 
 
 def _next_row(reader: "Reader") -> list[str] | None:

@@ -24,7 +24,7 @@ from converters.relative_urls import resolve_banner, resolve_urls
 from converters.values import normalize_values, set_slug
 
 OLD_VERSION = re.compile(r"[0-2]\.|0\d\d\Z")  # Ghost 0 numbered its exports 000, 001 and so on
-EXPORT_AGAIN = "Export all content again, from Ghost 3 or newer."
+EXPORT_AGAIN = "Export all content again."
 REQUIRED_TABLES = ("posts", "tags", "posts_tags")
 OTHER_TABLES = ("posts_meta", "posts_authors", "settings")
 COLUMNS = {  # by field
@@ -63,7 +63,8 @@ def is_ghost_export(start: bytes) -> bool:
 def read_ghost(source: str, options: SourceOptions) -> ConvertedItems:
     """Yield the posts of an export, which is read into memory.
 
-    Raises SourceError or OSError if it comes from an old version, or if its tables are missing or malformed.
+    Raises SourceError if it comes from an old version, or if its tables are missing or malformed, and OSError if it
+    cannot be read.
     """
     document = parse_json(Path(source).read_bytes(), EXPORT_AGAIN)
     exports = document.get("db", [document])
@@ -115,7 +116,8 @@ def _read_tables(export: Any) -> dict[str, list[TableRow]]:
     meta = export.get("meta")
     version = str(meta.get("version")) if isinstance(meta, dict) else ""
     if OLD_VERSION.match(version):
-        raise SourceError(f"Must be an export from Ghost 3 or newer. This one has version {version}. {EXPORT_AGAIN}")
+        advice = f"This one has version {version}. Upgrade Ghost, then export again."
+        raise SourceError(f"Must be an export from Ghost 3 or newer. {advice}")
     rows: dict[str, list[TableRow]] = {}
     for name in (*REQUIRED_TABLES, *OTHER_TABLES):
         table = tables.get(name, None if name in REQUIRED_TABLES else [])
@@ -173,7 +175,7 @@ def _convert(where: str, post: TableRow, tags: list[str], options: SourceOptions
     return article
 
 
-def _take_fields(post: TableRow, tags: list[str], base: str) -> TableRow:
+def _take_fields(post: TableRow, tags: list[str], base: str) -> dict[str, Any]:
     """Return an article's fields other than its content. Their values still have to be normalized."""
     fields = {field: post.pop(column, None) for field, column in COLUMNS.items()}
     public_tags = [tag for tag in tags if not tag.startswith("#")]

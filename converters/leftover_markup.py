@@ -34,7 +34,7 @@ TAG_NAME = re.compile(r"<([a-zA-Z][^\s/>]*)")
 def note_leftover_markup(article: SourceArticle, shortcodes: Iterable[str] | None = None) -> None:
     """Note the markup in an article's content that its old site would have replaced.
 
-    `shortcodes` are their names, if the converter has found them itself.
+    `shortcodes` are the names of visible ones, if the converter has found them itself.
     """
     html = article.fields["contentHtml"]
     prose = _without_code(html)

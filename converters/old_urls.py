@@ -31,7 +31,8 @@ def take_old_urls(fields: SourceFields, options: SourceOptions, folder: str) -> 
         urls = [text for text in texts if text]
         if len(urls) == len(values):
             fields.take(alias)
-        if add_old_urls(fields.article, urls, options) and not options.saves_old_urls:
+        moved = add_old_urls(fields.article, urls, options)
+        if moved and not options.saves_old_urls:
             fields.article.note_dropped(MOVED, field.name, "--redirects FILE lists them.")
 
 

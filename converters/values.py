@@ -1,4 +1,4 @@
-"""Convert values as other systems write them to those of the import schema. An invalid value is a mistake."""
+"""Convert other systems' values to those of the import schema. An invalid value is a mistake."""
 
 import re
 from typing import Any

@@ -27,7 +27,7 @@ CHECKBOX = '<input class="task-list-item-checkbox" {}disabled="disabled" type="c
 
 
 def add_heading_ids(state: StateCore) -> None:
-    """Set the id of each heading: the one named in braces, else a unique one from its text, as on GitHub."""
+    """Set the id of each heading: the one in braces, otherwise a unique one from its text, as on GitHub."""
     headings = [
         (token, inline.children or []) for token, inline in pairwise(state.tokens) if token.type == "heading_open"
     ]

@@ -75,8 +75,7 @@ def _separate_blocks(html: str) -> str:
     """Put blank lines around blocks, and replace line feeds in tags."""
 
     def separate(tag: re.Match[str]) -> str:
-        before = "" if tag[0].startswith("</") else "\n\n"
-        return before + tag[0] + ("" if before else "\n\n")
+        return f"{tag[0]}\n\n" if tag[0].startswith("</") else f"\n\n{tag[0]}"
 
     html = SEPARATED_TAG.sub(separate, TWO_BREAKS.sub("\n\n", html))
     html = TAG.sub(lambda tag: tag[0].replace("\n", KEPT_LINE_FEED), html)

@@ -16,7 +16,7 @@ MAX_LENGTH = 1 << 22  # characters of the patterns and footnotes inserted into a
 MAX_DEPTH = 10  # of patterns in patterns
 # The comment that starts or ends a block. It ends before the next comment begins, so that the time is linear.
 DELIMITER = re.compile(
-    r"<!--\s+(?P<end>/?)wp:(?P<name>[\w/-]+)(?P<settings>\s(?:[^<]|<(?!!--))*?)(?:(?P<empty>/)-->|-->\n?)"
+    r"<!--\s+(?P<end>/?)wp:(?P<name>[\w/-]+)(?P<attributes>\s(?:[^<]|<(?!!--))*?)(?:(?P<self_closing>/)-->|-->\n?)"
 )
 SHORTCODE_BLOCK = re.compile(r"<!--\s+wp:shortcode\s+-->\n?((?:[^<]|<(?!!--))*)")
 SHORTCODE_NAME = re.compile(r"\[([a-zA-Z][\w-]*+)")
@@ -47,19 +47,19 @@ class BlockRenderer:
         return f"{autop(block[1])}\n"
 
     def _render_delimiter(self, delimiter: re.Match[str], outer: tuple[str, ...]) -> str:
-        """Return what WordPress shows for an empty block, and "" for the start or the end of any other."""
+        """Return what WordPress shows for a self-closing block, and "" for the start or the end of any other."""
         name = delimiter["name"].removeprefix("core/")
         if delimiter["end"]:
             return ""
         if "/" in name and not name.startswith("core-embed/"):
             self._note_unknown("Blocks of plugins", name[:80])
             return ""
-        if '"blockVisibility"' in delimiter["settings"]:
+        if '"blockVisibility"' in delimiter["attributes"]:
             self._note_unknown("Block settings", "blockVisibility")
-        if not delimiter["empty"]:
+        if not delimiter["self_closing"]:
             return ""
         if name == "block":
-            return self._insert_pattern(_parse_json(delimiter["settings"]), outer)
+            return self._insert_pattern(_parse_json(delimiter["attributes"]), outer)
         if name == "footnotes":
             return self._list_footnotes()
         return self._note_missing("Missing dynamic blocks, which WordPress renders on each visit", name[:80])
@@ -86,7 +86,7 @@ class BlockRenderer:
         if attributes.get("content"):
             self._note_missing("Pattern overrides were ignored")
         pattern.is_used = True
-        return self.render(self._count(pattern.content), (*outer, id))
+        return self.render(self._limit_length(pattern.content), (*outer, id))
 
     def _list_footnotes(self) -> str:
         """Return the post's footnotes as WordPress' block renders them."""
@@ -94,10 +94,10 @@ class BlockRenderer:
             return self._note_missing("Footnotes that the export lacks, or that cannot be read")
         self.uses_footnotes = True
         notes = [_render_footnote(number, note) for number, note in enumerate(self.footnotes, start=1)]
-        return self._count(NOT_XML.sub("", f'<ol class="wp-block-footnotes">{"".join(notes)}</ol>'))
+        return self._limit_length(NOT_XML.sub("", f'<ol class="wp-block-footnotes">{"".join(notes)}</ol>'))
 
-    def _count(self, html: str) -> str:
-        """Return HTML to insert. Raises SourceError if it makes the post too long."""
+    def _limit_length(self, html: str) -> str:
+        """Return HTML to insert, unless that makes the post too long. Raises SourceError if it does."""
         self._inserted += len(html)
         if self._inserted > MAX_LENGTH:
             raise SourceError("Its synced patterns and footnotes are too long. Simplify them, and export again.")

@@ -34,9 +34,10 @@ def render_content(text: str, blog: Blog, post_id: str, footnotes: str) -> Conte
     media = MediaRenderer(blog, post_id)
     verbatim = Verbatim()
     html = keep_code(MORE.sub("", blocks.render(text)), verbatim)
+    # WordPress unescapes shortcodes in `pre` too, whose content is kept from here on.
     html = verbatim.keep_elements(PRE.sub(lambda pre: unescape_shortcodes(pre[0]), html))
     html = media.render(html)
     html = html.strip() if "<!-- wp:" in text else add_paragraphs(html)  # the block editor writes paragraphs itself
     shortcodes = [name for name in blocks.shortcodes if f"[{name}" in html] + find_shortcodes(html)
-    html = verbatim.restore(unescape_shortcodes(html))
+    html = verbatim.restore(unescape_shortcodes(html))  # only now, so that an escaped [[gallery]] stays text
     return Content(html, blocks.uses_footnotes, shortcodes, blocks.notes + media.notes)

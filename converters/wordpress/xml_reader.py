@@ -103,7 +103,7 @@ def _legal_text(file: TextIOWrapper) -> Iterator[str]:
     while text:
         chunk = file.read(CHUNK)
         reference = max(text.rfind(start, -LONGEST_REFERENCE) for start in "&\udced") if chunk else -1
-        # A reference must not be cut: of "&#1" and "1;", neither part is one.
+        # A reference such as &#11; must not be cut in two.
         end = len(text) if reference < 0 else reference
         yield REFERENCE.sub(_legal_reference, FORBIDDEN.sub("", text[:end]))
         text = text[end:] + chunk
