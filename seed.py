@@ -126,11 +126,12 @@ def ensure_demo_key(customer: Customer, key: str | None) -> str | None:
         return None if key_count else add_key(customer)[0]
     existing = db.session.scalar(select(ApiKey).filter_by(hash=hash_key(key)))
     if existing and (existing.customer_id != customer.id or existing.revoked_at or existing.expires_on):
-        problem = "has an expiry date"
         if existing.customer_id != customer.id:
             problem = "belongs to another customer"
         elif existing.revoked_at:
             problem = "has been revoked"
+        else:
+            problem = "has an expiry date"
         raise click.BadParameter(f"This key {problem}. Choose another.", param_hint="'--key'")
     if not existing:
         add_key(customer, key)

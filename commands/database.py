@@ -41,4 +41,4 @@ def restore(file: Path, yes: bool) -> None:
         raise Interrupted("the database is either unchanged or completely restored.") from error
     for line in lines:
         echo(line, err=True)
-    echo(f"Restored from {file}. Keys that were revoked since the backup are valid again: revoke them.", err=True)
+    echo(f"Restored from {file}. Any keys revoked since the backup are valid again: revoke them again.", err=True)

@@ -23,7 +23,10 @@ from transfer.report import ImportReport
 from transfer.spool import create_spool
 from transfer.writer import ImportOptions, write_articles
 
-CONFLICT = "The article was changed or deleted while the editor was open. Importing your text as it is would undo that."
+CONFLICT = (
+    "The article was changed or deleted while the editor was open. Add that change to your text first: "
+    "importing it as it is would undo the change."
+)
 
 
 @articles_group.command()

@@ -64,7 +64,7 @@ def new_file(value: str) -> Path:
 )
 @click.option("--dry-run", is_flag=True, help="Show what would change without writing anything.")
 @click.option("--publish", is_flag=True, help="Publish new and pending articles that another system publishes.")
-@click.option("--skip-invalid", is_flag=True, help="Import the valid articles even if others have mistakes.")
+@click.option("--skip-invalid", is_flag=True, help="Import the valid articles even if others have errors.")
 @click.option("--unpublish-missing", is_flag=True, help="Turn published articles that no source contains into drafts.")
 @click.option("--redirects", metavar="FILE", type=new_file, help="Write old URLs and slugs to FILE, a new CSV file.")
 def import_articles(
@@ -98,13 +98,13 @@ def import_articles(
     report = ImportReport()
     owner = _find_owner(customer)
     with create_spool() as spool:
-        with _create_redirects(redirects, options) as redirects_file:
+        with _create_redirects(redirects, options) as open_redirects:
             with (
                 open_sources(sources, source_options, key, report, show_progress) as articles,
                 show_progress(articles, "Reading articles") as counted,
             ):
                 spool.add(counted, report)
-            result = _write(owner, spool, report, options, redirects_file)
+            result = _write(owner, spool, report, options, open_redirects)
         with _report_interrupt(options):
             spool.report_notes(result.written, report)
             _echo_result(report, result, options)
@@ -200,18 +200,19 @@ def _echo_changes(report: ImportReport, result: ImportResult, *, dry_run: bool) 
 def _echo_old_urls(report: ImportReport, redirects: Path | None) -> None:
     """Name the sources that have no old URLs, if redirects were asked for."""
     for source in report.sources_without_old_urls if redirects else ():
-        advice = f"If the URLs of its articles change, add the old ones to {redirects} yourself."
-        echo(f"{source}: No redirects are needed. {advice}", err=True)
+        advice = f"If its articles had other URLs before, add those to {redirects} yourself."
+        echo(f"{source}: Contains no old URL that needs a redirect. {advice}", err=True)
 
 
 def _echo_pending(number: int, customer: str | None, *, dry_run: bool) -> None:
     """Print what to do about pending articles."""
     if dry_run:
-        echo(f"{format_article_count(number)} would be pending, and hidden until you publish them.", err=True)
+        them = "it" if number == 1 else "them"
+        echo(f"{format_article_count(number)} would be pending, and hidden until you publish {them}.", err=True)
         return
     name = f" --customer {shlex.quote(customer)}" if customer else ""
     waiting = f"{number} articles are pending, and hidden until you publish them."
     if number == 1:
         waiting = "1 article is pending, and hidden until you publish it."
-    echo(f"{waiting} To look: flask articles preview{name}", err=True)
+    echo(f"{waiting} To preview: flask articles preview{name}", err=True)
     echo(f"To publish all pending articles: flask articles publish --pending{name}", err=True)

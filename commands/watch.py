@@ -35,7 +35,7 @@ COLUMNS = [getattr(Article, name) for name in (*ArticleSchema().fields, "created
 
 
 class Snapshot(NamedTuple):
-    """What a customer has published at one time."""
+    """The published articles of a customer at one time."""
 
     customer: str | None  # the customer's name
     key_hashes: Sequence[str] = ()  # of the customer's keys
@@ -47,7 +47,7 @@ class PublishedArticles:
     """A customer's published articles, read again when they may have changed."""
 
     def __init__(self, customer: str | None) -> None:
-        self.unavailable = False
+        self.is_unavailable = False
         self._latest = Snapshot(customer)
         self._version: Any = None
 
@@ -62,7 +62,7 @@ class PublishedArticles:
         return self.refresh()
 
     def wait_for_change(self) -> None:
-        """Return after a change."""
+        """Wait until the articles change or, if the database has not been available yet, until it is."""
         while not self.poll():
             pass
 
@@ -72,7 +72,7 @@ class PublishedArticles:
         while True:
             has_changed = self.poll()
             is_settled = not has_changed or time.monotonic() >= deadline
-            if is_settled and not self.unavailable:
+            if is_settled and not self.is_unavailable:
                 return
 
     def refresh(self) -> bool:
@@ -89,12 +89,14 @@ class PublishedArticles:
         try:
             self._latest = self._read(now)
             self._version = version
-            self.unavailable = False
+            self.is_unavailable = False
         except (DBAPIError, StorageError, OSError) as error:
-            if not self.unavailable:
-                echo(f"Waiting for the database: {database_reason(error)}", err=True)
+            if not self.is_unavailable:
+                name = db.engine.url.database
+                advice = "If it does not become available, check DATABASE_URL."
+                echo(f"Waiting for the database {name} ({database_reason(error)}). {advice}", err=True)
             self._version = None
-            self.unavailable = True
+            self.is_unavailable = True
         finally:
             release_connection()
         return self._latest.digest != before.digest
@@ -135,8 +137,8 @@ def watch(command: tuple[str, ...], now: bool, customer: str | None) -> None:
     find_program(command[0])
     stop_quietly_on_signals()
     published = PublishedArticles(customer)
-    if not published.refresh():
-        published.wait_for_change()  # the database is unavailable
+    if not published.refresh():  # The database is unavailable.
+        published.wait_for_change()
     echo(f"Watching the articles of {published.customer} (press Ctrl+C to stop)", err=True)
     if not now:
         published.wait_for_change()

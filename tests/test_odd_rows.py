@@ -138,7 +138,7 @@ def test_watch_reads_every_article(app, key, odd_articles):
     with app.app_context():
         published = PublishedArticles("Acme")
         assert published.refresh()
-        assert not published.unavailable
+        assert not published.is_unavailable
 
 
 @pytest.mark.sqlite

@@ -25,8 +25,8 @@ FILE_NAME = re.compile(
 )
 
 
-def read_own_file(where: str, fields: dict[str, Any], content: str, options: SourceOptions) -> SourceArticle | None:
-    """Return the article of a file of this service, or None if the file is another system's.
+def parse_own_file(where: str, fields: dict[str, Any], content: str, options: SourceOptions) -> SourceArticle | None:
+    """Return the article of a parsed file if this service exported it, or None if the file is another system's.
 
     `where` is the file's path, and `fields` and `content` are as `parse_front_matter` returns them.
     """
@@ -38,7 +38,7 @@ def read_own_file(where: str, fields: dict[str, Any], content: str, options: Sou
 
 
 def own_article(where: str, fields: dict[str, Any], content: str, zone: tzinfo) -> SourceArticle:
-    """Return the article of a file of this service.
+    """Return the article of a file that this service exported.
 
     `fields` are its front matter. `content` is HTML, which is taken verbatim. `zone` applies to times without one.
     """

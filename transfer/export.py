@@ -29,7 +29,7 @@ def export_articles(customer: Customer, slugs: Collection[str] = (), *, all_fiel
             if all_fields:
                 article["schema_markup"] = article["schema_markup"] or generate_schema_markup(article, customer.name)
             else:
-                article |= dict.fromkeys(_derivable_columns(article))
+                article |= dict.fromkeys(_derivable_columns(article))  # None, which is omitted
             yield {name: value for name, value in schema.dump(article).items() if value is not None}
 
 

@@ -19,7 +19,7 @@ from transfer.json_files import dump_json_line, parse_json_lines
 from transfer.temporary import create_temporary_file, writing_to
 
 PAGE_SIZE = 100  # articles per request
-ATTEMPTS = 3  # to read a list that changes meanwhile
+ATTEMPTS = 3  # to read a list that keeps changing
 TIMEOUT_SECONDS = 60  # without a byte from the instance
 # query parameters that limit a list to some of the articles
 FILTERS = {"q", "slug", "category", "keyword"}
@@ -49,8 +49,8 @@ def find_filters(source: str) -> set[str]:
 def receive_articles(source: str, key: str | None, show_progress: ShowProgress) -> Iterator[IO[bytes]]:
     """Yield a temporary file that contains another instance's articles as JSON Lines.
 
-    Pages shift if an article is published or withdrawn while they are read. So the articles are read again if the list
-    has changed meanwhile. Raises SourceError if they cannot be read, or if the list changes each time, and
+    Pages shift if an article is published or withdrawn while they are read. In that case, all articles
+    are read again. Raises SourceError if they cannot be read, or if the list changes each time, and
     ImportFailedError if the disk is full, for example.
     """
     with create_temporary_file() as file:
@@ -75,7 +75,7 @@ class _ListChangedError(Exception):
 
 
 def _receive(url: str, key: str | None, file: IO[bytes], show_progress: ShowProgress) -> None:
-    """Write all articles to a file, and start again if the list changes meanwhile.
+    """Write all articles to a file, and start again if the list changes in the meantime.
 
     Raises SourceError if they cannot be read, or if the list changes each time.
     """
@@ -110,7 +110,7 @@ def _receive_once(url: str, key: str | None, file: IO[bytes], show_progress: Sho
 
 
 def _read_pages(url: str, key: str | None) -> Iterator[dict[str, Any]]:
-    """Yield the articles, oldest first, so that those published meanwhile come last.
+    """Yield the articles, oldest first, so that new ones come last.
 
     Raises SourceError if they cannot be read, and _ListChangedError if the total changes from one page to the next.
     """

@@ -14,7 +14,7 @@ from converters.ghost import is_ghost_export, read_ghost
 from converters.markdown import ARTICLE_SUFFIXES, read_folder
 from converters.records import ConvertedItems, Identity, IgnoredItem, SourceArticle, SourceError, SourceOptions
 from converters.wordpress import read_wordpress
-from transfer.article_files import read_own_file
+from transfer.article_files import parse_own_file
 from transfer.json_files import parse_json_lines, read_json, read_json_lines
 from transfer.remote import ShowProgress, is_url, parse_received, receive_articles
 from transfer.report import ImportReport
@@ -33,7 +33,7 @@ class System(NamedTuple):
     reads_together: bool = False  # whether `read` takes all of an import's files of this kind
 
 
-MARKDOWN = System(ARTICLE_SUFFIXES, partial(read_folder, read_own=read_own_file))  # also reads folders
+MARKDOWN = System(ARTICLE_SUFFIXES, partial(read_folder, read_own=parse_own_file))  # also reads folders
 
 # A file is read by the first system that has its suffix and recognizes its beginning.
 SYSTEMS = [
@@ -105,9 +105,10 @@ def _group(sources: Iterable[str], report: ImportReport) -> list[tuple[System | 
                 if system in together:
                     together[system].append(source)
                     continue
-                groups.append((system, [source]))
+                names = [source]
+                groups.append((system, names))
                 if system.reads_together:
-                    together[system] = groups[-1][1]
+                    together[system] = names
     return groups
 
 

@@ -1,4 +1,4 @@
-"""Temporary files, whose errors name their folder."""
+"""Temporary files, with errors that name their folder."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager

@@ -1,1 +1,1 @@
-"""What the commands share: their groups, parameters, sessions, errors and output."""
+"""The groups, parameters, sessions, errors and output that commands share."""

@@ -20,7 +20,7 @@ DATABASE_ERROR_HINTS = {
     "locked": "Another program is writing to it. Try again in a moment.",
     "lock timeout": "Another program is writing to it. Try again in a moment.",
     "cannot execute": "Nothing was written: this server is a standby or read-only. Set DATABASE_URL to the primary.",
-    "readonly": "Nothing was written. You need permission to write to the file and its folder, even to read it.",
+    "readonly": "Nothing was written. You need permission to write to the file and its folder.",
     "unable to open": "Check that it is a file, and that you may read and write it and its folder.",
     "malformed": "The file is corrupt: restore a backup.",
     "disk": "Nothing was written: check whether the disk is full or broken.",

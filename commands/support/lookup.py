@@ -43,7 +43,7 @@ def get_customer_again(earlier: Customer) -> Customer:
     customer = db.session.get(Customer, earlier.id)
     namesake = db.session.scalar(select(Customer).where(Customer.name == earlier.name))
     if not customer or namesake not in (customer, None):
-        reason = f"The customer {earlier.name!r} has been deleted or replaced meanwhile."
+        reason = f"The customer {earlier.name!r} has been deleted or replaced in the meantime."
         raise click.ClickException(printable(f"{reason} Nothing was written. Run the command again."))
     return customer
 

@@ -12,10 +12,11 @@ from storage.engine import WAIT_REPORT_SECONDS, release_connection, write_transa
 
 @contextmanager
 def command_session(*, writes: bool, create: bool = False) -> Iterator[None]:
-    """Open the database, and run the block in one transaction of `db.session`. It is committed if the block succeeds.
+    """Open the database, and run the block in one transaction of `db.session`.
 
-    Reports on stderr whether the database was created or upgraded; see `open_database` for `create`. Afterwards, no
-    connection stays open, so a command may then wait for a person or another program.
+    With `writes`, it locks out other writers, and is committed if the block succeeds. Reports on stderr whether the
+    database was created or upgraded; see `open_database` for `create`. Afterwards, no connection stays open, so a
+    command may then wait for a person or another program.
     """
     for line in open_database(create=create):
         echo(line, err=True)

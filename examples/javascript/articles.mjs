@@ -90,7 +90,7 @@ function parseJson(text) {
 }
 
 export async function fetchJson(path, query = {}) {
-  const url = `${ARTICLES_URL}/${path}?${new URLSearchParams(query)}`;
+  const url = `${ARTICLES_URL}/${path}?${new URLSearchParams(query)}`.replace(/\?$/, "");
   const { response, text } = await download(url);
   const { ok, status, statusText } = response;
   const body = parseJson(text);

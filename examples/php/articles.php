@@ -71,7 +71,7 @@ function download($url) {
 }
 
 function fetch_json($path, $query = []) {
-    $url = ARTICLES_URL . "/$path?" . http_build_query($query);
+    $url = rtrim(ARTICLES_URL . "/$path?" . http_build_query($query), "?");
     [$line, $body] = download($url);
     [, $status, $phrase] = explode(" ", "$line  ", 3); // HTTP/1.1 401 Unauthorized
     $response = json_decode($body);
