@@ -216,6 +216,7 @@ def test_redirects_need_a_successful_import_and_a_new_file(importer, tmp_path):
     importer.rejects({"a.md": post("views: x")}, "--redirects", "new.csv")
     for name, options, exit_code in (("new.csv", ["--dry-run"], 0), ("old.csv", [], 2), ("missing/new.csv", [], 1)):
         result = importer.run("import", ARTICLE, "--redirects", name, *options)
+        assert "Unexpected" not in result.stderr
         assert (result.exit_code, name in result.stderr) == (exit_code, exit_code > 0)
     assert [path.name for path in (*tmp_path.glob("*.csv"), *tmp_path.glob(".*"))] == ["old.csv"]
     assert ((tmp_path / "old.csv").read_text(), importer.states()) == ("precious", {})

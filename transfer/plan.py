@@ -156,14 +156,7 @@ class _Plan:
             return not entry.id
         if not entry.id:
             return bool(GENERATED_ID.fullmatch(holder.id))
-        return self._is_rewritten(entry, holder) or self._is_from_version_1_2_1(entry, holder)
-
-    def _is_rewritten(self, entry: SpoolEntry, holder: Any) -> bool:
-        """Return whether a WordPress post was deleted, and rewritten under the same slug."""
-        blog = WORDPRESS_ID.fullmatch(entry.id)
-        old_blog = WORDPRESS_ID.fullmatch(holder.id)
-        is_same_blog = blog is not None and old_blog is not None and blog[1] == old_blog[1]
-        return is_same_blog and not self.spool.has_id(holder.id)
+        return _is_same_blog(entry.id, holder.id) or self._is_from_version_1_2_1(entry, holder)
 
     def _is_from_version_1_2_1(self, entry: SpoolEntry, holder: Any) -> bool:
         """Return whether this is an article that version 1.2.1 stored under an id that did not contain the blog."""
@@ -236,3 +229,10 @@ class _Plan:
         if article.vacates_slug:
             self.blockers[article.stored_pk] = article
         self.report.reject(Mistake(self.spool.read(article.entry).where, reason, field, value, other))
+
+
+def _is_same_blog(first_id: str, second_id: str) -> bool:
+    """Return whether two ids are from the same WordPress blog."""
+    first = WORDPRESS_ID.fullmatch(first_id)
+    second = WORDPRESS_ID.fullmatch(second_id)
+    return first is not None and second is not None and first[1] == second[1]

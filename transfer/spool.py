@@ -103,10 +103,6 @@ class Spool:
         self._file.seek(self._size)
         self._size += self._file.write(pickle.dumps(spooled, pickle.HIGHEST_PROTOCOL))
 
-    def has_id(self, article_id: str) -> bool:
-        """Return whether the import contains an article with this id, valid or not."""
-        return article_id in self._by_id or article_id in self.rejected
-
     def read(self, entry: SpoolEntry) -> SpooledArticle:
         """Return the article of an entry."""
         self._file.seek(entry.offset)
