@@ -74,10 +74,11 @@ def main() -> None:
         listener = listen(settings["HOST"], settings["PORT"])
         address, port, *_ = listener.getsockname()
         with command_session(writes=False, create=True):
+            # Before anybody knows the URL, this opens the connection that keeps SQLite's -shm file, so that reads keep
+            # working if the disk fills up.
+            app.extensions["change_detector"].version()
             print_start_message(settings["HOST"], port)
             warn_about_demo_key(address)
-        # Makes SQLite create its -shm file now, so that reads keep working if the disk fills up later.
-        app.extensions["change_detector"].version()
     server.serve(AccessLog(app), listener, settings["THREADS"], allow_origins=bool(settings["CORS_ORIGINS"]))
 
 
