@@ -25,7 +25,7 @@ class Identity(Enum):
     """How an article is matched with a stored one."""
 
     ID = "id"  # by its id, if it has one; an unknown id means a new article (JSON, JSON Lines)
-    SLUG = "slug"  # by its id, otherwise by its slug (instances, article files, Markdown, CSV)
+    ID_OR_SLUG = "id or slug"  # by its id, otherwise by its slug (instances, article files, Markdown, CSV)
     SOURCE = "source"  # by the id of the source system, with the exceptions in transfer/plan.py (WordPress, Ghost)
 
 
@@ -88,7 +88,7 @@ class SourceArticle:
     names: dict[str, str] = field(default_factory=dict)  # import field name -> the field's name in the source
     notes: list[Note] = field(default_factory=list)
     mistakes: list[Mistake] = field(default_factory=list)  # to correct in the source
-    identity: Identity = Identity.SLUG
+    identity: Identity = Identity.ID_OR_SLUG
     publication: Publication | None = None  # None: a format of this service, whose fields include the status
     former_id: str = ""  # the id that version 1.2.1 and older gave this article
     urls_resolved: bool = False  # relative URLs were resolved against a site

@@ -131,6 +131,27 @@ def test_slug_of_an_article_with_a_mistake_stays_taken(importer, save, mistake, 
     assert importer.values("title") == {"slug-1": first["title"], "slug-2": minimal_json(2)["title"]}
 
 
+@pytest.mark.parametrize("field", ["id", "slug"])
+def test_article_with_a_mistake_counts_as_a_duplicate(importer, save, field):
+    """It may be the stored one, so an article with the same id or slug must not replace that."""
+    save(minimal_json(1))
+    other = minimal_json(2, title="New") | {field: minimal_json(1)[field]}
+    if field == "slug":
+        del other["id"]
+    lines = "\n".join(map(json.dumps, [minimal_json(1, views=-1), other, minimal_json(3)]))
+    result = importer.run("import", {"a.jsonl": lines}, "--skip-invalid")
+    assert re.search(f"line 2, .*{field}: .* line 1,", result.stderr)
+    assert importer.values("title") == {"slug-1": minimal_json(1)["title"], "slug-3": minimal_json(3)["title"]}
+
+
+def test_duplicate_or_missing_values_are_not_taken(importer):
+    """Article 2 is not written, so its slug is free, and None is no id or slug."""
+    records = [minimal_json(1), minimal_json(2, id="id-0001"), minimal_json(3, slug="slug-2"), {"title": "A"}]
+    records += [minimal_json(4, slug="None"), minimal_json(5, id="None")]
+    result = importer.run("import", {"a.json": json.dumps(records)}, "--skip-invalid")
+    assert result.stdout.startswith("4 new, 0 changed, 0 unchanged, 2 invalid")
+
+
 @pytest.mark.parametrize("name", ["a.jsonl", "a.json"])
 def test_article_with_an_unknown_id_is_new(importer, save, name):
     """So it cannot have the slug of a stored article, even with the same content."""

@@ -95,7 +95,7 @@ class _Plan:
         self.report = report
         self.has_same_content = has_same_content
         self.articles = [PlannedArticle(entry) for entry in spool.entries]
-        self.blockers: dict[int | None, PlannedArticle] = {}  # rejected, by the stored one that keeps its slug
+        self.blockers: dict[int | None, PlannedArticle] = {}  # rejected articles, by the pk of their stored version
 
     @property
     def accepted(self) -> list[PlannedArticle]:
@@ -141,16 +141,16 @@ class _Plan:
 
         | Identity | It does                                                                             |
         |----------|-------------------------------------------------------------------------------------|
-        | SLUG     | always                                                                              |
+        | ID_OR_SLUG | always                                                                            |
         | ID       | if the article has no id                                                            |
         | SOURCE   | if the article has no usable id, and the holder's was generated here; or if the     |
         |          | holder is a deleted post of the same blog, or this post as version 1.2.1 stored it  |
 
         It never does if the import has another article with the holder's id, but with a mistake.
         """
-        if holder.id in self.spool.rejected:
+        if holder.id in self.spool.rejected_by_id:
             return False
-        if entry.identity is Identity.SLUG:
+        if entry.identity is Identity.ID_OR_SLUG:
             return True
         if entry.identity is Identity.ID:
             return not entry.id
@@ -185,7 +185,8 @@ class _Plan:
         """Reject an article whose slug stays taken.
 
         Its stored version then keeps its own slug, so the article that was to take that slug is rejected too, and so on
-        along the chain. The chain ends early at a new article that is already stored under its slug.
+        along the chain. The chain starts at a slug that stays taken, so it is no cycle. It ends early at a new article
+        that is already stored under its slug.
         """
         current: PlannedArticle | None = taker
         while current:
@@ -222,7 +223,7 @@ class _Plan:
         """Return where the rejected article is that might have given the holder of a slug another one, or None."""
         if blocker := self.blockers.get(holder.pk):
             return self.spool.read(blocker.entry).where
-        return self.spool.rejected.get(holder.id)
+        return self.spool.rejected_by_id.get(holder.id)
 
     def _reject(self, article: PlannedArticle, reason: str, field: str, value: str, other: str = "") -> None:
         article.decision = Decision.REJECT

@@ -62,7 +62,7 @@ def receive_articles(source: str, key: str | None, show_progress: ShowProgress) 
 
 def parse_received(name: str, file: IO[bytes]) -> ConvertedItems:
     """Yield the articles of a received file. Unknown fields are reported: later versions of the API may add some."""
-    for item in parse_json_lines(name, file, Identity.SLUG):
+    for item in parse_json_lines(name, file, Identity.ID_OR_SLUG):
         if isinstance(item, SourceArticle):
             for field in item.fields.keys() - IMPORT_FIELDS:
                 del item.fields[field]

@@ -14,7 +14,7 @@ from transfer.report import ImportReport
 from transfer.rows import ArticleRow
 from transfer.temporary import create_temporary_file, writing_to
 
-MAX_TITLE_LENGTH = 255  # characters, as in Ghost
+MAX_TITLE_LENGTH = 255  # characters, as in Ghost; the plan accepts a longer one that is stored already
 
 
 class SpooledArticle(NamedTuple):
@@ -45,7 +45,9 @@ class Spool:
 
     def __init__(self, file: Any) -> None:
         self.entries: list[SpoolEntry] = []
-        self.rejected: dict[str, str] = {}  # where articles with mistakes are, by id
+        # where articles with mistakes of their own are
+        self.rejected_by_id: dict[str, str] = {}
+        self.rejected_by_slug: dict[str, str] = {}
         self.has_other_systems = False  # whether any article, valid or not, is from another system
         self._by_id: dict[str, SpoolEntry] = {}
         self._by_slug: dict[str, SpoolEntry] = {}
@@ -66,20 +68,25 @@ class Spool:
     def _add(self, article: SourceArticle, report: ImportReport) -> None:
         self.has_other_systems = self.has_other_systems or article.publication is not None
         row, mistakes = check_article(article)
-        mistakes = mistakes or self._find_duplicate(article, row)
-        if not mistakes:
+        duplicates = [] if mistakes else self._find_duplicate(article, row)
+        if not mistakes and not duplicates:
             self._append(article, row)
             return
-        report.reject(*mistakes)
-        if isinstance(article.fields, dict) and article.fields.get("id"):
-            self.rejected[str(article.fields["id"])] = locate(article)
+        report.reject(*mistakes, *duplicates)
+        if mistakes and isinstance(article.fields, dict):
+            for field, rejected in (("id", self.rejected_by_id), ("slug", self.rejected_by_slug)):
+                if article.fields.get(field):
+                    rejected.setdefault(str(article.fields[field]), locate(article))
 
     def _find_duplicate(self, article: SourceArticle, row: ArticleRow) -> list[Mistake]:
-        """Return a mistake if an earlier article has the same id or slug."""
-        for field, earlier in (("id", self._by_id), ("slug", self._by_slug)):
+        """Return a mistake if an earlier article has the same id or slug, and is valid or has mistakes of its own."""
+        for field, entries, rejected in (
+            ("id", self._by_id, self.rejected_by_id),
+            ("slug", self._by_slug, self.rejected_by_slug),
+        ):
             value = row.get(field)
-            if value in earlier:
-                where = self.read(earlier[value]).where
+            if value in entries or value in rejected:
+                where = self.read(entries[value]).where if value in entries else rejected[value]
                 reason = f"Is also the {field} of {{}}. Remove one of the two, or change its {field}."
                 return [Mistake(locate(article), reason, field, value, other=where)]
         return []
