@@ -152,6 +152,15 @@ def test_duplicate_or_missing_values_are_not_taken(importer):
     assert result.stdout.startswith("4 new, 0 changed, 0 unchanged, 2 invalid")
 
 
+@pytest.mark.parametrize("name", ["{}.csv", "{}.md"])
+def test_article_with_the_id_of_another_source_is_named(importer, name):
+    """Ids in a spreadsheet may be row numbers, so two of them may have the same ids."""
+    text = "id,slug,title,date,body\n1,{0},A,2026-01-01,x" if name == "{}.csv" else post("id: 1\nslug: {0}", "x")
+    importer.imports({name.format("first"): text.format("first")})
+    assert re.search("another source.*: second$", importer.imports({name.format("b"): text.format("second")}))
+    assert importer.imports({name.format("b"): text.format("second").replace("x", "y")}) == ""
+
+
 @pytest.mark.parametrize("name", ["a.jsonl", "a.json"])
 def test_article_with_an_unknown_id_is_new(importer, save, name):
     """So it cannot have the slug of a stored article, even with the same content."""

@@ -190,11 +190,15 @@ class _Writer:
 
 def _replaces_other_source(entry: SpoolEntry, article: SpooledArticle, stored: ArticleRow) -> bool:
     """Return whether an article is about to change one that may come from another source."""
-    known_ids = entry.id, article.former_id
-    if entry.identity is Identity.ID or stored["id"] in known_ids:
+    has_same_id = stored["id"] in (entry.id, article.former_id)
+    if entry.identity is Identity.ID:
         return False
-    # WordPress and Ghost have ids, so an article with a generated one probably comes from elsewhere.
-    return entry.identity is Identity.SOURCE or not GENERATED_ID.fullmatch(stored["id"])
+    if entry.identity is Identity.SOURCE:
+        return not has_same_id
+    if has_same_id:
+        # In CSV and Markdown, ids may be anything, even row numbers. If the slug differs too, this may be a mix-up.
+        return article.publication is not None and entry.slug != stored["slug"]
+    return not GENERATED_ID.fullmatch(stored["id"])
 
 
 def _held_back_notes(article: SpooledArticle, row: ArticleRow, now: datetime) -> list[Note]:
