@@ -184,6 +184,8 @@ def _values_to_update(article: Row[Any], **values: Any) -> dict[str, Any]:
 @click.option("--yes", is_flag=True, help="Do not ask for confirmation.")
 def delete_articles(slugs: tuple[str, ...], customer: str | None, yes: bool) -> None:
     """Delete articles permanently. If one does not exist, none is deleted."""
+    with command_session(writes=False):
+        get_articles(get_customer(customer, for_changes=True), slugs)  # raises if one does not exist
     count = format_article_count(len(set(slugs)))
     confirm(f"This permanently deletes {count}.", yes)
     with command_session(writes=True):

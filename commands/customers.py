@@ -50,6 +50,8 @@ def rename(old: str, new: str) -> None:
 @click.option("--yes", is_flag=True, help="Do not ask for confirmation.")
 def delete(name: str, yes: bool) -> None:
     """Delete the customer NAME with its articles and keys."""
+    with command_session(writes=False):
+        get_customer(name, for_changes=True)  # raises if it does not exist
     confirm(f"This permanently deletes {name}, its articles and its keys.", yes)
     with command_session(writes=True):
         customer = get_customer(name, for_changes=True)

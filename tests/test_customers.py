@@ -62,6 +62,12 @@ def test_delete_removes_articles_and_keys_too(app, customers, client, save):
     assert customers("list").stdout == "Other\t1\t1\n"
 
 
+def test_unknown_names_are_errors_before_the_question(app, customers, key):
+    for result in (customers("delete", "Nobody"), run_command(app, "articles", "delete", "none")):
+        assert result.exit_code == 1
+        assert "permanently" not in result.stderr
+
+
 @pytest.mark.parametrize(("answer", "status", "left"), [("n\n", 1, 1), ("y\n", 0, 0)])
 def test_delete_asks_on_a_terminal(customers, key, sql, monkeypatch, answer, status, left):
     monkeypatch.setattr("commands.support.terminal.can_ask", lambda: True)
