@@ -1,5 +1,6 @@
 """`flask articles watch`: run a command whenever published articles change."""
 
+import math
 import subprocess
 import time
 from collections.abc import Sequence
@@ -48,6 +49,7 @@ class PublishedArticles:
 
     def __init__(self, customer: str | None) -> None:
         self.is_unavailable = False
+        self.change_count = 0
         self._latest = Snapshot(customer)
         self._version: Any = None
 
@@ -61,9 +63,10 @@ class PublishedArticles:
         time.sleep(POLL_SECONDS)
         return self.refresh()
 
-    def wait_for_change(self) -> None:
-        """Wait until the articles change or, if the database has not been available yet, until it is."""
-        while not self.poll():
+    def wait_for_change(self, seconds: float = math.inf) -> None:
+        """Wait until the articles change, but no longer than the given time."""
+        deadline = time.monotonic() + seconds
+        while not self.poll() and time.monotonic() < deadline:
             pass
 
     def wait_until_settled(self) -> None:
@@ -99,7 +102,9 @@ class PublishedArticles:
             self.is_unavailable = True
         finally:
             release_connection()
-        return self._latest.digest != before.digest
+        has_changed = self._latest.digest != before.digest
+        self.change_count += has_changed
+        return has_changed
 
     def _read(self, now: datetime) -> Snapshot:
         customer = self._find_customer()
@@ -132,7 +137,8 @@ def watch(command: tuple[str, ...], now: bool, customer: str | None) -> None:
     """Run COMMAND when published articles change.
 
     COMMAND runs whenever the API's content changes, including when a scheduled article becomes due. It starts one
-    second after the last of several changes, and at most ten seconds after the first. A COMMAND that fails is retried.
+    second after the last of several changes, and at most ten seconds after the first. A COMMAND that fails is retried,
+    at once after another change.
     """
     find_program(command[0])
     stop_quietly_on_signals()
@@ -145,31 +151,30 @@ def watch(command: tuple[str, ...], now: bool, customer: str | None) -> None:
     retry_seconds = MIN_RETRY_SECONDS
     while True:
         published.wait_until_settled()
+        change_count = published.change_count
+        wait_seconds = math.inf
         try:
-            has_changed = _run(command, published)
+            _run(command, published)
         except ProgramError as error:
             echo(f"{error.message} Next attempt in {retry_seconds} seconds.", err=True)
-            time.sleep(retry_seconds)
+            wait_seconds = retry_seconds
             retry_seconds = min(2 * retry_seconds, MAX_RETRY_SECONDS)
         else:
             retry_seconds = MIN_RETRY_SECONDS
-            if not has_changed:
-                published.wait_for_change()
+        if published.change_count == change_count:  # A change that was undone counts too.
+            published.wait_for_change(wait_seconds)
 
 
-def _run(command: tuple[str, ...], published: PublishedArticles) -> bool:
-    """Run the command, and return whether articles changed in the meantime. A signal to exit lets the command finish.
+def _run(command: tuple[str, ...], published: PublishedArticles) -> None:
+    """Run the command, and note changes in the meantime. A signal to exit lets the command finish.
 
     Raises ProgramError if it cannot be started or fails.
     """
-    has_changed = False
     # a separate process group, so that the terminal's Ctrl+C does not interrupt the command
     with start_program(command, stdin=subprocess.DEVNULL, process_group=0) as process:  # waits for it to exit
         while process.poll() is None:
-            if published.poll():
-                has_changed = True  # even if the change is undone before the command ends
+            published.poll()
     if process.returncode:
         status = process.returncode  # negative: the number of a signal
         reason = f"failed with exit status {status}" if status > 0 else f"was killed by signal {-status}"
         raise ProgramError(f"{command[0]} {reason}.")
-    return has_changed

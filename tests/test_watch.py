@@ -106,6 +106,12 @@ def test_failing_command_is_retried_with_growing_delays(watch, sql):
     assert list(map(int, re.findall(r"(\d+) seconds", printed))) == [*waits, 10]
 
 
+@pytest.mark.parametrize(("changed", "started"), [(4, 7), (8, 9)])
+def test_change_during_or_after_a_failure_is_not_kept_waiting(watch, save, changed, started):
+    watch.run({changed: partial(save, article_json(2))}, "--now", takes=5, statuses=[1])
+    assert watch.starts == [1, started]
+
+
 def test_change_reverted_during_a_run_causes_another_run(watch, sql):
     statuses = {2: "draft", 3: "published"}
     events = {at: partial(sql, "UPDATE article SET status = ?", status) for at, status in statuses.items()}
