@@ -55,10 +55,10 @@ def map_fields(where: str, fields: dict[str, Any], options: SourceOptions, place
 
 def _take_publication(source: SourceFields, place: FilePlace, options: SourceOptions) -> None:
     """Set what the source says about the article's publication, and the date."""
-    statements = take_publication(source, options.zone, file_date=place.date, is_draft=place.is_draft)
-    source.use("publishedAt", statements.dates)
-    source.article.publication = statements.publication
-    if statements.publication is Publication.NOTHING:
+    declared = take_publication(source, options.zone, file_date=place.date, is_draft=place.is_draft)
+    source.use("publishedAt", declared.dates)
+    source.article.publication = declared.publication
+    if declared.publication is Publication.NOTHING:
         source.article.note(note_kinds.NO_DATE)
 
 

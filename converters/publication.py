@@ -19,34 +19,18 @@ FALSE = ("false", "no", "off", "n", "0")
 DRAFT_MEANINGS = dict.fromkeys(TRUE, Publication.DRAFT) | dict.fromkeys(FALSE, Publication.NOTHING)
 PUBLISHED_MEANINGS = dict.fromkeys(TRUE, Publication.PUBLISHED) | dict.fromkeys(FALSE, Publication.DRAFT)
 STATUS_MEANINGS = {"draft": Publication.DRAFT, "published": Publication.PUBLISHED, "publish": Publication.PUBLISHED}
+# by alias
+SWITCHES = {
+    **dict.fromkeys(("draft", "isdraft"), DRAFT_MEANINGS),
+    **dict.fromkeys(("published", "publish", "ispublished"), PUBLISHED_MEANINGS),
+}
+PUBLICATION_FIELDS = SWITCHES | dict.fromkeys(("status", "state", "poststatus"), STATUS_MEANINGS)
+# These may also hold something else: a date, or the state of a country.
+AMBIGUOUS = ("published", "state")
+EXPIRY_DATE = "expirydate"  # Hugo
 INVALID_SWITCH = "Must be true or false (or yes, no, on, off, y, n, 1, 0)."
 INVALID_SWITCH_OR_DATE = INVALID_SWITCH.replace(".", ", or a date such as 2026-03-01.")
 INVALID_STATUS = "Must be draft or published."
-EXPIRY_DATE = "expirydate"  # Hugo
-
-
-class PublicationField(NamedTuple):
-    """A field whose values say something about publication."""
-
-    meanings: dict[str, Publication]  # by value, in lower case
-    error: str  # if the value is another one
-    is_ambiguous: bool = False  # Another value is no mistake: the field may hold something else.
-
-
-DRAFT_SWITCH = PublicationField(DRAFT_MEANINGS, INVALID_SWITCH)
-PUBLISHED_SWITCH = PublicationField(PUBLISHED_MEANINGS, INVALID_SWITCH)
-STATUS_FIELD = PublicationField(STATUS_MEANINGS, INVALID_STATUS)
-PUBLICATION_FIELDS = {
-    "draft": DRAFT_SWITCH,
-    "isdraft": DRAFT_SWITCH,
-    "published": PUBLISHED_SWITCH._replace(is_ambiguous=True),  # or a date
-    "publish": PUBLISHED_SWITCH,
-    "ispublished": PUBLISHED_SWITCH,
-    "status": STATUS_FIELD,
-    "state": STATUS_FIELD._replace(is_ambiguous=True),  # or the state of a country
-    "poststatus": STATUS_FIELD,
-}
-SWITCHES = {alias for alias, statement in PUBLICATION_FIELDS.items() if statement.error == INVALID_SWITCH}
 
 
 class DeclaredPublication(NamedTuple):
@@ -73,14 +57,14 @@ def take_publication(
     """
     has_expired = _take_expiry(fields, zone)
     declared = {Publication.DRAFT} if is_draft or has_expired else set()
-    for alias, statement in PUBLICATION_FIELDS.items():
+    for alias, meanings in PUBLICATION_FIELDS.items():
         field = fields.get(alias)
-        if field and field.word in statement.meanings:
+        if field and field.word in meanings:
             fields.take(alias)
-            declared.add(statement.meanings[field.word])
-        elif field and not statement.is_ambiguous:
+            declared.add(meanings[field.word])
+        elif field and alias not in AMBIGUOUS:
             fields.take(alias)
-            fields.reject(field, statement.error)
+            fields.reject(field, INVALID_SWITCH if alias in SWITCHES else INVALID_STATUS)
     dates = _take_dates(fields, zone)
     if file_date and not dates:
         dates = [SourceField("date", file_date)]
