@@ -40,9 +40,8 @@ def copy_owner(source: str, target: str) -> None:
 def require_database_file(path: str) -> None:
     """Raise StorageError if the database file does not exist."""
     if not os.path.exists(path):
-        raise StorageError(
-            f"The database {path} does not exist. Check DATABASE_URL, or create it: flask keys create CUSTOMER"
-        )
+        advice = "restore a backup (flask database restore FILE), or create it: flask keys create CUSTOMER"
+        raise StorageError(f"The database {path} does not exist. Check DATABASE_URL, {advice}")
 
 
 def refuse_truncated_file(path: str) -> None:
