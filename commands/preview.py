@@ -44,9 +44,10 @@ KEY = "preview"
 def preview(command: tuple[str, ...], only: tuple[str, ...], customer: str | None) -> None:
     """Show drafts as readers will see them.
 
-    Until you press Ctrl+C, a temporary server on this machine serves a copy of all articles, with drafts, pending and
-    scheduled articles as if published now. COMMAND, such as the build of a site, gets the server's URL and key in the
-    variables ARTICLES_URL and ARTICLES_KEY. The preview stops when COMMAND does, and returns its exit status.
+    Until you press Ctrl+C, a temporary server on this machine serves a copy of all articles: drafts and scheduled ones
+    as if published now, and pending ones on their date, unless that is in the future. COMMAND, such as the build of a
+    site, gets the server's URL and key in the variables ARTICLES_URL and ARTICLES_KEY. The preview stops when COMMAND
+    does, and returns its exit status.
     """
     from app import create_app  # which imports this module
 
