@@ -142,7 +142,7 @@ def parse_timestamp(text: Any) -> datetime:
             return truncate_to_milliseconds(moment.astimezone(UTC))
     except (AttributeError, ValueError, OverflowError):  # OverflowError: in UTC, the year would be 0 or 10000
         pass
-    raise ValidationError("Must be a timestamp with a time zone, such as 2026-01-31T09:30:00Z.")
+    raise ValidationError("Must be a valid timestamp with a time zone, such as 2026-01-31T09:30:00Z.")
 
 
 def truncate_to_milliseconds(moment: datetime) -> datetime:

@@ -175,9 +175,7 @@ class ArticleImportSchema(ArticleSchema):
 
     status = fields.String(validate=one_of(("published", "draft", "pending")))
     created_at = Timestamp(data_key="createdAt")
-    updated_at = Timestamp(
-        data_key="updatedAt",
-    )
+    updated_at = Timestamp(data_key="updatedAt")
     views = WholeNumber(0, MAX_SAFE_INTEGER, strict=True)
 
     @pre_load

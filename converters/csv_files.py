@@ -143,5 +143,6 @@ def _read_header(cells: list[str]) -> list[str]:
         header.append(f"{name} in column {number}".lstrip() if name in seen else name)
         seen.add(name)
     if not {"title", "contentHtml"} <= {FIELD_BY_ALIAS.get(plain_name(name)) for name in header}:
-        raise SourceError(f"The header must name title and contentHtml. It names {', '.join(header)}.")
+        required = "title and contentHtml (or body, for example)"
+        raise SourceError(f"The header must name {required}. It names {', '.join(header)}.")
     return header

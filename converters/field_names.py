@@ -1,13 +1,13 @@
-"""The names by which other systems know the fields of an article."""
+"""The names that other systems use for the fields of an article."""
 
 import re
 
 from schemas import ArticleImportSchema
 
-# As `plain_name` spells them, separated by spaces. Of several in one file, the first is used.
+# As `plain_name` spells them, separated by spaces. Of several in one file, the first is used; of dates, the latest.
 ALIASES = {
     "title": "name headline posttitle articletitle",
-    "slug": "url permalink path posturl",
+    "slug": "url permalink path posturl",  # only suggested for JSON; elsewhere, they hold URLs
     "bannerUrl": (
         "image imageurl heroimage heroimageurl hero featureimage featureimageurl featuredimage featuredimageurl "
         "coverimage cover bannerimage banner mainimage images"

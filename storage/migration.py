@@ -68,6 +68,7 @@ def _recreate_tables(connection: Connection, version: int) -> list[str]:
         connection.exec_driver_sql(f"CREATE TEMP TABLE {table.name} AS SELECT * FROM main.{table.name}")  # noqa: S608
     messages = _apply_changes(connection, version)
     for table in tables:
+        # The names become free for the new tables.
         connection.exec_driver_sql(f"ALTER TABLE temp.{table.name} RENAME TO old_{table.name}")
     db.metadata.drop_all(connection)
     db.metadata.create_all(connection)
@@ -143,6 +144,6 @@ def _update_search_columns(connection: Connection) -> None:
         rows = connection.execute(batch.where(Article.pk > rows[-1].pk)).all()
 
 
-def _upgrade_error(what: str, error: DBAPIError) -> StorageError:
+def _upgrade_error(subject: str, error: DBAPIError) -> StorageError:
     reason = " ".join(str(error.orig).partition("HINT:")[0].split())
-    return StorageError(f"Cannot upgrade {what} ({reason}). Correct this in the database, and try again.")
+    return StorageError(f"Cannot upgrade {subject} ({reason}). Correct this in the database, and try again.")

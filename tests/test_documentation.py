@@ -144,12 +144,12 @@ def test_links_point_to_existing_files_and_headings():
 
 def test_modules_import_only_from_rows_below_in_contributing():
     rows = re.findall(r"^\| `([\w.]+)/?` \|", section(CONTRIBUTING, "Where things are"), re.MULTILINE)
-    rooms = [row.removesuffix(".py") for row in rows]
+    modules = [row.removesuffix(".py") for row in rows]
     packages = {path.parent.name for path in PROJECT.glob("*/__init__.py")} - {"tests", "benchmarks"}
-    assert {path.stem for path in PROJECT.glob("*.py")} | packages == set(rooms)
+    assert {path.stem for path in PROJECT.glob("*.py")} | packages == set(modules)
     exceptions = {("commands/preview.py", "app")}  # it serves a copy, in an application of its own
-    for number, room in enumerate(rooms):
-        for path in (*PROJECT.glob(f"{room}.py"), *PROJECT.glob(f"{room}/**/*.py")):
+    for number, name in enumerate(modules):
+        for path in (*PROJECT.glob(f"{name}.py"), *PROJECT.glob(f"{name}/**/*.py")):
             imported = re.findall(r"^ *(?:from|import) (\w+)", path.read_text("utf-8"), re.MULTILINE)
-            wrong = {(path.relative_to(PROJECT).as_posix(), name) for name in {*imported} & {*rooms[:number]}}
+            wrong = {(path.relative_to(PROJECT).as_posix(), name) for name in {*imported} & {*modules[:number]}}
             assert wrong <= exceptions

@@ -117,7 +117,7 @@ def wait_until_closed(server):
     wait_for(rejects_connections, lambda: "still accepts connections")
 
 
-# --- Responses and connections
+# Responses and connections
 
 
 def test_responses_keep_the_connection_open(site):
@@ -158,7 +158,7 @@ def test_expect_continue_neither_gets_a_100_nor_leaks_the_key(site, headers, bod
             assert read_response(file)[0] == status
 
 
-# --- Malformed requests
+# Malformed requests
 
 
 MALFORMED_HEADERS = [
@@ -226,7 +226,7 @@ def test_later_minor_version_of_http_is_treated_as_1_1(site):
     assert send(site.server, request).startswith(b"HTTP/1.1 200 ")
 
 
-# --- Slow, idle and disconnecting clients
+# Slow, idle and disconnecting clients
 
 
 @pytest.mark.sqlite  # without the cache it takes a minute
@@ -447,7 +447,7 @@ def test_disconnects_do_not_clutter_the_log(site, new_log, large_request):
     assert not [line for line in new_log().splitlines() if " INFO GET " not in line]
 
 
-# --- The log
+# The log
 
 
 def test_log_has_one_line_per_request_and_no_keys(site, new_log):
@@ -517,7 +517,7 @@ def test_each_line_of_a_log_record_has_time_and_level(capfd):
     assert [line.partition("Z ")[2] for line in lines] == ["ERROR from", "ERROR another  [31mtool"]
 
 
-# --- Starting
+# Starting
 
 
 URL_HOSTS = {"localhost": "localhost", "0.0.0.0": "127.0.0.1", "::": "[::1]", "::1": "[::1]"}  # noqa: S104
@@ -564,7 +564,7 @@ def test_service_runs_without_a_writable_output(shared, redirection):
         assert running.process.wait(timeout=5) == 0
 
 
-# --- Stopping
+# Stopping
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, pytest.param(signal.SIGINT, marks=pytest.mark.slow)])

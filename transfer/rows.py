@@ -73,7 +73,7 @@ class RowBuilder:
     def _custom_markup(self, row: ArticleRow, stored: ArticleRow | None) -> str | None:
         """Return the given structured data, or None if it equals the generated one, which follows later changes.
 
-        An exported article may carry markup that was generated from its own `updatedAt` or from the stored one. For
+        Markup that was generated with the article's own `updatedAt`, or with the stored one, is not custom. For
         example, somebody exports an article with --all-fields, changes its `updatedAt`, and imports it again.
         """
         if row.get("schema_markup") is None:

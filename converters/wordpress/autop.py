@@ -42,7 +42,7 @@ BREAK_BEFORE_BLOCK = re.compile(f"{BREAK}(?={SPACE}*</?(?:d[dlt]|div|li|ol|p|td|
 PARAM = "</?(?:param|embed)[^<>]*>"
 SOURCE = "<(?:source|track)[^<>]*>"
 # (before, after, condition): strip whitespace before `before` and after `after`, but only if `condition` occurs.
-INNER_TAGS = [
+INNER_PATTERNS = [
     ("<option", "</option>", "<option|</option"),
     (f"</object>|{PARAM}", f"<object[^<>]*>|{PARAM}", "<object"),
     (rf"[<\[]/(?:audio|video)[>\]]|{SOURCE}", rf"[<\[](?:audio|video)[^<>\[\]]*[>\]]|{SOURCE}", SOURCE),
@@ -50,7 +50,7 @@ INNER_TAGS = [
 ]
 INNER = [
     (re.compile(rf"(?<!{SPACE}){SPACE}+(?={before})"), re.compile(rf"({after}){SPACE}+"), re.compile(condition))
-    for before, after, condition in INNER_TAGS
+    for before, after, condition in INNER_PATTERNS
 ]
 
 
