@@ -224,6 +224,11 @@ def test_links_lead_to_articles_or_are_reported(importer):
     assert urls(importer.articles()["a"]) == links
 
 
+def test_links_in_an_index_of_any_language_start_at_its_folder(importer):
+    importer.imports({"blog/menu/index.de.md": post("", "[x](../soup/)"), "blog/soup.md": post()}, "--site", SITE)
+    assert urls(importer.articles()["menu"]) == [f"{SITE}/soup/"]
+
+
 def test_pictures_above_the_folder_stay_and_are_reported(importer):
     files = {"posts/a.md": post("image: ../../assets/x.jpg", "![x](../../assets/x.jpg) ![y](y.jpg)")}
     picture, beside, banner = importer.imports(files, "--site", SITE).splitlines()

@@ -30,14 +30,12 @@ def read_place(path: Path, root: Path) -> FilePlace:
     """Return what a file's path says about its article. `root` is the imported folder."""
     date, slug = parse_name(path)
     is_draft = "_drafts" in (*path.absolute().parent.parts, *path.resolve().parent.parts)
-    return FilePlace(date, slug, url_folder(path, root), is_draft=is_draft, is_page_folder=path.stem == "index")
+    return FilePlace(date, slug, url_folder(path, root), is_draft=is_draft, is_page_folder=is_index(path))
 
 
 def parse_name(path: Path) -> tuple[str, str]:
     """Return the date and the slug in a file's name. An `index` file takes its folder's name."""
-    language = LANGUAGE_NAME.fullmatch(path.stem)
-    is_index = path.stem == "index" or (language and language[1] == "index")
-    name = path.absolute().parent.name if is_index else path.stem
+    name = path.absolute().parent.name if is_index(path) else path.stem
     name = normalize("NFC", name.encode(errors="replace").decode())
     date, slug = DATED_NAME.findall(name)[0]
     try:
@@ -45,6 +43,12 @@ def parse_name(path: Path) -> tuple[str, str]:
     except ValueError:  # no date, or digits such as 2026-99-99
         return "", name
     return date, slug
+
+
+def is_index(path: Path) -> bool:
+    """Return whether a file is the page of its folder, such as index.md or index.de.md."""
+    language = LANGUAGE_NAME.fullmatch(path.stem)
+    return (language[1] if language else path.stem) == "index"
 
 
 def is_translation(path: Path) -> bool:

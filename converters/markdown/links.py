@@ -6,7 +6,7 @@ from pathlib import Path
 from urllib.parse import quote, unquote, urljoin
 
 from content.urls import NOT_RELATIVE
-from converters.markdown.file_names import ARTICLE_SUFFIXES, url_folder
+from converters.markdown.file_names import ARTICLE_SUFFIXES, is_index, url_folder
 from converters.markdown.folders import Folder
 from converters.records import Note
 from converters.relative_urls import GUESSED_MEDIA, is_beside_file, is_source_file
@@ -23,7 +23,7 @@ class LinkResolver:
         self.folder = folder
         self.path = path
         self.site = site.rstrip("/")
-        self.is_index = path.stem == "index"
+        self.is_index = is_index(path)
         # Pages are folders on the built site, so ../other/ is a page beside this one.
         page = "" if self.is_index else f"{quote(slug)}/"
         self.page_url = f"{self.site}/{url_folder(path, folder.root)}{page}"
