@@ -77,10 +77,10 @@ def _create_engine(app: Flask) -> None:
         ) from error
     except (ArgumentError, TypeError, ValueError) as error:
         shown = redact_url(app.config["DATABASE_URL"])
+        hint = " Remove the options after the question mark." if "?" in str(app.config["DATABASE_URL"]) else ""
         raise SettingsError(
-            f"DATABASE_URL={shown!r:.100}: Must be the URL of a SQLite file (such as sqlite:////path/to/articles.db, "
-            "without options such as ?mode=ro) or of a PostgreSQL database (such as "
-            "postgresql://user:password@host/articles)."
+            f"DATABASE_URL={shown!r:.100}: Must be the URL of a SQLite file (such as sqlite:////path/to/articles.db) "
+            f"or of a PostgreSQL database (such as postgresql://user:password@host/articles).{hint}"
         ) from error
 
 
