@@ -45,7 +45,7 @@ def test_report_counts_other_things_than_articles():
         ("a\x1b", r"'a\x1b'"),
         ([{"name": "x", "is": True}, None], '[{"name":"x","is":true},null]'),
         (["x" * 100], '["' + "x" * 77 + "…"),
-        (["\ud800"], r"['\ud800']"),
+        (["\ud800"], "[…]"),
     ],
 )
 def test_values_are_shown_without_python_syntax(value, shown):

@@ -34,7 +34,7 @@ def show_value(value: Any) -> str:
     try:
         text = orjson.dumps(value, str, orjson.OPT_PASSTHROUGH_SUBCLASS | orjson.OPT_NON_STR_KEYS).decode()
     except orjson.JSONEncodeError:  # nested too deeply, or with lone surrogates
-        return _quoted.repr(value)
+        return "{…}" if isinstance(value, dict) else "[…]"
     return text if len(text) <= MAX_VALUE_LENGTH else f"{text[: MAX_VALUE_LENGTH - 1]}…"
 
 
