@@ -6,8 +6,11 @@ locks that the process holds on `-shm` for the other one (https://www.sqlite.org
 the next process that opens the database truncates `-shm` while this one is using it. A response then mixes two
 revisions, or the process dies of SIGBUS.
 
-Therefore, all connections to the application's database are opened here. While a connection to the previous file is in
-use, none is opened to the new one. For the same reason, nothing may open the database file other than through SQLite.
+Therefore, all connections to the application's database are opened here. When a file is replaced, the next request
+notices it (`sqlite_changes`), retires all connections to the previous file, which closes the idle ones, and waits until
+other requests have returned theirs, which closes them too. After five seconds, it interrupts them. While a connection
+to the previous file is in use, none is opened to the new one. For the same reason, nothing may open the database file
+other than through SQLite.
 """
 
 import os
@@ -164,9 +167,9 @@ def interrupt_retired(path: str) -> None:
 
 
 def close_abandoned(path: str) -> None:
-    """Close the pooled connections to `path` that this thread still uses, although its request has ended.
+    """Close the pooled connections to `path` that this thread still uses. Called at the start of each request.
 
-    That happens if the teardown function of an extension fails, so that ours is not called.
+    The previous request has left them if the teardown function of an extension failed, so that ours was not called.
     """
     with _lock:
         for connection in list(_open_connections[os.path.abspath(path)]):
