@@ -48,7 +48,7 @@ class PlannedArticle:
 
     @property
     def vacates_slug(self) -> bool:
-        """Whether the stored article that it matches currently has another slug."""
+        """Whether the stored article that it matches gives up its slug."""
         return self.stored_pk is not None and self.stored_pk != self.holder_pk
 
     @property
@@ -137,25 +137,16 @@ class _Plan:
         return {row.pk: row for row in db.session.execute(select(*columns).where(Article.pk.in_(pks)))}
 
     def _is_match(self, entry: SpoolEntry, holder: Any) -> bool:
-        """Return whether an article, whose id is not stored, matches the stored one that has its slug.
-
-        | Identity | It does                                                                             |
-        |----------|-------------------------------------------------------------------------------------|
-        | ID_OR_SLUG | always                                                                            |
-        | ID       | if the article has no id                                                            |
-        | SOURCE   | if the article has no usable id, and the holder's was generated here; or if the     |
-        |          | holder is a deleted post of the same blog, or this post as version 1.2.1 stored it  |
-
-        It never does if the import has another article with the holder's id, but with a mistake.
-        """
-        if holder.id in self.spool.rejected_by_id:
+        """Return whether an article, whose id is not stored, matches the stored one that has its slug."""
+        if holder.id in self.spool.rejected_by_id:  # The import has that one too, with a mistake.
             return False
         if entry.identity is Identity.ID_OR_SLUG:
             return True
-        if entry.identity is Identity.ID:
+        if entry.identity is Identity.ID:  # An unknown id means a new article.
             return not entry.id
-        if not entry.id:
+        if not entry.id:  # A post without a usable id may only replace one that had none either.
             return bool(GENERATED_ID.fullmatch(holder.id))
+        # The holder was deleted from the same blog and written anew, or version 1.2.1 stored it without the blog.
         return _is_same_blog(entry.id, holder.id) or self._is_from_version_1_2_1(entry, holder)
 
     def _is_from_version_1_2_1(self, entry: SpoolEntry, holder: Any) -> bool:
