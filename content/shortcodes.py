@@ -41,7 +41,7 @@ def find_shortcodes(html: str) -> list[str]:
         return []
     text = INLINE_CODE.sub("", html)
     certain = _certain_names(text)
-    return [name for name, rest in SHORTCODE.findall(text) if name in certain or is_shortcode(name, rest)]
+    return [name for name, rest in SHORTCODE.findall(text) if name in certain or is_likely_shortcode(name, rest)]
 
 
 def remove_shortcodes(html: str) -> str:
@@ -60,7 +60,7 @@ def remove_shortcodes(html: str) -> str:
     return CODE_OR_SHORTCODE.sub(remove, html)
 
 
-def is_shortcode(name: str, rest: str) -> bool:
+def is_likely_shortcode(name: str, rest: str) -> bool:
     """Return whether a word in brackets and the `rest` of the bracket look like an opening shortcode."""
     if has_arguments(rest):
         return True

@@ -4,7 +4,7 @@ import re
 from html import escape, unescape
 from itertools import chain
 
-from content.shortcodes import is_shortcode
+from content.shortcodes import is_likely_shortcode
 from converters.media_suffixes import AUDIO_SUFFIXES, PICTURE_SUFFIXES, VIDEO_SUFFIXES
 from converters.records import Note, NoteGroup
 from converters.wordpress.blogs import EXPORT_ALL, Attachment, Blog
@@ -69,7 +69,7 @@ class MediaRenderer:
         else:
             html = self._render_player(kind, attributes, shortcode[3])
         if not html:
-            if is_shortcode(kind, shortcode[3]):
+            if is_likely_shortcode(kind, shortcode[3]):
                 self.notes.append(Note(MISSING_FILES, advice=EXPORT_ALL))
             return shortcode[0]
         for name in attributes:

@@ -2,7 +2,7 @@
 
 import re
 
-from content.shortcodes import CLOSING_SHORTCODE, SHORTCODE, SHORTCODE_NAME, is_shortcode
+from content.shortcodes import CLOSING_SHORTCODE, SHORTCODE, SHORTCODE_NAME, is_likely_shortcode
 from converters.wordpress.verbatim import Verbatim
 
 ESCAPED = re.compile(rf"\[(\[{SHORTCODE_NAME}([^\[\]]*+)\])\]")
@@ -21,7 +21,7 @@ LANGUAGE = re.compile(r"\slanguage\s*=")
 
 def unescape_shortcodes(html: str) -> str:
     """Return HTML with `[gallery]` for `[[gallery]]`, which is how authors write about shortcodes."""
-    html = ESCAPED.sub(lambda match: match[1] if is_shortcode(match[2], match[3]) else match[0], html)
+    html = ESCAPED.sub(lambda match: match[1] if is_likely_shortcode(match[2], match[3]) else match[0], html)
     names = {match[2] for match in ESCAPED_START.finditer(html)} & {match[2] for match in ESCAPED_END.finditer(html)}
     for pattern in (ESCAPED_START, ESCAPED_END):
         html = pattern.sub(lambda match: match[1] if match[2] in names else match[0], html)
