@@ -49,7 +49,7 @@ class KeyOwnerCache:
 
 
 def init_app(app: Flask) -> None:
-    """Cache the owners of keys, so that a cached response can be sent without a query."""
+    """Create the cache of key owners, so that a cached response can be sent without a query."""
     app.extensions["key_owners"] = KeyOwnerCache()
 
 

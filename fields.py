@@ -1,8 +1,4 @@
-"""marshmallow fields and validators for requests, responses, imports and settings.
-
-The tables accept JSON that no response could contain (values in `keywords` that are not strings, lone surrogates). Such
-a row must not break a list, so its JSON is corrected when it is read.
-"""
+"""marshmallow fields and validators for requests, responses, imports and settings."""
 
 import re
 from collections.abc import Iterable

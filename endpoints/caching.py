@@ -121,7 +121,7 @@ class ResponseCache:
         self._lock = Lock()
 
     def find(self, key: bytes, version: Hashable) -> Document | None:
-        """Return the document of the entry if it is fresh, else None."""
+        """Return the document of the entry if it is fresh, otherwise None."""
         with self._lock:
             entry = self._entries.get(key)
         return entry.document if entry and entry.is_fresh(version) else None

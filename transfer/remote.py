@@ -49,9 +49,9 @@ def find_filters(source: str) -> set[str]:
 def receive_articles(source: str, key: str | None, show_progress: ShowProgress) -> Iterator[IO[bytes]]:
     """Yield a temporary file that contains another instance's articles as JSON Lines.
 
-    Pages shift if an article is published or withdrawn while they are read. In that case, all articles
-    are read again. Raises SourceError if they cannot be read, or if the list changes each time, and
-    ImportFailedError if the disk is full, for example.
+    Pages shift if an article is published or withdrawn while they are read. In that case, all articles are read again.
+    Raises SourceError if they cannot be read, or if the list changes each time, and ImportFailedError if the disk is
+    full, for example.
     """
     with create_temporary_file() as file:
         _receive(_articles_url(source), key, file, show_progress)
