@@ -18,6 +18,7 @@ from converters.records import (
     SourceArticle,
     SourceError,
     SourceOptions,
+    locate_post,
     parse_json,
 )
 from converters.relative_urls import resolve_banner, resolve_urls
@@ -84,7 +85,7 @@ def _read_export(source: str, export: Any, options: SourceOptions) -> ConvertedI
     meta = {_id_text(row, "post_id"): row for row in rows["posts_meta"]}
     authors = {_id_text(row, "post_id") for row in rows["posts_authors"]}
     for number, post in enumerate(rows["posts"], start=1):
-        where = f"{source}, post {post.get('id', number)} {post.get('title', '')!r}"
+        where = locate_post(source, post.get("id", number), post.get("title"))
         id = _id_text(post, "id")
         # Older versions store the columns of posts_meta in posts.
         post |= {name: value for name, value in meta.get(id, {}).items() if not post.get(name)}

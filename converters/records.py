@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import orjson
 
 DATE_FIELDS = {"publishedAt", "createdAt", "updatedAt"}
+MAX_SHOWN_TITLE = 80  # characters
 EMPTY_VALUES: tuple[Any, ...] = (None, "", [], {})  # what missing values look like
 
 
@@ -69,13 +70,16 @@ class Note(NamedTuple):
 
 
 class Mistake(NamedTuple):
-    """An error that must be corrected in the source."""
+    """An error that must be corrected in the source.
+
+    `reason` is a sentence that makes sense after the value too. Mistakes with the same field and reason are grouped.
+    """
 
     where: str
     reason: str
     field: str = ""  # the field's name in the source
     value: Any = None
-    other: str = ""  # another article, which {} in the reason stands for
+    other: str = ""  # where another article is, for {} in the reason
     is_fatal: bool = False  # concerns more than one article, so it cannot be skipped
 
 
@@ -119,6 +123,13 @@ class IgnoredItem(NamedTuple):
     name: str  # may be empty
     detail: str = ""
     unit: str = "article"
+
+
+def locate_post(source: str, number: Any, title: Any) -> str:
+    """Return where a post of an export is, as in `export.xml, post 17 'Our menu'`. A long title is abbreviated."""
+    text = str(title or "")
+    shown = f"{text[:MAX_SHOWN_TITLE]}…" if len(text) > MAX_SHOWN_TITLE else text
+    return f"{source}, post {number} {shown!r}" if shown else f"{source}, post {number}"
 
 
 def unreadable_mistake(where: str, error: SourceError | OSError, *, is_fatal: bool = False) -> Mistake:

@@ -175,6 +175,14 @@ def test_second_ghost_site_never_overwrites_the_first(importer):
     assert re.search(f"'menu'.*First.*{0:024}.*articles delete.*--customer", importer.rejects(export))
 
 
+def test_errors_of_posts_with_long_titles_keep_their_reason(importer):
+    for title in ("x" * 400, "y" * 2000):
+        line = importer.rejects(ghost({"title": title}))
+        assert re.search("slug 'a0': title: .*at most 255 characters", line)
+    duplicates = [{"title": "z" * 255, "slug": "a"}, {"title": "z" * 254, "slug": "a"}]
+    assert "change its slug" in importer.rejects(ghost(*duplicates))
+
+
 def test_ghost_post_without_an_id_replaces_none_that_has_one(importer, save):
     """Migration tools number posts in each file, so such an id identifies nothing."""
     export = ghost({"slug": "menu", "id": 1})

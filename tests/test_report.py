@@ -48,6 +48,6 @@ def test_report_counts_other_things_than_articles():
         (["\ud800"], "[…]"),
     ],
 )
-def test_values_are_shown_without_python_syntax(value, shown):
-    """A list with a lone surrogate, which JSON cannot contain, is the exception."""
+def test_text_is_shown_in_quotation_marks_and_other_values_as_json(value, shown):
+    """A list that JSON cannot contain is only hinted at."""
     assert show_value(value) == shown

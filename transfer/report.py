@@ -16,7 +16,7 @@ from transfer import ImportFailedError
 MAX_CHANGES = 20  # articles whose changes are shown
 MAX_REASONS = 20
 MAX_EXAMPLES = 3
-MAX_MISTAKE_LENGTH = 500  # characters
+MAX_MISTAKE_LENGTH = 1000  # characters
 MAX_NAME_LENGTH = 50  # characters
 MAX_VALUE_LENGTH = 80  # characters
 
@@ -69,11 +69,13 @@ class ImportReport:
         key = mistake.field, mistake.reason
         if key not in self._mistake_lines and len(self._mistake_lines) >= MAX_REASONS:
             return
-        reason = mistake.reason.replace("{}", mistake.other)
+        reason = mistake.reason.replace("{}", mistake.other) if mistake.other else mistake.reason
         if mistake.value is not None:
             reason = f"{show_value(mistake.value)} {reason[0].lower()}{reason[1:]}"
         parts = filter(None, (mistake.where, mistake.field, reason))
-        self._mistake_lines.setdefault(key, []).append(": ".join(parts)[:MAX_MISTAKE_LENGTH])
+        line = ": ".join(parts)
+        shown = f"{line[:MAX_MISTAKE_LENGTH]}…" if len(line) > MAX_MISTAKE_LENGTH else line
+        self._mistake_lines.setdefault(key, []).append(shown)
 
     @contextmanager
     def catch(self, where: str) -> Iterator[None]:

@@ -5,7 +5,7 @@ from urllib.parse import unquote
 
 from converters import note_kinds
 from converters.media_suffixes import PICTURE_SUFFIXES
-from converters.records import ConvertedItems, IgnoredItem, SourceError, SourceOptions, unreadable_mistake
+from converters.records import ConvertedItems, IgnoredItem, SourceError, SourceOptions, locate_post, unreadable_mistake
 from converters.wordpress.blogs import Blog, SyncedPattern, index_file
 from converters.wordpress.items import Item, described_term, parse_item
 from converters.wordpress.posts import PUBLIC_STATUSES, convert_post, plain_title
@@ -63,7 +63,7 @@ def _convert(source: str, item: Item, blog: Blog, options: SourceOptions) -> Con
             note_kinds.NOT_IMPORTED, unquote(item.texts.get("post_name", "")) or title or post_id, reason, "item"
         )
     elif item.kind == "post":
-        yield convert_post(f"{source}, post {post_id} {title!r}", item, blog, options)
+        yield convert_post(locate_post(source, post_id, title), item, blog, options)
 
 
 def _reason_to_ignore(item: Item, title: str, pattern: SyncedPattern | None) -> str:
