@@ -176,8 +176,9 @@ class _Plan:
         """Reject an article whose slug stays taken.
 
         Its stored version then keeps its own slug, so the article that was to take that slug is rejected too, and so on
-        along the chain. The chain starts at a slug that stays taken, so it is no cycle. It ends early at a new article
-        that is already stored under its slug.
+        along the chain: if a is to get the slug of b, and b that of c, which stays, b is rejected, then a. The chain
+        starts at a slug that stays taken, so it is no cycle. It ends early at a new article that is already stored
+        under its slug.
         """
         current: PlannedArticle | None = taker
         while current:
