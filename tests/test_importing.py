@@ -343,7 +343,13 @@ def test_report_lists_three_articles_per_error_and_a_count(errors):
 
 def test_unknown_field_error_suggests_the_right_name(errors):
     suggested = {"html": "contentHtml", "tags": "keywords", "published_at": "publishedAt", "image": "bannerUrl"}
-    suggested |= {"ContentHTML": "contentHtml", "read-time": "readTime", "quux": "remove it"}
+    suggested |= {
+        "ContentHTML": "contentHtml",
+        "read-time": "readTime",
+        "titel": "title",
+        "publishdAt": "publishedAt",
+        "quux": "remove it",
+    }
     lines = errors(*(minimal_json(number, **{name: "x"}) for number, name in enumerate(suggested)))
     for line, (name, advice) in zip(lines, suggested.items(), strict=True):
         assert f"{name}: Unknown field: " in line

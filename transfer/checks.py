@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator
+from difflib import get_close_matches
 
 from marshmallow import ValidationError
 
@@ -55,17 +56,17 @@ def _converter_mistakes(article: SourceArticle) -> Iterator[Mistake]:
 
 def _schema_mistakes(article: SourceArticle, messages: dict[str, list[str]]) -> Iterator[Mistake]:
     """Yield the mistakes that marshmallow found, given by field, unless the converter found one in the same field."""
-    rejected = {mistake.field for mistake in article.mistakes}
-    has_title = article.names.get("title", "title") not in rejected and "title" not in messages
+    explained = {mistake.field for mistake in article.mistakes}
+    has_title = article.names.get("title", "title") not in explained and "title" not in messages
     if article.publication and not has_title and "slug" not in article.fields:
-        rejected.add("slug")  # Other systems' slugs are made from titles.
+        explained.add("slug")  # Other systems' slugs are made from titles.
     for field, (message, *_) in sorted(messages.items()):
         name = article.names.get(field, field)
-        if name in rejected:
+        if name in explained:
             continue
         if message == "Unknown field.":
-            known = FIELD_BY_ALIAS.get(plain_name(field))
-            advice = f"did you mean {known}?" if known else "remove it."
+            closest = get_close_matches(plain_name(field), FIELD_BY_ALIAS, n=1, cutoff=0.75)
+            advice = f"did you mean {FIELD_BY_ALIAS[closest[0]]}?" if closest else "check its name, or remove it."
             yield Mistake(locate(article), f"Unknown field: {advice}", name)
         else:
             yield Mistake(locate(article), REASONS.get(message, message), name, article.fields.get(field))
