@@ -82,15 +82,15 @@ def _read_export(source: str, export: Any, options: SourceOptions) -> ConvertedI
     """
     rows = _read_tables(export)
     tags = _read_tags(rows["tags"], rows["posts_tags"])
-    meta = {_id_text(row, "post_id"): row for row in rows["posts_meta"]}
-    authors = {_id_text(row, "post_id") for row in rows["posts_authors"]}
+    meta = {_id_text(row, "post_id"): row for row in rows["posts_meta"] if row.get("post_id")}
+    authors = {_id_text(row, "post_id") for row in rows["posts_authors"] if row.get("post_id")}
     for number, post in enumerate(rows["posts"], start=1):
         where = locate_post(source, post.get("id", number), post.get("title"))
         id = _id_text(post, "id")
         # Older versions store the columns of posts_meta in posts.
         post |= {name: value for name, value in meta.get(id, {}).items() if not post.get(name)}
         if post.get("type") == "page":
-            yield IgnoredItem(note_kinds.NOT_IMPORTED, str(post.get("slug")), "pages")
+            yield IgnoredItem(note_kinds.NOT_IMPORTED, str(post.get("slug") or ""), "pages")
         elif not _has_html(post):
             yield Mistake(
                 where, "The export has no HTML for this post. Export it in Ghost's settings, not via its API."
@@ -129,16 +129,17 @@ def _read_tables(export: Any) -> dict[str, list[TableRow]]:
 
 
 def _id_text(row: TableRow, column: str) -> str:
-    """Return an id as text; in old exports, it is a number."""
-    return str(row.get(column))
+    """Return an id as text, or "" if it is missing. In old exports, it is a number."""
+    return str(row.get(column) or "")
 
 
 def _read_tags(tags: Iterable[TableRow], links: Iterable[TableRow]) -> defaultdict[str, list[str]]:
-    """Return the names of each post's tags, in their order."""
-    names = {_id_text(tag, "id"): str(tag.get("name")) for tag in tags}
+    """Return the names of each post's tags, in their order. Tags without a name or an id are left out."""
+    names = {_id_text(tag, "id"): str(tag["name"]) for tag in tags if tag.get("id") and tag.get("name")}
     found = defaultdict(list)
     for link in sorted(links, key=_sort_order):
-        if name := names.get(_id_text(link, "tag_id")):
+        name = names.get(_id_text(link, "tag_id"))
+        if name and link.get("post_id"):
             found[_id_text(link, "post_id")].append(name)
     return found
 

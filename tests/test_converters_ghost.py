@@ -177,3 +177,13 @@ UNITS = ["<!--kg-gated-block:begin ", "<!-- ", "<!--kg-gated-block:begin>", "__G
 def test_hostile_post_is_converted(importer, unit):
     """In quadratic time, this would take minutes."""
     assert importer.run("import", ghost({"html": unit * (500_000 // len(unit))})).exit_code == 0
+
+
+def test_rows_without_ids_or_names_belong_to_nobody(importer):
+    tags = [{"id": 1, "name": None}, {"id": 2}, {"name": "Lost"}, {"id": 3, "name": "Found"}]
+    links = [{"post_id": f"{0:024}", "tag_id": id} for id in (1, 2, None, 3)]
+    tables = {"tags": tags, "posts_tags": links, "posts_meta": [{"meta_title": "Lost"}]}
+    importer.imports(ghost({}, {"id": None}, **tables))
+    for article in importer.articles().values():
+        assert article.get("metaTitle") is None
+        assert article["keywords"] == (["Found"] if article["slug"] == "a0" else [])
