@@ -46,7 +46,7 @@ def add_old_urls(article: SourceArticle, urls: list[str], options: SourceOptions
 
 def _read_url(value: Any, folder: str) -> str | None:
     """Return the absolute URL or the path that a value means, or None if it is something else, such as a template."""
-    text = str(value).strip().replace(" ", "%20")
+    text = str(value).strip().replace(" ", "%20").replace('"', "%22")
     if value is None or isinstance(value, list | dict) or NOT_A_URL.search(text):
         return None
     with suppress(ValueError):  # such as https://[

@@ -93,7 +93,7 @@ def set_slug(article: SourceArticle, name: str = "") -> None:
     slug = normalize_slug(given) or normalize_slug(name) or slug_from_title(title)
     if given and slug != normalize("NFC", given):
         article.note("Slugs with spaces, /, ? or # were changed, so these articles have new URLs")
-        article.old_urls.append(f"/{given}")
+        article.old_urls.append(f"/{given.replace(' ', '%20')}")
     if REPLACEMENT_CHARACTER in slug:
         article.note("Slugs with �, from text in another encoding", advice="Correct them before you publish.")
     if slug:
