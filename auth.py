@@ -15,7 +15,7 @@ from errors import MissingKeyError
 from models import ApiKey, Customer, db
 from storage.queries import OWNER_BY_KEY
 
-KeyOwner = Row[int, str, int]  # of OWNER_BY_KEY
+KeyOwner = Row[int, str, int]  # id and name of the customer, and id of the key
 
 CHALLENGE = WWWAuthenticate("ApiKey", {"header": "x-api-key"})
 

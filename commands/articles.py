@@ -148,8 +148,8 @@ def _count_published_and_scheduled(articles: list[Row[Any]], now: datetime) -> t
 
 def _pending_articles(owner: Customer) -> list[Row[Any]]:
     """Return summaries of a customer's pending articles."""
-    is_pending = Article.customer_id == owner.id, Article.status == "pending"
-    return list(db.session.execute(ARTICLE_SUMMARIES.where(*is_pending)))
+    pending = Article.customer_id == owner.id, Article.status == "pending"
+    return list(db.session.execute(ARTICLE_SUMMARIES.where(*pending)))
 
 
 @articles_group.command()

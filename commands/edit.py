@@ -142,7 +142,7 @@ def _import(text: bytes, original: bytes, slug: str, customer: str | None) -> st
 
 
 def _parse(text: bytes, original: bytes, report: ImportReport) -> list[SourceArticle]:
-    """Return the edited article. If it has a mistake, add that to the report and return nothing."""
+    """Return the edited article, or nothing if it cannot be read. Mistakes go to the report."""
     articles = []
     with report.catch("the file"):
         article = own_article("the file", *parse_front_matter(text), current_app.config["TIMEZONE"])

@@ -88,8 +88,8 @@ class _Writer:
         self.options = options
         self.counts: Counter[str] = Counter()
         self.written: list[SpoolEntry] = []
-        is_pending = Article.customer_id == customer.id, Article.status == "pending"
-        self.pending = db.session.scalars(select(func.count()).select_from(Article).where(*is_pending)).one()
+        pending = Article.customer_id == customer.id, Article.status == "pending"
+        self.pending = db.session.scalars(select(func.count()).select_from(Article).where(*pending)).one()
 
     def has_same_content_as(self, article: SpooledArticle, pk: int) -> bool:
         """Return whether readers would see the same in an article and in the stored one with this `pk`."""
@@ -106,9 +106,9 @@ class _Writer:
 
     def unpublish_missing(self, articles: list[PlannedArticle]) -> None:
         """Turn the customer's published articles into drafts if the import lacks them. Scheduled ones stay."""
-        is_own = Article.customer_id == self.rows.customer_id
-        is_published = Article.status == "published", Article.published_at <= self.rows.now
-        published = select(Article.pk, Article.slug).where(is_own, *is_published).order_by(Article.id)
+        own = Article.customer_id == self.rows.customer_id
+        visible = Article.status == "published", Article.published_at <= self.rows.now
+        published = select(Article.pk, Article.slug).where(own, *visible).order_by(Article.id)
         imported = {article.stored_pk for article in articles}
         missing = [row for row in db.session.execute(published) if row.pk not in imported]
         self._update([{"pk": row.pk, "status": "draft"} for row in missing])
