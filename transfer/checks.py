@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator
 from difflib import get_close_matches
+from functools import lru_cache
 
 from marshmallow import ValidationError
 
@@ -21,6 +22,7 @@ REASONS = {
     "Not a valid string.": "Must be text.",
     "Not a valid list.": "Must be a list.",
 }
+MAX_MISSPELLED_LENGTH = 50  # characters; no longer name is similar to an alias
 MARKDOWN = re.compile(r"^(?:#{1,6} |[*-] |> |```)|\]\(\S|\*\*\w", re.MULTILINE)
 # UTF-8 decoded as Latin-1 or Windows-1252, without sequences that also occur in real text, such as a quote after "Ã"
 WRONG_ENCODING_STARTS = "Ãâ\N{REPLACEMENT CHARACTER}"
@@ -65,11 +67,18 @@ def _schema_mistakes(article: SourceArticle, messages: dict[str, list[str]]) -> 
         if name in explained:
             continue
         if message == "Unknown field.":
-            closest = get_close_matches(plain_name(field), FIELD_BY_ALIAS, n=1, cutoff=0.75)
-            advice = f"did you mean {FIELD_BY_ALIAS[closest[0]]}?" if closest else "check its name, or remove it."
+            known = _closest_field(plain_name(field)[:MAX_MISSPELLED_LENGTH])
+            advice = f"did you mean {known}?" if known else "check its name, or remove it."
             yield Mistake(locate(article), f"Unknown field: {advice}", name)
         else:
             yield Mistake(locate(article), REASONS.get(message, message), name, article.fields.get(field))
+
+
+@lru_cache  # Many articles may have the same unknown field.
+def _closest_field(name: str) -> str | None:
+    """Return the field with the alias that is most similar to a plain name, or None."""
+    closest = get_close_matches(name, FIELD_BY_ALIAS, n=1, cutoff=0.75)
+    return FIELD_BY_ALIAS[closest[0]] if closest else None
 
 
 def notes_about(row: ArticleRow, publication: Publication | None, *, urls_resolved: bool) -> Iterator[Note]:
