@@ -44,9 +44,14 @@ def add_old_urls(article: SourceArticle, urls: list[str], options: SourceOptions
     return moved
 
 
+def encode_url(text: str) -> str:
+    """Return a URL or a path with spaces and quotation marks percent-encoded, as redirects need it."""
+    return text.replace(" ", "%20").replace('"', "%22")
+
+
 def _read_url(value: Any, folder: str) -> str | None:
     """Return the absolute URL or the path that a value means, or None if it is something else, such as a template."""
-    text = str(value).strip().replace(" ", "%20").replace('"', "%22")
+    text = encode_url(str(value).strip())
     if value is None or isinstance(value, list | dict) or NOT_A_URL.search(text):
         return None
     with suppress(ValueError):  # such as https://[

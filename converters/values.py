@@ -6,6 +6,7 @@ from unicodedata import normalize
 
 from converters import note_kinds
 from converters.dates import parse_date
+from converters.old_urls import encode_url
 from converters.records import DATE_FIELDS, EMPTY_VALUES, SourceArticle, SourceOptions
 from converters.scalars import NON_TEXT_FIELDS, Unquoted, parse_scalars
 from converters.slugs import normalize_slug, slug_from_title
@@ -93,7 +94,7 @@ def set_slug(article: SourceArticle, name: str = "") -> None:
     slug = normalize_slug(given) or normalize_slug(name) or slug_from_title(title)
     if given and slug != normalize("NFC", given):
         article.note("Slugs with spaces, /, ? or # were changed, so these articles have new URLs")
-        article.old_urls.append(f"/{given.replace(' ', '%20')}")
+        article.old_urls.append(f"/{encode_url(given)}")
     if REPLACEMENT_CHARACTER in slug:
         article.note("Slugs with �, from text in another encoding", advice="Correct them before you publish.")
     if slug:

@@ -224,6 +224,13 @@ def test_sources_without_old_urls_are_named(importer):
         assert [line.partition(":")[0] for line in printed.splitlines() if name in line] == ["posts", "c.json"]
 
 
+def test_redirects_encode_spaces_and_quotation_marks(importer, tmp_path):
+    text = post("slug: 'a/b \"c\"'\naliases: ['/d \"e\"']")
+    importer.run("import", {"a.md": text}, "--redirects", "new.csv")
+    rows = (tmp_path / "new.csv").read_text().splitlines()[1:]
+    assert [row.partition(",")[0] for row in rows] == ["/a/b%20%22c%22", "/d%20%22e%22"]
+
+
 def test_import_is_rolled_back_if_the_redirects_file_appears(importer, tmp_path, monkeypatch):
     def link(path, target, link=os.link):
         target.write_text("precious")
