@@ -24,7 +24,7 @@ from storage.engine import (
     write_options,
 )
 from storage.sqlite import checkpoint, copy_owner, require_database_file, set_wal_mode, sqlite_path
-from storage.sqlite_connections import connect
+from storage.sqlite_file import sqlite_file
 from storage.tables import has_tables, migrate, refuse_foreign_tables
 
 
@@ -90,7 +90,7 @@ def _is_intact(path: str) -> bool:
     """Return whether a SQLite file exists, is not empty, and passes SQLite's integrity check."""
     if not os.path.exists(path) or not os.path.getsize(path):
         return False
-    with closing(connect(path, read_only=True)) as connection:
+    with closing(sqlite_file(path).connect(read_only=True)) as connection:
         return not _integrity_error(connection)
 
 
@@ -134,7 +134,7 @@ def _copy(original: str, copy: Path) -> None:
 
     Raises StorageError if the database is corrupt, and sqlite3.Error if it cannot be copied.
     """
-    with closing(connect(original, read_only=True, isolation_level=None)) as connection:
+    with closing(sqlite_file(original).connect(read_only=True, isolation_level=None)) as connection:
         if finding := _integrity_error(connection):
             reason = f"{original} is corrupt or not a SQLite database ({finding})."
             raise StorageError(f"{reason} Restore an earlier backup.")
@@ -148,7 +148,7 @@ def _upgrade(copy: str, original: str) -> list[str]:
     """
     engine = create_engine(URL.create("sqlite", database=copy), poolclass=NullPool)
     add_listeners(engine)
-    with engine.execution_options(**write_options("tables")).begin() as connection:
+    with engine.execution_options(**write_options("upgrade")).begin() as connection:
         if not has_tables(connection):
             raise StorageError(f"{original} is not a database of this service. Check the path.")
         return migrate(connection, f"the copy of {original}")
@@ -176,7 +176,7 @@ class _LockWait:
 
 def _overwrite(copy: str, path: str, on_wait: Callable[[], None]) -> None:
     """Replace the database's content in one transaction."""
-    writer = connect(path, read_only=False, timeout=0.1)
+    writer = sqlite_file(path).connect(read_only=False, timeout=0.1)
     with closing(sqlite3.connect(copy, isolation_level=None)) as reader, closing(writer):
         if _page_size(reader) != _page_size(writer):
             # SQLite cannot change the page size of a database in WAL mode.

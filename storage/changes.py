@@ -6,7 +6,7 @@ from typing import Protocol
 from sqlalchemy import Engine
 
 from storage.sqlite import sqlite_path
-from storage.sqlite_changes import SQLiteChangeDetector
+from storage.sqlite_file import sqlite_file
 
 
 class ChangeDetector(Protocol):
@@ -29,7 +29,7 @@ class ChangeDetector(Protocol):
 def create_change_detector(engine: Engine) -> ChangeDetector:
     """Create the change detector for an engine."""
     if path := sqlite_path(engine.url):
-        return SQLiteChangeDetector(engine, path)
+        return sqlite_file(path)
     from storage.postgresql_changes import PostgreSQLChangeDetector  # requires psycopg
 
     return PostgreSQLChangeDetector(engine)

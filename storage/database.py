@@ -22,11 +22,11 @@ DRIVER_OPTIONS = {"cached_statements", "timeout"}  # options of sqlite3.connect 
 def init_app(app: Flask) -> None:
     """Create the engine and change detector without connecting. Raises SettingsError if DATABASE_URL is invalid."""
     _create_engine(app)
+    # Flask-SQLAlchemy's teardown raises if the connection has been lost. Ours is registered later, so it runs first.
+    app.teardown_appcontext(end_transaction)
     with app.app_context():
         add_listeners(db.engine)
         app.extensions["change_detector"] = create_change_detector(db.engine)
-    # Flask-SQLAlchemy's teardown raises if the connection has been lost. Ours is registered later, so it runs first.
-    app.teardown_appcontext(end_transaction)
 
 
 def open_database(*, create: bool = False) -> list[str]:
@@ -52,7 +52,7 @@ def open_database(*, create: bool = False) -> list[str]:
         version = read_tables_version(connection, name)
     changed = []
     if version != TABLES_VERSION:
-        with db.engine.execution_options(**write_options("tables")).begin() as connection:
+        with db.engine.execution_options(**write_options("upgrade")).begin() as connection:
             changed = migrate(connection, name)
     if path:
         set_wal_mode(path)

@@ -6,39 +6,29 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, Literal
 
-from flask import has_request_context
 from sqlalchemy import Connection, Engine, event
 from sqlalchemy.engine import URL
 from sqlalchemy.exc import DBAPIError, OperationalError
 
 from models import db
 from storage.sqlite import checkpoint, sqlite_path
-from storage.sqlite_connections import (
-    SQLiteConnection,
-    check_in,
-    check_out,
-    connect,
-    connect_read_only,
-    require_current_file,
-)
+from storage.sqlite_file import sqlite_file
 
 WRITE_LOCK_TIMEOUT_SECONDS = 60  # writing 10,000 articles takes a few seconds
 WAIT_REPORT_SECONDS = 2
-# PostgreSQL locks for transactions that write "rows" or "tables". The former excludes all other writers, including
-# those in other programs, but not readers. The latter cannot rely on a table, because there may be none yet, so it is
-# an advisory lock with an arbitrary number; an upgrade then also locks the tables that it alters.
+# PostgreSQL locks for transactions that "edit" rows or "upgrade" the tables. The former excludes all other writers,
+# including those in other programs, but not readers. The latter cannot rely on a table, because there may be none yet,
+# so it is an advisory lock with an arbitrary number; an upgrade then also locks the tables that it alters.
 POSTGRESQL_LOCKS = {
-    "rows": "LOCK TABLE article IN SHARE ROW EXCLUSIVE MODE",
-    "tables": "SELECT pg_advisory_xact_lock(4171826905)",
+    "edit": "LOCK TABLE article IN SHARE ROW EXCLUSIVE MODE",
+    "upgrade": "SELECT pg_advisory_xact_lock(4171826905)",
 }
 
 
 def add_listeners(engine: Engine) -> None:
     """Register the listeners that open connections and begin transactions, on this engine only."""
-    if engine.dialect.name == "sqlite":
-        event.listen(engine, "do_connect", _connect_sqlite)
-        event.listen(engine, "checkout", _check_out)
-        event.listen(engine, "checkin", _check_in)
+    if path := sqlite_path(engine.url):
+        sqlite_file(path).listen_to(engine)
         event.listen(engine, "begin", _begin_sqlite)
     else:
         event.listen(engine, "begin", _begin_postgresql)
@@ -67,43 +57,27 @@ def postgresql_connect_args(url: URL) -> dict[str, Any]:
     return connect_args | {"client_encoding": "utf8", "prepare_threshold": None}
 
 
-def _connect_sqlite(_dialect: Any, _record: Any, arguments: list[str], options: dict[str, Any]) -> SQLiteConnection:
-    """Open a SQLite file: read-only in a request, writable in a command."""
-    if has_request_context():
-        return connect_read_only(arguments[0], **options)
-    return connect(arguments[0], read_only=False, **options)
-
-
-def _check_out(connection: SQLiteConnection, _record: Any, _proxy: Any) -> None:
-    check_out(connection, read_only=has_request_context())
-
-
-def _check_in(connection: SQLiteConnection | None, _record: Any) -> None:
-    if connection:  # None if it has been lost
-        check_in(connection)
-
-
 def _begin_sqlite(connection: Connection) -> None:
     """Begin a transaction, and check that its snapshot was taken before any replacement of the file.
 
     Python's driver begins no transaction for reads, so two reads could see different snapshots.
     """
-    if connection.get_execution_options().get("locks"):
-        _begin_sqlite_write(connection)
+    if write := connection.get_execution_options().get("write"):
+        _begin_sqlite_write(connection, write)
     else:
         connection.exec_driver_sql("BEGIN")
         connection.exec_driver_sql("PRAGMA schema_version").close()  # the first read takes the snapshot
-    require_current_file(connection.connection.dbapi_connection)  # type: ignore[arg-type]
+    current: Any = connection.connection.dbapi_connection
+    current.require_current_file()
 
 
-def _begin_sqlite_write(connection: Connection) -> None:
+def _begin_sqlite_write(connection: Connection, write: str) -> None:
     """Begin a write transaction as soon as other writers have finished.
 
     SQLite's busy timeout cannot be interrupted by Ctrl+C, so it is kept short and repeated.
     """
     # An upgrade drops and recreates tables, which must not affect rows that reference them.
-    locks = connection.get_execution_options()["locks"]
-    connection.exec_driver_sql(f"PRAGMA foreign_keys = {'OFF' if locks == 'tables' else 'ON'}")
+    connection.exec_driver_sql(f"PRAGMA foreign_keys = {'OFF' if write == 'upgrade' else 'ON'}")
     connection.exec_driver_sql("PRAGMA busy_timeout = 1000")  # milliseconds
     # With NORMAL, a power failure may lose the last commits (https://www.sqlite.org/pragma.html#pragma_synchronous).
     connection.exec_driver_sql("PRAGMA synchronous = FULL")
@@ -120,17 +94,16 @@ def _begin_sqlite_write(connection: Connection) -> None:
 
 def _begin_postgresql(connection: Connection) -> None:
     """Lock out other writers before a write transaction, so that it sees everything they have committed."""
-    locks = connection.get_execution_options().get("locks")
-    if locks:
+    if write := connection.get_execution_options().get("write"):
         connection.exec_driver_sql(f"SET LOCAL lock_timeout = '{WRITE_LOCK_TIMEOUT_SECONDS}s'")
-        connection.exec_driver_sql(POSTGRESQL_LOCKS[locks])
+        connection.exec_driver_sql(POSTGRESQL_LOCKS[write])
 
 
-def write_options(locks: Literal["rows", "tables"] = "rows") -> dict[str, Any]:
-    """Return execution options for a transaction that locks "rows" or "tables" against other writers."""
+def write_options(write: Literal["edit", "upgrade"] = "edit") -> dict[str, Any]:
+    """Return execution options for a transaction that edits rows or upgrades the tables, one at a time."""
     # With REPEATABLE READ, the snapshot could be older than the lock.
     isolation = {"isolation_level": "READ COMMITTED"} if db.engine.dialect.name == "postgresql" else {}
-    return {"locks": locks} | isolation
+    return {"write": write} | isolation
 
 
 @contextmanager

@@ -33,7 +33,7 @@ def upgrade_tables(connection: Connection, version: int) -> list[str]:
 
 def _alter_tables(connection: Connection, version: int) -> list[str]:
     """Alter the tables on PostgreSQL. Requests wait while the tables are altered, but not for the search columns."""
-    connection.exec_driver_sql(POSTGRESQL_LOCKS["rows"])  # writers lock article before they read customer
+    connection.exec_driver_sql(POSTGRESQL_LOCKS["edit"])  # writers lock article before they read customer
     connection.exec_driver_sql("SET CONSTRAINTS ALL IMMEDIATE")  # pending triggers would prevent ALTER TABLE
     _update_search_columns(connection)
     # in the order in which requests read them, so that a request and the upgrade never wait for each other

@@ -9,7 +9,7 @@ from tempfile import TemporaryDirectory
 from sqlalchemy.engine import URL
 
 from storage import StorageError
-from storage.sqlite_connections import FileReplacedError, connect
+from storage.sqlite_file import FileReplacedError, sqlite_file
 
 
 def sqlite_path(url: URL) -> str | None:
@@ -57,10 +57,14 @@ def set_wal_mode(path: str) -> None:
     Leaves the file as it is if it is busy or not writable, or if its file system has no shared memory. There, SQLite
     would switch the file, and then fail to open it.
     """
-    with suppress(sqlite3.Error, FileReplacedError), closing(connect(path, read_only=False, timeout=1)) as connection:
+    with suppress(sqlite3.Error, FileReplacedError), closing(_connect(path)) as connection:
         (mode,) = connection.execute("PRAGMA journal_mode").fetchone()
         if mode != "wal" and _supports_wal(os.path.dirname(os.path.realpath(path))):
             connection.execute("PRAGMA journal_mode = WAL")
+
+
+def _connect(path: str) -> sqlite3.Connection:
+    return sqlite_file(path).connect(read_only=False, timeout=1)
 
 
 def _supports_wal(folder: str) -> bool:
@@ -82,5 +86,5 @@ def checkpoint(path: str) -> None:
 
     Does nothing if the file is busy or not writable.
     """
-    with suppress(sqlite3.Error, FileReplacedError), closing(connect(path, read_only=False, timeout=1)) as connection:
+    with suppress(sqlite3.Error, FileReplacedError), closing(_connect(path)) as connection:
         connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")

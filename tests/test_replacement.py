@@ -19,6 +19,7 @@ from sqlalchemy import text
 
 from models import db
 from storage.database import open_database
+from storage.sqlite_file import sqlite_file
 
 pytestmark = [
     pytest.mark.sqlite,
@@ -133,7 +134,7 @@ def test_file_may_be_replaced_after_the_version_was_read(app, client, database, 
 
 def test_lost_teardown_only_delays_the_new_file(app, client, database, copy, monkeypatch):
     """An extension's teardown function fails, so the request keeps its connection to the old file."""
-    monkeypatch.setattr("storage.sqlite_changes.MAX_WAIT_SECONDS", 0.1)
+    monkeypatch.setattr("storage.sqlite_file.MAX_WAIT_SECONDS", 0.1)
     failures = [RuntimeError("from an extension")]
 
     @app.teardown_appcontext
@@ -156,6 +157,14 @@ def test_two_applications_in_one_process_share_a_database(app, client, key, data
     close(other)
 
 
+def test_threads_that_open_one_path_at_once_share_its_connections(database, monkeypatch):
+    """Two objects for one path would reopen each other's files."""
+    link = database.with_name("link.db")
+    link.symlink_to(database)
+    monkeypatch.setattr("storage.sqlite_file.Condition", lambda: time.sleep(0.05))  # creating the object takes a while
+    assert len(set(helpers.call_concurrently(lambda path: sqlite_file(str(path)), [database, link] * 4))) == 1
+
+
 def test_command_keeps_its_locks_while_it_reads(app, run, key, database):
     """A read lock on the file keeps other processes from checkpointing over the snapshot."""
     with app.app_context():
@@ -167,7 +176,7 @@ def test_command_keeps_its_locks_while_it_reads(app, run, key, database):
 
 def test_nothing_is_opened_while_a_request_stays_on_the_old_file(app, client, database, copy, monkeypatch):
     """Other requests wait for it for a few seconds, then get a 503."""
-    monkeypatch.setattr("storage.sqlite_changes.MAX_WAIT_SECONDS", 0.1)
+    monkeypatch.setattr("storage.sqlite_file.MAX_WAIT_SECONDS", 0.1)
     with request_in_flight(app):
         os.replace(copy, database)
         for _ in range(3):
@@ -179,7 +188,7 @@ def test_nothing_is_opened_while_a_request_stays_on_the_old_file(app, client, da
 
 
 def test_long_query_on_the_old_file_is_cut_off(app, client, database, copy, monkeypatch):
-    monkeypatch.setattr("storage.sqlite_changes.MAX_WAIT_SECONDS", 0.1)
+    monkeypatch.setattr("storage.sqlite_file.MAX_WAIT_SECONDS", 0.1)
     has_begun = Event()
 
     @app.get("/slow")
