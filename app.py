@@ -19,6 +19,7 @@ from serving.listener import listen
 from serving.log import AccessLog, log_to_stderr
 from settings import PROJECT_FOLDER, SERVICE_NAME, __version__, load_environment, read_settings
 from storage import database
+from storage.changes import change_detector
 
 # endpoints that require a key; paths are relative to API_PATH
 ENDPOINTS = {
@@ -43,8 +44,8 @@ def create_app(config: Mapping[str, Any] | None = None) -> Flask:
     database.init_app(app)
     errors.init_app(app)
     security_headers.init_app(app)
-    caching.init_app(app)
     auth.init_app(app)
+    caching.init_app(app)
     cors.init_app(app)
     _register_endpoints(app)
     commands.init_app(app)
@@ -55,8 +56,7 @@ def _register_endpoints(app: Flask) -> None:
     """Register all blueprints, with those of the API behind the key check."""
     app.url_map.strict_slashes = False
     app.url_map.merge_slashes = False  # Merging would redirect "//" with an HTML page.
-    api = Blueprint("api", __name__, url_prefix=API_PATH)
-    api.before_request(auth.check_key)
+    api = Blueprint(auth.API_BLUEPRINT, __name__, url_prefix=API_PATH)
     for path, blueprint in ENDPOINTS.items():
         api.register_blueprint(blueprint, url_prefix=path)
     for blueprint in (api, health.blueprint, openapi.blueprint, page.blueprint):
@@ -76,7 +76,7 @@ def main() -> None:
         with command_session(writes=False, create=True):
             # Before anybody knows the URL, this opens the connection that keeps SQLite's -shm file, so that reads keep
             # working if the disk fills up.
-            app.extensions["change_detector"].version()
+            change_detector(app).version()
             print_start_message(settings["HOST"], port)
             warn_about_demo_key(address)
     server.serve(AccessLog(app), listener, settings["THREADS"], allow_origins=bool(settings["CORS_ORIGINS"]))

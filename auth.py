@@ -1,11 +1,12 @@
 """API keys: creation, lookup, and authentication of requests."""
 
 import secrets
+from collections.abc import Hashable
+from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from hashlib import sha256
-from typing import Any
 
-from flask import Flask, current_app, g, request
+from flask import Flask, g, request
 from sqlalchemy import Row
 from werkzeug.datastructures import WWWAuthenticate
 from werkzeug.exceptions import Unauthorized
@@ -13,34 +14,88 @@ from werkzeug.exceptions import Unauthorized
 from content.text import printable
 from errors import MissingKeyError
 from models import ApiKey, Customer, db
+from storage.changes import ChangeDetector, change_detector
+from storage.engine import end_transaction
 from storage.queries import OWNER_BY_KEY
 
 KeyOwner = Row[int, str, int]  # id and name of the customer, and id of the key
 
+API_BLUEPRINT = "api"  # the parent of the endpoints that require a key
 CHALLENGE = WWWAuthenticate("ApiKey", {"header": "x-api-key"})
 
 
-class KeyOwnerCache:
-    """The owners of valid keys, cached until the database changes or the day (UTC) ends.
+def init_app(app: Flask) -> None:
+    """Authenticate every request before its view runs."""
+    app.before_request(Authenticator(change_detector(app), may_cache=bool(app.config["CACHE_MB"])).authenticate)
 
-    Invalid keys are not cached, since random ones would fill up memory.
+
+@dataclass
+class Access:
+    """What an authenticated request may read: one customer's articles."""
+
+    database_version: Hashable | None  # None while unknown
+    key_hash: str
+    owner: KeyOwner
+    is_cached: bool  # the owner was true of this version; that is enough for a response from the same version
+
+    def confirm_owner(self) -> None:
+        """Look a cached owner up in the transaction in which the view will read.
+
+        Otherwise, a restore between the two could give the customer's id, and so its articles, to another customer.
+        Raises Unauthorized (401) if the key is no longer valid.
+        """
+        if self.is_cached:
+            self.owner = _find_owner(self.key_hash)
+            _log_owner(self.owner)
+
+
+def current_access() -> Access:
+    """Return the access of the current request, which requires a key."""
+    access: Access = g.access
+    return access
+
+
+class Authenticator:
+    """Authenticates an application's requests.
+
+    The owners of valid keys are cached until the database changes or the day (UTC) ends, so that a cached response can
+    be sent without a query. Invalid keys are not cached, since random ones would fill up memory.
     """
 
-    def __init__(self) -> None:
-        self._cached: tuple[Any, dict[str, KeyOwner]] = None, {}
+    def __init__(self, detector: ChangeDetector, *, may_cache: bool) -> None:
+        self._detector = detector
+        self._may_cache = may_cache
+        self._cached: tuple[tuple[Hashable, date] | None, dict[str, KeyOwner]] = None, {}
 
-    def find(self, key_hash: str) -> KeyOwner | None:
-        """Return the owner of a key, if it is cached for the request's version of the database."""
-        return self._owners().get(key_hash)
+    def authenticate(self) -> None:
+        """Read the database's version and then, for the endpoints that require one, check the key.
 
-    def store(self, key_hash: str, owner: KeyOwner) -> None:
-        """Cache the owner of a valid key, unless the version of the database is unknown or the cache is off."""
-        if g.database_version is not None and current_app.config["CACHE_MB"]:
-            self._owners()[key_hash] = owner
+        The order matters: what a request reads, including the owner of the key, may be newer than the version under
+        which it is cached, but never older. The version is read for all requests, since this also detects a replaced
+        database file. OPTIONS requires no key: its response only lists methods, and endpoints.cors handles preflights.
 
-    def _owners(self) -> dict[str, KeyOwner]:
-        """Return the cached owners by the hashes of their keys."""
-        valid_for = g.database_version, datetime.now(UTC).date()
+        Raises Unauthorized (401) if the key is missing or not valid. The response is identical for unknown, revoked and
+        expired keys, so that a caller cannot distinguish them.
+        """
+        end_transaction()  # in an outer application context, the session may hold an older snapshot
+        version = self._detector.version()
+        if API_BLUEPRINT not in request.blueprints or request.method == "OPTIONS":
+            return
+        key = request.headers.get("x-api-key")
+        if not key:
+            raise MissingKeyError("Send your API key in the x-api-key header.", www_authenticate=CHALLENGE)
+        key_hash = hash_key(key)
+        owners = self._cached_owners(version)
+        cached = owners.get(key_hash)
+        owner = cached or _find_owner(key_hash)
+        if version is not None and self._may_cache:
+            owners[key_hash] = owner
+        g.access = Access(version, key_hash, owner, is_cached=cached is not None)
+        _log_owner(owner)
+
+    def _cached_owners(self, version: Hashable | None) -> dict[str, KeyOwner]:
+        """Return the owners of valid keys, by their hashes, that are cached for a version of the database."""
+        valid_for = version, datetime.now(UTC).date()
         cached_for, owners = self._cached
         if cached_for != valid_for:
             owners = {}
@@ -48,9 +103,18 @@ class KeyOwnerCache:
         return owners
 
 
-def init_app(app: Flask) -> None:
-    """Create the cache of key owners, so that a cached response can be sent without a query."""
-    app.extensions["key_owners"] = KeyOwnerCache()
+def _find_owner(key_hash: str) -> KeyOwner:
+    """Look up the owner of a key by the key's hash. Raises Unauthorized (401) if the key is not valid."""
+    parameters = {"hash": key_hash, "today": datetime.now(UTC).date()}
+    owner = db.session.execute(OWNER_BY_KEY, parameters).one_or_none()
+    if not owner:
+        raise Unauthorized("The API key in the x-api-key header is not valid.", www_authenticate=CHALLENGE)
+    return owner
+
+
+def _log_owner(owner: KeyOwner) -> None:
+    """Name the customer and the key in the access log."""
+    request.environ["REMOTE_USER"] = printable(f"{owner.name}/{owner.key_id}")
 
 
 def hash_key(key: str) -> str:
@@ -75,51 +139,3 @@ def add_key(customer: Customer, key: str | None = None, expires_on: date | None 
     db.session.add(record)
     db.session.flush()
     return key, record
-
-
-def check_key() -> None:
-    """Authenticate the request.
-
-    Sets `g.key_hash`, `g.key_owner`, `g.key_was_cached` and, for the access log, REMOTE_USER.
-
-    OPTIONS requires no key: its response only lists methods, and preflight requests are handled by endpoints.cors.
-
-    Raises Unauthorized (401) if the key is missing or not valid. The response is identical for unknown, revoked and
-    expired keys, so that a caller cannot distinguish them.
-    """
-    if request.method == "OPTIONS":
-        return
-    key = request.headers.get("x-api-key")
-    if not key:
-        raise MissingKeyError("Send your API key in the x-api-key header.", www_authenticate=CHALLENGE)
-    g.key_hash = hash_key(key)
-    cache: KeyOwnerCache = current_app.extensions["key_owners"]
-    cached = cache.find(g.key_hash)
-    g.key_was_cached = cached is not None
-    _set_owner(cached or find_key_owner(g.key_hash))
-    if not cached:
-        cache.store(g.key_hash, g.key_owner)
-
-
-def check_key_again() -> None:
-    """Look the key up in the transaction in which the view reads, if `check_key` found it in the cache.
-
-    Otherwise, a restore between the two could give the customer's id, and so its articles, to another customer. Raises
-    Unauthorized (401) if the key is no longer valid.
-    """
-    if g.key_was_cached:
-        _set_owner(find_key_owner(g.key_hash))
-
-
-def find_key_owner(key_hash: str) -> KeyOwner | None:
-    """Look up a key by its hash. Returns a row of OWNER_BY_KEY, or None if the key is not valid."""
-    parameters = {"hash": key_hash, "today": datetime.now(UTC).date()}
-    return db.session.execute(OWNER_BY_KEY, parameters).one_or_none()
-
-
-def _set_owner(owner: KeyOwner | None) -> None:
-    """Set the owner of the request's key. Raises Unauthorized (401) without one."""
-    if not owner:
-        raise Unauthorized("The API key in the x-api-key header is not valid.", www_authenticate=CHALLENGE)
-    g.key_owner = owner
-    request.environ["REMOTE_USER"] = printable(f"{owner.name}/{owner.key_id}")

@@ -23,6 +23,7 @@ from models import Article, Customer, db
 from schemas import API_PATH
 from serving.listener import base_url, listen
 from serving.server import serve_in_thread
+from storage.changes import change_detector
 from storage.database import open_database
 from storage.engine import release_connection, write_transaction
 from storage.queries import BATCH_SIZE
@@ -61,7 +62,7 @@ def preview(command: tuple[str, ...], only: tuple[str, ...], customer: str | Non
         finally:
             with app.app_context():
                 release_connection()
-                app.extensions["change_detector"].close()
+                change_detector(app).close()
     sys.exit(status)
 
 

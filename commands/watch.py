@@ -9,7 +9,6 @@ from hashlib import sha256
 from typing import Any, NamedTuple
 
 import click
-from flask import current_app
 from sqlalchemy import exists, select
 from sqlalchemy.exc import DBAPIError
 
@@ -22,6 +21,7 @@ from commands.support.terminal import echo
 from models import ApiKey, Article, Customer, db
 from schemas import ArticleSchema
 from storage import StorageError
+from storage.changes import change_detector
 from storage.customers import find_customer
 from storage.engine import release_connection
 from storage.queries import BATCH_SIZE, NEXT_PUBLICATION, PUBLISHED
@@ -83,7 +83,7 @@ class PublishedArticles:
 
         They stay the same while the database is unavailable. Raises click.ClickException if the customer is unknown.
         """
-        version = current_app.extensions["change_detector"].version()
+        version = change_detector().version()
         now = datetime.now(UTC)
         before = self._latest
         is_due = before.expires_at is not None and before.expires_at <= now

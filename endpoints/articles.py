@@ -2,9 +2,10 @@
 
 from typing import Any
 
-from flask import Blueprint, g
+from flask import Blueprint
 from orjson import Fragment
 
+from auth import current_access
 from content.structured_data import generate_schema_markup, stored_schema_markup
 from endpoints.caching import Document, cached
 from endpoints.lists import LIST_PARAMETERS, render_list
@@ -18,7 +19,8 @@ class RenderedSchemaMarkup(SchemaMarkup):
     """An article's structured data, generated from its other columns unless it is stored."""
 
     def _serialize(self, value: str | None, attr: str | None, obj: Any, **kwargs: Any) -> Fragment:
-        return Fragment(stored_schema_markup(value) or generate_schema_markup(obj, g.key_owner.name))
+        stored = stored_schema_markup(value) if value else None
+        return Fragment(stored or generate_schema_markup(obj, current_access().owner.name))
 
 
 class RenderedArticleSchema(ArticleSchema):

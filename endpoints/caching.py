@@ -17,13 +17,12 @@ from typing import Any
 
 import orjson
 from cachetools import LRUCache
-from flask import Flask, Response, current_app, g, request
+from flask import Flask, Response, current_app, request
 from werkzeug.datastructures import Accept
 from werkzeug.http import parse_accept_header
 
-from auth import check_key_again
+from auth import current_access
 from endpoints.security_headers import SECURITY_HEADERS
-from storage.engine import end_transaction
 
 MIN_GZIP_BYTES = 1400  # anything shorter fits in one packet uncompressed
 ENTRY_OVERHEAD = 2000  # bytes of memory, in addition to the bodies
@@ -134,18 +133,8 @@ class ResponseCache:
 
 
 def init_app(app: Flask) -> None:
-    """Create the cache, and read the version of the database before each request."""
+    """Create the cache."""
     app.extensions["response_cache"] = ResponseCache(app.config["CACHE_MB"] * 1_000_000)
-    app.before_request(read_database_version)
-
-
-def read_database_version() -> None:
-    """Set `g.database_version`, which is None while the database is unavailable.
-
-    Runs before anything else is read, and for every request, because it also detects a replaced database file.
-    """
-    end_transaction()  # in an outer application context, the session may hold an older snapshot
-    g.database_version = current_app.extensions["change_detector"].version()
 
 
 def cached(*parameters: str) -> Callable[[Callable[[], Document]], Callable[[], Response]]:
@@ -158,15 +147,16 @@ def cached(*parameters: str) -> Callable[[Callable[[], Document]], Callable[[], 
         @wraps(view)
         def respond() -> Response:
             cache: ResponseCache = current_app.extensions["response_cache"]
-            version = g.database_version
+            access = current_access()
+            version = access.database_version
             if version is None:
                 return view().make_response()
             arguments = request.args.to_dict()
-            parts = request.endpoint, g.key_hash, *map(arguments.get, parameters)
+            parts = request.endpoint, access.key_hash, *map(arguments.get, parameters)
             key = sha256(repr(parts).encode()).digest()  # hashed, so that long values do not take up memory
             document = cache.find(key, version)
             if not document:
-                check_key_again()
+                access.confirm_owner()
                 document = view()
                 cache.store(key, CacheEntry(document, version))
             return document.make_response()

@@ -5,13 +5,14 @@ from datetime import UTC, datetime
 from typing import Any
 from urllib.parse import urlencode
 
-from flask import g, request
+from flask import request
 from sqlalchemy import RowMapping
 
+from auth import current_access
 from endpoints.caching import Document, render_document
 from models import db
 from schemas import SORT_COLUMNS, ListQuerySchema
-from storage.queries import build_conditions, select_page, select_published_count
+from storage.queries import PUBLISHED_COUNT, build_conditions, select_page
 
 query_schema = ListQuerySchema()
 LIST_PARAMETERS = tuple(field.data_key or name for name, field in query_schema.fields.items())
@@ -26,9 +27,10 @@ def render_list(columns: tuple[str, ...], dump: Callable[[Sequence[RowMapping]],
     query = query_schema.load(request.args.to_dict())
     conditions = build_conditions(query)
     now = datetime.now(UTC)
-    parameters = {"customer_id": g.key_owner.id, "now": now, "take": query["take"], "skip": query["skip"]}
+    parameters = {"customer_id": current_access().owner.id, "now": now, "take": query["take"], "skip": query["skip"]}
     connection = db.session.connection()  # faster than the session, which would look for entities in the rows
-    total, next_publication_at = connection.execute(select_published_count(conditions), parameters).one()
+    count = PUBLISHED_COUNT.where(*conditions) if conditions else PUBLISHED_COUNT
+    total, next_publication_at = connection.execute(count, parameters).one()
     rows: Sequence[RowMapping] = []
     if query["skip"] < total:
         page = select_page(columns, SORT_COLUMNS[query["order_by"]], query["order"], conditions)

@@ -2,8 +2,9 @@
 
 from datetime import UTC, datetime
 
-from flask import Blueprint, g
+from flask import Blueprint
 
+from auth import current_access
 from endpoints.caching import Document, cached, render_document
 from models import db
 from schemas import SitemapEntrySchema
@@ -18,7 +19,7 @@ schema = SitemapEntrySchema(many=True)
 def list_slugs() -> Document:
     """Return every published slug with the date of its last change."""
     now = datetime.now(UTC)
-    parameters = {"customer_id": g.key_owner.id, "now": now}
+    parameters = {"customer_id": current_access().owner.id, "now": now}
     connection = db.session.connection()
     rows = connection.execute(PUBLISHED_SLUGS, parameters).mappings().all()
     next_publication_at = connection.scalar(NEXT_PUBLICATION, parameters)

@@ -3,6 +3,7 @@
 from collections.abc import Hashable
 from typing import Protocol
 
+from flask import Flask, current_app
 from sqlalchemy import Engine
 
 from storage.sqlite import sqlite_path
@@ -33,3 +34,9 @@ def create_change_detector(engine: Engine) -> ChangeDetector:
     from storage.postgresql_changes import PostgreSQLChangeDetector  # requires psycopg
 
     return PostgreSQLChangeDetector(engine)
+
+
+def change_detector(app: Flask | None = None) -> ChangeDetector:
+    """Return the change detector of an application, by default of the current one."""
+    detector: ChangeDetector = (app or current_app).extensions["change_detector"]
+    return detector

@@ -37,7 +37,8 @@ NEXT_PUBLICATION = select(func.min(Article.published_at)).where(
 _changed_at = case((Article.updated_at > Article.published_at, Article.updated_at), else_=Article.published_at)
 PUBLISHED_SLUGS = select(Article.slug, _changed_at.label("changed_at")).where(*PUBLISHED).order_by(Article.slug)
 
-_PUBLISHED_COUNT = (
+# number of published articles, and `next_publication_at`
+PUBLISHED_COUNT: Select[int, datetime | None] = (
     select(func.count(), NEXT_PUBLICATION.scalar_subquery().label("next_publication_at"))
     .select_from(Article)
     .where(*PUBLISHED)
@@ -49,8 +50,9 @@ def build_conditions(query: Mapping[str, Any]) -> list[ColumnElement[bool]]:
 
     Requires an application context, because databases search JSON differently.
     """
-    words = search_words(query.get("q", ""))
-    conditions = [Article.search_text.contains(word, autoescape=True) for word in words]
+    conditions: list[ColumnElement[bool]] = []
+    if query.get("q"):
+        conditions += [Article.search_text.contains(word, autoescape=True) for word in search_words(query["q"])]
     if "slug" in query:
         conditions.append(Article.slug == query["slug"])
     if "category" in query:
@@ -65,11 +67,6 @@ def _has_keyword(keyword: str) -> ColumnElement[bool]:
         return cast(Article.keywords, JSONB).contains([keyword])
     keywords: Any = func.json_each(Article.keywords).table_valued("value").columns
     return exists().where(keywords.value == keyword)
-
-
-def select_published_count(conditions: Sequence[ColumnElement[bool]]) -> Select[int, datetime | None]:
-    """Select the number of published articles that meet the conditions, and `next_publication_at`."""
-    return _PUBLISHED_COUNT.where(*conditions) if conditions else _PUBLISHED_COUNT
 
 
 def select_page(

@@ -1,8 +1,10 @@
 """Applications that others extend or combine: hooks run for every request, cached or not."""
 
 import pytest
-from flask import g, request
+from flask import request
 from helpers import ENDPOINTS, LISTS, application, article_json, client_with_key, create_key, save_articles
+
+from auth import current_access
 
 PREVIEW = LISTS[1]
 
@@ -18,7 +20,9 @@ def test_hooks_run_for_hits_misses_and_304s(app, client, save, path):
 
     @app.after_request
     def add_header(response):
-        response.headers.add("X-Request", f"{g.key_owner.name} {request.host}")  # must not get into the cache
+        response.headers.add(
+            "X-Request", f"{current_access().owner.name} {request.host}"
+        )  # must not get into the cache
         return response
 
     first = client.get(path, query_string={"utm": "1"}, headers={"Host": "a.example"})
