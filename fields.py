@@ -47,8 +47,10 @@ class SchemaMarkup(fields.Field[Any]):
 
 def parse_keywords(text: str) -> list[str]:
     """Return the strings in a stored array of keywords, without any other values that another tool stored."""
+    if "\\u" in text:
+        text = replace_lone_surrogates(text)
     try:
-        keywords = orjson.loads(replace_lone_surrogates(text))
+        keywords = orjson.loads(text)
     except orjson.JSONDecodeError:  # arrays in arrays, nested too deeply
         return []
     return [keyword for keyword in keywords if isinstance(keyword, str)]
@@ -63,7 +65,7 @@ def dump_schema_markup(value: Any) -> str:
     text = dump_json(value)
     if SCRIPT_BREAKOUT.search(text):
         raise ValidationError("Must not contain </script or <!--, which would break out of a script element.")
-    if NUL_ESCAPE.search(text):
+    if "\\u0000" in text and NUL_ESCAPE.search(text):  # the pattern alone takes 35 µs per kilobyte
         raise ValidationError("Must not contain a NUL character.")
     return text
 
@@ -78,8 +80,6 @@ def dump_json(value: Any) -> str:
 
 def replace_lone_surrogates(text: str) -> str:
     r"""Replace each lone surrogate in JSON text with U+FFFD, since SQLite accepts `"\ud800"`, and orjson does not."""
-    if "\\u" not in text:
-        return text
     return JSON_ESCAPE.sub(lambda escape: r"\ufffd" if escape["lone_surrogate"] else escape[0], text)
 
 

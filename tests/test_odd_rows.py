@@ -23,6 +23,7 @@ ODD = {
     "deep-keywords": f"keywords = '{'[' * 900}{']' * 900}'",
     "markup-without-a-graph": "schema_markup = '{}'",
     "markup-with-a-script": """schema_markup = '{"@context": "</script>", "@graph": []}'""",
+    "graph-with-a-script": """schema_markup = '{"@context":"x","@graph":["</script>"]}'""",
     "deep-markup": f"""schema_markup = '{{"@context": "x", "@graph": {"[" * 900}{"]" * 900}}}'""",
 }
 if not POSTGRESQL:
