@@ -1,7 +1,7 @@
 """Detect commits to the database by any process, so that cached data can be invalidated."""
 
 from collections.abc import Hashable
-from typing import Protocol
+from typing import Any, Protocol
 
 from flask import Flask, current_app
 from sqlalchemy import Engine
@@ -20,20 +20,20 @@ class ChangeDetector(Protocol):
         """Return a value that changes with every commit, or None while the database is unavailable.
 
         If the database file has been replaced, the engine's connections are renewed too, for which this may wait a few
-        seconds. Call it outside of transactions, because it closes this thread's connections.
+        seconds. Call it outside of transactions, because it may close this thread's connections.
         """
 
     def close(self) -> None:
         """Close the detector's connection and the engine's idle ones. The next call to `version` reconnects."""
 
 
-def create_change_detector(engine: Engine) -> ChangeDetector:
-    """Create the change detector for an engine."""
+def create_change_detector(engine: Engine, connect_args: dict[str, Any]) -> ChangeDetector:
+    """Create the change detector for an engine with these `connect_args`."""
     if path := sqlite_path(engine.url):
         return sqlite_file(path)
     from storage.postgresql_changes import PostgreSQLChangeDetector  # requires psycopg
 
-    return PostgreSQLChangeDetector(engine)
+    return PostgreSQLChangeDetector(engine, connect_args)
 
 
 def change_detector(app: Flask | None = None) -> ChangeDetector:

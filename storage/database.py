@@ -21,12 +21,12 @@ DRIVER_OPTIONS = {"cached_statements", "timeout"}  # options of sqlite3.connect 
 
 def init_app(app: Flask) -> None:
     """Create the engine and change detector without connecting. Raises SettingsError if DATABASE_URL is invalid."""
-    _create_engine(app)
+    options = _create_engine(app)
     # Flask-SQLAlchemy's teardown raises if the connection has been lost. Ours is registered later, so it runs first.
     app.teardown_appcontext(end_transaction)
     with app.app_context():
         add_listeners(db.engine)
-        app.extensions["change_detector"] = create_change_detector(db.engine)
+        app.extensions["change_detector"] = create_change_detector(db.engine, options["connect_args"])
 
 
 def open_database(*, create: bool = False) -> list[str]:
@@ -59,10 +59,13 @@ def open_database(*, create: bool = False) -> list[str]:
     return created or changed
 
 
-def _create_engine(app: Flask) -> None:
+def _create_engine(app: Flask) -> dict[str, Any]:
+    """Create the engine. Returns its options. Raises SettingsError if DATABASE_URL is invalid."""
+    given = app.config.get("SQLALCHEMY_ENGINE_OPTIONS", {})
     try:
         url = app.config["SQLALCHEMY_DATABASE_URI"] = parse_database_url(app.config["DATABASE_URL"])
-        app.config["SQLALCHEMY_ENGINE_OPTIONS"] = engine_options(url, app.config["THREADS"])
+        options = engine_options(url, app.config["THREADS"], given)
+        app.config["SQLALCHEMY_ENGINE_OPTIONS"] = options
         db.init_app(app)
     except ImportError as error:
         reason = str(error).partition("\n")[0]
@@ -82,6 +85,7 @@ def _create_engine(app: Flask) -> None:
             f"DATABASE_URL={shown!r:.100}: Must be the URL of a SQLite file (such as sqlite:////path/to/articles.db) "
             f"or of a PostgreSQL database (such as postgresql://user:password@host/articles).{hint}"
         ) from error
+    return options
 
 
 def redact_url(text: Any) -> str:
@@ -101,7 +105,7 @@ def parse_database_url(text: str) -> URL:
     if url.drivername not in DRIVERS:
         raise ValueError("not a supported database")
     if url.get_backend_name() == "sqlite":
-        if not url.database or url.database.startswith((":memory:", "file:")):
+        if not url.database or "\0" in url.database or url.database.startswith((":memory:", "file:")):
             raise ValueError("not a file")
         if url.query.keys() - DRIVER_OPTIONS:  # such as mode=ro, which has no effect here
             raise ValueError("unsupported options")

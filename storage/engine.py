@@ -2,7 +2,7 @@
 
 import sqlite3
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, Literal
 
@@ -34,17 +34,21 @@ def add_listeners(engine: Engine) -> None:
         event.listen(engine, "begin", _begin_postgresql)
 
 
-def engine_options(url: URL, threads: int) -> dict[str, Any]:
-    """Return options for `create_engine`. `threads` is the number of worker threads that read the database."""
-    options: dict[str, Any] = {"pool_size": threads}
+def engine_options(url: URL, threads: int, given: Mapping[str, Any]) -> dict[str, Any]:
+    """Return options for `create_engine`: ours, overridden by those `given` to Flask, `connect_args` one by one.
+
+    `threads` is the number of worker threads that read the database.
+    """
+    connect_args: dict[str, Any] = {}
+    options: dict[str, Any] = {} if "poolclass" in given else {"pool_size": threads}
     if url.get_backend_name() == "postgresql":
         # REPEATABLE READ: one snapshot per transaction. pool_pre_ping: a restarted server has closed its connections.
         options |= {"isolation_level": "REPEATABLE READ", "pool_pre_ping": True}
-        options["connect_args"] = postgresql_connect_args(url)
-    return options
+        connect_args = _postgresql_connect_args(url)
+    return {**options, **given, "connect_args": {**connect_args, **given.get("connect_args", {})}}
 
 
-def postgresql_connect_args(url: URL) -> dict[str, Any]:
+def _postgresql_connect_args(url: URL) -> dict[str, Any]:
     """Return connection parameters to use in addition to those in the URL.
 
     They make connecting and waiting for locks time out within seconds, and set the time zone, date style and encoding

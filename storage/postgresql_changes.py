@@ -16,8 +16,6 @@ from typing import Any
 import psycopg
 from sqlalchemy import Engine, event
 
-from storage.engine import postgresql_connect_args
-
 SNAPSHOT = "SELECT pg_postmaster_start_time(), pg_is_in_recovery(), pg_current_snapshot(), pg_last_wal_replay_lsn()"
 
 
@@ -28,8 +26,10 @@ class PostgreSQLChangeDetector:
     have crashed, and transaction ids can be reused after a crash.
     """
 
-    def __init__(self, engine: Engine) -> None:
+    def __init__(self, engine: Engine, connect_args: dict[str, Any]) -> None:
+        """`connect_args` are the connection parameters that are not in the engine's URL."""
         self._engine = engine
+        self._connect_args = connect_args
         self._lock = RLock()
         self._connection: psycopg.Connection[Any] | None = None
         self._epoch = 0
@@ -60,7 +60,7 @@ class PostgreSQLChangeDetector:
 
     def _connect(self) -> psycopg.Connection[Any]:
         arguments, options = self._engine.dialect.create_connect_args(self._engine.url)
-        options.update(postgresql_connect_args(self._engine.url), autocommit=True)
+        options.update(self._connect_args, autocommit=True)
         try:
             connection = psycopg.connect(*arguments, **options)
         except psycopg.Error:

@@ -12,12 +12,13 @@ from zoneinfo import ZoneInfoNotFoundError
 import pytest
 from click.testing import CliRunner
 from helpers import PROJECT, copy_project, database_url, run_command, subprocess_args
-from sqlalchemy import make_url
+from sqlalchemy import NullPool, make_url
 
 import settings
 from app import create_app, main
 from models import db
 from settings import SettingsError, load_environment, read_settings
+from storage.engine import engine_options
 
 COMMANDS = ["app.py", "seed.py", "-m flask keys list"]  # arguments of python
 
@@ -100,6 +101,7 @@ DATABASE_URLS = [
     "mysql://user:sec/ret:secret@@db/x",
     "postgresql+psycopg://user:secret@db:port/x",
     "sqlite:///:memory:",
+    "sqlite:////tmp/a%00.db",
     "sqlite:///file:x?mode=memory&uri=true",
     "sqlite:///articles.db?mode=ro&password=secret",
 ]
@@ -166,6 +168,20 @@ def test_unusable_address_is_a_one_line_error(database, monkeypatch, host):
 def test_missing_database_folder_is_a_one_line_error():
     app = create_app({"DATABASE_URL": "sqlite:////no/such/folder/articles.db"})
     assert_one_line(run_command(app, "keys", "create", "Acme"), "/no/such/folder ", "Set DATABASE_URL")
+
+
+def test_engine_options_of_flask_are_added_to_ours():
+    given = {"pool_recycle": 60, "isolation_level": "SERIALIZABLE", "connect_args": {"connect_timeout": 9}}
+    options = engine_options(make_url("postgresql://host/articles"), 4, given)
+    assert (options["pool_recycle"], options["isolation_level"], options["pool_pre_ping"]) == (60, "SERIALIZABLE", True)
+    assert options["connect_args"]["connect_timeout"] == 9
+    assert options["connect_args"]["client_encoding"] == "utf8"
+
+
+def test_pool_class_of_flask_is_used(database):
+    app = create_app({"DATABASE_URL": database_url(database), "SQLALCHEMY_ENGINE_OPTIONS": {"poolclass": NullPool}})
+    with app.app_context():
+        assert isinstance(db.engine.pool, NullPool)
 
 
 @pytest.mark.parametrize("scheme", ["postgres", "postgresql"])
