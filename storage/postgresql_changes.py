@@ -16,6 +16,9 @@ from typing import Any
 import psycopg
 from sqlalchemy import Engine, event
 
+from storage import StorageError
+
+MAX_WAIT_SECONDS = 3  # for another request that asks the server for its version
 SNAPSHOT = "SELECT pg_postmaster_start_time(), pg_is_in_recovery(), pg_current_snapshot(), pg_last_wal_replay_lsn()"
 
 
@@ -37,17 +40,23 @@ class PostgreSQLChangeDetector:
         event.listen(engine, "do_connect", self._refuse_while_unavailable)
 
     def version(self) -> tuple[int, str] | None:
-        """Return the database's version, or None while the server is unavailable."""
+        """Return the database's version, or None while the server is unavailable.
+
+        Raises StorageError if another request has been waiting for the server's response for MAX_WAIT_SECONDS.
+        """
         called_at = time.monotonic()
-        with self._lock:
+        if not self._lock.acquire(timeout=MAX_WAIT_SECONDS):
+            raise StorageError("The PostgreSQL server does not respond.")
+        try:
             if called_at < self._failed_at:
                 return None  # while we waited for the lock, another request failed to connect
-            try:
-                self._connection = self._connection or self._connect()
-                return self._epoch, str(self._connection.execute(SNAPSHOT).fetchone())
-            except psycopg.Error:
-                self.close()
-                return None
+            self._connection = self._connection or self._connect()
+            return self._epoch, str(self._connection.execute(SNAPSHOT).fetchone())
+        except psycopg.Error:
+            self.close()
+            return None
+        finally:
+            self._lock.release()
 
     def close(self) -> None:
         """Close the detector's connection and the engine's idle ones, and start a new epoch."""

@@ -4,11 +4,12 @@ import json
 import os
 import random
 import shutil
+import signal
 import subprocess
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack, closing, contextmanager
+from contextlib import ExitStack, closing, contextmanager, suppress
 from functools import cached_property
 from itertools import product
 from pathlib import Path
@@ -208,6 +209,31 @@ def test_write_on_a_standby_is_a_one_line_error(shared):
     close(app)
     assert (rejected.exit_code, rejected.stdout, rejected.stderr.count("\n")) == (1, "", 1)
     assert "Set DATABASE_URL to the primary." in rejected.stderr
+
+
+def test_server_that_stalls_blocks_no_other_requests(cluster):
+    """One request waits for the server; others do not wait for that request."""
+    service = cluster.serve(cluster.url)
+    assert cluster.titles(service) == ["Round 1", "Round 0"]
+    backends = [pid for (pid,) in cluster.write("SELECT pid FROM pg_stat_activity WHERE datname = %s", DATABASE)]
+    with ThreadPoolExecutor(1) as pool:
+        for pid in backends:
+            with suppress(ProcessLookupError):  # of the connection that asked
+                os.kill(pid, signal.SIGSTOP)
+        try:
+            waiting = pool.submit(cluster.titles, service)
+            time.sleep(0.2)
+            began = time.monotonic()
+            statuses = [cluster.get(service, path).status for path in ("/healthz", PREVIEW)]
+            assert statuses == [503, 503]
+            assert time.monotonic() - began < 10
+            assert not waiting.done()
+        finally:
+            for pid in backends:
+                with suppress(ProcessLookupError):
+                    os.kill(pid, signal.SIGCONT)
+        assert waiting.result() == ["Round 1", "Round 0"]
+    assert cluster.titles(service) == ["Round 1", "Round 0"]
 
 
 @pytest.mark.parametrize("mode", ["fast", "immediate"])
