@@ -1,6 +1,8 @@
 """`flask articles`: list, publish, unpublish and delete articles."""
 
 from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import UTC, datetime, tzinfo
 from typing import Any
 
@@ -11,7 +13,7 @@ from sqlalchemy import Row, delete, select, update
 
 from commands.support import params
 from commands.support.groups import articles_group
-from commands.support.lookup import ARTICLE_SUMMARIES, get_articles, get_customer
+from commands.support.lookup import ARTICLE_SUMMARIES, get_articles, get_customer, get_customer_again
 from commands.support.session import command_session
 from commands.support.terminal import confirm, echo, format_article_count
 from content.search import search_columns
@@ -95,9 +97,8 @@ def _publish_slugs(slugs: tuple[str, ...], at: str | None, customer: str | None)
     rows = []
     lines = []
     given = None if at is None else _parse_local_time(at, zone)
-    with command_session(writes=True):
-        owner = get_customer(customer, for_changes=True)
-        for article in get_articles(owner, slugs):
+    with _articles_to_change(slugs, customer) as articles:
+        for article in articles:
             earlier = article.published_at
             moment = given or _publication_time(article, now)
             rows.append(_published_values(article, moment))
@@ -160,12 +161,24 @@ def unpublish(slugs: tuple[str, ...], customer: str | None) -> None:
 
     They keep their dates for when they are published again. If an article does not exist, nothing changes.
     """
-    with command_session(writes=True):
-        owner = get_customer(customer, for_changes=True)
-        found = get_articles(owner, slugs)
-        db.session.execute(update(Article), [_values_to_update(article, status="draft") for article in found])
-    for article in found:
+    with _articles_to_change(slugs, customer) as articles:
+        db.session.execute(update(Article), [_values_to_update(article, status="draft") for article in articles])
+    for article in articles:
         echo(f"{article.slug}: draft")
+
+
+@contextmanager
+def _articles_to_change(slugs: tuple[str, ...], customer: str | None) -> Iterator[list[Row[Any]]]:
+    """Yield summaries of the named articles, in a transaction that may change them.
+
+    Raises click.ClickException if one does not exist. The closest slug is found before the database is locked, which
+    takes seconds with many articles.
+    """
+    with command_session(writes=False):
+        owner = get_customer(customer, for_changes=True)
+        get_articles(owner, slugs)
+    with command_session(writes=True):
+        yield get_articles(get_customer_again(owner), slugs)
 
 
 def _published_values(article: Row[Any], moment: datetime) -> dict[str, Any]:

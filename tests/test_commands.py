@@ -162,6 +162,14 @@ def test_rejected_command_explains_and_changes_nothing(run, save, sql, monkeypat
     assert list(map(sql, tables)) == before
 
 
+@pytest.mark.parametrize("command", ["publish", "unpublish", "delete"])
+def test_misspelled_slug_is_reported_while_another_program_writes(articles, save, database, command):
+    """Finding the closest slug takes seconds with many articles; the database is not locked for it."""
+    save(minimal_json(1))
+    with other_writer(database):
+        assert "Did you mean 'slug-1'?" in articles(command, "slag-1").stderr
+
+
 # flask articles
 
 
