@@ -25,6 +25,8 @@ class StrictRequestParser(HTTPRequestParser):  # type: ignore[misc]  # waitress 
         # Bug: malformed start lines are accepted (RFC 9112, 3).
         if not START_LINE.fullmatch(start_line):
             raise ParsingError("The request line is malformed. Send a method, a path and HTTP/1.1.")
+        # OPTIONS * is about the whole server (RFC 9110, 9.3.7). Flask only knows paths.
+        start_line = start_line.replace(b"OPTIONS * ", b"OPTIONS / ", 1)
         # Bug: later minor versions are treated as 1.0 (RFC 9110, 2.5).
         start_line = LATER_VERSION.sub(b"HTTP/1.1", start_line)
         codings = [value.strip(b" \t").lower() for value in TRANSFER_ENCODING.findall(end + headers)]

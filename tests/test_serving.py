@@ -140,6 +140,13 @@ def test_responses_keep_the_connection_open(site):
         assert (status, headers["Connection"], file.read()) == (304, "close", b"")
 
 
+def test_options_may_be_asked_of_the_server(site):
+    """RFC 9110, 9.3.7."""
+    received = send(site.server, b"OPTIONS * HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
+    assert statuses(received) == [200]
+    assert b"\r\nAllow: " in received
+
+
 def test_search_may_be_unencoded_utf_8(site):
     """As curl sends what is typed."""
     site.save(article_json(1, title="Café"), article_json(2))
