@@ -1,6 +1,5 @@
 """`python seed.py`: demo data, a small magazine about running a website from articles."""
 
-import re
 import shlex
 import tomllib
 from collections.abc import Iterator
@@ -17,7 +16,7 @@ from commands.support import params
 from commands.support.errors import report_errors
 from commands.support.session import command_session
 from commands.support.terminal import echo, format_deletion
-from content.search import fold
+from converters.slugs import slug_from_title
 from models import ApiKey, Article, Customer, db
 from schemas import API_PATH
 from serving.listener import base_url
@@ -30,8 +29,10 @@ from transfer.writer import ImportOptions, write_articles
 
 MAX_ARTICLES = 100_000
 DRAFT_COUNT = 3
-FIRST_PUBLICATION = datetime(2023, 10, 2, tzinfo=UTC)
-PUBLICATION_DAYS = 3 * 365
+FIRST_REPEAT = datetime(2023, 10, 2, tzinfo=UTC)
+REPEAT_DAYS = 970
+FIRST_ORIGINAL = FIRST_REPEAT + timedelta(days=REPEAT_DAYS)
+ORIGINAL_DAYS = 125
 GOLDEN_RATIO = (5**0.5 - 1) / 2  # fractional parts of its multiples are evenly distributed, for any count
 SCHEDULED_FOR = "2050-01-01T09:00:00Z"  # fixed, so that running the script again changes nothing
 
@@ -41,57 +42,36 @@ DEMO_FOLDER = Path(__file__).parent / "demo"
 def demo_articles(count: int, site: str) -> Iterator[dict[str, Any]]:
     """Yield `count` published articles, then the drafts and the scheduled one, as input for `ArticleImportSchema`.
 
-    The guides and the articles in other languages come first. All others retell a guide as the story of a small
-    business in some town. The numbers of guides, businesses and towns are coprime, so no combination repeats. An
+    Once all texts have been used, they are repeated, with earlier dates and with a number in title and slug. An
     article does not depend on `count`. `site` is the base URL of the service, which serves the banners.
     """
-    guides = _read("guides/*.toml")
-    originals = guides + _read("world/*.toml")
-    trades = tomllib.loads((DEMO_FOLDER / "trades.toml").read_text("utf-8"))["trades"]
-    places = (DEMO_FOLDER / "places.txt").read_text("utf-8").splitlines()
-
-    def story(number: int) -> dict[str, Any]:
-        return _retell(guides[number % len(guides)], trades[number % len(trades)], places[number % len(places)])
-
+    texts = _read("published/*.toml")
     for number in range(1, count + 1):
-        text = originals[number - 1] if number <= len(originals) else story(number)
-        yield _article(f"demo-{number:06}", number, text, site)
-    for number in range(1, DRAFT_COUNT + 1):
-        draft = _article(f"demo-draft-{number}", number, story(MAX_ARTICLES + number), site)
+        times_used, position = divmod(number - 1, len(texts))
+        text = _renumber(texts[position], times_used + 1) if times_used else texts[position]
+        yield _article(f"demo-{number:06}", number, text, site, is_repeat=times_used > 0)
+    for number, text in enumerate(_read("unpublished/draft-*.toml"), start=1):
+        draft = _article(f"demo-draft-{number}", number, text, site)
         yield draft | {"status": "draft", "publishedAt": None, "views": 0}
-    scheduled = _article("demo-scheduled", 0, story(MAX_ARTICLES + DRAFT_COUNT + 1), site)
+    (text,) = _read("unpublished/scheduled.toml")
+    scheduled = _article("demo-scheduled", 0, text, site)
     yield scheduled | {"publishedAt": SCHEDULED_FOR, "views": 0}
 
 
 def _read(pattern: str) -> list[dict[str, Any]]:
-    return [tomllib.loads(file.read_text("utf-8")) for file in sorted(DEMO_FOLDER.glob(pattern))]
+    texts = [tomllib.loads(file.read_text("utf-8")) for file in sorted(DEMO_FOLDER.glob(pattern))]
+    return [{"slug": slug_from_title(text["title"])} | text for text in texts]
 
 
-def _retell(guide: dict[str, Any], trade: dict[str, Any], place: str) -> dict[str, Any]:
-    """Turn a guide into the story of a small business."""
-    title = guide["story"].format(trade=trade["name"], place=place)
-    parts = trade["opening"].format(place=place), guide["body"], trade["practice"].format(place=place)
-    return {
-        "title": title[0].upper() + title[1:],
-        "category": guide["category"],
-        "keywords": [*guide["keywords"], place],
-        "body": "\n".join(part.strip() for part in parts),
-    }
+def _renumber(text: dict[str, Any], number: int) -> dict[str, Any]:
+    return text | {"title": f"{text['title']} ({number})", "slug": f"{text['slug']}-{number}"}
 
 
-def _slug(title: str) -> str:
-    """Return a slug for a title. Parentheses, which hold a town's name in its own script, are dropped."""
-    return "-".join(re.findall(r"\w+", re.sub(r"\(.*?\)", "", fold(title))))
-
-
-def _article(id: str, number: int, text: dict[str, Any], site: str) -> dict[str, Any]:
-    published_at = FIRST_PUBLICATION + timedelta(
-        days=int(number * GOLDEN_RATIO % 1 * PUBLICATION_DAYS), hours=6 + number % 12, minutes=number * 7 % 60
-    )
+def _article(id: str, number: int, text: dict[str, Any], site: str, is_repeat: bool = False) -> dict[str, Any]:
+    published_at = _publication_time(number, is_repeat)
     banner = text["category"].lower().replace(" ", "-")
     return {
         "id": id,
-        "slug": _slug(text["title"]),
         "status": "published",
         "publishedAt": published_at.isoformat(),
         "createdAt": (published_at - timedelta(days=1 + number % 20, hours=number % 5)).isoformat(),
@@ -99,7 +79,15 @@ def _article(id: str, number: int, text: dict[str, Any], site: str) -> dict[str,
         "views": 20 + number * 7919 % 4981,
         "bannerUrl": f"{site}/static/banners/{banner}.svg",
         "contentHtml": text["body"].strip(),
-    } | {name: text[name] for name in text.keys() - {"body", "story"}}
+    } | {name: text[name] for name in text.keys() - {"body"}}
+
+
+def _publication_time(number: int, is_repeat: bool) -> datetime:
+    """Return a distinct time for each number, between six and eighteen o'clock."""
+    first_day, days = (FIRST_REPEAT, REPEAT_DAYS) if is_repeat else (FIRST_ORIGINAL, ORIGINAL_DAYS)
+    minutes_of_day = 12 * 60
+    day, minute = divmod(int(number * GOLDEN_RATIO % 1 * days * minutes_of_day), minutes_of_day)
+    return first_day + timedelta(days=day, hours=6, minutes=minute)
 
 
 def remove_demo_articles(customer_id: int, after: int) -> int:

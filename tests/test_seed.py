@@ -5,7 +5,7 @@ import re
 import pytest
 import time_machine
 from click.testing import CliRunner
-from helpers import LISTS, POSTGRESQL, SITEMAP, application, article_json, create_key, database_url
+from helpers import LISTS, POSTGRESQL, PROJECT, SITEMAP, application, article_json, create_key, database_url
 
 import seed
 from commands.support.start_message import warn_about_demo_key
@@ -116,8 +116,16 @@ def test_invalid_key_is_rejected_and_nothing_written(app, run, run_seed, sql):
     assert rows(sql) == before
 
 
-def test_titles_slugs_and_ids_are_unique():
+def test_titles_slugs_ids_and_dates_are_unique():
     articles = list(seed.demo_articles(10_000, ""))
     for name in ("title", "slug", "id"):
         assert len({article[name] for article in articles}) == 10_004  # with drafts and the scheduled article
+    assert len({article["publishedAt"] for article in articles}) == 10_002  # no date for all drafts
     assert not any(re.search(r"[\s/?#]|^.{201}", article["slug"]) for article in articles)
+
+
+def test_newest_articles_have_different_texts_in_all_categories():
+    articles = sorted(seed.demo_articles(120, ""), key=lambda article: article["publishedAt"] or "", reverse=True)
+    newest = articles[1:21]  # after the scheduled article
+    assert len({article["contentHtml"] for article in newest}) == 20
+    assert len({article["bannerUrl"] for article in newest}) == len([*PROJECT.glob("static/banners/*.svg")])
