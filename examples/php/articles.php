@@ -1,18 +1,6 @@
 <?php
-// Read the API, and prepare articles and lists for a site.
+// Read the API.
 
-const LANGUAGE = "en";
-const LABELS = [
-    "category" => "Category",
-    "keyword" => "Keyword",
-    "keywords" => "Keywords",
-    "newer" => "Newer",
-    "older" => "Older",
-    "newer_articles" => "Newer articles",
-    "older_articles" => "Older articles",
-    "newest_first" => "newest articles first",
-    "page" => "page",
-];
 const API_MEANING = "the URL of your service's API, such as http://127.0.0.1:8000/api/public/v1";
 const KEY_MEANING = "an API key of your service";
 const URL_PATTERN = '~^https?://[^\s/?#]+(/[^\s?#]*)?$~Di';
@@ -29,8 +17,10 @@ define("SITE", rtrim(read_variable("SITE", URL_PATTERN, SITE_MEANING), "/"));
 define("SITE_NAME", getenv("SITE_NAME") ?: explode("/", SITE)[2]);
 define("SITE_TIMEZONE", read_time_zone());
 
+/** Log a message (in a terminal, print it on stderr), and exit. */
 function exit_with($message) {
-    fwrite(STDERR, "$message\n");
+    http_response_code(503);
+    error_log($message);
     exit(1);
 }
 
@@ -53,9 +43,9 @@ function article_url($slug) {
     return SITE . "/articles/" . rawurlencode($slug) . "/";
 }
 
-/** Return the URL of a list. The path is empty for the first list, otherwise something like `category/news/2`. */
-function list_url($path) {
-    return SITE . "/" . ($path === "" ? "" : implode("/", array_map("rawurlencode", explode("/", $path))) . "/");
+/** Return the day of a timestamp in your site's time zone, as in 2026-01-31. */
+function format_day($timestamp) {
+    return (new DateTime($timestamp))->setTimezone(SITE_TIMEZONE)->format("Y-m-d");
 }
 
 /** Return the status line and the body of a response, even of an error. */
@@ -102,12 +92,11 @@ function fetch_all() {
         $articles = iterator_to_array(fetch_articles(), false);
         $sitemap = fetch_json("sitemap")->data;
         if (is_complete($articles, $before, $sitemap)) {
-            check_articles($articles);
             return [$articles, $sitemap];
         }
     }
     $problem = "The articles changed while they were being read, three times in a row";
-    throw new RuntimeException("$problem. Run the build again.");
+    throw new RuntimeException("$problem. Try again.");
 }
 
 /** Return whether the list did not change, and every article was read once. */
@@ -119,29 +108,6 @@ function is_complete($articles, $before, $after) {
     return $is_same && !array_diff($listed, $slugs) && count(array_unique($slugs)) === count($slugs);
 }
 
-/** Throw an exception if there are no articles, or if two slugs would be one folder on macOS or Windows. */
-function check_articles($articles) {
-    if (!$articles) {
-        $remedy = "The site stays as it is; to take it down, delete its folder.";
-        throw new RuntimeException("No article is published. $remedy");
-    }
-    $slugs = [];
-    foreach (array_column($articles, "slug") as $slug) {
-        $other = $slugs[fold_name($slug)] ?? null;
-        if ($other !== null) {
-            $problem = "would be one folder on macOS or Windows, since they differ only in case or Unicode normalization";
-            throw new RuntimeException("The slugs $other and $slug $problem. Rename one of them.");
-        }
-        $slugs[fold_name($slug)] = $slug;
-    }
-}
-
-/** Return a name as file systems of macOS and Windows compare it, if the extensions intl and mbstring are there. */
-function fold_name($name) {
-    $name = function_exists("normalizer_normalize") ? normalizer_normalize($name, Normalizer::FORM_D) : $name;
-    return function_exists("mb_convert_case") ? mb_convert_case($name, MB_CASE_FOLD) : strtolower($name);
-}
-
 /** Return the article with this slug, or null. Other servers of this API may ignore the filter, so compare. */
 function fetch_article($slug) {
     foreach (fetch_articles(["slug" => $slug]) as $article) {
@@ -150,43 +116,6 @@ function fetch_article($slug) {
         }
     }
     return null;
-}
-
-/** Return the folder of each name: `c` for "C#", `c-2` for "c" if it comes later, `other` for "..". */
-function assign_folders($names) {
-    $lower = function_exists("mb_strtolower") ? "mb_strtolower" : "strtolower";
-    $folders = [];
-    $taken = [];
-    foreach ($names as $name) {
-        preg_match_all('/[\p{L}\p{N}\p{M}]+/u', $lower($name), $words);
-        preg_match('/^.{0,50}/u', implode("-", $words[0]) ?: "other", $start); // at most 200 bytes
-        $folder = $start[0];
-        for ($number = 2; isset($taken[fold_name($folder)]); $number++) {
-            $folder = "$start[0]-$number";
-        }
-        $taken[fold_name($folder)] = true;
-        $folders[$name] = $folder;
-    }
-    return $folders;
-}
-
-/** Return a list for each name that articles have, in the folder `kind`, and link the articles to these lists. */
-function group_articles($articles, $kind, $names_of) {
-    $names = array_merge(...array_map($names_of, $articles));
-    // Oldest first, so that a new article never changes a list's URL.
-    $folders = assign_folders(array_diff(array_unique(array_reverse($names)), [""]));
-    $lists = [];
-    foreach ($folders as $name => $folder) {
-        $lists[$name] = (object) ["path" => "$kind/$folder", "title" => LABELS[$kind] . ": $name", "articles" => []];
-    }
-    foreach ($articles as $article) {
-        $article->{"{$kind}_links"} = [];
-        foreach (array_diff(array_unique($names_of($article)), [""]) as $name) {
-            $lists[$name]->articles[] = $article;
-            $article->{"{$kind}_links"}[] = [list_url($lists[$name]->path), $name];
-        }
-    }
-    return array_values($lists);
 }
 
 /** Return an article's structured data with its URL and yours, as JSON that is safe inside a script element. */

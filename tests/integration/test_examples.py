@@ -1,22 +1,30 @@
 """The programs in examples/, run against a service with the commands of their README.md."""
 
 import json
+import os
 import re
 import shutil
 import subprocess
 import time
+from contextlib import ExitStack
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from threading import Thread
+from types import SimpleNamespace
+from urllib.parse import unquote
 
+import lxml.html
 import pytest
-from helpers import PROJECT, article_json, blocks, database_url, read_page, run_in_shell, write_files
+from helpers import PROJECT, article_json, blocks, database_url, get, read_page, run_in_shell, write_files
 from site_checks import SITE, SITE_NAME, ZONE, article_url, assert_site, parse
 
+from benchmarks.servers import free_port, listening
+
 EXAMPLES = PROJECT / "examples"
-PROGRAMS = ("javascript", "python", "php")
 GENERATORS = ("astro", "eleventy", "nextjs")
+SITES = ("python", *GENERATORS)
+SERVERS = ("javascript", "php")
 WRONG_KEY = "The API key in the x-api-key header is not valid."
 WRONG_VARIABLES = [
     ("ARTICLES_URL", ""),
@@ -59,7 +67,7 @@ def run(server, key, project):
 
 
 def copy_example(name, project):
-    """Copy an example as its README.md says; return the commands that install it, and the one that builds the site."""
+    """Copy an example as its README.md says; return the commands that install it, and the one that runs it."""
     copying, building, *_ = blocks(read_page(f"examples/{name}/README"), "sh")
     (copy,) = re.findall("^cp .*", copying, re.MULTILINE)
     assert run_in_shell(f"cd '{PROJECT}' && {copy.replace('../my-site', str(project))}").returncode == 0
@@ -90,7 +98,7 @@ def read_files(site):
     return {path: path.read_bytes() for path in site.glob("**/*") if path.is_file()}
 
 
-@pytest.mark.parametrize("name", [*PROGRAMS, *GENERATORS])
+@pytest.mark.parametrize("name", SITES)
 def test_site_has_a_page_for_every_article(save, server, key, run, project, name):
     save(HOSTILE, *(article_json(number) for number in range(2, 121)))
     build = install_example(name, project)
@@ -115,7 +123,7 @@ def other_server(tmp_path):
         server.shutdown()
 
 
-@pytest.mark.parametrize("name", [*PROGRAMS, *GENERATORS])
+@pytest.mark.parametrize("name", SITES)
 def test_invalid_variables_are_a_one_line_error(run, project, other_server, name):
     _, build = copy_example(name, project)
     for variable, value in [*WRONG_VARIABLES, ("ARTICLES_URL", other_server)]:
@@ -125,10 +133,9 @@ def test_invalid_variables_are_a_one_line_error(run, project, other_server, name
     assert not (project / "site").exists()
 
 
-@pytest.mark.parametrize("name", PROGRAMS)
-def test_program_reads_a_list_that_changes_meanwhile_again(save, changing, run, project, name):
+def test_program_reads_a_list_that_changes_meanwhile_again(save, changing, run, project):
     save(*(article_json(number) for number in range(1, 121)))
-    build = install_example(name, project)
+    build = install_example("python", project)
     changing.changes = 1
     assert run(build, ARTICLES_URL=changing.url).returncode == 0
     assert {path.name for path in project.glob("site/articles/*")} == {f"slug-{number}" for number in range(1, 120)}
@@ -151,7 +158,7 @@ def test_generator_reads_a_list_that_changes_meanwhile_again(save, changing, run
     assert {entry["url"] for entry in content["sitemap"]} == set(slugs)
 
 
-@pytest.mark.parametrize("name", [*PROGRAMS, *GENERATORS])
+@pytest.mark.parametrize("name", SITES)
 def test_empty_list_never_replaces_a_site(run, project, name):
     _, build = copy_example(name, project)
     write_files(project / "site", {"index.html": "old", "articles/a/index.html": "old"})
@@ -161,12 +168,10 @@ def test_empty_list_never_replaces_a_site(run, project, name):
     assert read_files(project / "site") == before
 
 
-@pytest.mark.parametrize("name", [*PROGRAMS, *GENERATORS])
+@pytest.mark.parametrize("name", SITES)
 @pytest.mark.parametrize("slugs", [("Tea", "tea"), ("caf\u00e9", "cafe\u0301"), ("straße", "STRASSE")])
 def test_slugs_that_share_a_folder_stop_the_build(save, run, project, name, slugs):
-    """On file systems of macOS or Windows; in PHP without mbstring and intl, only ASCII letters are compared."""
-    if name == "php" and slugs[0] != "Tea":
-        pytest.skip("needs PHP's mbstring and intl")
+    """On file systems of macOS or Windows."""
     save(*(article_json(number, slug=slug) for number, slug in enumerate(slugs)))
     _, build = copy_example(name, project)
     result = run(build)
@@ -175,10 +180,9 @@ def test_slugs_that_share_a_folder_stop_the_build(save, run, project, name, slug
     assert not (project / "site").exists()
 
 
-@pytest.mark.parametrize("name", PROGRAMS)
-def test_full_disk_is_a_one_line_error_that_names_the_file(save, run, project, name):
+def test_full_disk_is_a_one_line_error_that_names_the_file(save, run, project):
     save(article_json(1))
-    build = install_example(name, project)
+    build = install_example("python", project)
     result = run(build)
     assert (result.returncode, result.stdout) == (0, "Articles in site: 1\n")
     Path("site/index.html").unlink()
@@ -189,13 +193,12 @@ def test_full_disk_is_a_one_line_error_that_names_the_file(save, run, project, n
     assert "no space left" in result.stderr.lower()
 
 
-@pytest.mark.parametrize("name", PROGRAMS)
-def test_program_only_changes_what_differs(save, sql, run, project, name):
+def test_program_only_changes_what_differs(save, sql, run, project):
     save(article_json(1, category="Old"), *(article_json(number) for number in range(2, 5)))
     nodes = '{"name":"</b> <a &"},"text",{"@type":"Person","author":"Ann"},{"@type":"Article","author":"Ann"}'
     markup = f'{{"@context":"https://schema.org","@graph":[{nodes}]}}'
     sql("UPDATE article SET schema_markup = ? WHERE id = 'id-0002'", markup)
-    build, site = f"{install_example(name, project)} elsewhere", project / "elsewhere"
+    build, site = f"{install_example('python', project)} elsewhere", project / "elsewhere"
     assert run(build).returncode == 0
     (shown,) = parse(site / "articles/slug-2/index.html").xpath("//script[@type='application/ld+json']/text()")
     *others, article = json.loads(shown)["@graph"]
@@ -262,6 +265,78 @@ def test_program_finds_one_article_by_its_slug(save, run, project, name):
         assert run(FETCH_ONE[name].replace("SLUG", slug)).stdout == f"{expected}\n"
 
 
+def test_php_client_reads_a_list_that_changes_meanwhile_again(save, changing, run, project):
+    save(*(article_json(number) for number in range(1, 121)))
+    copy_example("php", project)
+    program = """php -r "require 'articles.php'; echo count(fetch_all()[0]);\""""
+    changing.changes = 1
+    assert run(program, ARTICLES_URL=changing.url).stdout == "119"
+    changing.changes = 3
+    assert "three times" in run(program, ARTICLES_URL=changing.url).stderr
+
+
+def document(response):
+    assert response.status == 200
+    return lxml.html.document_fromstring(response.body.decode())
+
+
+@pytest.fixture
+def serve(run, project):
+    """Start the server of an example, on a free port and below a path."""
+    with ExitStack() as stack:
+
+        def start(name, **variables):
+            port = free_port()
+            _, command = copy_example(name, project)
+            environment = run.keywords | variables | {"SITE": f"http://127.0.0.1:{port}/blog"}
+            command = ["sh", "-c", f"exec {command.replace('8080', str(port))}"]
+            stack.enter_context(listening(command, port, env=os.environ | environment))
+            return SimpleNamespace(host="127.0.0.1", port=port, site=environment["SITE"])
+
+        yield start
+
+
+@pytest.mark.parametrize("name", SERVERS)
+def test_server_renders_the_list_and_each_article_on_request(save, serve, name):
+    save(HOSTILE, article_json(2))
+    example = serve(name)
+    links = document(get(example, "/blog/")).xpath("//li/a/@href")
+    assert sorted(map(unquote, links)) == [f"{example.site}/articles/{slug}/" for slug in ("a&b'ü", "slug-2")]
+    page = document(get(example, "/blog/articles/a%26b%27%C3%BC/?utm=1"))
+    assert page.findtext(".//h1") == page.findtext("head/title") == HOSTILE["title"]
+    assert page.findtext(".//time") == "2026-01-07"
+    assert page.xpath("//meta[@name='description']/@content") == [HOSTILE["metaDesc"]]
+    (canonical,) = page.xpath("//link[@rel='canonical']/@href")
+    (markup,) = page.xpath("//script/text()")
+    assert json.loads(markup)["@graph"][0]["mainEntityOfPage"] == canonical
+    save(article_json(2, title="Another title"))
+    assert document(get(example, "/blog/articles/slug-2/")).findtext(".//h1") == "Another title"
+    if name == "javascript":
+        assert get(example, "/blog/sitemap.xml").body.count(b"<loc>") == 2
+
+
+@pytest.mark.parametrize("name", SERVERS)
+def test_server_responds_with_404_or_503(save, serve, name):
+    save(article_json(1), article_json(2, status="draft"))
+    example = serve(name)
+    assert get(example, "/").status == 404
+    for slug in ("slug-2", "%", "%00", "%ff", "x" * 201):
+        assert get(example, f"/blog/articles/{slug}/").status == 404, slug
+    response = get(serve(name, ARTICLES_KEY="wrong"), "/blog/")
+    assert (response.status, response.headers["Retry-After"]) == (503, "30")
+
+
+@pytest.mark.parametrize("name", SERVERS)
+def test_client_reports_invalid_variables_in_one_line(run, project, name):
+    copy_example(name, project)
+    command = {"javascript": "node articles.mjs", "php": "php articles.php"}[name]
+    for variable, value in WRONG_VARIABLES:
+        if value not in ("http://127.0.0.1:2/api/public/v1", "wrong"):  # only a request would tell
+            result = run(command, **{variable: value})
+            assert (result.returncode, result.stderr.count("\n")) == (1, 1), result.stderr
+            assert f"{variable} is " in result.stderr
+
+
 def test_generators_report_files_that_cannot_be_written(save, run, project):
     save(article_json(1))
     copy_example("astro", project)
@@ -271,23 +346,6 @@ def test_generators_report_files_that_cannot_be_written(save, run, project):
         result = run(command)
         assert (result.returncode, result.stdout, result.stderr.count("\n")) == (1, "", 1)
         assert name in result.stderr
-
-
-def test_banners_are_downloaded_once(save, server, run, project):
-    banner, missing = (f"http://127.0.0.1:{server.port}/static/banners/{name}.svg" for name in ("writing", "missing"))
-    save(*(article_json(number, bannerUrl=url) for number, url in enumerate([banner, banner, missing, ""])))
-    build = install_example("javascript", project)
-    call = "await downloadBanners(articles, site);"
-    after = "const { articles, lists, sitemap } = prepareContent(await fetchAll());\n"
-    assert call in (project / "README.md").read_text()
-    program = (project / "make-site.mjs").read_text().replace(after, after + call)
-    (project / "make-site.mjs").write_text(f'import {{ downloadBanners }} from "./banners.mjs";\n{program}')
-    assert run(build).returncode == 0
-    (file,) = project.glob("site/banners/*")
-    assert file.read_bytes() == (PROJECT / "static/banners/writing.svg").read_bytes()
-    pages = [parse(project / f"site/articles/slug-{number}/index.html") for number in range(4)]
-    shown = [page.xpath("//img[@class='banner']/@src") for page in pages]
-    assert shown == [[f"{SITE}/banners/{file.name}"], [f"{SITE}/banners/{file.name}"], [missing], []]
 
 
 def test_rebuild_script_builds_only_after_a_change(save, run, project):

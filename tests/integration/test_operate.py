@@ -121,8 +121,8 @@ def test_nightly_mirror_prints_only_errors(app, site, run, key, paths):
 
 def test_watch_unit_builds_in_the_folder_of_the_site(key, save, database, tmp_path, paths):
     (tmp_path / "site.env").write_text("ARTICLES_KEY=demo-key\n")
-    program = 'import { writeFileSync } from "node:fs"; writeFileSync("built", process.env.ARTICLES_KEY);'
-    (tmp_path / "make-site.mjs").write_text(program)
+    program = 'import os, pathlib; pathlib.Path("built").write_text(os.environ["ARTICLES_KEY"])'
+    (tmp_path / "make_site.py").write_text(program)
     built, unit = tmp_path / "built", UNITS["articles-site.service"]
     command = blocks(read_page("docs/integrate"), "sh", "**On the machine that runs the API**")[0].splitlines()[1]
     assert f"ExecStart={command.replace(' --app /opt/articles/app.py', '')}\n" in unit
