@@ -132,7 +132,7 @@ def test_files_and_modules_in_commands_exist():
 
 
 def test_links_point_to_existing_files_and_headings():
-    for name in [*FILES, *PROJECT.glob("examples/*/README.md")]:
+    for name in [*FILES, *PROJECT.glob("examples/**/README.md")]:
         for path, anchor in re.findall(r"\]\(([^)#:\s]*)(?:#([^)]*))?\)", name.read_text("utf-8")):
             target = name.parent / path if path else name
             assert target.exists(), (name, path)

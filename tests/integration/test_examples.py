@@ -68,8 +68,9 @@ def run(server, key, project):
 
 def copy_example(name, project):
     """Copy an example as its README.md says; return the commands that install it, and the one that runs it."""
-    copying, building, *_ = blocks(read_page(f"examples/{name}/README"), "sh")
-    (copy,) = re.findall("^cp .*", copying, re.MULTILINE)
+    page = "examples/README" if name in GENERATORS else f"examples/{name}/README"
+    copying, building, *_ = blocks(read_page(page), "sh")
+    (copy,) = re.findall("^cp .*", copying.replace("examples/astro/", f"examples/{name}/"), re.MULTILINE)
     assert run_in_shell(f"cd '{PROJECT}' && {copy.replace('../my-site', str(project))}").returncode == 0
     commands = building.splitlines()
     exported = [re.match(r"export (\w+)=", line)[1] for line in commands if line.startswith("export ")]
