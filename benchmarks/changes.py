@@ -53,10 +53,10 @@ class Changes:
     `history` lists what responses may show, and `made` the names of the changes.
     """
 
-    def __init__(self, stack: ExitStack, folder: Path, url: str, project: Path, rng: random.Random) -> None:
-        """Create the database with the commands of a checkout, and run its service until the stack is closed."""
-        self.folder, self.url, self.project, self.rng = folder, url, project, rng
-        self.run = partial(run_flask, url, project=project)
+    def __init__(self, stack: ExitStack, folder: Path, url: str, rng: random.Random) -> None:
+        """Create the database, and run the service until the stack is closed."""
+        self.folder, self.url, self.rng = folder, url, rng
+        self.run = partial(run_flask, url)
         self.made: list[str] = []
         (folder / "sitecustomize.py").write_text(MOVABLE_CLOCK)
         self.clock_is_ahead = folder / "sitecustomize.py.ahead"
@@ -68,9 +68,7 @@ class Changes:
         self.numbers = count(1)
         self.planned: list[Callable[[], None]] = []
         # A small cache fills up early. A larger one would keep growing, and memory with it.
-        server = run_server(
-            "app.py", project=project, DATABASE_URL=url, PYTHONPATH=str(folder), CACHE_MB="4", LOG_LEVEL="warning"
-        )
+        server = run_server("app.py", DATABASE_URL=url, PYTHONPATH=str(folder), CACHE_MB="4", LOG_LEVEL="warning")
         self.service = stack.enter_context(server)
         self.wait_for_service()
 
@@ -92,15 +90,11 @@ class Changes:
         """Return the changes to choose from."""
         return [self.change_by_sql, self.replace_key, self.rename_customer, self.move_clock]
 
-    def round(self) -> list[Callable[[], None]]:
-        """Return the changes that take turns."""
-        return [*self.kinds(), self.import_revision, self.import_revision, self.change_by_sql]
-
     def apply_next(self) -> None:
-        """Make the next change of the round, which has another order each time."""
+        """Make the next change. They take turns, in another order each time."""
         if not self.planned:
-            changes = self.round()
-            self.planned = self.rng.sample(changes, len(changes))
+            self.planned = [*self.kinds(), self.import_revision, self.import_revision, self.change_by_sql]
+            self.rng.shuffle(self.planned)
         self.apply(self.planned.pop())
 
     def apply(self, change: Callable[[], None]) -> None:
@@ -130,7 +124,7 @@ class Changes:
         """
         revision = next(self.numbers)
         first, *others = revision_lines(revision)
-        with start_flask(self.url, "articles", "import", "-", project=self.project) as process:
+        with start_flask(self.url, "articles", "import", "-") as process:
             assert process.stdin
             process.stdin.write(first)
             process.stdin.flush()
@@ -195,13 +189,12 @@ class Changes:
 class SQLiteChanges(Changes):
     """Changes to a SQLite file behind a symbolic link, which is also damaged, replaced and restored."""
 
-    def __init__(self, stack: ExitStack, project: Path, rng: random.Random, page_sizes: tuple[int, ...]) -> None:
-        """Create the database. Backups get one of the page sizes at random."""
+    def __init__(self, stack: ExitStack, rng: random.Random) -> None:
+        """Create the database and a backup of it."""
         folder = Path(stack.enter_context(TemporaryDirectory()))
         self.database = folder / "articles.db"
         self.database.symlink_to(folder / "first.db")
-        super().__init__(stack, folder, f"sqlite:///{self.database}", project, rng)
-        self.page_sizes = page_sizes
+        super().__init__(stack, folder, f"sqlite:///{self.database}", rng)
         self.backups: dict[Path, Expectation] = {}  # what responses show once each of them is restored
         self.back_up()
 
@@ -228,7 +221,7 @@ class SQLiteChanges(Changes):
         backup.unlink(missing_ok=True)
         self.run("database", "backup", str(backup))
         with closing(sqlite3.connect(backup, isolation_level=None)) as connection:
-            connection.execute(f"PRAGMA page_size = {self.rng.choice(self.page_sizes)}")
+            connection.execute(f"PRAGMA page_size = {self.rng.choice((4096, 8192))}")
             connection.execute("VACUUM")
             connection.execute(f"PRAGMA journal_mode = {self.rng.choice(('WAL', 'DELETE'))}")
         self.backups[backup] = self.current
@@ -279,11 +272,3 @@ class SQLiteChanges(Changes):
         os.replace(backup, other)
         link.symlink_to(other)
         os.replace(link, self.database)
-
-
-class Replacements(SQLiteChanges):
-    """Only backups, and replacements of the database by them."""
-
-    def round(self) -> list[Callable[[], None]]:
-        """Return the changes that take turns."""
-        return [self.back_up, *[self.replace_repeatedly] * 3]

@@ -90,7 +90,7 @@ class PostgreSQLServer:
 class PostgreSQLChanges(Changes):
     """Changes to a database on a primary with a standby, including failover."""
 
-    def __init__(self, stack: ExitStack, project: Path, rng: random.Random) -> None:
+    def __init__(self, stack: ExitStack, rng: random.Random) -> None:
         """Start both servers. They run until the stack is closed."""
         self.primary = PostgreSQLServer()
         stack.callback(lambda: self.primary.close())
@@ -100,7 +100,7 @@ class PostgreSQLChanges(Changes):
         hosts = "&".join(f"host=127.0.0.1:{server.port}" for server in (self.primary, self.standby))
         url = f"postgresql+psycopg://postgres@/{DATABASE}?{hosts}&target_session_attrs=read-write"
         folder = Path(stack.enter_context(TemporaryDirectory()))
-        super().__init__(stack, folder, url, project, rng)
+        super().__init__(stack, folder, url, rng)
 
     def kinds(self) -> list[Callable[[], None]]:
         """Return the changes to choose from."""

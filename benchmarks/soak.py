@@ -1,18 +1,16 @@
 """Soak test: readers and hostile clients while the database, the keys and the service's clock change at random.
 
-    python -m benchmarks.soak [MINUTES] [--replacements | --postgresql] [--project FOLDER] [--seed NUMBER]
+    python -m benchmarks.soak [MINUTES] [--postgresql] [--seed NUMBER]
 
-The database is a SQLite file behind a symbolic link, which is damaged, restored, replaced and switched; with
---replacements, there are no other changes. With --postgresql, the database is on a PostgreSQL server, which is
-restarted and fails over to its standby; the URL names both.
+The database is a SQLite file behind a symbolic link, which is damaged, restored, replaced and switched. With
+--postgresql, it is on a PostgreSQL server, which is restarted and fails over to its standby; the URL names both.
 
 Every response is checked against what the database contained while the request was in flight (`benchmarks.changes`).
 Errors are only allowed while the database was broken. At the end, the integrity of the database is checked, and the
 memory of the service is compared with that one fifth of the way through the run. The first failure ends the run, and is
 reported with the state of the service and the end of its standard error.
 
---seed repeats the random choices of another run, but not the timing of its threads. --project tests the service of
-another checkout. The restores of 1.3.0 fail if page sizes differ, so test it with --page-size 4096.
+--seed repeats the random choices of another run, but not the timing of its threads.
 """
 
 import random
@@ -21,16 +19,14 @@ from collections import Counter, deque
 from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
 from contextlib import ExitStack, closing, suppress
 from http.client import HTTPConnection, HTTPException, RemoteDisconnected
-from pathlib import Path
 from threading import Event
 from time import monotonic, sleep
 
 import click
 
-from benchmarks.changes import Changes, Replacements, SQLiteChanges
+from benchmarks.changes import Changes, SQLiteChanges
 from benchmarks.measure import API, Request, Response, check
 from benchmarks.revisions import REVISION
-from benchmarks.servers import PROJECT
 
 READERS = 6
 HOSTILE_CONNECTIONS = 200  # open at the same time
@@ -174,27 +170,21 @@ class Soak:
 
 @click.command()
 @click.argument("minutes", type=float, default=10)
-@click.option("--replacements", is_flag=True, help="Only replace and restore the database.")
 @click.option("--postgresql", is_flag=True, help="Use PostgreSQL servers. PostgreSQL must be installed.")
-@click.option("--project", type=click.Path(exists=True, path_type=Path), default=PROJECT, help="Checkout to test.")
-@click.option("--page-size", "page_sizes", multiple=True, default=(4096, 8192), help="Page sizes of backups, in bytes.")
 @click.option("--seed", type=int, help="Repeat the choices of another run.")
-def main(
-    minutes: float, replacements: bool, postgresql: bool, project: Path, page_sizes: tuple[int, ...], seed: int | None
-) -> None:
+def main(minutes: float, postgresql: bool, seed: int | None) -> None:
     """Soak-test the service for MINUTES."""
     if seed is None:
         seed = random.randrange(1_000_000)
     click.echo(f"{seed:9} seed")
-    with ExitStack() as stack:
-        if postgresql:
-            from benchmarks.postgresql import PostgreSQLChanges  # requires psycopg
+    if postgresql:
+        from benchmarks.postgresql import PostgreSQLChanges  # requires psycopg
 
-            changes: Changes = PostgreSQLChanges(stack, project, random.Random(seed))
-        else:
-            sqlite_changes = Replacements if replacements else SQLiteChanges
-            changes = sqlite_changes(stack, project, random.Random(seed), page_sizes)
-        Soak(changes).run(minutes)
+        database: type[SQLiteChanges | PostgreSQLChanges] = PostgreSQLChanges
+    else:
+        database = SQLiteChanges
+    with ExitStack() as stack:
+        Soak(database(stack, random.Random(seed))).run(minutes)
 
 
 if __name__ == "__main__":
