@@ -1,8 +1,8 @@
-"""Measure how the cost of requests and imports grows with the number of articles.
+"""Measure how the cost of requests and imports grows with the number of articles, and print it as a Markdown table.
 
-    python -m benchmarks.growth [--articles 1000 --articles 10000 --articles 100000] [--plot docs/growth.svg]
+    python -m benchmarks.growth [--articles 1000 --articles 10000 --articles 100000]
 
-Prints a Markdown table and draws a log-log plot. With the default numbers, it takes about five minutes.
+With the default numbers, it takes about five minutes.
 """
 
 import os
@@ -18,15 +18,13 @@ import click
 
 from benchmarks.data import CUSTOMER, article_json, write_json_lines
 from benchmarks.measure import API, Request, check, pin_client
-from benchmarks.plot import plot, show
 from benchmarks.servers import run_flask, run_server, start_flask
 
-MEASURED = "Cached request", "First request after a commit", "Search after a commit", "Import"
 ROUNDS = 21
 
 
 def measure(count: int, core: int) -> tuple[list[float], float]:
-    """Return how long each of MEASURED takes with `count` articles, in seconds, and the import's memory in MB."""
+    """Return how long requests and the import of `count` articles take, in seconds, and the import's memory in MB."""
     with TemporaryDirectory() as folder:
         source, database = Path(folder, "articles.jsonl"), Path(folder, "articles.db")
         write_json_lines(source, map(article_json, range(count)))
@@ -68,16 +66,15 @@ def measure_request(request: Request, prepare: Callable[[], object]) -> float:
 
 @click.command()
 @click.option("--articles", "counts", multiple=True, default=(1000, 10_000, 100_000), show_default=True)
-@click.option("--plot", "target", type=click.Path(path_type=Path), help="SVG file to write.")
-def main(counts: tuple[int, ...], target: Path | None) -> None:
+def main(counts: tuple[int, ...]) -> None:
     """Measure how the cost of requests and imports grows with the number of articles."""
     core = pin_client()
-    measured = {count: measure(count, core) for count in sorted(counts)}
-    click.echo(f"| Articles | {' | '.join(MEASURED)} | Import memory |\n|{'--:|' * (len(MEASURED) + 2)}")
-    for count, (seconds, megabytes) in measured.items():
-        click.echo(f"| {count:,} | {' | '.join(map(show, seconds))} | {megabytes:.0f} MB |")
-    if target:
-        target.write_text(plot(MEASURED, {count: seconds for count, (seconds, _) in measured.items()}), "utf-8")
+    click.echo("| Articles | Cached request | First request after a commit | Search after a commit | Import | Memory |")
+    click.echo("|--:|--:|--:|--:|--:|--:|")
+    for count in sorted(counts):
+        (*requests, import_seconds), megabytes = measure(count, core)
+        milliseconds = " | ".join(f"{seconds * 1000:.1f} ms" for seconds in requests)
+        click.echo(f"| {count:,} | {milliseconds} | {import_seconds:.1f} s | {megabytes:.0f} MB |")
 
 
 if __name__ == "__main__":
