@@ -1,46 +1,81 @@
-"""Articles for the benchmarks, and databases filled with them using the service's own commands."""
+"""Articles for the benchmarks, in formats that all versions of the service import."""
 
-from collections.abc import Iterable
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 import orjson
 
-from benchmarks.servers import PROJECT, run_flask
-from endpoints.openapi import example
-from schemas import ArticleSchema
+PARAGRAPH = '<p>A paragraph of an article, with a naïve word and a <a href="https://www.example.com/">link</a>.</p>\n'
+SECTION = """\
+## What to do *first*
 
-CUSTOMER = "Benchmark"
-PARAGRAPH = "<p>A paragraph of an article, with a naïve word and a <a href='https://www.example.com/'>link</a>.</p>\n"
-DERIVED = ("metaTitle", "metaDesc", "readTime", "schemaMarkup")
+A paragraph with **strong words**, `code`, a [link](https://www.example.com/) and "quotes" -- over two lines,
+as people write it, and with a picture: ![Spring](https://www.example.com/spring.jpg)
+
+- A list with a first item
+- and a [second one](https://www.example.com/second)
+
+> A quotation of some length, which somebody may have said.
+
+"""
+WORDPRESS_HEAD = """\
+<rss xmlns:content="http://purl.org/rss/1.0/modules/content/" xmlns:wp="http://wordpress.org/export/1.2/">
+<channel><wp:wxr_version>1.2</wp:wxr_version><wp:base_blog_url>https://blog.example.com</wp:base_blog_url>
+"""
+
+
+def published_at(number: int) -> datetime:
+    """Return when an article was published, which does not follow the order of the numbers."""
+    return datetime(2024, 1, 1) + timedelta(minutes=number * 7919 % 1_000_000)
 
 
 def article_json(number: int) -> dict[str, Any]:
-    """Return an 8 KB article with every field that an import accepts, except those that the service derives."""
-    moment = datetime(2024, 1, 1) + timedelta(minutes=number * 7919 % 1_000_000)
-    article = example(ArticleSchema()) | {
+    """Return an article of 8 KB. Every other one has custom structured data with the text, another 8 KB."""
+    title = f"An article with the number {number}"
+    content = PARAGRAPH * (8192 // len(PARAGRAPH))
+    article = {
         "id": f"article-{number:06}",
-        "title": f"An article with the number {number}",
+        "title": title,
         "slug": f"an-article-with-a-slug-{number}",
-        "contentHtml": PARAGRAPH * (8192 // len(PARAGRAPH)),
-        **dict.fromkeys(("publishedAt", "createdAt", "updatedAt"), f"{moment.isoformat()}Z"),
+        "bannerUrl": "https://www.example.com/spring.jpg",
+        "keywords": ["menu", "spring"],
+        "category": "News",
+        "contentHtml": content,
+        **dict.fromkeys(("publishedAt", "createdAt", "updatedAt"), f"{published_at(number).isoformat()}Z"),
         "views": number * 31 % 5000,
     }
-    return {name: value for name, value in article.items() if name not in DERIVED}
+    if number % 2:
+        posting = {"@type": "BlogPosting", "headline": title, "articleBody": content}
+        article["schemaMarkup"] = {"@context": "https://schema.org", "@graph": [posting]}
+    return article
 
 
-def write_json_lines(path: Path, articles: Iterable[dict[str, Any]]) -> None:
+def write_json_lines(path: Path, count: int) -> None:
     """Write articles to a file as JSON Lines."""
     with path.open("wb") as file:
-        file.writelines(orjson.dumps(article) + b"\n" for article in articles)
+        file.writelines(orjson.dumps(article_json(number)) + b"\n" for number in range(count))
 
 
-def fill_database(url: str, source: Path, project: Path = PROJECT) -> str:
-    """Create a customer, import articles from `source`, and return the customer's API key.
+def write_markdown(folder: Path, count: int) -> None:
+    """Write Markdown posts of 5 KB with front matter to a new folder."""
+    folder.mkdir()
+    for number in range(count):
+        front_matter = f"title: Post {number}\ndate: {published_at(number)}\ndescription: A post\ntags: [menu, spring]"
+        text = f"---\n{front_matter}\n---\n\n{SECTION * (5000 // len(SECTION))}"
+        (folder / f"post-{number}.md").write_text(text, "utf-8")
 
-    `url` is the database, and `project` the checkout whose commands are used.
-    """
-    key = run_flask(url, "keys", "create", CUSTOMER, project=project)
-    run_flask(url, "articles", "import", str(source), project=project)
-    return key
+
+def write_wordpress(path: Path, count: int) -> None:
+    """Write a WordPress export with posts of 5 KB."""
+    block = f"<!-- wp:paragraph -->\n{PARAGRAPH}<!-- /wp:paragraph -->\n\n"
+    with path.open("w", encoding="utf-8") as file:
+        file.write(WORDPRESS_HEAD)
+        for number in range(1, count + 1):
+            file.write(
+                f"<item><title>Post {number}</title><wp:post_id>{number}</wp:post_id><wp:post_type>post</wp:post_type>"
+                f"<wp:post_name>post-{number}</wp:post_name><wp:post_date_gmt>{published_at(number)}</wp:post_date_gmt>"
+                f"<wp:status>publish</wp:status><link>https://blog.example.com/post-{number}/</link>"
+                f"<content:encoded><![CDATA[{block * (5000 // len(block))}]]></content:encoded></item>\n"
+            )
+        file.write("</channel></rss>\n")

@@ -5,7 +5,6 @@
 With the default numbers, it takes about five minutes.
 """
 
-import os
 import sqlite3
 import time
 from collections.abc import Callable
@@ -16,40 +15,31 @@ from tempfile import TemporaryDirectory
 
 import click
 
-from benchmarks.data import CUSTOMER, article_json, write_json_lines
-from benchmarks.measure import API, Request, check, pin_client
-from benchmarks.servers import run_flask, run_server, start_flask
+from benchmarks.data import write_json_lines
+from benchmarks.measure import PAGES, Request, check, import_articles, pin_client
+from benchmarks.servers import run_server
 
 ROUNDS = 21
+COMMIT = "UPDATE article SET views = views + 1 WHERE pk = 1"
 
 
-def measure(count: int, core: int) -> tuple[list[float], float]:
-    """Return how long requests and the import of `count` articles take, in seconds, and the import's memory in MB."""
+def measure(count: int, core: int) -> list[str]:
+    """Return what requests and an import cost with `count` articles."""
     with TemporaryDirectory() as folder:
         source, database = Path(folder, "articles.jsonl"), Path(folder, "articles.db")
-        write_json_lines(source, map(article_json, range(count)))
+        write_json_lines(source, count)
         url = f"sqlite:///{database}"
-        key = run_flask(url, "keys", "create", CUSTOMER)
-        import_seconds, megabytes = measure_import(url, source)
-        commit = "UPDATE article SET views = views + 1 WHERE pk = 1"
+        key, import_seconds, megabytes = import_articles(url, source)
         with (
             run_server("app.py", core=core, DATABASE_URL=url) as server,
             closing(sqlite3.connect(database, isolation_level=None)) as connection,
         ):
-            page = Request(server, f"{API}/articles", {"x-api-key": key})
+            page = Request(server, PAGES["full"], {"x-api-key": key})
             search = page._replace(path=f"{page.path}?q=number+{count - 1}")  # finds one article
-            first, found = (measure_request(request, lambda: connection.execute(commit)) for request in (page, search))
-            return [measure_request(page, lambda: None), first, found, import_seconds], megabytes
-
-
-def measure_import(url: str, source: Path) -> tuple[float, float]:
-    """Import articles. Returns the seconds and the peak memory in megabytes."""
-    began = time.perf_counter()
-    with start_flask(url, "articles", "import", str(source)) as process:
-        _, status, usage = os.wait4(process.pid, 0)
-        process.returncode = os.waitstatus_to_exitcode(status)
-    check(process.returncode == 0, "The import failed.")
-    return time.perf_counter() - began, usage.ru_maxrss / 1024
+            cached = measure_request(page, lambda: None)
+            first, found = (measure_request(request, lambda: connection.execute(COMMIT)) for request in (page, search))
+        milliseconds = [f"{seconds * 1000:.1f} ms" for seconds in (cached, first, found)]
+        return [*milliseconds, f"{import_seconds:.1f} s", f"{megabytes:.0f} MB"]
 
 
 def measure_request(request: Request, prepare: Callable[[], object]) -> float:
@@ -72,9 +62,7 @@ def main(counts: tuple[int, ...]) -> None:
     click.echo("| Articles | Cached request | First request after a commit | Search after a commit | Import | Memory |")
     click.echo("|--:|--:|--:|--:|--:|--:|")
     for count in sorted(counts):
-        (*requests, import_seconds), megabytes = measure(count, core)
-        milliseconds = " | ".join(f"{seconds * 1000:.1f} ms" for seconds in requests)
-        click.echo(f"| {count:,} | {milliseconds} | {import_seconds:.1f} s | {megabytes:.0f} MB |")
+        click.echo(f"| {count:,} | {' | '.join(measure(count, core))} |")
 
 
 if __name__ == "__main__":

@@ -1,25 +1,19 @@
-"""Measure requests per second with wrk (https://github.com/wg/wrk), using one thread and 8 connections.
-
-A Python client would be slower than the service, and would become the bottleneck. The servers take turns in rounds, so
-that a slowdown of the machine affects all of them.
-"""
+"""Requests, their rates as measured by wrk (https://github.com/wg/wrk), and the CPU time and memory of imports."""
 
 import http.client
 import os
-import platform
 import subprocess
 from collections.abc import Mapping
 from contextlib import closing
-from importlib.metadata import version
-from statistics import median
+from pathlib import Path
 from typing import NamedTuple
 
 import click
 
-from benchmarks.servers import Server
+from benchmarks.servers import PROJECT, Server, run_flask, start_flask
 
 API = "/api/public/v1"
-PACKAGES = ("Flask", "Werkzeug", "SQLAlchemy", "marshmallow", "waitress")
+PAGES = {"full": f"{API}/articles", "previews": f"{API}/articles/preview", "sitemap": f"{API}/sitemap"}
 
 
 class Response(NamedTuple):
@@ -51,33 +45,36 @@ class Request(NamedTuple):
         return Response(response.status, response.headers, response.read())
 
     def measure_rate(self, seconds: int) -> float:
-        """Return wrk's requests per second. Raises click.ClickException if a request fails."""
+        """Return the requests per second on 8 connections. Raises click.ClickException if a request fails.
+
+        A client in Python would be slower than the service.
+        """
         url = f"http://127.0.0.1:{self.server.port}{self.path}"
         headers = [argument for name, value in self.headers.items() for argument in ("-H", f"{name}: {value}")]
-        output = run_wrk("-t1", "-c8", f"-d{seconds}s", "--timeout", "10s", *headers, url)
+        command = ["wrk", "-t1", "-c8", f"-d{seconds}s", "--timeout", "10s", *headers, url]
+        output = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True).stdout
         rate = float(output.partition("Requests/sec:")[2].split()[0]) if "Requests/sec:" in output else 0
         check(rate > 0 and "Non-2xx" not in output and "Socket errors" not in output, f"wrk failed at {url}: {output}")
         return rate
 
 
-class Table:
-    """A printed table that compares the requests per second of several servers."""
+class Import(NamedTuple):
+    """A new customer's key, and what importing their articles cost."""
 
-    def __init__(self, rounds: int, seconds: int) -> None:
-        """Print the table's header."""
-        self.rounds, self.seconds = rounds, seconds
-        click.echo(f"\n{'':43}{'requests/s':>10}  ratio of the first row to this one: median (min to max)")
+    key: str
+    seconds: float  # CPU time
+    megabytes: float  # peak memory
 
-    def compare(self, title: str, contestants: Mapping[str, Request]) -> None:
-        """Measure the contestants in turn. Print their median rates, and the ratios of the first one to the others.
 
-        Each ratio compares two rates from the same round.
-        """
-        rounds = [[request.measure_rate(self.seconds) for request in contestants.values()] for _ in range(self.rounds)]
-        for name, rates in zip(contestants, zip(*rounds, strict=True), strict=True):
-            ratios = [turns[0] / rate for turns, rate in zip(rounds, rates, strict=True)]
-            spread = f"{median(ratios):.2f} ({min(ratios):.2f} to {max(ratios):.2f})"
-            click.echo(f"{title:20}{name:23}{median(rates):10.0f}  {spread}")
+def import_articles(url: str, source: Path, project: Path = PROJECT) -> Import:
+    """Create a customer and import their articles into the database `url`, with the commands of a checkout."""
+    key = run_flask(url, "keys", "create", "Benchmark", project=project)
+    with start_flask(url, "articles", "import", str(source), project=project) as process:
+        _, status, usage = os.wait4(process.pid, 0)
+        process.returncode = os.waitstatus_to_exitcode(status)
+        assert process.stderr
+        check(process.returncode == 0, f"The import of {source} failed: {process.stderr.read()}")
+    return Import(key, usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024)
 
 
 def check(condition: bool, fault: str) -> None:
@@ -86,19 +83,8 @@ def check(condition: bool, fault: str) -> None:
         raise click.ClickException(fault)
 
 
-def run_wrk(*arguments: str) -> str:
-    """Return the output of wrk, which must be installed."""
-    return subprocess.run(["wrk", *arguments], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True).stdout
-
-
 def pin_client() -> int:
     """Pin this process, and thereby any clients, to the last core. Returns the first core, for the servers."""
     cores = sorted(os.sched_getaffinity(0))
     os.sched_setaffinity(0, cores[-1:])
     return cores[0]
-
-
-def print_versions() -> None:
-    """Print the versions of the programs and packages that affect the results."""
-    click.echo(f"Python {platform.python_version()}, {run_wrk('-v').split(' [')[0]}")
-    click.echo(", ".join(f"{name} {version(name)}" for name in PACKAGES))

@@ -2,12 +2,12 @@
 
     PORT=8001 python -m benchmarks.references flask|straightforward FOLDER
 
-`flask` returns, from a bare view, the content of the file in FOLDER with the name of the path. `straightforward`
-serves the articles from the database in FOLDER the way the libraries' tutorials teach it: ORM entities, a count query,
-marshmallow's own fields, `dump(many=True)`, `jsonify`, and a query for the key of every request.
+`flask` returns the files full.json, previews.json and sitemap.json in FOLDER from bare views. `straightforward` serves
+the articles in articles.json the way the libraries' tutorials teach it: ORM entities, a count query, marshmallow's own
+fields, `dump(many=True)`, `jsonify`, and a query for the key of every request. It imports nothing from the service, so
+a change to the service cannot change it.
 """
 
-import json
 import os
 import sys
 from datetime import UTC, datetime
@@ -16,40 +16,65 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
+import orjson
 from flask import Flask, Response, jsonify, request
+from flask_sqlalchemy import SQLAlchemy
 from marshmallow import Schema, fields
-from sqlalchemy import func, select
+from sqlalchemy import JSON, Index, func, select
+from sqlalchemy.orm import Mapped, mapped_column
 from waitress import serve
 
-from benchmarks.measure import API
-from fields import Keywords, Minutes, SchemaMarkup, Timestamp
-from models import ApiKey, Article, db
-from schemas import ArticlePreviewSchema, ArticleSchema
+from benchmarks.measure import PAGES
+
+KEY = "benchmark"
+db = SQLAlchemy()
 
 
-class Json(fields.Field[Any]):
-    """A field that parses JSON text."""
+class ApiKey(db.Model):  # type: ignore[name-defined, misc]
+    """A customer's key."""
 
-    def _serialize(self, value: str | None, attr: str | None, obj: Any, **kwargs: Any) -> Any:
-        return json.loads(value or "")
-
-
-# field class of the service -> marshmallow's equivalent
-PLAIN_FIELDS: dict[type, Any] = {
-    Keywords: Json,
-    SchemaMarkup: Json,
-    Minutes: fields.Float,
-    Timestamp: partial(fields.DateTime, format="%Y-%m-%dT%H:%M:%S.000Z"),
-}
+    customer_id: Mapped[int] = mapped_column(primary_key=True)
+    hash: Mapped[str] = mapped_column(unique=True)
 
 
-def plain(schema: Schema) -> Schema:
-    """Return the schema with marshmallow's own fields instead of the service's."""
-    own_fields = {
-        name: PLAIN_FIELDS.get(type(field), fields.String)(data_key=field.data_key)
-        for name, field in schema.fields.items()
-    }
-    return Schema.from_dict(own_fields)()
+class Article(db.Model):  # type: ignore[name-defined, misc]
+    """A published article."""
+
+    id: Mapped[str] = mapped_column(primary_key=True)
+    customer_id: Mapped[int]
+    title: Mapped[str]
+    slug: Mapped[str]
+    banner_url: Mapped[str]
+    keywords: Mapped[list[str]] = mapped_column(JSON)
+    meta_title: Mapped[str]
+    meta_desc: Mapped[str]
+    published_at: Mapped[datetime]
+    category: Mapped[str]
+    read_time: Mapped[float]
+    content_html: Mapped[str]
+    schema_markup: Mapped[dict[str, Any]] = mapped_column(JSON)
+
+    __table_args__ = (Index("newest", "customer_id", "published_at", "id"),)
+
+
+class ArticleSchema(Schema):
+    """The full article."""
+
+    id = fields.String()
+    title = fields.String()
+    slug = fields.String()
+    banner_url = fields.String(data_key="bannerUrl")
+    keywords = fields.List(fields.String())
+    meta_title = fields.String(data_key="metaTitle")
+    meta_desc = fields.String(data_key="metaDesc")
+    published_at = fields.DateTime(data_key="publishedAt", format="%Y-%m-%dT%H:%M:%S.000Z")
+    category = fields.String()
+    read_time = fields.Float(data_key="readTime")
+    content_html = fields.String(data_key="contentHtml")
+    schema_markup = fields.Dict(data_key="schemaMarkup")
+
+
+PREVIEW = ("title", "slug", "banner_url", "published_at", "read_time", "category", "keywords")
 
 
 def list_page(schema: Schema) -> Response:
@@ -57,11 +82,7 @@ def list_page(schema: Schema) -> Response:
     hashed = sha256(request.headers["x-api-key"].encode()).hexdigest()
     key = db.session.scalars(select(ApiKey).filter_by(hash=hashed)).one()
     take, skip = request.args.get("take", 50, type=int), request.args.get("skip", 0, type=int)
-    published = (
-        Article.customer_id == key.customer_id,
-        Article.status == "published",
-        Article.published_at <= datetime.now(UTC),
-    )
+    published = (Article.customer_id == key.customer_id, Article.published_at <= datetime.now(UTC))
     total = db.session.scalar(select(func.count()).select_from(Article).where(*published))
     newest = select(Article).where(*published).order_by(Article.published_at.desc(), Article.id.desc())
     articles = db.session.scalars(newest.limit(take).offset(skip)).all()
@@ -73,17 +94,25 @@ def straightforward(folder: Path) -> Flask:
     app = Flask(__name__)
     app.config["SQLALCHEMY_DATABASE_URI"] = f"sqlite:///{folder}/straightforward.db"
     db.init_app(app)
-    app.add_url_rule(f"{API}/articles", "full", lambda: list_page(plain(ArticleSchema())))
-    app.add_url_rule(f"{API}/articles/preview", "preview", lambda: list_page(plain(ArticlePreviewSchema())))
+    articles: list[dict[str, Any]] = ArticleSchema(many=True).load(
+        orjson.loads((folder / "articles.json").read_bytes())
+    )
+    with app.app_context():
+        db.create_all()
+        db.session.add(ApiKey(customer_id=1, hash=sha256(KEY.encode()).hexdigest()))
+        db.session.add_all(Article(customer_id=1, **article) for article in articles)
+        db.session.commit()
+    app.add_url_rule(PAGES["full"], "full", lambda: list_page(ArticleSchema()))
+    app.add_url_rule(PAGES["previews"], "previews", lambda: list_page(ArticleSchema(only=PREVIEW)))
     return app
 
 
 def bare_flask(folder: Path) -> Flask:
-    """Return an application with one view per file, which returns the file's content."""
+    """Return an application whose views return the files' contents."""
     app = Flask(__name__)
-    for file in folder.glob("*.json"):
-        view = partial(Response, file.read_bytes(), mimetype="application/json")
-        app.add_url_rule(f"/{file.stem}", file.stem, view)
+    for page, path in PAGES.items():
+        view = partial(Response, (folder / f"{page}.json").read_bytes(), mimetype="application/json")
+        app.add_url_rule(path, page, view)
     return app
 
 

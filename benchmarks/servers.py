@@ -1,4 +1,4 @@
-"""Run servers in separate processes: the service and its commands, reference servers, and nginx."""
+"""Run servers and the service's commands in separate processes."""
 
 import os
 import socket
@@ -103,21 +103,4 @@ def run_server(
     pin = [] if core is None else ["taskset", "-c", str(core)]
     variables = os.environ | environment | {"PORT": str(port)}
     with listening([*pin, sys.executable, *arguments], port, cwd=project, env=variables) as server:
-        yield server
-
-
-@contextmanager
-def nginx(folder: Path, *instances: int) -> Iterator[Server]:
-    """Run nginx, configured by deploy/nginx.conf, in front of the instances on these ports.
-
-    Its cache and other files are written to `folder`.
-    """
-    port = free_port()
-    site = (PROJECT / "deploy/nginx.conf").read_text()
-    site = site.replace("server 127.0.0.1:8000;", "".join(f"server 127.0.0.1:{instance};" for instance in instances))
-    site = site.replace("listen 80;", f"listen 127.0.0.1:{port};")
-    site = site.replace("/var/cache/nginx-articles", f"{folder}/cache")
-    main = f"daemon off; pid {folder}/pid; error_log {folder}/error; user root; worker_processes auto;\n"
-    (folder / "nginx.conf").write_text(f"{main}events {{}} http {{ access_log off; {site} }}")
-    with listening(["nginx", "-p", str(folder), "-c", str(folder / "nginx.conf")], port) as server:
         yield server

@@ -14,7 +14,7 @@ import helpers
 import pytest
 from helpers import ENDPOINTS, LISTS, article_json, blocks, database_url, get, read_page, subprocess_args, wait_for
 
-from benchmarks.servers import nginx
+from benchmarks.servers import free_port, listening
 
 OPERATE, PUBLISH = read_page("docs/operate"), read_page("docs/publish")
 DEPLOY = helpers.PROJECT / "deploy"
@@ -163,8 +163,15 @@ def test_litestream_restores_all_data_on_another_machine(save, start, key, datab
 @pytest.fixture
 def proxy(server, tmp_path):
     """A running nginx with the documented site, in front of the service."""
-    with nginx(tmp_path, server.port) as started:
-        yield SimpleNamespace(host="127.0.0.1", port=started.port)
+    port = free_port()
+    site = (DEPLOY / "nginx.conf").read_text()
+    site = site.replace("server 127.0.0.1:8000;", f"server 127.0.0.1:{server.port};")
+    site = site.replace("listen 80;", f"listen 127.0.0.1:{port};")
+    site = site.replace("/var/cache/nginx-articles", f"{tmp_path}/cache")
+    main = f"daemon off; pid {tmp_path}/pid; error_log {tmp_path}/error; user root; worker_processes auto;\n"
+    (tmp_path / "nginx.conf").write_text(f"{main}events {{}} http {{ access_log off; {site} }}")
+    with listening(["nginx", "-p", str(tmp_path), "-c", str(tmp_path / "nginx.conf")], port):
+        yield SimpleNamespace(host="127.0.0.1", port=port)
 
 
 def total(server, key, path=LISTS[1]):
