@@ -26,6 +26,20 @@ class Renderer(MarkdownIt):
         return url if url.startswith("data:") else super().normalizeLink(url)
 
 
+class Linkifier(LinkifyIt):  # type: ignore[misc]
+    """A finder of URLs and e-mail addresses that only searches text that may have one, as its patterns are slow."""
+
+    def pretest(self, text: str) -> bool:
+        return _may_have_link(text) and super().pretest(text)
+
+    def test(self, text: str) -> bool:
+        return _may_have_link(text) and super().test(text)
+
+
+def _may_have_link(text: str) -> bool:
+    return "://" in text or "@" in text
+
+
 def render_markdown(text: str) -> str:
     """Return the HTML of CommonMark with GitHub's extensions, footnotes, definition lists and typographic punctuation.
 
@@ -40,7 +54,7 @@ def render_markdown(text: str) -> str:
 RENDERER = Renderer("gfm-like").use(deflist_plugin).use(footnote_plugin)
 # http(s) URLs and e-mail addresses of any top-level domain become links, but README.md does not.
 NOT_LINKED = {"//": None, "ftp:": None}
-RENDERER.linkify = LinkifyIt(NOT_LINKED, {"fuzzy_link": False, "fuzzy_email": True}).tlds(["[a-z]{2,63}"])
+RENDERER.linkify = Linkifier(NOT_LINKED, {"fuzzy_link": False, "fuzzy_email": True}).tlds(["[a-z]{2,63}"])
 RENDERER.block.ruler.before(
     "fence", "highlight", parse_highlight, {"alt": ["paragraph", "reference", "blockquote", "list"]}
 )
