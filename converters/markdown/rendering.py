@@ -12,6 +12,7 @@ from converters.markdown.typography import add_typography
 from converters.records import SourceError
 
 SCRIPT_URL = re.compile(r"\s*(?:javascript|vbscript|data:(?!image/))", re.IGNORECASE)
+PLAIN_URL = re.compile(r"(?:https?://[a-z0-9.-]{1,63})?(?:/[\w.-]+)*/?", re.ASCII)
 MAX_BRACKETS = 100_000  # take two seconds, since each may begin a link
 
 
@@ -22,8 +23,8 @@ class Renderer(MarkdownIt):
         return not SCRIPT_URL.match(url)
 
     def normalizeLink(self, url: str) -> str:  # noqa: N802
-        # Percent-encoding megabytes of base64 takes seconds.
-        return url if url.startswith("data:") else super().normalizeLink(url)
+        # Percent-encoding megabytes of base64 takes seconds. Most other URLs need no change.
+        return url if url.startswith("data:") or PLAIN_URL.fullmatch(url) else super().normalizeLink(url)
 
 
 class Linkifier(LinkifyIt):  # type: ignore[misc]
