@@ -9,14 +9,19 @@ COMMENT_ENDS = {
     "hugo": r"\*/\s?-?\}\}",
     "kramdown": r"\{:/(?:comment)?\}",
 }
-OPENING = re.compile(
-    r"""
-      (?P<liquid>\{%-?\s*comment\s*-?%\})
-    | (?P<liquid_line>\{%-?\s*\#)
-    | (?P<nunjucks>\{\#-?\s)
-    | (?P<hugo>\{\{-?\s?/\*)
-    | (?P<kramdown>\{::comment\})
-    | ^[ \t>]* (?P<fence>`{3,}(?=[^`\n]*$)|~{3,})
+COMMENT = r"""
+    \{ (?:
+      (?P<liquid>%-?\s*comment\s*-?%\})
+    | (?P<liquid_line>%-?\s*\#)
+    | (?P<nunjucks>\#-?\s)
+    | (?P<hugo>\{-?\s?/\*)
+    | (?P<kramdown>::comment\})
+    )
+"""
+COMMENT_OR_CODE = re.compile(
+    rf"""
+      {COMMENT}
+    | ^[ \t>]* (?P<fence>`{{3,}}(?=[^`\n]*$)|~{{3,}})
     | (?<!\\) (?P<span>`+)
     | < (?P<element>pre|code|script|style) (?=[\s>])
     """,
@@ -26,10 +31,12 @@ OPENING = re.compile(
 
 def remove_comments(text: str) -> str:
     """Return text without its comments, except those in fences, code spans and `pre`, which are examples."""
+    if not re.search(COMMENT, text, re.VERBOSE):  # true of most files, and faster than the search below
+        return text
     parts: list[str] = []
     kept_from = position = 0
     unclosed: set[str] = set()  # patterns without a further match; searched once, so that the time is linear
-    while opening := OPENING.search(text, position):
+    while opening := COMMENT_OR_CODE.search(text, position):
         pattern = _end_pattern(opening)
         end = None if pattern in unclosed else re.compile(pattern, re.MULTILINE).search(text, opening.end())
         position = end.end() if end else opening.end()
