@@ -73,6 +73,8 @@ def parse_component(state: StateInline, silent: bool) -> bool:
 
 def parse_highlight(state: StateBlock, start: int, end: int, silent: bool) -> bool:
     """Parse a highlighted block of Jekyll or Hugo as a fence. An unclosed block stays text, which is reported."""
+    if not state.src.startswith("{", state.bMarks[start] + state.tShift[start]):  # for speed
+        return False
     first = state.getLines(start, start + 1, state.blkIndent, False)
     opening = HIGHLIGHT.match(first)
     if not opening or state.is_code_block(start) or _is_known_as_unclosed(state, start, end):
