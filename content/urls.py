@@ -9,6 +9,7 @@ from content.html import REST_OF_TAG
 
 # Possessive quantifiers keep these patterns linear on any input.
 OPENING_TAG = re.compile(rf"<[a-zA-Z]{REST_OF_TAG}")
+TAG_WITH_ATTRIBUTES = re.compile(rf"<[a-zA-Z][a-zA-Z0-9]*+(?!>){REST_OF_TAG}")  # skips most others, such as <p>
 ATTRIBUTE = re.compile(r"""(?<=[\s"'/])([\w:-]++)(\s*+=\s*+)("[^"]*+"|'[^']*+'|[^\s"'>]++)""")
 ENTIRE_VALUE = re.compile("()(.+)()", re.DOTALL)
 # attribute -> pattern for its URLs; the groups are the text before a URL, the URL, and the text after it
@@ -30,7 +31,7 @@ NOT_RELATIVE = re.compile(r"[a-z][a-z0-9+.-]*:|//|#|\{|\Z", re.IGNORECASE)
 
 def find_urls(html: str) -> Iterator[str]:
     """Yield each URL in `html`."""
-    for tag in OPENING_TAG.finditer(html):
+    for tag in TAG_WITH_ATTRIBUTES.finditer(html):
         for attribute in ATTRIBUTE.finditer(tag[0]):
             pattern = URL_PATTERNS.get(attribute[1].lower())
             if pattern:
@@ -39,7 +40,7 @@ def find_urls(html: str) -> Iterator[str]:
 
 def change_urls(html: str, change: Callable[[str, str], str]) -> str:
     """Replace each URL in `html` with the result of `change(attribute, url)`."""
-    return OPENING_TAG.sub(lambda tag: ATTRIBUTE.sub(partial(_change_attribute, change), tag[0]), html)
+    return TAG_WITH_ATTRIBUTES.sub(lambda tag: ATTRIBUTE.sub(partial(_change_attribute, change), tag[0]), html)
 
 
 def _change_attribute(change: Callable[[str, str], str], attribute: re.Match[str]) -> str:

@@ -68,7 +68,7 @@ def _markup_names(text: str) -> Iterator[str]:
 
 def _component_names(html: str) -> Iterator[str]:
     """Yield tags that HTML does not have, capitalized tags, and tags with props in braces."""
-    for tag in OPENING_TAG.findall(FOREIGN_ELEMENT.sub("", html)):
+    for tag in dict.fromkeys(OPENING_TAG.findall(FOREIGN_ELEMENT.sub("", html))):  # Most are repeated.
         name = TAG_NAME.match(tag)
         if name and (_is_component(name[1]) or "={" in tag):
             yield f"<{name[1][:60]}>"
