@@ -64,12 +64,8 @@ def _recreate_tables(connection: Connection, version: int) -> list[str]:
     tables = [table for table in db.metadata.sorted_tables if table.name in existing]
     last_ids = _read_last_ids(connection, tables, version)
     for table in tables:
-        # SQLite looks for a table among the temporary ones first, so the changes apply to these copies.
-        connection.exec_driver_sql(f"CREATE TEMP TABLE {table.name} AS SELECT * FROM main.{table.name}")  # noqa: S608
+        connection.exec_driver_sql(f"CREATE TEMP TABLE old_{table.name} AS SELECT * FROM {table.name}")  # noqa: S608
     messages = _apply_changes(connection, version)
-    for table in tables:
-        # The names become free for the new tables.
-        connection.exec_driver_sql(f"ALTER TABLE temp.{table.name} RENAME TO old_{table.name}")
     db.metadata.drop_all(connection)
     db.metadata.create_all(connection)
     for table in tables:

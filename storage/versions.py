@@ -29,13 +29,13 @@ def _limit_years(table: str, column: str) -> list[str]:
 # (https://www.postgresql.org/docs/current/sql-altertable.html#SQL-ALTERTABLE-NOTES): requests that began earlier would
 # see it empty.
 #
-# On SQLite, they change temporary copies of the old tables, whose rows are then copied into new ones. Constraints,
-# indexes and new columns come from `models`.
+# On SQLite, they change temporary copies of the old tables (old_customer, old_api_key and old_article), whose rows are
+# then copied into new ones. Constraints, indexes and new columns come from `models`.
 CHANGES = {
     "sqlite": {
         3: [
-            "UPDATE article SET schema_markup = NULL WHERE schema_markup_generated",
-            "ALTER TABLE article DROP COLUMN schema_markup_generated",
+            "UPDATE old_article SET schema_markup = NULL WHERE schema_markup_generated",
+            "ALTER TABLE old_article DROP COLUMN schema_markup_generated",
         ],
         # versions 4 and 5 changed constraints and indexes only
     },
@@ -90,17 +90,18 @@ def move_times_into_range(connection: Connection) -> list[str]:
     """Move times outside the years 1 to 9999 to the nearest time inside. Returns a message about each row."""
     dialect = connection.dialect.name
     moved: dict[str, list[str]] = defaultdict(list)
-    for table, columns in TIME_COLUMNS.items():
+    for name, columns in TIME_COLUMNS.items():
+        table = f"old_{name}" if dialect == "sqlite" else name
         for column in columns:
             condition = OUT_OF_RANGE[dialect].format(column)
             nearest = NEAREST_TIME[dialect].format(column)
-            rows = f"SELECT {ROW_NAMES[table]} FROM {table} WHERE {condition} ORDER BY 1"  # noqa: S608
-            for name in connection.exec_driver_sql(rows).scalars():
-                moved[name].append(column)
+            rows = f"SELECT {ROW_NAMES[name]} FROM {table} WHERE {condition} ORDER BY 1"  # noqa: S608
+            for row in connection.exec_driver_sql(rows).scalars():
+                moved[row].append(column)
             connection.exec_driver_sql(f"UPDATE {table} SET {column} = {nearest} WHERE {condition}")  # noqa: S608
     messages = [
-        f"Moved {', '.join(columns)} of {name} to the nearest time in the years 1 to 9999."
-        for name, columns in moved.items()
+        f"Moved {', '.join(columns)} of {row} to the nearest time in the years 1 to 9999."
+        for row, columns in moved.items()
     ]
     if len(messages) > MAX_MESSAGES:
         messages[MAX_MESSAGES:] = [f"… and times of {len(messages) - MAX_MESSAGES} more rows."]

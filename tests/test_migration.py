@@ -186,7 +186,8 @@ def test_renamed_and_dropped_columns_are_upgraded(older, sql, template, monkeypa
         "ALTER TABLE article RENAME COLUMN category TO section; UPDATE article SET section = 'Teas';"
         "ALTER TABLE article ADD COLUMN note TEXT;",
     )
-    changes = ["ALTER TABLE article RENAME COLUMN section TO category", "ALTER TABLE article DROP COLUMN note"]
+    table = "article" if POSTGRESQL else "old_article"
+    changes = [f"ALTER TABLE {table} RENAME COLUMN section TO category", f"ALTER TABLE {table} DROP COLUMN note"]
     monkeypatch.setitem(CHANGES[ENGINE], 4, changes + CHANGES[ENGINE].get(4, []))
     assert run_command(app, "keys", "list").exit_code == 0
     assert sql("SELECT DISTINCT category FROM article") == [("Teas",)]
