@@ -1,4 +1,4 @@
-"""Everything that deals with the database: connections, queries, change detection, migration, backup."""
+"""Everything that deals with the database: connections, queries, change detection, upgrades, backup."""
 
 
 class StorageError(Exception):

@@ -1,42 +1,41 @@
-"""Create or upgrade the tables, and check that they belong to this service."""
+"""Create, check and upgrade the tables.
 
-from sqlalchemy import Connection, insert, inspect, select, update
+An upgrade alters the tables on PostgreSQL. On SQLite, which can alter little, it copies their rows to new tables:
 
-from models import TablesVersion, db
+    CREATE TEMP TABLE old_article AS SELECT * FROM article      -- CHANGES alter this copy, which has no constraints
+    INSERT INTO article (pk, …) SELECT pk, … FROM old_article   -- article has been recreated as defined in models.py
+"""
+
+from collections.abc import Sequence
+
+from sqlalchemy import Connection, Table, TextClause, bindparam, insert, inspect, select, text, update
+from sqlalchemy.exc import DataError, DBAPIError, IntegrityError, InternalError, NotSupportedError, ProgrammingError
+
+from content.search import search_columns
+from models import Article, TablesVersion, db
 from storage import StorageError
-from storage.migration import upgrade_tables
+from storage.engine import POSTGRESQL_LOCKS
+from storage.queries import BATCH_SIZE
+from storage.versions import CHANGES, ROW_NAMES, move_times_into_range
 
-# Increment with every change to the tables. CONTRIBUTING.md lists the steps.
-TABLES_VERSION = 5
+TABLES_VERSION = max(CHANGES)
 OLDEST_VERSION = 2  # release 1.0.0
 TABLES_OF_EVERY_VERSION = {"customer", "api_key", "article"}
-
-
-def has_tables(connection: Connection) -> bool:
-    """Return whether the database has this service's tables, in any version."""
-    return inspect(connection).has_table(TablesVersion.__tablename__)
-
-
-def refuse_foreign_tables(connection: Connection) -> None:
-    """Raise StorageError if the tables belong to another program."""
-    names = set(inspect(connection).get_table_names())
-    # A SQLite file belongs to a single program, whereas a PostgreSQL schema may be shared.
-    taken = names if connection.dialect.name == "sqlite" else names & db.metadata.tables.keys()
-    if taken and not has_tables(connection):
-        raise StorageError(f"{connection.engine.url.database} contains tables of another program. Check DATABASE_URL.")
 
 
 def migrate(connection: Connection, name: str) -> list[str]:
     """Create or upgrade the tables in the connection's transaction. Messages refer to the database as `name`.
 
-    Returns messages about what was done, if anything. Raises StorageError if the tables are incomplete, belong to
-    another program, or cannot be upgraded.
+    Upgraded tables are the same as new ones. Returns messages about what was done, if anything, and about values that
+    had to change. Raises StorageError if the tables are incomplete or belong to another program, if a row violates a
+    new constraint, or if something that was added is in the way: on SQLite a column, on PostgreSQL a view.
     """
     version = read_tables_version(connection, name)
     if version == TABLES_VERSION:  # another process upgraded them in the meantime
         return []
     if version:
-        messages = upgrade_tables(connection, version)
+        upgrade = _alter_tables if connection.dialect.name == "postgresql" else _recreate_tables
+        messages = upgrade(connection, version)
         connection.execute(update(TablesVersion).values(number=TABLES_VERSION))
         return [f"Upgraded the tables in {name} from version {version} to {TABLES_VERSION}.", *messages]
     db.metadata.create_all(connection)
@@ -63,3 +62,152 @@ def read_tables_version(connection: Connection, name: str) -> int | None:
         names = ", ".join(sorted(missing))
         raise StorageError(f"Tables are missing from {name}: {names}. Restore an intact backup.")
     return version
+
+
+def has_tables(connection: Connection) -> bool:
+    """Return whether the database has this service's tables, in any version."""
+    return inspect(connection).has_table(TablesVersion.__tablename__)
+
+
+def refuse_foreign_tables(connection: Connection) -> None:
+    """Raise StorageError if the tables belong to another program."""
+    names = set(inspect(connection).get_table_names())
+    # A SQLite file belongs to a single program, whereas a PostgreSQL schema may be shared.
+    taken = names if connection.dialect.name == "sqlite" else names & db.metadata.tables.keys()
+    if taken and not has_tables(connection):
+        raise StorageError(f"{connection.engine.url.database} contains tables of another program. Check DATABASE_URL.")
+
+
+def _alter_tables(connection: Connection, version: int) -> list[str]:
+    """Alter the tables on PostgreSQL. Requests wait while the tables are altered, but not for the search columns."""
+    connection.exec_driver_sql(POSTGRESQL_LOCKS["edit"])  # writers lock article before they read customer
+    connection.exec_driver_sql("SET CONSTRAINTS ALL IMMEDIATE")  # pending triggers would prevent ALTER TABLE
+    _update_search_columns(connection)
+    # in the order in which requests read them, so that a request and the upgrade never wait for each other
+    connection.exec_driver_sql("LOCK TABLE customer, api_key, article")
+    try:
+        messages = _apply_changes(connection, version)
+    except (IntegrityError, DataError) as error:
+        raise _upgrade_error(_find_invalid_row_in_place(connection) or "the tables", error) from error
+    except (InternalError, NotSupportedError, ProgrammingError) as error:
+        raise _upgrade_error("the tables", error) from error
+    db.metadata.create_all(connection)  # only creates tables that do not exist
+    return messages
+
+
+def _find_invalid_row_in_place(connection: Connection) -> str | None:
+    """Return a name for the first row that violates a constraint on PostgreSQL, which checks each updated row."""
+    for table in ROW_NAMES:
+        update_rows = f"UPDATE {table} SET id = id"  # noqa: S608
+        row = _find_invalid_row(connection, db.metadata.tables[table], update_rows, table)
+        if row:
+            return row
+    return None
+
+
+def _recreate_tables(connection: Connection, version: int) -> list[str]:
+    """Recreate the tables on SQLite, and copy their rows. New columns get their server default."""
+    existing = set(inspect(connection).get_table_names())
+    tables = [table for table in db.metadata.sorted_tables if table.name in existing]
+    has_last_ids = version > 2  # version 2 had no AUTOINCREMENT
+    last_ids = connection.exec_driver_sql("SELECT name, seq FROM sqlite_sequence").all() if has_last_ids else []
+    for table in tables:
+        connection.exec_driver_sql(f"CREATE TEMP TABLE old_{table.name} AS SELECT * FROM {table.name}")  # noqa: S608
+    messages = _apply_changes(connection, version)
+    db.metadata.drop_all(connection)
+    db.metadata.create_all(connection)
+    for table in tables:
+        _copy_rows(connection, table)
+    for name, last_id in last_ids:  # so that ids of deleted rows are never reused
+        connection.exec_driver_sql("DELETE FROM sqlite_sequence WHERE name = ?", (name,))
+        connection.exec_driver_sql("INSERT INTO sqlite_sequence (name, seq) VALUES (?, ?)", (name, last_id))
+    _update_search_columns(connection)
+    return messages
+
+
+def _copy_rows(connection: Connection, new: Table) -> None:
+    """Copy the rows of the old table to the new one, then drop the old one.
+
+    Raises StorageError if a column would be lost, or if a row violates a constraint.
+    """
+    old = f"old_{new.name}"
+    columns = connection.exec_driver_sql(f"SELECT * FROM {old} LIMIT 0").keys()  # noqa: S608
+    for column in columns:
+        if column not in new.columns:
+            raise StorageError(
+                f"The upgrade would lose the column {column} of {new.name}, which this version does not have. "
+                "If you added it, move its data to a table of your own, drop the column, and try again."
+            )
+    names = ", ".join(columns)
+    statement = f"INSERT INTO {new.name} ({names}) SELECT {names} FROM {old}"  # noqa: S608
+    try:
+        connection.exec_driver_sql(statement)
+    except IntegrityError as error:
+        row = _find_invalid_row(connection, new, statement, old)
+        raise _upgrade_error(row or f"the table {new.name}", error) from error
+    connection.exec_driver_sql(f"DROP TABLE {old}")
+
+
+def _apply_changes(connection: Connection, version: int) -> list[str]:
+    """Apply the changes of all later versions. Returns messages about values that had to change."""
+    messages = move_times_into_range(connection) if version < 5 else []
+    for later, changes in CHANGES.items():
+        if later > version:
+            for statement in changes[connection.dialect.name]:
+                with connection.begin_nested():  # a failed statement is undone, those before it are not
+                    connection.exec_driver_sql(statement)
+    return messages
+
+
+def _update_search_columns(connection: Connection) -> None:
+    """Recompute the search columns, and update the articles whose values differ, a batch at a time.
+
+    `content.search` may have changed since they were written. All versions have these columns.
+    """
+    columns = Article.pk, Article.title, Article.slug, Article.folded_title, Article.search_text
+    batch = select(*columns).order_by(Article.pk).limit(BATCH_SIZE)
+    rows = connection.execute(batch).all()
+    while rows:
+        changed = []
+        for row in rows:
+            values = search_columns(row.title, row.slug)
+            if values != {"folded_title": row.folded_title, "search_text": row.search_text}:
+                changed.append({"article": row.pk, **values})
+        if changed:
+            connection.execute(update(Article).where(Article.pk == bindparam("article")), changed)
+        rows = connection.execute(batch.where(Article.pk > rows[-1].pk)).all()
+
+
+def _find_invalid_row(connection: Connection, table: Table, statement: str, source: str) -> str | None:
+    """Return a name for the first row for which a statement fails, or None if it fails for no single row.
+
+    The databases themselves only name the constraint. The statement writes to `table`, and reads the rows of `source`,
+    which have the same keys. It is executed without effect for ranges of rows, halved until only one row is left.
+    """
+    (pk,) = table.primary_key.columns.keys()
+    pks = connection.exec_driver_sql(f"SELECT {pk} FROM {source} ORDER BY {pk}").scalars().all()  # noqa: S608
+    part = text(f"{statement} WHERE {pk} BETWEEN :first AND :last")
+    while len(pks) > 1:
+        first_half = pks[: len(pks) // 2]
+        pks = first_half if _fails(connection, part, first_half) else pks[len(first_half) :]
+    if not pks or not _fails(connection, part, pks):
+        return None
+    name = ROW_NAMES.get(table.name, f"'a row of {table.name}'")
+    row = text(f"SELECT {name} FROM {source} WHERE {pk} = :pk")  # noqa: S608
+    return str(connection.execute(row, {"pk": pks[0]}).scalar_one())
+
+
+def _fails(connection: Connection, statement: TextClause, pks: Sequence[int]) -> bool:
+    """Return whether a statement fails for the rows with these sorted pks, and undo it."""
+    try:
+        with connection.begin_nested() as savepoint:
+            connection.execute(statement, {"first": pks[0], "last": pks[-1]})
+            savepoint.rollback()
+    except (IntegrityError, DataError):
+        return True
+    return False
+
+
+def _upgrade_error(subject: str, error: DBAPIError) -> StorageError:
+    reason = " ".join(str(error.orig).partition("HINT:")[0].split())
+    return StorageError(f"Cannot upgrade {subject} ({reason}). Correct this in the database, and try again.")

@@ -1,16 +1,15 @@
-"""Changes from one version of the tables to the next. CONTRIBUTING.md explains how to add a version."""
+"""Changes from one version of the tables to the next."""
 
 from collections import defaultdict
 
 from sqlalchemy import Connection
 
-from storage.invalid_rows import ROW_NAMES
-
 
 def _replace_check(table: str, name: str, condition: str) -> list[str]:
     """Return statements for PostgreSQL that add a CHECK constraint or replace the existing one with this name.
 
-    The second statement checks the existing rows. If it fails, the constraint is still there to find the row with.
+    The second statement checks the existing rows. If it fails, the constraint still applies to updates, with which
+    `storage.tables` finds the invalid row.
     """
     return [
         f"ALTER TABLE {table} DROP CONSTRAINT IF EXISTS {name}, ADD CONSTRAINT {name} CHECK ({condition}) NOT VALID",
@@ -18,45 +17,45 @@ def _replace_check(table: str, name: str, condition: str) -> list[str]:
     ]
 
 
-def _limit_years(table: str, column: str) -> list[str]:
-    condition = f"{column} >= '0001-01-01 00:00:00+00' AND {column} < '10000-01-01 00:00:00+00'"
-    return _replace_check(table, f"{table}_{column}_check", condition)
+IN_YEARS_1_TO_9999 = "{0} >= '0001-01-01 00:00:00+00' AND {0} < '10000-01-01 00:00:00+00'"  # on PostgreSQL
 
-
-# By database and version, the statements that turn the tables of the previous version into its own.
+# By version and database, the statements that turn the tables of the previous version into those of this version. The
+# last version is the current one. CONTRIBUTING.md lists the steps to add a version.
 #
-# On PostgreSQL, they alter the tables, so that whatever operators have added survives. They must not rewrite a table
-# (https://www.postgresql.org/docs/current/sql-altertable.html#SQL-ALTERTABLE-NOTES): requests that began earlier would
-# see it empty.
+# On PostgreSQL, they alter the tables. They must not rewrite a table, because requests that began earlier would see it
+# empty (https://www.postgresql.org/docs/current/sql-altertable.html#SQL-ALTERTABLE-NOTES).
 #
-# On SQLite, they change temporary copies of the old tables (old_customer, old_api_key and old_article), whose rows are
-# then copied into new ones. Constraints, indexes and new columns come from `models`.
-CHANGES = {
-    "sqlite": {
-        3: [
+# On SQLite, they alter the copies: old_customer, old_api_key and old_article. Constraints, indexes and new columns come
+# from models.py.
+CHANGES: dict[int, dict[str, list[str]]] = {
+    3: {
+        "sqlite": [
             "UPDATE old_article SET schema_markup = NULL WHERE schema_markup_generated",
             "ALTER TABLE old_article DROP COLUMN schema_markup_generated",
         ],
-        # versions 4 and 5 changed constraints and indexes only
-    },
-    "postgresql": {
-        3: [
+        "postgresql": [
             "ALTER TABLE article ALTER COLUMN schema_markup DROP NOT NULL",
             "UPDATE article SET schema_markup = NULL WHERE schema_markup_generated",
             "ALTER TABLE article DROP COLUMN schema_markup_generated",
         ],
-        4: [
+    },
+    4: {
+        "sqlite": [],
+        "postgresql": [
             *_replace_check("article", "article_keywords_check", "jsonb_typeof(keywords::jsonb) = 'array'"),
             *_replace_check("article", "article_schema_markup_check", "jsonb_typeof(schema_markup::jsonb) = 'object'"),
             "ALTER TABLE article DROP CONSTRAINT IF EXISTS article_schema_markup_check1",
         ],
-        5: [
-            *_limit_years("api_key", "created_at"),
-            *_limit_years("api_key", "revoked_at"),
+    },
+    5: {  # also move_times_into_range
+        "sqlite": [],
+        "postgresql": [
+            *_replace_check("api_key", "api_key_created_at_check", IN_YEARS_1_TO_9999.format("created_at")),
+            *_replace_check("api_key", "api_key_revoked_at_check", IN_YEARS_1_TO_9999.format("revoked_at")),
             *_replace_check("api_key", "api_key_expires_on_check", "expires_on BETWEEN '0001-01-01' AND '9999-12-31'"),
-            *_limit_years("article", "published_at"),
-            *_limit_years("article", "created_at"),
-            *_limit_years("article", "updated_at"),
+            *_replace_check("article", "article_published_at_check", IN_YEARS_1_TO_9999.format("published_at")),
+            *_replace_check("article", "article_created_at_check", IN_YEARS_1_TO_9999.format("created_at")),
+            *_replace_check("article", "article_updated_at_check", IN_YEARS_1_TO_9999.format("updated_at")),
             *_replace_check(
                 "article",
                 "article_check",
@@ -70,15 +69,20 @@ CHANGES = {
     },
 }
 
+# SQL expressions that name a row in messages, by table
+ROW_NAMES = {
+    "customer": "'the customer ' || id",
+    "api_key": "'the key ' || id",
+    "article": "'the article ' || slug || ' of ' || coalesce("
+    "(SELECT name FROM customer WHERE customer.id = customer_id), 'a missing customer')",
+}
+
 # Before version 5, times could be outside the years 1 to 9999: on SQLite in year 0, on PostgreSQL anywhere.
 TIME_COLUMNS = {
     "article": ("published_at", "created_at", "updated_at"),
     "api_key": ("created_at", "revoked_at", "expires_on"),
 }
-OUT_OF_RANGE = {
-    "sqlite": "{0} GLOB '0000-*'",
-    "postgresql": "({0} < '0001-01-01 00:00:00+00' OR {0} >= '10000-01-01 00:00:00+00')",
-}
+OUT_OF_RANGE = {"sqlite": "{0} GLOB '0000-*'", "postgresql": f"NOT ({IN_YEARS_1_TO_9999})"}
 NEAREST_TIME = {
     "sqlite": "substr('0001-01-01 00:00:00', 1, length({0}))",  # of a date, the first 10 characters
     "postgresql": "least(greatest({0}, '0001-01-01 00:00:00+00'), '9999-12-31 23:59:59.999+00')",

@@ -23,8 +23,11 @@ CHANGES = [
         '    author = fields.String(load_default="", metadata=field_metadata("By.", "Ann"))\n',
     ),
     ("schemas.py", '"keywords")', '"author", '),
-    ("storage/tables.py", "\nOLDEST_VERSION", " + 1"),
-    ("storage/versions.py", "    },\n}\n", f"        {TABLES_VERSION + 1}: [{ADD_COLUMN!r}],\n"),
+    (
+        "storage/versions.py",
+        "}\n\n# SQL expressions",
+        f'    {TABLES_VERSION + 1}: {{"sqlite": [], "postgresql": [{ADD_COLUMN!r}]}},\n',
+    ),
     ("tests/helpers.py", "readTime contentHtml", "author "),
     ("tests/helpers.py", 'keywords"', "author "),
     ("README.md", "| `readTime` |", "| `author` | string | |\n"),
