@@ -290,6 +290,13 @@ def test_writers_wait_for_each_other_but_readers_do_not(app, articles, client, s
 # Output
 
 
+def test_import_shows_its_progress_on_a_terminal_only(app, key, monkeypatch):
+    for is_terminal in (True, False):
+        monkeypatch.setattr("commands.support.terminal.stderr_is_terminal", lambda is_shown=is_terminal: is_shown)
+        result = helpers.import_articles(app, *map(minimal_json, range(30)))
+        assert (result.exit_code, bool(result.stderr)) == (0, is_terminal)
+
+
 def test_unexpected_error_is_one_line_and_hints_at_the_traceback(app, articles, monkeypatch):
     monkeypatch.setattr("commands.articles.build_conditions", lambda query: query["none"])
     result = articles("list")

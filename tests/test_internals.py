@@ -1,12 +1,10 @@
 """Behaviour that only shows in the SQL statements sent and in SQLAlchemy's engine events."""
 
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 
 import pytest
 from helpers import ENDPOINTS, LISTS, SITEMAP, application, article_json, client_with_key
 from sqlalchemy import Engine, event
-
-from models import db
 
 FULL, PREVIEW = LISTS
 
@@ -129,12 +127,6 @@ def test_lists_and_sitemap_use_an_index(key, save, database, sql, path):
         assert client_with_key(app, key).get(path).status_code == 200
     assert any("COVERING INDEX" in step for step in plans), plans
     assert not any("SCAN article" in step for step in plans)
-
-
-def test_64_threads_get_a_connection_each(app, database):
-    with application(database, THREADS=64) as app, app.app_context(), ExitStack() as stack:
-        for _ in range(64):
-            stack.enter_context(db.engine.connect())
 
 
 @pytest.mark.sqlite

@@ -172,7 +172,8 @@ def test_missing_database_folder_is_a_one_line_error():
 
 def test_engine_options_of_flask_are_added_to_ours():
     given = {"pool_recycle": 60, "isolation_level": "SERIALIZABLE", "connect_args": {"connect_timeout": 9}}
-    options = engine_options(make_url("postgresql://host/articles"), 4, given)
+    options = engine_options(make_url("postgresql://host/articles"), 64, given)
+    assert options["pool_size"] == 64  # each thread can get a connection
     assert (options["pool_recycle"], options["isolation_level"], options["pool_pre_ping"]) == (60, "SERIALIZABLE", True)
     assert options["connect_args"]["connect_timeout"] == 9
     assert options["connect_args"]["client_encoding"] == "utf8"
