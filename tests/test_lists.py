@@ -172,24 +172,24 @@ def follow(client, path, relation):
     return pages
 
 
-@pytest.mark.parametrize(
-    ("query", "link"),
-    [
-        ("", '<?take=50&skip=50>; rel="next"'),
-        ("?utm=x&q=t%C3%A9+1&q=2", '<?q=t%C3%A9+1&take=50&skip=50>; rel="next"'),
-        ("?category=News&take=%2B5&order=asc", '<?take=5&order=asc&category=News&skip=5>; rel="next"'),
-        ("?keyword=one&take=5", '<?take=5&keyword=one&skip=5>; rel="next"'),
-        ("?skip=7&take=50", '<?take=50&skip=57>; rel="next", <?take=50&skip=0>; rel="prev"'),
-        ("?skip=109", '<?take=50&skip=59>; rel="prev"'),
-        ("?skip=110", None),
-        ("?take=60", None),
-        ("?q=nothing&skip=10", None),
-    ],
-)
-def test_links_repeat_only_known_parameters(client, save, query, link):
+LINKS = {
+    "": '<?take=50&skip=50>; rel="next"',
+    "?utm=x&q=t%C3%A9+1&q=2": '<?q=t%C3%A9+1&take=50&skip=50>; rel="next"',
+    "?category=News&take=%2B5&order=asc": '<?take=5&order=asc&category=News&skip=5>; rel="next"',
+    "?keyword=one&take=5": '<?take=5&keyword=one&skip=5>; rel="next"',
+    "?skip=7&take=50": '<?take=50&skip=57>; rel="next", <?take=50&skip=0>; rel="prev"',
+    "?skip=109": '<?take=50&skip=59>; rel="prev"',
+    "?skip=110": None,
+    "?take=60": None,
+    "?q=nothing&skip=10": None,
+}
+
+
+def test_links_repeat_only_known_parameters(client, save):
     save(*(article_json(number, title=f"Té 1 {number}") for number in range(60)))
-    for headers in ({}, {"If-None-Match": "*"}):
-        assert client.get(PREVIEWS + query, headers=headers).headers.get("Link") == link
+    for query, link in LINKS.items():
+        for headers in ({}, {"If-None-Match": "*"}):
+            assert client.get(PREVIEWS + query, headers=headers).headers.get("Link") == link, query
 
 
 @pytest.mark.parametrize(("query", "total"), [("q=%ff%fe", 0), ("q=%ED%A0%80", 0), ("%ff=%00&q", 1)])
