@@ -157,11 +157,10 @@ def server(app: Flask, start: Callable[..., Server]) -> Server:
 
 
 @pytest.fixture(scope="session")
-def shared(template: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Flask, Server]]:
-    """An application and a running service on the same database, shared by all tests."""
+def shared(default_settings: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Flask, Server]]:
+    """A running service, which has created its database, and an application on it, shared by all tests."""
     with helpers.temporary_databases(tmp_path_factory.mktemp("shared")) as database:
-        helpers.copy_database(template, database)
-        server = Server(database)
+        server = Server(database, CORS_ORIGINS="https://www.example.com")
         with helpers.application(database) as app:
             yield app, server
         assert server.stop() == 0

@@ -5,9 +5,7 @@ import random
 import resource
 import signal
 import sqlite3
-import subprocess
 from contextlib import closing
-from functools import partial
 from pathlib import Path
 
 import helpers
@@ -225,12 +223,15 @@ def test_new_files_are_only_readable_by_their_owner(database, tmp_path):
     assert helpers.client_with_key(app, key).get(LISTS[0]).status_code == 200
 
 
-def test_failed_copy_names_the_database_and_the_folder(save, database, tmp_path):
+def test_failed_copy_names_the_database_and_the_folder(run, save, database, tmp_path):
     save(*map(article_json, range(300)))
     target = tmp_path / "elsewhere"
     target.mkdir()
-    limit_file_size = partial(resource.setrlimit, resource.RLIMIT_FSIZE, (100_000, 100_000))  # like a full disk
-    command = helpers.subprocess_args(database, "-m", "flask", "database", "backup", str(target / "new.db"))
-    finished = subprocess.run(**command, preexec_fn=limit_file_size)
-    assert (finished.returncode, finished.stderr.count("\n"), [*target.iterdir()]) == (1, 1, [])
-    assert f"{database} cannot be copied to the folder {target}" in finished.stderr
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, limits[1]))  # like a full disk
+    try:
+        result = run("database", "backup", target / "new.db")
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+    assert_rejected(result, f"{database} cannot be copied to the folder {target}")
+    assert list(target.iterdir()) == []

@@ -5,16 +5,18 @@ import os
 import re
 import signal
 import subprocess
+import time
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from hashlib import sha256
 
 import helpers
 import pytest
-from helpers import LISTS, SITEMAP, application, close, minimal_json, other_writer, run_command, subprocess_args
+from helpers import LISTS, SITEMAP, application, minimal_json, other_writer, run_command, subprocess_args
 from time_machine import travel
 
 from app import create_app
+from commands.support.session import report_wait
 from fields import parse_time_zone
 
 DATE, FUTURE = "2026-01-31T09:30:00.000Z", "2999-01-01T00:00:00.000Z"
@@ -114,8 +116,9 @@ def test_only_keys_create_creates_a_database_file(new_app, database):
 
 
 @pytest.mark.sqlite
-def test_service_creates_its_database(start, database):
-    assert f"Created the database {database}.\n" in start().log()
+def test_service_creates_its_database(shared):
+    _, server = shared
+    assert f"Created the database {server.database}.\n" in server.log()
 
 
 # Rejected commands
@@ -146,20 +149,20 @@ REJECTED = [  # exit status, words of the error, command, values in it
 ]
 
 
-@pytest.mark.parametrize(("status", "words", "command", "values"), REJECTED)
-def test_rejected_command_explains_and_changes_nothing(run, save, sql, monkeypatch, status, words, command, values):
+def test_rejected_command_explains_and_changes_nothing(run, save, sql, monkeypatch):
     monkeypatch.setenv("VISUAL", "true")
     save(minimal_json(1))
     run("keys", "create", "My Site")
     tables = [f"SELECT * FROM {name} ORDER BY 1" for name in ("customer", "api_key", "article")]
     before = list(map(sql, tables))
-    for value in values:
-        group, *arguments = (part.format(value) for part in command.split())
-        owner = ["--customer", "Acme"] if group == "articles" and value != "Nobody" else []
-        result = run(group, arguments[0], *owner, *arguments[1:])
-        assert (result.exit_code, result.stdout, words in result.stderr) == (status, "", True), result.output
-        assert status == 2 or result.stderr.count("\n") == 1
-    assert list(map(sql, tables)) == before
+    for status, words, command, values in REJECTED:
+        for value in values:
+            group, *arguments = (part.format(value) for part in command.split())
+            owner = ["--customer", "Acme"] if group == "articles" and value != "Nobody" else []
+            result = run(group, arguments[0], *owner, *arguments[1:])
+            assert (result.exit_code, result.stdout, words in result.stderr) == (status, "", True), (command, value)
+            assert status == 2 or result.stderr.count("\n") == 1
+        assert list(map(sql, tables)) == before, command
 
 
 @pytest.mark.parametrize("command", ["publish", "unpublish", "delete"])
@@ -269,21 +272,21 @@ def test_list_prints_local_time_but_utc_in_json(app, articles, save, monkeypatch
     assert json.loads(articles("list", "--json").stdout)["publishedAt"] == "2026-07-01T22:30:00.000Z"
 
 
-def test_writers_wait_for_each_other_but_readers_do_not(app, articles, client, save, sql, database):
+def test_writers_wait_for_each_other_but_readers_do_not(articles, client, save, sql, database, monkeypatch):
     """Another tool holds the lock; one of the waiting commands is interrupted."""
     save(minimal_json(1), minimal_json(2))
-    close(app)
-    unpublish = "-m", "flask", "articles", "unpublish"
+    monkeypatch.setattr("commands.support.session.WAIT_REPORT_SECONDS", 0.5)
     with other_writer(database) as writer:
         writer.execute("UPDATE article SET title = 'Theirs' WHERE slug = 'slug-1'")
-        first, second = (subprocess.Popen(**subprocess_args(database, *unpublish, f"slug-{n}")) for n in (1, 2))
-        assert all("Waiting" in process.stderr.readline() for process in (first, second))
-        second.send_signal(signal.SIGINT)
-        assert "nothing was written" in second.communicate(timeout=30)[1]
         assert client.get(LISTS[0]).get_json()["meta"]["total"] == 2
         assert articles("list").exit_code == 0
-        writer.execute("COMMIT")
-        assert first.communicate(timeout=60)[0] == "slug-1: draft\n"
+        monkeypatch.setattr("commands.support.session.report_wait", lambda: os.kill(os.getpid(), signal.SIGINT))
+        started = time.monotonic()
+        assert "nothing was written" in articles("unpublish", "slug-2").stderr
+        assert time.monotonic() - started < 10
+        monkeypatch.setattr("commands.support.session.report_wait", lambda: report_wait() or writer.execute("COMMIT"))
+        result = articles("unpublish", "slug-1")
+        assert ("Waiting" in result.stderr, result.stdout) == (True, "slug-1: draft\n")
     assert sql("SELECT slug, title FROM article WHERE status = 'draft'") == [("slug-1", "Theirs")]
 
 

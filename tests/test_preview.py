@@ -14,7 +14,8 @@ import pytest
 from helpers import ENDPOINTS, LISTS, SITEMAP, article_json, get, iso, subprocess_args, wait_for
 
 FUTURE = iso(datetime.now(UTC) + timedelta(days=300))
-READ = 'curl --silent --header "x-api-key: $ARTICLES_KEY" "$ARTICLES_URL/articles"'  # as the build of a site does
+# as the build of a site does
+READ = 'curl --silent --header "x-api-key: $ARTICLES_KEY" --output read.json "$ARTICLES_URL/articles"'
 
 
 def preview_args(database, *arguments, **environment):
@@ -97,25 +98,26 @@ def test_preview_shows_everything_and_publishes_nothing(client, key, save, datab
 
 
 @pytest.mark.sqlite
-def test_preview_reports_articles_that_it_cannot_hold(key, save, sql, database):
+def test_preview_reports_articles_that_it_cannot_hold(articles, save, sql, tmp_path, monkeypatch):
     """Two slugs that differ only in bytes that are not UTF-8 are read as the same text."""
     save(article_json(1), article_json(2), article_json(3))
     for number, slug in ((1, "61ff"), (2, "61fe")):
         sql(f"UPDATE article SET slug = CAST(x'{slug}' AS TEXT) WHERE id = 'id-000{number}'")
-    result = subprocess.run(**preview_args(database, "--", "sh", "-c", READ), timeout=60)
-    assert slugs(json.loads(result.stdout)["data"]) == ["slug-3", "a\ufffd"]
+    monkeypatch.chdir(tmp_path)
+    result = articles("preview", "--", "sh", "-c", READ)
+    assert slugs(json.loads(Path("read.json").read_text())["data"]) == ["slug-3", "a\ufffd"]
     assert re.search("left out.*: 1\n", result.stderr)
 
 
-def test_only_limits_the_preview_to_the_given_articles(key, save, database, run):
+def test_only_limits_the_preview_to_the_given_articles(articles, save, tmp_path, monkeypatch):
     save(article_json(1), *(article_json(number, status="draft") for number in (2, 3, 4)))
     only = "--only", "slug-2", "--only", "slug-1", "--only"
-    args = preview_args(database, *only, "slug-4", "--", "sh", "-c", f"{READ}; exit 3")
-    result = subprocess.run(**args, timeout=60)
-    assert result.returncode == 3, result.stderr
-    assert slugs(json.loads(result.stdout)["data"]) == ["slug-4", "slug-2", "slug-1"]
+    monkeypatch.chdir(tmp_path)
+    result = articles("preview", *only, "slug-4", "--", "sh", "-c", f"{READ}; exit 3")
+    assert result.exit_code == 3, result.output
+    assert slugs(json.loads(Path("read.json").read_text())["data"]) == ["slug-4", "slug-2", "slug-1"]
     assert "Acme (press Ctrl+C to stop)\nURL: http://127.0.0.1:" in result.stderr
-    unknown = run("articles", "preview", *only, "nope", "--", "true")
+    unknown = articles("preview", *only, "nope", "--", "true")
     assert (unknown.exit_code, "'nope'" in unknown.stderr) == (1, True)
 
 

@@ -11,16 +11,16 @@ from zoneinfo import ZoneInfoNotFoundError
 
 import pytest
 from click.testing import CliRunner
+from flask.cli import cli
 from helpers import PROJECT, copy_project, database_url, run_command, subprocess_args
 from sqlalchemy import NullPool, make_url
 
+import seed
 import settings
 from app import create_app, main
 from models import db
 from settings import SettingsError, load_environment, read_settings
 from storage.engine import engine_options
-
-COMMANDS = ["app.py", "seed.py", "-m flask keys list"]  # arguments of python
 
 
 @pytest.fixture
@@ -150,10 +150,12 @@ def assert_one_line(result, *words):
     assert all(word in result.stderr for word in words), result.stderr
 
 
-@pytest.mark.parametrize("command", COMMANDS)
-def test_every_program_reports_invalid_settings_in_one_line(database, command):
-    result = subprocess.run(**subprocess_args(database, *command.split(), PORT="x", THREADS="x"))
-    assert (result.returncode, result.stdout) == (1, "")
+@pytest.mark.parametrize(
+    ("program", "arguments"), [(main, []), (seed.main, []), (cli, ["--app", str(PROJECT / "app.py"), "keys", "list"])]
+)
+def test_every_program_reports_invalid_settings_in_one_line(program, arguments):
+    result = CliRunner().invoke(program, arguments, env={"PORT": "x", "THREADS": "x"})
+    assert (result.exit_code, result.stdout) == (1, "")
     assert re.fullmatch("Error: .*PORT.*THREADS.*\n", result.stderr)
 
 
@@ -210,7 +212,7 @@ def test_every_program_reads_env_file_from_anywhere(database, tmp_path):
     assert run("seed.py --articles 0").returncode == 0
     assert (copy / "instance/articles.db").stat().st_size > 0
     (copy / ".env").write_text(f"DATABASE_URL=sqlite:///{tmp_path}/own.db\nPORT=x")
-    for command in COMMANDS:
+    for command in ("app.py", "seed.py", "-m flask keys list"):
         assert re.fullmatch("Error: .*PORT.*\n", run(command).stderr)
     (copy / ".env").write_text(f"PORT 1\nDATABASE_URL=sqlite:///{tmp_path}/own.db")
     result = run("seed.py --articles 0", PORT="9000")

@@ -246,7 +246,7 @@ RELAXED = [HealthCheck.function_scoped_fixture, HealthCheck.too_slow, HealthChec
 
 
 # shrinking a failure can take minutes, so only the slow test does it
-@settings(max_examples=12, phases=[Phase.generate], deadline=None, database=None, suppress_health_check=RELAXED)
+@settings(max_examples=8, phases=[Phase.generate], deadline=None, database=None, suppress_health_check=RELAXED)
 @generated
 def test_generated_responses_match_the_model(service, library, sent):
     check_responses(service, library, sent)

@@ -16,9 +16,13 @@ from typing import Any
 
 import helpers
 import pytest
+from click.testing import CliRunner
 from flask import Flask
 from helpers import ENDPOINTS, LISTS, Server, article_json, close, get, minimal_json, run_sql, subprocess_args, truncate
 from sqlalchemy import create_engine
+
+from app import main
+from serving.listener import listen
 
 pytestmark = pytest.mark.sqlite
 
@@ -217,7 +221,10 @@ def write_text(database):
     ("make_unusable", "reason"),
     [(make_newer, "version 6"), (make_foreign, "DATABASE_URL"), (write_text, "file is not a database")],
 )
-def test_unusable_database_is_rejected_and_unchanged(app, run, client, save, database, make_unusable, reason):
+def test_unusable_database_is_rejected_and_unchanged(
+    app, run, client, save, database, monkeypatch, make_unusable, reason
+):
+    monkeypatch.setattr("app.log_to_stderr", lambda _level: None)
     save(article_json(1))
     backup = database.with_name("backup.db")
     assert run("database", "backup", backup).exit_code == 0
@@ -227,8 +234,10 @@ def test_unusable_database_is_rejected_and_unchanged(app, run, client, save, dat
     results = [run(*command.split()) for command in ("keys create Acme", "articles import -", "articles list")]
     if make_unusable is make_foreign:
         results.append(run("database", "restore", backup, "--yes"))
-        service = subprocess.run(**subprocess_args(database, "app.py"), timeout=30)
-        assert (service.returncode, reason in service.stderr) == (1, True)
+        monkeypatch.setattr("app.server.serve", None)
+        with listen("127.0.0.1", 0) as listener:
+            monkeypatch.setattr("app.listen", lambda *_: listener)
+            results.append(CliRunner().invoke(main, env={"DATABASE_URL": helpers.database_url(database)}))
     for result in results:
         assert (result.exit_code, result.stdout, result.stderr.count("\n")) == (1, "", 1)
         assert all(words in result.stderr for words in (str(database), reason))
@@ -290,39 +299,40 @@ def test_killed_command_leaves_the_old_or_the_new_state(service, group, kills, f
 
 
 @pytest.fixture
-def small_service(app, save, key, database, tmp_path) -> Iterator[Service]:
-    """A service with twenty articles, whose database is on a file system of four megabytes."""
-    save(*(article_json(number) for number in range(20)))
-    close(app)
+def small_disk(tmp_path: Path) -> Iterator[Path]:
+    """A file system of four megabytes."""
     disk = tmp_path / "disk"
     disk.mkdir()
     mount = ["mount", "-t", "tmpfs", "-o", "size=4m", "tmpfs", str(disk)]
     if not shutil.which("mount") or subprocess.run(mount, capture_output=True).returncode:
         pytest.skip("mounting a file system needs root")
-    copy = Path(shutil.copy(database, disk))
-    service = Service(app, Server(copy), copy, key)
-    yield service
-    service.server.stop()
+    yield disk
     subprocess.run(["umount", "--lazy", str(disk)], check=True)
 
 
-def test_disk_full_after_the_start_does_not_stop_reads(small_service):
-    """Not even if no request came before."""
-    with pytest.raises(OSError, match="No space left"):
-        small_service.database.with_name("filler").write_bytes(bytes(8_000_000))
-    assert small_service.statuses() == [200] * 4
-    assert len(small_service.titles()) == 20
-
-
-def test_import_on_a_full_disk_is_rolled_back(small_service, tmp_path):
-    before = small_service.titles()
-    path = tmp_path / "new.jsonl"
-    path.write_text(helpers.json_lines(minimal_json(number, contentHtml="x" * 80_000) for number in range(20, 120)))
-    command = subprocess_args(small_service.database, "-m", "flask", "articles", "import", str(path))
-    finished = subprocess.run(**command, timeout=60)
-    assert (finished.returncode, finished.stdout, finished.stderr.count("\n")) == (1, "", 1)
-    assert "disk is full" in finished.stderr
-    assert (small_service.titles(), small_service.sql("SELECT count(*) FROM article")) == (before, [(20,)])
+def test_full_disk_stops_imports_but_no_reads(app, save, key, database, small_disk, tmp_path):
+    """Reads go on even if the disk was full before the first request."""
+    save(*(article_json(number) for number in range(20)))
+    close(app)
+    copy = Path(shutil.copy(database, small_disk))
+    service = Service(app, Server(copy), copy, key)
+    try:
+        filler = small_disk / "filler"
+        with pytest.raises(OSError, match="No space left"):
+            filler.write_bytes(bytes(8_000_000))
+        assert service.statuses() == [200] * 4
+        before = service.titles()
+        assert len(before) == 20
+        filler.unlink()
+        path = tmp_path / "new.jsonl"
+        path.write_text(helpers.json_lines(minimal_json(number, contentHtml="x" * 80_000) for number in range(20, 120)))
+        with helpers.application(copy) as other:
+            result = helpers.run_command(other, "articles", "import", path)
+        assert (result.exit_code, result.stdout, result.stderr.count("\n")) == (1, "", 1)
+        assert "disk is full" in result.stderr
+        assert (service.titles(), service.sql("SELECT count(*) FROM article")) == (before, [(20,)])
+    finally:
+        service.server.stop()
 
 
 WITHOUT_SHARED_MEMORY = r"""
@@ -357,24 +367,41 @@ def without_shared_memory(tmp_path: Path) -> dict[str, str]:
     return {"LD_PRELOAD": str(library)}
 
 
-def test_rollback_journal_is_kept_without_shared_memory(database, tmp_path, without_shared_memory):
-    def flask(*arguments: str) -> str:
-        arguments = subprocess_args(database, "-m", "flask", *arguments, **without_shared_memory)
-        finished = subprocess.run(**arguments, timeout=60)
-        assert finished.returncode == 0, finished.stderr
-        return finished.stdout
+RUN_COMMANDS = """
+import json, pathlib, sys
+sys.path.append("tests")
+from helpers import application, run_command
+for line in sys.stdin:
+    with application(pathlib.Path(sys.argv[1])) as app:
+        result = run_command(app, *json.loads(line))
+    print(json.dumps([result.exit_code, result.stdout, result.stderr]), flush=True)
+"""
 
-    key = flask("keys", "create", "Acme").strip()
-    (tmp_path / "new.json").write_text(json.dumps(minimal_json(1)))
-    flask("articles", "import", str(tmp_path / "new.json"))
-    flask("database", "backup", str(tmp_path / "backup.db"))
-    server = Server(database, **without_shared_memory)
-    for damage in (helpers.remove, bool):
-        damage(database)
-        flask("database", "restore", str(tmp_path / "backup.db"), "--yes")
-        assert database.read_bytes()[18:20] == b"\1\1"  # not in WAL mode: https://www.sqlite.org/fileformat.html
-        assert get(server, LISTS[1], x_api_key=key).status == 200
-    server.stop()
+
+def test_rollback_journal_is_kept_without_shared_memory(database, tmp_path, without_shared_memory):
+    """A service and one process for all commands."""
+    arguments = subprocess_args(database, "-c", RUN_COMMANDS, str(database), **without_shared_memory)
+    with subprocess.Popen(**arguments | {"stdin": subprocess.PIPE, "stderr": None}) as process:
+
+        def flask(*arguments: Any) -> str:
+            process.stdin.write(json.dumps(list(map(str, arguments))) + "\n")
+            process.stdin.flush()
+            status, stdout, stderr = json.loads(process.stdout.readline())
+            assert status == 0, stderr
+            return stdout
+
+        key = flask("keys", "create", "Acme").strip()
+        (tmp_path / "new.json").write_text(json.dumps(minimal_json(1)))
+        flask("articles", "import", tmp_path / "new.json")
+        flask("database", "backup", tmp_path / "backup.db")
+        server = Server(database, **without_shared_memory)
+        for damage in (helpers.remove, bool):
+            damage(database)
+            flask("database", "restore", tmp_path / "backup.db", "--yes")
+            assert database.read_bytes()[18:20] == b"\1\1"  # not in WAL mode: https://www.sqlite.org/fileformat.html
+            assert get(server, LISTS[1], x_api_key=key).status == 200
+        server.stop()
+        process.stdin.close()
     assert not list(tmp_path.glob(".wal-*"))
 
 
