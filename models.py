@@ -19,6 +19,8 @@ from sqlalchemy import (
     Text,
     TypeDecorator,
     UniqueConstraint,
+    false,
+    text,
 )
 from sqlalchemy.dialects import sqlite
 from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
@@ -82,13 +84,15 @@ class UtcDateTime(TypeDecorator[datetime]):
 BinaryText = Text(collation="C").with_variant(Text(), "sqlite")
 
 
+UNKNOWN_ORIGIN = "?"  # of articles from before tables version 6
+
 PUBLICATION_STATES = ("published", "scheduled", "pending", "draft")
 
 
 def publication_state(status: str, published_at: datetime | None, now: datetime) -> str:
     """Return an article's state, one of `PUBLICATION_STATES`.
 
-    Pending articles were imported from a system that publishes them, but nobody has decided to publish them here.
+    Pending articles were imported from another system, and nobody has decided yet whether to publish them.
     """
     return "scheduled" if status == "published" and published_at and published_at > now else status
 
@@ -143,10 +147,12 @@ class TablesVersion(db.Model):
 class Customer(db.Model):
     id: Mapped[int] = mapped_column(primary_key=True)
     name: Mapped[str] = mapped_column(Text)
+    site: Mapped[str] = mapped_column(Text, server_default="")  # where the customer's own site shows articles
 
     __table_args__ = (
         UniqueConstraint("name"),
         text_check("name"),
+        text_check("site"),
         {"sqlite_autoincrement": True},  # never reuse the id of a deleted row
     )
 
@@ -188,7 +194,7 @@ def covering_index(name: str, *columns: str) -> tuple[Index, Index]:
 
 
 class Article(db.Model):
-    """An article. `id` and `slug` are unique per customer; `pk` is internal, and SQLite's rowid.
+    """An article. `id`, `slug` and `origin` are unique per customer; `pk` is internal, and SQLite's rowid.
 
     Long texts come last, so that reading a row's short columns does not touch its overflow pages.
     """
@@ -202,12 +208,17 @@ class Article(db.Model):
     created_at: Mapped[datetime] = mapped_column(UtcDateTime)
     updated_at: Mapped[datetime] = mapped_column(UtcDateTime)
     views: Mapped[int] = mapped_column(BigInteger)
+    origin: Mapped[str | None] = mapped_column(BinaryText)  # SOURCE/KEY, "?" if unknown; NULL for your own articles
+    claim: Mapped[str | None] = mapped_column(Text)  # what the source said last about publication
+    claimed_at: Mapped[datetime | None] = mapped_column(UtcDateTime)  # the source's date that was taken last
+    edited: Mapped[bool] = mapped_column(server_default=false())  # the text was changed here
     title: Mapped[str] = mapped_column(Text)
     folded_title: Mapped[str] = mapped_column(BinaryText)  # content.search.fold(title)
     search_text: Mapped[str] = mapped_column(BinaryText)  # folded title, line feed, folded slug
     banner_url: Mapped[str] = mapped_column(Text)
     category: Mapped[str] = mapped_column(Text)
     keywords: Mapped[str] = mapped_column(Text)  # JSON array of strings
+    authors: Mapped[str] = mapped_column(Text, server_default="[]")  # JSON array of strings
     meta_title: Mapped[str] = mapped_column(Text)
     meta_desc: Mapped[str] = mapped_column(Text)
     read_time: Mapped[float] = mapped_column(Float)  # minutes
@@ -223,7 +234,16 @@ class Article(db.Model):
         *covering_index("title", "folded_title", "id", "published_at"),
         *covering_index("views", "views", "id", "published_at"),
         Index("article_by_slug", "customer_id", "status", "slug", "published_at", "updated_at"),
+        Index(
+            "article_by_origin",
+            "customer_id",
+            "origin",
+            unique=True,
+            sqlite_where=text("origin <> '?'"),
+            postgresql_where=text("origin <> '?'"),
+        ),
         CheckConstraint("status IN ('draft', 'pending') OR status = 'published' AND published_at IS NOT NULL"),
+        CheckConstraint("claim IN ('published', 'withheld')"),
         CheckConstraint("read_time >= 0 AND read_time < 1000000"),
         ForeignKeyConstraint(["customer_id"], ["customer.id"]),
         text_check("id"),
@@ -232,6 +252,9 @@ class Article(db.Model):
         *timestamp_checks("published_at"),
         *timestamp_checks("created_at"),
         *timestamp_checks("updated_at"),
+        text_check("origin"),
+        *timestamp_checks("claimed_at"),
+        sqlite_check("edited IN (0, 1)"),
         text_check("title"),
         text_check("folded_title"),
         text_check("search_text"),
@@ -239,6 +262,8 @@ class Article(db.Model):
         text_check("category"),
         text_check("keywords"),
         *json_checks("keywords", "array"),
+        text_check("authors"),
+        *json_checks("authors", "array"),
         text_check("meta_title"),
         text_check("meta_desc"),
         text_check("content_html"),

@@ -67,6 +67,26 @@ CHANGES: dict[int, dict[str, list[str]]] = {
             "ALTER INDEX IF EXISTS article_by_views_alone RENAME TO article_by_views",
         ],
     },
+    6: {
+        # Existing articles get the origin "?". The source of a pending one published it.
+        "sqlite": [
+            "ALTER TABLE old_article ADD COLUMN origin TEXT DEFAULT '?'",
+            "ALTER TABLE old_article ADD COLUMN claim TEXT",
+            "UPDATE old_article SET claim = 'published' WHERE status = 'pending'",
+        ],
+        "postgresql": [
+            "ALTER TABLE customer ADD COLUMN site TEXT NOT NULL DEFAULT ''",
+            "ALTER TABLE article ADD COLUMN origin TEXT COLLATE \"C\" DEFAULT '?', ADD COLUMN claim TEXT, "
+            "ADD COLUMN claimed_at TIMESTAMPTZ, ADD COLUMN edited BOOLEAN NOT NULL DEFAULT false, "
+            "ADD COLUMN authors TEXT NOT NULL DEFAULT '[]'",
+            "ALTER TABLE article ALTER COLUMN origin DROP DEFAULT",
+            "UPDATE article SET claim = 'published' WHERE status = 'pending'",
+            *_replace_check("article", "article_claim_check", "claim IN ('published', 'withheld')"),
+            *_replace_check("article", "article_claimed_at_check", IN_YEARS_1_TO_9999.format("claimed_at")),
+            *_replace_check("article", "article_authors_check", "jsonb_typeof(authors::jsonb) = 'array'"),
+            "CREATE UNIQUE INDEX article_by_origin ON article (customer_id, origin) WHERE origin <> '?'",
+        ],
+    },
 }
 
 # SQL expressions that name a row in messages, by table

@@ -12,6 +12,8 @@ import helpers
 import pytest
 from helpers import CORRUPTIONS, LISTS, article_json, close, create_key, halve, remove, run_command, run_sql, truncate
 
+from storage.tables import TABLES_VERSION
+
 pytestmark = pytest.mark.sqlite
 QUERY = LISTS[1] + "?orderBy=title&order=asc&take=100"
 
@@ -177,7 +179,7 @@ FOREIGN = "is not a database of this service"
         (lambda _: b"", "CREATE TABLE article (id INTEGER)", FOREIGN),
         (bytes, "DROP TABLE api_key", "bad.db: api_key."),
         (bytes, "DELETE FROM tables_version", "version None"),
-        (bytes, "UPDATE tables_version SET number = number + 1", "version 6"),
+        (bytes, "UPDATE tables_version SET number = number + 1", f"version {TABLES_VERSION + 1}"),
     ],
 )
 def test_invalid_backup_is_rejected_and_changes_nothing(run, backup, client, database, damage, statement, reason):

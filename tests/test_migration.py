@@ -34,13 +34,12 @@ only_postgresql = pytest.mark.skipif(not POSTGRESQL, reason="only for PostgreSQL
 # tables, constraints and indexes, regardless of the order of creation and of gaps that dropped columns left
 SCHEMA = (
     """
-    SELECT table_name, row_number() OVER (PARTITION BY table_name ORDER BY ordinal_position), column_name, data_type,
-        column_default, is_nullable, collation_name
+    SELECT table_name, column_name, data_type, column_default, is_nullable, collation_name
       FROM information_schema.columns WHERE table_schema = 'public'
-    UNION SELECT conname, 0, pg_get_constraintdef(oid), '', '', '', '' FROM pg_constraint
+    UNION SELECT conname, pg_get_constraintdef(oid), '', '', '', '' FROM pg_constraint
       WHERE connamespace = 'public'::regnamespace
-    UNION SELECT indexname, 0, indexdef, '', '', '', '' FROM pg_indexes WHERE schemaname = 'public'
-    UNION SELECT sequencename, 0, data_type::text, '', '', '', '' FROM pg_sequences
+    UNION SELECT indexname, indexdef, '', '', '', '' FROM pg_indexes WHERE schemaname = 'public'
+    UNION SELECT sequencename, data_type::text, '', '', '', '' FROM pg_sequences
     """
     if POSTGRESQL
     else "SELECT type, name, tbl_name, sql FROM sqlite_schema"
@@ -100,6 +99,18 @@ def test_schema_is_that_of_the_current_version(database, sql, template):
     assert run_command(app, "keys", "list").stderr == ""
     assert client_with_key(app, KEY).get(LISTS[0]).data == RESPONSE
     close(app)
+
+
+def test_stored_articles_get_an_unknown_origin(older, sql):
+    """Statuses and dates stay. A pending article was published by its source."""
+    app = older(5, "UPDATE article SET status = 'pending' WHERE id = 'a-1';")
+    assert run_command(app, "articles", "list").exit_code == 0
+    rows = sql("SELECT id, status, origin, claim, claimed_at, edited FROM article ORDER BY id")
+    claims = {"a-1": ("pending", "?", "published"), "a-4": ("draft", "?", None)}
+    assert [row[:4] for row in rows] == [
+        (id, *claims.get(id, ("published", "?", None))) for id in ("a-1", "a-2", "a-3", "a-4", "a-5")
+    ]
+    assert {(claimed_at, bool(edited)) for *_, claimed_at, edited in rows} == {(None, False)}
 
 
 @pytest.mark.parametrize(("version", "expected"), [(2, [(2, 2), (3, 3)]), (3, [(3, 4), (4, 5)]), (4, [(3, 4), (4, 5)])])

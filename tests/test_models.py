@@ -16,7 +16,7 @@ DATABASE_ERROR = psycopg.Error if POSTGRESQL else sqlite3.IntegrityError
 @pytest.fixture
 def is_rejected(save, sql):
     """Return a function that tells whether the table rejects an assignment to article id-0001."""
-    save(article_json(1), article_json(2))
+    save(article_json(1), article_json(2, origin="ghost/2"))
 
     def is_rejected(assignment):
         try:
@@ -43,21 +43,24 @@ def test_times_are_stored_in_utc_and_in_milliseconds(app, sql):
 
 
 TEXT_COLUMNS = [c.name for c in Article.__table__.columns if isinstance(c.type, Text) and c.name != "status"]
-TIMESTAMP_COLUMNS = "published_at", "created_at", "updated_at"
+NULLABLE = "schema_markup", "origin", "claim"
+RESTRICTED = "keywords", "authors", "schema_markup", "claim"
+TIMESTAMP_COLUMNS = "published_at", "created_at", "updated_at", "claimed_at"
 GRAPH = '{"@context": "https://schema.org", "@graph": []}'
 REJECTED = [
     *("status = 'live'", "status = NULL", "published_at = NULL", "updated_at = ''"),
-    *(f"{column} = NULL" for column in TEXT_COLUMNS if column != "schema_markup"),
-    *("keywords = 'one, two'", "keywords = '{}'", "schema_markup = '[]'", "schema_markup = '{'"),
+    *(f"{column} = NULL" for column in TEXT_COLUMNS if column not in NULLABLE),
+    *("keywords = 'one, two'", "keywords = '{}'", "authors = '{}'", "schema_markup = '[]'", "schema_markup = '{'"),
     *("read_time = 'five'", "read_time = -1", "read_time = 1000000", "read_time = NULL"),
-    *("id = 'id-0002'", "slug = 'slug-2'"),
+    *("id = 'id-0002'", "slug = 'slug-2'", "origin = 'ghost/2'", "claim = 'draft'", "edited = NULL"),
 ]
 ACCEPTED = [
     "status = 'draft', published_at = NULL",
     *("status = 'pending'", "status = 'pending', published_at = NULL"),
     "status = 'published', published_at = created_at",
-    *(f"{column} = ''" for column in TEXT_COLUMNS if column not in ("keywords", "schema_markup")),
-    *("keywords = '[]'", "keywords = '[ \"a\"]'", "schema_markup = NULL", f"schema_markup = '{GRAPH}'"),
+    *(f"{column} = ''" for column in TEXT_COLUMNS if column not in RESTRICTED),
+    *("origin = '?'", "origin = 'ghost/1'", "claim = 'withheld'", *(f"{column} = NULL" for column in NULLABLE)),
+    *("keywords = '[]'", "keywords = '[ \"a\"]'", "authors = '[]'", f"schema_markup = '{GRAPH}'"),
     *("read_time = 0", "read_time = 999999.5", "id = 'id-0003'"),
 ]
 if POSTGRESQL:

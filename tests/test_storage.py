@@ -23,6 +23,7 @@ from sqlalchemy import create_engine
 
 from app import main
 from serving.listener import listen
+from storage.tables import TABLES_VERSION
 
 pytestmark = pytest.mark.sqlite
 
@@ -219,7 +220,11 @@ def write_text(database):
 
 @pytest.mark.parametrize(
     ("make_unusable", "reason"),
-    [(make_newer, "version 6"), (make_foreign, "DATABASE_URL"), (write_text, "file is not a database")],
+    [
+        (make_newer, f"version {TABLES_VERSION + 1}"),
+        (make_foreign, "DATABASE_URL"),
+        (write_text, "file is not a database"),
+    ],
 )
 def test_unusable_database_is_rejected_and_unchanged(
     app, run, client, save, database, monkeypatch, make_unusable, reason
