@@ -1,5 +1,7 @@
 """Customers: create, find and delete them."""
 
+from unicodedata import normalize
+
 from sqlalchemy import delete, select
 
 from models import ApiKey, Article, Customer, db
@@ -25,8 +27,7 @@ def find_customer(name: str) -> Customer | None:
 def find_or_create_customer(name: str) -> tuple[Customer, bool]:
     """Return the customer with this name, created if necessary in the session's transaction, and whether it is new.
 
-    The caller reports a new customer after the commit. Raises StorageError if the name differs from another
-    customer's only in case or whitespace.
+    The caller reports a new customer after the commit. Raises StorageError if the name looks like another customer's.
     """
     if customer := find_customer(name):
         return customer, False
@@ -38,12 +39,13 @@ def find_or_create_customer(name: str) -> tuple[Customer, bool]:
 
 
 def check_customer_name(name: str, renamed: Customer | None = None) -> None:
-    """Raise StorageError if a customer other than `renamed` has this name, ignoring case and whitespace."""
+    """Raise StorageError if a customer other than `renamed` has a name that looks the same."""
     for customer in db.session.scalars(select(Customer)):
-        if customer is not renamed and _without_case_and_spaces(customer.name) == _without_case_and_spaces(name):
-            reason = f"There is already a customer {customer.name!r}; names must differ in more than case or spaces"
+        if customer is not renamed and _appearance(customer.name) == _appearance(name):
+            reason = f"There is already a customer {customer.name!r}, whose name looks the same"
             raise StorageError(f"{reason}. Use that customer, or choose another name.")
 
 
-def _without_case_and_spaces(name: str) -> str:
-    return "".join(name.split()).casefold()
+def _appearance(name: str) -> str:
+    """Return what two names that look alike have in common: NFKC, without case and spaces."""
+    return "".join(normalize("NFKC", normalize("NFKC", name).casefold()).split())
