@@ -100,6 +100,15 @@ class WholeNumber(fields.Integer):
         return super()._deserialize(value, attr, data, **kwargs)
 
 
+class Flag(fields.Field[bool]):
+    """True or false."""
+
+    def _deserialize(self, value: Any, attr: str | None, data: Any, **kwargs: Any) -> bool:
+        if not isinstance(value, bool):
+            raise ValidationError("Must be true or false.")
+        return value
+
+
 class Minutes(fields.Float):
     """A number of minutes. Integral values are dumped as 4, not 4.0."""
 

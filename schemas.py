@@ -7,6 +7,7 @@ from marshmallow import EXCLUDE, Schema, ValidationError, fields, pre_load, vali
 
 from fields import (
     Day,
+    Flag,
     Keywords,
     Minutes,
     SchemaMarkup,
@@ -177,6 +178,12 @@ class ArticleImportSchema(ArticleSchema):
     created_at = Timestamp(data_key="createdAt")
     updated_at = Timestamp(data_key="updatedAt")
     views = WholeNumber(0, MAX_SAFE_INTEGER, strict=True)
+    origin = fields.String(
+        validate=[validate.Regexp(r"\?\Z|[^/]+/.", error="Must be SOURCE/KEY, or ?."), validate_xml_text]
+    )
+    claim = fields.String(validate=one_of(("published", "withheld")))
+    claimed_at = Timestamp(data_key="claimedAt")
+    edited = Flag()
 
     @pre_load
     def drop_nulls(self, data: Any, **_kwargs: Any) -> Any:

@@ -23,9 +23,10 @@ from serving.listener import base_url
 from settings import load_environment
 from storage.customers import DEMO_CUSTOMER, delete_customer, find_customer, find_or_create_customer
 from transfer.json_files import read_records
+from transfer.plan import ImportOptions
 from transfer.report import ImportReport
 from transfer.spool import create_spool
-from transfer.writer import ImportOptions, write_articles
+from transfer.writer import write_articles
 
 MAX_ARTICLES = 100_000
 DRAFT_COUNT = 3

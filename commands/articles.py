@@ -9,18 +9,24 @@ from typing import Any
 import click
 import orjson
 from flask import current_app
-from sqlalchemy import Row, delete, select, update
+from sqlalchemy import Row, delete, func, select, update
 
 from commands.support import params
 from commands.support.groups import articles_group
-from commands.support.lookup import ARTICLE_SUMMARIES, get_articles, get_customer, get_customer_again
+from commands.support.lookup import ARTICLE_SUMMARIES, MAX_NAMES, get_articles, get_customer, get_customer_again
 from commands.support.session import command_session
 from commands.support.terminal import confirm, echo, format_article_count
 from content.search import search_columns
 from converters.dates import is_nonexistent, parse_written_date, possible_instants
 from fields import format_timestamp, truncate_to_milliseconds
-from models import PUBLICATION_STATES, Article, Customer, db, publication_state
+from models import PUBLICATION_STATES, UNKNOWN_ORIGIN, Article, Customer, db, publication_state
 from storage.queries import build_conditions
+from transfer.origins import source_of
+
+LISTED_COLUMNS = (
+    *(Article.status, Article.published_at, Article.slug, Article.title),
+    *(Article.origin, Article.claim, Article.claimed_at, Article.edited),
+)
 
 
 @articles_group.command("list")
@@ -46,7 +52,7 @@ def list_articles(state: str | None, search: str, as_json: bool, customer: str |
     counts = Counter[str]()
     with command_session(writes=False):
         owner = get_customer(customer)
-        rows = select(Article.status, Article.published_at, Article.slug, Article.title)
+        rows = select(*LISTED_COLUMNS)
         matches = rows.where(Article.customer_id == owner.id, *build_conditions({"q": search}))
         latest_first = Article.status, Article.published_at.desc().nulls_last(), Article.id.desc()
         for row in db.session.execute(matches.order_by(*latest_first)):
@@ -57,15 +63,26 @@ def list_articles(state: str | None, search: str, as_json: bool, customer: str |
                     _print_json(row, row_state)
                 else:
                     date = _format_local(row.published_at, zone) if row.published_at else "-"
-                    echo(row_state, date, row.slug, row.title)
+                    echo(row_state, date, row.slug, row.title, *_format_source(row))
     times = "" if as_json or zone is UTC else f" (times in {zone})"
     echo(", ".join(f"{counts[name]} {name}" for name in PUBLICATION_STATES) + times, err=True)
 
 
 def _print_json(row: Any, state: str) -> None:
     """Print an article as a line of JSON."""
-    date = format_timestamp(row.published_at) if row.published_at else None
-    click.echo(orjson.dumps({"state": state, "publishedAt": date, "slug": row.slug, "title": row.title}))
+    published_at, claimed_at = (
+        format_timestamp(moment) if moment else None for moment in (row.published_at, row.claimed_at)
+    )
+    fields = {"state": state, "publishedAt": published_at, "slug": row.slug, "title": row.title}
+    origin = {"origin": row.origin, "claim": row.claim, "claimedAt": claimed_at, "edited": bool(row.edited)}
+    click.echo(orjson.dumps(fields | origin))
+
+
+def _format_source(row: Any) -> list[str]:
+    """Return the source of an article that has one, and whether it was edited here, as a cell of a line."""
+    source = "from before version 3" if row.origin == UNKNOWN_ORIGIN else source_of(row.origin)
+    mark = " (edited here)" if row.edited else ""
+    return [f"{source}{mark}"] if source else []
 
 
 @articles_group.command()
@@ -120,21 +137,33 @@ def _publication_time(article: Row[Any], now: datetime) -> datetime:
 
 
 def _publish_pending(customer: str | None, *, yes: bool) -> None:
-    """After confirmation, publish or schedule the customer's pending articles, and print how many of each."""
+    """After confirmation, publish or schedule the pending articles that their source publishes, and print how many."""
     now = datetime.now(UTC)
     with command_session(writes=False):
         owner = get_customer(customer, for_changes=True)
         pending = _pending_articles(owner)
+        others = _count_other_pending(owner)
+    if others:
+        count = format_article_count(others)
+        echo(
+            f"{count} will stay pending, because the source does not publish them: flask articles list --state pending",
+            err=True,
+        )
     if not pending:
-        echo("No articles are pending.")
+        echo("No pending articles are published by their source.")
         return
     published, scheduled = _count_published_and_scheduled(pending, now)
     confirm(f"This publishes {format_article_count(published)} and schedules {scheduled}.", yes)
     confirmed = {article.pk for article in pending}
     with command_session(writes=True):
-        owner = get_customer(customer, for_changes=True)
+        owner = get_customer_again(owner)
         pending = [article for article in _pending_articles(owner) if article.pk in confirmed]
-        rows = [_published_values(article, _publication_time(article, now)) for article in pending]
+        rows = []
+        for article in pending:
+            moment = _publication_time(article, now)
+            # Without a date, it becomes now. Nobody sets it here, so a later date of the source replaces it.
+            claimed_at = article.claimed_at if article.published_at else moment
+            rows.append(_published_values(article, moment) | {"claimed_at": claimed_at})
         if rows:
             db.session.execute(update(Article), rows)
     published, scheduled = _count_published_and_scheduled(pending, now)
@@ -148,9 +177,15 @@ def _count_published_and_scheduled(articles: list[Row[Any]], now: datetime) -> t
 
 
 def _pending_articles(owner: Customer) -> list[Row[Any]]:
-    """Return summaries of a customer's pending articles."""
-    pending = Article.customer_id == owner.id, Article.status == "pending"
+    """Return summaries of a customer's pending articles that their source publishes."""
+    pending = Article.customer_id == owner.id, Article.status == "pending", Article.claim == "published"
     return list(db.session.execute(ARTICLE_SUMMARIES.where(*pending)))
+
+
+def _count_other_pending(owner: Customer) -> int:
+    """Return the number of a customer's pending articles that their source withholds or says nothing about."""
+    others = Article.customer_id == owner.id, Article.status == "pending", Article.claim.is_distinct_from("published")
+    return db.session.scalars(select(func.count()).select_from(Article).where(*others)).one()
 
 
 @articles_group.command()
@@ -198,11 +233,17 @@ def _values_to_update(article: Row[Any], **values: Any) -> dict[str, Any]:
 def delete_articles(slugs: tuple[str, ...], customer: str | None, yes: bool) -> None:
     """Delete articles permanently. If one does not exist, none is deleted."""
     with command_session(writes=False):
-        get_articles(get_customer(customer, for_changes=True), slugs)  # raises if one does not exist
-    count = format_article_count(len(set(slugs)))
+        owner = get_customer(customer, for_changes=True)
+        articles = get_articles(owner, slugs)  # raises if one does not exist
+    count = format_article_count(len(articles))
+    imported = [article.slug for article in articles if source_of(article.origin)]
+    if imported:
+        names = ", ".join(imported[:MAX_NAMES])
+        advice = "To hide them instead: flask articles unpublish."
+        echo(f"The next import from their source brings these back: {names}. {advice}", err=True)
     confirm(f"This permanently deletes {count}.", yes)
     with command_session(writes=True):
-        owner = get_customer(customer, for_changes=True)
+        owner = get_customer_again(owner)
         pks = [article.pk for article in get_articles(owner, slugs)]
         db.session.execute(delete(Article).where(Article.pk.in_(pks)))
     echo(f"Deleted {count}.")

@@ -4,13 +4,14 @@ import re
 import shlex
 from pathlib import Path
 from tempfile import NamedTemporaryFile
+from typing import Any
 
 import click
 from flask import current_app
 
 from commands.support import params
 from commands.support.groups import articles_group
-from commands.support.lookup import get_articles, get_customer
+from commands.support.lookup import get_articles, get_customer, get_customer_again
 from commands.support.session import command_session
 from commands.support.terminal import can_ask, echo
 from converters.front_matter import parse_front_matter
@@ -19,10 +20,12 @@ from models import Customer
 from transfer import ImportFailedError
 from transfer.article_files import EXPORTED_FIELDS, format_article, own_article
 from transfer.export import export_articles
+from transfer.plan import ImportOptions
 from transfer.report import ImportReport
 from transfer.spool import create_spool
-from transfer.writer import ImportOptions, write_articles
+from transfer.writer import report_notes, write_articles
 
+HIDDEN_FIELDS = {"origin", "claim", "claimedAt", "edited"}  # not in the editor
 CONFLICT = (
     "The article was changed or deleted while the editor was open. Add that change to your text first: "
     "importing it as it is would undo the change."
@@ -40,15 +43,16 @@ def edit(slug: str, customer: str | None) -> None:
     """
     with command_session(writes=False):
         owner = get_customer(customer, for_changes=True)
-        get_articles(owner, (slug,))  # raises if there is no such article
-        original = _format_current(owner, slug)
+        (article,) = get_articles(owner, (slug,))  # raises if there is no such article
+        original = _read_record(owner, slug)
+    original_text = _format(original)
     with NamedTemporaryFile(prefix="article-", suffix=".html", delete=False) as temporary:
-        temporary.write(original)
+        temporary.write(original_text)
     file = Path(temporary.name)
     try:
-        result = _edit_until_valid(file, original, slug, customer)
+        result = _edit_until_valid(file, original, owner)
     except click.ClickException as error:
-        if _read(file) in (original, b""):
+        if _read(file) in (original_text, b""):
             file.unlink(missing_ok=True)
             raise
         error.show()
@@ -59,6 +63,8 @@ def edit(slug: str, customer: str | None) -> None:
         raise
     file.unlink(missing_ok=True)
     echo(f"{slug}: {result}")
+    if article.origin and result != "unchanged":
+        echo("Imports now leave its text alone. To take the source's text again: --take-over SLUG.", err=True)
 
 
 def _explain_saved(file: Path, customer: str | None) -> str:
@@ -79,12 +85,18 @@ def _read(file: Path) -> bytes:
     return file.read_bytes() if file.is_file() else b""
 
 
-def _format_current(owner: Customer, slug: str) -> bytes:
-    """Return the article as a file, or b"" if it does not exist."""
-    return b"".join(map(format_article, export_articles(owner, (slug,), all_fields=False)))
+def _read_record(owner: Customer, slug: str) -> dict[str, Any]:
+    """Return the article as it is exported, or an empty dictionary if it does not exist."""
+    records = list(export_articles(owner, (slug,), all_fields=False))
+    return records[0] if records else {}
 
 
-def _edit_until_valid(file: Path, original: bytes, slug: str, customer: str | None) -> str:
+def _format(record: dict[str, Any]) -> bytes:
+    """Return the article as a file for the editor."""
+    return format_article({name: value for name, value in record.items() if name not in HIDDEN_FIELDS})
+
+
+def _edit_until_valid(file: Path, original: dict[str, Any], owner: Customer) -> str:
     """Open the editor until the file can be imported. Returns what has changed, to print after the slug.
 
     An empty or removed file changes nothing. Raises click.ClickException if the editor fails or the article was
@@ -93,10 +105,10 @@ def _edit_until_valid(file: Path, original: bytes, slug: str, customer: str | No
     while True:
         _open_editor(file)
         text = _read(file)
-        if text in (original, b""):
+        if text in (_format(original), b""):
             return "unchanged"
         try:
-            return _import(text, original, slug, customer)
+            return _import(text, original, owner)
         except ImportFailedError as error:
             click.echo(f"Error: {error}", err=True)
             if not can_ask():
@@ -117,22 +129,24 @@ def _open_editor(file: Path) -> None:
         raise click.ClickException(f"{reason}. Set VISUAL or EDITOR to your editor's command.") from error
 
 
-def _import(text: bytes, original: bytes, slug: str, customer: str | None) -> str:
+def _import(text: bytes, original: dict[str, Any], owner: Customer) -> str:
     """Replace the article with the text. Returns what has changed, to print after the slug.
 
     Raises ImportFailedError if the text has mistakes, and click.ClickException if the article was changed since it was
-    read.
+    read. Its views may have been counted since.
     """
     report = ImportReport()
+    slug = original["slug"]
     articles = _parse(text, original, report)
     with create_spool() as spool:
         spool.add(articles, report)
         with command_session(writes=True):
-            owner = get_customer(customer, for_changes=True)
-            if _format_current(owner, slug) != original:
+            customer = get_customer_again(owner)
+            current = _read_record(customer, slug)
+            if not current or _format(current | {"views": 0}) != _format(original | {"views": 0}):
                 raise click.ClickException(CONFLICT)
-            result = write_articles(owner, spool, report, ImportOptions())
-        spool.report_notes(result.written, report)
+            result = write_articles(customer, spool, report, ImportOptions())
+        report_notes(result, spool, report)
     for line in report.note_lines():
         echo(line, err=True)
     new_slug = articles[0].fields["slug"]
@@ -141,13 +155,15 @@ def _import(text: bytes, original: bytes, slug: str, customer: str | None) -> st
     return "changed" if result.counts["changed"] else "unchanged"
 
 
-def _parse(text: bytes, original: bytes, report: ImportReport) -> list[SourceArticle]:
+def _parse(text: bytes, original: dict[str, Any], report: ImportReport) -> list[SourceArticle]:
     """Return the edited article, or nothing if it cannot be read. Mistakes go to the report."""
     articles = []
     with report.catch("the file"):
         article = own_article("the file", *parse_front_matter(text), current_app.config["TIMEZONE"])
-        article_id = parse_front_matter(original)[0]["id"]
-        if article.fields.setdefault("id", article_id) != article_id:
-            report.stop(Mistake("the file", f"Cannot be changed. Set it back to {article_id!r}.", "id"))
+        if article.fields.setdefault("id", original["id"]) != original["id"]:
+            report.stop(Mistake("the file", f"Cannot be changed. Set it back to {original['id']!r}.", "id"))
+        if article.fields.get("views") == original["views"]:
+            del article.fields["views"]  # It may have been counted up since.
+        article.fields["claim"] = original.get("claim")  # Without one, it would no longer count as missing.
         articles.append(article)
     return articles

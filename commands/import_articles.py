@@ -4,6 +4,7 @@ import os
 import shlex
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
+from copy import deepcopy
 from datetime import tzinfo
 from pathlib import Path
 
@@ -15,17 +16,20 @@ from commands.support.errors import Interrupted
 from commands.support.groups import articles_group
 from commands.support.lookup import get_customer, get_customer_again
 from commands.support.session import command_session
-from commands.support.terminal import echo, format_article_count, show_progress
+from commands.support.terminal import can_ask, confirm, echo, format_article_count, show_progress
+from content.text import printable
 from converters.records import SourceOptions
 from files import FILE_EXISTS
 from models import PUBLICATION_STATES, Customer
 from settings import load_environment
+from transfer import BrakeError
+from transfer.plan import ImportOptions
 from transfer.redirects import Redirects, create_redirects
 from transfer.remote import find_filters, find_hosts
 from transfer.report import MAX_CHANGES, ImportReport
 from transfer.sources import open_sources
 from transfer.spool import Spool, create_spool
-from transfer.writer import ImportOptions, ImportResult, write_articles
+from transfer.writer import ImportResult, report_notes, write_articles
 
 UNPUBLISH_NEEDS_PUBLISH = (
     "With sources from other systems, --unpublish-missing needs --publish: "
@@ -62,10 +66,26 @@ def new_file(value: str) -> Path:
     type=params.timezone,
     help="Time zone for dates that don't name one, such as Europe/Berlin (or TIMEZONE).",
 )
+@click.option(
+    "--source",
+    metavar="NAME",
+    type=params.source_name,
+    help="Name of the source, to tell two folders, sites or tables of the same kind apart.",
+)
+@click.option(
+    "--take-over",
+    metavar="SLUG",
+    multiple=True,
+    type=params.text,
+    help="Replace the stored article SLUG with the source's, or with SOURCE/ all of another source. Repeatable.",
+)
 @click.option("--dry-run", is_flag=True, help="Show what would change without writing anything.")
 @click.option("--publish", is_flag=True, help="Publish new and pending articles that another system publishes.")
 @click.option("--skip-invalid", is_flag=True, help="Import the valid articles even if others have errors.")
-@click.option("--unpublish-missing", is_flag=True, help="Turn published articles that no source contains into drafts.")
+@click.option(
+    "--unpublish-missing", is_flag=True, help="Withdraw articles that their source does not contain any longer."
+)
+@click.option("--yes", is_flag=True, help="Import even if many articles would be hidden or left alone.")
 @click.option("--redirects", metavar="FILE", type=new_file, help="Write old URLs and slugs to FILE, a new CSV file.")
 def import_articles(
     sources: tuple[str, ...],
@@ -73,10 +93,13 @@ def import_articles(
     key: str | None,
     site: str | None,
     timezone: tzinfo | None,
+    source: str | None,
+    take_over: tuple[str, ...],
     dry_run: bool,
     publish: bool,
     skip_invalid: bool,
     unpublish_missing: bool,
+    yes: bool,
     redirects: Path | None,
 ) -> None:
     """Import articles: all of them or, if anything is wrong, none.
@@ -85,14 +108,16 @@ def import_articles(
     matter (.md, .html), a CSV file (.csv), a .json file (an article, an array of articles, or an object with such an
     array in "data"), a .jsonl file (JSON Lines), "-" for JSON Lines on standard input, or the URL of another instance.
 
-    Articles from other systems stay hidden until you publish them: look at them (flask articles preview), then
-    run flask articles publish --pending. With --publish, the import publishes what the source publishes.
+    New articles from other systems stay hidden until you publish them: look at them (flask articles preview), then
+    run flask articles publish --pending. With --publish, the import publishes what the source publishes. Changes to
+    articles that are published already show at once.
     """
-    options = ImportOptions(dry_run, publish, skip_invalid, unpublish_missing)
+    options = ImportOptions(dry_run, publish, skip_invalid, unpublish_missing, take_over, yes)
     _check_usage(sources, key, options)
     source_options = SourceOptions(
         site or current_app.config["SITE_URL"],
         timezone or current_app.config["TIMEZONE"],
+        source=source or "",
         saves_old_urls=redirects is not None,
     )
     report = ImportReport()
@@ -104,17 +129,20 @@ def import_articles(
                 show_progress(articles, "Reading articles") as counted,
             ):
                 spool.add(counted, report)
-            result = _write(owner, spool, report, options, open_redirects)
+            result, report = _write(owner, spool, report, options, open_redirects)
         with _report_interrupt(options):
-            spool.report_notes(result.written, report)
+            report_notes(result, spool, report)
             _echo_result(report, result, options)
             _echo_old_urls(report, redirects)
-            if spool.has_other_systems and result.pending:
+            if spool.sources and result.pending:
                 _echo_pending(result.pending, customer, dry_run=dry_run)
 
 
 def _check_usage(sources: tuple[str, ...], key: str | None, options: ImportOptions) -> None:
     """Raise click.UsageError or ClickException if these sources and options do not go together."""
+    if options.unpublish_missing and "-" in sources:
+        reason = "A stream that was cut off looks complete. Save it to a .jsonl file first, and import that."
+        raise click.UsageError(f"--unpublish-missing does not work with standard input. {reason}")
     if sources.count("-") > 1:
         raise click.UsageError("Standard input can be read only once.")
     if key and len(find_hosts(sources)) > 1:
@@ -142,10 +170,27 @@ def _create_redirects(
 
 def _write(
     owner: Customer, spool: Spool, report: ImportReport, options: ImportOptions, redirects: Redirects | None
-) -> ImportResult:
-    """Write the articles in one transaction. In a dry run, only read."""
-    if spool.has_other_systems and options.unpublish_missing and not options.publish:
+) -> tuple[ImportResult, ImportReport]:
+    """Write the articles in one transaction. In a dry run, only read. Returns the result and the complete report.
+
+    Asks first if the import would hide, or leave alone, suspiciously many articles.
+    """
+    if spool.sources and options.unpublish_missing and not options.publish:
         raise click.UsageError(UNPUBLISH_NEEDS_PUBLISH)
+    attempt = deepcopy(report)  # A second one would report the same again.
+    try:
+        return _write_once(owner, spool, attempt, options, redirects), attempt
+    except BrakeError as error:
+        if not can_ask():
+            advice = "Nothing was written. Check the source. If it is right, run the command again with --yes."
+            raise click.ClickException(f"{printable(str(error))}\n{advice}") from error
+        confirm(printable(str(error)), yes=False)
+    return _write_once(owner, spool, report, options._replace(yes=True), redirects), report
+
+
+def _write_once(
+    owner: Customer, spool: Spool, report: ImportReport, options: ImportOptions, redirects: Redirects | None
+) -> ImportResult:
     with command_session(writes=not options.dry_run):
         result = write_articles(get_customer_again(owner), spool, report, options, redirects)
         if redirects:
@@ -166,22 +211,26 @@ def _report_interrupt(options: ImportOptions) -> Iterator[None]:
 def _echo_result(report: ImportReport, result: ImportResult, options: ImportOptions) -> None:
     """Print the report and the summary. Notes are left out if nothing changed, as in most nightly imports."""
     counts = result.counts
-    written = counts["new"] + counts["changed"] + counts["unpublished"]
-    if written or not counts["unchanged"]:
+    if result.has_written or options.dry_run or not counts["unchanged"]:
         for line in report.note_lines():
             echo(line, err=True)
+    for line in report.undecided_lines():
+        echo(line, err=True)
     if report.invalid_count:
         echo("These articles are invalid, so they were not imported:", err=True)
         for line in report.mistake_lines():
             echo(line, err=True)
     _echo_changes(report, result, dry_run=options.dry_run)
-    names = ["new", "changed", "unchanged", *(["unpublished"] if options.unpublish_missing else [])]
+    names = ["new", "changed", "unchanged"]
+    names += [name for name in ("unpublished", "adopted", "left alone") if counts[name]]
     summary = [f"{counts[name]} {name}" for name in names]
     if report.invalid_count:
         summary.append(f"{report.invalid_count} invalid")
     states = ", ".join(f"{counts[state]} {state}" for state in PUBLICATION_STATES if counts[state])
     dry_run = " (dry run: nothing was written)" if options.dry_run else ""
     echo(", ".join(summary) + (f" (new: {states})" if states else "") + dry_run)
+    for reason in result.brakes if options.dry_run else ():
+        echo(f"Without --yes, this import would stop: {reason}", err=True)
 
 
 def _echo_changes(report: ImportReport, result: ImportResult, *, dry_run: bool) -> None:

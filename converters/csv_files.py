@@ -12,7 +12,7 @@ from converters.field_mapping import map_fields
 from converters.field_names import FIELD_BY_ALIAS, plain_name
 from converters.html_elements import ELEMENT_TAG
 from converters.publication import SWITCHES
-from converters.records import ConvertedItems, Mistake, SourceError, SourceOptions, decode_utf8
+from converters.records import ConvertedItems, Mistake, Origin, SourceError, SourceOptions, decode_utf8
 from converters.scalars import Unquoted
 
 if TYPE_CHECKING:
@@ -42,6 +42,7 @@ def read_csv(source: str, options: SourceOptions) -> ConvertedItems:
                 continue
             where, cells = row
             article = map_fields(where, {name: _read_cell(name, text) for name, text in cells.items()}, options)
+            article.origin = Origin(options.source or "csv", article.fields.get("slug", ""), has_named_key=True)
             if article.fields.get("contentHtml") == "":
                 article.note(note_kinds.NO_CONTENT)
             for name, text in cells.items():

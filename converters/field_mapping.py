@@ -4,11 +4,11 @@ from typing import Any, NamedTuple
 from urllib.parse import urljoin
 
 from converters import note_kinds
-from converters.field_names import IMPORT_FIELDS
+from converters.field_names import IMPORT_FIELDS, OWN_FIELDS
 from converters.leftover_markup import note_components, note_leftover_markup
 from converters.old_urls import take_old_urls
 from converters.publication import take_publication
-from converters.records import Publication, SourceArticle, SourceOptions
+from converters.records import SourceArticle, SourceOptions
 from converters.relative_urls import GUESSED_MEDIA, is_beside_file, resolve_banner, resolve_urls
 from converters.source_fields import SourceFields
 from converters.values import normalize_values, read_list, set_slug
@@ -28,14 +28,14 @@ NO_FILE = FilePlace()
 
 
 def map_fields(where: str, fields: dict[str, Any], options: SourceOptions, place: FilePlace = NO_FILE) -> SourceArticle:
-    """Return the article that a source's fields describe. Whatever is not used is reported."""
+    """Return the article that a source's fields describe, without its origin. Whatever is not used is reported."""
     article = SourceArticle(where, {})
     source = SourceFields(article, fields)
     _take_publication(source, place, options)
     _take_category(source)
     source.use("slug", source.take("slug"))  # the other aliases hold URLs
     for field in IMPORT_FIELDS:
-        if field not in ("slug", "status", "publishedAt", "category"):
+        if field not in OWN_FIELDS and field not in ("slug", "status", "publishedAt", "category"):
             source.use(field, source.take_import_field(field))
     normalize_values(article, options)
     set_slug(article, place.slug)
@@ -55,10 +55,10 @@ def map_fields(where: str, fields: dict[str, Any], options: SourceOptions, place
 
 def _take_publication(source: SourceFields, place: FilePlace, options: SourceOptions) -> None:
     """Set what the source says about the article's publication, and the date."""
-    declared = take_publication(source, options.zone, file_date=place.date, is_draft=place.is_draft)
-    source.use("publishedAt", declared.dates)
-    source.article.publication = declared.publication
-    if declared.publication is Publication.NOTHING:
+    claim, dates = take_publication(source, options.zone, file_date=place.date, is_draft=place.is_draft)
+    source.use("publishedAt", dates)
+    source.article.claim = claim
+    if not claim:
         source.article.note(note_kinds.NO_DATE)
 
 

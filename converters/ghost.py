@@ -9,12 +9,12 @@ from typing import Any
 
 from converters import note_kinds
 from converters.leftover_markup import note_leftover_markup
-from converters.publication import set_publication
+from converters.publication import set_claim
 from converters.records import (
     ConvertedItems,
-    Identity,
     IgnoredItem,
     Mistake,
+    Origin,
     SourceArticle,
     SourceError,
     SourceOptions,
@@ -157,7 +157,10 @@ def _has_html(post: TableRow) -> bool:
 
 def _convert(where: str, post: TableRow, tags: list[str], options: SourceOptions) -> SourceArticle:
     """Convert a post, and report the columns that the article does not use."""
-    article = SourceArticle(where, {}, dict(COLUMNS), identity=Identity.SOURCE)
+    article = SourceArticle(where, {}, dict(COLUMNS))
+    article.origin = Origin(options.source or "ghost", _id_text(post, "id"))
+    if not article.origin.key:
+        article.reject("id", f"Missing, so later imports could not find the post again. {EXPORT_AGAIN}")
     base = options.base or "/"
     article.fields = _take_fields(post, tags, base)
     normalize_values(article, options)
@@ -167,7 +170,7 @@ def _convert(where: str, post: TableRow, tags: list[str], options: SourceOptions
     _convert_content(article, post.pop("html", None), base)
     resolve_urls(article, options.base)
     note_leftover_markup(article)
-    _set_publication(article, post)
+    _set_claim(article, post)
     for tag in tags:
         if tag.startswith("#"):
             article.note_dropped(note_kinds.DROPPED, f"tag {tag}"[:80])
@@ -201,15 +204,15 @@ def _convert_content(article: SourceArticle, html: str | None, base: str) -> Non
         article.note("Members-only parts were removed")
 
 
-def _set_publication(article: SourceArticle, post: TableRow) -> None:
+def _set_claim(article: SourceArticle, post: TableRow) -> None:
     """Set what Ghost says about a post: it is published if everyone can read it on the web."""
     status = post.pop("status", None)
     visibility = post.pop("visibility", None)
     is_email = bool(post.pop("email_only", None)) or status == "sent"
     is_restricted = visibility not in (None, "", "public")
     if is_email:
-        article.note("Saved as drafts because they were only sent by email")
+        article.note("Withheld because they were only sent by email")
     if is_restricted:
         article.note(note_kinds.RESTRICTED, str(visibility)[:50])
     is_public = not (is_email or is_restricted)
-    set_publication(article, is_published=is_public and status in ("published", "scheduled"))
+    set_claim(article, is_published=is_public and status in ("published", "scheduled"))

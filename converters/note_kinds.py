@@ -2,8 +2,9 @@
 
 DROPPED = "Dropped"
 NO_CONTENT = "Articles without any content"
-NO_DATE = "No date: new articles are drafts, and stored ones keep their status"
+NO_DATE = "No date, so the source does not say whether they are published"
 NOT_IMPORTED = "Not imported"
 OTHER_CATEGORIES = "Other categories were dropped"
-RESTRICTED = "Saved as drafts because access to them is restricted"
+RELATIVE_URLS = "Links and pictures with relative URLs"
+RESTRICTED = "Withheld because access to them is restricted"
 UNKNOWN_FIELDS = "Unknown fields"

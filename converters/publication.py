@@ -5,24 +5,24 @@ Any other field is reported as unknown, whatever its name suggests.
 """
 
 from datetime import UTC, datetime, tzinfo
-from typing import NamedTuple
 
 from content.html import is_empty
 from converters import note_kinds
 from converters.dates import parse_date
-from converters.records import Publication, SourceArticle
+from converters.records import Claim, SourceArticle
 from converters.source_fields import SourceField, SourceFields
 
 TRUE = ("true", "yes", "on", "y", "1")
 FALSE = ("false", "no", "off", "n", "0")
 # What the values of a field mean
-DRAFT_MEANINGS = dict.fromkeys(TRUE, Publication.DRAFT) | dict.fromkeys(FALSE, Publication.NOTHING)
-PUBLISHED_MEANINGS = dict.fromkeys(TRUE, Publication.PUBLISHED) | dict.fromkeys(FALSE, Publication.DRAFT)
-STATUS_MEANINGS = {"draft": Publication.DRAFT, "published": Publication.PUBLISHED, "publish": Publication.PUBLISHED}
+Meanings = dict[str, Claim | None]
+WITHHELD_IF_TRUE: Meanings = {**dict.fromkeys(TRUE, "withheld"), **dict.fromkeys(FALSE, None)}
+PUBLISHED_IF_TRUE: Meanings = {**dict.fromkeys(TRUE, "published"), **dict.fromkeys(FALSE, "withheld")}
+STATUS_MEANINGS: Meanings = {"draft": "withheld", "published": "published", "publish": "published"}
 # by alias
-SWITCHES = {
-    **dict.fromkeys(("draft", "isdraft"), DRAFT_MEANINGS),
-    **dict.fromkeys(("published", "publish", "ispublished"), PUBLISHED_MEANINGS),
+SWITCHES: dict[str, Meanings] = {
+    **dict.fromkeys(("draft", "isdraft", "archived", "isarchived"), WITHHELD_IF_TRUE),
+    **dict.fromkeys(("published", "publish", "ispublished"), PUBLISHED_IF_TRUE),
 }
 PUBLICATION_FIELDS = SWITCHES | dict.fromkeys(("status", "state", "poststatus"), STATUS_MEANINGS)
 # These may also hold something else: a date, or the state of a country.
@@ -33,56 +33,44 @@ INVALID_SWITCH_OR_DATE = INVALID_SWITCH.replace(".", ", or a date such as 2026-0
 INVALID_STATUS = "Must be draft or published."
 
 
-class DeclaredPublication(NamedTuple):
-    """The publication of an article according to its fields."""
-
-    declared: set[Publication]
-    dates: list[SourceField]  # of publication, the latest first
-
-    @property
-    def publication(self) -> Publication:
-        """The statement that they make together."""
-        if Publication.DRAFT in self.declared:
-            return Publication.DRAFT
-        return Publication.PUBLISHED if Publication.PUBLISHED in self.declared or self.dates else Publication.NOTHING
-
-
 def take_publication(
     fields: SourceFields, zone: tzinfo, *, file_date: str = "", is_draft: bool = False
-) -> DeclaredPublication:
-    """Remove the statements about publication from an article's fields, and return them. Invalid ones are mistakes.
+) -> tuple[Claim | None, list[SourceField]]:
+    """Remove the statements about publication from an article's fields. Invalid ones are mistakes.
 
-    `zone` applies to dates without one. `is_draft` and `file_date` come from the folder and the name of a file. The
-    latter is used if no field has a date.
+    Returns what they say together, and the fields with different dates of publication, the latest first. `zone` applies
+    to dates without one. `is_draft` and `file_date` come from the folder and the name of a file. The latter is used if
+    no field has a date.
     """
     has_expired = _take_expiry(fields, zone)
-    declared = {Publication.DRAFT} if is_draft or has_expired else set()
+    said: set[Claim | None] = {"withheld"} if is_draft or has_expired else set()
     for alias, meanings in PUBLICATION_FIELDS.items():
         field = fields.get(alias)
         if field and field.word in meanings:
             fields.take(alias)
-            declared.add(meanings[field.word])
+            said.add(meanings[field.word])
         elif field and alias not in AMBIGUOUS:
             fields.take(alias)
             fields.reject(field, INVALID_SWITCH if alias in SWITCHES else INVALID_STATUS)
     dates = _take_dates(fields, zone)
     if file_date and not dates:
         dates = [SourceField("date", file_date)]
-    return DeclaredPublication(declared, dates)
+    if "withheld" in said:
+        return "withheld", dates
+    return "published" if "published" in said or dates else None, dates
 
 
-def set_publication(article: SourceArticle, *, is_published: bool) -> None:
+def set_claim(article: SourceArticle, *, is_published: bool) -> None:
     """Set what a system with statuses, such as WordPress, says about an article. Without a date, it says nothing.
 
     A published article without content is noted, so the content must be set.
     """
     if not is_published:
-        article.publication = Publication.DRAFT
+        article.claim = "withheld"
     elif "publishedAt" not in article.fields:
-        article.publication = Publication.NOTHING
         article.note(note_kinds.NO_DATE)
     else:
-        article.publication = Publication.PUBLISHED
+        article.claim = "published"
         if is_empty(article.fields["contentHtml"]):
             article.note(note_kinds.NO_CONTENT)
 
@@ -97,7 +85,7 @@ def _take_expiry(fields: SourceFields, zone: tzinfo) -> bool:
     if not moment or moment > datetime.now(UTC):
         return False
     fields.take(EXPIRY_DATE)
-    fields.article.note("Saved as drafts because they have expired")
+    fields.article.note("Withheld because they have expired")
     return True
 
 

@@ -4,8 +4,8 @@ import codecs
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from datetime import tzinfo
-from enum import Enum, IntEnum
-from typing import Any, NamedTuple
+from enum import IntEnum
+from typing import Any, Literal, NamedTuple
 
 import orjson
 
@@ -14,20 +14,21 @@ MAX_SHOWN_TITLE = 80  # characters
 EMPTY_VALUES: tuple[Any, ...] = (None, "", [], {})  # what missing values look like
 
 
-class Publication(Enum):
-    """A source's statement about the publication of an article from another system."""
-
-    PUBLISHED = "published"
-    DRAFT = "draft"
-    NOTHING = "nothing"
+# What a source says about the publication of an article; None if it says nothing
+Claim = Literal["published", "withheld"]
 
 
-class Identity(Enum):
-    """How an article is matched with a stored one."""
+class Origin(NamedTuple):
+    """Which article of which source it is."""
 
-    ID = "id"  # by its id, if it has one; an unknown id means a new article (JSON, JSON Lines)
-    ID_OR_SLUG = "id or slug"  # by its id, otherwise by its slug (instances, article files, Markdown, CSV)
-    SOURCE = "source"  # by the id of the source system, with the exceptions in transfer/plan.py (WordPress, Ghost)
+    source: str  # such as "ghost" or "wordpress:www.example.com"
+    key: str  # unique within the source
+    # The key is a path or a slug, which authors may change, or use again for another article. Otherwise, it is the
+    # number or the id that a system gave the article.
+    has_named_key: bool = False
+
+    def __str__(self) -> str:
+        return f"{self.source}/{self.key}"
 
 
 class SourceError(Exception):
@@ -42,6 +43,7 @@ class SourceOptions(NamedTuple):
 
     site: str  # resolves relative URLs; may be empty
     zone: tzinfo  # for dates without one
+    source: str = ""  # the name of the source, instead of the one that its system or its content suggests
     saves_old_urls: bool = False  # to a file, so the report leaves them out
 
     @property
@@ -92,10 +94,10 @@ class SourceArticle:
     names: dict[str, str] = field(default_factory=dict)  # import field name -> the field's name in the source
     notes: list[Note] = field(default_factory=list)
     mistakes: list[Mistake] = field(default_factory=list)  # to correct in the source
-    identity: Identity = Identity.ID_OR_SLUG
-    publication: Publication | None = None  # None: a format of this service, whose fields include the status
-    former_id: str = ""  # the id that version 1.2.1 and older gave this article
-    urls_resolved: bool = False  # relative URLs were resolved against a site
+    origin: Origin | None = None  # None: a format of this service, whose fields include the status
+    claim: Claim | None = None
+    is_withdrawn: bool = False  # the source has put it aside, so only its origin matters
+    may_match_slug: bool = False  # if its id is not stored; articles without an id always may
     old_urls: list[str] = field(default_factory=list)  # absolute, or paths below the old site
 
     def note(self, kind: str, detail: str = "", advice: str = "") -> None:

@@ -2,7 +2,8 @@
 
 import re
 
-from content.urls import NOT_RELATIVE, change_urls, resolve_url
+from content.urls import NOT_RELATIVE, change_urls, has_relative_urls, resolve_url
+from converters import note_kinds
 from converters.records import SourceArticle
 
 GUESSED_MEDIA = "Relative pictures whose URL depends on how your site is built"
@@ -26,18 +27,22 @@ def resolve_urls(article: SourceArticle, base: str, *, has_source_files: bool = 
 
     `base` ends with a slash. With `has_source_files`, links to files that the site is built from do not change.
     """
-    article.urls_resolved = "//" in base  # an absolute URL
+    has_site = "//" in base
 
     def resolve(attribute: str, url: str) -> str:
         if has_source_files and attribute == "href" and is_source_file(url):
             return url
         if attribute != "href" and url.startswith("../"):
-            if article.urls_resolved:
+            if has_site:
                 article.note(ABOVE, advice="Write absolute URLs.")
             return url
         return resolve_url(url, base)
 
-    article.fields["contentHtml"] = change_urls(article.fields["contentHtml"], resolve)
+    html = change_urls(article.fields["contentHtml"], resolve)
+    article.fields["contentHtml"] = html
+    if not has_site and has_relative_urls(html):
+        advice = "Write absolute URLs, or set your site's URL with --site or SITE_URL."
+        article.note(note_kinds.RELATIVE_URLS, advice=advice)
 
 
 def is_beside_file(url: str) -> bool:

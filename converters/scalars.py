@@ -5,13 +5,13 @@ from typing import Any
 
 import orjson
 
-from fields import Minutes, SchemaMarkup, WholeNumber
+from fields import Flag, Minutes, SchemaMarkup, WholeNumber
 from schemas import ArticleImportSchema
 
 NON_TEXT_FIELDS = {
     field.data_key or name
     for name, field in ArticleImportSchema().fields.items()
-    if isinstance(field, WholeNumber | Minutes | SchemaMarkup)
+    if isinstance(field, Flag | WholeNumber | Minutes | SchemaMarkup)
 }
 
 

@@ -1,6 +1,7 @@
 """Shared by the import tests: a customer to import for, and article files."""
 
 import json
+import re
 from collections.abc import Callable
 from itertools import chain
 from pathlib import Path
@@ -115,3 +116,10 @@ def error_lines(result: Result) -> list[str]:
 def read_data(name: str) -> str:
     """Return the text of a file in `tests/data`."""
     return (PROJECT / "tests/data" / name).read_text("utf-8")
+
+
+def counts(result: Result) -> dict[str, int]:
+    """Return the numbers in the summary of a successful import that are not 0: `{"new": 2, "left alone": 1}`."""
+    assert result.exit_code == 0, result.output
+    numbers = re.findall(r"(\d+) ([a-z ]+)", result.stdout.splitlines()[-1].partition(" (")[0])
+    return {name: int(number) for number, name in numbers if number != "0"}

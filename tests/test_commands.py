@@ -125,17 +125,17 @@ def test_service_creates_its_database(shared):
 
 YESTERDAY = str(datetime.now(UTC).date() - timedelta(days=1))
 NAMES = ("   ", "two\nlines", "x" * 101, "\x1b[31m")
-SAME_NAMES = ("my site", "MySite", "MY  SITE")
+SAME_NAMES = ("my café", "MyCafé", "MY  CAFÉ", "My Cafe\N{COMBINING ACUTE ACCENT}", "Ｍｙ Ｃａｆé")
 SLUGS = ("nope", "SLUG-1", "", "\udcff", "%")
 TIMES = ("tomorrow", "9999-12-31T23:59:59-01:00", "", "2026-02-30", "08:00", "3/1/2026")
 REJECTED = [  # exit status, words of the error, command, values in it
     (2, "in the past", "keys create Acme --expires {}", ("2000-01-01", YESTERDAY)),
     (2, "2030-12-31", "keys create Acme --expires {}", ("31/12/2030", "2030-02-30", "2030-12-31T10:00")),
     (2, "printable", "keys create {}", NAMES),
-    (1, "a customer 'My Site'", "keys create {}", SAME_NAMES),
-    (1, "a customer 'My Site'", "customers rename Acme {}", ("My Site", *SAME_NAMES)),
-    (1, "Did you mean 'My Site'?", "customers rename {} New", ["my sites"]),
-    (1, "Did you mean 'My Site'?", "customers delete {} --yes", ["my sites"]),
+    (1, "a customer 'My Café'", "keys create {}", SAME_NAMES),
+    (1, "a customer 'My Café'", "customers rename Acme {}", ("My Café", *SAME_NAMES)),
+    (1, "Did you mean 'My Café'?", "customers rename {} New", ["my cafés"]),
+    (1, "Did you mean 'My Café'?", "customers delete {} --yes", ["my cafés"]),
     (1, "flask keys list", "keys revoke -- {}", ("99", "0", "-1", "9" * 30)),
     (1, "'Nobody'", "articles watch --customer {} -- true", ["Nobody"]),
     (2, "Usage: ", "articles {}", ["watch"]),
@@ -152,7 +152,7 @@ REJECTED = [  # exit status, words of the error, command, values in it
 def test_rejected_command_explains_and_changes_nothing(run, save, sql, monkeypatch):
     monkeypatch.setenv("VISUAL", "true")
     save(minimal_json(1))
-    run("keys", "create", "My Site")
+    run("keys", "create", "My Café")
     tables = [f"SELECT * FROM {name} ORDER BY 1" for name in ("customer", "api_key", "article")]
     before = list(map(sql, tables))
     for status, words, command, values in REJECTED:
@@ -171,6 +171,16 @@ def test_misspelled_slug_is_reported_while_another_program_writes(articles, save
     save(minimal_json(1))
     with other_writer(database):
         assert "Did you mean 'slug-1'?" in articles(command, "slag-1").stderr
+
+
+@pytest.mark.parametrize("command", [["publish", "--pending"], ["delete", "slug-1"]])
+def test_answer_never_concerns_another_customer(articles, save, sql, monkeypatch, command):
+    """A backup in which another customer has the id may be restored while a command waits for an answer."""
+    save(minimal_json(1, status="pending", claim="published"))
+    monkeypatch.setattr("commands.articles.confirm", lambda *_: sql("UPDATE customer SET name = 'Bolt'"))
+    result = articles(*command)
+    assert (result.exit_code, result.stdout, "'Acme'" in result.stderr) == (1, "", True)
+    assert sql("SELECT status FROM article") == [("pending",)]
 
 
 # flask articles
@@ -260,8 +270,19 @@ def test_articles_list_shows_drafts_first_then_the_latest(articles, save):
     found = articles("list", "--search", " here,  cafe", "--state", "published")
     assert (table(found), found.stderr) == ([rows[3]], "1 published, 0 scheduled, 0 pending, 0 draft\n")
     records = [json.loads(line) for line in articles("list", "--json").stdout.splitlines()]
-    assert records[1] == {"state": "draft", "publishedAt": None, "slug": "slug-2", "title": "Title 2"}
+    origin = {"origin": None, "claim": None, "claimedAt": None, "edited": False}
+    assert records[1] == {"state": "draft", "publishedAt": None, "slug": "slug-2", "title": "Title 2"} | origin
     assert (records[0]["publishedAt"], records[3]["title"]) == (DATE, "Tab\there,\nCafé? \x9b31m")
+
+
+def test_list_shows_sources_and_what_was_edited_here(articles, save):
+    origin = {"origin": "wordpress:example.com/blog/7", "claim": "published", "claimedAt": DATE}
+    save(minimal_json(1), minimal_json(2, **origin), minimal_json(3, origin="markdown/2026/menu", edited=True))
+    third, second, first = (line[4:] for line in table(articles("list")))
+    assert (first, second) == ([], ["wordpress:example.com/blog"])
+    assert re.fullmatch("markdown .+", *third)
+    _, record, _ = map(json.loads, articles("list", "--json").stdout.splitlines())
+    assert record.items() >= (origin | {"edited": False}).items()
 
 
 def test_list_prints_local_time_but_utc_in_json(app, articles, save, monkeypatch):

@@ -28,7 +28,7 @@ STARTERS = {  # folder -> words of each line of the report, and what articles mu
         },
     ),
     "hugo": (
-        ["_index.md (1)"],
+        ["(1): my-first-post", "_index.md (1)"],  # a draft
         {"keywords": ["red", "green"], "publishedAt": "2026-01-22T16:53:13.000Z", "status": "published"},
     ),
     "jekyll": (
@@ -56,7 +56,7 @@ def test_posts_of_each_starter_are_imported(importer, folder):
     assert [article.items() >= expected.items() for article in published] == [True]
 
 
-def test_jekyll_folders_set_drafts_and_categories(importer):
+def test_jekyll_folders_withhold_drafts_and_set_categories(importer):
     text = "---\nlayout: post\ntitle: A\n{}---\n"
     date = "date: 2026-01-01\n"
     files = {
@@ -70,20 +70,19 @@ def test_jekyll_folders_set_drafts_and_categories(importer):
     }
     printed = importer.imports({f"site/{name}": text for name, text in files.items()})
     assert "No date" not in printed
-    importer.imports({"_drafts/other.md": text.format(date)})
     states = dict.fromkeys(("first", "soup", "cake"), "published")
-    assert importer.states() == states | dict.fromkeys(("idea", "plan", "undated", "other"), "draft")
+    assert importer.states() == states | dict.fromkeys(("idea", "plan", "undated"), "pending")
     categories = {slug: category for slug, category in importer.values("category").items() if category}
     assert categories == {"first": "one", "soup": "recipes", "cake": "Sweets"}
     assert importer.values("publishedAt")["first"] == "2026-01-05T00:00:00.000Z"
 
 
 @pytest.mark.parametrize("source", ["_drafts/deep", "_drafts/deep/a.md", "link", "link/a.md"])
-def test_every_file_below_drafts_is_a_draft(importer, tmp_path, source):
+def test_every_file_below_drafts_is_withheld(importer, tmp_path, source):
     importer.write({"_drafts/deep/a.md": post()})
     (tmp_path / "link").symlink_to("_drafts/deep")
     importer.imports(source)
-    assert importer.states() == {"a": "draft"}
+    assert importer.states() == {"a": "pending"}
 
 
 def test_tags_of_jekyll_are_split_at_spaces_or_commas(importer):
@@ -143,13 +142,13 @@ def test_import_of_one_file_does_not_report_files_beside_it(importer):
 
 
 def test_symlinked_folders_are_skipped_and_reported(importer, tmp_path):
-    """Otherwise --unpublish-missing would turn their articles into drafts without a word."""
+    """Otherwise --unpublish-missing would withdraw their articles without a word."""
     importer.imports({"posts/tea.md": post(), "posts/others/oat.md": post()})
     (tmp_path / "posts" / "others").rename("others")
     (tmp_path / "posts" / "others").symlink_to(tmp_path / "others")
     result = importer.run("import", "posts", "--publish", "--unpublish-missing")
     assert "symbolic links to folders (1)" in result.stderr
-    assert importer.states() == {"tea": "published", "oat": "draft"}
+    assert importer.states() == {"tea": "published", "oat": "pending"}
 
 
 def test_translations_beside_their_original_are_not_imported(importer):

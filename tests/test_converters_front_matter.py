@@ -6,11 +6,10 @@ from unicodedata import normalize
 from zoneinfo import ZoneInfo
 
 import pytest
-from helpers import save_articles
 from importer import post
 
 from converters.markdown import read_folder
-from converters.records import NoteGroup, Publication, SourceOptions
+from converters.records import NoteGroup, SourceOptions
 
 SITE = "https://blog.example.com"
 BANNER = "https://a.example/a.jpg"
@@ -33,7 +32,6 @@ BANNER = "https://a.example/a.jpg"
         ("bannerUrl", BANNER, [f"hero: {{image: {{url: '{BANNER}'}}}}", f"images: ['{BANNER}']"]),
         ("slug", "menu-spring-menu", ["slug: /menu/spring menu/"]),
         ("slug", "menu", ["Slug: menu"]),
-        ("id", "a-17", ["id: a-17"]),
     ],
 )
 def test_field_aliases_are_recognized(importer, field, value, front_matter):
@@ -48,19 +46,11 @@ def test_titles_stay_as_typed(importer):
     assert importer.only()["title"] == title
 
 
-def test_article_matches_by_id_or_slug(app, importer):
-    save_articles(app, {"id": "mine", "slug": "menu", "title": "Old", "contentHtml": "", "status": "published"})
-    for slug, id in (("menu", "theirs"), ("other", "mine")):
-        printed = importer.run("import", {f"{slug}.md": post(f"id: {id}")}).stdout
-        assert printed.endswith("0 new, 1 changed, 0 unchanged\n")
-        assert importer.values("id") == {slug: "mine"}
-
-
 def test_unused_fields_are_reported(importer):
-    fields = "description: D\ncover: {src: /a.jpg, alt: Alt, credit: ''}\nimages: [/b.jpg]\nnoindex: 1\nempty:"
+    fields = "description: D\ncover: {src: /a.jpg, alt: Alt, credit: ''}\nimages: [/b.jpg]\nnoindex: 1\nempty:\nid: 7"
     fields += "\nexcerpt: E\ncategories: [X, Y, Z]\nkeywords: [a]\ntags: [b]"
     report = importer.imports({"a.md": post(fields)}, "--site", SITE)
-    names = ["Y", "Z", "cover.alt", "excerpt", "images", "noindex", "tags"]
+    names = ["Y", "Z", "cover.alt", "excerpt", "id", "images", "noindex", "tags"]
     assert sorted(re.findall(r"([\w.]+) \(1\)", report)) == names
     assert "keywords instead of tags (1)" in report
     expected = {"category": "X", "metaDesc": "D", "bannerUrl": f"{SITE}/a.jpg", "keywords": ["a"]}
@@ -130,10 +120,10 @@ def test_dates_of_every_format_are_parsed_in_the_time_zone(importer):
         assert {article["title"]: article["publishedAt"] for article in importer.articles().values()} == expected
 
 
-def test_article_without_a_date_is_a_draft_or_keeps_its_date(importer):
+def test_article_without_a_date_is_pending_or_keeps_its_date(importer):
     printed = importer.imports({"a/2026-01-01-named.md": "---\ntitle: A\n---\n", "a/none.md": "---\ntitle: B\n---\n"})
     assert re.search("No date.* \\(1\\): none\n", printed)
-    assert importer.states() == {"none": "draft", "named": "published"}
+    assert importer.states() == {"none": "pending", "named": "published"}
     assert importer.values("publishedAt")["named"] == "2026-01-01T00:00:00.000Z"
     importer.run("publish", "none")
     importer.imports({"a/none.md": "---\ntitle: C\n---\n"})
@@ -168,23 +158,24 @@ def test_invalid_site_or_time_zone_is_a_usage_error(importer):
 # Publication
 
 
-PUBLICATION = {  # what the fields say, for articles with a date
-    Publication.DRAFT: [
+CLAIMS = {  # what the fields say, for articles with a date
+    "withheld": [
         *("draft: TRUE", "draft: Yes", "draft: on", "draft: 1", "draft: y", "'draft ': true", "Draft?: yes"),
         *("isDraft: true", "draft: false\nis-draft: true", "draft: false\nstatus: draft"),
+        *("archived: true", "isArchived: yes", "archived: true\npublished: true"),
         *("published: no", "published: 0", "publish: false", "is_published: 0", "publish: true\npublished: false"),
         *("status: Draft", "draft: true\nstatus: published", "status: published\nstate: draft"),
         "expiryDate: 2026-02-01",
     ],
-    Publication.PUBLISHED: [
-        *("draft: 'off'", "draft: N", "draft:", "is_draft: no", "published: y", "published: true"),
+    "published": [
+        *("draft: 'off'", "draft: N", "draft:", "is_draft: no", "archived: false", "published: y", "published: true"),
         *("Status: PUBLISHED", "post_status: publish", "draft: false\npublished: true"),
     ],
 }
 WITHOUT_DATE = {  # the same for articles without a date
-    Publication.DRAFT: ["draft: true", "published: false", "status: draft", "expiryDate: 2026-02-01"],
-    Publication.PUBLISHED: ["published: true", "status: published", "publish: 1"],
-    Publication.NOTHING: ["", "draft: false", "layout: post", "lastmod: 2026-01-01", "expiryDate: 2999-01-01"],
+    "withheld": ["archived: true", "draft: true", "published: false", "status: draft", "expiryDate: 2026-02-01"],
+    "published": ["published: true", "status: published", "publish: 1"],
+    None: ["", "draft: false", "layout: post", "lastmod: 2026-01-01", "expiryDate: 2999-01-01"],
 }
 
 
@@ -205,19 +196,19 @@ def unknown_fields(article):
     return [note.detail for note in article.notes if note.group is NoteGroup.UNKNOWN]
 
 
-@pytest.mark.parametrize("publication", PUBLICATION)
-def test_every_spelling_of_draft_and_published_is_understood(read, publication):
-    for fields in PUBLICATION[publication]:
+@pytest.mark.parametrize("claim", CLAIMS)
+def test_every_spelling_of_draft_and_published_is_understood(read, claim):
+    for fields in CLAIMS[claim]:
         article = read(f"date: 2026-01-01\n{fields}")
-        assert (article.publication, unknown_fields(article)) == (publication, []), fields
+        assert (article.claim, unknown_fields(article)) == (claim, []), fields
         assert "status" not in article.fields
 
 
-@pytest.mark.parametrize("publication", WITHOUT_DATE)
-def test_article_without_a_date_says_little(read, publication):
-    for fields in WITHOUT_DATE[publication]:
+@pytest.mark.parametrize("claim", WITHOUT_DATE)
+def test_article_without_a_date_says_little(read, claim):
+    for fields in WITHOUT_DATE[claim]:
         article = read(fields)
-        assert (article.publication, "publishedAt" in article.fields) == (publication, False), fields
+        assert (article.claim, "publishedAt" in article.fields) == (claim, False), fields
 
 
 UNKNOWN_FIELDS = ["private: true", "build: {render: never}", "permalink: false", "scheduled: 2050-01-01"]
@@ -227,7 +218,7 @@ UNKNOWN_FIELDS += ["expiryDate: 2999-01-01", "goLiveAt: 2050-01-01", "state: TX"
 @pytest.mark.parametrize("field", UNKNOWN_FIELDS)
 def test_other_fields_decide_nothing_and_are_reported(read, field):
     article = read(f"date: 2026-01-01\n{field}")
-    assert article.publication is Publication.PUBLISHED
+    assert article.claim == "published"
     assert unknown_fields(article) == [field.partition(":")[0]]
 
 

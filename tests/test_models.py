@@ -59,7 +59,7 @@ ACCEPTED = [
     *("status = 'pending'", "status = 'pending', published_at = NULL"),
     "status = 'published', published_at = created_at",
     *(f"{column} = ''" for column in TEXT_COLUMNS if column not in RESTRICTED),
-    *("origin = '?'", "origin = 'ghost/1'", "claim = 'withheld'", *(f"{column} = NULL" for column in NULLABLE)),
+    *("origin = 'ghost/1'", "claim = 'withheld'", *(f"{column} = NULL" for column in NULLABLE)),
     *("keywords = '[]'", "keywords = '[ \"a\"]'", "authors = '[]'", f"schema_markup = '{GRAPH}'"),
     *("read_time = 0", "read_time = 999999.5", "id = 'id-0003'"),
 ]

@@ -1,201 +1,433 @@
-"""What imports may publish: other systems' articles stay pending until somebody decides."""
+"""What imports publish and hide: the claims of sources, dates, missing articles, the brake, and `publish --pending`.
 
+The examples use three dates in the past and two in the future, in this order: OLDER, PAST, NEWER, FUTURE, LATER.
+"""
+
+import itertools
 import json
+import re
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, NamedTuple
 
 import pytest
-from helpers import ENDPOINTS, article_json, import_articles, minimal_json
-from importer import ghost, wordpress
+from helpers import ENDPOINTS, article_json, iso, json_lines, minimal_json
+from importer import SITE, counts, ghost, wordpress
 
-EARLIER, PAST = "2025-12-01T08:00:00.000Z", "2026-01-31T09:30:00.000Z"
+from transfer.spool import Spool
+
+OLDER, PAST, NEWER = "2025-12-01T08:00:00.000Z", "2026-01-31T09:30:00.000Z", "2026-02-01T00:00:00.000Z"
 FUTURE, LATER = "2998-01-01T00:00:00.000Z", "2999-01-01T00:00:00.000Z"
 
 
-def wordpress_source(says, date, title):
-    status = {"published": "publish", "draft": "draft"}[says]
-    return {"a.xml": wordpress({"post_name": "a", "status": status, "title": title, "post_date_gmt": date[:19]})}
+def md(*lines, title="A"):
+    """Return a Markdown file with these lines of front matter."""
+    return "\n".join(["---", f"title: {title}", *lines, "---", "<p>Text</p>"])
 
 
-def ghost_source(says, date, title):
-    return ghost({"slug": "a", "status": says, "title": title, "published_at": date})
+def published(*names, date=PAST):
+    """Return a folder with these articles, which it publishes."""
+    return {f"posts/{name}.md": md(f"date: {date}") for name in names}
 
 
-def markdown_source(says, date, title):
-    lines = {"published": f"date: {date}", "draft": f"date: {date}\ndraft: true", "nothing": "tags: x"}
-    return {"a.md": f"---\ntitle: {title}\n{lines[says]}\n---\nText\n"}
+def withheld(*names):
+    """Return a folder with these articles, which are drafts."""
+    return {f"posts/{name}.md": md(f"date: {PAST}", "draft: true") for name in names}
 
 
-def csv_source(says, date, title):
-    date, draft = {"published": (date, ""), "draft": (date, "yes"), "nothing": ("", "no")}[says]
-    return {"a.csv": f"slug,title,body,date,draft\na,{title},Text,{date},{draft}\n"}
+# All combinations of what a source says and what is stored, against two tables
 
-
-SYSTEMS = {
-    "WordPress": (wordpress_source, ("published", "draft")),
-    "Ghost": (ghost_source, ("published", "draft")),
-    "Markdown": (markdown_source, ("published", "draft", "nothing")),
-    "CSV": (csv_source, ("published", "draft", "nothing")),
+# The status after an import of an article that was new, pending, published and draft
+STATUSES = {
+    "published": ("pending", "pending", "published", "draft"),
+    "published, with --publish": ("published", "published", "published", "draft"),
+    "turns withheld": ("pending", "pending", "pending", "draft"),
+    "withheld as before": ("pending", "pending", "published", "draft"),
+    "nothing": ("pending", "pending", "published", "draft"),
 }
-# what the source says, its date, and the state of a new article without and with --publish
-NEW = [
-    ("published", PAST, "pending", "published"),
-    ("published", FUTURE, "pending", "scheduled"),
-    ("draft", PAST, "draft", "draft"),
-    ("draft", FUTURE, "draft", "draft"),
-    ("nothing", PAST, "draft", "draft"),
-]
-# the stored status and date, what the source says, its date, and the state and date without and with --publish
-STORED = [
-    ("draft", PAST, "published", EARLIER, ("draft", EARLIER), ("draft", EARLIER)),
-    ("draft", FUTURE, "published", PAST, ("draft", FUTURE), ("draft", FUTURE)),
-    ("pending", PAST, "published", EARLIER, ("pending", EARLIER), ("published", EARLIER)),
-    ("pending", PAST, "published", FUTURE, ("pending", FUTURE), ("scheduled", FUTURE)),
-    ("pending", FUTURE, "published", PAST, ("pending", FUTURE), ("scheduled", FUTURE)),
-    ("published", PAST, "published", EARLIER, ("published", EARLIER), ("published", EARLIER)),
-    ("published", EARLIER, "published", PAST, ("published", PAST), ("published", PAST)),
-    ("published", PAST, "published", FUTURE, ("scheduled", FUTURE), ("scheduled", FUTURE)),
-    ("published", FUTURE, "published", PAST, ("scheduled", FUTURE), ("scheduled", FUTURE)),
-    ("published", LATER, "published", FUTURE, ("scheduled", LATER), ("scheduled", LATER)),
-    ("published", FUTURE, "published", LATER, ("scheduled", LATER), ("scheduled", LATER)),
-    *((status, PAST, "draft", PAST, ("draft", PAST), ("draft", PAST)) for status in ("draft", "pending", "published")),
-    ("published", FUTURE, "draft", PAST, ("draft", FUTURE), ("draft", FUTURE)),
-    *(("draft", date, "nothing", "", ("draft", date), ("draft", date)) for date in (PAST, FUTURE)),
-    *(("pending", date, "nothing", "", ("pending", date), ("pending", date)) for date in (PAST, FUTURE)),
-    ("published", PAST, "nothing", "", ("published", PAST), ("published", PAST)),
-    ("published", FUTURE, "nothing", "", ("scheduled", FUTURE), ("scheduled", FUTURE)),
-]
+# claim, stored claim
+STATEMENTS = {
+    ("published", "published"): "published",
+    ("published", "withheld"): "published",
+    ("published", None): "published",
+    ("withheld", "published"): "turns withheld",
+    ("withheld", "withheld"): "withheld as before",
+    ("withheld", None): "turns withheld",
+    (None, "published"): "nothing",
+    (None, "withheld"): "nothing",
+    (None, None): "nothing",
+}
+# The date of a published article after an import, if its stored date was taken from its source
+PUBLISHED_DATES = {
+    # stored date, the source's date: without and with --publish
+    (PAST, OLDER): (OLDER, OLDER),
+    (PAST, NEWER): (NEWER, NEWER),
+    (PAST, FUTURE): (FUTURE, FUTURE),
+    (PAST, LATER): (LATER, LATER),
+    (FUTURE, OLDER): (FUTURE, OLDER),
+    (FUTURE, NEWER): (FUTURE, NEWER),
+    (FUTURE, FUTURE): (FUTURE, FUTURE),
+    (FUTURE, LATER): (LATER, LATER),
+}
+NOW = "now"
 
 
-@pytest.mark.parametrize("system", SYSTEMS)
-@pytest.mark.parametrize("is_published", [False, True])
-def test_new_article_is_visible_only_with_publish(importer, sql, system, is_published):
-    build, statements = SYSTEMS[system]
-    for says, date, *states in NEW:
-        if says in statements:
-            sql("DELETE FROM article")
-            result = importer.run("import", build(says, date, "A"), *(["--publish"] if is_published else []))
-            assert importer.states() == {"a": states[is_published]}, (says, date, result.stderr)
+class Stored(NamedTuple):
+    """A stored article. Its date is the source's if it equals `claimed`; otherwise, it was set here."""
+
+    status: str
+    date: str | None
+    claimed: str | None
+    claim: str | None
+    is_edited: bool
 
 
-@pytest.mark.parametrize("system", SYSTEMS)
-@pytest.mark.parametrize("is_published", [False, True])
-def test_stored_article_never_becomes_visible_by_an_import(importer, sql, system, is_published):
-    """Except a pending one with --publish. A draft and a date in the future may be decisions of the operator."""
-    build, statements = SYSTEMS[system]
-    importer.run("import", build("published", PAST, "A"))
-    for number, (status, stored_date, says, date, *expected) in enumerate(STORED):
-        if says in statements:
-            sql("UPDATE article SET status = ?, published_at = ?", status, stored_date.replace("T", " ").rstrip("Z"))
-            source = build(says, date, f"Title {number}")
-            result = importer.run("import", source, *(["--publish"] if is_published else []))
-            assert "0 new, 1 changed" in result.stdout
-            (state,) = importer.states().values()
-            assert (state, importer.only()["publishedAt"]) == expected[is_published], (status, stored_date, says, date)
+NEW = Stored("new", None, None, None, False)
 
 
-MARKDOWN = {"a.md": markdown_source("published", PAST, "A")["a.md"]}
+class Case(NamedTuple):
+    """What a source says about an article, and what is stored, if anything."""
+
+    claim: str | None
+    date: str | None
+    stored: Stored | None
+
+    def expected(self, publish):
+        """Return the status, the date, the claim and the title after an import."""
+        before, date, claimed, claim, is_edited = self.stored or NEW
+        statement = STATEMENTS[self.claim, claim]
+        if publish and statement == "published":
+            statement = "published, with --publish"
+        status = STATUSES[statement][["new", "pending", "published", "draft"].index(before)]
+        if self.date and date == claimed:
+            date = PUBLISHED_DATES[date, self.date][publish] if status == before == "published" else self.date
+        if status == "published" and not date:
+            date = NOW
+        return status, date, self.claim or claim, "Stored" if is_edited else "Source"
+
+
+def stored_articles():
+    """Yield None, for a new article, and articles with all combinations of values."""
+    yield None
+    dates = [(None, None), (PAST, PAST), (PAST, OLDER), (PAST, None), (FUTURE, FUTURE), (FUTURE, OLDER), (FUTURE, None)]
+    claims = "published", "withheld", None
+    for status, date, claim, is_edited in itertools.product(("pending", "draft"), dates, claims, (False, True)):
+        yield Stored(status, *date, claim, is_edited)
+    for date, claim, is_edited in itertools.product(dates[1:], claims, (False, True)):
+        yield Stored("published", *date, claim, is_edited)
+
+
+STATUS = {"published": "published", "withheld": "draft", None: ""}
+
+
+def wordpress_source(cases):
+    def convert(number, case):
+        date = (case.date or "0000-00-00 00:00:00")[:19].replace("T", " ")
+        status = "draft" if case.claim == "withheld" else "publish"
+        return {"post_name": f"a{number}", "status": status, "title": "Source", "content": "x", "post_date_gmt": date}
+
+    return {"a.xml": wordpress(*itertools.starmap(convert, enumerate(cases)))}
+
+
+def ghost_source(cases):
+    def convert(case):
+        return {"status": "draft" if case.claim == "withheld" else "published", "published_at": case.date}
+
+    return ghost(*({"title": "Source"} | convert(case) for case in cases))
+
+
+def markdown_source(cases):
+    def convert(case):
+        return md(f"date: {case.date or ''}", f"status: {STATUS[case.claim]}", title="Source")
+
+    return {f"posts/a{number}.html": convert(case) for number, case in enumerate(cases)}
+
+
+def csv_source(cases):
+    rows = (f"a{n},Source,Text,{case.date or ''},{STATUS[case.claim]}\n" for n, case in enumerate(cases))
+    return {"a.csv": "slug,title,body,date,status\n" + "".join(rows)}
+
+
+SAID = [*itertools.product(("published", "withheld"), (OLDER, NEWER, FUTURE, LATER)), ("withheld", None), (None, None)]
+# source -> a function that writes it, the origin of its first article, and what else it can say
+SOURCES = {
+    "wordpress": (wordpress_source, lambda n: f"wordpress:{SITE.partition('//')[2]}/{n + 1}", []),
+    "ghost": (ghost_source, lambda n: f"ghost/{n:024}", []),
+    "markdown": (markdown_source, lambda n: f"markdown/a{n}", [("published", None)]),
+    "csv": (csv_source, lambda n: f"csv/a{n}", [("published", None)]),
+}
+
+
+@pytest.mark.parametrize("publish", [False, True])
+@pytest.mark.parametrize("source", SOURCES)
+def test_status_and_date_follow_the_tables(importer, articles, source, publish):
+    """And nothing becomes visible, or visible earlier, without --publish. Only CSV goes through all combinations."""
+    build, origin, more = SOURCES[source]
+    cases = [Case(*said, stored) for stored in stored_articles() for said in [*SAID, *more]]
+    cases = cases if source == "csv" else cases[::7]
+    records = [
+        minimal_json(
+            number,
+            slug=f"a{number}",
+            title="Stored",
+            contentHtml="<p>Text</p>",
+            origin=origin(number),
+            **dict(zip(("status", "publishedAt", "claimedAt", "claim", "edited"), case.stored, strict=True)),
+        )
+        for number, case in enumerate(cases)
+        if case.stored
+    ]
+    assert articles("import", "-", input=json_lines(records)).exit_code == 0
+    before = importer.articles()
+    start = iso(datetime.now(UTC))
+    result = importer.run("import", build(cases), "--yes", *["--publish"] * publish)
+    assert result.exit_code == 0, result.stderr
+    after = importer.articles()
+    for number, case in enumerate(cases):
+        article = after[f"a{number}"]
+        status, date, *others = case.expected(publish)
+        if date == NOW:
+            assert start <= article["publishedAt"] < FUTURE, case
+            date = article["publishedAt"]
+        found = (article["status"], article.get("publishedAt"), article.get("claim"), article["title"])
+        assert found == (status, date, *others), case
+        if not publish:
+            assert visible_from(article, start) >= visible_from(before.get(f"a{number}"), start), case
+    assert len(after) == len(cases)
+
+
+def visible_from(article: dict[str, Any] | None, now: str) -> str:
+    """Return when an article is visible: now, its date in the future, or never."""
+    return max(article["publishedAt"], now) if article and article["status"] == "published" else "never"
 
 
 def test_pending_articles_are_shown_nowhere(importer, client):
     before = [client.get(path).data for path in ENDPOINTS]
-    importer.run("import", MARKDOWN)
+    importer.run("import", published("a"))
     assert importer.states() == {"a": "pending"}
     assert [client.get(path).data for path in ENDPOINTS] == before
 
 
-def test_published_without_a_date_means_now(importer):
-    """A pending article gets its date when it is published."""
-    importer.run("import", {"a.md": "---\ntitle: A\nstatus: published\n---\n"})
-    assert (importer.states(), importer.only().get("publishedAt")) == ({"a": "pending"}, None)
-    assert importer.run("import", "a.md", "--publish").stdout.endswith("0 new, 1 changed, 0 unchanged\n")
-    assert importer.states() == {"a": "published"}
+def test_date_set_here_stays_when_the_source_changes_its_own(importer):
+    importer.run("import", published("a", "b"), "--publish")
+    importer.run("publish", "a", "--at", FUTURE)
+    importer.run("import", published("a", "b", date=OLDER), "--publish")
+    assert importer.values("publishedAt") == {"a": FUTURE, "b": OLDER}
 
 
-# The last lines of the report
+def test_earlier_date_is_taken_by_a_later_import_with_publish(importer):
+    importer.run("import", published("a", date=LATER), "--publish")
+    for options, date in (([], LATER), (["--publish"], FUTURE)):
+        importer.run("import", published("a", date=FUTURE), *options)
+        assert importer.values("publishedAt") == {"a": date}
 
 
-def last_lines(importer, *arguments):
-    """Import; return the lines about pending articles."""
-    lines = importer.run("import", *arguments).stderr.splitlines()
-    return [line for line in lines if "pending" in line]
+@pytest.mark.parametrize(("stored", "taken"), [(PAST, NEWER), (FUTURE, FUTURE)])
+def test_future_date_from_before_origins_counts_as_set_here(importer, save, stored, taken):
+    save(minimal_json(1, slug="a", title="A", status="published", publishedAt=stored, origin="?"))
+    for options in ([], ["--publish"]):
+        importer.run("import", published("a", date=NEWER), *options)
+        assert importer.values("publishedAt") == {"a": taken}
+
+
+# Missing articles
+
+MISSING = "--unpublish-missing", "--publish"
+
+
+def test_missing_articles_come_back_with_a_complete_import(importer):
+    """Whatever their state was; only the draft stays hidden, as decided here."""
+    importer.run("import", published("kept", "draft", "public") | published("scheduled", date=FUTURE), "--publish")
+    importer.run("import", published("pending"))
+    importer.run("unpublish", "draft")
+    before = importer.states()
+    assert counts(importer.run("import", "posts/kept.md", *MISSING)) == {"unchanged": 1, "unpublished": 2}
+    assert importer.states() == dict.fromkeys(before, "pending") | {"kept": "published", "draft": "draft"}
+    assert importer.values("claim") == dict.fromkeys(before, "withheld") | {"kept": "published"}
+    importer.run("publish", "--pending", "--yes")
+    assert importer.states()["public"] == "pending"
+    importer.run("import", "posts", "--publish")
+    assert importer.states() == before | {"pending": "published"}
+
+
+def test_withheld_article_that_was_published_here_stays_public(importer):
+    importer.run("import", withheld("a", "b"))
+    importer.run("publish", "a")
+    for source in ("posts", "posts/b.md"):
+        importer.run("import", source, *MISSING)
+        assert importer.states() == {"a": "published", "b": "pending"}
+
+
+@pytest.mark.parametrize("files", [{"a.csv": "slug,title,body\n"}, ghost(), {"a.xml": wordpress()}, {"a.json": "[]"}])
+def test_empty_source_is_an_error_with_unpublish_missing(importer, save, files):
+    save(minimal_json(1))
+    assert next(iter(files)) in importer.rejects(files, *MISSING)
+
+
+def test_stdin_may_be_cut_off_so_it_withholds_nothing(importer, save):
+    save(minimal_json(1), minimal_json(2))
+    result = importer.articles_command("import", "-", *MISSING, input=json.dumps(minimal_json(1)))
+    assert (result.exit_code, set(importer.states().values())) == (2, {"published"})
+
+
+@pytest.mark.parametrize("options", [[], ["--publish"], MISSING])
+def test_empty_stdin_is_an_error(importer, options):
+    assert importer.articles_command("import", "-", *options, input="").exit_code > 0
+
+
+def test_own_formats_withhold_only_articles_without_an_origin(importer, save):
+    """And only if the import contains nothing else. They come back with a record that has a date."""
+    save(minimal_json(1), minimal_json(2), minimal_json(3, origin="?"))
+    importer.run("import", published("a"), "--publish")
+    one = {"own.json": json.dumps(minimal_json(1))}
+    assert counts(importer.run("import", one, "posts", *MISSING)) == {"unchanged": 2}
+    assert counts(importer.run("import", one, "--unpublish-missing")) == {"unchanged": 1, "unpublished": 1}
+    assert importer.states() == {"slug-1": "published", "slug-2": "pending", "slug-3": "published", "a": "published"}
+    importer.run("import", {"own.json": json.dumps(minimal_json(2))})
+    assert importer.states()["slug-2"] == "published"
+
+
+def test_unpublish_missing_needs_publish_with_other_systems(importer):
+    importer.run("import", published("a", "b"), "--publish")
+    result = importer.run("import", "posts/a.md", "--unpublish-missing")
+    assert (result.exit_code, "--publish" in result.stderr) == (2, True)
+    assert set(importer.states().values()) == {"published"}
+
+
+def test_articles_that_no_source_has_any_longer_are_named(importer, save):
+    """They are from before there were origins, so nobody knows which source to ask."""
+    save(minimal_json(1, origin="?"))
+    assert "slug-1" in importer.run("import", published("a"), *MISSING).stderr
+    assert importer.states()["slug-1"] == "published"
+
+
+def test_posts_in_the_trash_are_withheld_if_they_are_stored(importer):
+    importer.run("import", {"a.xml": wordpress({}, {})}, "--publish")
+    trashed = {"a.xml": wordpress({"status": "trash"}, {}, {"status": "trash"})}
+    assert counts(importer.run("import", trashed)) == {"unchanged": 1, "unpublished": 1}
+    assert importer.states() == {"post-1": "pending", "post-2": "published"}
+    importer.run("import", {"a.xml": wordpress({}, {})}, "--publish")
+    assert importer.states() == {"post-1": "published", "post-2": "published"}
+
+
+# The brake
+
+TWELVE = [f"a{number}" for number in range(12)]
+
+
+def table(names, last_cells):
+    """Return a CSV file with an article for each name, whose date and statement are `last_cells`."""
+    return "".join(f"{name},A,Text,{last_cells}\n" for name in names)
+
+
+@pytest.mark.parametrize("number", [3, 4])
+@pytest.mark.parametrize(("last_cells", "options"), [(None, MISSING), (f"{PAST},yes", []), (f"{FUTURE},no", [])])
+def test_import_that_hides_more_than_a_quarter_needs_yes(importer, last_cells, options, number):
+    """Because articles are missing, withheld or scheduled."""
+    head = "slug,title,body,date,draft\n"
+    importer.run("import", {"a.csv": head + table(TWELVE, f"{PAST},no")}, "--publish")
+    before = importer.states()
+    hidden = table(TWELVE[:number], last_cells) if last_cells else ""
+    files = {"a.csv": head + hidden + table(TWELVE[number:], f"{PAST},no")}
+    dry_run = importer.run("import", files, *options, "--dry-run")
+    assert (dry_run.exit_code, "--yes" in dry_run.stderr) == (0, number == 4)
+    result = importer.run("import", files, *options)
+    if number == 4:
+        assert (result.exit_code, "--yes" in result.stderr) == (1, True)
+        assert set(TWELVE[:4]) & set(re.findall(r"\w+", result.stderr))
+        assert importer.states() == before
+        result = importer.run("import", files, *options, "--yes")
+    assert result.exit_code == 0
+    assert list(importer.states().values()).count("published") == 12 - number
+
+
+def test_two_articles_never_need_yes(importer):
+    importer.run("import", published("a", "b"), "--publish")
+    importer.run("import", withheld("a", "b"))
+    assert set(importer.states().values()) == {"pending"}
+
+
+def test_brake_looks_at_each_source(importer):
+    """A large source does not cover for a small one."""
+    importer.run("import", published(*TWELVE), "--publish")
+    small = {f"small/b{number}.md": md(f"date: {PAST}") for number in range(3)}
+    importer.run("import", small, "--source", "small", "--publish")
+    drafts = {name: md(f"date: {PAST}", "draft: true") for name in small}
+    assert importer.run("import", drafts, "--source", "small").exit_code == 1
+
+
+@pytest.mark.parametrize("origin", ["?", None])
+def test_adopted_articles_and_own_records_have_the_brake_too(importer, save, origin):
+    records = [minimal_json(n, slug=f"a{n}", title="A", status="published", origin=origin) for n in range(3)]
+    save(*records)
+    drafts = {"own.json": json.dumps([record | {"status": "draft"} for record in records])}
+    result = importer.run("import", withheld("a0", "a1", "a2") if origin else drafts)
+    assert (result.exit_code, set(importer.states().values())) == (1, {"published"})
+
+
+@pytest.mark.parametrize(("answer", "state"), [("n", "published"), ("y", "pending")])
+def test_brake_asks_on_a_terminal(importer, monkeypatch, answer, state):
+    importer.run("import", published("a", "b", "c"), "--publish")
+    monkeypatch.setattr("commands.support.terminal.can_ask", lambda: True)
+    monkeypatch.setattr("commands.import_articles.can_ask", lambda: True)
+    result = importer.run("import", withheld("a", "b", "c"), input=answer)
+    assert result.exit_code == (state == "published")
+    assert set(importer.states().values()) == {state}
+
+
+# What the report says
 
 
 def test_import_says_what_is_pending_even_if_nothing_changes(importer):
-    """Scheduled ones included; a dry run says what would be pending."""
-    files = {f"posts/{n}.md": markdown_source("published", date, n)["a.md"] for n, date in enumerate((PAST, FUTURE))}
-    (line,) = last_lines(importer, files, "--dry-run")
-    assert line.startswith("2 articles would be pending")
-    for options in ([], []):
-        first, second = last_lines(importer, files, *options)
-        assert first.startswith("2 articles are pending")
-        assert second.endswith("flask articles publish --pending")
-    assert last_lines(importer, MARKDOWN)[0].startswith("3 articles are pending")
-    assert last_lines(importer, MARKDOWN, "--customer", "Acme")[1].endswith("publish --pending --customer Acme")
-    assert last_lines(importer, {"b.json": json.dumps(minimal_json(1))}) == []
-    assert last_lines(importer, files, "--publish")[0].startswith("1 article is pending")
-    assert last_lines(importer, MARKDOWN, "--publish", "--dry-run") == []
+    """Scheduled ones included. Anything else is said only if something changes."""
+    files = published("a") | published("b", date=FUTURE) | withheld("draft")
+    assert "2 articles" in importer.run("import", files, "--dry-run").stderr.splitlines()[-1]
+    assert "draft" in importer.run("import", files).stderr
+    first, second = importer.run("import", files, "--customer", "Acme").stderr.splitlines()
+    assert "2 articles" in first
+    assert second.endswith("flask articles publish --pending --customer Acme")
+    assert "2 articles" not in importer.run("import", {"b.json": json.dumps(minimal_json(1))}).stderr
+    importer.imports(files)
 
 
-def test_articles_that_disappear_are_reported(importer):
-    importer.run("import", MARKDOWN, "--publish")
-    printed = importer.run("import", markdown_source("draft", PAST, "A")).stderr
-    assert printed == "Published until now, but drafts in the source (1): a\n"
-    assert importer.states() == {"a": "draft"}
+def test_drafts_that_their_source_publishes_are_named(importer):
+    importer.run("import", published("finished"), "--publish")
+    importer.run("unpublish", "finished")
+    assert importer.run("import", published("finished"), "--publish").stderr == ""
+    assert "finished" in importer.run("import", published("finished", "new"), "--publish").stderr
+    assert importer.states() == {"finished": "draft", "new": "published"}
 
 
-def test_articles_that_are_scheduled_again_are_reported(importer):
-    importer.run("import", MARKDOWN, "--publish")
-    printed = importer.run("import", markdown_source("published", FUTURE, "A")).stderr
-    assert printed.startswith("Published until now")
-    assert importer.states() == {"a": "scheduled"}
-
-
-def test_articles_held_back_are_reported_with_any_change(importer):
-    """But not alone, so that a scheduled import remains silent if nothing changes."""
-    drafts = {"posts/a.md": markdown_source("draft", PAST, "A")["a.md"]}
-    importer.run("import", drafts | {"posts/b.md": markdown_source("published", FUTURE, "B")["a.md"]}, "--publish")
-    published = {f"posts/{n}.md": markdown_source("published", PAST, n.upper())["a.md"] for n in "ab"}
-    assert importer.run("import", published, "--publish").stderr == ""
-    printed = importer.run("import", published | {"posts/c.md": MARKDOWN["a.md"]}, "--publish").stderr
-    assert all(line in printed for line in ("Still drafts (1): a.", "Still scheduled for a later time"))
-    assert importer.states() == {"a": "draft", "b": "scheduled", "c": "published"}
-    again = {"posts/b.md": markdown_source("published", FUTURE, "B")["a.md"], "posts/d.md": MARKDOWN["a.md"]}
-    assert "Still scheduled" not in importer.run("import", again, "--publish").stderr
+@pytest.mark.parametrize("files", [withheld("a"), published("a", date=FUTURE)])
+def test_articles_that_disappear_are_named(importer, files):
+    importer.run("import", published("a"), "--publish")
+    assert "a" in importer.run("import", files).stderr.split()
 
 
 # publish --pending
 
 
-def test_publish_pending_publishes_articles_as_they_are_stored(importer, save):
-    """Corrections included; articles with a date in the future are scheduled."""
+def test_publish_pending_publishes_what_the_source_publishes(importer, save):
+    """Articles with a date in the future are scheduled; how many stay pending is said."""
     save(article_json(1), customer="Other")
-    files = {f"posts/{n}.md": markdown_source("published", date, n)["a.md"] for n, date in enumerate((PAST, FUTURE))}
-    importer.run("import", files | {"posts/draft.md": markdown_source("draft", PAST, "A")["a.md"]}, "--customer=Acme")
+    importer.run("import", published("a") | published("b", date=FUTURE) | withheld("c"), "--customer=Acme")
     acme = "--customer", "Acme"
     assert importer.run("publish", "--pending", *acme).exit_code == 2
     result = importer.run("publish", "--pending", "--yes", *acme)
-    assert (result.exit_code, result.stdout) == (0, "1 published, 1 scheduled\n")
+    assert (result.exit_code, result.stdout, "1 article" in result.stderr) == (0, "1 published, 1 scheduled\n", True)
     rows = [json.loads(line) for line in importer.run("list", "--json", *acme).stdout.splitlines()]
     assert {row["slug"]: (row["state"], row["publishedAt"]) for row in rows} == {
-        "0": ("published", PAST),
-        "1": ("scheduled", FUTURE),
-        "draft": ("draft", PAST),
+        "a": ("published", PAST),
+        "b": ("scheduled", FUTURE),
+        "c": ("pending", PAST),
     }
-    assert importer.run("publish", "--pending", "--yes", *acme).stdout == "No articles are pending.\n"
-
-
-def test_publish_pending_asks_on_a_terminal(importer, articles, monkeypatch):
-    monkeypatch.setattr("commands.support.terminal.can_ask", lambda: True)
-    importer.run("import", MARKDOWN)
-    for answer, state in (("n", "pending"), ("y", "published")):
-        result = articles("publish", "--pending", input=answer)
-        assert "publishes 1 article and schedules 0" in result.stderr
-        assert importer.states() == {"a": state}
+    assert importer.run("publish", "--pending", *acme).exit_code == 0
 
 
 def test_publish_pending_leaves_what_was_not_in_its_question(importer, articles, monkeypatch):
     monkeypatch.setattr("commands.support.terminal.can_ask", lambda: True)
-    monkeypatch.setattr("click.confirm", lambda *_args, **_options: importer.run("import", {"b.md": MARKDOWN["a.md"]}))
-    importer.run("import", MARKDOWN)
+    monkeypatch.setattr("click.confirm", lambda *_args, **_options: importer.run("import", published("b")))
+    importer.run("import", published("a"))
     assert articles("publish", "--pending").stdout == "1 published, 0 scheduled\n"
     assert importer.states() == {"a": "published", "b": "pending"}
 
@@ -206,37 +438,40 @@ def test_publish_takes_either_slugs_or_pending(importer, save, arguments):
     assert importer.run("publish", *arguments, "--yes").exit_code == 2
 
 
-# This service's own formats
+# Commands that wait
+
+COMMANDS = [["import", "-"], ["publish", "--pending"], ["delete", "a"], ["edit", "a"]]
+REPLACEMENTS = {"renamed": [("Acme", "New")], "restored": [("Acme", "x"), ("Other", "Acme"), ("x", "Other")]}
 
 
-def test_json_states_the_status_itself(importer, app, key):
-    """With --publish too."""
-    articles = [minimal_json(1), minimal_json(2, publishedAt=None), minimal_json(3, status="pending")]
-    articles += [minimal_json(4, status="pending", publishedAt=FUTURE)]
-    result = import_articles(app, *articles, options=["--publish"])
-    assert result.stdout == "4 new, 0 changed, 0 unchanged (new: 1 published, 2 pending, 1 draft)\n"
-    assert list(importer.states().values()) == ["draft", "pending", "pending", "published"]
-    assert importer.run("list", "--state", "pending").stdout.count("\n") == 2
-    exported = importer.run("export").stdout
-    assert importer.articles_command("import", "-", input=exported).stdout == "0 new, 0 changed, 4 unchanged\n"
-    assert importer.run("unpublish", "slug-3").exit_code == 0
-    assert importer.states()["slug-3"] == "draft"
+@pytest.mark.parametrize("replacement", REPLACEMENTS)
+@pytest.mark.parametrize("command", COMMANDS, ids=next(zip(*COMMANDS, strict=True)))
+def test_command_that_waits_never_writes_for_another_customer(importer, save, sql, monkeypatch, command, replacement):
+    """After a restore, another customer may have the id, and another id the name."""
+    record = minimal_json(1, slug="a", status="pending", claim="published", origin="markdown/a")
+    save(record, customer="Other")
+    save(record)
+    before = sql("SELECT * FROM article")
 
+    def replace(*_arguments, **_options):
+        for old, new in REPLACEMENTS[replacement]:
+            sql("UPDATE customer SET name = ? WHERE name = ?", new, old)
+        return True
 
-def test_unpublish_missing_needs_publish_with_other_systems(importer, save):
-    save(article_json(1))
-    importer.run("export", "--folder", "own")
-    other = importer.run("import", MARKDOWN, "--unpublish-missing")
-    assert (other.exit_code, "--publish" in other.stderr, importer.states()) == (2, True, {"slug-1": "published"})
-    assert importer.run("import", "own", "--unpublish-missing").exit_code == 0
-    assert importer.run("import", "a.md", "--unpublish-missing", "--publish").exit_code == 0
-    assert importer.states() == {"a": "published", "slug-1": "draft"}
-    assert importer.run("import", "own", "a.md", "--unpublish-missing", "--publish").exit_code == 0
+    def read(spool, articles, report, add=Spool.add):
+        add(spool, articles, report)
+        replace()
 
+    def edit(filename):
+        Path(filename).write_text(Path(filename).read_text().replace("Text", "New"))
+        replace()
 
-def test_draft_that_returns_stays_a_draft(importer):
-    """Even with both options: somebody may have unpublished it."""
-    importer.run("import", MARKDOWN, "--publish")
-    assert importer.run("unpublish", "a").exit_code == 0
-    importer.run("import", MARKDOWN, "--publish", "--unpublish-missing")
-    assert importer.states() == {"a": "draft"}
+    monkeypatch.setattr("commands.support.terminal.can_ask", lambda: True)
+    monkeypatch.setattr("click.confirm", replace)
+    monkeypatch.setattr("click.edit", edit)
+    if command[0] == "import":
+        monkeypatch.setattr(Spool, "add", read)
+    new = json.dumps(record | {"title": "New"})
+    result = importer.articles_command(*command, "--customer", "Acme", input=new)
+    assert (result.exit_code, "Acme" in result.stderr) == (1, True)
+    assert sql("SELECT * FROM article") == before

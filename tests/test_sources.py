@@ -122,7 +122,7 @@ def test_invalid_files_of_a_folder_can_be_skipped(run):
     broken = {"a/1.md": "---\ntitle: x\n", "a/2.md": "---\ntitle: [\n---\n", "4.md": "---\ntitle: x\n"}
     others = {"a/3.md": "---\ntitle: A\n---\n", "b.csv": "title,body\nB,x\nC,x,y\n"}
     result = run(broken | others, "--skip-invalid")
-    assert result.stdout == "2 new, 0 changed, 0 unchanged, 4 invalid (new: 2 draft)\n"
+    assert result.stdout == "2 new, 0 changed, 0 unchanged, 4 invalid (new: 2 pending)\n"
     assert all(place in result.stderr for place in ("a/1.md", "a/2.md", "4.md", "b.csv, row 3"))
     assert run("a", {"broken.xml": "<rss>"}, "--skip-invalid").exit_code == 1
 
@@ -158,6 +158,13 @@ def test_invalid_source_is_a_usage_error(run):
         assert (result.exit_code, "SOURCE" in result.stderr) == (2, True)
     assert run("-", "-").exit_code == 2
     assert run().exit_code == 2
+
+
+@pytest.mark.parametrize("text", ["", "\ufeff", "\n \n"])
+def test_empty_standard_input_is_an_error(errors, text):
+    """The program that should have written to it may have failed."""
+    (line,) = errors("-", input=text)
+    assert line.startswith("standard input: ")
 
 
 @pytest.mark.slow

@@ -3,3 +3,13 @@
 
 class ImportFailedError(Exception):
     """An import that wrote nothing. The message has one line per mistake."""
+
+
+class BrakeError(Exception):
+    """An import that wrote nothing, because it would hide or leave alone suspiciously many articles.
+
+    The message has one line per reason.
+    """
+
+    def __init__(self, reasons: list[str]) -> None:
+        super().__init__("\n".join(reasons))

@@ -4,16 +4,17 @@ import re
 from collections.abc import Iterator
 from difflib import get_close_matches
 from functools import lru_cache
+from typing import Any
 
 from marshmallow import ValidationError
 
 from content.html import ANY_TAG, decode_references
 from content.urls import has_relative_urls
+from converters import note_kinds
 from converters.field_names import FIELD_BY_ALIAS, plain_name
-from converters.records import Mistake, Note, Publication, SourceArticle
+from converters.records import Mistake, Note, Origin, SourceArticle
 from schemas import ArticleImportSchema
 from transfer.report import show_value
-from transfer.rows import ArticleRow
 
 # marshmallow's messages
 REASONS = {
@@ -27,6 +28,9 @@ MARKDOWN = re.compile(r"^(?:#{1,6} |[*-] |> |```)|\]\(\S|\*\*\w", re.MULTILINE)
 # UTF-8 decoded as Latin-1 or Windows-1252, without sequences that also occur in real text, such as a quote after "Ã"
 WRONG_ENCODING_STARTS = "Ãâ\N{REPLACEMENT CHARACTER}"
 WRONG_ENCODING = re.compile("Ã[\x80-\x9f¡-ª¬-º¼-¿„Ÿœ‰˜Š]|â[€\x80]|\N{REPLACEMENT CHARACTER}")
+
+# an article's values by column
+ArticleRow = dict[str, Any]
 
 schema = ArticleImportSchema()
 
@@ -60,7 +64,7 @@ def _schema_mistakes(article: SourceArticle, messages: dict[str, list[str]]) -> 
     """Yield the mistakes that marshmallow found, given by field, unless the converter found one in the same field."""
     explained = {mistake.field for mistake in article.mistakes}
     has_title = article.names.get("title", "title") not in explained and "title" not in messages
-    if article.publication and not has_title and "slug" not in article.fields:
+    if article.origin and not has_title and "slug" not in article.fields:
         explained.add("slug")  # Other systems' slugs are made from titles.
     for field, (message, *_) in sorted(messages.items()):
         name = article.names.get(field, field)
@@ -81,7 +85,7 @@ def _closest_field(name: str) -> str | None:
     return FIELD_BY_ALIAS[closest[0]] if closest else None
 
 
-def notes_about(row: ArticleRow, publication: Publication | None, *, urls_resolved: bool) -> Iterator[Note]:
+def notes_about(row: ArticleRow, origin: Origin | None) -> Iterator[Note]:
     """Yield notes about what looks like a mistake in an accepted article, given as a row."""
     title = row["title"]
     html = row["content_html"]
@@ -93,10 +97,8 @@ def notes_about(row: ArticleRow, publication: Publication | None, *, urls_resolv
         yield Note("Content that looks like Markdown, not HTML", advice="Write HTML, or import a .md file.")
     if _has_wrong_encoding(title) or _has_wrong_encoding(html):
         yield Note("Text decoded with the wrong encoding, such as Ã¼ for ü", advice="Correct it in the source.")
-    # With a site, converters report the URLs that they cannot resolve.
-    if not urls_resolved and has_relative_urls(html):
-        hint = ", or set your site's URL with --site or SITE_URL" if publication else ""
-        yield Note("Links and pictures with relative URLs", advice=f"Write absolute URLs{hint}.")
+    if not origin and has_relative_urls(html):  # the converters of other systems know whether there is a site
+        yield Note(note_kinds.RELATIVE_URLS, advice="Write absolute URLs.")
 
 
 def _has_wrong_encoding(text: str) -> bool:

@@ -30,6 +30,7 @@ def export_articles(customer: Customer, slugs: Collection[str] = (), *, all_fiel
                 article["schema_markup"] = article["schema_markup"] or generate_schema_markup(article, customer.name)
             else:
                 article |= dict.fromkeys(_derivable_columns(article))  # None, which is omitted
+            article["edited"] = article["edited"] or None
             yield {name: value for name, value in schema.dump(article).items() if value is not None}
 
 

@@ -9,7 +9,6 @@ import orjson
 
 from converters.records import (
     ConvertedItems,
-    Identity,
     Mistake,
     SourceArticle,
     SourceError,
@@ -38,19 +37,16 @@ def read_json(source: str, _options: SourceOptions) -> ConvertedItems:
 
 def read_records(source: str, records: Iterable[Any]) -> Iterable[SourceArticle]:
     """Return the articles of JSON records, which are located by their position."""
-    return (
-        SourceArticle(f"{source}, article {number}", record, identity=Identity.ID)
-        for number, record in enumerate(records, start=1)
-    )
+    return (SourceArticle(f"{source}, article {number}", record) for number, record in enumerate(records, start=1))
 
 
 def read_json_lines(source: str, _options: SourceOptions) -> ConvertedItems:
     """Yield the articles of a file of JSON Lines (https://jsonlines.org)."""
     with open(source, "rb") as file:
-        yield from parse_json_lines(source, file, Identity.ID)
+        yield from parse_json_lines(source, file)
 
 
-def parse_json_lines(name: str, file: IO[bytes], identity: Identity) -> ConvertedItems:
+def parse_json_lines(name: str, file: IO[bytes]) -> ConvertedItems:
     """Yield the articles of JSON Lines, and a mistake for each line that is not valid JSON."""
     for number, line in enumerate(file, start=1):
         where = f"{name}, line {number}"
@@ -60,4 +56,4 @@ def parse_json_lines(name: str, file: IO[bytes], identity: Identity) -> Converte
             except SourceError as error:
                 yield Mistake(where, str(error))
             else:
-                yield SourceArticle(where, record, identity=identity)
+                yield SourceArticle(where, record)

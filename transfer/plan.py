@@ -1,76 +1,85 @@
-"""Decide which stored article each imported one matches, whatever the order of the articles.
+"""Decide what an import does, from what it gives and what is stored, before anything is written.
 
-Ids and slugs decide. The content is read only for the few articles whose id and slug leave it open.
+1. Find the stored article that each imported one is (`transfer.matching`).
+2. Decide who gets which slug (`transfer.slugs`).
+3. Decide about publication (`transfer.publication`), also of articles that the sources no longer contain.
+4. Stop if that would hide, or leave alone, suspiciously many articles: the brake.
 """
 
-import re
-from collections.abc import Callable, Iterable, Iterator
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from enum import Enum
+from datetime import datetime
 from itertools import islice
-from typing import Any, TypeVar
+from typing import NamedTuple, TypeVar
 
-from sqlalchemy import select
-from sqlalchemy.orm import InstrumentedAttribute
-
-from converters.records import Identity, Mistake
-from models import Article, db
+from converters.records import Mistake
+from models import UNKNOWN_ORIGIN
 from storage.queries import BATCH_SIZE
-from transfer.report import ImportReport, show_value
-from transfer.spool import MAX_TITLE_LENGTH, Spool, SpooledArticle, SpoolEntry
+from transfer.matching import PlannedArticle, StoredArticle, load_stored, match_articles
+from transfer.origins import source_of
+from transfer.publication import Publication, follow_record, follow_source, withhold
+from transfer.report import ImportReport, shorten
+from transfer.slugs import resolve_slugs
+from transfer.spool import Spool
 
-GENERATED_ID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")  # a UUID, as the import generates it
-WORDPRESS_ID = re.compile(r"(wordpress-.+)-[0-9]+")  # Ids of version 1.2.1 lack the blog.
-OTHER_SOURCE_HINT = (
-    "Change its slug or delete it (flask articles edit, flask articles delete), or use another --customer."
-)
+MAX_TITLE_LENGTH = 255  # characters, as in Ghost
 LONG_TITLE = f"Must be at most {MAX_TITLE_LENGTH} characters long."
+MIN_BRAKED = 3  # articles; fewer never stop an import
+BRAKED_SHARE = 4  # more than a quarter stops it
 
 T = TypeVar("T")
 
 
-class Decision(Enum):
-    """A decision about a valid article."""
+class ImportOptions(NamedTuple):
+    """The options of an import that concern the stored articles."""
 
-    WRITE = "write"  # unless it is unchanged
-    KEEP = "keep"  # The stored one has the same content, and an id from another source.
-    REJECT = "reject"
+    dry_run: bool = False
+    publish: bool = False
+    skip_invalid: bool = False
+    unpublish_missing: bool = False
+    take_over: tuple[str, ...] = ()
+    yes: bool = False  # release the brake
 
 
-@dataclass(slots=True, eq=False)
-class PlannedArticle:
-    """A valid article, and the decision about it."""
+@dataclass
+class ImportPlan:
+    """What an import does."""
 
-    entry: SpoolEntry
-    stored_pk: int | None = None  # of the stored article that it matches
-    holder_pk: int | None = None  # of the stored article that has its slug
-    decision: Decision = Decision.WRITE
+    articles: list[PlannedArticle]  # to write, unless they are unchanged
+    left_alone: list[PlannedArticle]
+    withheld: list[tuple[StoredArticle, Publication]]  # stored articles that the sources do not contain any longer
+    stored: list[StoredArticle]
+    brakes: list[str]  # why the import should stop, a line each
 
-    @property
-    def vacates_slug(self) -> bool:
-        """Whether the stored article that it matches gives up its slug."""
-        return self.stored_pk is not None and self.stored_pk != self.holder_pk
-
-    @property
-    def takes_slug(self) -> bool:
-        """Whether another stored article currently has its slug."""
-        return self.holder_pk is not None and self.holder_pk != self.stored_pk
+    def publications(self) -> dict[str, Publication]:
+        """Return the publication of each of the customer's articles after the import, by slug."""
+        matched = {planned.stored.pk for planned in self.articles if planned.stored}
+        after = {article.slug: article.publication for article in self.stored if article.pk not in matched}
+        after |= {article.slug: publication for article, publication in self.withheld}
+        return after | {planned.slug: planned.publication for planned in self.articles}
 
 
 def plan_import(
-    customer_id: int, spool: Spool, report: ImportReport, has_same_content: Callable[[SpooledArticle, int], bool]
-) -> list[PlannedArticle]:
-    """Return the articles that are not rejected, each with the stored article that it matches.
-
-    An article whose slug another stored article keeps is rejected. `has_same_content` compares an article with the
-    stored one that has the given pk: if they are the same, one from WordPress or Ghost needs no change.
-    """
-    plan = _Plan(customer_id, spool, report, has_same_content)
-    plan.find_stored()
-    plan.match_by_slug()  # those without a match by id
-    plan.reject_long_titles()  # A match may have the same title already.
-    plan.resolve_slugs()  # The stored versions of rejected articles keep their slugs.
-    return plan.accepted
+    customer_id: int, spool: Spool, report: ImportReport, options: ImportOptions, now: datetime
+) -> ImportPlan:
+    """Decide what an import does. Articles with mistakes go to the report, and are not part of the plan."""
+    stored = load_stored(customer_id)
+    articles = match_articles(spool, stored, options.take_over, report)
+    _reject_long_titles(articles, spool, report)
+    resolve_slugs(articles, stored, spool, report)
+    for article in articles:
+        article.publication = _decide_publication(article, options, now)
+    withheld = _find_withheld(articles, stored, spool, options)
+    plan = ImportPlan(
+        [article for article in articles if not article.is_rejected and not article.left_alone],
+        [article for article in articles if article.left_alone],
+        withheld,
+        stored,
+        [],
+    )
+    plan.brakes = [*_hiding_brakes(plan, spool, now), *_left_alone_brakes(plan)]
+    return plan
 
 
 def batches(items: Iterable[T]) -> Iterator[list[T]]:
@@ -80,152 +89,86 @@ def batches(items: Iterable[T]) -> Iterator[list[T]]:
         yield batch
 
 
-class _Plan:
-    """The plan of one import."""
-
-    def __init__(
-        self,
-        customer_id: int,
-        spool: Spool,
-        report: ImportReport,
-        has_same_content: Callable[[SpooledArticle, int], bool],
-    ) -> None:
-        self.customer_id = customer_id
-        self.spool = spool
-        self.report = report
-        self.has_same_content = has_same_content
-        self.articles = [PlannedArticle(entry) for entry in spool.entries]
-        self.blockers: dict[int | None, PlannedArticle] = {}  # rejected articles, by the pk of their stored version
-
-    @property
-    def accepted(self) -> list[PlannedArticle]:
-        """The articles that have not been rejected."""
-        return [article for article in self.articles if article.decision is not Decision.REJECT]
-
-    def find_stored(self) -> None:
-        """Find the stored articles that have the ids and the slugs of the imported ones."""
-        for batch in batches(self.articles):
-            by_id = {article.entry.id: article for article in batch if article.entry.id}
-            for pk, article_id in self._select(Article.id, by_id):
-                by_id[article_id].stored_pk = pk
-            by_slug = {article.entry.slug: article for article in batch}
-            for pk, slug in self._select(Article.slug, by_slug):
-                by_slug[slug].holder_pk = pk
-
-    def _select(self, column: InstrumentedAttribute[str], values: Iterable[str]) -> Any:
-        own = Article.customer_id == self.customer_id
-        return db.session.execute(select(Article.pk, column).where(own, column.in_(values)))
-
-    def match_by_slug(self) -> None:
-        """Match each article whose id is not stored with the holder of its slug, unless the holder gets another one."""
-        vacating = self._vacating()
-        unmatched = (article for article in self.articles if article.holder_pk and not article.stored_pk)
-        for batch in batches(article for article in unmatched if article.holder_pk not in vacating):
-            holders = self._load_holders(batch)
-            for article in batch:
-                if self._is_match(article.entry, holders[article.holder_pk]):
-                    article.stored_pk = article.holder_pk
-
-    def _vacating(self) -> set[int | None]:
-        """Return the pks of the stored articles that get another slug."""
-        return {article.stored_pk for article in self.accepted if article.vacates_slug}
-
-    def _load_holders(self, batch: list[PlannedArticle]) -> dict[int | None, Any]:
-        """Return id, title and published_at of the stored articles that have the slugs of a batch, by pk."""
-        columns = Article.pk, Article.id, Article.title, Article.published_at
-        pks = [article.holder_pk for article in batch]
-        return {row.pk: row for row in db.session.execute(select(*columns).where(Article.pk.in_(pks)))}
-
-    def _is_match(self, entry: SpoolEntry, holder: Any) -> bool:
-        """Return whether an article, whose id is not stored, matches the stored one that has its slug."""
-        if holder.id in self.spool.rejected_by_id:  # The import has that one too, with a mistake.
-            return False
-        if entry.identity is Identity.ID_OR_SLUG:
-            return True
-        if entry.identity is Identity.ID:  # An unknown id means a new article.
-            return not entry.id
-        if not entry.id:  # A post without a usable id may only replace one that had none either.
-            return bool(GENERATED_ID.fullmatch(holder.id))
-        # The holder was deleted from the same blog and written anew, or version 1.2.1 stored it without the blog.
-        return _is_same_blog(entry.id, holder.id) or self._is_from_version_1_2_1(entry, holder)
-
-    def _is_from_version_1_2_1(self, entry: SpoolEntry, holder: Any) -> bool:
-        """Return whether this is an article that version 1.2.1 stored under an id that did not contain the blog."""
-        spooled = self.spool.read(entry)
-        return (spooled.former_id, spooled.row.get("published_at")) == (holder.id, holder.published_at)
-
-    def reject_long_titles(self) -> None:
-        """Reject titles that are too long, unless they are stored already."""
-        for article in self.articles:
-            if article.entry.has_long_title:
-                title = self.spool.read(article.entry).row["title"]
-                stored = db.session.get(Article, article.stored_pk) if article.stored_pk else None
-                if not stored or stored.title != title:
-                    self._reject(article, LONG_TITLE, "title", title)
-
-    def resolve_slugs(self) -> None:
-        """Reject each article whose slug another stored article keeps."""
-        vacating = self._vacating()
-        # by the pk of the stored article whose slug they take
-        takers = {article.holder_pk: article for article in self.accepted if article.takes_slug}
-        for pk, taker in takers.items():
-            if pk not in vacating:
-                self._resolve_conflict(taker, takers)
-
-    def _resolve_conflict(self, taker: PlannedArticle, takers: dict[int | None, PlannedArticle]) -> None:
-        """Reject an article whose slug stays taken.
-
-        Its stored version then keeps its own slug, so the article that was to take that slug is rejected too, and so on
-        along the chain: if a is to get the slug of b, and b that of c, which stays, b is rejected, then a. The chain
-        starts at a slug that stays taken, so it is no cycle. It ends early at a new article that is already stored
-        under its slug.
-        """
-        current: PlannedArticle | None = taker
-        while current:
-            if self._is_already_stored(current):
-                current.stored_pk = current.holder_pk
-                current.decision = Decision.KEEP
-                return
-            self._reject_conflict(current)
-            current = takers.get(current.stored_pk)
-
-    def _is_already_stored(self, article: PlannedArticle) -> bool:
-        """Return whether a new article from WordPress or Ghost has the same content as the stored one with its slug."""
-        if article.entry.identity is not Identity.SOURCE or article.stored_pk or not article.holder_pk:
-            return False
-        return self.has_same_content(self.spool.read(article.entry), article.holder_pk)
-
-    def _reject_conflict(self, article: PlannedArticle) -> None:
-        """Reject an article because of its slug."""
-        holder = self._load_holders([article])[article.holder_pk]
-        if blocker := self._locate_blocker(holder):
-            reason = "Is still taken, because {} was not imported. Correct that article first."
-            self._reject(article, reason, "slug", article.entry.slug, blocker)
-            return
-        if article.entry.identity is Identity.SOURCE:
-            hint = OTHER_SOURCE_HINT
-        elif article.stored_pk:
-            hint = "Choose another slug."
-        else:
-            hint = "Choose another slug. To replace that article instead, give this one the same id or no id."
-        reason = f"Already belongs to the stored article {{}}. {hint}"
-        self._reject(article, reason, "slug", article.entry.slug, f"{show_value(holder.title)} (id {holder.id})")
-
-    def _locate_blocker(self, holder: Any) -> str | None:
-        """Return where the rejected article is that might have given the holder of a slug another one, or None."""
-        if blocker := self.blockers.get(holder.pk):
-            return self.spool.read(blocker.entry).where
-        return self.spool.rejected_by_id.get(holder.id)
-
-    def _reject(self, article: PlannedArticle, reason: str, field: str, value: str, other: str = "") -> None:
-        article.decision = Decision.REJECT
-        if article.vacates_slug:
-            self.blockers[article.stored_pk] = article
-        self.report.reject(Mistake(self.spool.read(article.entry).where, reason, field, value, other))
+def _reject_long_titles(articles: list[PlannedArticle], spool: Spool, report: ImportReport) -> None:
+    """Reject titles that are too long, unless they are stored already."""
+    for article in articles:
+        title = article.entry.title
+        is_stored = article.stored is not None and article.stored.title == title
+        if len(title) > MAX_TITLE_LENGTH and not is_stored:
+            article.is_rejected = True
+            report.reject(Mistake(spool.read(article.entry).where, LONG_TITLE, "title", title))
 
 
-def _is_same_blog(first_id: str, second_id: str) -> bool:
-    """Return whether two ids are from the same WordPress blog."""
-    first = WORDPRESS_ID.fullmatch(first_id)
-    second = WORDPRESS_ID.fullmatch(second_id)
-    return first is not None and second is not None and first[1] == second[1]
+def _decide_publication(article: PlannedArticle, options: ImportOptions, now: datetime) -> Publication:
+    entry = article.entry
+    stored = article.stored
+    before = stored.publication if stored else None
+    if entry.source:
+        is_new_origin = stored is not None and stored.origin in (None, UNKNOWN_ORIGIN)
+        return follow_source(entry.claim, entry.date, before, now, publish=options.publish, is_new_origin=is_new_origin)
+    publication = follow_record(entry.status, entry.date, before, now)
+    if not stored:
+        return publication._replace(claim=entry.claim)
+    if stored.origin is None and publication.claim == "withheld" and not entry.claim:
+        return publication._replace(claim=None)  # It is not missing any longer.
+    return publication
+
+
+def _find_withheld(
+    articles: list[PlannedArticle], stored: list[StoredArticle], spool: Spool, options: ImportOptions
+) -> list[tuple[StoredArticle, Publication]]:
+    """Return the stored articles that are withheld because the sources lack them, with their new publication.
+
+    Articles in the trash of WordPress are withheld in any case. With --unpublish-missing, so is what the sources of the
+    import lack; formats of this service speak for the articles without an origin, if the import has no other sources.
+    """
+    present = {article.stored.pk for article in articles if article.stored}
+    taken_over = {name.removesuffix("/") for name in options.take_over if name.endswith("/")}
+    sources: set[str | None] = {*spool.sources, *taken_over, *map(source_of, spool.withdrawn)}
+    withheld = []
+    for article in stored:
+        is_missing = options.unpublish_missing and (
+            source_of(article.origin) in sources if sources else article.origin is None
+        )
+        if article.pk not in present and (is_missing or article.origin in spool.withdrawn):
+            publication = withhold(article.publication)
+            if publication != article.publication:
+                withheld.append((article, publication))
+    return withheld
+
+
+def _hiding_brakes(plan: ImportPlan, spool: Spool, now: datetime) -> Iterator[str]:
+    """Yield a line for each source of which the import would hide suspiciously many articles."""
+    # by source, or None for articles without one
+    public: Counter[str | None] = Counter()
+    hidden: defaultdict[str | None, list[str]] = defaultdict(list)
+    changes = {article.stored.pk: article.publication for article in plan.articles if article.stored}
+    changes |= {article.pk: publication for article, publication in plan.withheld}
+    adopted = {article.stored.pk: article.entry.source for article in plan.articles if article.stored}
+    for article in plan.stored:
+        before = article.publication
+        if before.status != "published" or (article.origin == UNKNOWN_ORIGIN and not adopted.get(article.pk)):
+            continue
+        origin = adopted.get(article.pk)
+        source = origin.source if origin else source_of(article.origin)
+        public[source] += 1
+        after = changes.get(article.pk, before)
+        if after.status != "published" or (before.is_visible(now) and not after.is_visible(now)):
+            hidden[source].append(article.slug)
+    for source, slugs in hidden.items():
+        if _is_suspicious(len(slugs), public[source]):
+            whose = f"from {source}" if source else "without a source"
+            total = f"{public[source]} published and scheduled articles {whose}"
+            yield f"{len(slugs)} of {total} would be hidden: {shorten(slugs)}"
+
+
+def _left_alone_brakes(plan: ImportPlan) -> Iterator[str]:
+    """Yield a line if suspiciously many articles of the import would be left alone."""
+    total = len(plan.left_alone) + len(plan.articles)
+    if _is_suspicious(len(plan.left_alone), total):
+        slugs = [article.entry.slug for article in plan.left_alone]
+        yield f"{len(slugs)} of {total} articles would be left alone: {shorten(slugs)}"
+
+
+def _is_suspicious(count: int, total: int) -> bool:
+    return count >= MIN_BRAKED and count * BRAKED_SHARE > total

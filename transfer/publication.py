@@ -1,50 +1,112 @@
-"""Whether an import publishes an article. Imports from other systems make nothing visible by themselves.
+"""Whether an import publishes an article, and from when on.
 
-| The source says | A new article                        | A stored article                                          |
-|-----------------|--------------------------------------|-----------------------------------------------------------|
-| published       | is pending; with --publish published | keeps its status; with --publish, a pending one is        |
-|                 |                                      | published, but a draft stays one                          |
-| draft           | is a draft                           | becomes a draft                                           |
-| nothing         | is a draft                           | keeps its status                                          |
+The status is a decision that was made here: draft (kept hidden), published (visible from its date on), or pending
+(nobody has decided). A source's claim is kept apart from it, so that the source can go on to retract an article, and
+the import never publishes what somebody here has hidden:
 
-A published article with a date in the future is scheduled. A stored date in the future is only replaced by a later one,
-with --publish too: an operator may have set it, and an earlier one would make the article visible earlier.
+| The source's claim           | new     | pending                      | published        | draft |
+|------------------------------|---------|------------------------------|------------------|-------|
+| published                    | pending | with --publish: published    | stays            | stays |
+| becomes withheld             | pending | stays                        | becomes pending  | stays |
+| withheld as before, nothing  | pending | stays                        | stays            | stays |
 
-This service's own formats state the status and the date themselves.
+With --publish, a new article that its source publishes is published too. A published article with a date in the future
+is scheduled.
+
+The source's date is taken unless somebody has set another one here, which shows in a stored date that is not the
+source's last one. Without --publish, the date of a scheduled article never moves earlier.
+
+The formats of this service state the status and the date themselves.
 """
 
 from datetime import datetime
+from typing import NamedTuple
 
-from converters.records import Publication
-
-
-def decide_status(publication: Publication, stored_status: str | None, *, publish: bool) -> str:
-    """Return the status of an article from another system. `stored_status` is None if the article is new."""
-    if publication is Publication.DRAFT:
-        return "draft"
-    if publication is Publication.NOTHING:
-        return stored_status or "draft"
-    if publish and stored_status in (None, "pending"):
-        return "published"
-    return stored_status or "pending"
+from converters.records import Claim
 
 
-def decide_date(given: datetime | None, stored: datetime | None, now: datetime) -> datetime | None:
-    """Return the time of publication of an article from another system."""
-    if given and stored and stored > now:
-        return max(given, stored)
-    return given or stored
+class Publication(NamedTuple):
+    """The publication of an article, as it is stored."""
+
+    status: str
+    published_at: datetime | None
+    claim: str | None = None  # what its source said last
+    claimed_at: datetime | None = None  # the source's last date, unless that is still waiting for --publish
+
+    def is_visible(self, now: datetime) -> bool:
+        """Return whether readers see the article."""
+        return self.status == "published" and self.published_at is not None and self.published_at <= now
 
 
-def decide_own_status(
-    given: str | None, stored_status: str | None, *, gives_date: bool, unpublish_missing: bool
-) -> str:
-    """Return the status of an article in a format of this service.
+def follow_source(
+    claim: Claim | None,
+    date: datetime | None,
+    stored: Publication | None,
+    now: datetime,
+    *,
+    publish: bool,
+    is_new_origin: bool = False,
+) -> Publication:
+    """Return the publication of an article, given what its source says now.
 
-    With the option --unpublish-missing, a draft that returns with a date is published again.
+    `is_new_origin`: the stored article gets its first origin, so nobody knows whether its date is the source's.
     """
-    if given:
-        return given
-    if stored_status and not (unpublish_missing and gives_date):
-        return stored_status
-    return "published" if gives_date else "draft"
+    if not stored:
+        status = "published" if publish and claim == "published" else "pending"
+        return _with_source_date(Publication(status, date, claim, date), now)
+    status = stored.status
+    if claim == "published" and publish and status == "pending":
+        status = "published"
+    elif claim == "withheld" != stored.claim and status == "published":
+        status = "pending"
+    decided = stored._replace(status=status, claim=claim or stored.claim)
+    is_source_date = _has_source_date(stored, now) if is_new_origin else stored.published_at == stored.claimed_at
+    if is_new_origin and is_source_date:
+        decided = decided._replace(claimed_at=stored.published_at)
+    if date and not is_source_date:
+        decided = decided._replace(claimed_at=date)
+    elif date and (publish or not moves_earlier(date, decided, now)):
+        decided = decided._replace(claimed_at=date, published_at=date)
+    return _with_source_date(decided, now)
+
+
+def _has_source_date(stored: Publication, now: datetime) -> bool:
+    """Return whether the date of an article that gets its first origin can be the source's.
+
+    One in the future was set here, unless nobody has decided about the article yet.
+    """
+    if stored.claimed_at:
+        return stored.published_at == stored.claimed_at
+    return stored.status == "pending" or not stored.published_at or stored.published_at <= now
+
+
+def moves_earlier(date: datetime, decided: Publication, now: datetime) -> bool:
+    """Return whether a date would make a scheduled article visible earlier, which needs --publish."""
+    before = decided.published_at
+    return decided.status == "published" and before is not None and before > now and date < before
+
+
+def withhold(stored: Publication) -> Publication:
+    """Return the publication of an article that its source no longer contains."""
+    becomes_pending = stored.status == "published" and stored.claim != "withheld"
+    return stored._replace(status="pending" if becomes_pending else stored.status, claim="withheld")
+
+
+def follow_record(status: str | None, date: datetime | None, stored: Publication | None, now: datetime) -> Publication:
+    """Return the publication of an article in a format of this service, which may give a status and a date."""
+    if not stored:
+        return _with_date(Publication(status or ("published" if date else "draft"), date), now)
+    if not status and stored.status == "pending" and date:
+        status = "published"
+    return _with_date(stored._replace(status=status or stored.status, published_at=date or stored.published_at), now)
+
+
+def _with_source_date(decided: Publication, now: datetime) -> Publication:
+    """Return the publication with a date. If that is now, nobody set it here, so a later one of the source is taken."""
+    dated = _with_date(decided, now)
+    return dated if decided.published_at else dated._replace(claimed_at=dated.published_at)
+
+
+def _with_date(decided: Publication, now: datetime) -> Publication:
+    """Return the publication with a date, which a published article must have."""
+    return decided._replace(published_at=now) if decided.status == "published" and not decided.published_at else decided

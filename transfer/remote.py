@@ -13,7 +13,7 @@ import orjson
 
 from converters.field_names import IMPORT_FIELDS
 from converters.note_kinds import UNKNOWN_FIELDS
-from converters.records import ConvertedItems, Identity, SourceArticle, SourceError
+from converters.records import ConvertedItems, SourceArticle, SourceError
 from schemas import API_PATH
 from transfer.json_files import dump_json_line, parse_json_lines
 from transfer.temporary import create_temporary_file, writing_to
@@ -62,8 +62,9 @@ def receive_articles(source: str, key: str | None, show_progress: ShowProgress) 
 
 def parse_received(name: str, file: IO[bytes]) -> ConvertedItems:
     """Yield the articles of a received file. Unknown fields are reported: later versions of the API may add some."""
-    for item in parse_json_lines(name, file, Identity.ID_OR_SLUG):
+    for item in parse_json_lines(name, file):
         if isinstance(item, SourceArticle):
+            item.may_match_slug = True
             for field in item.fields.keys() - IMPORT_FIELDS:
                 del item.fields[field]
                 item.note_unknown(UNKNOWN_FIELDS, field)

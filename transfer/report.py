@@ -45,11 +45,13 @@ class ImportReport:
         self.mistake_count = 0
         self.invalid_count = 0  # articles
         self.is_stopped = False  # a mistake concerns more than one article, so it cannot be skipped
+        self.empty_sources: list[str] = []
         self.sources_without_old_urls: list[str] = []
         # slugs of the first changed articles, with their changed fields, and of the first new ones
         self.changed: list[tuple[str, list[str]]] = []
         self.new: list[str] = []
         self._names_by_note: NamesByNote = defaultdict(list)
+        self._undecided: NamesByNote = defaultdict(list)
         # lines by field and reason
         self._mistake_lines: dict[tuple[str, str], list[str]] = {}
 
@@ -95,6 +97,10 @@ class ImportReport:
         for note in dict.fromkeys(notes):
             self._names_by_note[note].append(slug)
 
+    def add_undecided(self, slug: str, note: Note) -> None:
+        """Record something about an article that somebody has to decide, even if the import changes nothing."""
+        self._undecided[note].append(slug)
+
     def add_change(self, slug: str, fields: list[str]) -> None:
         """Record a changed article, and its changed fields."""
         if len(self.changed) < MAX_CHANGES:
@@ -112,6 +118,14 @@ class ImportReport:
             by_kind.setdefault((note.group, note.kind), {})[note] = names
         for group, kind in sorted(by_kind, key=itemgetter(0)):
             yield _format_kind(kind, by_kind[group, kind])
+
+    def undecided_lines(self) -> Iterator[str]:
+        """Yield a line for each kind of decision that is open."""
+        by_kind: dict[str, NamesByNote] = {}
+        for note, names in self._undecided.items():
+            by_kind.setdefault(note.kind, {})[note] = names
+        for kind, notes in by_kind.items():
+            yield _format_kind(kind, notes)
 
     def mistake_lines(self) -> list[str]:
         """Return one line per mistake. A mistake that repeats is shown for the first articles only."""
@@ -155,7 +169,10 @@ def _format_note(note: Note, names: list[str]) -> str:
     distinct = [name for name in dict.fromkeys(names) if name]
     if not distinct:
         return count
-    shown = [name if len(name) <= MAX_NAME_LENGTH else f"{name[:MAX_NAME_LENGTH]}…" for name in distinct[:MAX_EXAMPLES]]
-    if len(distinct) > MAX_EXAMPLES:
-        shown.append("…")
-    return f"{count}: {', '.join(shown)}"
+    return f"{count}: {shorten(distinct)}"
+
+
+def shorten(names: list[str]) -> str:
+    """Return the first names of a list, as in `first, second, third, …`."""
+    shown = [name if len(name) <= MAX_NAME_LENGTH else f"{name[:MAX_NAME_LENGTH]}…" for name in names[:MAX_EXAMPLES]]
+    return ", ".join([*shown, "…"] if len(names) > MAX_EXAMPLES else shown)

@@ -2,19 +2,19 @@
 
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
 from uuid import uuid4
 
+from content.search import search_columns
 from content.structured_data import custom_schema_markup
-from converters.records import Publication
+from models import UNKNOWN_ORIGIN
 from schemas import ArticleSchema
-from transfer.publication import decide_date, decide_own_status, decide_status
-
-# an article's values by column
-ArticleRow = dict[str, Any]
+from transfer.checks import ArticleRow
+from transfer.matching import PlannedArticle
 
 # kept unless the import gives them
 PRESERVED_COLUMNS = "id", "status", "created_at", "published_at", "views"
+# what the API never shows; formats of this service give them for new articles only
+ORIGIN_COLUMNS = "origin", "claim", "claimed_at", "edited"
 # a change in any of these moves `updated_at`
 CONTENT_COLUMNS = set(ArticleSchema().fields) - set(PRESERVED_COLUMNS)
 
@@ -31,44 +31,52 @@ class RowBuilder:
     customer_id: int
     customer_name: str
     now: datetime  # when the articles are written
-    publish: bool  # --publish
-    unpublish_missing: bool  # --unpublish-missing
+    stored_ids: set[str]  # of all of the customer's articles
+    # Records without an origin adopt articles from before there were origins, so that --unpublish-missing finds them.
+    adopts_records: bool
 
-    def complete(self, given: ArticleRow, publication: Publication | None, stored: ArticleRow | None) -> ArticleRow:
+    def complete(self, planned: PlannedArticle, given: ArticleRow, stored: ArticleRow | None) -> ArticleRow:
         """Return all columns of an article except its `pk`.
 
-        `given` has the columns that the import gives or that are derived from them. `publication` is what another
-        system says, or None for a format of this service.
+        `given` has the columns that the import gives or that are derived from them.
         """
+        publication = {"status": planned.publication.status, "published_at": planned.publication.published_at}
+        if stored and planned.keeps_text:
+            return {**stored, **publication, **self._origin_columns(planned, given, stored, is_edited=True)}
         if stored:
             row = {name: stored[name] for name in PRESERVED_COLUMNS} | given | {"id": stored["id"]}
         else:
             row = {"id": str(uuid4()), "views": 0} | given
-        row |= self._decide_publication(given, publication, stored)
+            if row["id"] in self.stored_ids:  # of an article that is not from this source
+                row["id"] = str(uuid4())
+        row |= {**publication, "slug": planned.slug, **search_columns(row["title"], planned.slug)}
         row.setdefault("created_at", self._publication_or_now(row["published_at"]))
         row["schema_markup"] = self._custom_markup(row, stored)
-        row["updated_at"] = self._updated_at(row, stored)
-        return row | {"customer_id": self.customer_id}
+        row["updated_at"] = self._updated_at(planned, row, stored)
+        is_edited = stored is not None and (stored["edited"] or not has_same_content(row, stored))
+        return (
+            row | self._origin_columns(planned, given, stored, is_edited=is_edited) | {"customer_id": self.customer_id}
+        )
 
-    def _decide_publication(
-        self, given: ArticleRow, publication: Publication | None, stored: ArticleRow | None
+    def _origin_columns(
+        self, planned: PlannedArticle, given: ArticleRow, stored: ArticleRow | None, *, is_edited: bool
     ) -> ArticleRow:
-        """Return an article's status and time of publication. A published one without a time gets `now`."""
-        given_date = given.get("published_at")
-        stored_status = stored["status"] if stored else None
-        stored_date = stored["published_at"] if stored else None
-        if publication:
-            status = decide_status(publication, stored_status, publish=self.publish)
-            date = decide_date(given_date, stored_date, self.now)
-        else:
-            status = decide_own_status(
-                given.get("status"),
-                stored_status,
-                gives_date=bool(given_date),
-                unpublish_missing=self.unpublish_missing,
-            )
-            date = given_date or stored_date
-        return {"status": status, "published_at": self.now if status == "published" and not date else date}
+        """Return the columns that the API never shows.
+
+        `is_edited`: whether the text of a stored article was changed here, with this import if it is not from a source.
+        """
+        if not stored and not planned.entry.source:
+            return {name: given.get(name) for name in ORIGIN_COLUMNS} | {"edited": given.get("edited", False)}
+        from_source = planned.entry.source is not None
+        origin = planned.entry.origin if from_source or not stored else stored["origin"]
+        if origin == UNKNOWN_ORIGIN and self.adopts_records and not from_source and "origin" not in given:
+            origin = None
+        return {
+            "origin": origin,
+            "claim": planned.publication.claim,
+            "claimed_at": planned.publication.claimed_at,
+            "edited": planned.keeps_text if from_source else is_edited and origin is not None,
+        }
 
     def _custom_markup(self, row: ArticleRow, stored: ArticleRow | None) -> str | None:
         """Return the given structured data, or None if it equals the generated one, which follows later changes.
@@ -85,8 +93,11 @@ class RowBuilder:
         markup: str = row["schema_markup"]
         return markup
 
-    def _updated_at(self, row: ArticleRow, stored: ArticleRow | None) -> datetime:
+    def _updated_at(self, planned: PlannedArticle, row: ArticleRow, stored: ArticleRow | None) -> datetime:
         """Return when the article was last changed.
+
+        A source that states the time of the last change is believed: it knows about its text, and a better converter
+        must not date an archive today. Otherwise:
 
         | Article           | Given time                        | Result                                   |
         |-------------------|-----------------------------------|------------------------------------------|
@@ -100,8 +111,10 @@ class RowBuilder:
         | content unchanged | none                              | the stored one                           |
         """
         given: datetime | None = row.get("updated_at")
+        if given and (planned.entry.source or not stored):
+            return given
         if not stored:
-            return given or self._publication_or_now(row["published_at"])
+            return self._publication_or_now(row["published_at"])
         before: datetime = stored["updated_at"]
         if given and given > before:
             return given

@@ -7,12 +7,12 @@ from contextlib import ExitStack, contextmanager
 from functools import partial
 from itertools import chain
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import IO, Any, NamedTuple
 
 from converters.csv_files import read_csv
 from converters.ghost import is_ghost_export, read_ghost
 from converters.markdown import ARTICLE_SUFFIXES, read_folder
-from converters.records import ConvertedItems, Identity, IgnoredItem, SourceArticle, SourceError, SourceOptions
+from converters.records import ConvertedItems, IgnoredItem, SourceArticle, SourceError, SourceOptions
 from converters.wordpress import read_wordpress
 from transfer.article_files import parse_own_file
 from transfer.json_files import parse_json_lines, read_json, read_json_lines
@@ -122,7 +122,17 @@ def _open_lines(name: str, key: str | None, files: ExitStack, show_progress: Sho
         return partial(parse_received, name, file)
     if not sys.stdin:
         raise SourceError("Is closed. Redirect a file to it.")
-    return partial(parse_json_lines, name, sys.stdin.buffer, Identity.ID)
+    return partial(_read_stream, name, sys.stdin.buffer)
+
+
+def _read_stream(name: str, file: IO[bytes]) -> ConvertedItems:
+    """Yield the articles on standard input. Raises SourceError if it is empty, since its writer may have failed."""
+    items = iter(parse_json_lines(name, file))
+    first = next(items, None)
+    if first is None:
+        raise SourceError("Is empty. Check the command that writes to it.")
+    yield first
+    yield from items
 
 
 def _find_system(source: str) -> System:
@@ -141,17 +151,21 @@ def _find_system(source: str) -> System:
 
 def _read(name: str, reader: Reader, report: ImportReport) -> Iterator[SourceArticle]:
     """Yield the articles of a source, or of several that are read together."""
+    is_empty = True
     has_old_urls = False
     with report.catch(name):
         for item in reader():
             if isinstance(item, IgnoredItem):
                 report.ignore(item)
             elif isinstance(item, SourceArticle):
+                is_empty = is_empty and item.is_withdrawn
                 has_old_urls = has_old_urls or bool(item.old_urls)
                 yield item
-            elif item.is_fatal:
-                report.stop(item)
             else:
-                report.reject(item)
+                is_empty = False  # The mistake says enough.
+                record = report.stop if item.is_fatal else report.reject
+                record(item)
+    if is_empty:
+        report.empty_sources.append(name)
     if not has_old_urls:
         report.sources_without_old_urls.append(name)

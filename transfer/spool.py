@@ -4,17 +4,23 @@ import pickle
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any, NamedTuple
 
 from content.derived import fill_derived_fields
 from content.search import search_columns
-from converters.records import Identity, Mistake, Note, Publication, SourceArticle
-from transfer.checks import check_article, locate, notes_about
+from converters.records import Claim, Mistake, Note, Origin, SourceArticle
+from models import UNKNOWN_ORIGIN
+from transfer.checks import ArticleRow, check_article, locate
 from transfer.report import ImportReport
-from transfer.rows import ArticleRow
 from transfer.temporary import create_temporary_file, writing_to
 
-MAX_TITLE_LENGTH = 255  # characters, as in Ghost; the plan accepts a longer one that is stored already
+# Articles of one import must differ in each of these. field -> what to do otherwise
+UNIQUE_FIELDS = {
+    "id": "Remove one of the two, or change its id.",
+    "slug": "Remove one of the two, or change its slug.",
+    "origin": "Import one of them with --source NAME, in a command of its own.",
+}
 
 
 class SpooledArticle(NamedTuple):
@@ -22,37 +28,42 @@ class SpooledArticle(NamedTuple):
 
     where: str  # source, position and slug
     row: ArticleRow  # the columns that it gives or that are derived from them
-    publication: Publication | None
-    former_id: str
-    urls_resolved: bool
     old_urls: tuple[str, ...]
     notes: tuple[Note, ...]
 
 
 @dataclass(slots=True, frozen=True, eq=False)
 class SpoolEntry:
-    """A valid article's id and slug, and its place in the temporary file."""
+    """What the plan has to know of a valid article, and its place in the temporary file."""
 
     offset: int
     id: str  # "" if the source gives none
     slug: str
-    identity: Identity
-    has_long_title: bool
+    title: str
+    status: str | None  # only in formats of this service
+    date: datetime | None
+    claim: Claim | None  # also as a record in a format of this service gives it
+    source: Origin | None  # None for formats of this service
+    origin: str  # also as a record in a format of this service gives it, or ""
+    may_match_slug: bool
 
 
 class Spool:
-    """The valid articles of an import. Only their ids and slugs are in memory."""
+    """The valid articles of an import. Only their entries are in memory."""
 
     def __init__(self, file: Any) -> None:
         self.entries: list[SpoolEntry] = []
-        # where articles with mistakes of their own are
-        self.rejected_by_id: dict[str, str] = {}
-        self.rejected_by_slug: dict[str, str] = {}
-        self.has_other_systems = False  # whether any article, valid or not, is from another system
-        self._by_id: dict[str, SpoolEntry] = {}
-        self._by_slug: dict[str, SpoolEntry] = {}
+        # by field, the values of valid articles, and those of articles with mistakes with the articles' places
+        self.accepted: dict[str, dict[str, SpoolEntry]] = {field: {} for field in UNIQUE_FIELDS}
+        self.rejected: dict[str, dict[str, str]] = {field: {} for field in UNIQUE_FIELDS}
+        self.withdrawn: set[str] = set()  # origins of articles that their source has put aside
         self._file = file
         self._size = 0  # bytes
+
+    @property
+    def sources(self) -> set[str]:
+        """The names of the sources from which articles came, not counting formats of this service."""
+        return {entry.source.source for entry in self.entries if entry.source}
 
     def add(self, articles: Iterable[SourceArticle], report: ImportReport) -> None:
         """Add the valid articles, and report the mistakes in the others.
@@ -60,50 +71,57 @@ class Spool:
         Raises ImportFailedError if the disk is full, for example.
         """
         for article in articles:
+            if article.is_withdrawn:
+                self.withdrawn.add(str(article.origin))
+                continue
             with writing_to(self._file):
                 self._add(article, report)
         with writing_to(self._file):
             self._file.flush()
 
     def _add(self, article: SourceArticle, report: ImportReport) -> None:
-        self.has_other_systems = self.has_other_systems or article.publication is not None
         row, mistakes = check_article(article)
+        if article.origin:
+            row["origin"] = str(article.origin)
         duplicates = [] if mistakes else self._find_duplicate(article, row)
         if not mistakes and not duplicates:
             self._append(article, row)
             return
         report.reject(*mistakes, *duplicates)
         if mistakes and isinstance(article.fields, dict):
-            for field, rejected in (("id", self.rejected_by_id), ("slug", self.rejected_by_slug)):
-                if article.fields.get(field):
-                    rejected.setdefault(str(article.fields[field]), locate(article))
+            values = article.fields | ({"origin": row["origin"]} if article.origin else {})
+            for field, value in _unique_values(values).items():
+                self.rejected[field].setdefault(value, locate(article))
 
     def _find_duplicate(self, article: SourceArticle, row: ArticleRow) -> list[Mistake]:
-        """Return a mistake if an earlier article has the same id or slug, and is valid or has mistakes of its own."""
-        for field, entries, rejected in (
-            ("id", self._by_id, self.rejected_by_id),
-            ("slug", self._by_slug, self.rejected_by_slug),
-        ):
-            value = row.get(field)
-            if value in entries or value in rejected:
-                where = self.read(entries[value]).where if value in entries else rejected[value]
-                reason = f"Is also the {field} of {{}}. Remove one of the two, or change its {field}."
+        """Return a mistake if an earlier article has the same id, slug or origin, even one with mistakes of its own."""
+        for field, value in _unique_values(row).items():
+            entry = self.accepted[field].get(value)
+            where = self.read(entry).where if entry else self.rejected[field].get(value)
+            if where:
+                reason = f"Is also the {field} of {{}}. {UNIQUE_FIELDS[field]}"
                 return [Mistake(locate(article), reason, field, value, other=where)]
         return []
 
     def _append(self, article: SourceArticle, row: ArticleRow) -> None:
-        has_long_title = len(row["title"]) > MAX_TITLE_LENGTH
-        entry = SpoolEntry(self._size, row.get("id", ""), row["slug"], article.identity, has_long_title)
+        entry = SpoolEntry(
+            offset=self._size,
+            id=row.get("id", ""),
+            slug=row["slug"],
+            title=row["title"],
+            status=row.get("status"),
+            date=row.get("published_at"),
+            claim=article.claim or row.get("claim"),
+            source=article.origin,
+            origin=row.get("origin", ""),
+            may_match_slug=article.may_match_slug,
+        )
         self.entries.append(entry)
-        self._by_slug[entry.slug] = entry
-        if entry.id:
-            self._by_id[entry.id] = entry
+        for field, value in _unique_values(row).items():
+            self.accepted[field][value] = entry
         spooled = SpooledArticle(
             where=locate(article),
             row=fill_derived_fields(row | search_columns(row["title"], row["slug"])),
-            publication=article.publication,
-            former_id=article.former_id,
-            urls_resolved=article.urls_resolved,
             old_urls=tuple(article.old_urls),
             notes=tuple(article.notes),
         )
@@ -116,12 +134,13 @@ class Spool:
         article: SpooledArticle = pickle.load(self._file)  # noqa: S301  # written by this process
         return article
 
-    def report_notes(self, written: Iterable[SpoolEntry], report: ImportReport) -> None:
-        """Report what there is to note about the articles that were written. No transaction is needed."""
-        for entry in written:
-            article = self.read(entry)
-            notes = notes_about(article.row, article.publication, urls_resolved=article.urls_resolved)
-            report.add_notes(entry.slug, [*article.notes, *notes])
+
+def _unique_values(row: dict[str, Any]) -> dict[str, str]:
+    """Return the values of the unique fields that an article has. Any number of articles may have an unknown origin."""
+    values = {field: str(row[field]) for field in UNIQUE_FIELDS if row.get(field)}
+    if values.get("origin") == UNKNOWN_ORIGIN:
+        del values["origin"]
+    return values
 
 
 @contextmanager

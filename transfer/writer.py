@@ -4,47 +4,58 @@ from collections import Counter
 from datetime import UTC, datetime
 from typing import NamedTuple
 
-from sqlalchemy import bindparam, func, insert, literal, select, update
+from sqlalchemy import bindparam, insert, literal, select, update
 
 from content.structured_data import canonical_row
-from converters.records import Identity, Mistake, Note, Publication
+from converters.records import Mistake, Note
 from fields import truncate_to_milliseconds
-from models import Article, Customer, db, publication_state
+from models import UNKNOWN_ORIGIN, Article, Customer, db, publication_state
 from schemas import ArticleImportSchema
-from transfer.plan import GENERATED_ID, WORDPRESS_ID, Decision, PlannedArticle, batches, plan_import
+from transfer import BrakeError
+from transfer.checks import ArticleRow, notes_about
+from transfer.matching import OTHER_ARTICLE, PlannedArticle
+from transfer.plan import ImportOptions, ImportPlan, batches, plan_import
+from transfer.publication import Publication
 from transfer.redirects import Redirects
 from transfer.report import ImportReport
-from transfer.rows import ArticleRow, RowBuilder, has_same_content
-from transfer.spool import Spool, SpooledArticle, SpoolEntry
+from transfer.rows import CONTENT_COLUMNS, ORIGIN_COLUMNS, RowBuilder
+from transfer.slugs import SLUG_TAKEN
+from transfer.spool import Spool
 
-FIELD_NAMES = {name: field.data_key or name for name, field in ArticleImportSchema().fields.items()}
-REPLACED = Note("Replaced articles that may have come from another source")
-NOW_DRAFTS = Note("Published until now, but drafts in the source")
+# fields whose changes are named
+FIELD_NAMES = {
+    name: field.data_key or name for name, field in ArticleImportSchema().fields.items() if name not in ORIGIN_COLUMNS
+}
+WITHDRAWN = Note("Published until now, but withheld by their source")
 NOW_SCHEDULED = Note("Published until now, but scheduled by a later date in the source")
 EMPTIED = Note("Articles that lost their content, because the source has none")
-REWRITTEN = Note("Replaced posts that were deleted and rewritten under the same slug")
-NOW_HIDDEN = {"draft": [NOW_DRAFTS], "scheduled": [NOW_SCHEDULED]}  # by state
-STILL_DRAFT = Note("Still drafts", advice="Publish them with flask articles publish.")
-STILL_SCHEDULED = Note(
-    "Still scheduled for a later time than the source's", advice="Change it with flask articles publish --at."
-)
-
-
-class ImportOptions(NamedTuple):
-    """The options of an import that concern the stored articles."""
-
-    dry_run: bool = False
-    publish: bool = False
-    skip_invalid: bool = False
-    unpublish_missing: bool = False
+ADOPTED_WITH_CHANGES = Note("Articles from before version 3 that got another text from their source")
+KEPT_TEXT = Note("Edited here, so the source's text was not taken", advice="To take it: --take-over SLUG.")
+KEPT_SLUG = Note("Kept their slugs, because other articles have the new ones")
+KEPT_DATE = Note("Articles from before version 3 that keep a date in the future, although their source has another one")
+DELAYED = Note("Scheduled for a later time than their source has now", advice="To take the earlier one: --publish.")
+DRAFT_HERE = Note("Drafts that their source publishes", advice="To show them: flask articles publish SLUG.")
+PENDING_UNPUBLISHED = Note("Pending articles that their source does not publish")
+UNKNOWN_SOURCE = Note("Published articles from before version 3 that no source of this import has")
+TAKE_OVER = "To replace the stored one with the source's: --take-over SLUG."
+LEFT_ALONE = {
+    SLUG_TAKEN: Note("Left alone, because their slugs belong to other articles", advice=TAKE_OVER),
+    OTHER_ARTICLE: Note(
+        "Left alone, because another article was imported under this path or slug before", advice=TAKE_OVER
+    ),
+}
+NOW_HIDDEN = {"pending": [WITHDRAWN], "scheduled": [NOW_SCHEDULED]}  # by state
 
 
 class ImportResult(NamedTuple):
     """The result of an import or, in a dry run, the result that it would have."""
 
-    counts: Counter[str]  # "new", "changed", "unchanged", "unpublished", and the states of new articles
-    pending: int  # all of the customer's pending articles, after the import
-    written: list[SpoolEntry]  # the new and the changed articles
+    # "new", "changed", "unchanged", "unpublished", "left alone", "adopted", and the states of new articles
+    counts: Counter[str]
+    pending: int  # all of the customer's pending articles that their source publishes, after the import
+    written: list[PlannedArticle]  # new and changed
+    brakes: list[str]  # in a dry run, why the import would stop
+    has_written: bool  # anything, also what is not counted as a change, such as a claim
 
 
 def write_articles(
@@ -56,165 +67,195 @@ def write_articles(
 ) -> ImportResult:
     """Write an import's articles in the session's transaction, which the caller begins and ends.
 
-    A dry run only reads. With `unpublish_missing`, the customer's other published articles become drafts, and a draft
-    that arrives in a format of this service with a date but no status is published again. With `skip_invalid`, valid
-    articles are written even if others are invalid. The old URLs of all imported articles go to `redirects`.
+    A dry run only reads. The old URLs of all imported articles go to `redirects`.
 
-    Raises ImportFailedError if there are mistakes; the caller must then roll back.
+    Raises ImportFailedError if there are mistakes, and BrakeError if the import would hide or leave alone suspiciously
+    many articles; the caller must then roll back.
     """
-    writer = _Writer(customer, spool, report, options)
-    articles = plan_import(customer.id, spool, report, writer.has_same_content_as)
-    if options.unpublish_missing and not spool.entries and not report.mistake_count:
-        reason = "Contain no articles, so --unpublish-missing would unpublish everything. Check them."
-        report.stop(Mistake("the sources", reason))
-    can_skip = bool(articles) and not options.unpublish_missing
+    now = truncate_to_milliseconds(datetime.now(UTC))
+    plan = plan_import(customer.id, spool, report, options, now)
+    for source in report.empty_sources if options.unpublish_missing else ():
+        report.stop(Mistake(source, "Contains no articles, so --unpublish-missing would withdraw all. Check it."))
+    can_skip = bool(plan.articles) and not options.unpublish_missing
     report.raise_if_mistakes(can_skip=can_skip, skip_invalid=options.skip_invalid)
-    if options.unpublish_missing:
-        writer.unpublish_missing(articles)
-    writer.park_slugs(articles)
-    for batch in batches(articles):
+    if plan.brakes and not (options.yes or options.dry_run):
+        raise BrakeError(plan.brakes)
+    writer = _Writer(customer, spool, report, options, plan, now)
+    writer.withhold()
+    writer.free_slugs_and_origins()
+    for batch in batches(plan.articles):
         writer.write(batch, redirects)
-    return ImportResult(writer.counts, writer.pending, writer.written)
+    pending = writer.report_undecided()
+    if options.unpublish_missing:
+        writer.report_unknown_sources()
+    return ImportResult(writer.counts, pending, writer.written, plan.brakes, writer.has_written)
+
+
+def report_notes(result: ImportResult, spool: Spool, report: ImportReport) -> None:
+    """Report what there is to note about the articles that were written. No transaction is needed."""
+    for planned in result.written:
+        article = spool.read(planned.entry)
+        report.add_notes(planned.slug, [*article.notes, *notes_about(article.row, planned.entry.source)])
 
 
 class _Writer:
     """The writer of one import for one customer."""
 
-    def __init__(self, customer: Customer, spool: Spool, report: ImportReport, options: ImportOptions) -> None:
-        now = truncate_to_milliseconds(datetime.now(UTC))
-        self.rows = RowBuilder(customer.id, customer.name, now, options.publish, options.unpublish_missing)
+    def __init__(
+        self,
+        customer: Customer,
+        spool: Spool,
+        report: ImportReport,
+        options: ImportOptions,
+        plan: ImportPlan,
+        now: datetime,
+    ) -> None:
+        ids = {article.id for article in plan.stored}
+        self.rows = RowBuilder(customer.id, customer.name, now, ids, adopts_records=options.unpublish_missing)
         self.spool = spool
         self.report = report
         self.options = options
-        self.counts: Counter[str] = Counter()
-        self.written: list[SpoolEntry] = []
-        pending = Article.customer_id == customer.id, Article.status == "pending"
-        self.pending = db.session.scalars(select(func.count()).select_from(Article).where(*pending)).one()
+        self.plan = plan
+        self.counts: Counter[str] = Counter({"left alone": len(plan.left_alone)})
+        self.written: list[PlannedArticle] = []
+        self.has_written = False
 
-    def has_same_content_as(self, article: SpooledArticle, pk: int) -> bool:
-        """Return whether readers would see the same in an article and in the stored one with this `pk`."""
-        stored = self._load([pk])[pk]
-        return has_same_content(self._complete(article, stored), stored)
+    def withhold(self) -> None:
+        """Withhold the stored articles that the sources do not contain any longer."""
+        for article, publication in self.plan.withheld:
+            if publication.status != article.publication.status:
+                self.counts["unpublished"] += 1
+                self.report.add_change(article.slug, ["status"])
+        self._update(
+            [
+                {"pk": article.pk, "status": publication.status, "claim": publication.claim}
+                for article, publication in self.plan.withheld
+            ]
+        )
 
-    def _load(self, pks: list[int]) -> dict[int | None, ArticleRow]:
-        """Return stored articles by pk."""
-        rows = db.session.execute(select(Article.__table__).where(Article.pk.in_(pks))).mappings()
-        return {row["pk"]: canonical_row(row, self.rows.customer_name) for row in rows}
+    def free_slugs_and_origins(self) -> None:
+        """Free the slugs and origins that stored articles lose, so that others can take them in any order.
 
-    def _complete(self, article: SpooledArticle, stored: ArticleRow | None) -> ArticleRow:
-        return self.rows.complete(article.row, article.publication, stored)
-
-    def unpublish_missing(self, articles: list[PlannedArticle]) -> None:
-        """Turn the customer's published articles into drafts if the import lacks them. Scheduled ones stay."""
-        own = Article.customer_id == self.rows.customer_id
-        visible = Article.status == "published", Article.published_at <= self.rows.now
-        published = select(Article.pk, Article.slug).where(own, *visible).order_by(Article.id)
-        imported = {article.stored_pk for article in articles}
-        missing = [row for row in db.session.execute(published) if row.pk not in imported]
-        self._update([{"pk": row.pk, "status": "draft"} for row in missing])
-        for row in missing:
-            self.report.add_change(row.slug, ["status"])
-        self.counts["unpublished"] = len(missing)
-
-    def park_slugs(self, articles: list[PlannedArticle]) -> None:
-        """Free the slugs that stored articles lose, so that others can take them in any order.
-
-        Until the articles are written, they have placeholders with a space, which no real slug contains.
+        Until the articles are written, their slugs are placeholders with a space, which no real slug contains.
         """
-        moved = [{"stored_pk": article.stored_pk} for article in articles if article.vacates_slug]
-        if moved and not self.options.dry_run:
-            article = Article.__table__
-            placeholder = literal(" ").concat(article.c.id)
-            statement = update(article).where(article.c.pk == bindparam("stored_pk")).values(slug=placeholder)
-            db.session.connection().execute(statement, moved)
+        article = Article.__table__
+        moving_slug = []
+        moving_origin = []
+        for planned in self.plan.articles:
+            stored = planned.stored
+            if stored and planned.slug != stored.slug:
+                moving_slug.append({"stored_pk": stored.pk})
+            if stored and planned.entry.source and planned.entry.origin != stored.origin:
+                moving_origin.append({"stored_pk": stored.pk})
+        this_one = update(article).where(article.c.pk == bindparam("stored_pk"))
+        for rows, statement in (
+            (moving_slug, this_one.values(slug=literal(" ").concat(article.c.id))),
+            (moving_origin, this_one.values(origin=None)),
+        ):
+            if rows and not self.options.dry_run:
+                db.session.connection().execute(statement, rows)
 
     def write(self, batch: list[PlannedArticle], redirects: Redirects | None) -> None:
         """Write the new and changed articles of a batch, and the old URLs of all of its articles to `redirects`."""
-        stored = self._load([article.stored_pk for article in batch if article.stored_pk])
+        stored = self._load([planned.stored.pk for planned in batch if planned.stored])
         new: list[ArticleRow] = []
         changed: list[ArticleRow] = []
         for planned in batch:
             article = self.spool.read(planned.entry)
             if redirects:
-                redirects.add(article.old_urls, planned.entry.slug)
-            existing = stored.get(planned.stored_pk)
-            row = self._complete(article, existing)
-            if existing:
-                self.report.add_notes(row["slug"], _held_back_notes(article, row, self.rows.now))
-            is_same = existing is not None and existing.items() >= row.items()
-            if is_same or planned.decision is Decision.KEEP:
-                self.counts["unchanged"] += 1
-            elif existing:
-                changed.append({"pk": existing["pk"], **row})
-                self._report_change(planned.entry, article, row, existing)
-            else:
+                redirects.add(article.old_urls, planned.slug)
+            existing = stored.get(planned.stored.pk) if planned.stored else None
+            row = self.rows.complete(planned, article.row, existing)
+            if existing is None:
                 new.append(row)
-                self._report_new(planned.entry, row)
+                self._report_new(planned, row)
+                continue
+            if existing.items() >= row.items():
+                self.counts["unchanged"] += 1
+            else:
+                changed.append({"pk": existing["pk"], **row})
+                self._report_change(planned, row, existing)
+            self._report_kept(planned, article.row, row)
         self._update(changed)
         self._insert(new)
 
-    def _report_new(self, entry: SpoolEntry, row: ArticleRow) -> None:
-        self.written.append(entry)
+    def report_undecided(self) -> int:
+        """Report what waits for a decision. Returns the number of pending articles that their source publishes."""
+        for planned in self.plan.left_alone:
+            self.report.add_undecided(planned.entry.slug, LEFT_ALONE[planned.left_alone])
+        pending = 0
+        for slug, publication in self.plan.publications().items():
+            is_published_there = publication.claim == "published"
+            if publication.status == "pending" and is_published_there:
+                pending += 1
+            elif publication.status == "pending":
+                self.report.add_notes(slug, [PENDING_UNPUBLISHED])
+            elif publication.status == "draft" and is_published_there:
+                self.report.add_notes(slug, [DRAFT_HERE])
+        return pending
+
+    def report_unknown_sources(self) -> None:
+        """Note the published articles from before there were origins that this import lacks."""
+        adopted = {planned.stored.pk for planned in self.plan.articles if planned.stored}
+        for article in self.plan.stored:
+            is_public = article.publication.status == "published"
+            if article.origin == UNKNOWN_ORIGIN and article.pk not in adopted and is_public:
+                self.report.add_notes(article.slug, [UNKNOWN_SOURCE])
+
+    def _load(self, pks: list[int]) -> dict[int, ArticleRow]:
+        """Return stored articles by pk."""
+        rows = db.session.execute(select(Article.__table__).where(Article.pk.in_(pks))).mappings()
+        return {row["pk"]: canonical_row(row, self.rows.customer_name) for row in rows}
+
+    def _report_new(self, planned: PlannedArticle, row: ArticleRow) -> None:
+        self.written.append(planned)
         self.counts["new"] += 1
-        self.counts[self._state(row)] += 1
-        self.pending += row["status"] == "pending"
+        self.counts[self._state(planned.publication)] += 1
         self.report.add_new(row["slug"])
 
-    def _report_change(self, entry: SpoolEntry, article: SpooledArticle, row: ArticleRow, stored: ArticleRow) -> None:
-        self.written.append(entry)
+    def _report_change(self, planned: PlannedArticle, row: ArticleRow, stored: ArticleRow) -> None:
+        """Count and name what readers or the operator could notice. The origin and the claim are neither."""
+        names = [name for column, name in FIELD_NAMES.items() if stored[column] != row[column]]
+        is_index_outdated = any(stored[name] != row[name] for name in ("folded_title", "search_text"))
+        if not names and not is_index_outdated:
+            self.counts["unchanged"] += 1
+            return
+        self.written.append(planned)
         self.counts["changed"] += 1
-        self.pending += (row["status"] == "pending") - (stored["status"] == "pending")
         notes = []
-        if _replaces_other_source(entry, article, stored):
-            notes.append(REWRITTEN if WORDPRESS_ID.fullmatch(entry.id) else REPLACED)
-        if article.publication and self._state(stored) == "published":
-            notes += NOW_HIDDEN.get(self._state(row), [])
+        if planned.entry.source and planned.stored and planned.stored.publication.is_visible(self.rows.now):
+            notes += NOW_HIDDEN.get(self._state(planned.publication), [])
         if stored["content_html"] and not row["content_html"]:
             notes.append(EMPTIED)
+        if planned.is_adopted and stored["content_html"] != row["content_html"]:
+            notes.append(ADOPTED_WITH_CHANGES)
         self.report.add_notes(row["slug"], notes)
-        names = [name for column, name in FIELD_NAMES.items() if stored[column] != row[column]]
         content = [name for name in names if name != "updatedAt"]  # moves with any other field
         self.report.add_change(row["slug"], content or names or ["search index"])
 
-    def _state(self, row: ArticleRow) -> str:
-        return publication_state(row["status"], row["published_at"], self.rows.now)
+    def _report_kept(self, planned: PlannedArticle, given: ArticleRow, row: ArticleRow) -> None:
+        """Note what a stored article keeps although its source, whose values are `given`, says something else."""
+        self.counts["adopted"] += planned.is_adopted
+        if planned.keeps_text and any(given[name] != row[name] for name in CONTENT_COLUMNS & given.keys()):
+            self.report.add_notes(row["slug"], [KEPT_TEXT])
+        if planned.lost_slug:
+            self.report.add_undecided(row["slug"], KEPT_SLUG._replace(detail=planned.lost_slug))
+        published_at = row["published_at"]
+        if planned.is_adopted and planned.entry.date and published_at != row["claimed_at"]:
+            self.report.add_notes(row["slug"], [KEPT_DATE])
+        is_scheduled = self._state(planned.publication) == "scheduled" and published_at == row["claimed_at"]
+        if planned.entry.source and planned.entry.date and is_scheduled and planned.entry.date < published_at:
+            self.report.add_undecided(row["slug"], DELAYED)
+
+    def _state(self, publication: Publication) -> str:
+        return publication_state(publication.status, publication.published_at, self.rows.now)
 
     def _update(self, rows: list[ArticleRow]) -> None:
+        self.has_written = self.has_written or bool(rows)
         if rows and not self.options.dry_run:
             db.session.execute(update(Article), rows)
 
     def _insert(self, rows: list[ArticleRow]) -> None:
+        self.has_written = self.has_written or bool(rows)
         if rows and not self.options.dry_run:
             db.session.execute(insert(Article), rows)
-
-
-def _replaces_other_source(entry: SpoolEntry, article: SpooledArticle, stored: ArticleRow) -> bool:
-    """Return whether an article is about to change one that may come from another source."""
-    has_same_id = stored["id"] in (entry.id, article.former_id)
-    if entry.identity is Identity.ID:
-        return False
-    if entry.identity is Identity.SOURCE:
-        return not has_same_id
-    if has_same_id:
-        # In CSV and Markdown, ids may be anything, even row numbers. If the slug differs too, this may be a mix-up.
-        return article.publication is not None and entry.slug != stored["slug"]
-    return not GENERATED_ID.fullmatch(stored["id"])
-
-
-def _held_back_notes(article: SpooledArticle, row: ArticleRow, now: datetime) -> list[Note]:
-    """Return a note if a stored article stays hidden, or hidden for longer, although the source publishes it."""
-    given_date = article.row.get("published_at")
-    if not _source_publishes(article):
-        return []
-    if row["status"] == "draft":
-        return [STILL_DRAFT]
-    if given_date and row["published_at"] > max(now, given_date):
-        return [STILL_SCHEDULED]
-    return []
-
-
-def _source_publishes(article: SpooledArticle) -> bool:
-    """Return whether the source publishes an article. This service's formats may do so with a date alone."""
-    if article.publication:
-        return article.publication is Publication.PUBLISHED
-    return "published_at" in article.row and "status" not in article.row

@@ -14,7 +14,10 @@ from models import Article, Customer, db
 from storage.customers import DEMO_CUSTOMER
 
 MAX_NAMES = 20
-ARTICLE_SUMMARIES = select(Article.pk, Article.slug, Article.title, Article.status, Article.published_at)
+ARTICLE_SUMMARIES = select(
+    *(Article.pk, Article.slug, Article.title, Article.status, Article.published_at),
+    *(Article.origin, Article.claimed_at),
+)
 
 
 def get_customer(name: str | None, *, for_changes: bool = False) -> Customer:
@@ -36,14 +39,14 @@ def get_customer(name: str | None, *, for_changes: bool = False) -> Customer:
 
 
 def get_customer_again(earlier: Customer) -> Customer:
-    """Return a customer that a command found in an earlier transaction, even if it has been renamed since.
+    """Return a customer that a command found in an earlier transaction.
 
-    Raises click.ClickException if it was deleted or, by restoring a backup, replaced.
+    After a restore, both the id and the name may belong to somebody else, so both must be the same. Raises
+    click.ClickException if they are not.
     """
     customer = db.session.get(Customer, earlier.id)
-    namesake = db.session.scalar(select(Customer).where(Customer.name == earlier.name))
-    if not customer or namesake not in (customer, None):
-        reason = f"The customer {earlier.name!r} has been deleted or replaced in the meantime."
+    if not customer or customer.name != earlier.name:
+        reason = f"The customer {earlier.name!r} has been renamed, deleted or replaced in the meantime."
         raise click.ClickException(printable(f"{reason} Nothing was written. Run the command again."))
     return customer
 

@@ -1,6 +1,7 @@
 """Parameter types of the commands, and their shared option."""
 
 import os
+import re
 from datetime import date, tzinfo
 
 import click
@@ -40,6 +41,13 @@ def source(value: str) -> str:
         kinds = f"a folder, an http(s) URL, - for standard input, or a file ({', '.join(known_suffixes())})"
         advice = "Save spreadsheets as CSV, and unzip archives."
         raise click.BadParameter(f"Cannot import {value!r}. Name {kinds}. {advice}")
+    return value
+
+
+def source_name(value: str) -> str:
+    """Parse the name of a source."""
+    if not re.fullmatch(r"[^\s/?]{1,100}", value) or not value.isprintable():
+        raise click.BadParameter("Must be 1 to 100 printable characters, without spaces, / and ?.")
     return value
 
 

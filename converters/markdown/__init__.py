@@ -9,8 +9,8 @@ from typing import Any
 from content.urls import change_urls
 from converters.field_mapping import map_fields
 from converters.front_matter import NoFrontMatterError, field_value, parse_front_matter
-from converters.markdown.file_names import ARTICLE_SUFFIXES, apply_jekyll_rules, is_translation, read_place
-from converters.markdown.folders import Folder, FolderContents
+from converters.markdown.file_names import ARTICLE_SUFFIXES, apply_jekyll_rules, is_translation, origin_key, read_place
+from converters.markdown.folders import Folder, FolderContents, may_be_data
 from converters.markdown.links import LinkResolver
 from converters.markdown.rendering import render_markdown
 from converters.markdown.template_comments import remove_comments
@@ -18,6 +18,7 @@ from converters.records import (
     ConvertedItems,
     IgnoredItem,
     Mistake,
+    Origin,
     SourceArticle,
     SourceError,
     SourceOptions,
@@ -63,11 +64,13 @@ def _read_file(
         own_article = read_own(str(path), fields, text, options)
         if own_article:
             return own_article
+        if may_be_data(path):
+            return folder.data_item(path)
         if not field_value(fields, "slug") and is_translation(path):
             return folder.ignored_item(path, "translations (to import one, give it a slug)")
         return _convert(path, folder, fields, text, options)
     except NoFrontMatterError as error:
-        return folder.ignored_item(path, error.kind)
+        return folder.data_item(path) if may_be_data(path) else folder.ignored_item(path, error.kind)
     except (SourceError, OSError) as error:
         return unreadable_mistake(str(path), error)
 
@@ -83,6 +86,7 @@ def _convert(path: Path, folder: Folder, fields: dict[str, Any], text: str, opti
     )
     fields["contentHtml"] = change_urls(html, links.resolve)
     article = map_fields(str(path), fields, options, place)
+    article.origin = Origin(options.source or "markdown", origin_key(path, folder.root), has_named_key=True)
     article.notes += links.notes
     if content != text:
         article.note_dropped("Template comments were removed")

@@ -45,6 +45,15 @@ def parse_name(path: Path) -> tuple[str, str]:
     return date, slug
 
 
+def origin_key(path: Path, root: Path) -> str:
+    """Return the path of an article's file below the imported folder, without its ending.
+
+    A draft that is finished keeps it: `_drafts/soup.md` and `_posts/soup.md` are both `soup`.
+    """
+    folders = [name for name in path.parent.relative_to(root).parts if name not in JEKYLL_FOLDERS]
+    return normalize("NFC", "/".join([*folders, path.stem]).encode(errors="replace").decode())
+
+
 def is_index(path: Path) -> bool:
     """Return whether a file is the page of its folder, such as index.md or index.de.md."""
     language = LANGUAGE_NAME.fullmatch(path.stem)

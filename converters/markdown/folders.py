@@ -94,20 +94,29 @@ class Folder:
 
     def _ignore_file(self, path: Path) -> IgnoredItem | None:
         """Return a file as an item that is not imported, or None if it may be an article."""
-        if _is_data_file(path):
-            return IgnoredItem(NOT_APPLIED, "", path.relative_to(self.root).as_posix(), "file")
+        suffix = path.suffix.lower()
+        if path.stem == "_index" or (suffix not in ARTICLE_SUFFIXES and _is_data_file(path)):
+            return self.data_item(path)
         if path.name.startswith("_"):
             return self.ignored_item(path, "names that begin with _")
-        suffix = path.suffix.lower()
         return None if suffix in ARTICLE_SUFFIXES else self.ignored_item(path, suffix or "no extension")
+
+    def data_item(self, path: Path) -> IgnoredItem:
+        """Return a file with settings for others as an item that is not imported."""
+        return IgnoredItem(NOT_APPLIED, "", path.relative_to(self.root).as_posix(), "file")
+
+
+def may_be_data(path: Path) -> bool:
+    """Return whether an article file has the name of Eleventy's data, unless this service has exported it."""
+    return ".11tydata." in path.name
 
 
 def _is_data_file(path: Path) -> bool:
-    """Return whether a file is Hugo's `_index.md`, or has Eleventy's data for a post or for the posts of its folder."""
-    if path.suffix != ".json":
-        return path.stem == "_index" or ".11tydata." in path.name
+    """Return whether a file has Eleventy's data for a post or for the posts of its folder."""
+    if may_be_data(path) or path.suffix != ".json":
+        return may_be_data(path)
     posts = [path.with_suffix(suffix) for suffix in ARTICLE_SUFFIXES]
-    return ".11tydata." in path.name or path.stem == path.absolute().parent.name or any(map(Path.is_file, posts))
+    return path.stem == path.absolute().parent.name or any(map(Path.is_file, posts))
 
 
 def _nfc(path: Path) -> str:

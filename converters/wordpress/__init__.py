@@ -5,10 +5,18 @@ from urllib.parse import unquote
 
 from converters import note_kinds
 from converters.media_suffixes import PICTURE_SUFFIXES
-from converters.records import ConvertedItems, IgnoredItem, SourceError, SourceOptions, locate_post, unreadable_mistake
+from converters.records import (
+    ConvertedItems,
+    IgnoredItem,
+    SourceArticle,
+    SourceError,
+    SourceOptions,
+    locate_post,
+    unreadable_mistake,
+)
 from converters.wordpress.blogs import Blog, SyncedPattern, index_file
 from converters.wordpress.items import Item, described_term, parse_item
-from converters.wordpress.posts import PUBLIC_STATUSES, convert_post, plain_title
+from converters.wordpress.posts import PUBLIC_STATUSES, convert_post, plain_title, post_origin
 from converters.wordpress.xml_reader import read_elements
 
 IGNORED_KINDS = {
@@ -59,6 +67,8 @@ def _convert(source: str, item: Item, blog: Blog, options: SourceOptions) -> Con
         is_picture = item.texts.get("attachment_url", "").lower().endswith(PICTURE_SUFFIXES)
         yield IgnoredItem(f"{'Pictures' if is_picture else 'Other files'} stay at their URLs", "", unit="attachment")
     elif reason:
+        if item.kind == "post" and item.status == "trash":
+            yield SourceArticle(source, {}, origin=post_origin(blog, post_id, options), is_withdrawn=True)
         yield IgnoredItem(
             note_kinds.NOT_IMPORTED, unquote(item.texts.get("post_name", "")) or title or post_id, reason, "item"
         )

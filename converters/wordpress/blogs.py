@@ -48,9 +48,14 @@ class Blog:
     patterns: dict[str, SyncedPattern] = field(default_factory=dict)  # by id
 
     @property
+    def name(self) -> str:
+        """The blog's URL without the scheme, "www." and the final slash."""
+        return re.sub(r"^(?:https?:)?//(?:www\.)?", "", self.url.lower()).strip("/")
+
+    @property
     def id_part(self) -> str:
-        """The blog's URL as it appears in ids: without the scheme and "www.", shortened with a hash if it is long."""
-        name = re.sub(r"^(?:https?:)?//(?:www\.)?", "", self.url.lower()).strip("/").replace("/", "-")
+        """The name as it appears in ids: with hyphens, and shortened with a hash if it is long."""
+        name = self.name.replace("/", "-")
         if len(name) <= MAX_BLOG_LENGTH:
             return name
         digest = sha256(name.encode()).hexdigest()[:8]
@@ -90,7 +95,7 @@ def index_file(source: str, blogs: dict[str, Blog]) -> Blog:
         raise SourceError("Must be a WordPress export (WXR), from Tools → Export.")
     found.url = texts.get("base_blog_url") or texts.get("link", "")
     found.title = decode_references(texts.get("title", ""))
-    blog = blogs.setdefault(found.id_part, found)
+    blog = blogs.setdefault(found.name, found)
     blog.add(found)
     return blog
 

@@ -8,8 +8,8 @@ from content.html import decode_references, readable_text
 from converters import note_kinds
 from converters.leftover_markup import note_leftover_markup
 from converters.old_urls import add_old_urls
-from converters.publication import set_publication
-from converters.records import Identity, SourceArticle, SourceError, SourceOptions
+from converters.publication import set_claim
+from converters.records import Origin, SourceArticle, SourceError, SourceOptions
 from converters.relative_urls import resolve_banner, resolve_urls
 from converters.slugs import slug_from_title
 from converters.values import normalize_values, set_slug
@@ -20,8 +20,10 @@ from converters.wordpress.seo import PRIMARY_CATEGORY_KEYS, SEO_PREFIXES, take_s
 
 PUBLIC_STATUSES = ("publish", "future")
 NO_TITLE = "(no title)"
+POST_NUMBER = re.compile("[0-9]{1,20}")
 HTML_TAG = re.compile(r"</?[a-zA-Z][^<>]*>")
 ELEMENT_BY_FIELD = {  # by field
+    "id": "post_id",
     "publishedAt": "post_date",
     "updatedAt": "post_modified",
     "slug": "post_name",
@@ -47,12 +49,15 @@ DROPPED_ELEMENTS = {
 def convert_post(where: str, item: Item, blog: Blog, options: SourceOptions) -> SourceArticle:
     """Convert a post, removing from the item whatever the article uses."""
     post_id = item.take("post_id")
-    article = SourceArticle(where, {}, dict(ELEMENT_BY_FIELD), identity=Identity.SOURCE)
-    # Every WordPress site numbers its posts from 1, and the ids of version 1.2.1 did not contain the blog.
-    article.former_id = f"wordpress-{post_id}"
+    article = SourceArticle(where, {}, dict(ELEMENT_BY_FIELD))
+    article.origin = post_origin(blog, post_id, options)
     with_site = options._replace(site=options.site or blog.url)
     article.fields = _take_fields(item, blog, post_id)
     normalize_values(article, with_site)
+    if not POST_NUMBER.fullmatch(post_id):
+        article.reject(
+            "id", "Must be the post's number, by which later imports find it again. Export it again.", post_id
+        )
     set_slug(article)
     resolve_banner(article, with_site.base)
     link = item.take("link")
@@ -63,11 +68,17 @@ def convert_post(where: str, item: Item, blog: Blog, options: SourceOptions) -> 
         article.reject("contentHtml", str(error))
         return article
     resolve_urls(article, with_site.base)
-    _set_publication(article, item)
+    _set_claim(article, item)
     if item.meta.get("_thumbnail_id", "0") > "0" and "bannerUrl" not in article.fields:
         article.note("Featured images that the export lacks", advice=EXPORT_ALL)
     _report_rest(article, item)
     return article
+
+
+def post_origin(blog: Blog, post_id: str, options: SourceOptions) -> Origin:
+    """Return the origin of the post with this number."""
+    source = f"wordpress:{blog.name}" if blog.name else "wordpress"
+    return Origin(options.source or source, post_id)
 
 
 def plain_title(html: str) -> str:
@@ -129,17 +140,17 @@ def _set_content(article: SourceArticle, item: Item, blog: Blog, post_id: str) -
     note_leftover_markup(article, content.shortcodes)
 
 
-def _set_publication(article: SourceArticle, item: Item) -> None:
+def _set_claim(article: SourceArticle, item: Item) -> None:
     """Set what WordPress says about a post: it is published if it has that status and everyone may read it."""
     is_public = item.status in PUBLIC_STATUSES
     has_password = bool(item.texts.get("post_password"))
     values = [item.meta.get(key, "").strip() for key in ACCESS_KEYS]
     readers = [value for value in values if value not in ("", "everybody")]
     if item.status == "private" or (is_public and has_password):
-        article.note("Saved as drafts because they are private or password-protected")
+        article.note("Withheld because they are private or password-protected")
     elif readers:
         article.note(note_kinds.RESTRICTED, readers[0][:50])
-    set_publication(article, is_published=is_public and not has_password and not readers)
+    set_claim(article, is_published=is_public and not has_password and not readers)
 
 
 def _report_rest(article: SourceArticle, item: Item) -> None:

@@ -1,0 +1,440 @@
+"""Which stored article an imported one is: origins, moved files, adoption, slugs, and the service's own formats."""
+
+import json
+import re
+
+import pytest
+from helpers import create_key, json_lines, minimal_json
+from importer import counts, ghost, post, wordpress
+
+A, B = "https://a.example", "https://www.b.example/blog/"
+TABLE = "slug,title,date,body\n"
+
+
+def md(title, text="Text", date="2026-01-01", **fields):
+    """Return a Markdown file."""
+    lines = (f"{name}: {value}" for name, value in fields.items())
+    return "\n".join(["---", f"title: {title}", f"date: {date}", *lines, "---", text])
+
+
+def publish(importer, *arguments):
+    """Import and publish; return the numbers in the summary."""
+    return counts(importer.run("import", *arguments, "--publish"))
+
+
+# Origins
+
+
+@pytest.mark.parametrize(
+    ("files", "origin"),
+    [
+        ({"a.xml": wordpress({"post_id": 17}, site=A)}, "wordpress:a.example/17"),
+        ({"a.xml": wordpress({"post_id": 17}, site=B)}, "wordpress:b.example/blog/17"),
+        (ghost({"id": f"{7:024}"}), f"ghost/{7:024}"),
+        ({"posts/2026-01-01-menu.md": md("A")}, "markdown/2026-01-01-menu"),
+        ({"posts/food/_posts/menu.html": md("A", slug="soup")}, "markdown/food/menu"),
+        ({"posts/_drafts/menu.md": md("A")}, "markdown/menu"),
+        ({"menu.md": md("A", id=7)}, "markdown/menu"),
+        ({"a.csv": "id,slug,title,body\n7,menu,A,x\n"}, "csv/menu"),
+        ({"a.json": json.dumps(minimal_json(1))}, None),
+    ],
+)
+def test_origin_is_the_source_and_its_number_path_or_slug(importer, files, origin):
+    importer.run("import", files)
+    assert importer.only().get("origin") == origin
+
+
+@pytest.mark.parametrize("files", [{"a.xml": wordpress({}, site=A)}, ghost({}), {"a.md": md("A")}])
+def test_source_can_be_named(importer, files):
+    importer.run("import", files, "--source", "food")
+    assert importer.only()["origin"].startswith("food/")
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ({"a.xml": wordpress({"post_name": "old"})}, {"a.xml": wordpress({"post_name": "new", "title": "B"})}),
+        (ghost({"slug": "old"}), ghost({"slug": "new", "title": "B"})),
+        ({"a.md": md("A", slug="old")}, {"a.md": md("B", slug="new")}),
+    ],
+)
+def test_article_is_found_after_its_slug_and_title_change(importer, before, after):
+    publish(importer, before)
+    id = importer.only()["id"]
+    assert publish(importer, after) == {"changed": 1}
+    assert (importer.only()["id"], importer.only()["slug"], importer.only()["title"]) == (id, "new", "B")
+    assert publish(importer, after) == {"unchanged": 1}
+
+
+def test_two_folders_are_two_sources_if_one_is_named(importer):
+    """Otherwise, their files with the same names would be the same articles, or missing."""
+    assert publish(importer, {"food/menu.md": md("Food", slug="food")}) == {"new": 1}
+    travel = {"travel/menu.md": md("Travel", slug="travel")}
+    assert publish(importer, travel, "--source", "travel", "--unpublish-missing") == {"new": 1}
+    assert publish(importer, "food", "--unpublish-missing") == {"unchanged": 1}
+
+
+def test_second_blog_never_overwrites_the_first(importer):
+    publish(importer, {"a.xml": wordpress({"title": "First"}, site=A)})
+    assert publish(importer, {"b.xml": wordpress({"title": "Second"}, {}, site=B)}) == {"new": 1, "left alone": 1}
+    assert importer.values("title") == {"post-1": "First", "post-2": "A"}
+
+
+# Moved articles
+
+DATE = "2026-01-01"
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ({"a.xml": wordpress({"post_id": 1})}, {"a.xml": wordpress({"post_id": 2, "title": "B"})}),
+        (ghost({"id": f"{1:024}"}), ghost({"id": f"{2:024}", "title": "B"})),
+        ({"posts/a.md": md("A")}, {"posts/archive/a.md": md("A", "New")}),
+        ({"posts/a.md": md("A", date="2025-01-01")}, {"posts/archive/a.md": md("A", "New")}),
+        ({"posts/a.md": md("A")}, {"posts/b.md": md("A", "New")}),
+        ({"posts/_drafts/a.md": "---\ntitle: A\n---\n"}, {"posts/_posts/2026-01-01-a.md": "---\ntitle: A\n---\nNew"}),
+        ({"a.csv": f"{TABLE}a,A,{DATE},Text\n"}, {"a.csv": f"{TABLE}b,A,{DATE},New\n"}),
+    ],
+    ids=["WordPress", "Ghost", "folder", "folder and date", "name", "draft", "row"],
+)
+def test_moved_article_is_found(importer, tmp_path, before, after):
+    publish(importer, before)
+    stored = importer.only()
+    for name in before:
+        (tmp_path / name).unlink()
+    assert publish(importer, after) == {"changed": 1}
+    assert importer.only()["id"] == stored["id"]
+    assert importer.only().get("origin") != stored["origin"]
+    assert publish(importer, after) == {"unchanged": 1}
+
+
+@pytest.mark.parametrize(
+    "after",
+    [
+        {"posts/new.md": md("Other")},  # with the same date
+        {"posts/new.md": md("A", date="2026-02-02")},
+        {"posts/new.md": md("Twins")},  # two stored ones have this title and date
+        {"posts/new.md": md("A"), "posts/a.md": md("A")},  # nothing is missing
+    ],
+)
+def test_article_is_new_if_it_may_be_another_one(importer, tmp_path, after):
+    publish(importer, {"posts/a.md": md("A"), "posts/b.md": md("Twins"), "posts/c.md": md("Twins")})
+    for name in "abc":
+        (tmp_path / f"posts/{name}.md").unlink()
+    assert publish(importer, after)["new"] == 1
+
+
+def test_files_of_another_source_have_not_moved(importer):
+    publish(importer, {"first/a.md": md("A")}, "--source", "first")
+    assert publish(importer, {"second/b.md": md("A")}, "--source", "second") == {"new": 1}
+
+
+# Articles from before there were origins
+
+
+@pytest.mark.parametrize(
+    ("stored", "is_adopted"),
+    [
+        ({"title": "Old", "publishedAt": "2026-01-01T00:00:00Z"}, True),
+        ({"title": "A"}, True),
+        ({"title": "A", "publishedAt": None}, True),
+        ({"title": "Old"}, False),
+        ({"title": "Old", "publishedAt": None}, False),
+        ({"title": "A", "slug": "b", "publishedAt": "2026-01-01T00:00:00Z"}, False),
+        ({"title": "A", "publishedAt": "2026-01-01T00:00:00Z", "origin": None}, False),
+        ({"title": "A", "publishedAt": "2026-01-01T00:00:00Z", "origin": "csv/a"}, False),
+    ],
+)
+def test_article_with_the_same_slug_and_title_or_date_is_adopted(importer, save, stored, is_adopted):
+    """But never one of your own, which has no origin."""
+    save(minimal_json(1, slug="a", origin="?") | stored)
+    result = importer.run("import", {"a.md": md("A", "New")})
+    assert ("adopted" in counts(result)) == is_adopted
+    assert (importer.articles()[stored.get("slug", "a")].get("origin") == "markdown/a") == is_adopted
+    assert importer.run("import", "a.md").stdout.startswith("0 new, 0 changed, ")
+
+
+@pytest.mark.parametrize(
+    ("id", "files"),
+    [("wordpress-a.example-1", {"a.xml": wordpress({"title": "B"}, site=A)}), (f"{0:024}", ghost({"title": "B"}))],
+)
+def test_article_with_the_id_of_an_earlier_version_is_adopted(importer, save, id, files):
+    save(minimal_json(1, id=id, slug="old", origin="?"))
+    assert counts(importer.run("import", files)) == {"changed": 1, "adopted": 1}
+    assert importer.only()["id"] == id
+
+
+def test_adoption_is_no_change(importer, save):
+    """Only articles whose text changes are named."""
+    save(*(minimal_json(n, slug=f"a{n}", title="A", publishedAt="2026-01-01T00:00:00Z", origin="?") for n in range(2)))
+    files = {"posts/a0.html": md("A", "<p>Text</p>"), "posts/a1.html": md("A", "<p>New</p>")}
+    result = importer.run("import", files)
+    assert counts(result) == {"changed": 1, "unchanged": 1, "adopted": 2}
+    assert ("a0" in result.stderr, "a1" in result.stderr) == (False, True)
+
+
+# Left alone
+
+
+@pytest.mark.parametrize(
+    ("after", "is_other"),
+    [
+        (md("Review of 2025", "Good", "2025-12-31"), True),
+        (md("Review of 2024", "Good", "2025-12-31"), False),
+        (md("Review of 2025", "Good", "2024-12-31"), False),
+        (md("Review of 2025", "Bad", "2025-12-31"), False),
+    ],
+)
+@pytest.mark.parametrize("options", [[], ["--unpublish-missing"]])
+def test_other_article_under_the_same_path_is_left_alone(importer, after, is_other, options):
+    """Such as the review of another year. The stored one is not missing."""
+    publish(importer, {"review.md": md("Review of 2024", "Bad", "2024-12-31")})
+    result = importer.run("import", {"review.md": after}, "--publish", *options)
+    assert counts(result) == ({"left alone": 1} if is_other else {"changed": 1})
+    assert ("review" in result.stderr and "--take-over" in result.stderr) == is_other
+    assert ("Bad" in importer.only()["contentHtml"]) == (is_other or "Bad" in after)
+    assert importer.states() == {"review": "published"}
+    assert importer.run("import", "review.md").stderr == (result.stderr if is_other else "")
+
+
+def test_new_article_whose_slug_belongs_to_another_is_left_alone(importer, save):
+    save(minimal_json(1, slug="menu", title="Mine"))
+    for _ in range(2):
+        result = importer.run("import", {"posts/menu.md": md("Theirs"), "posts/soup.md": md("Soup")})
+        assert counts(result)["left alone"] == 1
+        assert "menu" in result.stderr
+    assert importer.values("title") == {"menu": "Mine", "soup": "Soup"}
+
+
+@pytest.mark.parametrize("number", [2, 3])
+def test_many_articles_left_alone_need_yes(importer, save, number):
+    save(*(minimal_json(n, slug=f"a{n}") for n in range(number)))
+    files = {f"posts/a{n}.md": md("Theirs") for n in range(6)}
+    assert "--yes" in importer.run("import", files, "--dry-run").stderr or number < 3
+    result = importer.run("import", files)
+    assert (result.exit_code, len(importer.states())) == ((1, 3) if number == 3 else (0, 6))
+    assert counts(importer.run("import", "posts", "--yes"))["left alone"] == number
+
+
+# Slugs
+
+# slugs of stored posts 1, 2, 3 and so on, those that they are to get, and those that they have then
+SLUGS = [
+    (["a", "b"], ["b", "a"], ["b", "a"]),  # a cycle
+    (["a", "b", "c"], ["b", "c", "a"], ["b", "c", "a"]),
+    (["a", "b", "c"], ["b", "c", "d"], ["b", "c", "d"]),  # a chain
+    (["a", "b", "c"], ["b", "c", "mine"], ["a", "b", "c"]),  # a chain that ends at a slug which another article keeps
+    (["a", "b"], ["mine", "a"], ["a", "b"]),
+]
+
+
+@pytest.mark.parametrize("distance", [0, 600], ids=["one batch", "two batches"])
+@pytest.mark.parametrize("order", [1, -1], ids=["forwards", "backwards"])
+@pytest.mark.parametrize(("before", "after", "result"), SLUGS)
+def test_slugs_are_exchanged_in_any_order(importer, save, before, after, result, order, distance):
+    """A stored article that cannot get a slug keeps its own, everything else of it is written, and it is reported."""
+    save(minimal_json(1, slug="mine"))
+    others = [{"post_id": 100 + n, "post_name": f"other-{n}"} for n in range(distance)]
+
+    def export(slugs, title):
+        numbered = enumerate(slugs, start=1)
+        posts = [{"post_id": n, "post_name": slug, "title": f"{title} {n}", "content": "x"} for n, slug in numbered]
+        return {"a.xml": wordpress(*[posts[0], *others, *posts[1:]][::order])}
+
+    publish(importer, export(before, "Old"))
+    printed = importer.run("import", export(after, "New"), "--publish").stderr
+    titles = importer.values("title")
+    assert [titles[slug] for slug in result] == [f"New {n}" for n in range(1, len(result) + 1)]
+    assert titles["mine"] == "Title 1"
+    lines = [line for line in printed.splitlines() if "mine" in line]
+    assert [set(before) <= set(re.findall(r"\w+", line)) for line in lines] == [True] * (before == result)
+
+
+# --take-over
+
+
+def test_take_over_gives_a_stored_article_to_the_source(importer, save):
+    """Also if it was edited here."""
+    save(minimal_json(1, slug="mine"), minimal_json(2, slug="edited", origin="markdown/edited", edited=True))
+    files = {"posts/mine.md": md("Theirs"), "posts/edited.md": md("Theirs")}
+    assert publish(importer, files) == {"unchanged": 1, "left alone": 1}
+    assert publish(importer, "posts", "--take-over", "mine", "--take-over", "edited")["changed"] == 2
+    assert set(importer.values("title").values()) == {"Theirs"}
+    assert importer.values("id") == {"mine": "id-0001", "edited": "id-0002"}
+    assert importer.values("edited") == {"mine": None, "edited": None}
+    assert publish(importer, "posts") == {"unchanged": 2}
+
+
+def test_take_over_replaces_an_article_by_another_of_its_name(importer):
+    publish(importer, {"review.md": md("Review of 2024", "Bad", "2024-12-31")})
+    files = {"review.md": md("Review of 2025", "Good", "2025-12-31")}
+    assert publish(importer, files, "--take-over", "review") == {"changed": 1}
+
+
+def test_all_articles_of_a_blog_that_moved_can_be_taken_over(importer):
+    """By their keys, and then by their slugs."""
+    publish(importer, {"a.xml": wordpress({}, {}, site=A)})
+    ids = importer.values("id")
+    moved = {"a.xml": wordpress({}, {"post_id": 9, "post_name": "post-2"}, site=B)}
+    assert publish(importer, moved, "--take-over", "wordpress:a.example/") == {"unchanged": 2}
+    assert importer.values("id") == ids
+    assert {origin.rpartition("/")[0] for origin in importer.values("origin").values()} == {"wordpress:b.example/blog"}
+    assert publish(importer, "a.xml") == {"unchanged": 2}
+
+
+def test_name_of_a_source_can_be_introduced_later(importer):
+    publish(importer, {"posts/a.md": md("A"), "posts/b.md": md("B")})
+    named = "posts", "--source", "food"
+    assert publish(importer, *named, "--take-over", "markdown/") == {"unchanged": 2}
+    assert publish(importer, *named) == {"unchanged": 2}
+
+
+@pytest.mark.parametrize(("given", "named"), [("none", "none"), ("mine", "mine"), ("csv/", "csv"), ("soup", "other")])
+def test_take_over_of_what_is_not_there_is_an_error(importer, save, given, named):
+    """`soup` is the slug of another stored article; the source's own is stored as `other`."""
+    save(minimal_json(1, slug="mine"), minimal_json(2, slug="soup"), minimal_json(3, slug="other", origin="markdown/a"))
+    mistake = importer.rejects({"posts/a.md": md("A", slug="soup"), "posts/b.md": md("B")}, "--take-over", given)
+    assert named in mistake
+
+
+# Formats of this service
+
+
+@pytest.mark.parametrize(
+    ("record", "slug"),
+    [
+        ({"id": "id-0001", "origin": "csv/b", "slug": "new"}, "a"),
+        ({"id": "unknown", "origin": "csv/b", "slug": "new"}, "b"),
+        ({"origin": "csv/b", "slug": "new"}, "b"),
+        ({"slug": "a"}, "a"),
+        ({"slug": "a", "origin": "csv/c"}, "a"),
+        ({"id": "unknown", "slug": "new"}, None),
+        ({"slug": "new"}, None),
+    ],
+)
+def test_record_is_found_by_id_then_origin_then_slug(importer, save, record, slug):
+    save(minimal_json(1, slug="a", origin="csv/a"), minimal_json(2, slug="b", origin="csv/b"))
+    stored = importer.values("id")
+    values = {"title": "New", "contentHtml": ""} | record
+    assert importer.articles_command("import", "-", input=json.dumps(values)).exit_code == 0
+    (changed,) = (article for article in importer.articles().values() if article["title"] == "New")
+    assert changed["id"] == stored[slug] if slug else changed["id"] not in stored.values()
+
+
+@pytest.mark.parametrize("name", ["a.jsonl", "a.json"])
+def test_record_with_an_unknown_id_is_new(importer, save, name):
+    """So it cannot have the slug of a stored article, even with the same content."""
+    save(minimal_json(1))
+    mistake = importer.rejects({name: json.dumps(minimal_json(1, id="other"))})
+    assert all(words in mistake for words in ("slug-1", "id-0001"))
+
+
+def test_new_record_cannot_have_the_origin_of_a_stored_article(importer, save):
+    """Here, the stored article is the one with its id."""
+    save(minimal_json(1, origin="csv/a"))
+    mistake = importer.rejects({"a.jsonl": json_lines([minimal_json(1), minimal_json(2, origin="csv/a")])})
+    assert re.search("line 2, .*origin: .*slug-1", mistake)
+
+
+@pytest.mark.parametrize("field", ["id", "slug", "origin"])
+def test_same_value_twice_in_one_import_names_both_places(importer, field):
+    records = [minimal_json(1, origin="csv/a"), minimal_json(2, origin="csv/b")]
+    records[1][field] = records[0][field]
+    assert re.search(f"line 2, .*{field}: .* line 1,", importer.rejects({"a.jsonl": json_lines(records)}))
+
+
+@pytest.mark.parametrize("field", ["id", "slug"])
+def test_article_with_a_mistake_counts_as_a_duplicate(importer, save, field):
+    """It may be the stored one, so an article with the same id or slug must not replace that."""
+    save(minimal_json(1))
+    other = minimal_json(2, title="New") | {field: minimal_json(1)[field]}
+    if field == "slug":
+        del other["id"]
+    lines = json_lines([minimal_json(1, views=-1), other, minimal_json(3)])
+    result = importer.run("import", {"a.jsonl": lines}, "--skip-invalid")
+    assert re.search(f"line 2, .*{field}: .* line 1,", result.stderr)
+    assert importer.values("title") == {"slug-1": "Title 1", "slug-3": "Title 3"}
+
+
+@pytest.mark.parametrize("mistake", [{"views": -1}, {"title": "x" * 256}], ids=["value", "title"])
+@pytest.mark.parametrize("id", [None, "id-0002"], ids=["without an id", "stored"])
+def test_slug_of_an_article_with_a_mistake_stays_taken(importer, save, mistake, id):
+    """Otherwise, the second article would replace the first one, or get advice that does not help."""
+    first = minimal_json(1)
+    save(first, minimal_json(2))
+    lines = json_lines([first | {"slug": "moved"} | mistake, first | {"id": id, "title": "New"}])
+    result = importer.run("import", {"a.jsonl": lines}, "--skip-invalid")
+    assert re.search("line 2, .*slug.*'slug-1'.* a.jsonl, line 1", result.stderr)
+    assert importer.values("title") == {"slug-1": "Title 1", "slug-2": "Title 2"}
+
+
+def test_article_in_the_way_of_one_with_a_mistake_stays(importer):
+    """Post 1 is in the export, but has a mistake, so it is unknown which slug it will have."""
+    publish(importer, {"a.xml": wordpress({"post_name": "menu", "title": "First"})})
+    posts = {"post_name": "old-menu", "post_date_gmt": "2026-02-30 08:00:00"}, {"post_name": "menu"}, {}
+    result = importer.run("import", {"a.xml": wordpress(*posts)}, "--skip-invalid")
+    assert result.exit_code == 0
+    assert importer.values("title") == {"menu": "First", "post-3": "A"}
+
+
+HIDDEN = {"origin": "csv/a", "claim": "withheld", "claimedAt": "2026-01-01T00:00:00.000Z", "edited": True}
+
+
+def test_export_restores_origins_in_an_empty_database(importer, app, save):
+    save(minimal_json(1, **HIDDEN), minimal_json(2, origin="?"), minimal_json(3, origin="?"), minimal_json(4))
+    exported = importer.run("export").stdout
+    assert HIDDEN.items() <= json.loads(exported.splitlines()[0]).items()
+    create_key(app, "Copy")
+    copy = "--customer", "Copy"
+    assert importer.articles_command("import", "-", *copy, input=exported).exit_code == 0
+    assert importer.run("export", *copy).stdout == exported
+
+
+def test_record_never_disturbs_the_origin_of_a_stored_article(importer, save):
+    save(minimal_json(1, **HIDDEN))
+    other = {"origin": "csv/b", "claim": "published", "claimedAt": "2027-01-01T00:00:00Z", "edited": False}
+    save(minimal_json(1, **other))
+    assert HIDDEN.items() <= importer.only().items()
+
+
+# Edited here
+
+
+@pytest.mark.parametrize(
+    ("change", "is_edited"),
+    [
+        (lambda importer, save, article: save(article | {"title": "Mine"}), True),
+        (lambda importer, save, article: save(article | {"slug": "mine"}), True),
+        (lambda importer, save, article: save(article), False),
+        (lambda importer, save, article: save(article | {"views": 7}), False),
+        (lambda importer, save, article: importer.run("unpublish", "a"), False),
+        (lambda importer, save, article: importer.run("publish", "a", "--at", "2030-01-01"), False),
+    ],
+    ids=["title", "slug", "nothing", "views", "unpublish", "publish"],
+)
+def test_change_of_the_text_marks_an_article_as_edited(importer, save, change, is_edited):
+    publish(importer, {"a.md": md("A")})
+    change(importer, save, importer.only())
+    assert importer.only().get("edited", False) == is_edited
+    before = importer.only()
+    result = importer.run("import", {"a.md": md("Theirs", "New")}, "--publish")
+    assert counts(result) == ({"unchanged": 1} if is_edited else {"changed": 1})
+    assert importer.only()["title"] == (before["title"] if is_edited else "Theirs")
+
+
+def test_own_article_is_never_marked_as_edited(importer, save):
+    save(minimal_json(1))
+    save(minimal_json(1, title="New"))
+    assert "edited" not in importer.only()
+
+
+def test_source_withdraws_and_moves_an_edited_article(importer, save):
+    """Everything but its claim, its status and its date stays as it was edited."""
+    publish(importer, {"a.md": md("A")})
+    save(importer.only() | {"title": "Mine"})
+    result = importer.run("import", {"a.md": md("A", "New", "2026-02-02", draft="true")} | {"b.md": post()})
+    assert counts(result) == {"new": 1, "changed": 1}
+    assert "a" in result.stderr.split()
+    article = importer.articles()["a"]
+    assert (article["title"], article["status"], article["publishedAt"][:10]) == ("Mine", "pending", "2026-02-02")

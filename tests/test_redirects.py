@@ -1,0 +1,71 @@
+"""Redirects: the old URLs of a source, and the slugs of its articles."""
+
+import json
+import os
+
+import pytest
+from helpers import minimal_json
+from importer import post
+
+from transfer.redirects import create_redirects
+
+ARTICLE = {"a.md": post("aliases: ['/one,two/', /old]")}
+
+
+def test_redirects_cover_new_and_unchanged_articles(importer, tmp_path):
+    importer.imports(ARTICLE)
+    result = importer.run("import", ARTICLE | {"b.md": post("url: /b.html")}, "--redirects", "new.csv")
+    assert "--redirects" not in result.stderr
+    assert (tmp_path / "new.csv").read_text() == 'old_url,slug\n"/one,two/",a\n/old,a\n/b.html,b\n'
+    assert list(tmp_path.glob(".*")) == []
+
+
+def test_sources_without_old_urls_are_named(importer):
+    """Even if nothing changed."""
+    importer.write(ARTICLE | {"posts/2023-07-10-b.md": post(), "c.json": json.dumps(minimal_json(3))})
+    for name in ("first.csv", "second.csv"):
+        printed = importer.run("import", "a.md", "posts", "c.json", "--redirects", name).stderr
+        assert [line.partition(":")[0] for line in printed.splitlines() if name in line] == ["posts", "c.json"]
+
+
+def test_redirects_encode_spaces_and_quotation_marks(importer, tmp_path):
+    text = post("slug: 'a/b \"c\"'\naliases: ['/d \"e\"']")
+    importer.run("import", {"a.md": text}, "--redirects", "new.csv")
+    rows = (tmp_path / "new.csv").read_text().splitlines()[1:]
+    assert [row.partition(",")[0] for row in rows] == ["/a/b%20%22c%22", "/d%20%22e%22"]
+
+
+def test_import_is_rolled_back_if_the_redirects_file_appears(importer, tmp_path, monkeypatch):
+    def link(path, target, link=os.link):
+        target.write_text("precious")
+        link(path, target)
+
+    monkeypatch.setattr(os, "link", link)
+    result = importer.run("import", ARTICLE, "--redirects", "new.csv")
+    assert (result.exit_code, "new.csv" in result.stderr, ".tmp" in result.stderr) == (1, True, False)
+    assert ((tmp_path / "new.csv").read_text(), importer.states()) == ("precious", {})
+
+
+@pytest.mark.parametrize(("error", "is_kept"), [(OSError, False), (KeyboardInterrupt, True)])
+def test_redirects_of_a_failed_import_are_removed(tmp_path, error, is_kept):
+    """After Ctrl+C, nobody knows whether the articles have been written."""
+
+    def fail():
+        with create_redirects(tmp_path / "new.csv") as redirects:
+            redirects.save()
+            raise error
+
+    with pytest.raises(error):
+        fail()
+    assert [path.name for path in tmp_path.iterdir()] == (["new.csv"] if is_kept else [])
+
+
+def test_redirects_need_a_successful_import_and_a_new_file(importer, tmp_path):
+    (tmp_path / "old.csv").write_text("precious")
+    importer.rejects({"a.md": post("views: x")}, "--redirects", "new.csv")
+    for name, options, exit_code in (("new.csv", ["--dry-run"], 0), ("old.csv", [], 2), ("missing/new.csv", [], 1)):
+        result = importer.run("import", ARTICLE, "--redirects", name, *options)
+        assert "Unexpected" not in result.stderr
+        assert (result.exit_code, name in result.stderr) == (exit_code, exit_code > 0)
+    assert [path.name for path in (*tmp_path.glob("*.csv"), *tmp_path.glob(".*"))] == ["old.csv"]
+    assert ((tmp_path / "old.csv").read_text(), importer.states()) == ("precious", {})
