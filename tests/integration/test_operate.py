@@ -100,6 +100,34 @@ def test_nightly_backup_removes_old_ones_after_a_test_restore(key, save, databas
     assert (status > 0, files[:13], len(files)) == (True, old[-13:], 15)
 
 
+@pytest.mark.parametrize(("script", "suffix"), [("backup.sh", "db"), ("backup-postgresql.sh", "dump")])
+def test_backup_scripts_delete_only_their_own_files(tmp_path, monkeypatch, script, suffix):
+    """With fake programs, in a folder whose name has a space, started beside a folder with the name after the space."""
+    backups, others = tmp_path / "my backups", tmp_path / "backups"
+    old = [f"articles-202601{day:02}T023000Z.{suffix}" for day in range(1, 16)]
+    foreign = [f"articles-{name}.{suffix}" for name in ("20251231", "before-move", "1" * 20)]
+    for file in (*(backups / name for name in (*old, *foreign)), *(others / name for name in old)):
+        file.parent.mkdir(exist_ok=True)
+        file.touch()
+    (tmp_path / "bin").mkdir()
+    for program, written in (("flask", "$3"), ("pg_dump", "${2#--file=}"), ("pg_restore", "/dev/null")):
+        (tmp_path / "bin" / program).write_text(f'#!/bin/sh\n: >>"{written}"\n')
+        (tmp_path / "bin" / program).chmod(0o755)
+    monkeypatch.chdir(tmp_path)
+
+    def back_up(folder):
+        return helpers.run_in_shell(f"sh {DEPLOY / script} {folder}", PATH=f"{tmp_path}/bin:/usr/bin:/bin")
+
+    result = back_up("'my backups'")
+    assert (result.returncode, result.stdout + result.stderr) == (0, "")
+    left = {path.name for path in backups.iterdir()}
+    assert (left & set(old), left >= set(foreign), len(left)) == ({*old[-13:]}, True, 14 + len(foreign))
+    assert len(list(others.iterdir())) == len(old)
+    for nothing in ("", "''"):
+        result = back_up(nothing)
+        assert (result.returncode, "folder" in result.stderr, result.stderr.count("\n")) == (2, True, 1)
+
+
 def test_nightly_mirror_prints_only_errors(app, site, run, key, paths):
     site.save(article_json(1, contentHtml='<img src="/relative.png">'), article_json(2))
     crontab = blocks(helpers.section(PUBLISH, "Mirror another instance"), "cron")[0]
