@@ -8,7 +8,7 @@ import subprocess
 import time
 from contextlib import ExitStack
 from functools import partial
-from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler, SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from threading import Thread
 from types import SimpleNamespace
@@ -364,6 +364,32 @@ def test_rebuild_script_builds_only_after_a_change(save, run, project):
     for wrong in ({"ARTICLES_KEY": "wrong"}, {"ARTICLES_KEY": ""}, {"ARTICLES_URL": ""}):
         result = run("sh rebuild.sh true", **wrong)
         assert (result.returncode > 0, result.stderr.count("\n")) == (True, 1)
+
+
+@pytest.mark.parametrize(("supports_head", "reason"), [(True, "ETag"), (False, "405")])
+def test_rebuild_script_says_what_a_proxy_removes(server, run, project, supports_head, reason):
+    """Otherwise, the site would never be built again, and cron would have nothing to mail."""
+
+    class Proxy(BaseHTTPRequestHandler):
+        def do_GET(self):
+            response = get(server, self.path, x_api_key=self.headers["x-api-key"])
+            self.send_response(405 if self.command == "HEAD" and not supports_head else response.status)
+            self.end_headers()
+            if self.command == "GET":
+                self.wfile.write(response.body)
+
+        do_HEAD = do_GET  # noqa: N815
+
+        def log_message(self, *_):
+            pass
+
+    shutil.copy(EXAMPLES / "rebuild.sh", project)
+    with ThreadingHTTPServer(("127.0.0.1", 0), Proxy) as proxy:
+        Thread(target=proxy.serve_forever).start()
+        result = run("sh rebuild.sh touch built", ARTICLES_URL=f"http://127.0.0.1:{proxy.server_port}/api/public/v1")
+        proxy.shutdown()
+    assert (result.returncode, reason in result.stderr, result.stderr.count("\n")) == (1, True, 1)
+    assert not (project / "built").exists()
 
 
 def test_overview_links_to_each_example():
