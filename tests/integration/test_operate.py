@@ -1,4 +1,4 @@
-"""Setups of docs/operate.md and docs/publish.md: units, backups, mirrors, nginx."""
+"""Setups of docs/operate.md, docs/publish.md and docs/import.md: units, backups, mirrors, nginx, redirects."""
 
 import json
 import re
@@ -16,7 +16,7 @@ from helpers import ENDPOINTS, LISTS, article_json, blocks, database_url, get, r
 
 from benchmarks.servers import free_port, listening
 
-OPERATE, PUBLISH = read_page("docs/operate"), read_page("docs/publish")
+IMPORT, OPERATE, PUBLISH = (read_page(f"docs/{name}") for name in ("import", "operate", "publish"))
 DEPLOY = helpers.PROJECT / "deploy"
 UNITS = {path.name: path.read_text() for path in DEPLOY.glob("*.service")}
 PROGRAMS = Path(sys.executable).parent
@@ -249,3 +249,26 @@ def test_nginx_caches_responses_for_a_second_and_by_key(app, save, sql, server, 
     wait_for_total(2)
     sql("UPDATE api_key SET revoked_at = '2026-01-01 00:00:00'")
     wait_for_total(401)
+
+
+ODD_PATHS = ['/a"b/', "/a\\", '/\\"', "/a'b", "/$uri", "/a;b{c}", "/#!", "/~x", "/50%", "/café", "/a\tb\nc", "/a b"]
+
+
+def test_nginx_redirects_old_urls_with_any_character(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    redirects = helpers.section(IMPORT, "Keep old links working")
+    (program,), (nginx,) = blocks(redirects, "python"), blocks(redirects, "nginx")
+    rows = [f'"https://old.example{quote(path)}",slug-{number}' for number, path in enumerate(ODD_PATHS)]
+    Path("redirects.csv").write_text("\n".join(["old_url,slug", *rows]))
+    subprocess.run([sys.executable, "-c", program], check=True)
+    port = free_port()
+    site = local(nginx, {"/etc/nginx": tmp_path, "server {": f"server {{ listen 127.0.0.1:{port};"})
+    main = f"daemon off; pid {tmp_path}/pid; error_log {tmp_path}/error;\n"
+    Path("nginx.conf").write_text(f"{main}events {{}} http {{ access_log off;\n{site} }}")
+    arguments = ["nginx", "-p", str(tmp_path), "-c", str(tmp_path / "nginx.conf")]
+    checked = subprocess.run([*arguments, "-t"], capture_output=True, text=True)
+    assert checked.returncode == 0, checked.stderr
+    with listening(arguments, port):
+        server = SimpleNamespace(host="127.0.0.1", port=port)
+        locations = [get(server, quote(path)).getheader("Location") for path in ODD_PATHS]
+    assert [url.rpartition("/")[2] for url in locations] == [f"slug-{number}" for number in range(len(ODD_PATHS))]
