@@ -2,6 +2,7 @@
 
 import json
 import re
+import runpy
 import shlex
 import subprocess
 import sys
@@ -67,6 +68,11 @@ def test_systemd_accepts_the_units(tmp_path, paths):
     for name in UNITS:
         result = subprocess.run(["systemd-analyze", "verify", str(tmp_path / name)], capture_output=True, text=True)
         assert (result.returncode, result.stderr) == (0, "")
+
+
+def test_gunicorn_ends_before_systemd_kills_it():
+    limit = re.search("^TimeoutStopSec=(.*)$", UNITS["articles.service"], re.MULTILINE)[1]
+    assert runpy.run_path(str(DEPLOY / "gunicorn.py"))["graceful_timeout"] < int(limit)
 
 
 def test_nightly_backup_removes_old_ones_after_a_test_restore(key, save, database, tmp_path, paths):
