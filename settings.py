@@ -22,6 +22,12 @@ PROJECT_FOLDER = Path(__file__).resolve().parent
 ENV_FILE = PROJECT_FOLDER / ".env"
 
 
+# https://www.example.com:8443, http://my_host, http://[::1]:3000: browsers send hosts in lower case
+WEB_ORIGIN = r"https?://([a-z0-9._-]+|\[[0-9a-f:]+\])(:[1-9][0-9]*)?"
+# of apps and browser extensions: capacitor://localhost, chrome-extension://abcdefgh, safari-web-extension://0A1B2C3D
+APP_ORIGIN = r"(?!https?:|file:)[a-z][a-z0-9+.-]*://[A-Za-z0-9._-]+(:[1-9][0-9]*)?"
+
+
 class OriginList(fields.Field[list[str]]):
     """Web origins (RFC 6454), in a list or separated by commas."""
 
@@ -29,7 +35,7 @@ class OriginList(fields.Field[list[str]]):
         is_list = isinstance(value, Iterable) and not isinstance(value, str)
         items = value if is_list else str(value).split(",")
         origins = [str(origin).strip() for origin in items]
-        if not all(re.fullmatch(r"https?://([a-z0-9.-]+|\[[0-9a-f:]+\])(:[1-9]\d*)?", origin) for origin in origins):
+        if not all(re.fullmatch(f"{WEB_ORIGIN}|{APP_ORIGIN}", origin) for origin in origins):
             raise ValidationError(
                 "Must be lower-case origins without a path, separated by commas, such as https://www.example.com."
             )

@@ -6,7 +6,7 @@ import pytest
 from helpers import ENDPOINTS, LISTS, application, client_with_key
 
 ORIGIN = "https://www.example.com"
-ORIGINS = [ORIGIN, "http://localhost:3000", "http://[::1]:8080"]
+ORIGINS = [ORIGIN, "http://localhost:3000", "http://[::1]:8080", "capacitor://localhost"]
 OTHER_ORIGINS = [None, "https://evil.example", "http://www.example.com", "https://www.example.com.evil.example", "null"]
 PREFLIGHT = {"Access-Control-Request-Method": "GET", "Access-Control-Request-Headers": "x-api-key,if-none-match"}
 

@@ -64,7 +64,8 @@ def test_env_file_in_another_encoding_is_an_error(env_file, content):
     assert not re.search("secret|\n", raised.value.message)
 
 
-ORIGINS = ["https://a.example:80", "http://[::1]:443"]
+ORIGINS = ["https://a.example:80", "http://[::1]:443", "http://my_host", "capacitor://localhost", "tauri://localhost"]
+ORIGINS += ["chrome-extension://abcdefghijklmnop", "safari-web-extension://0A1B2C3D-4E5F", "app://localhost:3000"]
 CONFIGURATIONS = {
     "DATABASE_URL": {"CACHE_MB": "7", "CORS_ORIGINS": ", ".join(ORIGINS), "THREADS": ""},
     "SQLALCHEMY_DATABASE_URI": {"CACHE_MB": 7, "CORS_ORIGINS": ORIGINS},
@@ -106,6 +107,7 @@ DATABASE_URLS = [
     "sqlite:///articles.db?mode=ro&password=secret",
 ]
 INVALID_ORIGINS = ["*", "www.example.com", "https://a.example/", "https://A.example", "https://a:080", ",", ["x"]]
+INVALID_ORIGINS += ["null", "file://", "file://localhost", "capacitor://", "capacitor://a/", "Tauri://localhost"]
 DEFAULT_PORTS = ["https://a.example:443", "http://a.example:80", "http://[::1]:80"]
 INVALID_SETTINGS = [
     ({"PORT": "65536"}, ["PORT", "65536", "0 to 65535"]),
