@@ -5,6 +5,8 @@ import unicodedata
 # typographic quotes (U+2018 to U+201F), and hyphens and dashes (U+2010 to U+2015, U+2212), as people type them
 ASCII_PUNCTUATION = str.maketrans("‘’‚‛“”„‟‐‑‒–—―−", "''''\"\"\"\"-------")
 
+PUNCTUATION = "\"'«»‹›.,;:!?()"  # that people type around the words they search for
+
 
 def fold(text: str) -> str:
     """Remove case, accents, invisible characters and typographic variants, in any script.
@@ -29,6 +31,15 @@ def search_columns(title: str, slug: str) -> dict[str, str]:
 
 
 def search_words(q: str) -> list[str]:
-    """Split a search into its distinct folded words. An article matches if its `search_text` contains every word."""
-    words = dict.fromkeys(map(fold, q.split()))
+    """Split a search into its distinct folded words, without the punctuation around them.
+
+    An article matches if its `search_text` contains every word.
+    """
+    words = dict.fromkeys(_strip_punctuation(fold(word)) for word in q.split())
     return [word for word in words if word.strip()]  # a lone accent folds to a space, a soft hyphen to nothing
+
+
+def _strip_punctuation(word: str) -> str:
+    """Remove punctuation at both ends of a word, unless nothing else remains."""
+    stripped = word.strip(PUNCTUATION)
+    return stripped if stripped.strip() else word

@@ -267,7 +267,7 @@ def test_articles_list_shows_drafts_first_then_the_latest(articles, save):
     assert articles("list").stderr == "2 published, 1 scheduled, 0 pending, 2 draft\n"
     for state in ("published", "scheduled", "draft"):
         assert table(articles("list", "--state", state)) == [row for row in rows if row[0] == state]
-    found = articles("list", "--search", " here,  cafe", "--state", "published")
+    found = articles("list", "--search", ' (here,)  "cafe"', "--state", "published")
     assert (table(found), found.stderr) == ([rows[3]], "1 published, 0 scheduled, 0 pending, 0 draft\n")
     records = [json.loads(line) for line in articles("list", "--json").stdout.splitlines()]
     origin = {"origin": None, "claim": None, "claimedAt": None, "edited": False}

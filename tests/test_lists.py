@@ -87,11 +87,23 @@ def test_search_needs_every_word_and_ignores_case_and_accents(client, teas):
         ("Kinder\u00adgarten\u200b", "kindergarten"),
         ("Kindergarten", "kinder\u00adgarten"),
         ("Asparagus", "spar"),
+        ("Our spring menu", '"spring menu"'),
+        ("Our spring menu", "«spring» “menu”?!"),
+        ("Our spring menu", "(menu), spring..."),
+        ("What is C++?", "c++"),
+        ("Mr. Bean", "."),
+        ("Rock’n’roll, baby", "rock'n'roll"),
     ],
 )
 def test_search_ignores_typography_and_finds_parts_of_words(client, save, title, q):
     save(article_json(1, title=title), article_json(2, title="Another"))
     assert titles(client.get("/api/public/v1/articles", query_string={"q": q})) == [title]
+
+
+def test_search_needs_punctuation_inside_a_word_or_without_one(client, save):
+    save(article_json(1, title="Dont panic", slug="a"))
+    for q in ("don't", "?!", "c+", '"'):
+        assert titles(client.get("/api/public/v1/articles", query_string={"q": q})) == []
 
 
 FILTERS = {
