@@ -343,6 +343,14 @@ def test_unreachable_url_is_reported(errors):
         assert line.startswith(f"{url}: Cannot be read ("), url
 
 
+@pytest.mark.parametrize("credentials", ["user:secret", "secret", "user:s/secret", "user:#secret", "user:?secret@"])
+def test_url_with_credentials_is_refused_and_not_shown(run, remote, credentials):
+    result = run(remote.url.replace("//", f"//{credentials}@"), "--key", "k")
+    assert (result.exit_code, "password" in result.stderr, "secret" in result.output) == (2, True, False)
+    assert remote.requests == []
+    assert run(f"{remote.url}?q=%40").exit_code == 0
+
+
 def test_base_url_of_an_instance_is_enough(run, errors, site):
     site.save(article_json(1))
     base = f"http://{site.server.host}:{site.server.port}"

@@ -34,6 +34,14 @@ def is_url(source: str) -> bool:
     return source.lower().startswith(("http://", "https://"))
 
 
+def has_credentials(source: str) -> bool:
+    """Return whether a URL may contain a user name or password.
+
+    Looks for `@` anywhere, because a password with an unescaped `/`, `?` or `#` seems to continue after the host.
+    """
+    return is_url(source) and "@" in source
+
+
 def find_hosts(sources: Iterable[str]) -> set[str]:
     """Return the hosts, with their ports, of the URLs among the sources."""
     return {re.split("[/?#]", source)[2].lower() for source in sources if is_url(source)}

@@ -9,7 +9,7 @@ from marshmallow import ValidationError
 
 from converters.dates import parse_written_date
 from fields import parse_time_zone, validate_http_url
-from transfer.remote import is_url
+from transfer.remote import has_credentials, is_url
 from transfer.sources import is_source, known_suffixes
 
 
@@ -35,6 +35,9 @@ def api_key(value: str) -> str:
 
 def source(value: str) -> str:
     """Parse a source of an import: an existing file or folder, "-" for standard input, or an http(s) URL."""
+    if has_credentials(value):
+        # The value is not shown, because it contains a password.
+        raise click.BadParameter("Remove the user name and password from the URL, and write any other @ as %40.")
     if value != "-" and not is_url(value):
         value = str(click.Path(exists=True)(value))
     if not is_source(value):
