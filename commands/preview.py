@@ -4,16 +4,19 @@ import os
 import signal
 import sys
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from tempfile import TemporaryDirectory
 from typing import Any
 
 import click
 from flask import Flask
-from sqlalchemy import Connection, RowMapping, insert, select
+from sqlalchemy import RowMapping, insert, select
 
 from auth import add_key
 from commands.support import params
+from commands.support.errors import report_errors
 from commands.support.groups import articles_group
 from commands.support.lookup import get_articles, get_customer
 from commands.support.programs import find_program, start_program, stop_quietly_on_signals
@@ -55,7 +58,7 @@ def preview(command: tuple[str, ...], only: tuple[str, ...], customer: str | Non
     if command:
         find_program(command[0])
     with TemporaryDirectory(prefix="articles-preview-") as folder:
-        app = create_app({"DATABASE_URL": f"sqlite:///{folder}/articles.db"})
+        app = create_app({"DATABASE_URL": f"sqlite:///{folder}/copy.db"})
         try:
             name = _copy_articles(app, customer, only)
             status = _serve(app, name, command)
@@ -66,27 +69,34 @@ def preview(command: tuple[str, ...], only: tuple[str, ...], customer: str | Non
     sys.exit(status)
 
 
+@contextmanager
+def _in_copy(app: Flask) -> Iterator[None]:
+    """Use the database of `app`, and name it in errors: the live one is not to blame for a full temporary folder."""
+    with app.app_context(), report_errors():
+        yield
+
+
 def _copy_articles(app: Flask, customer: str | None, only: tuple[str, ...]) -> str:
     """Copy the customer and its articles, as they are to be previewed, to the database of `app`, and add a key.
 
     The articles are copied a batch at a time. Returns the customer's name.
     """
-    with app.app_context():
+    with _in_copy(app):
         open_database(create=True)
-        engine = db.engine
-    with command_session(writes=False), engine.begin() as target:
+    with command_session(writes=False):
         owner = get_customer(customer)
         get_articles(owner, only)  # raises if one does not exist
         row = {"id": owner.id, "name": owner.name}
-        target.execute(insert(Customer), row)
-        _copy_rows(owner, only, target)
-    with app.app_context(), write_transaction():
+        with _in_copy(app), db.engine.begin() as target:
+            target.execute(insert(Customer), row)
+        _copy_rows(owner, only, app)
+    with _in_copy(app), write_transaction():
         add_key(db.session.get_one(Customer, row["id"]), KEY)
     return str(row["name"])
 
 
-def _copy_rows(owner: Customer, only: tuple[str, ...], target: Connection) -> None:
-    """Copy the customer's articles from the session to `target`.
+def _copy_rows(owner: Customer, only: tuple[str, ...], app: Flask) -> None:
+    """Copy the customer's articles from the session to the database of `app`.
 
     Nothing is checked, so that an article that another tool wrote cannot prevent the preview. Reports how many articles
     this database cannot hold, such as the second of two slugs that differ only in bytes that are not UTF-8.
@@ -98,7 +108,8 @@ def _copy_rows(owner: Customer, only: tuple[str, ...], target: Connection) -> No
     left_out = 0
     for batch in result.mappings().partitions():
         rows = [_as_previewed(row, only, now) for row in batch]
-        left_out += len(rows) - target.execute(insert_article, rows).rowcount
+        with _in_copy(app), db.engine.begin() as target:
+            left_out += len(rows) - target.execute(insert_article, rows).rowcount
     if left_out:
         echo(f"Articles left out because another tool wrote invalid values: {left_out}", err=True)
 

@@ -109,6 +109,17 @@ def test_preview_reports_articles_that_it_cannot_hold(articles, save, sql, tmp_p
     assert re.search("left out.*: 1\n", result.stderr)
 
 
+@pytest.mark.parametrize("blocks", [50, 400])  # too little for the tables, or for the articles
+def test_full_temporary_folder_is_not_blamed_on_the_live_database(key, save, database, tmp_path, blocks):
+    save(article_json(1, contentHtml="x" * 1_000_000))
+    limit = ["sh", "-c", f'ulimit -f {blocks}; exec "$@"', "sh"]  # 512 bytes each; like a full disk
+    arguments = "-m", "flask", "articles", "preview", "--", "true"
+    result = subprocess.run(**subprocess_args(database, *arguments, prefix=limit, TMPDIR=str(tmp_path)))
+    assert (result.returncode, str(database) in result.stderr) == (1, False)
+    assert f"{tmp_path}/articles-preview-" in result.stderr
+    assert "disk is full" in result.stderr
+
+
 def test_only_limits_the_preview_to_the_given_articles(articles, save, tmp_path, monkeypatch):
     save(article_json(1), *(article_json(number, status="draft") for number in (2, 3, 4)))
     only = "--only", "slug-2", "--only", "slug-1", "--only"
