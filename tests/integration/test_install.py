@@ -163,6 +163,10 @@ def test_fresh_debian_serves_behind_nginx_and_is_upgraded(machine):
     assert [mode(path) for path in (project / ".env", data / "before-upgrade.db")] == [0o600, 0o600]
     assert "apispec" not in machine.run("/opt/articles/.venv/bin/pip list")
 
+    machine.run("rm -r /opt/articles/.venv/lib/python3*/site-packages/flask")  # as with another Python
+    machine.run(blocks(section(OPERATE, "After the system's Python has changed"), "sh")[0])
+    machine.wait_until_healthy()
+
     import_as_user(machine, article_json(2))
     machine.run(blocks(section(OPERATE, "Go back"), "sh")[0])
     machine.wait_until_healthy()
