@@ -340,6 +340,11 @@ def test_container_runs_as_its_user_and_keeps_the_volume(containers, tmp_path):
     key = containers.shell(blocks(section(SERVERS, "Commands in the container"), "sh")[0]).splitlines()[0]
     before = get(service(containers.port), LISTS[0], x_api_key=key).body
     assert json.loads(before)["meta"]["total"] == 1
+    (tmp_path / "posts").mkdir(mode=0o700)
+    (tmp_path / "posts/first.md").write_text("---\ntitle: First\n---\n")
+    (copy,) = re.findall("^ +(tar .*)$", section(SERVERS, "Commands in the container"), re.MULTILINE)
+    containers.shell(copy)
+    assert "1 new" in containers.shell("docker compose exec articles flask articles import /tmp/posts")
     containers.shell("".join(blocks(section(SERVERS, "A backup of the container"), "sh")))
     assert get(service(containers.port), LISTS[0], x_api_key=key).body == before
     assert [path.name for path in containers.data.glob("*.db")] == ["articles.db"]

@@ -159,7 +159,9 @@ def test_watch_unit_builds_in_the_folder_of_the_site(key, save, database, tmp_pa
     (tmp_path / "make_site.py").write_text(program)
     built, unit = tmp_path / "built", UNITS["articles-site.service"]
     command = blocks(read_page("docs/integrate"), "sh", "**On the machine that runs the API**")[0].splitlines()[1]
-    assert f"ExecStart={command.replace(' --app /opt/articles/app.py', '')}\n" in unit
+    user, command = command.split(" -- ", 1)
+    assert f"ExecStart={command}\n" in unit
+    assert f"User={user.removeprefix('runuser -u ')}\n" in unit
     with subprocess.Popen(**unit_args(local(unit, paths), DATABASE_URL=database_url(database))) as watch:
         wait_for(lambda: built.exists() and built.read_text() == "demo-key", lambda: "not built", 30)
         built.unlink()
