@@ -86,12 +86,24 @@ async function fetchArticle(slug) {
   return { article: data[0], request };
 }
 
-/** Remove `target` attributes, so that links use the target of the frame's base element. */
-function removeTargets(html) {
-  if (!/target/i.test(html)) return html;
+/** Let links open in a new tab without access to this one, or scroll to a part of the content. */
+function adaptLinks(html) {
   const { body } = new DOMParser().parseFromString(`<!doctype html><body>${html}`, "text/html");
-  for (const link of body.querySelectorAll("[target]")) link.removeAttribute("target");
+  for (const link of body.querySelectorAll("[target], [rel]")) {
+    link.removeAttribute("target");
+    link.removeAttribute("rel");
+  }
+  for (const link of body.querySelectorAll("a[href^='#']")) {
+    link.setAttribute("href", `about:srcdoc${link.getAttribute("href")}`);
+    link.setAttribute("target", "_self");
+  }
   return body.innerHTML;
+}
+
+/** Keep a frame as tall as its document. */
+function fitFrame({ target: frame }) {
+  const root = frame.contentDocument.documentElement; // readable from here, though its own scripts never run
+  new ResizeObserver(() => (frame.style.height = `${Math.ceil(root.getBoundingClientRect().height)}px`)).observe(root);
 }
 
 async function showArticle(slug) {
@@ -103,7 +115,8 @@ async function showArticle(slug) {
   const styles = document.querySelector("link[rel=stylesheet]").href;
   const head = `<!doctype html><meta charset="utf-8"><base target="_blank"><link rel="stylesheet" href="${styles}">`;
   const frame = element("content").cloneNode(); // navigating the existing frame would add a history entry
-  frame.srcdoc = `${head}<body class="content" dir="auto">${removeTargets(contentHtml)}`;
+  frame.srcdoc = `${head}<body class="content" dir="auto">${adaptLinks(contentHtml)}`;
+  frame.addEventListener("load", fitFrame);
   element("content").replaceWith(frame);
   const rows = Object.entries({ ...fields, bannerUrl }).flatMap(([name, value]) => [
     createElement("dt", {}, name),

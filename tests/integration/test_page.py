@@ -17,9 +17,13 @@ CHROMIUM = {
     "executable_path": "/usr/bin/chromium",
     "args": ["--no-sandbox", "--disable-gpu", "--disable-background-networking"],
 }
-EVIL = """<p>Fine</p><script>parent.stolen = 1; top.stolen = 1</script>
-<img src="x" onerror="parent.document.title = 'stolen'"><a href="javascript:alert(1)">click</a>
-<form action="/steal"><button>Send</button></form><iframe src="/"></iframe>"""
+EVIL = """<p>Fine</p><script>parent.stolen = 1; top.stolen = 1</script><script src="/static/page/page.js"></script>
+<meta http-equiv="refresh" content="0; url=/stolen"><img src="x" onerror="parent.document.title = 'stolen'">
+<a href="javascript:top.stolen = 1">Run</a>
+<svg height="20"><a href="javascript:top.stolen = 1"><text y="15">Draw</text></a></svg>
+<a href="https://www.example.com/1" target="name">Name</a> <a href="https://www.example.com/2" target="_top">Top</a>
+<a href="https://www.example.com/3" rel="opener">Opener</a>
+<form action="/steal"><button onclick="top.stolen = 1">Send</button></form><iframe src="/"></iframe><iframe></iframe>"""
 
 
 @pytest.fixture(scope="module")
@@ -46,7 +50,9 @@ def page(browser, seeded, server):
     page.on("pageerror", lambda error: page.console_errors.append(str(error)))
     page.on("console", lambda message: page.console_errors.append(message.text) if message.type == "error" else None)
     serve_banners(page)
-    page.route("https://www.example.com/**", lambda route: route.fulfill(body="<svg/>", content_type="image/svg+xml"))
+    context.route(
+        "https://www.example.com/**", lambda route: route.fulfill(body="<svg/>", content_type="image/svg+xml")
+    )
     page.goto(f"http://127.0.0.1:{server.port}/")
     yield page
     found = list(page.console_errors)
@@ -96,6 +102,43 @@ def test_page_lists_searches_and_sorts_articles(page):
     expect(page.locator("#snippet")).to_contain_text("orderBy=title&order=asc")
     expect(page.locator("#range")).to_have_text("1 to 12 of 120")
     assert titles(page)[0].startswith("A ")
+
+
+# of the content and of the page: how much of the width and of the content's height is hidden, and the background
+APPEARANCE = """() => {
+  const frame = document.querySelector("#content").contentDocument;
+  const hiddenHeight = frame.documentElement.scrollHeight - frame.documentElement.clientHeight;
+  return [hiddenHeight, ...[frame, document].map(({ documentElement, body }) => [
+    documentElement.scrollWidth - documentElement.clientWidth,
+    getComputedStyle(body).backgroundColor,
+  ])];
+}"""
+
+
+@pytest.mark.parametrize("color_scheme", ["light", "dark"])
+def test_content_is_shown_in_full_on_wide_and_narrow_screens(page, save, color_scheme):
+    text = f"<p>{'A paragraph. ' * 200}</p>{'x' * 300}<table><tr>{'<td>A cell</td>' * 40}</table>"
+    content = f"<a href='#end'>To the end</a>{text}<iframe></iframe><details><summary>More</summary>{text}</details>"
+    save(
+        article_json(1, slug="long", contentHtml=f"{content}<svg><use href='#x'/></svg><p id='end'>End</p>"),
+        customer="Demo",
+    )
+    page.emulate_media(color_scheme=color_scheme)
+    page.evaluate("location.hash = '#article/long'")
+    enter(page)
+    frame = page.frame_locator("#content")
+    background = {"light": "rgb(246, 247, 249)", "dark": "rgb(20, 23, 28)"}[color_scheme]
+    for width in (1280, 390):
+        page.set_viewport_size({"width": width, "height": 800})
+        for _ in ("open", "closed"):
+            frame.locator("summary").click()
+            page.wait_for_timeout(200)
+            assert page.evaluate(APPEARANCE) == [0, [0, background], [0, background]], width
+    assert page.evaluate("scrollTo(0, 0), scrollY") == 0
+    frame.get_by_role("link", name="To the end").click()
+    expect(frame.locator("#end")).to_be_in_viewport()
+    assert len(page.context.pages) == 1
+    page.console_errors.clear()
 
 
 def test_page_shows_fields_and_markup_of_an_article(page):
@@ -175,13 +218,23 @@ def test_content_cannot_reach_the_key_or_the_page(page, save):
     enter(page)
     page.get_by_label("Search").fill("evil")
     page.get_by_role("link", name="Evil").click()
+    url = page.url
     frame = page.frame_locator("#content")
     expect(frame.locator("p")).to_have_text("Fine")
     frame.get_by_role("button", name="Send").click()
+    for name in ("Run", "Draw"):
+        frame.get_by_text(name).click()
+        page.wait_for_timeout(200)
     assert page.evaluate("window.stolen") is None
-    assert page.title() == "Evil"
-    assert page.locator("#content").get_attribute("sandbox") == ""
+    assert (page.title(), page.url) == ("Evil", url)
+    assert "allow-scripts" not in page.locator("#content").get_attribute("sandbox")
     page.console_errors.clear()  # the browser reports what it blocked
+    for name in ("Name", "Top", "Opener"):
+        with page.context.expect_page() as opened:
+            frame.get_by_role("link", name=name).click()
+        opened.value.wait_for_url("https://www.example.com/*")
+        assert opened.value.evaluate("[opener, document.referrer]") == [None, ""]
+    assert page.url == url
 
 
 def test_shown_code_sends_the_request(page, tmp_path):
