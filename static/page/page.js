@@ -77,15 +77,6 @@ async function showArticles() {
   element("next").disabled = end >= meta.total;
 }
 
-/** Return the article with this slug and the request used to find it. */
-async function fetchArticle(slug) {
-  const request = { path: "articles", query: { slug } };
-  const isPossible = [...slug].length <= 200 && !slug.includes("\0");
-  const { data } = isPossible ? await fetchJson(request.path, request.query) : { data: [] };
-  if (!data.length) throw new ApiError(404, "This article is not published.");
-  return { article: data[0], request };
-}
-
 /** Let links open in a new tab without access to this one, or scroll to a part of the content. */
 function adaptLinks(html) {
   const { body } = new DOMParser().parseFromString(`<!doctype html><body>${html}`, "text/html");
@@ -107,9 +98,11 @@ function fitFrame({ target: frame }) {
 }
 
 async function showArticle(slug) {
-  const { article, request } = await fetchArticle(slug);
+  const request = { path: "articles", query: { slug } };
+  const { data } = await fetchJson(request.path, request.query);
+  if (!data.length) throw new ApiError(404, `No published article has the slug “${slug}”.`);
   shownRequest = request;
-  const { title, bannerUrl, contentHtml, schemaMarkup, ...fields } = article;
+  const { title, bannerUrl, contentHtml, schemaMarkup, ...fields } = data[0];
   element("article-title").textContent = title;
   element("banner").replaceChildren(...createBanner(bannerUrl));
   const styles = document.querySelector("link[rel=stylesheet]").href;
@@ -208,11 +201,11 @@ function showKeyForm() {
   element("key").focus();
 }
 
-/** Show an error: above the view if that is already on display, otherwise instead of it. Articles are always replaced. */
+/** Show an error: above the view if that is on display, otherwise instead of it. Articles are always replaced. */
 function showError(name, { status, message }) {
   element("error-message").textContent = status ? message : "The server is unreachable.";
   element("error").hidden = false;
-  element("retry").hidden = status === 401 || (status === 404 && name === "article");
+  element("retry").hidden = [400, 401, 404].includes(status); // the same request fails again
   element("error").scrollIntoView({ block: "nearest" });
   if (status === 401) {
     storedKey.remove();
@@ -227,7 +220,7 @@ function decodeSlug(text) {
   try {
     return decodeURIComponent(text);
   } catch {
-    return "";
+    return text;
   }
 }
 
