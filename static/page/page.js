@@ -2,6 +2,9 @@
 
 const API = new URL("api/public/v1/", document.baseURI); // relative, since the service may be mounted below a path
 const TAKE = 12; // cards per page
+// The view is in the URL's fragment: #articles?q=tea&skip=12, #article/SLUG or #sitemap. Browsers never send it, so
+// the page is a single URL for proxies and caches, and below a path as well.
+const DEFAULTS = { q: "", orderBy: "publishedAt", order: "desc", skip: "0" };
 const element = (id) => document.getElementById(id);
 const storedKey = {
   get: () => sessionStorage.getItem("key") ?? "",
@@ -9,8 +12,6 @@ const storedKey = {
   remove: () => sessionStorage.removeItem("key"),
 };
 let pendingRequests = new AbortController(); // for the requests of the view being loaded
-let skip = 0; // offset of the page being loaded
-let shownSkip = 0; // offset of the page on display
 let shownView = ""; // id of the view's element
 let shownRequest = { path: "articles/preview", query: {} };
 
@@ -39,13 +40,24 @@ async function fetchJson(path, query = {}) {
   throw new ApiError(response.status, [detail, ...Object.values(body?.errors ?? {}).flat()].join(" "));
 }
 
+/** Return the parameters of the list that the URL contains. */
+function listQuery() {
+  const parameters = new URLSearchParams(location.hash.match(/^#articles\?(.*)/)?.[1]);
+  return Object.fromEntries([...parameters].filter(([name]) => Object.hasOwn(DEFAULTS, name)));
+}
+
+/** Return the fragment of the list with these parameters. */
+function listHash(query) {
+  const entries = Object.entries({ ...DEFAULTS, ...query }); // always in the same order
+  const parameters = new URLSearchParams(entries.filter(([name, value]) => value !== DEFAULTS[name]));
+  return parameters.size ? `#articles?${parameters}` : "#articles";
+}
+
 function createElement(name, properties = {}, ...children) {
   const created = Object.assign(document.createElement(name), properties);
   created.append(...children);
   return created;
 }
-
-const formatDate = (timestamp) => new Date(timestamp).toLocaleDateString("en", { dateStyle: "medium" });
 
 /** Return the banner image in an array, or an empty array. An image that fails to load removes itself. */
 function createBanner(src, properties = {}) {
@@ -54,27 +66,35 @@ function createBanner(src, properties = {}) {
 
 function createCard({ title, slug, bannerUrl, publishedAt, readTime, category, keywords }) {
   const link = createElement("a", { href: `#article/${encodeURIComponent(slug)}` }, title);
-  const facts = [category, formatDate(publishedAt), `${readTime} min`].filter(Boolean).join(" · ");
-  const card = createElement("li", {}, createElement("h2", { dir: "auto" }, link), createElement("p", {}, facts), createElement("p", { dir: "auto" }, keywords.join(", ")));
-  card.prepend(...createBanner(bannerUrl, { loading: "lazy" }));
-  return card;
+  const date = new Date(publishedAt).toLocaleDateString("en", { dateStyle: "medium" });
+  const facts = [category, date, `${readTime} min`].filter(Boolean).join(" · ");
+  return createElement(
+    "li",
+    {},
+    ...createBanner(bannerUrl, { loading: "lazy" }),
+    createElement("h2", { dir: "auto" }, link),
+    createElement("p", {}, facts),
+    createElement("p", { dir: "auto" }, keywords.join(", ")),
+  );
 }
 
 async function showArticles() {
-  const query = { ...Object.fromEntries(new FormData(element("query"))), take: TAKE, skip };
-  if (!query.q) delete query.q;
-  const { data, meta } = await fetchJson("articles/preview", query);
-  if (!data.length && skip) {
-    skip = 0; // articles have been unpublished since the previous page was loaded
+  const query = listQuery();
+  for (const { name } of element("query").elements) element(name).value = query[name] ?? DEFAULTS[name];
+  const request = { path: "articles/preview", query: { ...query, take: TAKE } };
+  const { data, meta } = await fetchJson(request.path, request.query);
+  if (!data.length && meta.skip) {
+    history.replaceState(null, "", listHash({ ...query, skip: "0" })); // the list has become shorter
     return showArticles();
   }
-  shownRequest = { path: "articles/preview", query };
-  shownSkip = skip;
+  shownRequest = request;
   element("cards").replaceChildren(...data.map(createCard));
   const end = meta.skip + meta.take;
-  element("range").textContent = meta.total ? `${meta.skip + 1} to ${end} of ${meta.total}` : "No matching articles.";
-  element("previous").disabled = meta.skip === 0;
-  element("next").disabled = end >= meta.total;
+  element("range").textContent = meta.total ? `${meta.skip + 1} to ${end} of ${meta.total}` : "No articles found.";
+  element("previous").hidden = meta.skip === 0;
+  element("previous").hash = listHash({ ...query, skip: String(Math.max(0, meta.skip - TAKE)) });
+  element("next").hidden = end >= meta.total;
+  element("next").hash = listHash({ ...query, skip: String(end) });
 }
 
 /** Let links open in a new tab without access to this one, or scroll to a part of the content. */
@@ -190,10 +210,8 @@ function showView(id) {
   for (const view of ["key-form", "articles", "article", "sitemap", "failed"]) element(view).hidden = view !== id;
   document.querySelector("nav").hidden = id === "key-form";
   element("code").hidden = ["key-form", "failed"].includes(id);
-  for (const link of document.querySelectorAll("nav a")) {
-    const isCurrent = link.hash === `#${id === "article" ? "articles" : id}`;
-    isCurrent ? link.setAttribute("aria-current", "page") : link.removeAttribute("aria-current");
-  }
+  const current = `#${id === "article" ? "articles" : id}`;
+  for (const link of document.querySelectorAll("nav a")) link.ariaCurrent = link.hash === current ? "page" : null;
 }
 
 function showKeyForm() {
@@ -237,15 +255,11 @@ async function show({ focus = false } = {}) {
     const isOtherView = shownView && shownView !== name;
     showView(name);
     showCode();
-    if (focus || isOtherView) element(`${name}-title`).focus();
+    const usedLink = element("cards").querySelector(`a[href="${history.state}"]`);
+    if (focus || isOtherView) (usedLink ?? element(`${name}-title`)).focus();
   } catch (error) {
     if (!signal.aborted) showError(name, error);
   }
-}
-
-function changePage(offset) {
-  skip = Math.max(0, shownSkip + offset * TAKE);
-  show({ focus: true });
 }
 
 element("key-form").addEventListener("submit", (event) => {
@@ -259,14 +273,17 @@ element("forget").addEventListener("click", () => {
   history.replaceState(null, "", location.pathname);
   location.reload(); // clears everything loaded with the key
 });
-element("query").addEventListener("input", () => {
-  skip = 0;
-  shownSkip = -TAKE; // until the new results load, "Next" leads to their first page
+element("query").addEventListener("input", ({ target }) => {
+  const hash = listHash({ ...listQuery(), ...Object.fromEntries(new FormData(element("query"))), skip: "0" });
+  const state = target.id === "q" ? "typing" : null; // a search is one entry in the history, not one per keystroke
+  history[state && state === history.state ? "replaceState" : "pushState"](state, "", hash);
   show();
 });
 element("query").addEventListener("submit", (event) => event.preventDefault());
-element("previous").addEventListener("click", () => changePage(-1));
-element("next").addEventListener("click", () => changePage(1));
+element("cards").addEventListener("click", ({ target }) => {
+  const link = target.closest("a");
+  if (link) history.replaceState(link.hash, ""); // the link to focus when the user comes back
+});
 element("retry").addEventListener("click", () => show({ focus: true }));
 element("site").addEventListener("input", () => show());
 element("site-form").addEventListener("submit", (event) => event.preventDefault());
@@ -285,16 +302,11 @@ element("copy").addEventListener("click", async () => {
     element("copied").textContent = "Code selected. Press Ctrl+C or ⌘C to copy it.";
   }
 });
-document.querySelector(".skip").addEventListener("click", (event) => {
-  event.preventDefault(); // the fragment is used for the view
-  element("main").focus();
-});
-addEventListener("hashchange", () => {
-  skip = Math.max(0, shownSkip);
-  show({ focus: true });
-});
-document.addEventListener("click", (event) => {
-  const link = event.target.closest("nav a");
-  if (link?.hash && link.hash === location.hash) show({ focus: true }); // no hashchange event: the URL stays the same
-});
+for (const link of document.querySelectorAll(".skip")) {
+  link.addEventListener("click", (event) => {
+    event.preventDefault(); // the fragment is used for the view
+    document.querySelector(link.hash).focus();
+  });
+}
+addEventListener("popstate", () => show({ focus: true })); // Back, Forward, or a link, even one to the current view
 addEventListener("pageshow", ({ persisted }) => (persisted && !storedKey.get() ? location.reload() : show()));

@@ -42,7 +42,13 @@ def seeded(app, database, monkeypatch):
 
 
 @pytest.fixture
-def page(browser, seeded, server):
+def home(seeded, server):
+    """The URL of the page of a service with the demo."""
+    return f"http://127.0.0.1:{server.port}/"
+
+
+@pytest.fixture
+def page(browser, home):
     """The page of a service with the demo; errors on the console fail the test."""
     context = browser.new_context(permissions=["clipboard-read", "clipboard-write"])
     page = context.new_page()
@@ -53,7 +59,7 @@ def page(browser, seeded, server):
     context.route(
         "https://www.example.com/**", lambda route: route.fulfill(body="<svg/>", content_type="image/svg+xml")
     )
-    page.goto(f"http://127.0.0.1:{server.port}/")
+    page.goto(home)
     yield page
     found = list(page.console_errors)
     page.unroute_all(behavior="ignoreErrors")
@@ -84,13 +90,13 @@ def titles(page):
 def test_page_lists_searches_and_sorts_articles(page):
     enter(page)
     seen = titles(page)
-    while page.locator("#next").is_enabled():
+    while page.get_by_role("link", name="Next").is_visible():
         first = titles(page)[0]
-        page.get_by_role("button", name="Next").click()
+        page.get_by_role("link", name="Next").click()
         expect(page.locator("#cards h2").first).not_to_have_text(first)
         seen += titles(page)
     assert len(set(seen)) == 120
-    page.get_by_role("button", name="Previous").click()
+    page.get_by_role("link", name="Previous").click()
     expect(page.locator("#range")).to_have_text("97 to 108 of 120")
     page.get_by_label("Search").fill("etag")
     expect(page.locator("#range")).not_to_contain_text("of 120")
@@ -102,6 +108,93 @@ def test_page_lists_searches_and_sorts_articles(page):
     expect(page.locator("#snippet")).to_contain_text("orderBy=title&order=asc")
     expect(page.locator("#range")).to_have_text("1 to 12 of 120")
     assert titles(page)[0].startswith("A ")
+
+
+def shown_list(page):
+    return [page.get_by_label(label).input_value() for label in ("Search", "Sort by", "Order")], titles(page)
+
+
+def test_list_is_in_the_url_for_reload_back_and_forward(page, home):
+    enter(page)
+    page.get_by_label("Order").select_option("ascending")
+    expect(page.locator("#snippet")).to_contain_text("order=asc")
+    all_articles = shown_list(page)
+    page.get_by_label("Search").press_sequentially("e t")
+    expect(page.locator("#range")).not_to_contain_text("of 120")
+    matches = shown_list(page)
+    page.get_by_role("link", name="Next").click()
+    expect(page.locator("#range")).to_contain_text("13 to")
+    second_page = shown_list(page)
+    assert page.url == f"{home}#articles?q=e+t&order=asc&skip=12"
+    page.reload()
+    expect(page.locator("#range")).to_contain_text("13 to")
+    assert shown_list(page) == second_page
+    page.go_back()
+    expect(page.locator("#range")).to_contain_text("1 to 12")
+    assert shown_list(page) == matches
+    page.go_back()  # one step, not one for each letter
+    expect(page.locator("#range")).to_have_text("1 to 12 of 120")
+    assert shown_list(page) == all_articles
+    page.go_forward()
+    expect(page.locator("#range")).not_to_contain_text("of 120")
+    assert shown_list(page) == matches
+
+
+@pytest.mark.parametrize("fragment", ["articles?q=etag&order=asc", "article/headings-that-carry-the-page-on-their-own"])
+def test_shared_link_asks_for_the_key_and_then_opens(page, home, fragment):
+    requested = []
+    page.on("request", lambda request: requested.append(request.url))
+    page.goto("about:blank")
+    page.goto(f"{home}#{fragment}")
+    enter(page)
+    expect(page.locator("#article-title:visible, #cards h2").first).to_contain_text(
+        "Headings" if "/" in fragment else "ETag"
+    )
+    assert page.url == f"{home}#{fragment}"
+    assert not any(KEY in url for url in requested)
+
+
+def test_list_that_has_become_shorter_is_shown_from_its_start(page, home):
+    enter(page)
+    page.evaluate("location.hash = '#articles?skip=1200'")
+    expect(page.locator("#range")).to_have_text("1 to 12 of 120")
+    expect(page).to_have_url(f"{home}#articles")
+
+
+def test_back_leads_to_the_link_that_was_followed(page):
+    enter(page)
+    link = page.locator("#cards h2 a").nth(7)
+    link.click()
+    expect(page.locator("#article-title")).to_be_focused()
+    page.go_back()
+    expect(link).to_be_focused()
+
+
+def test_keyboard_reaches_everything_and_its_focus_is_visible(page):
+    enter(page)
+    expect(page.locator("#articles-title")).to_be_focused()
+    seen = []
+    for _ in range(6):
+        page.keyboard.press("Tab")
+        focused = page.locator(":focus")
+        seen.append(focused.get_attribute("id") or focused.inner_text())
+        assert focused.evaluate("element => getComputedStyle(element).outlineStyle") == "solid", seen
+    assert seen[:4] == ["q", "orderBy", "order", "Skip to the pages"]
+    assert (seen[4], seen[5]) == (titles(page)[0], titles(page)[1])
+    page.keyboard.press("Shift+Tab")
+    page.keyboard.press("Shift+Tab")
+    page.keyboard.press("Enter")
+    page.keyboard.press("Tab")
+    expect(page.get_by_role("link", name="Next")).to_be_focused()
+    page.keyboard.press("Enter")
+    expect(page.locator("#range")).to_have_text("13 to 24 of 120")
+    expect(page.locator("#articles-title")).to_be_focused()
+    page.keyboard.press("Tab")
+    page.keyboard.type("etag")
+    expect(page.locator("#range")).not_to_contain_text("of 120")
+    page.keyboard.press("Escape")
+    expect(page.locator("#range")).to_have_text("1 to 12 of 120")
+    expect(page.get_by_label("Search")).to_be_focused()
 
 
 # of the content and of the page: how much of the width and of the content's height is hidden, and the background
@@ -143,7 +236,7 @@ def test_content_is_shown_in_full_on_wide_and_narrow_screens(page, save, color_s
 
 def test_page_shows_fields_and_markup_of_an_article(page):
     enter(page)
-    page.locator("#cards a").nth(3).click()
+    page.locator("#cards h2 a").nth(3).click()
     expect(page.locator("#article-title")).to_be_focused()
     title = page.locator("#article-title").inner_text()
     assert page.frame_locator("#content").locator("p").first.inner_text()
@@ -260,6 +353,7 @@ def test_shown_code_sends_the_request(page, tmp_path):
         ("#article/100%", "No published article has the slug “100%”."),
         ("#article/%00", "slug"),
         ("#article/" + "x" * 201, "200 characters"),
+        ("#articles?orderBy=size", "orderBy"),
     ],
 )
 def test_link_that_leads_nowhere_says_so(page, fragment, message):
