@@ -4,7 +4,8 @@ const API = new URL("api/public/v1/", document.baseURI); // relative, since the 
 const TAKE = 12; // cards per page
 // The view is in the URL's fragment: #articles?q=tea&skip=12, #article/SLUG or #sitemap. Browsers never send it, so
 // the page is a single URL for proxies and caches, and below a path as well.
-const DEFAULTS = { q: "", orderBy: "publishedAt", order: "desc", skip: "0" };
+const DEFAULTS = { q: "", category: undefined, keyword: undefined, orderBy: "publishedAt", order: "desc", skip: "0" };
+const FILTERS = { category: "category", keywords: "keyword" }; // field -> parameter
 const element = (id) => document.getElementById(id);
 const storedKey = {
   get: () => sessionStorage.getItem("key") ?? "",
@@ -64,17 +65,25 @@ function createBanner(src, properties = {}) {
   return src ? [createElement("img", { alt: "", onerror: ({ target }) => target.remove(), ...properties, src })] : [];
 }
 
+/** Return links, separated by commas, that filter the list on display by these values. */
+function createFilterLinks(field, values) {
+  return [values].flat().filter(Boolean).flatMap((value, index) => [
+    index ? ", " : "",
+    createElement("a", { href: listHash({ ...listQuery(), [FILTERS[field]]: value, skip: "0" }) }, value),
+  ]);
+}
+
 function createCard({ title, slug, bannerUrl, publishedAt, readTime, category, keywords }) {
   const link = createElement("a", { href: `#article/${encodeURIComponent(slug)}` }, title);
   const date = new Date(publishedAt).toLocaleDateString("en", { dateStyle: "medium" });
-  const facts = [category, date, `${readTime} min`].filter(Boolean).join(" · ");
+  const facts = `${category && " · "}${date} · ${readTime} min`;
   return createElement(
     "li",
     {},
     ...createBanner(bannerUrl, { loading: "lazy" }),
     createElement("h2", { dir: "auto" }, link),
-    createElement("p", {}, facts),
-    createElement("p", { dir: "auto" }, keywords.join(", ")),
+    createElement("p", {}, ...createFilterLinks("category", category), facts),
+    createElement("p", { dir: "auto" }, ...createFilterLinks("keywords", keywords)),
   );
 }
 
@@ -89,6 +98,12 @@ async function showArticles() {
   }
   shownRequest = request;
   element("cards").replaceChildren(...data.map(createCard));
+  const filterLinks = Object.values(FILTERS).filter((name) => name in query).map((name) => {
+    const text = `${name}: ${query[name] || "none"}`;
+    const href = listHash({ ...query, [name]: undefined, skip: "0" });
+    return createElement("a", { href, ariaLabel: `${text}, remove this filter` }, `${text} ✕`);
+  });
+  element("filters").replaceChildren(...filterLinks);
   const end = meta.skip + meta.take;
   element("range").textContent = meta.total ? `${meta.skip + 1} to ${end} of ${meta.total}` : "No articles found.";
   element("previous").hidden = meta.skip === 0;
@@ -133,7 +148,7 @@ async function showArticle(slug) {
   element("content").replaceWith(frame);
   const rows = Object.entries({ ...fields, bannerUrl }).flatMap(([name, value]) => [
     createElement("dt", {}, name),
-    createElement("dd", { dir: "auto" }, Array.isArray(value) ? value.join(", ") : String(value)),
+    createElement("dd", { dir: "auto" }, ...(name in FILTERS ? createFilterLinks(name, value) : [String(value)])),
   ]);
   element("fields").replaceChildren(...rows);
   element("markup").textContent = JSON.stringify(schemaMarkup, null, 2);
