@@ -236,7 +236,7 @@ def delete_articles(slugs: tuple[str, ...], customer: str | None, yes: bool) -> 
         owner = get_customer(customer, for_changes=True)
         articles = get_articles(owner, slugs)  # raises if one does not exist
     count = format_article_count(len(articles))
-    imported = [article.slug for article in articles if source_of(article.origin)]
+    imported = [article.slug for article in articles if article.origin]  # also "?", if a source has it
     if imported:
         names = ", ".join(imported[:MAX_NAMES])
         advice = "To hide them instead: flask articles unpublish."

@@ -8,6 +8,7 @@ from typing import Any
 
 import click
 from flask import current_app
+from sqlalchemy import select
 
 from commands.support import params
 from commands.support.groups import articles_group
@@ -16,7 +17,7 @@ from commands.support.session import command_session
 from commands.support.terminal import can_ask, echo
 from converters.front_matter import parse_front_matter
 from converters.records import Mistake, SourceArticle
-from models import Customer
+from models import Article, Customer, db
 from transfer import ImportFailedError
 from transfer.article_files import EXPORTED_FIELDS, format_article, own_article
 from transfer.export import export_articles
@@ -43,7 +44,7 @@ def edit(slug: str, customer: str | None) -> None:
     """
     with command_session(writes=False):
         owner = get_customer(customer, for_changes=True)
-        (article,) = get_articles(owner, (slug,))  # raises if there is no such article
+        get_articles(owner, (slug,))  # raises if there is no such article
         original = _read_record(owner, slug)
     original_text = _format(original)
     with NamedTemporaryFile(prefix="article-", suffix=".html", delete=False) as temporary:
@@ -63,8 +64,6 @@ def edit(slug: str, customer: str | None) -> None:
         raise
     file.unlink(missing_ok=True)
     echo(f"{slug}: {result}")
-    if article.origin and result != "unchanged":
-        echo("Imports now leave its text alone. To take the source's text again: --take-over SLUG.", err=True)
 
 
 def _explain_saved(file: Path, customer: str | None) -> str:
@@ -146,9 +145,13 @@ def _import(text: bytes, original: dict[str, Any], owner: Customer) -> str:
             if not current or _format(current | {"views": 0}) != _format(original | {"views": 0}):
                 raise click.ClickException(CONFLICT)
             result = write_articles(customer, spool, report, ImportOptions())
+            is_own = Article.customer_id == customer.id, Article.id == original["id"]
+            is_edited = db.session.scalars(select(Article.edited).where(*is_own)).one()
         report_notes(result, spool, report)
     for line in report.note_lines():
         echo(line, err=True)
+    if is_edited:
+        echo("Imports leave its text alone now. To take the source's text again: --take-over SLUG.", err=True)
     new_slug = articles[0].fields["slug"]
     if new_slug != slug:
         return f"renamed to {new_slug}. Its old URL no longer works: redirect it on your site."

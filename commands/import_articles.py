@@ -260,8 +260,8 @@ def _echo_pending(number: int, customer: str | None, *, dry_run: bool) -> None:
         echo(f"{format_article_count(number)} would be pending, and hidden until you publish {them}.", err=True)
         return
     name = f" --customer {shlex.quote(customer)}" if customer else ""
-    waiting = f"{number} articles are pending, and hidden until you publish them."
+    waiting = f"{number} pending articles are published by their source, but hidden here until you publish them."
     if number == 1:
-        waiting = "1 article is pending, and hidden until you publish it."
+        waiting = "1 pending article is published by its source, but hidden here until you publish it."
     echo(f"{waiting} To preview: flask articles preview{name}", err=True)
-    echo(f"To publish all pending articles: flask articles publish --pending{name}", err=True)
+    echo(f"To publish them: flask articles publish --pending{name}", err=True)

@@ -384,9 +384,9 @@ def test_import_says_what_is_pending_even_if_nothing_changes(importer):
     assert "2 articles" in importer.run("import", files, "--dry-run").stderr.splitlines()[-1]
     assert "draft" in importer.run("import", files).stderr
     first, second = importer.run("import", files, "--customer", "Acme").stderr.splitlines()
-    assert "2 articles" in first
+    assert "2 pending articles" in first
     assert second.endswith("flask articles publish --pending --customer Acme")
-    assert "2 articles" not in importer.run("import", {"b.json": json.dumps(minimal_json(1))}).stderr
+    assert "2 pending articles" not in importer.run("import", {"b.json": json.dumps(minimal_json(1))}).stderr
     importer.imports(files)
 
 

@@ -209,7 +209,7 @@ class _Matcher:
         """
         candidates = [article for article in self.stored if source_of(article.origin) == source]
         if not candidates:
-            self._refuse_to_take_over(f"{source}/", "No stored article is from this source. Check its name.")
+            self._refuse_to_take_over(f"{source}/", "Is not the source of any stored article. Check its name.")
         by_key = {str(article.origin)[len(source) + 1 :]: article for article in candidates}
         by_slug = {article.slug: article for article in candidates}
         for article, origin in self._unmatched_by_age():
@@ -228,7 +228,7 @@ class _Matcher:
         matched = next((article for article in self._from_sources() if holder and article.stored is holder), None)
         article = matched or next((article for article in self._from_sources() if article.entry.slug == slug), None)
         if not article or not holder:
-            whose = "article in the import" if holder else "stored article"
+            whose = "article that this import has from another system" if holder else "stored article"
             self._refuse_to_take_over(slug, f"Is not the slug of any {whose}. Check it.")
         elif article.stored and article.stored is not holder:
             reason = "Cannot be taken over: the source's article with this slug is stored as {}. Delete that one first."

@@ -27,6 +27,8 @@ MAX_TITLE_LENGTH = 255  # characters, as in Ghost
 LONG_TITLE = f"Must be at most {MAX_TITLE_LENGTH} characters long."
 MIN_BRAKED = 3  # articles; fewer never stop an import
 BRAKED_SHARE = 4  # more than a quarter stops it
+OTHER_SOURCE = "If this is another folder, table or site, name it with --source."
+MOVED_SOURCE = "If the source has another name or address now, add --take-over OLD/."
 
 T = TypeVar("T")
 
@@ -159,7 +161,7 @@ def _hiding_brakes(plan: ImportPlan, spool: Spool, now: datetime) -> Iterator[st
         if _is_suspicious(len(slugs), public[source]):
             whose = f"from {source}" if source else "without a source"
             total = f"{public[source]} published and scheduled articles {whose}"
-            yield f"{len(slugs)} of {total} would be hidden: {shorten(slugs)}"
+            yield f"{len(slugs)} of {total} would be hidden: {shorten(slugs)}. {OTHER_SOURCE}"
 
 
 def _left_alone_brakes(plan: ImportPlan) -> Iterator[str]:
@@ -167,7 +169,7 @@ def _left_alone_brakes(plan: ImportPlan) -> Iterator[str]:
     total = len(plan.left_alone) + len(plan.articles)
     if _is_suspicious(len(plan.left_alone), total):
         slugs = [article.entry.slug for article in plan.left_alone]
-        yield f"{len(slugs)} of {total} articles would be left alone: {shorten(slugs)}"
+        yield f"{len(slugs)} of {total} articles would be left alone: {shorten(slugs)}. {MOVED_SOURCE}"
 
 
 def _is_suspicious(count: int, total: int) -> bool:

@@ -188,6 +188,8 @@ class _Writer:
             is_published_there = publication.claim == "published"
             if publication.status == "pending" and is_published_there:
                 pending += 1
+            elif not self.spool.sources:
+                continue  # Formats of this service say nothing about the sources of others.
             elif publication.status == "pending":
                 self.report.add_notes(slug, [PENDING_UNPUBLISHED])
             elif publication.status == "draft" and is_published_there:
