@@ -71,15 +71,18 @@ class Authenticator:
         """Read the database's version and then, for the endpoints that require one, check the key.
 
         The order matters: what a request reads, including the owner of the key, may be newer than the version under
-        which it is cached, but never older. The version is read for all requests, since this also detects a replaced
-        database file. OPTIONS requires no key: its response only lists methods, and endpoints.cors handles preflights.
+        which it is cached, but never older. The version is read for other paths too, since this also detects a
+        replaced database file. OPTIONS requires neither: its response only lists methods, and endpoints.cors handles
+        preflights.
 
         Raises Unauthorized (401) if the key is missing or not valid. The response is identical for unknown, revoked and
         expired keys, so that a caller cannot distinguish them.
         """
         end_transaction()  # in an outer application context, the session may hold an older snapshot
+        if request.method == "OPTIONS":
+            return
         version = self._detector.version()
-        if API_BLUEPRINT not in request.blueprints or request.method == "OPTIONS":
+        if API_BLUEPRINT not in request.blueprints:
             return
         key = request.headers.get("x-api-key")
         if not key:

@@ -88,7 +88,7 @@ def _format_source(row: Any) -> list[str]:
 @articles_group.command()
 @click.argument("slugs", metavar="[SLUG...]", nargs=-1, type=params.text)
 @click.option("--at", metavar="TIMESTAMP", help='Time of publication, such as 2030-01-31 or "2030-01-31 09:30".')
-@click.option("--pending", is_flag=True, help="Publish all pending articles, imported from other systems.")
+@click.option("--pending", is_flag=True, help="Publish all pending articles that their source publishes.")
 @params.customer_option
 @click.option("--yes", is_flag=True, help="Do not ask for confirmation (with --pending).")
 def publish(slugs: tuple[str, ...], at: str | None, pending: bool, customer: str | None, yes: bool) -> None:
@@ -206,8 +206,8 @@ def unpublish(slugs: tuple[str, ...], customer: str | None) -> None:
 def _articles_to_change(slugs: tuple[str, ...], customer: str | None) -> Iterator[list[Row[Any]]]:
     """Yield summaries of the named articles, in a transaction that may change them.
 
-    Raises click.ClickException if one does not exist. The closest slug is found before the database is locked, which
-    takes seconds with many articles.
+    Raises click.ClickException if one does not exist. The closest slug is found before the database is locked, because
+    that takes seconds with many articles.
     """
     with command_session(writes=False):
         owner = get_customer(customer, for_changes=True)

@@ -175,6 +175,8 @@ def _write(
 
     Asks first if the import would hide, or leave alone, suspiciously many articles.
     """
+    if options.take_over and not spool.sources:
+        raise click.UsageError("--take-over gives stored articles to another system's source, but the import has none.")
     if spool.sources and options.unpublish_missing and not options.publish:
         raise click.UsageError(UNPUBLISH_NEEDS_PUBLISH)
     attempt = deepcopy(report)  # A second one would report the same again.

@@ -19,7 +19,7 @@ Claim = Literal["published", "withheld"]
 
 
 class Origin(NamedTuple):
-    """Which article of which source it is."""
+    """The source that an article comes from, and its key there."""
 
     source: str  # such as "ghost" or "wordpress:www.example.com"
     key: str  # unique within the source

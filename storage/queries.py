@@ -46,7 +46,7 @@ PUBLISHED_COUNT: Select[int, datetime | None] = (
 
 
 def build_conditions(query: Mapping[str, Any]) -> list[ColumnElement[bool]]:
-    """Return the conditions for `q`, `slug`, `category` and `keyword`, as far as `query` has them.
+    """Return the conditions for `q`, `slug`, `category` and `keyword`, those present in `query`.
 
     Requires an application context, because databases search JSON differently.
     """

@@ -155,7 +155,7 @@ class SQLiteFile:
                 connection.interrupt()
             raise FileReplacedError
         self._deadline = None
-        if not self._connection or self._connection.is_outdated:  # otherwise, another request has reopened it meanwhile
+        if not self._connection or self._connection.is_outdated:  # otherwise, another request has just done so
             # Read before opening: if the file is replaced in between, the next call notices and reopens it.
             self._identity = read_identity(self.path)
             self._connection = self.connect(read_only=True, timeout=BUSY_TIMEOUT_SECONDS)
@@ -179,7 +179,7 @@ class SQLiteFile:
         with self.changed:
             is_other_mode = connection.is_read_only != has_request_context()
             if connection.user is None and (connection.is_outdated or is_other_mode):
-                raise DisconnectionError
+                raise DisconnectionError  # how SQLAlchemy's pool is told to connect again
             connection.user = get_ident()
 
     def _check_in(self, connection: SQLiteConnection | None, _record: Any) -> None:

@@ -233,7 +233,12 @@ class _PostImport:
             else:
                 planned.stored = stored
         self.adopt(lambda stored, post: stored.id == post.id)
-        self.match_each(self.lacking(), _is_moved)
+        posts = [planned.post for planned in self.unmatched()]
+        places = Counter((post.source, post.title, post.date) for post in posts)
+        self.match_each(
+            self.lacking(),
+            lambda stored, post: _is_moved(stored, post) and places[post.source, post.title, post.date] == 1,
+        )
         self.match_each(self.lacking(), _has_same_slug_and_system)
         # An article cannot move to a place that is taken.
         while blocked := [planned for planned in self.planned if planned.stored and self.has_taken_place(planned)]:
@@ -258,11 +263,13 @@ class _PostImport:
 
     def match_each(self, candidates: list[Article], fits: Callable[[Article, Post], bool]) -> None:
         """Match unmatched posts, the oldest first, with the only one that fits."""
-        unmatched = [planned for planned in self.planned if not planned.stored]
-        for planned in sorted(unmatched, key=lambda planned: planned.post.date or 0):
+        for planned in sorted(self.unmatched(), key=lambda planned: planned.post.date or 0):
             fitting = [stored for stored in candidates if self.is_free(stored) and fits(stored, planned.post)]
             if len(fitting) == 1:
                 planned.stored = fitting[0]
+
+    def unmatched(self) -> list[_Planned]:
+        return [planned for planned in self.planned if not planned.stored]
 
     def is_free(self, stored: Article) -> bool:
         return all(planned.stored is not stored for planned in self.planned)

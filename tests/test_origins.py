@@ -66,6 +66,47 @@ def test_article_is_found_after_its_slug_and_title_change(importer, before, afte
     assert publish(importer, after) == {"unchanged": 1}
 
 
+def test_files_may_exchange_their_names(importer):
+    files = {"posts/a.md": md("A", "x", "2026-01-01"), "posts/b.md": md("B", "y", "2026-01-02")}
+    publish(importer, files)
+    ids = importer.values("id")
+    swapped = {"posts/b.md": files["posts/a.md"], "posts/a.md": files["posts/b.md"]}
+    assert publish(importer, swapped) == {"changed": 2}
+    assert importer.values("title") == {"a": "B", "b": "A"}
+    assert importer.values("id") == {"a": ids["b"], "b": ids["a"]}
+
+
+def test_two_new_files_never_share_what_one_has_left(importer):
+    """Which of them has moved is unknown, so both are new, and nobody's text replaces the published one."""
+    publish(importer, {"posts/a.md": md("News", "Old", slug="old")})
+    files = {"posts/b.md": md("News", "First", slug="first"), "posts/c.md": md("News", "Second", slug="second")}
+    (importer.folder / "posts/a.md").unlink()
+    importer.run("import", files)
+    assert {slug: importer.values("status")[slug] for slug in ("old", "first")} == {
+        "old": "published",
+        "first": "pending",
+    }
+
+
+def test_record_and_its_source_exclude_each_other(importer):
+    """Otherwise, one article would have two texts."""
+    importer.run("import", {"a.csv": TABLE + "menu,A,2026-01-01,x\n"})
+    record = json_lines([minimal_json(1, id=importer.only()["id"], slug="other")])
+    result = importer.run("import", {"a.csv": TABLE + "menu,A,2026-01-01,x\n", "b.jsonl": record})
+    assert (result.exit_code, "csv/menu" in result.stderr) == (1, True)
+
+
+def test_new_post_does_not_take_the_id_of_another_article(importer, save):
+    save(minimal_json(1, id="wordpress-a.example-1", slug="mine"))
+    assert publish(importer, {"a.xml": wordpress({"post_name": "menu"}, site=A)}) == {"new": 1}
+    assert importer.values("id")["mine"] == "wordpress-a.example-1"
+
+
+def test_take_over_needs_another_system(importer):
+    result = importer.run("import", {"a.json": json.dumps(minimal_json(1))}, "--take-over", "slug-1")
+    assert (result.exit_code, "--take-over" in result.stderr) == (2, True)
+
+
 def test_two_folders_are_two_sources_if_one_is_named(importer):
     """Otherwise, their files with the same names would be the same articles, or missing."""
     assert publish(importer, {"food/menu.md": md("Food", slug="food")}) == {"new": 1}

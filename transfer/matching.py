@@ -14,7 +14,7 @@ slug, so the file was moved, and the stored article gets the new origin. The thi
 alone, because its slug belongs to an article without a source (`transfer.slugs`), unless --take-over names the slug.
 """
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -36,7 +36,7 @@ OTHER_ARTICLE = "Has the path or slug of a stored article, but another title, da
 
 @dataclass(slots=True, eq=False, frozen=True)
 class StoredArticle:
-    """What the plan has to know of a stored article."""
+    """What the plan needs to know about a stored article."""
 
     pk: int
     id: str
@@ -81,7 +81,7 @@ class PlannedArticle:
 
 
 def load_stored(customer_id: int) -> list[StoredArticle]:
-    """Load what there is to know of a customer's stored articles, ordered by slug."""
+    """Load what matching and planning need to know about a customer's stored articles, ordered by slug."""
     columns = Article.pk, Article.id, Article.slug, Article.title, Article.origin, Article.edited
     publication = Article.status, Article.published_at, Article.claim, Article.claimed_at
     rows = db.session.execute(
@@ -151,7 +151,10 @@ class _Matcher:
     def match_origins(self) -> None:
         """Match the articles of other systems by their origins, unless these have become other articles."""
         for article in self._from_sources():
-            self._match_unless_other(article, self.by_origin.get(article.entry.origin))
+            stored = self.by_origin.get(article.entry.origin)
+            if stored and stored.pk in self.matched:  # by a record in the same import
+                self._reject_origin_of(stored, article)
+            self._match_unless_other(article, stored)
 
     def adopt_by_id(self) -> None:
         """Match articles that were stored with the ids of WordPress and Ghost before there were origins."""
@@ -159,7 +162,7 @@ class _Matcher:
             self._adopt(article, self.by_id.get(article.entry.id))
 
     def match_moved(self) -> None:
-        """Match articles that their sources have under other origins, which this import lacks or uses for others.
+        """Match articles that have moved: whose stored origin the import lacks, or has for another article.
 
         Systems with numbers give a post that is deleted and written anew another number, but the same slug. Files and
         rows are moved and renamed, but keep their titles, and their dates or slugs.
@@ -170,10 +173,12 @@ class _Matcher:
         by_title_and_date: defaultdict[Any, list[StoredArticle]] = defaultdict(list)
         for stored in movable:
             by_title_and_date[source_of(stored.origin), stored.title, stored.source_date].append(stored)
-        for article, origin in self._unmatched_by_age():
-            similar = by_title_and_date[origin.source, article.entry.title, article.entry.date]
-            candidates = [stored for stored in similar if stored.pk not in self.matched]
-            if origin.has_named_key and article.entry.date and len(candidates) == 1:
+        unmatched = self._unmatched_by_age()
+        count = Counter((origin.source, article.entry.title, article.entry.date) for article, origin in unmatched)
+        for article, origin in unmatched:
+            place = origin.source, article.entry.title, article.entry.date
+            candidates = by_title_and_date[place]
+            if origin.has_named_key and article.entry.date and len(candidates) == count[place] == 1:
                 self._match(article, candidates[0])
         for article, origin in self._unmatched_by_age():
             candidate = by_slug.get((origin.source, article.entry.slug))

@@ -50,7 +50,7 @@ class ImportPlan:
 
     articles: list[PlannedArticle]  # to write, unless they are unchanged
     left_alone: list[PlannedArticle]
-    withheld: list[tuple[StoredArticle, Publication]]  # stored articles that the sources do not contain any longer
+    withheld: list[tuple[StoredArticle, Publication]]  # stored articles that the sources no longer contain
     stored: list[StoredArticle]
     brakes: list[str]  # why the import should stop, a line each
 
@@ -125,8 +125,9 @@ def _find_withheld(
     import lack; formats of this service speak for the articles without an origin, if the import has no other sources.
     """
     present = {article.stored.pk for article in articles if article.stored}
-    taken_over = {name.removesuffix("/") for name in options.take_over if name.endswith("/")}
-    sources: set[str | None] = {*spool.sources, *taken_over, *map(source_of, spool.withdrawn)}
+    sources: set[str | None] = {*spool.sources, *map(source_of, spool.withdrawn)}
+    if sources:
+        sources |= {name.removesuffix("/") for name in options.take_over if name.endswith("/")}
     withheld = []
     for article in stored:
         is_missing = options.unpublish_missing and (

@@ -57,7 +57,7 @@ def follow_source(
     status = stored.status
     if claim == "published" and publish and status == "pending":
         status = "published"
-    elif claim == "withheld" != stored.claim and status == "published":
+    elif claim == "withheld" and stored.claim != "withheld" and status == "published":
         status = "pending"
     decided = stored._replace(status=status, claim=claim or stored.claim)
     is_source_date = _has_source_date(stored, now) if is_new_origin else stored.published_at == stored.claimed_at

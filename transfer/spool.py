@@ -34,7 +34,7 @@ class SpooledArticle(NamedTuple):
 
 @dataclass(slots=True, frozen=True, eq=False)
 class SpoolEntry:
-    """What the plan has to know of a valid article, and its place in the temporary file."""
+    """What the plan needs to know about a valid article, and its place in the temporary file."""
 
     offset: int
     id: str  # "" if the source gives none

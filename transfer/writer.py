@@ -121,7 +121,7 @@ class _Writer:
         self.has_written = False
 
     def withhold(self) -> None:
-        """Withhold the stored articles that the sources do not contain any longer."""
+        """Withhold the stored articles that the sources no longer contain."""
         for article, publication in self.plan.withheld:
             if publication.status != article.publication.status:
                 self.counts["unpublished"] += 1

@@ -49,8 +49,8 @@ def source(value: str) -> str:
 
 def source_name(value: str) -> str:
     """Parse the name of a source."""
-    if not re.fullmatch(r"[^\s/?]{1,100}", value) or not value.isprintable():
-        raise click.BadParameter("Must be 1 to 100 printable characters, without spaces, / and ?.")
+    if not re.fullmatch(r"[^\s/:?]{1,100}", value) or not value.isprintable():
+        raise click.BadParameter("Must be 1 to 100 printable characters, without spaces, /, : and ?.")
     return value
 
 
