@@ -179,15 +179,16 @@ def _write(
         raise click.UsageError("--take-over gives stored articles to another system's source, but the import has none.")
     if spool.sources and options.unpublish_missing and not options.publish:
         raise click.UsageError(UNPUBLISH_NEEDS_PUBLISH)
-    attempt = deepcopy(report)  # A second one would report the same again.
-    try:
-        return _write_once(owner, spool, attempt, options, redirects), attempt
-    except BrakeError as error:
-        if not can_ask():
-            advice = "Nothing was written. Check the source. If it is right, run the command again with --yes."
-            raise click.ClickException(f"{printable(str(error))}\n{advice}") from error
-        confirm(printable(str(error)), yes=False)
-    return _write_once(owner, spool, report, options._replace(yes=True), redirects), report
+    while True:
+        attempt = deepcopy(report)  # A second one would report the same again.
+        try:
+            return _write_once(owner, spool, attempt, options, redirects), attempt
+        except BrakeError as error:
+            if not can_ask():
+                advice = "Nothing was written. Check the source. If it is right, run the command again with --yes."
+                raise click.ClickException(f"{printable(str(error))}\n{advice}") from error
+            confirm(printable(str(error)), yes=False)
+            options = options._replace(confirmed=error.reasons)
 
 
 def _write_once(

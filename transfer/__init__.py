@@ -13,3 +13,4 @@ class BrakeError(Exception):
 
     def __init__(self, reasons: list[str]) -> None:
         super().__init__("\n".join(reasons))
+        self.reasons = reasons

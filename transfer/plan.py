@@ -41,7 +41,8 @@ class ImportOptions(NamedTuple):
     skip_invalid: bool = False
     unpublish_missing: bool = False
     take_over: tuple[str, ...] = ()
-    yes: bool = False  # release the brake
+    yes: bool = False  # release the brake, whatever the reasons
+    confirmed: list[str] | None = None  # release it for these reasons
 
 
 @dataclass

@@ -78,7 +78,7 @@ def write_articles(
         report.stop(Mistake(source, "Contains no articles, so --unpublish-missing would withdraw all. Check it."))
     can_skip = bool(plan.articles) and not options.unpublish_missing
     report.raise_if_mistakes(can_skip=can_skip, skip_invalid=options.skip_invalid)
-    if plan.brakes and not (options.yes or options.dry_run):
+    if plan.brakes and plan.brakes != options.confirmed and not (options.yes or options.dry_run):
         raise BrakeError(plan.brakes)
     writer = _Writer(customer, spool, report, options, plan, now)
     writer.withhold()
