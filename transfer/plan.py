@@ -81,7 +81,7 @@ def plan_import(
         stored,
         [],
     )
-    plan.brakes = [*_hiding_brakes(plan, spool, now), *_left_alone_brakes(plan)]
+    plan.brakes = [*_hiding_brakes(plan, now), *_left_alone_brakes(plan)]
     return plan
 
 
@@ -141,20 +141,23 @@ def _find_withheld(
     return withheld
 
 
-def _hiding_brakes(plan: ImportPlan, spool: Spool, now: datetime) -> Iterator[str]:
+def _hiding_brakes(plan: ImportPlan, now: datetime) -> Iterator[str]:
     """Yield a line for each source of which the import would hide suspiciously many articles."""
     # by source, or None for articles without one
     public: Counter[str | None] = Counter()
     hidden: defaultdict[str | None, list[str]] = defaultdict(list)
     changes = {article.stored.pk: article.publication for article in plan.articles if article.stored}
     changes |= {article.pk: publication for article, publication in plan.withheld}
-    adopted = {article.stored.pk: article.entry.source for article in plan.articles if article.stored}
+    sources = {
+        article.stored.pk: article.entry.source.source
+        for article in plan.articles
+        if article.stored and article.entry.source
+    }
     for article in plan.stored:
         before = article.publication
-        if before.status != "published" or (article.origin == UNKNOWN_ORIGIN and not adopted.get(article.pk)):
+        source = sources.get(article.pk) or source_of(article.origin)
+        if before.status != "published" or (article.origin == UNKNOWN_ORIGIN and not source):
             continue
-        origin = adopted.get(article.pk)
-        source = origin.source if origin else source_of(article.origin)
         public[source] += 1
         after = changes.get(article.pk, before)
         if after.status != "published" or (before.is_visible(now) and not after.is_visible(now)):

@@ -65,7 +65,7 @@ def follow_source(
         decided = decided._replace(claimed_at=stored.published_at)
     if date and not is_source_date:
         decided = decided._replace(claimed_at=date)
-    elif date and (publish or not moves_earlier(date, decided, now)):
+    elif date and (publish or not _moves_earlier(date, decided, now)):
         decided = decided._replace(claimed_at=date, published_at=date)
     return _with_source_date(decided, now)
 
@@ -80,7 +80,7 @@ def _has_source_date(stored: Publication, now: datetime) -> bool:
     return stored.status == "pending" or not stored.published_at or stored.published_at <= now
 
 
-def moves_earlier(date: datetime, decided: Publication, now: datetime) -> bool:
+def _moves_earlier(date: datetime, decided: Publication, now: datetime) -> bool:
     """Return whether a date would make a scheduled article visible earlier, which needs --publish."""
     before = decided.published_at
     return decided.status == "published" and before is not None and before > now and date < before

@@ -8,7 +8,6 @@ from datetime import datetime
 from typing import Any, NamedTuple
 
 from content.derived import fill_derived_fields
-from content.search import search_columns
 from converters.records import Claim, Mistake, Note, Origin, SourceArticle
 from models import UNKNOWN_ORIGIN
 from transfer.checks import ArticleRow, check_article, locate
@@ -56,14 +55,10 @@ class Spool:
         # by field, the values of valid articles, and those of articles with mistakes with the articles' places
         self.accepted: dict[str, dict[str, SpoolEntry]] = {field: {} for field in UNIQUE_FIELDS}
         self.rejected: dict[str, dict[str, str]] = {field: {} for field in UNIQUE_FIELDS}
+        self.sources: set[str] = set()  # names of the valid articles' sources; formats of this service have none
         self.withdrawn: set[str] = set()  # origins of articles that their source has put aside
         self._file = file
         self._size = 0  # bytes
-
-    @property
-    def sources(self) -> set[str]:
-        """The names of the sources from which articles came, not counting formats of this service."""
-        return {entry.source.source for entry in self.entries if entry.source}
 
     def add(self, articles: Iterable[SourceArticle], report: ImportReport) -> None:
         """Add the valid articles, and report the mistakes in the others.
@@ -117,11 +112,13 @@ class Spool:
             may_match_slug=article.may_match_slug,
         )
         self.entries.append(entry)
+        if article.origin:
+            self.sources.add(article.origin.source)
         for field, value in _unique_values(row).items():
             self.accepted[field][value] = entry
         spooled = SpooledArticle(
             where=locate(article),
-            row=fill_derived_fields(row | search_columns(row["title"], row["slug"])),
+            row=fill_derived_fields(row),
             old_urls=tuple(article.old_urls),
             notes=tuple(article.notes),
         )
