@@ -3,7 +3,7 @@
 import re
 from collections.abc import Callable, Iterator
 from functools import partial
-from urllib.parse import urljoin
+from urllib.parse import quote, urljoin
 
 from content.html import REST_OF_TAG
 
@@ -70,6 +70,11 @@ def resolve_url(url: str, base: str) -> str:
         return url if not base or NOT_RELATIVE.match(url) else urljoin(base, url)
     except ValueError:  # not a URL
         return url
+
+
+def article_url(site: str, slug: str) -> str:
+    """Return an article's URL on its customer's site: `site`, or "" if it is empty, with the slug for each "{slug}"."""
+    return site.replace("{slug}", quote(slug, safe=""))
 
 
 def has_relative_urls(html: str) -> bool:
