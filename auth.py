@@ -18,7 +18,7 @@ from storage.changes import ChangeDetector, change_detector
 from storage.engine import end_transaction
 from storage.queries import OWNER_BY_KEY
 
-KeyOwner = Row[int, str, int]  # id and name of the customer, and id of the key
+KeyOwner = Row[int, str, str, int]  # id, name and site of the customer, and id of the key
 
 API_BLUEPRINT = "api"  # the parent of the endpoints that require a key
 CHALLENGE = WWWAuthenticate("ApiKey", {"header": "x-api-key"})

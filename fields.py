@@ -21,17 +21,17 @@ JSON_ESCAPE = re.compile(r"\\(?:u[dD][89abAB]..\\u[dD][c-fC-F]..|(?P<lone_surrog
 NOT_XML = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]")
 
 
-class Keywords(fields.Field[Any]):
+class StringList(fields.Field[Any]):
     """An array of strings, stored as JSON text."""
 
     def _serialize(self, value: str | None, attr: str | None, obj: Any, **kwargs: Any) -> list[str] | None:
-        return None if value is None else parse_keywords(value)
+        return None if value is None else parse_strings(value)
 
     def _deserialize(self, value: Any, attr: str | None, data: Any, **kwargs: Any) -> str:
-        if not isinstance(value, list) or not all(isinstance(keyword, str) for keyword in value):
+        if not isinstance(value, list) or not all(isinstance(text, str) for text in value):
             raise ValidationError("Must be an array of strings.")
-        for keyword in value:
-            validate_xml_text(keyword)
+        for text in value:
+            validate_xml_text(text)
         return dump_json(value)
 
 
@@ -45,15 +45,15 @@ class SchemaMarkup(fields.Field[Any]):
         return dump_schema_markup(value)
 
 
-def parse_keywords(text: str) -> list[str]:
-    """Return the strings in a stored array of keywords, without any other values that another tool stored."""
+def parse_strings(text: str) -> list[str]:
+    """Return the strings in a stored array, without any other values that another tool stored."""
     if "\\u" in text:
         text = replace_lone_surrogates(text)
     try:
-        keywords = orjson.loads(text)
+        values = orjson.loads(text)
     except orjson.JSONDecodeError:  # arrays in arrays, nested too deeply
         return []
-    return [keyword for keyword in keywords if isinstance(keyword, str)]
+    return [value for value in values if isinstance(value, str)]
 
 
 def dump_schema_markup(value: Any) -> str:

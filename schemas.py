@@ -8,9 +8,9 @@ from marshmallow import EXCLUDE, Schema, ValidationError, fields, pre_load, vali
 from fields import (
     Day,
     Flag,
-    Keywords,
     Minutes,
     SchemaMarkup,
+    StringList,
     Timestamp,
     WholeNumber,
     one_of,
@@ -113,7 +113,7 @@ class ArticleSchema(RowSchema):
             "https://www.example.com/spring.jpg",
         ),
     )
-    keywords = Keywords(
+    keywords = StringList(
         load_default="[]",
         metadata=field_metadata("Keywords of the article. May be empty.", ["menu", "spring"]),
     )
@@ -178,6 +178,7 @@ class ArticleImportSchema(ArticleSchema):
     created_at = Timestamp(data_key="createdAt")
     updated_at = Timestamp(data_key="updatedAt")
     views = WholeNumber(0, MAX_SAFE_INTEGER, strict=True)
+    authors = StringList(load_default="[]")
     origin = fields.String(
         validate=[validate.Regexp(r"\?\Z|[^/]+/.", error="Must be SOURCE/KEY, or ?."), validate_xml_text]
     )
@@ -190,6 +191,10 @@ class ArticleImportSchema(ArticleSchema):
         if not isinstance(data, dict):
             raise ValidationError("Must be an object.")
         return {name: value for name, value in data.items() if value is not None}
+
+
+# columns from which an article in a response is made; `authors` and `updated_at` are part of its structured data
+RESPONSE_COLUMNS = (*ArticleSchema().fields, "authors", "updated_at")
 
 
 class SitemapEntrySchema(RowSchema):

@@ -1,4 +1,4 @@
-"""`flask customers`: list, rename and delete customers."""
+"""`flask customers`: list, rename and delete customers, and set their sites."""
 
 from datetime import UTC, datetime
 
@@ -18,10 +18,10 @@ from storage.queries import VALID_KEY
 
 @customers_group.command("list")
 def list_customers() -> None:
-    """List customers, and how many articles and valid keys each has."""
+    """List customers, how many articles and valid keys each has, and their sites."""
     articles = select(func.count()).where(Article.customer_id == Customer.id)
     keys = select(func.count()).where(ApiKey.customer_id == Customer.id, *VALID_KEY)
-    columns = Customer.name, articles.scalar_subquery(), keys.scalar_subquery()
+    columns = Customer.name, articles.scalar_subquery(), keys.scalar_subquery(), Customer.site
     today = {"today": datetime.now(UTC).date()}
     with command_session(writes=False):
         for row in db.session.execute(select(*columns).order_by(Customer.name), today):
@@ -43,6 +43,20 @@ def rename(old: str, new: str) -> None:
     echo(f"Renamed {old} to {new}.")
     if current_app.config["CUSTOMER"] == old:
         echo(f"The setting CUSTOMER is still {old}: change it, for example in .env.", err=True)
+
+
+@customers_group.command()
+@click.argument("name", type=params.customer_name)
+@click.argument("url", type=params.article_url_pattern)
+def site(name: str, url: str) -> None:
+    """Set the URL under which the customer NAME shows articles on its own site.
+
+    The slug is appended to URL, or replaces {slug} in it. Derived structured data, and links between imported articles,
+    contain the result. An empty URL removes the site.
+    """
+    with command_session(writes=True):
+        get_customer(name, for_changes=True).site = url
+    echo(f"The articles of {name} are at {url}" if url else f"{name} has no site any longer.")
 
 
 @customers_group.command()

@@ -86,7 +86,7 @@ def _copy_articles(app: Flask, customer: str | None, only: tuple[str, ...]) -> s
     with command_session(writes=False):
         owner = get_customer(customer)
         get_articles(owner, only)  # raises if one does not exist
-        row = {"id": owner.id, "name": owner.name}
+        row = {"id": owner.id, "name": owner.name, "site": owner.site}
         with _in_copy(app), db.engine.begin() as target:
             target.execute(insert(Customer), row)
         _copy_rows(owner, only, app)

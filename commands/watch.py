@@ -19,7 +19,7 @@ from commands.support.lookup import get_customer
 from commands.support.programs import ProgramError, find_program, start_program, stop_quietly_on_signals
 from commands.support.terminal import echo
 from models import ApiKey, Article, Customer, db
-from schemas import ArticleSchema
+from schemas import RESPONSE_COLUMNS
 from storage import StorageError
 from storage.changes import change_detector
 from storage.customers import find_customer
@@ -32,7 +32,7 @@ MIN_RETRY_SECONDS = 10
 MAX_RETRY_SECONDS = 300
 
 # all that responses contain or are ordered by, except for the views, which change all the time
-COLUMNS = [getattr(Article, name) for name in (*ArticleSchema().fields, "created_at", "updated_at")]
+COLUMNS = [getattr(Article, name) for name in (*RESPONSE_COLUMNS, "created_at")]
 
 
 class Snapshot(NamedTuple):
@@ -109,7 +109,7 @@ class PublishedArticles:
     def _read(self, now: datetime) -> Snapshot:
         customer = self._find_customer()
         parameters = {"customer_id": customer.id, "now": now}
-        digest = sha256(customer.name.encode())  # structured data contains the name
+        digest = sha256(repr((customer.name, customer.site)).encode())  # structured data contains both
         rows = select(*COLUMNS).where(*PUBLISHED).order_by(Article.id)
         for row in db.session.execute(rows, parameters, execution_options={"yield_per": BATCH_SIZE}):
             digest.update(repr(tuple(row)).encode())

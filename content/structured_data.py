@@ -3,51 +3,67 @@
 import math
 import re
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 import orjson
 from marshmallow import ValidationError
 
+from content.urls import article_url
 from fields import (
     SCRIPT_BREAKOUT,
     dump_json,
     dump_schema_markup,
     format_timestamp,
-    parse_keywords,
+    parse_strings,
     replace_lone_surrogates,
 )
 
 # the beginning of structured data that an import has stored
 AS_IMPORTED = re.compile(r'\{"@context":"[^"\\]*","@graph":\[')
+SCHEME_AND_HOST = re.compile("https?://[^/?#]+")
 
 
-def generate_schema_markup(article: Mapping[Any, Any], customer_name: str) -> str:
+class Publisher(NamedTuple):
+    """A customer, as the publisher of its articles."""
+
+    name: str
+    site: str  # pattern of the articles' URLs on the customer's own site, or ""
+
+
+def generate_schema_markup(article: Mapping[Any, Any], publisher: Publisher) -> str:
     """Return JSON-LD as JSON text for an article, a mapping keyed by `Article` column.
 
-    The graph is a BlogPosting with the properties that Google documents:
+    The graph is a BlogPosting with the properties that Google documents, without empty ones:
     https://developers.google.com/search/docs/appearance/structured-data/article. A space is inserted after any "<" that
     could end the surrounding script element.
     """
-    organization = {"@type": "Organization", "name": customer_name}
+    root = SCHEME_AND_HOST.match(publisher.site)
+    organization = {"@type": "Organization", "name": publisher.name} | ({"url": root[0]} if root else {})
+    authors = [{"@type": "Person", "name": name} for name in parse_strings(article["authors"]) if name.strip()]
     updated_at = article["updated_at"]
     published_at = article["published_at"]
-    posting = {
-        "@type": "BlogPosting",
+    url = article_url(publisher.site, article["slug"]) if root else ""
+    properties = {
         "headline": article["title"],
         "description": article["meta_desc"],
-        "keywords": parse_keywords(article["keywords"]),
+        "keywords": [keyword for keyword in parse_strings(article["keywords"]) if keyword.strip()],
         "articleSection": article["category"],
         "timeRequired": f"PT{math.ceil(article['read_time'])}M",
         "dateModified": format_timestamp(max(updated_at, published_at or updated_at)),
-        "author": organization,
+        "author": authors or organization,
         "publisher": organization,
+        "image": [article["banner_url"]] if article["banner_url"] else [],
+        "datePublished": format_timestamp(published_at) if published_at else "",
+        "url": url,
+        "mainEntityOfPage": url,
     }
-    if article["banner_url"]:
-        posting["image"] = [article["banner_url"]]
-    if published_at:
-        posting["datePublished"] = format_timestamp(published_at)
+    posting = {"@type": "BlogPosting"} | {name: value for name, value in properties.items() if not _is_empty(value)}
     text = orjson.dumps({"@context": "https://schema.org", "@graph": [posting]}).decode()
     return SCRIPT_BREAKOUT.sub("< ", text)
+
+
+def _is_empty(value: Any) -> bool:
+    return not (value.strip() if isinstance(value, str) else value)
 
 
 def stored_schema_markup(text: str | None) -> str | None:
@@ -66,19 +82,32 @@ def stored_schema_markup(text: str | None) -> str | None:
         return None
 
 
-def custom_schema_markup(article: Mapping[Any, Any], customer_name: str) -> str | None:
-    """Return an article's stored structured data, or None if it equals the generated default."""
+def custom_schema_markup(article: Mapping[Any, Any], publisher: Publisher) -> str | None:
+    """Return an article's stored structured data, or None if it is what this service generates.
+
+    Earlier versions generated empty properties too, and no URL before the customer had a site.
+    """
     stored = stored_schema_markup(article["schema_markup"])
-    if stored is None or stored == generate_schema_markup(article, customer_name):
+    if stored is None:
         return None
-    return stored
+    given = orjson.loads(stored)
+    for posting in given["@graph"]:
+        if isinstance(posting, dict):
+            for name in [name for name, value in posting.items() if _is_empty(value)]:
+                del posting[name]
+    is_generated = any(
+        given == orjson.loads(generate_schema_markup(article, publisher._replace(site=site)))
+        for site in (publisher.site, "")
+    )
+    return None if is_generated else stored
 
 
-def canonical_row(row: Mapping[Any, Any], customer_name: str) -> dict[str, Any]:
+def canonical_row(row: Mapping[Any, Any], publisher: Publisher) -> dict[str, Any]:
     """Return a row of the article table in the form this service writes, even if another tool wrote it."""
     return {
         **row,
         "views": row["views"] if isinstance(row["views"], int) else 0,
-        "keywords": dump_json(parse_keywords(row["keywords"])),
-        "schema_markup": custom_schema_markup(row, customer_name),
+        "keywords": dump_json(parse_strings(row["keywords"])),
+        "authors": dump_json(parse_strings(row["authors"])),
+        "schema_markup": custom_schema_markup(row, publisher),
     }

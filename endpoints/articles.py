@@ -6,11 +6,11 @@ from flask import Blueprint
 from orjson import Fragment
 
 from auth import current_access
-from content.structured_data import generate_schema_markup, stored_schema_markup
+from content.structured_data import Publisher, generate_schema_markup, stored_schema_markup
 from endpoints.caching import Document, cached
 from endpoints.lists import LIST_PARAMETERS, render_list
 from fields import SchemaMarkup
-from schemas import ArticleSchema
+from schemas import RESPONSE_COLUMNS, ArticleSchema
 
 blueprint = Blueprint("articles", __name__)
 
@@ -20,7 +20,10 @@ class RenderedSchemaMarkup(SchemaMarkup):
 
     def _serialize(self, value: str | None, attr: str | None, obj: Any, **kwargs: Any) -> Fragment:
         stored = stored_schema_markup(value) if value else None
-        return Fragment(stored or generate_schema_markup(obj, current_access().owner.name))
+        if stored:
+            return Fragment(stored)
+        owner = current_access().owner
+        return Fragment(generate_schema_markup(obj, Publisher(owner.name, owner.site)))
 
 
 class RenderedArticleSchema(ArticleSchema):
@@ -30,11 +33,10 @@ class RenderedArticleSchema(ArticleSchema):
 
 
 schema = RenderedArticleSchema(many=True)
-COLUMNS = (*schema.fields, "updated_at")  # updated_at: for structured data
 
 
 @blueprint.get("")
 @cached(*LIST_PARAMETERS)
 def list_articles() -> Document:
     """Return published articles in full."""
-    return render_list(COLUMNS, schema.dump)
+    return render_list(RESPONSE_COLUMNS, schema.dump)

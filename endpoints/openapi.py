@@ -8,7 +8,7 @@ from flask import Blueprint, Response, request
 from marshmallow import Schema, fields
 from werkzeug.wrappers import Response as BaseResponse
 
-from fields import Day, Keywords, Minutes, SchemaMarkup, Timestamp
+from fields import Day, Minutes, SchemaMarkup, StringList, Timestamp
 from schemas import API_PATH, ArticlePreviewSchema, ArticleSchema, SitemapEntrySchema
 from settings import __version__
 
@@ -31,7 +31,7 @@ JSON_TYPES: dict[type, dict[str, Any]] = {
     Timestamp: STRING | {"format": "date-time"},
     Day: STRING | {"format": "date"},
     Minutes: {"type": "number", "minimum": 0},
-    Keywords: ARRAY | {"items": STRING},
+    StringList: ARRAY | {"items": STRING},
     SchemaMarkup: {"type": "object", "properties": LINKED_DATA, "required": list(LINKED_DATA)},
 }
 

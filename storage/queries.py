@@ -16,9 +16,9 @@ BATCH_SIZE = 500  # rows in memory at a time
 # conditions for a valid key; they bind `today`, the UTC date
 VALID_KEY = ApiKey.revoked_at.is_(None), or_(ApiKey.expires_on.is_(None), ApiKey.expires_on >= bindparam("today"))
 
-# `id` and `name` of a key's customer, and the key's id as `key_id`; binds `hash` and `today`, the UTC date
+# `id`, `name` and `site` of a key's customer, and the key's id as `key_id`; binds `hash` and `today`, the UTC date
 OWNER_BY_KEY = (
-    select(Customer.id, Customer.name, ApiKey.id.label("key_id"))
+    select(Customer.id, Customer.name, Customer.site, ApiKey.id.label("key_id"))
     .join(ApiKey, ApiKey.customer_id == Customer.id)
     .where(ApiKey.hash == bindparam("hash"), *VALID_KEY)
 )

@@ -72,6 +72,7 @@ def article_json(number: int, **fields: Any) -> dict[str, Any]:
         "bannerUrl": "https://www.example.com/banner.jpg",
         "category": "News",
         "keywords": ["one", "two"],
+        "authors": ["Ann", "Bo"],
         "contentHtml": f"<p>Content of <em>number</em> {number}.</p>",
     }
     return {name: EXAMPLE[name] for name in EXAMPLE.keys() - DERIVED} | own | fields

@@ -33,7 +33,7 @@ def test_customers_list_counts_articles_and_valid_keys(app, customers, save, sql
     sql("UPDATE api_key SET expires_on = '2020-01-01' WHERE id = 5")
     create_key(app, "Empty")
     result = customers("list")
-    assert (result.exit_code, result.stdout) == (0, "Acme\t1\t1\nEmpty\t0\t1\nMy Site\t2\t2\n")
+    assert (result.exit_code, result.stdout) == (0, "Acme\t1\t1\t\nEmpty\t0\t1\t\nMy Site\t2\t2\t\n")
 
 
 def test_rename_updates_derived_structured_data(customers, client, save, sql):
@@ -45,6 +45,39 @@ def test_rename_updates_derived_structured_data(customers, client, save, sql):
     assert (result.exit_code, result.stdout, result.stderr) == (0, "Renamed Acme to Söhne & Co.\n", "")
     assert publishers(client) == ["Söhne & Co", "given"]
     assert sql("SELECT * FROM article ORDER BY pk") == before
+
+
+SITES = {
+    "https://www.example.com/articles/": "https://www.example.com/articles/slug-1",
+    "https://www.example.com/articles": "https://www.example.com/articles/slug-1",
+    "https://www.example.com/?article=": "https://www.example.com/?article=slug-1",
+    "https://www.example.com/{slug}.html": "https://www.example.com/slug-1.html",
+    "": None,
+}
+
+
+def test_site_shows_in_the_next_response_and_dates_nothing(customers, client, save):
+    save(article_json(1), customer="Other")
+    save(article_json(1))
+    sitemap = client.get("/api/public/v1/sitemap").get_json()
+    for site, url in SITES.items():
+        assert customers("site", "Acme", site).exit_code == 0
+        article = client.get(LISTS[0]).get_json()["data"][0]
+        assert article["schemaMarkup"]["@graph"][0].get("mainEntityOfPage") == url
+        assert customers("list").stdout.splitlines()[0].split("\t")[3] == (url or "").replace("slug-1", "{slug}")
+    assert client.get("/api/public/v1/sitemap").get_json() == sitemap
+
+
+@pytest.mark.parametrize(
+    "site",
+    ["www.example.com", "ftp://x.example/", "https://me:secret@x.example/", "https://x.example/{id}/", "https://"],
+)
+def test_url_that_cannot_be_a_site_is_rejected(customers, save, sql, site):
+    save(article_json(1))
+    result = customers("site", "Acme", site)
+    assert (result.exit_code, sql("SELECT site FROM customer")) == (2, [("",)])
+    assert "https://www.example.com/{slug}.html" in result.stderr
+    assert "secret" not in result.stderr
 
 
 def test_customer_can_be_renamed_to_another_case(customers, key, sql):
@@ -68,7 +101,7 @@ def test_delete_removes_articles_and_keys_too(app, customers, client, save):
     result = customers("delete", "Acme", "--yes")
     assert (result.exit_code, result.stdout) == (0, "Deleted Acme (articles: 2, keys: 2).\n")
     assert client.get(LISTS[0]).status_code == 401
-    assert customers("list").stdout == "Other\t1\t1\n"
+    assert customers("list").stdout == "Other\t1\t1\t\n"
 
 
 def test_unknown_names_are_errors_before_the_question(app, customers, key):

@@ -97,16 +97,71 @@ def test_derived_markup_matches_the_article(save, exported):
     save(article_json(1, contentHtml=f"<p>{'word ' * 500}</p>"), draft)
     article, draft = exported()
     assert (article["metaTitle"], article["readTime"]) == ("Title 1", 3)
-    organization = {"@type": "Organization", "name": "Acme"}
     assert posting(article) == {
         **{"@type": "BlogPosting", "headline": "Title 1", "description": " ".join(["word"] * 31) + "…"},
         **{"keywords": ["one", "two"], "articleSection": "News", "timeRequired": "PT3M"},
         # as in the sitemap, the modification is not before the publication
         **{"dateModified": "2025-03-01T10:30:00.000Z", "datePublished": "2025-03-01T10:30:00.000Z"},
-        **{"image": ["https://www.example.com/banner.jpg"], "author": organization, "publisher": organization},
+        **{"image": ["https://www.example.com/banner.jpg"], "publisher": {"@type": "Organization", "name": "Acme"}},
+        "author": [{"@type": "Person", "name": "Ann"}, {"@type": "Person", "name": "Bo"}],
     }
     assert not {"datePublished", "image"} & posting(draft).keys()
     assert posting(draft)["dateModified"] == iso(PAST)
+
+
+# property of schema.org's BlogPosting that Google documents, or that we add -> pattern for its values as JSON
+# https://schema.org/BlogPosting, https://developers.google.com/search/docs/appearance/structured-data/article
+URL = r"https?://[!-~]+"
+DATE_TIME = r'"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z"'
+ORGANIZATION = rf'\{{"@type": "Organization", "name": "[^"]+"(, "url": "{URL}")?\}}'
+PERSON = r'\{"@type": "Person", "name": "[^"]+"\}'
+PROPERTIES = {
+    "@type": '"BlogPosting"',
+    "headline": '".+"',
+    "description": '".+"',
+    "keywords": r'\["[^"]+"(, "[^"]+")*\]',
+    "articleSection": '".+"',
+    "timeRequired": r'"PT\d+M"',
+    "dateModified": DATE_TIME,
+    "datePublished": DATE_TIME,
+    "image": rf'\["{URL}"\]',
+    "author": rf"{ORGANIZATION}|\[{PERSON}(, {PERSON})*\]",
+    "publisher": ORGANIZATION,
+    "url": f'"{URL}"',
+    "mainEntityOfPage": f'"{URL}"',
+}
+REQUIRED = {"@type", "headline", "dateModified", "author", "publisher"}
+
+
+@pytest.mark.parametrize("site", ["", "https://www.example.com/blog/{slug}.html"])
+def test_derived_markup_is_valid_whatever_is_missing(save, exported, sql, site):
+    authors = ["Ann", "Bo & Co"]
+    given = {"keywords": ["one"], "bannerUrl": "https://x.example/a.png", "category": "C", "authors": authors}
+    every = [minimal_json(number, **{name: given[name]}) for number, name in enumerate(given)]
+    save(*every, minimal_json(7, **given, slug="ümlaut"), minimal_json(8, publishedAt=None, contentHtml=""))
+    sql("UPDATE customer SET site = ?", site)
+    postings = list(map(posting, exported()))
+    for found in postings:
+        assert REQUIRED | ({"url", "mainEntityOfPage"} if site else set()) <= found.keys() <= PROPERTIES.keys()
+        for name, value in found.items():
+            assert re.fullmatch(PROPERTIES[name], json.dumps(value, ensure_ascii=False)), (name, value)
+    assert postings[4]["author"] == [{"@type": "Person", "name": name} for name in authors]
+    if site:
+        assert postings[4]["url"] == postings[4]["mainEntityOfPage"] == "https://www.example.com/blog/%C3%BCmlaut.html"
+        assert postings[0]["author"]["url"] == postings[4]["publisher"]["url"] == "https://www.example.com"
+
+
+def test_markup_that_earlier_versions_derived_is_not_given(save, exported, sql):
+    """It follows later changes, as after an export with all fields of version 2, or of a customer without a site."""
+    save(minimal_json(1, bannerUrl=""))
+    article = exported()[0]
+    posting(article).update(keywords=[], articleSection="")
+    sql("UPDATE customer SET site = 'https://www.example.com/{slug}'")
+    save(article)
+    sql("UPDATE customer SET name = 'Renamed'")
+    assert posting(exported()[0])["publisher"] == {
+        **{"@type": "Organization", "name": "Renamed", "url": "https://www.example.com"}
+    }
 
 
 def test_derived_markup_cannot_break_out_of_a_script(save, exported):
@@ -157,7 +212,7 @@ def test_missing_dates_are_those_of_the_first_import(counts, exported):
 
 
 def test_omitted_fields_are_preserved_derived_or_emptied(counts, save, exported):
-    """Id, status, dates and views are preserved; category, keywords and banner are emptied."""
+    """Id, status, dates and views are preserved; category, keywords, authors and banner are emptied."""
     save(article_json(1, readTime=9, metaTitle="Mine", metaDesc="Mine", schemaMarkup=MARKUP, views=5))
     kept = article_json(1, views=5, updatedAt=iso(NOW))
     article = {name: kept[name] for name in ("title", "slug", "contentHtml")}
@@ -167,24 +222,24 @@ def test_omitted_fields_are_preserved_derived_or_emptied(counts, save, exported)
     (stored,) = exported()
     assert posting(stored)["headline"] == "Title 1"
     derived = {"readTime": 1, "metaTitle": "Title 1", "metaDesc": "Content of number 1."}
-    empty = {"category": "", "keywords": [], "bannerUrl": ""}
+    empty = {"category": "", "keywords": [], "authors": [], "bannerUrl": ""}
     assert stored == kept | derived | empty | {"schemaMarkup": stored["schemaMarkup"]}
 
 
 # The time of the last update
 
 CONTENT = {"title": "New", "slug": "new", "contentHtml": "<p>New</p>", "category": "", "keywords": [], "bannerUrl": ""}
-CONTENT |= {"readTime": 2.5, "metaDesc": "New", "metaTitle": "New", "schemaMarkup": MARKUP}
+CONTENT |= {"readTime": 2.5, "metaDesc": "New", "metaTitle": "New", "schemaMarkup": MARKUP, "authors": []}
 OTHERS = {"views": 99, "status": "draft", "createdAt": "2020-01-01T00:00:00.000Z", "publishedAt": FUTURE}
 
 
 def test_updated_at_moves_only_if_the_content_changes(counts, save, exported):
     changes = [*({name: value} for name, value in (CONTENT | OTHERS).items()), {}]
-    save(*(article_json(number) for number in range(15)))
+    save(*(article_json(number) for number in range(16)))
     with travel(NOW, tick=False):
         articles = (article_json(number, updatedAt=None, **change) for number, change in enumerate(changes))
-        assert counts(*articles) == [0, 14, 1]
-    assert values(exported, "updatedAt") == [iso(NOW)] * 10 + [iso(PAST)] * 5
+        assert counts(*articles) == [0, 15, 1]
+    assert values(exported, "updatedAt") == [iso(NOW)] * 11 + [iso(PAST)] * 5
     assert all(change.items() <= article.items() for change, article in zip(changes, exported(), strict=True))
 
 

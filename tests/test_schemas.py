@@ -20,6 +20,7 @@ COMPLETE = EXAMPLE | {
     "createdAt": "2026-01-31t09:30z",
     "updatedAt": "2026-01-31 09:30:00+00:00",
     "views": 7,
+    "authors": ["Ann"],
     "origin": "markdown/2026/cafe",
     "claim": "published",
     "claimedAt": "2026-01-31T09:30:00Z",
@@ -50,7 +51,7 @@ def test_complete_article_is_accepted():
 def test_only_title_slug_and_content_are_required():
     required = {name: COMPLETE[name] for name in ("title", "slug", "contentHtml")}
     loaded = load(**required)
-    defaults = {"banner_url": "", "category": "", "keywords": "[]"}
+    defaults = {"banner_url": "", "category": "", "keywords": "[]", "authors": "[]"}
     assert loaded == {"title": "Café", "slug": "cafe", "content_html": COMPLETE["contentHtml"]} | defaults
     assert load(**required | dict.fromkeys(COMPLETE.keys() - required.keys())) == loaded
     assert all(errors_of(**{name: None}).keys() == {name} for name in required)

@@ -132,10 +132,11 @@ def test_watch_waits_for_a_missing_or_empty_database(watch, save, database, tmp_
 
 
 def test_watch_follows_a_renamed_customer(watch, app, save):
-    """The name is part of structured data."""
+    """The name is part of structured data, as are the site and the authors."""
     events = {2: lambda: create_key(app, "Other"), 3: lambda: run_command(app, "customers", "rename", "Acme", "New")}
-    printed = watch.run(events | {8: lambda: save(article_json(2), customer="New")})
-    assert watch.starts == [4, 9]
+    events[8] = lambda: run_command(app, "customers", "site", "New", "https://x.example/")
+    printed = watch.run(events | {13: lambda: save(article_json(1, authors=["Ann"]), customer="New")})
+    assert watch.starts == [4, 9, 14]
     assert "Waiting" not in printed
 
 

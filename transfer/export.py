@@ -6,7 +6,7 @@ from typing import Any
 from sqlalchemy import select
 
 from content.derived import fill_derived_fields
-from content.structured_data import canonical_row, generate_schema_markup
+from content.structured_data import Publisher, canonical_row, generate_schema_markup
 from models import Article, Customer, db
 from schemas import ArticleImportSchema
 from storage.queries import BATCH_SIZE
@@ -20,14 +20,15 @@ def export_articles(customer: Customer, slugs: Collection[str] = (), *, all_fiel
     Unless `all_fields`, values that an import would derive are omitted, so that they are derived again after an edit.
     The articles are read in the session's transaction, and held in memory a batch at a time.
     """
+    publisher = Publisher(customer.name, customer.site)
     query = select(Article.__table__).where(Article.customer_id == customer.id).order_by(Article.id)
     if slugs:
         query = query.where(Article.slug.in_(slugs))
     result = db.session.execute(query, execution_options={"yield_per": BATCH_SIZE})
     for batch in result.mappings().partitions():
-        for article in (canonical_row(row, customer.name) for row in batch):
+        for article in (canonical_row(row, publisher) for row in batch):
             if all_fields:
-                article["schema_markup"] = article["schema_markup"] or generate_schema_markup(article, customer.name)
+                article["schema_markup"] = article["schema_markup"] or generate_schema_markup(article, publisher)
             else:
                 article |= dict.fromkeys(_derivable_columns(article))  # None, which is omitted
             article["edited"] = article["edited"] or None

@@ -5,9 +5,9 @@ from datetime import datetime
 from uuid import uuid4
 
 from content.search import search_columns
-from content.structured_data import custom_schema_markup
+from content.structured_data import Publisher, custom_schema_markup
 from models import UNKNOWN_ORIGIN
-from schemas import ArticleSchema
+from schemas import RESPONSE_COLUMNS
 from transfer.checks import ArticleRow
 from transfer.matching import PlannedArticle
 
@@ -16,7 +16,7 @@ PRESERVED_COLUMNS = "id", "status", "created_at", "published_at", "views"
 # what the API never shows; formats of this service give them for new articles only
 ORIGIN_COLUMNS = "origin", "claim", "claimed_at", "edited"
 # a change in any of these moves `updated_at`
-CONTENT_COLUMNS = set(ArticleSchema().fields) - set(PRESERVED_COLUMNS)
+CONTENT_COLUMNS = {*RESPONSE_COLUMNS} - {*PRESERVED_COLUMNS, "updated_at"}
 
 
 def has_same_content(row: ArticleRow, stored: ArticleRow) -> bool:
@@ -29,7 +29,7 @@ class RowBuilder:
     """Builder of the rows of one import for one customer."""
 
     customer_id: int
-    customer_name: str
+    publisher: Publisher
     now: datetime  # when the articles are written
     stored_ids: set[str]  # of all of the customer's articles
     # Records without an origin adopt articles from before there were origins, so that --unpublish-missing finds them.
@@ -88,7 +88,7 @@ class RowBuilder:
             return None
         times = [row.get("updated_at"), stored["updated_at"] if stored else None]
         for time in filter(None, times):
-            if custom_schema_markup(row | {"updated_at": time}, self.customer_name) is None:
+            if custom_schema_markup(row | {"updated_at": time}, self.publisher) is None:
                 return None
         markup: str = row["schema_markup"]
         return markup

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from sqlalchemy import bindparam, insert, literal, select, update
 
-from content.structured_data import canonical_row
+from content.structured_data import Publisher, canonical_row
 from converters.records import Mistake, Note
 from fields import truncate_to_milliseconds
 from models import UNKNOWN_ORIGIN, Article, Customer, db, publication_state
@@ -111,7 +111,8 @@ class _Writer:
         now: datetime,
     ) -> None:
         ids = {article.id for article in plan.stored}
-        self.rows = RowBuilder(customer.id, customer.name, now, ids, adopts_records=options.unpublish_missing)
+        publisher = Publisher(customer.name, customer.site)
+        self.rows = RowBuilder(customer.id, publisher, now, ids, adopts_records=options.unpublish_missing)
         self.spool = spool
         self.report = report
         self.options = options
@@ -207,7 +208,7 @@ class _Writer:
     def _load(self, pks: list[int]) -> dict[int, ArticleRow]:
         """Return stored articles by pk."""
         rows = db.session.execute(select(Article.__table__).where(Article.pk.in_(pks))).mappings()
-        return {row["pk"]: canonical_row(row, self.rows.customer_name) for row in rows}
+        return {row["pk"]: canonical_row(row, self.rows.publisher) for row in rows}
 
     def _report_new(self, planned: PlannedArticle, row: ArticleRow) -> None:
         self.written.append(planned)

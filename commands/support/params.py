@@ -7,10 +7,13 @@ from datetime import date, tzinfo
 import click
 from marshmallow import ValidationError
 
+from content.urls import article_url
 from converters.dates import parse_written_date
 from fields import parse_time_zone, validate_http_url
 from transfer.remote import has_credentials, is_url
 from transfer.sources import is_source, known_suffixes
+
+ARTICLE_URL_PATTERN = re.compile(r"https?://[^/?#{}@]+/[^{}]*\{slug\}[^{}]*")  # https://www.example.com/{slug}.html
 
 
 def customer_name(value: str) -> str:
@@ -73,6 +76,18 @@ def site(value: str) -> str:
     except (UnicodeError, ValidationError) as error:
         raise click.BadParameter(f"{value!r}: {error}") from error
     return value
+
+
+def article_url_pattern(value: str) -> str:
+    """Parse the URL of a customer's articles. Returns it with `{slug}` where their slugs go, or "" if it is empty."""
+    pattern = value
+    if value and "{slug}" not in value:
+        pattern = value + ("{slug}" if value.endswith(("/", "=")) else "/{slug}")
+    if pattern and not ARTICLE_URL_PATTERN.fullmatch(pattern):
+        examples = "https://www.example.com/articles/ or https://www.example.com/{slug}.html"
+        raise click.BadParameter(f"Must be an http(s) URL such as {examples}, without a user name or password.")
+    site(article_url(pattern, "slug"))  # raises if the URL is not valid
+    return pattern
 
 
 def timezone(value: str) -> tzinfo:
