@@ -12,27 +12,27 @@ from helpers import POSTGRESQL, PROJECT, read_page, section, subprocess_args
 
 from storage.tables import TABLES_VERSION
 
-ADD_COLUMN = "ALTER TABLE article ADD COLUMN author TEXT NOT NULL DEFAULT ''"
+ADD_COLUMN = "ALTER TABLE article ADD COLUMN subtitle TEXT NOT NULL DEFAULT ''"
 # file, text, and what is inserted before it
 CHANGES = [
-    ("models.py", "    keywords: Mapped[str]", '    author: Mapped[str] = mapped_column(Text, server_default="")\n'),
-    ("models.py", '        text_check("category"),', '        text_check("author"),\n'),
+    ("models.py", "    keywords: Mapped[str]", '    subtitle: Mapped[str] = mapped_column(Text, server_default="")\n'),
+    ("models.py", '        text_check("category"),', '        text_check("subtitle"),\n'),
     (
         "schemas.py",
         "    read_time = Minutes(",
-        '    author = fields.String(load_default="", metadata=field_metadata("By.", "Ann"))\n',
+        '    subtitle = fields.String(load_default="", metadata=field_metadata("Below the title.", "Soup"))\n',
     ),
-    ("schemas.py", '"keywords")', '"author", '),
+    ("schemas.py", '"keywords")', '"subtitle", '),
     (
         "storage/versions.py",
         "}\n\n# SQL expressions",
         f'    {TABLES_VERSION + 1}: {{"sqlite": [], "postgresql": [{ADD_COLUMN!r}]}},\n',
     ),
-    ("tests/helpers.py", "readTime contentHtml", "author "),
-    ("tests/helpers.py", 'keywords"', "author "),
-    ("README.md", "| `readTime` |", "| `author` | string | |\n"),
-    ("README.md", "` and `keywords`.", "`, `author"),
-    ("docs/import.md", "`bannerUrl`, `category`,", "`author`, "),
+    ("tests/helpers.py", "readTime contentHtml", "subtitle "),
+    ("tests/helpers.py", 'keywords"', "subtitle "),
+    ("README.md", "| `readTime` |", "| `subtitle` | string | |\n"),
+    ("README.md", "` and `keywords`.", "`, `subtitle"),
+    ("docs/import.md", "`bannerUrl`, `category`,", "`subtitle`, "),
 ]
 
 
@@ -56,14 +56,14 @@ def test_field_added_as_documented_is_everywhere(app, save, sql, database, tmp_p
     listed = re.findall(r"^\| `(.*?)`", section(read_page("CONTRIBUTING"), "A new field"), re.MULTILINE)
     assert listed == [*dict.fromkeys(name for name, *_ in CHANGES), "CHANGELOG.md"]
     flask = "-m", "flask", "articles"
-    article = json.loads(run(copy, database, *flask, "export")) | {"author": "Bo"}
+    article = json.loads(run(copy, database, *flask, "export")) | {"subtitle": "Bo"}
     (tmp_path / "new.json").write_text(json.dumps(article))
     changed = run(copy, database, *flask, "import", f"{tmp_path}/new.json").splitlines()
-    assert changed == ["one: author", "0 new, 1 changed, 0 unchanged"]
-    assert json.loads(run(copy, database, *flask, "export"))["author"] == "Bo"
+    assert changed == ["one: subtitle", "0 new, 1 changed, 0 unchanged"]
+    assert json.loads(run(copy, database, *flask, "export"))["subtitle"] == "Bo"
     if not POSTGRESQL:  # PostgreSQL stores the bytes as text
         with pytest.raises(sqlite3.IntegrityError):
-            sql("UPDATE article SET author = ?", b"\xff\x00")
+            sql("UPDATE article SET subtitle = ?", b"\xff\x00")
     run(copy, database, "seed.py")
     modules = [f"tests/test_{name}.py" for name in ("specification", "openapi", "documentation")]
     run(copy, database, "-m", "pytest", "-q", "-n", "0", "-k", "test_specification or test_openapi or field", *modules)
