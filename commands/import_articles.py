@@ -133,7 +133,8 @@ def import_articles(
         with _report_interrupt(options):
             report_notes(result, spool, report)
             _echo_result(report, result, options)
-            _echo_old_urls(report, redirects)
+            if redirects and not dry_run:
+                _echo_old_urls(report, redirects)
             if spool.sources and result.pending:
                 _echo_pending(result.pending, customer, dry_run=dry_run)
 
@@ -249,9 +250,9 @@ def _echo_changes(report: ImportReport, result: ImportResult, *, dry_run: bool) 
         echo(f"… and {rest} more")
 
 
-def _echo_old_urls(report: ImportReport, redirects: Path | None) -> None:
-    """Name the sources that have no old URLs, if redirects were asked for."""
-    for source in report.sources_without_old_urls if redirects else ():
+def _echo_old_urls(report: ImportReport, redirects: Path) -> None:
+    """Name the sources that have no old URLs."""
+    for source in report.sources_without_old_urls:
         advice = f"If its articles had other URLs before, add those to {redirects} yourself."
         echo(f"{source}: Contains no old URL that needs a redirect. {advice}", err=True)
 
