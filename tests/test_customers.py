@@ -131,6 +131,16 @@ def test_demo_customer_must_be_named_to_be_changed(app, save, sql, monkeypatch, 
     assert "slug-1" in run_command(app, "articles", "list").stdout
 
 
+def test_only_customer_besides_the_demo_is_the_default(app, run, save):
+    save(minimal_json(1, slug="shown"), customer="Demo")
+    save(minimal_json(1, slug="mine"))
+    assert run("articles", "unpublish", "mine").stdout == "mine: draft\n"
+    assert "shown" not in run("articles", "list").stdout
+    create_key(app, "Bistro")
+    result = run("articles", "list")
+    assert (result.exit_code, "--customer" in result.stderr) == (1, True)
+
+
 def test_customer_setting_replaces_the_option(app, save, monkeypatch):
     for name in ("Acme", "Bistro"):
         save(minimal_json(1, title=name), customer=name)

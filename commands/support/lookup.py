@@ -21,19 +21,21 @@ ARTICLE_SUMMARIES = select(
 
 
 def get_customer(name: str | None, *, for_changes: bool = False) -> Customer:
-    """Return the customer with this name, by default the one in the setting CUSTOMER, or the only one.
+    """Return the customer with this name, by default the one in the setting CUSTOMER, or the only one besides the demo.
 
-    The demo has to be named explicitly for changes, so that your own articles do not end up in it. Raises
+    The demo itself is a default only for reading, so that your own articles do not end up in it. Raises
     click.ClickException, with suggestions, if the name is unknown or missing.
     """
     setting = current_app.config["CUSTOMER"]
     customers = {customer.name: customer for customer in db.session.scalars(select(Customer).order_by(Customer.name))}
     if (chosen := name or setting) in customers:
         return customers[chosen]
-    if not chosen and len(customers) == 1 and not (for_changes and DEMO_CUSTOMER in customers):
-        return next(iter(customers.values()))
     problem = f"There is no customer {chosen!r}{'' if name else ' (the setting CUSTOMER)'}."
     if not chosen:
+        own = [customer for customer in customers.values() if customer.name != DEMO_CUSTOMER]
+        defaults = own or ([] if for_changes else list(customers.values()))
+        if len(defaults) == 1:
+            return defaults[0]
         problem = "Name the customer with --customer, or in the setting CUSTOMER."
     raise click.ClickException(printable(f"{problem} {_suggest(chosen, list(customers))}"))
 

@@ -102,5 +102,5 @@ customer_option = click.option(
     "--customer",
     metavar="NAME",
     type=customer_name,
-    help="The customer that the articles belong to. Default: the setting CUSTOMER or, without it, the only customer.",
+    help="The customer whose articles are meant. Default: the setting CUSTOMER, or the only customer besides Demo.",
 )
