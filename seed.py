@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import click
-from sqlalchemy import delete, func, select
+from sqlalchemy import delete, func, select, update
 
 from app import create_app
 from auth import add_key, hash_key
@@ -21,7 +21,14 @@ from models import ApiKey, Article, Customer, db
 from schemas import API_PATH
 from serving.listener import base_url
 from settings import load_environment
-from storage.customers import DEMO_CUSTOMER, delete_customer, find_customer, find_or_create_customer
+from storage.customers import (
+    DEMO_BANNERS,
+    DEMO_CUSTOMER,
+    delete_customer,
+    find_customer,
+    find_demo_site,
+    find_or_create_customer,
+)
 from transfer.json_files import read_records
 from transfer.plan import ImportOptions
 from transfer.report import ImportReport
@@ -78,7 +85,7 @@ def _article(id: str, number: int, text: dict[str, Any], site: str, is_repeat: b
         "createdAt": (published_at - timedelta(days=1 + number % 20, hours=number % 5)).isoformat(),
         "updatedAt": (published_at + timedelta(days=number % 3 * (number % 9))).isoformat(),
         "views": 20 + number * 7919 % 4981,
-        "bannerUrl": f"{site}/static/banners/{banner}.svg",
+        "bannerUrl": f"{site}{DEMO_BANNERS}{banner}.svg",
         "contentHtml": text["body"].strip(),
     } | {name: text[name] for name in text.keys() - {"body"}}
 
@@ -96,6 +103,16 @@ def remove_demo_articles(customer_id: int, after: int) -> int:
     later = Article.id.regexp_match("^demo-[0-9]{6}$"), Article.id > f"demo-{after:06}"
     statement = delete(Article).where(Article.customer_id == customer_id, *later)
     return db.session.connection().execute(statement).rowcount
+
+
+def move_banners(customer_id: int, site: str) -> None:
+    """Let the stored demo's banners point to `site`. An import would date the articles now."""
+    old_site = find_demo_site()
+    if old_site not in (None, site):
+        banner_url = func.replace(Article.banner_url, f"{old_site}{DEMO_BANNERS}", f"{site}{DEMO_BANNERS}")
+        is_demo = Article.customer_id == customer_id, Article.id.startswith("demo-")
+        db.session.connection().execute(update(Article).where(*is_demo).values(banner_url=banner_url))
+        click.echo(f"The banners are at {site} now.")
 
 
 def remove_demo() -> str:
@@ -135,6 +152,7 @@ def write_demo(count: int, key: str | None, site: str) -> str | None:
         with command_session(writes=True, create=True):
             customer, is_new = find_or_create_customer(DEMO_CUSTOMER)
             removed = remove_demo_articles(customer.id, after=count)
+            move_banners(customer.id, site)
             saved = write_articles(customer, spool, report, ImportOptions()).counts
             key = ensure_demo_key(customer, key)
             # Print before the commit, so that no key becomes valid without having been shown.

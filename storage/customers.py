@@ -8,6 +8,7 @@ from models import ApiKey, Article, Customer, db
 from storage import StorageError
 
 DEMO_CUSTOMER = "Demo"  # created by seed.py
+DEMO_BANNERS = "/static/banners/"  # path of the demo's pictures, which the service serves
 
 
 def delete_customer(customer: Customer) -> tuple[int, int]:
@@ -22,6 +23,13 @@ def delete_customer(customer: Customer) -> tuple[int, int]:
 def find_customer(name: str) -> Customer | None:
     """Return the customer with this name, or None."""
     return db.session.scalar(select(Customer).filter_by(name=name))
+
+
+def find_demo_site() -> str | None:
+    """Return the base URL of the service in the demo's banners, or None if there is no demo."""
+    is_demo = Customer.name == DEMO_CUSTOMER, Article.id.startswith("demo-"), Article.banner_url.contains(DEMO_BANNERS)
+    url = db.session.scalar(select(Article.banner_url).join(Customer).where(*is_demo).limit(1))
+    return url.partition(DEMO_BANNERS)[0] if url else None
 
 
 def find_or_create_customer(name: str) -> tuple[Customer, bool]:

@@ -9,7 +9,7 @@ from helpers import LISTS, POSTGRESQL, PROJECT, SITEMAP, application, article_js
 
 import seed
 from app import main
-from commands.support.start_message import warn_about_demo_key
+from commands.support.start_message import print_start_message, warn_about_demo_key
 
 
 @pytest.fixture
@@ -95,6 +95,26 @@ def test_second_run_changes_nothing(run_seed, sql):
     assert (again.stderr, "0 new, 0 changed, 124 unchanged, 0 removed" in again.stdout) == ("", True)
     assert "flask keys create Demo" in run_seed().output
     assert rows(sql) == before
+
+
+def test_another_port_moves_the_banners_and_dates_nothing(app, save, run_seed, sql, capsys, monkeypatch):
+    old, new = "http://127.0.0.1:8000/static/banners/", "http://127.0.0.1:9000/static/banners/"
+
+    def start_message():
+        with app.app_context():
+            print_start_message("127.0.0.1", 9000)
+        return capsys.readouterr().out
+
+    save(article_json(1, bannerUrl=f"{old}mine.svg"))
+    run_seed("--articles", "30", "--key", "demo")
+    assert re.search(r"127\.0\.0\.1:8000\b.*python seed\.py", start_message())
+    (mine, *before), *others = rows(sql)
+    monkeypatch.setenv("PORT", "9000")
+    assert new.partition("/static")[0] in run_seed("--articles", "30").stdout
+    moved = [tuple(value.replace(old, new) if isinstance(value, str) else value for value in row) for row in before]
+    assert moved != before
+    assert rows(sql) == ([mine, *moved], *others)
+    assert "seed.py" not in start_message()
 
 
 def test_changed_count_adds_or_removes_only_demo_articles(save, run_seed, sql, get):
