@@ -1,9 +1,26 @@
 """Files that a command creates for an operator."""
 
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import IO
 
 FILE_EXISTS = "{} already exists. Choose another name, or move it away."
+
+
+@contextmanager
+def create_new_file(target: Path) -> Iterator[IO[bytes]]:
+    """Yield a file to write, which appears as `target` once the block has succeeded.
+
+    Raises OSError, for example if `target` exists or the disk is full.
+    """
+    folder = target.resolve().parent
+    with TemporaryDirectory(".tmp", f".{target.name}-", folder, ignore_cleanup_errors=True) as temporary:
+        with open(Path(temporary, target.name), "xb") as file:
+            yield file
+        move_to_new_file(file.name, target)
 
 
 def move_to_new_file(path: str | Path, target: Path) -> None:

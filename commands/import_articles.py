@@ -1,6 +1,5 @@
 """`flask articles import`: import articles from files, standard input or another instance."""
 
-import os
 import shlex
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
@@ -19,7 +18,6 @@ from commands.support.session import command_session
 from commands.support.terminal import can_ask, confirm, echo, format_article_count, show_progress
 from content.text import printable
 from converters.records import SourceOptions
-from files import FILE_EXISTS
 from models import PUBLICATION_STATES, Customer
 from settings import load_environment
 from transfer import BrakeError
@@ -35,13 +33,6 @@ UNPUBLISH_NEEDS_PUBLISH = (
     "With sources from other systems, --unpublish-missing needs --publish: "
     "otherwise, articles would disappear from your site, and none would be added."
 )
-
-
-def new_file(value: str) -> Path:
-    """Parse the path of a file that does not exist yet."""
-    if os.path.lexists(value):
-        raise click.BadParameter(FILE_EXISTS.format(repr(value)))
-    return Path(value)
 
 
 @articles_group.command("import")
@@ -86,7 +77,9 @@ def new_file(value: str) -> Path:
     "--unpublish-missing", is_flag=True, help="Withdraw articles that their source does not contain any longer."
 )
 @click.option("--yes", is_flag=True, help="Import even if many articles would be hidden or left alone.")
-@click.option("--redirects", metavar="FILE", type=new_file, help="Write old URLs and slugs to FILE, a new CSV file.")
+@click.option(
+    "--redirects", metavar="FILE", type=params.new_file, help="Write old URLs and slugs to FILE, a new CSV file."
+)
 def import_articles(
     sources: tuple[str, ...],
     customer: str | None,

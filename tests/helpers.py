@@ -132,15 +132,12 @@ def run_in_shell(commands: str, **environment: str) -> subprocess.CompletedProce
 def run_line(app: Flask, line: str) -> str:
     """Run a documented line, which must succeed; return its stdout.
 
-    `flask` commands run in this process, with variables before them and a file for their output, anything else in a
-    shell.
+    `flask` commands run in this process, with variables before them, anything else in a shell.
     """
-    if match := re.fullmatch(r"((?:[A-Z_]+=\S+ )*)flask ([^|>]+?)(?: > (\S+))?", line):
+    if match := re.fullmatch(r"((?:[A-Z_]+=\S+ )*)flask ([^|>]+)", line):
         variables = dict(assignment.split("=", 1) for assignment in match[1].split())
         result = run_command(app, *shlex.split(match[2]), env=variables)
         assert result.exit_code == 0, result.output
-        if match[3]:
-            Path(match[3]).write_bytes(result.stdout_bytes)
         return result.stdout
     process = run_in_shell(line, DATABASE_URL=app.config["DATABASE_URL"])
     assert process.returncode == 0, process.stderr

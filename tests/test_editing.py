@@ -7,6 +7,7 @@ import subprocess
 import sys
 from functools import partial, reduce
 from pathlib import Path
+from unittest import mock
 
 import helpers
 import pytest
@@ -77,6 +78,24 @@ def test_export_reproduces_everything_in_another_database(app, save, sql, tmp_pa
         copy = client_with_key(other, key.strip())
         for path in (f"{LISTS[0]}?orderBy=views", f"{LISTS[1]}?orderBy=title", helpers.SITEMAP):
             assert copy.get(path).data == client.get(path).data
+
+
+def test_export_to_a_file_is_complete_or_absent(importer, save, monkeypatch):
+    save(article_json(1, title="Ünï"), article_json(2))
+    result = importer.run("export", "--output", "all.jsonl")
+    assert (result.exit_code, result.stdout, "2 articles" in result.stderr) == (0, "", True)
+    assert Path("all.jsonl").read_text("utf-8") == importer.run("export").stdout
+    monkeypatch.setattr("transfer.json_files.dump_json_line", mock.Mock(side_effect=[b"1", OSError(28, "Disk full")]))
+    for path, arguments, exit_code, words in (
+        ("all.jsonl", [], 2, "already exists"),
+        ("new.jsonl", ["nowhere"], 1, "nowhere"),
+        ("new.jsonl", ["--folder", "new"], 2, "--folder"),
+        ("missing/new.jsonl", [], 1, "missing/new.jsonl (No such file"),
+        ("new.jsonl", [], 1, "new.jsonl (Disk full)"),
+    ):
+        result = importer.run("export", *arguments, "--output", path)
+        assert (result.exit_code, result.stdout, words in result.stderr) == (exit_code, "", True), result.stderr
+    assert [path.name for path in (*importer.folder.glob("*.jsonl"), *importer.folder.glob("*.tmp"))] == ["all.jsonl"]
 
 
 # Edit

@@ -15,6 +15,7 @@ from converters.records import (
     SourceOptions,
     parse_json,
 )
+from files import create_new_file
 
 JSON_LINES_HINT = "Correct it or, if each line is an article (JSON Lines), rename the file to .jsonl."
 
@@ -22,6 +23,16 @@ JSON_LINES_HINT = "Correct it or, if each line is an article (JSON Lines), renam
 def dump_json_line(record: Any) -> bytes:
     """Return a record as a line of JSON Lines."""
     return orjson.dumps(record, option=orjson.OPT_APPEND_NEWLINE)
+
+
+def write_json_lines(target: Path, records: Iterable[Any]) -> int:
+    """Write records to a new file of JSON Lines. Returns their number. Raises OSError if they cannot be written."""
+    count = 0
+    with create_new_file(target) as file:
+        for record in records:
+            file.write(dump_json_line(record))
+            count += 1
+    return count
 
 
 def read_json(source: str, _options: SourceOptions) -> ConvertedItems:

@@ -3,6 +3,7 @@
 import os
 import re
 from datetime import date, tzinfo
+from pathlib import Path
 
 import click
 from marshmallow import ValidationError
@@ -10,6 +11,7 @@ from marshmallow import ValidationError
 from content.urls import article_url
 from converters.dates import parse_written_date
 from fields import parse_time_zone, validate_http_url
+from files import FILE_EXISTS
 from transfer.remote import has_credentials, is_url
 from transfer.sources import is_source, known_suffixes
 
@@ -66,6 +68,13 @@ def day(value: str) -> date:
     if not written or written.has_time:
         raise click.BadParameter(f"{value!r} is not a date. Write it as 2030-12-31 or 31.12.2030, without a time.")
     return written.moment.date()
+
+
+def new_file(value: str) -> Path:
+    """Parse the path of a file that does not exist yet."""
+    if os.path.lexists(value):
+        raise click.BadParameter(FILE_EXISTS.format(repr(value)))
+    return Path(value)
 
 
 def site(value: str) -> str:
