@@ -11,6 +11,10 @@ import orjson
 
 DATE_FIELDS = {"publishedAt", "createdAt", "updatedAt"}
 MAX_SHOWN_TITLE = 80  # characters
+UTF16 = (
+    "Must be text in UTF-8, but is UTF-16, which > writes in Windows PowerShell. "
+    "Save it as UTF-8, or export the articles again with --output FILE."
+)
 EMPTY_VALUES: tuple[Any, ...] = (None, "", [], {})  # what missing values look like
 
 
@@ -148,12 +152,19 @@ def decode_utf8(data: bytes, first_line: int = 1) -> str:
 
     Raises SourceError, naming the first invalid byte, if it is not UTF-8.
     """
+    reject_utf16(data)
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         *before, line = data[: error.start].split(b"\n")
         byte = f"byte {len(line) + 1} of line {len(before) + first_line}"
         raise SourceError(f"Must be text in UTF-8, but {byte} is not. Save it as UTF-8.") from error
+
+
+def reject_utf16(data: bytes) -> None:
+    """Raise SourceError if the data begin with the byte order mark of UTF-16."""
+    if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        raise SourceError(UTF16)
 
 
 def parse_json(data: bytes, hint: str, first_line: int = 1) -> Any:

@@ -14,7 +14,7 @@ from urllib.parse import parse_qsl, urlsplit
 
 import pytest
 from helpers import LISTS, SITEMAP, article_json, blocks, minimal_json, read_page, section, subprocess_args
-from importer import error_lines, ghost
+from importer import error_lines, ghost, post
 
 from transfer import sources
 
@@ -107,6 +107,14 @@ def test_error_in_a_file_is_reported_with_its_location(errors, name, content, me
     (line,) = errors({"good.md": "---\ntitle: A\n---\n", name: content})
     assert line.startswith(name)
     assert message in line
+
+
+@pytest.mark.parametrize("encoding", ["utf-16-le", "utf-16-be"])
+def test_utf_16_of_powershell_is_an_error_that_names_output(errors, encoding):
+    texts = {"a.json": ITEMS.decode(), "a.jsonl": LINES.decode(), "a.csv": "title,body\nA,x\n", "a/b.md": post()}
+    lines = errors({name: f"\ufeff{text}".encode(encoding) for name, text in texts.items()})
+    named = [re.match("(.+?): .*UTF-16.*--output", line)[1] for line in lines]
+    assert sorted(named) == sorted(texts)
 
 
 @pytest.mark.parametrize("files", [{}, {"a/b.md": "Just text"}, {"a/b.txt": "---\ntitle: A\n---\n"}, {"a/b.jpg": ""}])

@@ -14,6 +14,7 @@ from converters.records import (
     SourceError,
     SourceOptions,
     parse_json,
+    reject_utf16,
 )
 from files import create_new_file
 
@@ -58,8 +59,12 @@ def read_json_lines(source: str, _options: SourceOptions) -> ConvertedItems:
 
 
 def parse_json_lines(name: str, file: IO[bytes]) -> ConvertedItems:
-    """Yield the articles of JSON Lines, and a mistake for each line that is not valid JSON."""
+    """Yield the articles of JSON Lines, and a mistake for each line that is not valid JSON.
+
+    Raises SourceError if they are in UTF-16.
+    """
     for number, line in enumerate(file, start=1):
+        reject_utf16(line)  # instead of a mistake for each line
         where = f"{name}, line {number}"
         if line.removeprefix(codecs.BOM_UTF8).strip():
             try:
