@@ -1,25 +1,32 @@
-"""`flask articles edit`: change an article in an editor."""
+"""`flask articles edit` and `new`: change or write an article in an editor."""
 
-import re
 import shlex
-from pathlib import Path
-from tempfile import NamedTemporaryFile
+from collections import Counter
+from datetime import UTC, datetime
+from functools import partial
 from typing import Any
+from uuid import uuid4
 
 import click
 from flask import current_app
+from marshmallow import missing
 from sqlalchemy import select
 
 from commands.support import params
+from commands.support.editor import edit_text
 from commands.support.groups import articles_group
 from commands.support.lookup import get_articles, get_customer, get_customer_again
 from commands.support.session import command_session
-from commands.support.terminal import can_ask, echo
+from commands.support.terminal import echo
+from content.text import printable
 from converters.front_matter import parse_front_matter
 from converters.records import Mistake, SourceArticle
-from models import Article, Customer, db
+from converters.values import set_slug
+from fields import format_timestamp
+from models import PUBLICATION_STATES, Article, Customer, db
+from schemas import ArticleImportSchema
 from transfer import ImportFailedError
-from transfer.article_files import EXPORTED_FIELDS, format_article, own_article
+from transfer.article_files import format_article, own_article
 from transfer.export import export_articles
 from transfer.plan import ImportOptions
 from transfer.report import ImportReport
@@ -31,6 +38,35 @@ CONFLICT = (
     "The article was changed or deleted while the editor was open. Add that change to your text first: "
     "importing it as it is would undo the change."
 )
+
+Record = dict[str, Any]  # an article as it is exported
+
+
+def new_slug(value: str) -> str:
+    """Parse the slug of an article that does not exist yet."""
+    slug = params.text(value)
+    if errors := ArticleImportSchema(only=["slug"]).validate({"slug": slug}):
+        raise click.BadParameter(errors["slug"][0])
+    return slug
+
+
+@articles_group.command()
+@click.argument("slug", required=False, type=new_slug)
+@params.customer_option
+def new(slug: str | None, customer: str | None) -> None:
+    """Write a new article in $VISUAL or $EDITOR.
+
+    Fill in the fields at the top of the file, and write HTML below them. What you save is imported, as a draft unless
+    you change its status; if it has a mistake, you can open the editor again. Without a SLUG, the title is used. Times
+    without a UTC offset are in TIMEZONE.
+    """
+    with command_session(writes=False):
+        owner = get_customer(customer, for_changes=True)
+        _require_free_slug(owner, slug or "")
+    record = _blank_record(slug or "")
+    # Without quotation marks, the fields are easier to fill in: It's would have to be written as 'It''s'.
+    text = _format(record).replace(b": ''\n", b":\n").removesuffix(b"\n")
+    echo(edit_text(text, partial(_import, record, owner, is_new=True), customer) or "Nothing was created.")
 
 
 @articles_group.command()
@@ -45,120 +81,87 @@ def edit(slug: str, customer: str | None) -> None:
     with command_session(writes=False):
         owner = get_customer(customer, for_changes=True)
         get_articles(owner, (slug,))  # raises if there is no such article
-        original = _read_record(owner, slug)
-    original_text = _format(original)
-    with NamedTemporaryFile(prefix="article-", suffix=".html", delete=False) as temporary:
-        temporary.write(original_text)
-    file = Path(temporary.name)
-    try:
-        result = _edit_until_valid(file, original, owner)
-    except click.ClickException as error:
-        if _read(file) in (original_text, b""):
-            file.unlink(missing_ok=True)
-            raise
-        error.show()
-        click.echo(_explain_saved(file, customer), err=True)
-        raise click.exceptions.Exit(error.exit_code) from error
-    except BaseException:  # such as a signal: the editor survives it, and may still save
-        click.echo(_explain_saved(file, customer), err=True)
-        raise
-    file.unlink(missing_ok=True)
-    echo(f"{slug}: {result}")
+        record = _read_record(owner, slug)
+    saved = edit_text(_format(record), partial(_import, record, owner, is_new=False), customer)
+    echo(saved or f"{slug}: unchanged")
 
 
-def _explain_saved(file: Path, customer: str | None) -> str:
-    """Return a message that names the file, and the command that imports it.
-
-    A file without the fields of an export would not be recognized as this service's own.
-    """
-    text = _read(file).decode(errors="replace")
-    missing = [name for name in sorted(EXPORTED_FIELDS) if not re.search(rf"^{name}\s*:", text, re.MULTILINE)]
-    condition = f"Add {', '.join(missing)} again, then" if missing else "Once it is correct,"
-    name = ["--customer", customer] if customer else []
-    command = shlex.join(["flask", "articles", "import", str(file), *name])
-    return f"Your text was saved in {file}. {condition} import it: {command}"
+def _require_free_slug(owner: Customer, slug: str) -> None:
+    """Raise ImportFailedError if the customer has an article with this slug."""
+    if _read_record(owner, slug):
+        command = shlex.join(["flask", "articles", "edit", slug, "--customer", owner.name])
+        reason = f"There is already an article with the slug {slug!r}. Choose another slug, or edit that article:"
+        raise ImportFailedError(printable(f"{reason} {command}"))
 
 
-def _read(file: Path) -> bytes:
-    """Return the file's content, or b"" if the editor removed it."""
-    return file.read_bytes() if file.is_file() else b""
+def _blank_record(slug: str) -> Record:
+    """Return a new draft. It has all fields of an export, so that imports recognize the file if it is kept."""
+    to_fill_in = {"title": "", "slug": slug, "status": "draft", "publishedAt": ""}
+    defaults = {name: field.load_default for name, field in ArticleImportSchema().fields.items()}
+    optional = {name: default for name, default in defaults.items() if default is not missing}
+    empty: Record = ArticleImportSchema(only=optional.keys()).dump(optional)
+    now = format_timestamp(datetime.now(UTC))
+    others = {"id": str(uuid4()), "createdAt": now, "updatedAt": now, "views": 0, "contentHtml": ""}
+    return to_fill_in | empty | others
 
 
-def _read_record(owner: Customer, slug: str) -> dict[str, Any]:
+def _read_record(owner: Customer, slug: str) -> Record:
     """Return the article as it is exported, or an empty dictionary if it does not exist."""
     records = list(export_articles(owner, (slug,), all_fields=False))
     return records[0] if records else {}
 
 
-def _format(record: dict[str, Any]) -> bytes:
+def _format(record: Record) -> bytes:
     """Return the article as a file for the editor."""
     return format_article({name: value for name, value in record.items() if name not in HIDDEN_FIELDS})
 
 
-def _edit_until_valid(file: Path, original: dict[str, Any], owner: Customer) -> str:
-    """Open the editor until the file can be imported. Returns what has changed, to print after the slug.
-
-    An empty or removed file changes nothing. Raises click.ClickException if the editor fails or the article was
-    changed in the meantime, and Exit if the user gives up.
-    """
-    while True:
-        _open_editor(file)
-        text = _read(file)
-        if text in (_format(original), b""):
-            return "unchanged"
-        try:
-            return _import(text, original, owner)
-        except ImportFailedError as error:
-            click.echo(f"Error: {error}", err=True)
-            if not can_ask():
-                raise click.exceptions.Exit(1) from error
-        if not click.confirm("Open the editor again?", default=True, err=True):
-            raise click.exceptions.Exit(1)
-
-
-def _open_editor(file: Path) -> None:
-    """Open the file in the editor, and wait until it is closed. Raises click.ClickException if the editor fails."""
-    try:
-        click.edit(filename=str(file))
-    except (click.ClickException, ValueError) as error:  # ValueError: from shlex
-        cause = error.__cause__
-        reason = "The command has an unclosed quotation mark" if isinstance(error, ValueError) else str(error)
-        if isinstance(cause, OSError):
-            reason = f"{cause.filename!r} cannot be started: {cause.strerror}"
-        raise click.ClickException(f"{reason}. Set VISUAL or EDITOR to your editor's command.") from error
-
-
-def _import(text: bytes, original: dict[str, Any], owner: Customer) -> str:
-    """Replace the article with the text. Returns what has changed, to print after the slug.
+def _import(record: Record, owner: Customer, text: bytes, *, is_new: bool) -> str:
+    """Replace the article with the text, or add it. Returns what has changed, to print.
 
     Raises ImportFailedError if the text has mistakes, and click.ClickException if the article was changed since it was
     read. Its views may have been counted since.
     """
     report = ImportReport()
-    slug = original["slug"]
-    articles = _parse(text, original, report)
+    articles = _parse(text, record, report, is_new=is_new)
     with create_spool() as spool:
         spool.add(articles, report)
         with command_session(writes=True):
             customer = get_customer_again(owner)
-            current = _read_record(customer, slug)
-            if not current or _format(current | {"views": 0}) != _format(original | {"views": 0}):
-                raise click.ClickException(CONFLICT)
+            if is_new:
+                for entry in spool.entries:
+                    _require_free_slug(customer, entry.slug)
+            else:
+                _require_unchanged(customer, record)
             result = write_articles(customer, spool, report, ImportOptions())
-            is_own = Article.customer_id == customer.id, Article.id == original["id"]
+            is_own = Article.customer_id == customer.id, Article.id == record["id"]
             is_edited = db.session.scalars(select(Article.edited).where(*is_own)).one()
         report_notes(result, spool, report)
     for line in report.note_lines():
         echo(line, err=True)
     if is_edited:
         echo("Imports leave its text alone now. To take the source's text again: --take-over SLUG.", err=True)
-    new_slug = articles[0].fields["slug"]
-    if new_slug != slug:
-        return f"renamed to {new_slug}. Its old URL no longer works: redirect it on your site."
-    return "changed" if result.counts["changed"] else "unchanged"
+    return _describe(result.counts, record["slug"], articles[0].fields["slug"])
 
 
-def _parse(text: bytes, original: dict[str, Any], report: ImportReport) -> list[SourceArticle]:
+def _require_unchanged(customer: Customer, original: Record) -> None:
+    """Raise click.ClickException if an article is not stored as it was, apart from its views."""
+    current = _read_record(customer, original["slug"])
+    if not current or _format(current | {"views": 0}) != _format(original | {"views": 0}):
+        raise click.ClickException(CONFLICT)
+
+
+def _describe(counts: Counter[str], old_slug: str, slug: str) -> str:
+    """Return a line about what has changed."""
+    if counts["new"]:
+        (state,) = (state for state in PUBLICATION_STATES if counts[state])
+        return f"{slug}: created ({state})"
+    if slug != old_slug:
+        return f"{old_slug}: renamed to {slug}. Its old URL no longer works: redirect it on your site."
+    return f"{slug}: {'changed' if counts['changed'] else 'unchanged'}"
+
+
+def _parse(text: bytes, original: Record, report: ImportReport, *, is_new: bool) -> list[SourceArticle]:
     """Return the edited article, or nothing if it cannot be read. Mistakes go to the report."""
     articles = []
     with report.catch("the file"):
@@ -167,6 +170,10 @@ def _parse(text: bytes, original: dict[str, Any], report: ImportReport) -> list[
             report.stop(Mistake("the file", f"Cannot be changed. Set it back to {original['id']!r}.", "id"))
         if article.fields.get("views") == original["views"]:
             del article.fields["views"]  # It may have been counted up since.
-        article.fields["claim"] = original.get("claim")  # Without one, it would no longer count as missing.
+        # Without its claim, an article would no longer count as missing.
+        article.fields |= dict.fromkeys(HIDDEN_FIELDS) | {"claim": original.get("claim")}
+        if is_new and not article.fields.get("slug") and isinstance(article.fields.get("title"), str):
+            article.fields.pop("slug", None)
+            set_slug(article)
         articles.append(article)
     return articles

@@ -118,7 +118,7 @@ def test_delete_asks_on_a_terminal(customers, key, sql, monkeypatch, answer, sta
     assert sql("SELECT count(*) FROM customer") == [(left,)]
 
 
-@pytest.mark.parametrize("command", [["import", "-"], ["publish", "slug-1"], ["edit", "slug-1"]])
+@pytest.mark.parametrize("command", [["import", "-"], ["publish", "slug-1"], ["edit", "slug-1"], ["new"]])
 def test_demo_customer_must_be_named_to_be_changed(app, save, sql, monkeypatch, command):
     monkeypatch.setenv("VISUAL", "true")
     save(minimal_json(1), customer="Demo")

@@ -1,4 +1,4 @@
-"""`flask articles export`, `edit` and `delete`, and mirrors with `--unpublish-missing`."""
+"""`flask articles export`, `edit`, `new` and `delete`, and mirrors with `--unpublish-missing`."""
 
 import json
 import re
@@ -102,15 +102,15 @@ def test_export_to_a_file_is_complete_or_absent(importer, save, monkeypatch):
 
 
 @pytest.fixture
-def edit(articles, tmp_path, monkeypatch):
-    """Run `flask articles edit` with one function per call of the editor; return the result and the opened texts.
+def run_editor(articles, tmp_path, monkeypatch):
+    """Run a command with one function per call of the editor; return the result and the opened texts.
 
     A function maps the text of the file to the saved one, or to None to remove the file. `answers` are typed after
     errors; without any, there is no terminal.
     """
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
 
-    def edit(slug, *changes, answers=""):
+    def run(command, *changes, answers=""):
         opened, remaining = [], iter(changes)
 
         def editor(filename):
@@ -119,10 +119,16 @@ def edit(articles, tmp_path, monkeypatch):
             Path(filename).unlink() if text is None else Path(filename).write_text(text)
 
         monkeypatch.setattr("click.edit", editor)
-        monkeypatch.setattr("commands.edit.can_ask", lambda: bool(answers))
-        return articles("edit", slug, input="\n".join(answers)), opened
+        monkeypatch.setattr("commands.support.editor.can_ask", lambda: bool(answers))
+        return articles(*command, input="\n".join(answers)), opened
 
-    return edit
+    return run
+
+
+@pytest.fixture
+def edit(run_editor):
+    """Run `flask articles edit`."""
+    return lambda slug, *changes, **options: run_editor(["edit", slug], *changes, **options)
 
 
 def replace(*pairs):
@@ -291,6 +297,58 @@ def test_text_survives_a_signal_or_a_crashed_editor(save, key, database, tmp_pat
     (file,) = (tmp_path / "temporary").iterdir()
     assert f"Your text was saved in {file}." in result.stderr
     helpers.wait_for(lambda: file.read_text() == "Mine", file.read_text)
+
+
+# New
+
+WRITE = replace(
+    ("title:", "title: It's spring"),
+    ("keywords: []", "keywords: [menu]"),
+    ("views: 0\n---\n", "views: 0\n---\n<p>Hi</p>"),
+)
+
+
+def test_new_article_is_a_draft_with_the_slug_of_its_title(run_editor, importer, client):
+    result, (opened,) = run_editor(["new"], WRITE)
+    assert (result.exit_code, result.stdout, result.stderr) == (0, "it-s-spring: created (draft)\n", "")
+    assert opened.startswith("---\ntitle:\nslug:\nstatus: draft\n")
+    article = importer.only()
+    assert [article[name] for name in ("title", "keywords", "contentHtml")] == ["It's spring", ["menu"], "<p>Hi</p>"]
+    assert "origin" not in article
+    published = replace(("title:", "title: A"), ("status: draft", "status: published"))
+    result, (opened,) = run_editor(["new", "[menu"], published)
+    assert (result.stdout, "slug: '[menu'\n" in opened) == ("[menu: created (published)\n", True)
+    assert [article["slug"] for article in client.get(LISTS[0]).get_json()["data"]] == ["[menu"]
+    assert list(importer.folder.glob("article-*")) == []
+
+
+def test_new_without_a_change_creates_nothing(run_editor, articles, tmp_path):
+    for change in (replace(), lambda _: "", lambda _: None):
+        result, _ = run_editor(["new", "a"], change)
+        assert (result.exit_code, result.stdout, result.stderr) == (0, "Nothing was created.\n", "")
+    assert (articles("list").stdout, list(tmp_path.glob("article-*"))) == ("", [])
+
+
+def test_new_refuses_a_slug_that_exists(run_editor, save, sql):
+    """Also if somebody else uses the slug while the editor is open."""
+    save(article_json(1))
+    before = stored(sql)
+    result, opened = run_editor(["new", "slug-1"])
+    assert (result.exit_code, "flask articles edit slug-1 " in result.stderr, opened) == (1, True, [])
+    slug = replace(("slug:", "slug: slug-1"))
+    result, _ = run_editor(["new"], lambda text: slug(WRITE(text)), replace(("slug-1", "other")), answers="y")
+    assert (result.stdout, "flask articles edit slug-1 " in result.stderr) == ("other: created (draft)\n", True)
+    assert before[0] in stored(sql)
+    assert run_editor(["new", "a b"])[0].exit_code == 2
+
+
+def test_text_of_a_new_article_is_saved_after_a_mistake(run_editor, importer, tmp_path):
+    result, _ = run_editor(["new"], replace(("title:", "title: ☕"), ("views: 0\n---\n", "views: 0\n---\n<p>Mine</p>")))
+    assert "☕" in result.stderr.splitlines()[1]
+    assert "Add slug, then import it" in result.stderr
+    text = saved_text(result, tmp_path)
+    importer.run("import", {"mine.html": text.replace("slug:", "slug: coffee")})
+    assert (importer.states(), importer.only()["contentHtml"]) == ({"coffee": "draft"}, "<p>Mine</p>")
 
 
 # Delete

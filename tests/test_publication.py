@@ -440,7 +440,7 @@ def test_publish_takes_either_slugs_or_pending(importer, save, arguments):
 
 # Commands that wait
 
-COMMANDS = [["import", "-"], ["publish", "--pending"], ["delete", "a"], ["edit", "a"]]
+COMMANDS = [["import", "-"], ["publish", "--pending"], ["delete", "a"], ["edit", "a"], ["new", "b"]]
 REPLACEMENTS = {"renamed": [("Acme", "New")], "restored": [("Acme", "x"), ("Other", "Acme"), ("x", "Other")]}
 
 
@@ -463,7 +463,7 @@ def test_command_that_waits_never_writes_for_another_customer(importer, save, sq
         replace()
 
     def edit(filename):
-        Path(filename).write_text(Path(filename).read_text().replace("Text", "New"))
+        Path(filename).write_text(Path(filename).read_text().replace("title:", "title: New"))
         replace()
 
     monkeypatch.setattr("commands.support.terminal.can_ask", lambda: True)

@@ -33,7 +33,7 @@ def clean_up_on_signals() -> None:
             signal.signal(number, lambda number, _: sys.exit(128 + number))
 
 
-articles_group = CommandGroup("articles", help="Import, export, edit, preview and publish articles.")
+articles_group = CommandGroup("articles", help="Import, export, write, edit, preview and publish articles.")
 customers_group = CommandGroup("customers", help="List, rename and delete customers.")
 database_group = CommandGroup("database", help="Back up and restore the database.")
 keys_group = CommandGroup("keys", help="Create, list and revoke API keys.")
