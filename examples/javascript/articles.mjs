@@ -220,15 +220,8 @@ export function prepareContent({ articles, sitemap }) {
   return { articles, lists: lists.flatMap(paginate), sitemap };
 }
 
-/** Return an article's structured data with its URL and yours, as JSON that is safe inside a script element. */
-export function structuredData({ slug, schemaMarkup }) {
-  for (const node of schemaMarkup["@graph"]) {
-    if (!/(Article|Posting)$/.test(node?.["@type"])) continue;
-    node.mainEntityOfPage ??= articleUrl(slug);
-    if (node.author?.["@type"]) node.author.url ??= `${SITE}/`;
-  }
-  return JSON.stringify(schemaMarkup).replaceAll("<", "\\u003c");
-}
+/** Return an article's structured data as JSON that is safe inside a script element. */
+export const structuredData = ({ schemaMarkup }) => JSON.stringify(schemaMarkup).replaceAll("<", "\\u003c");
 
 const renderFeedItem = (article) => `<item>
 <title>${escapeText(article.title)}</title>

@@ -118,16 +118,8 @@ function fetch_article($slug) {
     return null;
 }
 
-/** Return an article's structured data with its URL and yours, as JSON that is safe inside a script element. */
+/** Return an article's structured data as JSON that is safe inside a script element. */
 function structured_data($article) {
-    foreach ($article->schemaMarkup->{"@graph"} as $node) {
-        if (preg_grep('/(Article|Posting)$/', (array) ($node->{"@type"} ?? []))) {
-            $node->mainEntityOfPage ??= article_url($article->slug);
-            if (is_object($node->author ?? null)) {
-                $node->author->url ??= SITE . "/";
-            }
-        }
-    }
     $flags = JSON_HEX_TAG | JSON_UNESCAPED_UNICODE | JSON_UNESCAPED_SLASHES | JSON_PRESERVE_ZERO_FRACTION;
     return json_encode($article->schemaMarkup, $flags);
 }
