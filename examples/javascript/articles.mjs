@@ -111,7 +111,7 @@ export async function fetchArticles(query = {}) {
 }
 
 /**
- * Return all articles, newest first, and the sitemap.
+ * Return all articles, newest first, with the sitemap's `lastmod`.
  * Pages shift if the list changes while they are read. In that case, they are read again.
  */
 export async function fetchAll() {
@@ -121,7 +121,8 @@ export async function fetchAll() {
     const { data: sitemap } = await fetchJson("sitemap");
     if (isComplete(articles, before, sitemap)) {
       checkArticles(articles);
-      return { articles, sitemap };
+      const days = new Map(sitemap.map(({ url, lastmod }) => [url, lastmod]));
+      return articles.map((article) => ({ ...article, lastmod: days.get(article.slug) }));
     }
   }
   throw new Error("The articles changed while they were being read, three times in a row. Run the build again.");
@@ -208,7 +209,7 @@ function paginate({ path, title, articles }) {
 }
 
 /** Link the articles, and return them with each page of each list: all articles, a category, a keyword. */
-export function prepareContent({ articles, sitemap }) {
+export function prepareContent(articles) {
   const linkTo = (article) => article && { title: article.title, url: articleUrl(article.slug) };
   articles.forEach((article, index) => {
     article.newer = linkTo(articles[index - 1]);
@@ -217,7 +218,7 @@ export function prepareContent({ articles, sitemap }) {
   const categories = groupArticles(articles, "category", ({ category }) => [category]);
   const keywords = groupArticles(articles, "keyword", (article) => article.keywords);
   const lists = [{ path: "", title: SITE_NAME, articles }, ...categories, ...keywords];
-  return { articles, lists: lists.flatMap(paginate), sitemap };
+  return { articles, lists: lists.flatMap(paginate) };
 }
 
 /** Return an article's structured data as JSON that is safe inside a script element. */
@@ -244,12 +245,12 @@ ${articles.slice(0, FEED_SIZE).map(renderFeedItem).join("\n")}
 </rss>
 `;
 
-const renderUrl = ({ url, lastmod }) =>
-  `<url><loc>${escapeText(articleUrl(url))}</loc><lastmod>${lastmod}</lastmod></url>`;
+const renderUrl = ({ slug, lastmod }) =>
+  `<url><loc>${escapeText(articleUrl(slug))}</loc><lastmod>${lastmod}</lastmod></url>`;
 
-/** Return a sitemap.xml of the API's sitemap entries. */
-export const renderSitemap = (entries) => `<?xml version="1.0" encoding="UTF-8"?>
+/** Return a sitemap.xml of articles with their `lastmod`. */
+export const renderSitemap = (articles) => `<?xml version="1.0" encoding="UTF-8"?>
 <urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">
-${entries.map(renderUrl).join("\n")}
+${articles.map(renderUrl).join("\n")}
 </urlset>
 `;

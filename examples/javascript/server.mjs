@@ -57,7 +57,10 @@ function parseSlug(path) {
 /** Return the media type and the text of a page by its path below SITE, or undefined. */
 async function render(path) {
   if (path === "") return ["text/html", renderList((await fetchJson("articles/preview")).data)];
-  if (path === "sitemap.xml") return ["application/xml", renderSitemap((await fetchJson("sitemap")).data)];
+  if (path === "sitemap.xml") {
+    const { data } = await fetchJson("sitemap");
+    return ["application/xml", renderSitemap(data.map(({ url, lastmod }) => ({ slug: url, lastmod })))];
+  }
   const slug = parseSlug(path);
   const article = slug && (await fetchArticle(slug));
   return article && ["text/html", renderArticle(article)];

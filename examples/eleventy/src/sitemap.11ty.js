@@ -1,3 +1,3 @@
 import { renderSitemap } from "../articles.mjs";
 
-export default { data: { permalink: "/sitemap.xml" }, render: ({ site }) => renderSitemap(site.sitemap) };
+export default { data: { permalink: "/sitemap.xml" }, render: ({ site }) => renderSitemap(site.articles) };

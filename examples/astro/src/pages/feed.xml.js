@@ -1,4 +1,4 @@
 import { renderFeed } from "../../articles.mjs";
-import { content } from "../../content.mjs";
+import { content } from "../content.mjs";
 
 export const GET = () => new Response(renderFeed(content.articles));

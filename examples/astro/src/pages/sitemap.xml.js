@@ -1,4 +1,4 @@
 import { renderSitemap } from "../../articles.mjs";
-import { content } from "../../content.mjs";
+import { content } from "../content.mjs";
 
-export const GET = () => new Response(renderSitemap(content.sitemap));
+export const GET = () => new Response(renderSitemap(content.articles));

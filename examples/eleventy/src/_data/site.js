@@ -1,7 +1,7 @@
-import { ICON_URL, LABELS, LANGUAGE, SITE, SITE_NAME } from "../../articles.mjs";
+import { ICON_URL, LABELS, LANGUAGE, SITE, SITE_NAME, exitWith, fetchAll, prepareContent } from "../../articles.mjs";
 import { articleUrl, formatDay, scrollable, structuredData } from "../../articles.mjs";
-import { content } from "../../content.mjs";
 
+const content = prepareContent(await fetchAll().catch(({ message }) => exitWith(message)));
 for (const article of content.articles) {
   article.url = articleUrl(article.slug);
   article.day = formatDay(article.publishedAt);

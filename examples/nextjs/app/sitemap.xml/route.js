@@ -3,4 +3,4 @@ import { content } from "../../content.mjs";
 
 export const dynamic = "force-static";
 
-export const GET = () => new Response(renderSitemap(content.sitemap));
+export const GET = () => new Response(renderSitemap(content.articles));
