@@ -16,8 +16,32 @@ from urllib.parse import unquote
 
 import lxml.html
 import pytest
-from helpers import LISTS, PROJECT, article_json, blocks, database_url, get, read_page, run_in_shell, write_files
-from site_checks import SITE, SITE_NAME, ZONE, assert_site, fetch_data
+from helpers import (
+    LISTS,
+    PROJECT,
+    SITEMAP,
+    article_json,
+    blocks,
+    database_url,
+    get,
+    read_page,
+    run_in_shell,
+    write_files,
+)
+from site_checks import (
+    SITE,
+    SITE_NAME,
+    ZONE,
+    article_url,
+    assert_article_page,
+    assert_feed,
+    assert_lists,
+    assert_neighbours,
+    assert_site,
+    fetch_data,
+    read_list,
+    read_sitemap,
+)
 
 from benchmarks.servers import free_port, listening
 
@@ -63,8 +87,9 @@ def run(server, key, project):
     """Run shell commands in the project with a site's environment variables."""
     url = f"http://127.0.0.1:{server.port}/api/public/v1"
     site = {"ARTICLES_URL": url, "ARTICLES_KEY": key, "SITE": SITE, "SITE_NAME": SITE_NAME, "SITE_TIMEZONE": ZONE.key}
+    hugo = {"HUGO_BASEURL": f"{SITE}/", "HUGO_TITLE": SITE_NAME, "HUGO_PARAMS_TIMEZONE": ZONE.key}
     telemetry = {"NEXT_TELEMETRY_DISABLED": "1", "ASTRO_TELEMETRY_DISABLED": "1"}
-    return partial(run_in_shell, **telemetry, **site)
+    return partial(run_in_shell, **telemetry, **hugo, **site)
 
 
 def copy_example(name, project):
@@ -75,7 +100,8 @@ def copy_example(name, project):
     assert run_in_shell(f"cd '{PROJECT}' && {copy.replace('../my-site', str(project))}").returncode == 0
     commands = building.splitlines()
     exported = re.findall(r"^export (\w+)=", building, re.MULTILINE)
-    assert exported == ["ARTICLES_URL", "ARTICLES_KEY", "SITE", "SITE_NAME", "SITE_TIMEZONE"]
+    expected = ["ARTICLES_URL", "ARTICLES_KEY", "SITE", "SITE_NAME", "SITE_TIMEZONE"]
+    assert exported == (expected[:2] if name == "hugo" else expected)
     *install, build = commands[len(exported) :]
     return install, build
 
@@ -110,7 +136,25 @@ def test_site_has_a_page_for_every_article(save, server, key, run, project, name
     assert not any(key.encode() in content for content in read_files(project / "site").values())
 
 
-@pytest.mark.parametrize("name", SITES)
+def test_hugo_site_has_a_page_for_every_article(save, server, key, run, project):
+    save(HOSTILE | {"slug": "a&b'ü:c"}, *(article_json(number) for number in range(2, 121)))
+    result = run(install_example("hugo", project))
+    assert result.returncode == 0, result.stdout + result.stderr
+    site, articles = project / "site", fetch_data(server, key, LISTS[0])
+    assert {path.name for path in site.glob("articles/*")} == articles.keys()
+    for slug, article in articles.items():
+        assert_article_page(site / "articles" / slug / "index.html", article)
+    assert_lists(site, articles.values())
+    assert_neighbours(site, articles)
+    assert read_list(site, f"{SITE}/keyword/one/") == read_list(site, f"{SITE}/category/news/") == [*articles][1:]
+    assert {path.name for path in site.glob("category/*")} == {"c#", "news"}
+    assert_feed(site, articles.values())
+    entries = read_sitemap(site / "sitemap.xml")
+    for slug, entry in fetch_data(server, key, SITEMAP).items():
+        assert entries[article_url(slug)].startswith(entry["lastmod"])
+
+
+@pytest.mark.parametrize("name", [*SITES, "hugo"])
 def test_failed_build_leaves_the_site_as_it_is(save, sql, changing, run, project, name):
     save(*(article_json(number) for number in range(1, 121)))
     build = install_example(name, project)
@@ -121,12 +165,14 @@ def test_failed_build_leaves_the_site_as_it_is(save, sql, changing, run, project
 
     def assert_stops(reason, **variables):
         result = run(build, **variables)
-        assert (result.returncode, reason in result.stderr, result.stderr.count("\n")) == (1, True, 1)
+        lines = 2 if name == "hugo" else 1
+        assert (result.returncode, reason in result.stderr, result.stderr.count("\n")) == (1, True, lines)
         assert read_files(project / "site") == before
 
     changing.changes = 3
     assert_stops("three times", ARTICLES_URL=changing.url)
-    assert_stops(WRONG_KEY, ARTICLES_KEY="wrong")
+    assert_stops("ARTICLES_URL", ARTICLES_URL="")
+    assert_stops("Unauthorized" if name == "hugo" else WRONG_KEY, ARTICLES_KEY="wrong")
     save(article_json(200, slug="SLUG-1"))
     assert_stops("SLUG-1")
     sql("UPDATE article SET status = 'draft'")
