@@ -4,13 +4,16 @@
 numbers of days. After a command that raises RefusedError, the caller has to restore the articles.
 """
 
+import re
 from collections import Counter
 from collections.abc import Callable
 from copy import deepcopy
 from dataclasses import dataclass, replace
+from datetime import date, timedelta
 
 from transfer.plan import ImportOptions
 
+FIRST_DAY = date(2020, 1, 1)
 UNKNOWN = "?"  # the origin of articles from before there were origins
 
 
@@ -63,6 +66,10 @@ class Post:
     @property
     def origin(self) -> str:
         return f"{self.source}/{self.key}"
+
+    @property
+    def dated_slug(self) -> str | None:
+        return None if self.date is None else f"{self.slug}-{FIRST_DAY + timedelta(self.date)}"
 
     @property
     def id(self) -> str | None:
@@ -196,6 +203,15 @@ class _Planned:
     displaced: Article | None = None  # has the post's origin, but is another article
     is_left_alone: bool = False
 
+    @property
+    def has_dated_slug(self) -> bool:
+        """Whether an earlier import appended a date, which stays, to the post's slug."""
+        return bool(self.stored and re.fullmatch(rf"{self.post.slug}-\d{{4}}-\d\d-\d\d", self.stored.slug))
+
+    @property
+    def is_settled(self) -> bool:
+        return self.stored is not None and self.stored.slug == self.slug
+
 
 class _PostImport:
     """An import from other systems."""
@@ -213,14 +229,14 @@ class _PostImport:
     def run(self) -> tuple[set[str], set[str]]:
         self.match()
         self.resolve_slugs()
-        left_alone = {planned.post.slug for planned in self.planned if planned.is_left_alone}
+        left_alone = [planned.slug for planned in self.planned if planned.is_left_alone]
         _brake(len(left_alone), len(self.planned), self.options)
         for planned in self.planned:
             if not planned.is_left_alone:
                 self.write(planned)
         self.withhold_missing()
         _brake_hiding(self.model, self.before, self.options)
-        return left_alone, self.kept_slugs
+        return set(left_alone), self.kept_slugs
 
     # Matching
 
@@ -239,7 +255,9 @@ class _PostImport:
             self.lacking(),
             lambda stored, post: _is_moved(stored, post) and places[post.source, post.title, post.date] == 1,
         )
-        self.match_each(self.lacking(), _has_same_slug_and_system)
+        for planned in self.by_age():
+            self.match_one(planned, self.lacking(), _has_dated_slug_and_system)
+            self.match_one(planned, self.lacking(), _has_same_slug_and_system)
         # An article cannot move to a place that is taken.
         while blocked := [planned for planned in self.planned if planned.stored and self.has_taken_place(planned)]:
             for planned in blocked:
@@ -248,7 +266,8 @@ class _PostImport:
             if self.has_taken_place(planned):
                 planned.is_left_alone = True
                 planned.stored = planned.displaced
-        self.adopt(_has_same_slug_and_title_or_date)
+        self.adopt(lambda stored, post: stored.slug == post.slug and _has_same_date(stored, post))
+        self.adopt(lambda stored, post: stored.slug == post.slug and stored.title == post.title)
         for item in self.options.take_over:
             self.take_over_source(item.removesuffix("/")) if item.endswith("/") else self.take_over_slug(item)
 
@@ -263,10 +282,16 @@ class _PostImport:
 
     def match_each(self, candidates: list[Article], fits: Callable[[Article, Post], bool]) -> None:
         """Match unmatched posts, the oldest first, with the only one that fits."""
-        for planned in sorted(self.unmatched(), key=lambda planned: planned.post.date or 0):
-            fitting = [stored for stored in candidates if self.is_free(stored) and fits(stored, planned.post)]
-            if len(fitting) == 1:
-                planned.stored = fitting[0]
+        for planned in self.by_age():
+            self.match_one(planned, candidates, fits)
+
+    def match_one(self, planned: _Planned, candidates: list[Article], fits: Callable[[Article, Post], bool]) -> None:
+        fitting = [stored for stored in candidates if self.is_free(stored) and fits(stored, planned.post)]
+        if len(fitting) == 1 and not planned.stored:
+            planned.stored = fitting[0]
+
+    def by_age(self) -> list[_Planned]:
+        return sorted(self.unmatched(), key=_age)
 
     def unmatched(self) -> list[_Planned]:
         return [planned for planned in self.planned if not planned.stored]
@@ -282,18 +307,28 @@ class _PostImport:
         candidates = [article for article in self.model.articles if article.source == source]
         _refuse_if(not candidates)
         # Another blog may have given a post's number to another post.
-        self.match_each(candidates, lambda stored, post: not post.has_named_key and stored.slug == post.slug)
+        for planned in self.by_age():
+            if not planned.post.has_named_key:
+                self.match_one(planned, candidates, lambda stored, post: stored.slug == post.dated_slug)
+                self.match_one(planned, candidates, lambda stored, post: stored.slug == post.slug)
         self.match_each(candidates, _has_same_key)
-        self.match_each(
-            candidates, lambda stored, post: stored.slug == post.slug and not _is_other_article(stored, post)
-        )
+        same = [article for article in candidates if self.is_free(article)]
+        for planned in self.by_age():
+            for slug in (planned.post.dated_slug, planned.post.slug):
+                self.match_one(
+                    planned,
+                    [article for article in same if article.slug == slug],
+                    lambda stored, post: not _is_other_article(stored, post),
+                )
 
     def take_over_slug(self, slug: str) -> None:
         stored = self.model.get(slug)
         matched = [planned for planned in self.planned if planned.stored is stored]
         wanting = [planned for planned in self.planned if planned.post.slug == slug]
-        _refuse_if(not matched and not wanting)
-        chosen = (matched or wanting)[0]
+        new = [planned for planned in self.by_age() if planned.post.slug == slug]
+        new += [planned for planned in self.by_age() if planned.post.dated_slug == slug]
+        _refuse_if(not matched and not wanting and not new)
+        chosen = (matched or new or wanting)[0]
         _refuse_if(chosen.stored not in (None, stored))
         chosen.stored = stored
         chosen.is_left_alone = False
@@ -304,14 +339,40 @@ class _PostImport:
     def resolve_slugs(self) -> None:
         """Let stored articles keep their slugs, and leave new ones alone, until every slug has one article."""
         for planned in self.planned:
-            if planned.stored and planned.stored.edited:
+            stays = planned.is_left_alone or planned.has_dated_slug
+            if planned.stored and (planned.stored.edited or stays):
                 planned.slug = planned.stored.slug
+        active = [planned for planned in self.planned if not planned.is_left_alone]
+        wanted = {planned.slug for planned in active}
+        for slug in {planned.post.slug for planned in active}:
+            of_slug = [planned for planned in active if planned.post.slug == slug]
+            group = [planned for planned in of_slug if planned.slug == slug or planned.has_dated_slug]
+            if len(group) > 1:
+                self.share_slug(group, wanted)
         while loser := self.find_loser():
             if loser.stored:
                 self.kept_slugs.add(loser.slug)
                 loser.slug = loser.stored.slug
             else:
                 loser.is_left_alone = True
+
+    def share_slug(self, group: list[_Planned], wanted: set[str]) -> None:
+        """Let the post that is stored under a slug keep it, otherwise give it to the oldest."""
+        slug = group[0].post.slug
+        days = Counter(planned.post.date for planned in group)
+        _refuse_if(any(days[planned.post.date] > 1 for planned in group if not planned.is_settled))
+        stored = [planned for planned in group if planned.stored and planned.stored.slug == slug]
+        keeper = (stored or sorted(group, key=_age))[0]
+        for planned in group:
+            if planned is keeper or planned.is_settled:
+                continue
+            if planned.stored:
+                self.kept_slugs.add(slug)
+                planned.slug = planned.stored.slug
+            elif planned.post.dated_slug and planned.post.dated_slug not in wanted:
+                planned.slug = planned.post.dated_slug
+            else:
+                planned.is_left_alone = True
 
     def find_loser(self) -> _Planned | None:
         """Return a post that cannot have its slug, because another article keeps that."""
@@ -379,8 +440,8 @@ def _has_same_date(stored: Article, post: Post) -> bool:
     return post.date is not None and stored.source_date == post.date
 
 
-def _has_same_slug_and_title_or_date(stored: Article, post: Post) -> bool:
-    return stored.slug == post.slug and (stored.title == post.title or _has_same_date(stored, post))
+def _age(planned: _Planned) -> int:
+    return planned.post.date or 0
 
 
 def _is_moved(stored: Article, post: Post) -> bool:
@@ -393,6 +454,10 @@ def _has_same_slug_and_system(stored: Article, post: Post) -> bool:
     """Return whether a post was deleted and written anew, or a file or row got another key and date."""
     is_same = stored.slug == post.slug and (stored.title == post.title or not post.has_named_key)
     return is_same and stored.source == post.source
+
+
+def _has_dated_slug_and_system(stored: Article, post: Post) -> bool:
+    return post.dated_slug is not None and _has_same_slug_and_system(stored, replace(post, slug=post.dated_slug))
 
 
 def _has_same_key(stored: Article, post: Post) -> bool:

@@ -292,6 +292,90 @@ def test_slugs_are_exchanged_in_any_order(importer, save, before, after, result,
     assert [set(before) <= set(re.findall(r"\w+", line)) for line in lines] == [True] * (before == result)
 
 
+# Repeated slugs
+
+
+def test_dates_tell_posts_of_one_name_apart(importer, tmp_path):
+    """The oldest keeps the slug, whose redirects lead to it."""
+    files = {
+        "posts/2022-12-30-year-in-review.md": "---\ntitle: Our 2022\npermalink: /2022/review/\n---\nThe oven.",
+        "posts/archive/2021-12-29-year-in-review.md": "---\ntitle: Our 2021\n---\nThe wheel.",
+    }
+    result = importer.run("import", files, "--redirects", "old.csv")
+    assert importer.values("title") == {"year-in-review": "Our 2021", "year-in-review-2022-12-30": "Our 2022"}
+    assert (result.exit_code, "year-in-review-2022-12-30" in result.stderr) == (0, True)
+    assert (tmp_path / "old.csv").read_text() == "old_url,slug\n/2022/review/,year-in-review-2022-12-30\n"
+
+
+def reviews(years, order=1):
+    """Return a folder for each number, with a file of this year, or without a date. They all have the same slug."""
+    return {
+        f"{number}/{number}.md": md(f"Post {number}", f"Text {number}", f"{year}-12-31" if year else "", slug="review")
+        for number, year in [*years.items()][::order]
+    }
+
+
+REPEATED_SLUGS = {
+    "the second first": ({2: 2022}, {1: 2021, 2: 2022}, {2: "review", 1: "review-2021-12-31"}),
+    "a third": (
+        {1: 2021, 2: 2022},
+        {1: 2021, 2: 2022, 3: 2023},
+        {1: "review", 2: "review-2022-12-31", 3: "review-2023-12-31"},
+    ),
+    "without the first": (
+        {1: 2021, 2: 2022},
+        {2: 2022, 3: 2023},
+        {1: "review", 2: "review-2022-12-31", 3: "review-2023-12-31"},
+    ),
+    "another date": ({1: 2021, 2: 2022}, {1: 2021, 2: 2023}, {1: "review", 2: "review-2022-12-31"}),
+    "the same date later": ({1: 2021, 2: 2022}, {1: 2022, 2: 2022}, {1: "review", 2: "review-2022-12-31"}),
+    "alone": ({1: 2021, 2: 2022}, {2: 2022}, {1: "review", 2: "review-2022-12-31"}),
+    "no date": ({}, {1: None, 2: 2022}, {1: "review", 2: "review-2022-12-31"}),
+    "no date and new": ({1: 2021}, {1: 2021, 2: None}, {1: "review"}),
+}
+
+
+@pytest.mark.parametrize("order", [1, -1], ids=["forwards", "backwards"])
+@pytest.mark.parametrize(("before", "after", "slugs"), REPEATED_SLUGS.values(), ids=REPEATED_SLUGS)
+def test_stored_articles_keep_their_slugs(importer, before, after, slugs, order):
+    if before:
+        publish(importer, reviews(before, order))
+    publish(importer, reviews(after, order))
+    assert importer.values("title") == {slug: f"Post {number}" for number, slug in slugs.items()}
+    assert "new" not in publish(importer, reviews(after, -order))
+    assert importer.values("title") == {slug: f"Post {number}" for number, slug in slugs.items()}
+
+
+@pytest.mark.parametrize("year", [2021, None])
+def test_repeated_slug_without_different_dates_is_an_error(importer, year):
+    mistake = importer.rejects(reviews({1: year, 2: year}))
+    assert re.search("2.md, .*slug: 'review' .*1.md", mistake)
+    assert counts(importer.run("import", "1", "2", "--skip-invalid"))["new"] == 1
+
+
+@pytest.mark.parametrize(
+    "files",
+    [
+        {"a.csv": f"{TABLE}review,A,2021-12-31,x\nreview,B,2022-12-31,x\n"},
+        reviews({1: 2021}) | {"a.jsonl": json_lines([minimal_json(1, slug="review")])},
+        {"a.jsonl": json_lines([minimal_json(1, slug="review")])} | reviews({1: 2021}),
+    ],
+    ids=["rows", "file and record", "record and file"],
+)
+def test_rows_and_records_never_share_a_slug(importer, files):
+    mistake = importer.rejects(files)
+    assert len(re.findall("slug 'review'", mistake)) == 2
+
+
+def test_date_is_not_appended_if_another_article_has_that_slug(importer, save):
+    """Unless --take-over gives it to the source."""
+    save(minimal_json(1, slug="review-2022-12-31"))
+    result = importer.run("import", reviews({1: 2021, 2: 2022}))
+    assert (counts(result)["left alone"], "review-2022-12-31" in result.stderr) == (1, True)
+    assert publish(importer, "1", "2", "--take-over", "review-2022-12-31")["changed"] == 2
+    assert importer.values("title") == {"review": "Post 1", "review-2022-12-31": "Post 2"}
+
+
 # --take-over
 
 

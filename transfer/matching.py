@@ -17,7 +17,7 @@ alone, because its slug belongs to an article without a source (`transfer.slugs`
 from collections import Counter, defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Any
 
 from sqlalchemy import select
@@ -29,7 +29,6 @@ from transfer.publication import Publication
 from transfer.report import ImportReport, show_value
 from transfer.spool import Spool, SpoolEntry
 
-OLDEST = datetime.min.replace(tzinfo=UTC)
 ORIGIN_TAKEN = "Already belongs to the stored article {}, which this import has under its id. Remove the origin."
 OTHER_ARTICLE = "Has the path or slug of a stored article, but another title, date and text"
 
@@ -181,9 +180,10 @@ class _Matcher:
             if origin.has_named_key and article.entry.date and len(candidates) == count[place] == 1:
                 self._match(article, candidates[0])
         for article, origin in self._unmatched_by_age():
-            candidate = by_slug.get((origin.source, article.entry.slug))
-            if candidate and (not origin.has_named_key or candidate.title == article.entry.title):
-                self._match(article, candidate)
+            for slug in (article.entry.dated_slug, article.entry.slug):
+                candidate = by_slug.get((origin.source, slug))
+                if candidate and (not origin.has_named_key or candidate.title == article.entry.title):
+                    self._match(article, candidate)
 
     def leave_other_articles(self) -> None:
         """Leave articles alone whose path or slug was another article's, unless that one has moved.
@@ -199,13 +199,17 @@ class _Matcher:
                 article.left_alone = OTHER_ARTICLE
 
     def adopt_by_slug(self) -> None:
-        """Match articles that were stored before there were origins, by their slugs and either title or date."""
-        for article in self._unmatched():
-            holder = self.by_slug.get(article.entry.slug)
-            if holder:
-                date = holder.publication.published_at
-                if holder.title == article.entry.title or (date and date == article.entry.date):
-                    self._adopt(article, holder)
+        """Match articles that were stored before there were origins, by their slugs and either date or title."""
+        slugs = self.by_slug.keys() - self.spool.rejected["slug"].keys()
+        with_holder = [article for article, _ in self._unmatched_by_age() if article.entry.slug in slugs]
+        for article in with_holder:
+            holder = self.by_slug[article.entry.slug]
+            if article.entry.date and holder.publication.published_at == article.entry.date:
+                self._adopt(article, holder)
+        for article in with_holder:
+            holder = self.by_slug[article.entry.slug]
+            if holder.title == article.entry.title:
+                self._adopt(article, holder)
 
     def take_over_source(self, source: str) -> None:
         """Give all stored articles of a source to those of the import that have the same key, or the same slug.
@@ -219,19 +223,29 @@ class _Matcher:
         by_slug = {article.slug: article for article in candidates}
         for article, origin in self._unmatched_by_age():
             if not origin.has_named_key:
-                self._match(article, by_slug.get(article.entry.slug))
+                self._match(article, by_slug.get(article.entry.dated_slug) or by_slug.get(article.entry.slug))
         for article, origin in self._unmatched_by_age():
             stored = by_key.get(origin.key)
             if stored and (origin.has_named_key or stored.title == article.entry.title):
                 self._match_unless_other(article, stored)
         for article, _ in self._unmatched_by_age():
+            self._match_unless_other(article, by_slug.get(article.entry.dated_slug))
             self._match_unless_other(article, by_slug.get(article.entry.slug))
 
     def take_over_slug(self, slug: str) -> None:
-        """Give the stored article with a slug, and its text, to the source whose article it is or has that slug."""
+        """Give the stored article with a slug, and its text, to the source whose article it is or has that slug.
+
+        Of several new articles with that slug, the oldest gets it, and of several stored ones, any is an error.
+        """
         holder = self.by_slug.get(slug)
-        matched = next((article for article in self._from_sources() if holder and article.stored is holder), None)
-        article = matched or next((article for article in self._from_sources() if article.entry.slug == slug), None)
+        unmatched = [article for article, _ in self._unmatched_by_age()]
+        candidates = [
+            *(article for article in self._from_sources() if holder and article.stored is holder),
+            *(article for article in unmatched if article.entry.slug == slug),
+            *(article for article in unmatched if article.entry.dated_slug == slug),
+            *(article for article in self._from_sources() if article.entry.slug == slug),
+        ]
+        article = next(iter(candidates), None)
         if not article or not holder:
             whose = "article that this import has from another system" if holder else "stored article"
             self._refuse_to_take_over(slug, f"Is not the slug of any {whose}. Check it.")
@@ -250,8 +264,8 @@ class _Matcher:
         return [article for article in self._from_sources() if not article.stored]
 
     def _unmatched_by_age(self) -> list[tuple[PlannedArticle, Origin]]:
-        """Return the unmatched articles with their origins, the oldest first. Those without a date count as older."""
-        unmatched = sorted(self._unmatched(), key=lambda article: article.entry.date or OLDEST)
+        """Return the unmatched articles with their origins, the oldest first."""
+        unmatched = sorted(self._unmatched(), key=lambda article: article.entry.age)
         return [(article, article.entry.source) for article in unmatched if article.entry.source]
 
     def _match(self, article: PlannedArticle, stored: StoredArticle | None) -> None:

@@ -173,7 +173,7 @@ def _left_alone_brakes(plan: ImportPlan) -> Iterator[str]:
     """Yield a line if suspiciously many articles of the import would be left alone."""
     total = len(plan.left_alone) + len(plan.articles)
     if _is_suspicious(len(plan.left_alone), total):
-        slugs = [article.entry.slug for article in plan.left_alone]
+        slugs = [article.slug for article in plan.left_alone]
         yield f"{len(slugs)} of {total} articles would be left alone: {shorten(slugs)}. {MOVED_SOURCE}"
 
 

@@ -4,21 +4,24 @@ import pickle
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
 from content.derived import fill_derived_fields
 from converters.records import Claim, Mistake, Note, Origin, SourceArticle
 from models import UNKNOWN_ORIGIN
+from schemas import SLUG_LIMITS
 from transfer.checks import ArticleRow, check_article, locate
 from transfer.report import ImportReport
 from transfer.temporary import create_temporary_file, writing_to
 
-# Articles of one import must differ in each of these. field -> what to do otherwise
+OLDEST = datetime.min.replace(tzinfo=UTC)
+# Articles of one import must differ in each of these, except that `transfer.slugs` lets articles of other systems share
+# a slug. field -> what to do otherwise
 UNIQUE_FIELDS = {
     "id": "Remove one of the two, or change its id.",
     "slug": "Remove one of the two, or change its slug.",
-    "origin": "Import one of them with --source NAME, in a command of its own.",
+    "origin": "Give one of the two another path or slug, or import it with --source NAME, in a command of its own.",
 }
 
 
@@ -45,6 +48,17 @@ class SpoolEntry:
     source: Origin | None  # None for formats of this service
     origin: str  # also as a record in a format of this service gives it, or ""
     may_match_slug: bool
+
+    @property
+    def dated_slug(self) -> str:
+        """The slug with the day of publication (UTC) appended, or "" if there is none, or no space for it."""
+        slug = f"{self.slug}-{self.date.date()}" if self.date else ""
+        return slug if len(slug) <= SLUG_LIMITS["maxLength"] else ""
+
+    @property
+    def age(self) -> datetime:
+        """The date of publication, to sort by. Articles without one are the oldest."""
+        return self.date or OLDEST
 
 
 class Spool:
@@ -92,6 +106,8 @@ class Spool:
         """Return a mistake if an earlier article has the same id, slug or origin, even one with mistakes of its own."""
         for field, value in _unique_values(row).items():
             entry = self.accepted[field].get(value)
+            if field == "slug" and article.origin and not (entry and not entry.source):
+                continue
             where = self.read(entry).where if entry else self.rejected[field].get(value)
             if where:
                 reason = f"Is also the {field} of {{}}. {UNIQUE_FIELDS[field]}"

@@ -32,6 +32,7 @@ EMPTIED = Note("Articles that lost their content, because the source has none")
 ADOPTED_WITH_CHANGES = Note("Articles from before version 3 that got another text from their source")
 KEPT_TEXT = Note("Edited here, so the source's text was not taken", advice="To take it: --take-over SLUG.")
 KEPT_SLUG = Note("Kept their slugs, because other articles have the new ones")
+DATED_SLUG = Note("New articles with their date in the slug, because another one has the same slug")
 KEPT_DATE = Note("Articles from before version 3 that keep a date in the future, although their source has another one")
 DELAYED = Note("Scheduled for a later time than their source has now", advice="To take the earlier one: --publish.")
 DRAFT_HERE = Note("Drafts that their source publishes", advice="To show them: flask articles publish SLUG.")
@@ -183,7 +184,7 @@ class _Writer:
     def report_undecided(self) -> int:
         """Report what waits for a decision. Returns the number of pending articles that their source publishes."""
         for planned in self.plan.left_alone:
-            self.report.add_undecided(planned.entry.slug, LEFT_ALONE[planned.left_alone])
+            self.report.add_undecided(planned.slug, LEFT_ALONE[planned.left_alone])
         pending = 0
         for slug, publication in self.plan.publications().items():
             is_published_there = publication.claim == "published"
@@ -215,6 +216,8 @@ class _Writer:
         self.counts["new"] += 1
         self.counts[self._state(planned.publication)] += 1
         self.report.add_new(row["slug"])
+        if planned.slug != planned.entry.slug:
+            self.report.add_notes(row["slug"], [DATED_SLUG])
 
     def _report_change(self, planned: PlannedArticle, row: ArticleRow, stored: ArticleRow) -> None:
         """Count and name what readers or the operator could notice. The origin and the claim are neither."""
