@@ -206,12 +206,10 @@ def _report_interrupt(options: ImportOptions) -> Iterator[None]:
 
 
 def _echo_result(report: ImportReport, result: ImportResult, options: ImportOptions) -> None:
-    """Print the report and the summary. Notes are left out if nothing changed, as in most nightly imports."""
+    """Print the report and the summary. Imports that change nothing, as most nightly ones do, only note decisions."""
     counts = result.counts
-    if result.has_written or options.dry_run or not counts["unchanged"]:
-        for line in report.note_lines():
-            echo(line, err=True)
-    for line in report.undecided_lines():
+    changes_nothing = not result.has_written and not options.dry_run and counts["unchanged"] > 0
+    for line in report.note_lines(only_undecided=changes_nothing):
         echo(line, err=True)
     if report.invalid_count:
         echo("These articles are invalid, so they were not imported:", err=True)

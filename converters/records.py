@@ -63,6 +63,7 @@ class NoteGroup(IntEnum):
     NOTICEABLE = 2  # differences that readers of the site may notice
     DROPPED = 3  # data that articles here cannot hold
     IGNORED = 4  # items of the source that are not articles
+    UNDECIDED = 5  # what somebody has to decide, even if the import changes nothing
 
 
 class Note(NamedTuple):

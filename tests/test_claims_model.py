@@ -22,10 +22,11 @@ from commands.support.lookup import get_customer
 from converters.records import Origin, SourceArticle
 from models import db
 from transfer import BrakeError, ImportFailedError
+from transfer.notes import KEPT_SLUG, OTHER_ARTICLE, SLUG_TAKEN
 from transfer.plan import ImportOptions
 from transfer.report import ImportReport
 from transfer.spool import create_spool
-from transfer.writer import KEPT_SLUG, LEFT_ALONE, write_articles
+from transfer.writer import write_articles
 
 FIRST_DAY = datetime(2020, 1, 1, tzinfo=UTC)
 SOURCES = "first", "second"
@@ -125,8 +126,8 @@ class Service:
         report = self.import_articles([source_article(post) for post in posts], options)
         left_alone: set[str] = set()
         kept_slugs: set[str] = set()
-        for note, slugs in report._undecided.items():
-            if note in LEFT_ALONE.values():
+        for note, slugs in report._names_by_note.items():
+            if note in (SLUG_TAKEN, OTHER_ARTICLE):
                 left_alone |= set(slugs)
             elif note.kind == KEPT_SLUG.kind:
                 kept_slugs.add(note.detail)

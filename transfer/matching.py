@@ -22,15 +22,15 @@ from typing import Any
 
 from sqlalchemy import select
 
-from converters.records import Mistake, Origin
+from converters.records import Mistake, Note, Origin
 from models import UNKNOWN_ORIGIN, Article, db
+from transfer.notes import OTHER_ARTICLE
 from transfer.origins import source_of
 from transfer.publication import Publication
 from transfer.report import ImportReport, show_value
 from transfer.spool import Spool, SpoolEntry
 
 ORIGIN_TAKEN = "Already belongs to the stored article {}, which this import has under its id. Remove the origin."
-OTHER_ARTICLE = "Has the path or slug of a stored article, but another title, date and text"
 
 
 @dataclass(slots=True, eq=False, frozen=True)
@@ -59,7 +59,7 @@ class PlannedArticle:
     slug: str = field(init=False)  # that it will have; a stored one may keep its own
     stored: StoredArticle | None = None
     is_taken_over: bool = False  # the stored article is given to the source, with its text
-    left_alone: str = ""  # why nothing of it is written
+    left_alone: Note | None = None  # why nothing of it is written
     lost_slug: str = ""  # that another article keeps, so this one keeps its own
     is_rejected: bool = False
     publication: Publication = field(init=False)
@@ -255,7 +255,7 @@ class _Matcher:
         else:
             self._match(article, holder)
             article.is_taken_over = True
-            article.left_alone = ""
+            article.left_alone = None
 
     def _from_sources(self) -> list[PlannedArticle]:
         return [article for article in self.articles if article.entry.source]

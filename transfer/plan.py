@@ -13,7 +13,7 @@ from datetime import datetime
 from itertools import islice
 from typing import NamedTuple, TypeVar
 
-from converters.records import Mistake
+from converters.records import Mistake, Note
 from models import UNKNOWN_ORIGIN
 from storage.queries import BATCH_SIZE
 from transfer.matching import PlannedArticle, StoredArticle, load_stored, match_articles
@@ -50,7 +50,7 @@ class ImportPlan:
     """What an import does."""
 
     articles: list[PlannedArticle]  # to write, unless they are unchanged
-    left_alone: list[PlannedArticle]
+    left_alone: list[tuple[str, Note]]  # slugs, and why nothing of these articles is written
     withheld: list[tuple[StoredArticle, Publication]]  # stored articles that the sources no longer contain
     stored: list[StoredArticle]
     brakes: list[str]  # why the import should stop, a line each
@@ -76,7 +76,7 @@ def plan_import(
     withheld = _find_withheld(articles, stored, spool, options)
     plan = ImportPlan(
         [article for article in articles if not article.is_rejected and not article.left_alone],
-        [article for article in articles if article.left_alone],
+        [(article.slug, article.left_alone) for article in articles if article.left_alone],
         withheld,
         stored,
         [],
@@ -173,7 +173,7 @@ def _left_alone_brakes(plan: ImportPlan) -> Iterator[str]:
     """Yield a line if suspiciously many articles of the import would be left alone."""
     total = len(plan.left_alone) + len(plan.articles)
     if _is_suspicious(len(plan.left_alone), total):
-        slugs = [article.slug for article in plan.left_alone]
+        slugs = [slug for slug, _ in plan.left_alone]
         yield f"{len(slugs)} of {total} articles would be left alone: {shorten(slugs)}. {MOVED_SOURCE}"
 
 

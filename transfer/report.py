@@ -51,7 +51,6 @@ class ImportReport:
         self.changed: list[tuple[str, list[str]]] = []
         self.new: list[str] = []
         self._names_by_note: NamesByNote = defaultdict(list)
-        self._undecided: NamesByNote = defaultdict(list)
         # lines by field and reason
         self._mistake_lines: dict[tuple[str, str], list[str]] = {}
 
@@ -97,10 +96,6 @@ class ImportReport:
         for note in dict.fromkeys(notes):
             self._names_by_note[note].append(slug)
 
-    def add_undecided(self, slug: str, note: Note) -> None:
-        """Record something about an article that somebody has to decide, even if the import changes nothing."""
-        self._undecided[note].append(slug)
-
     def add_change(self, slug: str, fields: list[str]) -> None:
         """Record a changed article, and its changed fields."""
         if len(self.changed) < MAX_CHANGES:
@@ -111,21 +106,14 @@ class ImportReport:
         if len(self.new) < MAX_CHANGES:
             self.new.append(slug)
 
-    def note_lines(self) -> Iterator[str]:
-        """Yield a line for each kind of note, those that were not understood first."""
+    def note_lines(self, *, only_undecided: bool = False) -> Iterator[str]:
+        """Yield a line for each kind of note, in the order of their groups."""
         by_kind: dict[tuple[NoteGroup, str], NamesByNote] = {}
         for note, names in self._names_by_note.items():
-            by_kind.setdefault((note.group, note.kind), {})[note] = names
+            if note.group is NoteGroup.UNDECIDED or not only_undecided:
+                by_kind.setdefault((note.group, note.kind), {})[note] = names
         for group, kind in sorted(by_kind, key=itemgetter(0)):
             yield _format_kind(kind, by_kind[group, kind])
-
-    def undecided_lines(self) -> Iterator[str]:
-        """Yield a line for each kind of decision that is open."""
-        by_kind: dict[str, NamesByNote] = {}
-        for note, names in self._undecided.items():
-            by_kind.setdefault(note.kind, {})[note] = names
-        for kind, notes in by_kind.items():
-            yield _format_kind(kind, notes)
 
     def mistake_lines(self) -> list[str]:
         """Return one line per mistake. A mistake that repeats is shown for the first articles only."""

@@ -17,10 +17,10 @@ from datetime import date
 
 from converters.records import Mistake
 from transfer.matching import PlannedArticle, StoredArticle
+from transfer.notes import SLUG_TAKEN
 from transfer.report import ImportReport, show_value
 from transfer.spool import Spool
 
-SLUG_TAKEN = "Slugs that belong to other articles"
 REPEATED_SLUG = "Is also the slug of {}. Give them different slugs or different dates."
 APPENDED_DATE = re.compile(r"-\d{4}-\d\d-\d\d")
 

@@ -7,45 +7,25 @@ from typing import NamedTuple
 from sqlalchemy import bindparam, insert, literal, select, update
 
 from content.structured_data import Publisher, canonical_row
-from converters.records import Mistake, Note
+from converters.records import Mistake
 from fields import truncate_to_milliseconds
 from models import UNKNOWN_ORIGIN, Article, Customer, db, publication_state
 from schemas import ArticleImportSchema
-from transfer import BrakeError
+from transfer import BrakeError, notes
 from transfer.checks import ArticleRow, notes_about
-from transfer.matching import OTHER_ARTICLE, PlannedArticle
+from transfer.matching import PlannedArticle
 from transfer.plan import ImportOptions, ImportPlan, batches, plan_import
 from transfer.publication import Publication
 from transfer.redirects import Redirects
 from transfer.report import ImportReport
 from transfer.rows import CONTENT_COLUMNS, ORIGIN_COLUMNS, RowBuilder
-from transfer.slugs import SLUG_TAKEN
 from transfer.spool import Spool
 
 # fields whose changes are named
 FIELD_NAMES = {
     name: field.data_key or name for name, field in ArticleImportSchema().fields.items() if name not in ORIGIN_COLUMNS
 }
-WITHDRAWN = Note("Published until now, but withheld by their source")
-NOW_SCHEDULED = Note("Published until now, but scheduled by a later date in the source")
-EMPTIED = Note("Articles that lost their content, because the source has none")
-ADOPTED_WITH_CHANGES = Note("Articles from before version 3 that got another text from their source")
-KEPT_TEXT = Note("Edited here, so the source's text was not taken", advice="To take it: --take-over SLUG.")
-KEPT_SLUG = Note("Kept their slugs, because other articles have the new ones")
-DATED_SLUG = Note("New articles with their date in the slug, because another one has the same slug")
-KEPT_DATE = Note("Articles from before version 3 that keep a date in the future, although their source has another one")
-DELAYED = Note("Scheduled for a later time than their source has now", advice="To take the earlier one: --publish.")
-DRAFT_HERE = Note("Drafts that their source publishes", advice="To show them: flask articles publish SLUG.")
-PENDING_UNPUBLISHED = Note("Pending articles that their source does not publish")
-UNKNOWN_SOURCE = Note("Published articles from before version 3 that no source of this import has")
-TAKE_OVER = "To replace the stored one with the source's: --take-over SLUG."
-LEFT_ALONE = {
-    SLUG_TAKEN: Note("Left alone, because their slugs belong to other articles", advice=TAKE_OVER),
-    OTHER_ARTICLE: Note(
-        "Left alone, because another article was imported under this path or slug before", advice=TAKE_OVER
-    ),
-}
-NOW_HIDDEN = {"pending": [WITHDRAWN], "scheduled": [NOW_SCHEDULED]}  # by state
+NOW_HIDDEN = {"pending": [notes.WITHDRAWN], "scheduled": [notes.NOW_SCHEDULED]}  # by state
 
 
 class ImportResult(NamedTuple):
@@ -183,8 +163,8 @@ class _Writer:
 
     def report_undecided(self) -> int:
         """Report what waits for a decision. Returns the number of pending articles that their source publishes."""
-        for planned in self.plan.left_alone:
-            self.report.add_undecided(planned.slug, LEFT_ALONE[planned.left_alone])
+        for slug, note in self.plan.left_alone:
+            self.report.add_notes(slug, [note])
         pending = 0
         for slug, publication in self.plan.publications().items():
             is_published_there = publication.claim == "published"
@@ -193,9 +173,9 @@ class _Writer:
             elif not self.spool.sources:
                 continue  # Formats of this service say nothing about the sources of others.
             elif publication.status == "pending":
-                self.report.add_notes(slug, [PENDING_UNPUBLISHED])
+                self.report.add_notes(slug, [notes.PENDING_UNPUBLISHED])
             elif publication.status == "draft" and is_published_there:
-                self.report.add_notes(slug, [DRAFT_HERE])
+                self.report.add_notes(slug, [notes.DRAFT_HERE])
         return pending
 
     def report_unknown_sources(self) -> None:
@@ -204,7 +184,7 @@ class _Writer:
         for article in self.plan.stored:
             is_public = article.publication.status == "published"
             if article.origin == UNKNOWN_ORIGIN and article.pk not in adopted and is_public:
-                self.report.add_notes(article.slug, [UNKNOWN_SOURCE])
+                self.report.add_notes(article.slug, [notes.UNKNOWN_SOURCE])
 
     def _load(self, pks: list[int]) -> dict[int, ArticleRow]:
         """Return stored articles by pk."""
@@ -217,7 +197,7 @@ class _Writer:
         self.counts[self._state(planned.publication)] += 1
         self.report.add_new(row["slug"])
         if planned.slug != planned.entry.slug:
-            self.report.add_notes(row["slug"], [DATED_SLUG])
+            self.report.add_notes(row["slug"], [notes.DATED_SLUG])
 
     def _report_change(self, planned: PlannedArticle, row: ArticleRow, stored: ArticleRow) -> None:
         """Count and name what readers or the operator could notice. The origin and the claim are neither."""
@@ -228,14 +208,14 @@ class _Writer:
             return
         self.written.append(planned)
         self.counts["changed"] += 1
-        notes = []
+        found = []
         if planned.entry.source and planned.stored and planned.stored.publication.is_visible(self.rows.now):
-            notes += NOW_HIDDEN.get(self._state(planned.publication), [])
+            found += NOW_HIDDEN.get(self._state(planned.publication), [])
         if stored["content_html"] and not row["content_html"]:
-            notes.append(EMPTIED)
+            found.append(notes.EMPTIED)
         if planned.is_adopted and stored["content_html"] != row["content_html"]:
-            notes.append(ADOPTED_WITH_CHANGES)
-        self.report.add_notes(row["slug"], notes)
+            found.append(notes.ADOPTED_WITH_CHANGES)
+        self.report.add_notes(row["slug"], found)
         content = [name for name in names if name != "updatedAt"]  # moves with any other field
         self.report.add_change(row["slug"], content or names or ["search index"])
 
@@ -243,15 +223,15 @@ class _Writer:
         """Note what a stored article keeps although its source, whose values are `given`, says something else."""
         self.counts["adopted"] += planned.is_adopted
         if planned.keeps_text and any(given[name] != row[name] for name in CONTENT_COLUMNS & given.keys()):
-            self.report.add_notes(row["slug"], [KEPT_TEXT])
+            self.report.add_notes(row["slug"], [notes.KEPT_TEXT])
         if planned.lost_slug:
-            self.report.add_undecided(row["slug"], KEPT_SLUG._replace(detail=planned.lost_slug))
+            self.report.add_notes(row["slug"], [notes.KEPT_SLUG._replace(detail=planned.lost_slug)])
         published_at = row["published_at"]
         if planned.is_adopted and planned.entry.date and published_at != row["claimed_at"]:
-            self.report.add_notes(row["slug"], [KEPT_DATE])
+            self.report.add_notes(row["slug"], [notes.KEPT_DATE])
         is_scheduled = self._state(planned.publication) == "scheduled" and published_at == row["claimed_at"]
         if planned.entry.source and planned.entry.date and is_scheduled and planned.entry.date < published_at:
-            self.report.add_undecided(row["slug"], DELAYED)
+            self.report.add_notes(row["slug"], [notes.DELAYED])
 
     def _state(self, publication: Publication) -> str:
         return publication_state(publication.status, publication.published_at, self.rows.now)

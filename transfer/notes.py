@@ -1,0 +1,29 @@
+"""What an import notes about stored articles, and about what it leaves alone."""
+
+from converters.records import Note, NoteGroup
+
+TAKE_OVER = "To replace the stored one with the source's: --take-over SLUG."
+SLUG_TAKEN = Note(
+    "Left alone, because their slugs belong to other articles", advice=TAKE_OVER, group=NoteGroup.UNDECIDED
+)
+OTHER_ARTICLE = Note(
+    "Left alone, because another article was imported under this path or slug before",
+    advice=TAKE_OVER,
+    group=NoteGroup.UNDECIDED,
+)
+KEPT_SLUG = Note("Kept their slugs, because other articles have the new ones", group=NoteGroup.UNDECIDED)
+DELAYED = Note(
+    "Scheduled for a later time than their source has now",
+    advice="To take the earlier one: --publish.",
+    group=NoteGroup.UNDECIDED,
+)
+DATED_SLUG = Note("New articles with their date in the slug, because another one has the same slug")
+WITHDRAWN = Note("Published until now, but withheld by their source")
+NOW_SCHEDULED = Note("Published until now, but scheduled by a later date in the source")
+EMPTIED = Note("Articles that lost their content, because the source has none")
+ADOPTED_WITH_CHANGES = Note("Articles from before version 3 that got another text from their source")
+KEPT_TEXT = Note("Edited here, so the source's text was not taken", advice="To take it: --take-over SLUG.")
+KEPT_DATE = Note("Articles from before version 3 that keep a date in the future, although their source has another one")
+DRAFT_HERE = Note("Drafts that their source publishes", advice="To show them: flask articles publish SLUG.")
+PENDING_UNPUBLISHED = Note("Pending articles that their source does not publish")
+UNKNOWN_SOURCE = Note("Published articles from before version 3 that no source of this import has")
