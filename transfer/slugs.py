@@ -11,7 +11,7 @@ For example, a blog has a `year-in-review` of each year, and an article without 
 """
 
 import re
-from collections import defaultdict, deque
+from collections import defaultdict
 from collections.abc import Container
 from datetime import date
 
@@ -103,45 +103,29 @@ def _respect_stored_slugs(
     its own slug, and so does whoever wanted that; a record in a format of this service is rejected.
     """
     holders = {article.slug: article for article in stored}
-    moving = {}
-    not_moved: dict[int, PlannedArticle] = {}  # rejected, although they would have moved
-    takers = {}
+    moving = set()  # pks
+    takers = {}  # by the pk of the article that has their slug
     for article in articles:
-        if article.stored and article.is_rejected:
-            not_moved[article.stored.pk] = article
         if article.stored and article.slug != article.stored.slug:
-            moving[article.stored.pk] = article
+            moving.add(article.stored.pk)
         holder = holders.get(article.slug)
         if holder and holder is not article.stored and not (article.is_rejected or article.left_alone):
             takers[holder.pk] = article
-    # Stored articles that keep their slugs. Each may keep another one from moving, and so on along the chain: if a is
-    # to get the slug of b, and b that of c, which stays, then b stays, and so does a.
-    staying = deque(article for article in stored if article.pk in takers and article.pk not in moving)
-    while staying:
-        holder = staying.popleft()
+    # Each article that keeps its slug may keep another one from moving, and so on along the chain: if a is to get the
+    # slug of b, and b that of c, which stays, then b stays, and so does a.
+    staying = [article for article in stored if article.pk in takers and article.pk not in moving]
+    for holder in staying:
         loser = takers.get(holder.pk)
-        if loser:
-            _lose_slug(loser, holder, not_moved.get(holder.pk), spool, report)
-            if loser.stored:
-                staying.append(loser.stored)
-                not_moved[loser.stored.pk] = loser
-
-
-def _lose_slug(
-    article: PlannedArticle,
-    holder: StoredArticle,
-    blocker: PlannedArticle | None,
-    spool: Spool,
-    report: ImportReport,
-) -> None:
-    """Do without the slug that a stored article keeps, in case of a `blocker` because that one was not imported."""
-    if not article.entry.source:
-        where = spool.read(blocker.entry).where if blocker else spool.rejected["id"].get(holder.id)
-        _reject(article, holder, where, spool, report)
-    elif article.stored:
-        _keep_slug(article, article.stored)
-    else:
-        article.left_alone = SLUG_TAKEN
+        if not loser:
+            continue
+        if loser.stored:
+            staying.append(loser.stored)
+        if not loser.entry.source:
+            _reject(loser, holder, spool, report)
+        elif loser.stored:
+            _keep_slug(loser, loser.stored)
+        else:
+            loser.left_alone = SLUG_TAKEN
 
 
 def _keep_slug(article: PlannedArticle, stored: StoredArticle) -> None:
@@ -150,18 +134,11 @@ def _keep_slug(article: PlannedArticle, stored: StoredArticle) -> None:
     article.slug = stored.slug
 
 
-def _reject(
-    article: PlannedArticle, holder: StoredArticle, blocker: str | None, spool: Spool, report: ImportReport
-) -> None:
-    """Reject a record in a format of this service because of its slug. `blocker`: where the holder's record is."""
+def _reject(article: PlannedArticle, holder: StoredArticle, spool: Spool, report: ImportReport) -> None:
+    """Reject a record in a format of this service, because a stored article keeps the slug."""
     article.is_rejected = True
+    is_unknown_id = article.entry.id and not article.stored
+    hint = " To replace that article instead, give this one the same id or no id." if is_unknown_id else ""
+    reason = f"Already belongs to the stored article {{}}, which keeps it. Choose another slug.{hint}"
     where = spool.read(article.entry).where
-    if blocker:
-        reason = "Is still taken, because {} was not imported. Correct that article first."
-        report.reject(Mistake(where, reason, "slug", article.entry.slug, blocker))
-        return
-    hint = "Choose another slug."
-    if not article.stored:
-        hint = "Choose another slug. To replace that article instead, give this one the same id or no id."
-    other = f"{show_value(holder.title)} (id {holder.id})"
-    report.reject(Mistake(where, f"Already belongs to the stored article {{}}. {hint}", "slug", article.slug, other))
+    report.reject(Mistake(where, reason, "slug", article.slug, f"{show_value(holder.title)} (id {holder.id})"))
