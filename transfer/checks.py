@@ -12,7 +12,7 @@ from content.html import ANY_TAG, decode_references
 from content.urls import has_relative_urls
 from converters import note_kinds
 from converters.field_names import FIELD_BY_ALIAS, plain_name
-from converters.records import Mistake, Note, Origin, SourceArticle
+from converters.records import Mistake, Note, SourceArticle
 from schemas import ArticleImportSchema
 from transfer.report import show_value
 
@@ -85,8 +85,11 @@ def _closest_field(name: str) -> str | None:
     return FIELD_BY_ALIAS[closest[0]] if closest else None
 
 
-def notes_about(row: ArticleRow, origin: Origin | None) -> Iterator[Note]:
-    """Yield notes about what looks like a mistake in an accepted article, given as a row."""
+def notes_about(row: ArticleRow, *, is_own: bool) -> Iterator[Note]:
+    """Yield notes about what looks like a mistake in an accepted article, given as a row.
+
+    `is_own`: it is in a format of this service.
+    """
     title = row["title"]
     html = row["content_html"]
     if not title.strip():
@@ -97,7 +100,7 @@ def notes_about(row: ArticleRow, origin: Origin | None) -> Iterator[Note]:
         yield Note("Content that looks like Markdown, not HTML", advice="Write HTML, or import a .md file.")
     if _has_wrong_encoding(title) or _has_wrong_encoding(html):
         yield Note("Text decoded with the wrong encoding, such as Ã¼ for ü", advice="Correct it in the source.")
-    if not origin and has_relative_urls(html):  # the converters of other systems know whether there is a site
+    if is_own and has_relative_urls(html):  # the converters of other systems know whether there is a site
         yield Note(note_kinds.RELATIVE_URLS, advice="Write absolute URLs.")
 
 

@@ -13,11 +13,12 @@ from datetime import datetime
 from itertools import islice
 from typing import NamedTuple, TypeVar
 
-from converters.records import Mistake, Note
+from converters.records import Note
 from models import UNKNOWN_ORIGIN
 from storage.queries import BATCH_SIZE
-from transfer.matching import PlannedArticle, StoredArticle, load_stored, match_articles
+from transfer.matching import match_articles
 from transfer.origins import source_of
+from transfer.planned import PlannedArticle, StoredArticle, load_stored
 from transfer.publication import Publication, follow_record, follow_source, withhold
 from transfer.report import ImportReport, shorten
 from transfer.slugs import resolve_slugs
@@ -69,13 +70,15 @@ def plan_import(
     """Decide what an import does. Articles with mistakes go to the report, and are not part of the plan."""
     stored = load_stored(customer_id)
     articles = match_articles(spool, stored, options.take_over, report)
-    _reject_long_titles(articles, spool, report)
-    resolve_slugs(articles, stored, spool, report)
+    _reject_long_titles(articles)
+    resolve_slugs(articles, stored, spool)
     for article in articles:
         article.publication = _decide_publication(article, options, now)
+        if article.mistake:
+            report.reject(article.mistake._replace(where=spool.read(article.entry).where))
     withheld = _find_withheld(articles, stored, spool, options)
     plan = ImportPlan(
-        [article for article in articles if not article.is_rejected and not article.left_alone],
+        [article for article in articles if article.is_active],
         [(article.slug, article.left_alone) for article in articles if article.left_alone],
         withheld,
         stored,
@@ -92,14 +95,13 @@ def batches(items: Iterable[T]) -> Iterator[list[T]]:
         yield batch
 
 
-def _reject_long_titles(articles: list[PlannedArticle], spool: Spool, report: ImportReport) -> None:
+def _reject_long_titles(articles: list[PlannedArticle]) -> None:
     """Reject titles that are too long, unless they are stored already."""
     for article in articles:
         title = article.entry.title
         is_stored = article.stored is not None and article.stored.title == title
         if len(title) > MAX_TITLE_LENGTH and not is_stored:
-            article.is_rejected = True
-            report.reject(Mistake(spool.read(article.entry).where, LONG_TITLE, "title", title))
+            article.reject(LONG_TITLE, "title", title)
 
 
 def _decide_publication(article: PlannedArticle, options: ImportOptions, now: datetime) -> Publication:
@@ -111,8 +113,8 @@ def _decide_publication(article: PlannedArticle, options: ImportOptions, now: da
         return follow_source(entry.claim, entry.date, before, now, publish=options.publish, is_new_origin=is_new_origin)
     publication = follow_record(entry.status, entry.date, before, now)
     if not stored:
-        return publication._replace(claim=entry.claim)
-    if stored.origin is None and publication.claim == "withheld" and not entry.claim:
+        return publication._replace(claim=entry.exported_claim)
+    if stored.origin is None and publication.claim == "withheld" and not entry.exported_claim:
         return publication._replace(claim=None)  # It is not missing any longer.
     return publication
 
@@ -126,14 +128,12 @@ def _find_withheld(
     import lack; formats of this service speak for the articles without an origin, if the import has no other sources.
     """
     present = {article.stored.pk for article in articles if article.stored}
-    sources: set[str | None] = {*spool.sources, *map(source_of, spool.withdrawn)}
+    sources = {*spool.sources, *map(source_of, spool.withdrawn)}
     if sources:
         sources |= {name.removesuffix("/") for name in options.take_over if name.endswith("/")}
     withheld = []
     for article in stored:
-        is_missing = options.unpublish_missing and (
-            source_of(article.origin) in sources if sources else article.origin is None
-        )
+        is_missing = options.unpublish_missing and (article.source in sources if sources else article.origin is None)
         if article.pk not in present and (is_missing or article.origin in spool.withdrawn):
             publication = withhold(article.publication)
             if publication != article.publication:
@@ -148,14 +148,10 @@ def _hiding_brakes(plan: ImportPlan, now: datetime) -> Iterator[str]:
     hidden: defaultdict[str | None, list[str]] = defaultdict(list)
     changes = {article.stored.pk: article.publication for article in plan.articles if article.stored}
     changes |= {article.pk: publication for article, publication in plan.withheld}
-    sources = {
-        article.stored.pk: article.entry.source.source
-        for article in plan.articles
-        if article.stored and article.entry.source
-    }
+    sources = {article.stored.pk: article.entry.source for article in plan.articles if article.stored}
     for article in plan.stored:
         before = article.publication
-        source = sources.get(article.pk) or source_of(article.origin)
+        source = sources.get(article.pk) or article.source
         if before.status != "published" or (article.origin == UNKNOWN_ORIGIN and not source):
             continue
         public[source] += 1

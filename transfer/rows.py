@@ -9,7 +9,7 @@ from content.structured_data import Publisher, custom_schema_markup
 from models import UNKNOWN_ORIGIN
 from schemas import RESPONSE_COLUMNS
 from transfer.checks import ArticleRow
-from transfer.matching import PlannedArticle
+from transfer.planned import PlannedArticle
 
 # kept unless the import gives them
 PRESERVED_COLUMNS = "id", "status", "created_at", "published_at", "views"
@@ -22,6 +22,13 @@ CONTENT_COLUMNS = {*RESPONSE_COLUMNS} - {*PRESERVED_COLUMNS, "updated_at"}
 def has_same_content(row: ArticleRow, stored: ArticleRow) -> bool:
     """Return whether readers see the same in both rows."""
     return all(row[name] == stored[name] for name in CONTENT_COLUMNS)
+
+
+def _source_columns(planned: PlannedArticle) -> ArticleRow:
+    """Return the hidden columns of an article from another system."""
+    publication = planned.publication
+    claim = {"claim": publication.claim, "claimed_at": publication.claimed_at}
+    return {"origin": planned.entry.origin, "edited": planned.keeps_text, **claim}
 
 
 @dataclass
@@ -42,7 +49,7 @@ class RowBuilder:
         """
         publication = {"status": planned.publication.status, "published_at": planned.publication.published_at}
         if stored and planned.keeps_text:
-            return {**stored, **publication, **self._origin_columns(planned, given, stored, is_edited=True)}
+            return {**stored, **publication, **_source_columns(planned)}
         if stored:
             row = {name: stored[name] for name in PRESERVED_COLUMNS} | given | {"id": stored["id"]}
         else:
@@ -53,30 +60,19 @@ class RowBuilder:
         row.setdefault("created_at", self._publication_or_now(row["published_at"]))
         row["schema_markup"] = self._custom_markup(row, stored)
         row["updated_at"] = self._updated_at(planned, row, stored)
-        is_edited = stored is not None and (stored["edited"] or not has_same_content(row, stored))
-        return (
-            row | self._origin_columns(planned, given, stored, is_edited=is_edited) | {"customer_id": self.customer_id}
-        )
+        hidden = _source_columns(planned) if planned.entry.source else self._record_columns(planned, row, stored)
+        return row | hidden | {"customer_id": self.customer_id}
 
-    def _origin_columns(
-        self, planned: PlannedArticle, given: ArticleRow, stored: ArticleRow | None, *, is_edited: bool
-    ) -> ArticleRow:
-        """Return the columns that the API never shows.
-
-        `is_edited`: whether the text of a stored article was changed here, with this import if it is not from a source.
-        """
-        if not stored and not planned.entry.source:
-            return {name: given.get(name) for name in ORIGIN_COLUMNS} | {"edited": given.get("edited", False)}
-        from_source = planned.entry.source is not None
-        origin = planned.entry.origin if from_source or not stored else stored["origin"]
-        if origin == UNKNOWN_ORIGIN and self.adopts_records and not from_source and "origin" not in given:
+    def _record_columns(self, planned: PlannedArticle, row: ArticleRow, stored: ArticleRow | None) -> ArticleRow:
+        """Return the hidden columns of a record in a format of this service. A stored article keeps its own."""
+        if not stored:
+            return {name: row.get(name) for name in ORIGIN_COLUMNS} | {"edited": row.get("edited", False)}
+        origin = stored["origin"]
+        if origin == UNKNOWN_ORIGIN and self.adopts_records and "origin" not in row:
             origin = None
-        return {
-            "origin": origin,
-            "claim": planned.publication.claim,
-            "claimed_at": planned.publication.claimed_at,
-            "edited": planned.keeps_text if from_source else is_edited and origin is not None,
-        }
+        is_edited = stored["edited"] or not has_same_content(row, stored)
+        claim = {"claim": planned.publication.claim, "claimed_at": stored["claimed_at"]}
+        return {"origin": origin, "edited": is_edited and origin is not None, **claim}
 
     def _custom_markup(self, row: ArticleRow, stored: ArticleRow | None) -> str | None:
         """Return the given structured data, or None if it equals the generated one, which follows later changes.

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
 from content.derived import fill_derived_fields
-from converters.records import Claim, Mistake, Note, Origin, SourceArticle
+from converters.records import Claim, Mistake, Note, SourceArticle
 from models import UNKNOWN_ORIGIN
 from schemas import SLUG_LIMITS
 from transfer.checks import ArticleRow, check_article, locate
@@ -44,8 +44,10 @@ class SpoolEntry:
     title: str
     status: str | None  # only in formats of this service
     date: datetime | None
-    claim: Claim | None  # also as a record in a format of this service gives it
-    source: Origin | None  # None for formats of this service
+    claim: Claim | None  # what its source says; None for formats of this service
+    exported_claim: Claim | None  # in formats of this service: what its source said before it was exported
+    source: str | None  # the name of its source; None for formats of this service
+    has_named_key: bool  # see `converters.records.Origin`
     origin: str  # also as a record in a format of this service gives it, or ""
     may_match_slug: bool
 
@@ -122,8 +124,10 @@ class Spool:
             title=row["title"],
             status=row.get("status"),
             date=row.get("published_at"),
-            claim=article.claim or row.get("claim"),
-            source=article.origin,
+            claim=article.claim,
+            exported_claim=row.get("claim"),
+            source=article.origin.source if article.origin else None,
+            has_named_key=article.origin is not None and article.origin.has_named_key,
             origin=row.get("origin", ""),
             may_match_slug=article.may_match_slug,
         )

@@ -13,8 +13,8 @@ from models import UNKNOWN_ORIGIN, Article, Customer, db, publication_state
 from schemas import ArticleImportSchema
 from transfer import BrakeError, notes
 from transfer.checks import ArticleRow, notes_about
-from transfer.matching import PlannedArticle
 from transfer.plan import ImportOptions, ImportPlan, batches, plan_import
+from transfer.planned import PlannedArticle
 from transfer.publication import Publication
 from transfer.redirects import Redirects
 from transfer.report import ImportReport
@@ -76,7 +76,7 @@ def report_notes(result: ImportResult, spool: Spool, report: ImportReport) -> No
     """Report what there is to note about the articles that were written. No transaction is needed."""
     for planned in result.written:
         article = spool.read(planned.entry)
-        report.add_notes(planned.slug, [*article.notes, *notes_about(article.row, planned.entry.source)])
+        report.add_notes(planned.slug, [*article.notes, *notes_about(article.row, is_own=not planned.entry.source)])
 
 
 class _Writer:

@@ -1,0 +1,90 @@
+"""The articles of an import, and the stored ones, as the plan sees them."""
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from sqlalchemy import select
+
+from converters.records import Mistake, Note
+from models import UNKNOWN_ORIGIN, Article, db
+from transfer.origins import source_of
+from transfer.publication import Publication
+from transfer.spool import SpoolEntry
+
+UNDECIDED = Publication("pending", None)
+
+
+@dataclass(slots=True, eq=False, frozen=True)
+class StoredArticle:
+    """What the plan needs to know about a stored article."""
+
+    pk: int
+    id: str
+    slug: str
+    title: str
+    publication: Publication
+    origin: str | None
+    edited: bool
+
+    @property
+    def source(self) -> str | None:
+        """The name of its source, if that is known."""
+        return source_of(self.origin)
+
+    @property
+    def source_date(self) -> datetime | None:
+        """The date that its source gave it, as far as that is known."""
+        return self.publication.claimed_at or self.publication.published_at
+
+
+@dataclass(slots=True, eq=False)
+class PlannedArticle:
+    """A valid article of an import, and what is to happen with it."""
+
+    entry: SpoolEntry
+    slug: str  # that it will have; a stored one may keep its own
+    stored: StoredArticle | None = None
+    is_taken_over: bool = False  # the stored article is given to the source, with its text
+    left_alone: Note | None = None  # why nothing of it is written
+    mistake: Mistake | None = None  # why it is rejected
+    lost_slug: str = ""  # that another article keeps, so this one keeps its own
+    publication: Publication = UNDECIDED
+
+    @property
+    def keeps_text(self) -> bool:
+        """Whether everything but the publication stays as it was edited here."""
+        return bool(self.stored and self.stored.edited and self.entry.source and not self.is_taken_over)
+
+    @property
+    def is_adopted(self) -> bool:
+        """Whether a stored article from before there were origins gets one."""
+        return bool(self.stored and self.entry.source and self.stored.origin == UNKNOWN_ORIGIN)
+
+    @property
+    def is_active(self) -> bool:
+        """Whether the article is to be written."""
+        return not self.left_alone and not self.mistake
+
+    def keep_slug(self, stored: StoredArticle) -> None:
+        """Leave its slug to a stored article, because another one has the slug that it was to get."""
+        self.lost_slug = self.slug
+        self.slug = stored.slug
+
+    def reject(self, reason: str, field: str, value: str, other: str = "") -> None:
+        """Reject the article, so that a stored one stays as it is. The mistake gets its place when it is reported."""
+        if self.stored:
+            self.slug = self.stored.slug
+        self.mistake = Mistake("", reason, field, value, other)
+
+
+def load_stored(customer_id: int) -> list[StoredArticle]:
+    """Load what matching and planning need to know about a customer's stored articles, ordered by slug."""
+    columns = Article.pk, Article.id, Article.slug, Article.title, Article.origin, Article.edited
+    publication = Article.status, Article.published_at, Article.claim, Article.claimed_at
+    rows = db.session.execute(
+        select(*columns, *publication).where(Article.customer_id == customer_id).order_by(Article.slug)
+    )
+    return [
+        StoredArticle(pk, id, slug, title, Publication(*rest), origin, bool(edited))
+        for pk, id, slug, title, origin, edited, *rest in rows
+    ]
