@@ -7,15 +7,13 @@
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
-from itertools import islice
-from typing import NamedTuple, TypeVar
+from typing import NamedTuple
 
 from converters.records import Note
 from models import UNKNOWN_ORIGIN
-from storage.queries import BATCH_SIZE
 from transfer.matching import match_articles
 from transfer.origins import source_of
 from transfer.planned import PlannedArticle, StoredArticle, load_stored
@@ -30,8 +28,6 @@ MIN_BRAKED = 3  # articles; fewer never stop an import
 BRAKED_SHARE = 4  # more than a quarter stops it
 OTHER_SOURCE = "If this is another folder, table or site, name it with --source."
 MOVED_SOURCE = "If the source has another name or address now, add --take-over OLD/."
-
-T = TypeVar("T")
 
 
 class ImportOptions(NamedTuple):
@@ -54,7 +50,6 @@ class ImportPlan:
     left_alone: list[tuple[str, Note]]  # slugs, and why nothing of these articles is written
     withheld: list[tuple[StoredArticle, Publication]]  # stored articles that the sources no longer contain
     stored: list[StoredArticle]
-    brakes: list[str]  # why the import should stop, a line each
 
     def publications(self) -> dict[str, Publication]:
         """Return the publication of each of the customer's articles after the import, by slug."""
@@ -76,23 +71,17 @@ def plan_import(
         article.publication = _decide_publication(article, options, now)
         if article.mistake:
             report.reject(article.mistake._replace(where=spool.read(article.entry).where))
-    withheld = _find_withheld(articles, stored, spool, options)
-    plan = ImportPlan(
+    return ImportPlan(
         [article for article in articles if article.is_active],
         [(article.slug, article.left_alone) for article in articles if article.left_alone],
-        withheld,
+        _find_withheld(articles, stored, spool, options),
         stored,
-        [],
     )
-    plan.brakes = [*_hiding_brakes(plan, now), *_left_alone_brakes(plan)]
-    return plan
 
 
-def batches(items: Iterable[T]) -> Iterator[list[T]]:
-    """Yield lists of at most BATCH_SIZE items."""
-    iterator = iter(items)
-    while batch := list(islice(iterator, BATCH_SIZE)):
-        yield batch
+def find_brakes(plan: ImportPlan, now: datetime) -> list[str]:
+    """Return why an import should stop: it would hide, or leave alone, suspiciously many articles."""
+    return [*_hiding_brakes(plan, now), *_left_alone_brakes(plan)]
 
 
 def _reject_long_titles(articles: list[PlannedArticle]) -> None:

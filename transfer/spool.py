@@ -108,8 +108,8 @@ class Spool:
         """Return a mistake if an earlier article has the same id, slug or origin, even one with mistakes of its own."""
         for field, value in _unique_values(row).items():
             entry = self.accepted[field].get(value)
-            if field == "slug" and article.origin and not (entry and not entry.source):
-                continue
+            if field == "slug" and article.origin and (not entry or entry.source):
+                continue  # `transfer.slugs` decides.
             where = self.read(entry).where if entry else self.rejected[field].get(value)
             if where:
                 reason = f"Is also the {field} of {{}}. {UNIQUE_FIELDS[field]}"

@@ -4,16 +4,17 @@ from collections import Counter
 from datetime import UTC, datetime
 from typing import NamedTuple
 
-from sqlalchemy import bindparam, insert, literal, select, update
+from sqlalchemy import Executable, bindparam, insert, literal, select, update
 
 from content.structured_data import Publisher, canonical_row
 from converters.records import Mistake
 from fields import truncate_to_milliseconds
 from models import UNKNOWN_ORIGIN, Article, Customer, db, publication_state
 from schemas import ArticleImportSchema
+from storage.queries import BATCH_SIZE
 from transfer import BrakeError, notes
 from transfer.checks import ArticleRow, notes_about
-from transfer.plan import ImportOptions, ImportPlan, batches, plan_import
+from transfer.plan import ImportOptions, ImportPlan, find_brakes, plan_import
 from transfer.planned import PlannedArticle
 from transfer.publication import Publication
 from transfer.redirects import Redirects
@@ -59,17 +60,18 @@ def write_articles(
         report.stop(Mistake(source, "Contains no articles, so --unpublish-missing would withdraw all. Check it."))
     can_skip = bool(plan.articles) and not options.unpublish_missing
     report.raise_if_mistakes(can_skip=can_skip, skip_invalid=options.skip_invalid)
-    if plan.brakes and plan.brakes != options.confirmed and not (options.yes or options.dry_run):
-        raise BrakeError(plan.brakes)
+    brakes = find_brakes(plan, now)
+    if brakes and brakes != options.confirmed and not (options.yes or options.dry_run):
+        raise BrakeError(brakes)
     writer = _Writer(customer, spool, report, options, plan, now)
     writer.withhold()
     writer.free_slugs_and_origins()
-    for batch in batches(plan.articles):
-        writer.write(batch, redirects)
+    for start in range(0, len(plan.articles), BATCH_SIZE):
+        writer.write(plan.articles[start : start + BATCH_SIZE], redirects)
     pending = writer.report_undecided()
     if options.unpublish_missing:
         writer.report_unknown_sources()
-    return ImportResult(writer.counts, pending, writer.written, plan.brakes, writer.has_written)
+    return ImportResult(writer.counts, pending, writer.written, brakes, writer.has_written)
 
 
 def report_notes(result: ImportResult, spool: Spool, report: ImportReport) -> None:
@@ -108,12 +110,11 @@ class _Writer:
             if publication.status != article.publication.status:
                 self.counts["unpublished"] += 1
                 self.report.add_change(article.slug, ["status"])
-        self._update(
-            [
-                {"pk": article.pk, "status": publication.status, "claim": publication.claim}
-                for article, publication in self.plan.withheld
-            ]
-        )
+        rows = [
+            {"pk": article.pk, "status": publication.status, "claim": publication.claim}
+            for article, publication in self.plan.withheld
+        ]
+        self._execute(update(Article), rows)
 
     def free_slugs_and_origins(self) -> None:
         """Free the slugs and origins that stored articles lose, so that others can take them in any order.
@@ -158,8 +159,8 @@ class _Writer:
                 changed.append({"pk": existing["pk"], **row})
                 self._report_change(planned, row, existing)
             self._report_kept(planned, article.row, row)
-        self._update(changed)
-        self._insert(new)
+        self._execute(update(Article), changed)
+        self._execute(insert(Article), new)
 
     def report_undecided(self) -> int:
         """Report what waits for a decision. Returns the number of pending articles that their source publishes."""
@@ -236,12 +237,8 @@ class _Writer:
     def _state(self, publication: Publication) -> str:
         return publication_state(publication.status, publication.published_at, self.rows.now)
 
-    def _update(self, rows: list[ArticleRow]) -> None:
+    def _execute(self, statement: Executable, rows: list[ArticleRow]) -> None:
+        """Execute a statement for each row, unless this is a dry run."""
         self.has_written = self.has_written or bool(rows)
         if rows and not self.options.dry_run:
-            db.session.execute(update(Article), rows)
-
-    def _insert(self, rows: list[ArticleRow]) -> None:
-        self.has_written = self.has_written or bool(rows)
-        if rows and not self.options.dry_run:
-            db.session.execute(insert(Article), rows)
+            db.session.execute(statement, rows)
