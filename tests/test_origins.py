@@ -206,6 +206,17 @@ def test_article_with_the_id_of_an_earlier_version_is_adopted(importer, save, id
     assert importer.only()["id"] == id
 
 
+@pytest.mark.parametrize("date", ["2022-12-31", "soon"])
+def test_posts_of_one_name_are_adopted_by_date(importer, save, date):
+    """A post of 2021 never adopts that of 2022, even if the date of the latter is a mistake now."""
+    save(minimal_json(1, slug="review", title="Review", publishedAt="2022-12-31T00:00:00Z", origin="?"))
+    dates = {"a": "2021-12-31", "b": date}
+    files = {f"posts/{name}.md": md("Review", date=day, slug="review") for name, day in dates.items()}
+    importer.run("import", files | {"posts/c.md": md("C")}, "--skip-invalid")
+    assert importer.articles()["review"]["publishedAt"][:4] == "2022"
+    assert importer.articles()["review"]["origin"] == ("?" if date == "soon" else "markdown/b")
+
+
 def test_adoption_is_no_change(importer, save):
     """Only articles whose text changes are named."""
     save(*(minimal_json(n, slug=f"a{n}", title="A", publishedAt="2026-01-01T00:00:00Z", origin="?") for n in range(2)))

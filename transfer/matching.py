@@ -80,7 +80,7 @@ class _Matcher:
         for article in self.records:
             holder = self.by_slug.get(article.entry.slug)
             # A record with the holder's id may have been rejected because of a mistake.
-            is_rejected = holder and holder.id in self.spool.rejected["id"]
+            is_rejected = holder and ("id", holder.id) in self.spool.rejected
             if (not article.entry.id or article.entry.may_match_slug) and not is_rejected:
                 self._match(article, holder)
         for article in self.records:
@@ -109,7 +109,7 @@ class _Matcher:
         lacking = [
             stored
             for stored in self.stored
-            if stored.pk not in self.matched and stored.origin not in self.spool.rejected["origin"]
+            if stored.pk not in self.matched and ("origin", stored.origin) not in self.spool.rejected
         ]
         places = _unique_by(lacking, lambda stored: (stored.source, stored.title, stored.source_date))
         moved = _unique_by(self._unmatched(), lambda new: (new.entry.source, new.entry.title, new.entry.date))
@@ -139,14 +139,15 @@ class _Matcher:
 
     def adopt_by_slug(self) -> None:
         """Match articles that were stored before there were origins, by their slugs and either date or title."""
-        slugs = self.by_slug.keys() - self.spool.rejected["slug"].keys()
-        with_holder = [article for article in self._unmatched() if article.entry.slug in slugs]
-        for article in with_holder:
-            holder = self.by_slug[article.entry.slug]
+        wanting = [
+            (article, self.by_slug[article.entry.slug])
+            for article in self._unmatched()
+            if article.entry.slug in self.by_slug and ("slug", article.entry.slug) not in self.spool.rejected
+        ]
+        for article, holder in wanting:
             if article.entry.date and holder.publication.published_at == article.entry.date:
                 self._adopt(article, holder)
-        for article in with_holder:
-            holder = self.by_slug[article.entry.slug]
+        for article, holder in wanting:
             if holder.title == article.entry.title:
                 self._adopt(article, holder)
 

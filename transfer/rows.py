@@ -24,13 +24,6 @@ def has_same_content(row: ArticleRow, stored: ArticleRow) -> bool:
     return all(row[name] == stored[name] for name in CONTENT_COLUMNS)
 
 
-def _source_columns(planned: PlannedArticle) -> ArticleRow:
-    """Return the hidden columns of an article from another system."""
-    publication = planned.publication
-    claim = {"claim": publication.claim, "claimed_at": publication.claimed_at}
-    return {"origin": planned.entry.origin, "edited": planned.keeps_text, **claim}
-
-
 @dataclass
 class RowBuilder:
     """Builder of the rows of one import for one customer."""
@@ -121,3 +114,10 @@ class RowBuilder:
     def _publication_or_now(self, published_at: datetime | None) -> datetime:
         """Return the publication time if it is in the past, otherwise now."""
         return published_at if published_at and published_at < self.now else self.now
+
+
+def _source_columns(planned: PlannedArticle) -> ArticleRow:
+    """Return the hidden columns of an article from another system."""
+    publication = planned.publication
+    claim = {"claim": publication.claim, "claimed_at": publication.claimed_at}
+    return {"origin": planned.entry.origin, "edited": planned.keeps_text, **claim}

@@ -53,7 +53,7 @@ class SpoolEntry:
 
     @property
     def dated_slug(self) -> str:
-        """The slug with the day of publication (UTC) appended, or "" if there is none, or no space for it."""
+        """The slug with the day of publication (UTC) appended, or "" without a date or if that would be too long."""
         slug = f"{self.slug}-{self.date.date()}" if self.date else ""
         return slug if len(slug) <= SLUG_LIMITS["maxLength"] else ""
 
@@ -68,9 +68,9 @@ class Spool:
 
     def __init__(self, file: Any) -> None:
         self.entries: list[SpoolEntry] = []
-        # by field, the values of valid articles, and those of articles with mistakes with the articles' places
-        self.accepted: dict[str, dict[str, SpoolEntry]] = {field: {} for field in UNIQUE_FIELDS}
-        self.rejected: dict[str, dict[str, str]] = {field: {} for field in UNIQUE_FIELDS}
+        # by field and value, the valid articles, and the places of those with mistakes
+        self.accepted: dict[tuple[str, str], SpoolEntry] = {}
+        self.rejected: dict[tuple[str, str], str] = {}
         self.sources: set[str] = set()  # names of the valid articles' sources; formats of this service have none
         self.withdrawn: set[str] = set()  # origins of articles that their source has put aside
         self._file = file
@@ -101,16 +101,16 @@ class Spool:
         report.reject(*mistakes, *duplicates)
         if mistakes and isinstance(article.fields, dict):
             values = article.fields | ({"origin": row["origin"]} if article.origin else {})
-            for field, value in _unique_values(values).items():
-                self.rejected[field].setdefault(value, locate(article))
+            for unique in _unique_values(values):
+                self.rejected.setdefault(unique, locate(article))
 
     def _find_duplicate(self, article: SourceArticle, row: ArticleRow) -> list[Mistake]:
         """Return a mistake if an earlier article has the same id, slug or origin, even one with mistakes of its own."""
-        for field, value in _unique_values(row).items():
-            entry = self.accepted[field].get(value)
+        for field, value in _unique_values(row):
+            entry = self.accepted.get((field, value))
             if field == "slug" and article.origin and (not entry or entry.source):
                 continue  # `transfer.slugs` decides.
-            where = self.read(entry).where if entry else self.rejected[field].get(value)
+            where = self.read(entry).where if entry else self.rejected.get((field, value))
             if where:
                 reason = f"Is also the {field} of {{}}. {UNIQUE_FIELDS[field]}"
                 return [Mistake(locate(article), reason, field, value, other=where)]
@@ -134,8 +134,7 @@ class Spool:
         self.entries.append(entry)
         if article.origin:
             self.sources.add(article.origin.source)
-        for field, value in _unique_values(row).items():
-            self.accepted[field][value] = entry
+        self.accepted |= dict.fromkeys(_unique_values(row), entry)
         spooled = SpooledArticle(
             where=locate(article),
             row=fill_derived_fields(row),
@@ -152,12 +151,10 @@ class Spool:
         return article
 
 
-def _unique_values(row: dict[str, Any]) -> dict[str, str]:
-    """Return the values of the unique fields that an article has. Any number of articles may have an unknown origin."""
-    values = {field: str(row[field]) for field in UNIQUE_FIELDS if row.get(field)}
-    if values.get("origin") == UNKNOWN_ORIGIN:
-        del values["origin"]
-    return values
+def _unique_values(row: dict[str, Any]) -> list[tuple[str, str]]:
+    """Return the unique fields that an article has. Any number of articles may have an unknown origin."""
+    values = ((field, str(row[field])) for field in UNIQUE_FIELDS if row.get(field))
+    return [value for value in values if value != ("origin", UNKNOWN_ORIGIN)]
 
 
 @contextmanager
