@@ -2,7 +2,7 @@
 
 import csv
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from html import escape
 from itertools import chain
 from typing import IO, TYPE_CHECKING
@@ -11,9 +11,10 @@ from converters import note_kinds
 from converters.field_mapping import map_fields
 from converters.field_names import FIELD_BY_ALIAS, plain_name
 from converters.html_elements import ELEMENT_TAG
-from converters.publication import SWITCHES
+from converters.leftover_markup import MARKDOWN
+from converters.publication import EXPIRY_DATE, PUBLICATION_FIELDS, SWITCHES
 from converters.records import ConvertedItems, Mistake, Origin, SourceError, SourceOptions, decode_utf8
-from converters.scalars import Unquoted
+from converters.scalars import NON_TEXT_FIELDS, Unquoted
 
 if TYPE_CHECKING:
     from _csv import Reader
@@ -22,6 +23,14 @@ MAX_CELL_LENGTH = 1 << 24  # characters
 EXCEL_CELL_LENGTH = 32_767  # UTF-16 code units, in the longest cell
 TRUNCATED_CELLS = "Cells of exactly 32,767 characters, at which Excel truncates text"
 DELIMITERS = {",": "a comma", ";": "a semicolon", "\t": "a tab"}
+# Excel's, in English, German, French, Spanish, Italian, Dutch and Portuguese
+EXCEL_ERRORS = """
+#NULL! #DIV/0! #VALUE! #REF! #NAME? #NUM! #N/A #GETTING_DATA #SPILL! #CALC! #FIELD! #BLOCKED! #CONNECT! #UNKNOWN!
+#WERT! #BEZUG! #ZAHL! #NV #ÜBERLAUF! #KALK! #FELD! #NUL! #VALEUR! #NOM? #NOMBRE! #PROPAGATION! #EPARS! #CALCUL!
+#¡NULO! #¡DIV/0! #¡VALOR! #¡REF! #¿NOMBRE? #¡NUM! #¡DESBORDAMIENTO! #¡CALC! #N/D #NULLO! #VALORE! #RIF! #NOME?
+#ESPANSIONE! #LEEG! #DEEL/0! #WAARDE! #VERW! #NAAM? #GETAL! #N/B #OVERLOOP! #NULO! #VALOR! #NÚM! #DESPEJAR!
+"""
+SPREADSHEET_ERRORS = frozenset(EXCEL_ERRORS.split())
 EMPTY_LINE = re.compile(r"\n[ \t]*\n")
 QUOTES_HINT = 'Close each quotation mark, and write "" for one within text.'
 EXCEL_HINT = 'In Excel, save as "CSV UTF-8".'
@@ -41,26 +50,43 @@ def read_csv(source: str, options: SourceOptions) -> ConvertedItems:
                 yield row
                 continue
             where, cells = row
-            article = map_fields(where, {name: _read_cell(name, text) for name, text in cells.items()}, options)
+            errors = [name for name, text in cells.items() if _is_error(name, text)]
+            values = {name: _read_cell(name, text) for name, text in cells.items() if name not in errors}
+            article = map_fields(where, values, options)
+            for name in errors:
+                field = FIELD_BY_ALIAS.get(plain_name(name), name)
+                article.names[field] = name
+                article.reject(field, "Is a spreadsheet error. Correct the cell.", cells[name])
             article.origin = Origin(options.source or "csv", article.fields.get("slug", ""), has_named_key=True)
             if article.fields.get("contentHtml") == "":
                 article.note(note_kinds.NO_CONTENT)
             for name, text in cells.items():
                 if len(text.encode("utf-16-le")) == 2 * EXCEL_CELL_LENGTH:
                     article.note(TRUNCATED_CELLS, name, "Check that they are complete.")
+                if _is_plain_content(name, text) and MARKDOWN.search(text):
+                    article.note(note_kinds.MARKDOWN, advice=note_kinds.MARKDOWN_ADVICE)
             yield article
 
 
-def _read_cell(name: str, text: str) -> Unquoted:
+def _is_error(name: str, text: str) -> bool:
+    """Return whether a cell has a spreadsheet error. Fields about publication reject such a text by themselves."""
+    return text.strip() in SPREADSHEET_ERRORS and plain_name(name) not in (*PUBLICATION_FIELDS, EXPIRY_DATE)
+
+
+def _read_cell(name: str, text: str) -> str:
     """Return the value of a cell in the given column."""
-    value = text.strip()
-    if value in NULL:
-        return Unquoted()
+    value = "" if text.strip() in NULL else text.strip()
     alias = plain_name(name)
     if alias in SWITCHES:
-        return Unquoted(GERMAN_SWITCHES.get(value.lower(), value))
-    is_text = FIELD_BY_ALIAS.get(alias) == "contentHtml" and not ELEMENT_TAG.search(value)
-    return Unquoted(_paragraphs(value) if is_text else value)
+        return GERMAN_SWITCHES.get(value.lower(), value)
+    if FIELD_BY_ALIAS.get(alias) in NON_TEXT_FIELDS:
+        return Unquoted(value)
+    return _paragraphs(value) if _is_plain_content(name, value) else value
+
+
+def _is_plain_content(name: str, text: str) -> bool:
+    """Return whether a cell in the given column is content without any HTML tag."""
+    return FIELD_BY_ALIAS.get(plain_name(name)) == "contentHtml" and not ELEMENT_TAG.search(text)
 
 
 def _paragraphs(text: str) -> str:
@@ -75,9 +101,10 @@ def _read_rows(source: str, file: IO[bytes]) -> Iterator[tuple[str, Cells] | Mis
     Raises SourceError if the file cannot be read any further.
     """
     reader = _open_reader(file)
+    rows = _all_rows(reader)
     try:
-        header = _read_header(_next_row(reader) or [])
-        for number, row in enumerate(_other_rows(reader), start=2):
+        header = _read_header(next(rows, []))
+        for number, row in enumerate(rows, start=2):
             where = f"{source}, row {number}"
             if len(row) > len(header):
                 character = DELIMITERS.get(reader.dialect.delimiter, "the delimiter")
@@ -101,24 +128,37 @@ def _open_reader(file: IO[bytes]) -> "Reader":
         raise SourceError(f"Its lines must end with LF or CR LF, not CR. {EXCEL_HINT}")
     excel = EXCEL_LINE.fullmatch(first_line)
     delimiter = excel[1] if excel else max(DELIMITERS, key=first_line.count)
-    reader = csv.reader(chain(["\n" if excel else first_line], lines), delimiter=delimiter, strict=True)
+    all_lines = chain(["\n" if excel else first_line], lines)
+    reader = csv.reader(_remove_spaces(all_lines, delimiter), delimiter=delimiter, strict=True)
     if excel:
         next(reader)
     return reader
 
 
-def _other_rows(reader: "Reader") -> Iterator[list[str]]:
-    while (row := _next_row(reader)) is not None:
+def _remove_spaces(lines: Iterable[str], delimiter: str) -> Iterator[str]:
+    """Yield lines without spaces after closing quotation marks, such as `"a" ,b`, which the csv module rejects."""
+    end = re.escape(delimiter)
+    # a quoted cell, or the rest of one, up to its closing quotation mark or the end of the line
+    quoted = re.compile(rf'(?:^|(?<={end}))("[^"]*+(?:""[^"]*+)*+(?:"|\Z))(?: +(?=[{end}\r\n]|\Z))?')
+    opening = ""  # the quotation mark of a cell that began on an earlier line
+    for line in lines:
+        text = opening + line
+        yield quoted.sub(r"\1", text)[len(opening) :]
+        cells = quoted.findall(text)
+        opening = '"' if cells and cells[-1].count('"') % 2 else ""
+
+
+def _all_rows(reader: "Reader") -> Iterator[list[str]]:
+    """Yield all rows. The limit for the length of cells belongs to the process, so it is restored after each one."""
+    while True:
+        limit = csv.field_size_limit(MAX_CELL_LENGTH)
+        try:
+            row = next(reader)
+        except StopIteration:
+            return
+        finally:
+            csv.field_size_limit(limit)
         yield row
-
-
-def _next_row(reader: "Reader") -> list[str] | None:
-    """Return the next row, or None. The limit for the length of cells belongs to the process, so it is restored."""
-    limit = csv.field_size_limit(MAX_CELL_LENGTH)
-    try:
-        return next(reader, None)
-    finally:
-        csv.field_size_limit(limit)
 
 
 def _decode(line: bytes, number: int) -> str:

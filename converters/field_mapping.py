@@ -10,8 +10,8 @@ from converters.old_urls import take_old_urls
 from converters.publication import take_publication
 from converters.records import SourceArticle, SourceOptions
 from converters.relative_urls import GUESSED_MEDIA, is_beside_file, resolve_banner, resolve_urls
-from converters.source_fields import SourceFields
-from converters.values import normalize_values, read_list, set_slug
+from converters.source_fields import SourceField, SourceFields
+from converters.values import normalize_values, set_slug
 
 
 class FilePlace(NamedTuple):
@@ -33,10 +33,9 @@ def map_fields(where: str, fields: dict[str, Any], options: SourceOptions, place
     source = SourceFields(article, fields)
     _take_publication(source, place, options)
     _take_category(source)
-    source.use("slug", source.take("slug"))  # the other aliases hold URLs
     for field in IMPORT_FIELDS:
-        if field not in OWN_FIELDS and field not in ("slug", "status", "publishedAt", "category"):
-            source.use(field, source.take_import_field(field))
+        if field not in OWN_FIELDS and field not in ("status", "publishedAt", "category"):
+            source.assign(field, source.take_import_field(field))
     normalize_values(article, options)
     set_slug(article, place.slug)
     take_old_urls(source, options, place.folder)
@@ -56,20 +55,19 @@ def map_fields(where: str, fields: dict[str, Any], options: SourceOptions, place
 def _take_publication(source: SourceFields, place: FilePlace, options: SourceOptions) -> None:
     """Set what the source says about the article's publication, and the date."""
     claim, dates = take_publication(source, options.zone, file_date=place.date, is_draft=place.is_draft)
-    source.use("publishedAt", dates)
+    source.assign("publishedAt", dates)
     source.article.claim = claim
     if not claim:
         source.article.note(note_kinds.NO_DATE)
 
 
 def _take_category(source: SourceFields) -> None:
-    """Use the first of several categories as the category."""
-    given = source.take("category", "categories") + source.take_import_field("category")
-    source.use("category", given)
-    if given and (given[0].alias == "categories" or isinstance(given[0].value, list)):
-        article = source.article
-        names = read_list(article, "category", article.fields.pop("category"))
-        if names:
-            article.fields["category"] = names[0]
-        for name in names[1:]:
-            article.note_dropped(note_kinds.OTHER_CATEGORIES, name)
+    """Assign all categories. The first one becomes the category, the others become keywords."""
+    given = source.take_import_field("category")
+    names: list[Any] = []
+    for field in given:
+        is_text_list = field.alias == "categories" and isinstance(field.value, str)
+        value = field.value.split(",") if is_text_list else field.value
+        names += value if isinstance(value, list) else [value]
+    if given:
+        source.assign("category", [SourceField(given[0].name, names)])

@@ -4,7 +4,8 @@ import re
 
 from schemas import ArticleImportSchema
 
-# As `plain_name` spells them, separated by spaces. Of several in one file, the first is used; of dates, the latest.
+# As `plain_name` spells them, separated by spaces. Of several in one file, the first is used; of dates of publication,
+# the latest; of categories, all.
 ALIASES = {
     "title": "name headline posttitle articletitle",
     "slug": "url permalink path posturl",  # only suggested for JSON; elsewhere, they hold URLs
@@ -18,7 +19,8 @@ ALIASES = {
     "publishedAt": (
         "pubdate publishdate publishat publishon publishedon publicationdate datepublished postdate date published"
     ),
-    "category": "section primarytag postcategory",
+    "category": "categories section primarytag postcategory",
+    "authors": "author",
     "contentHtml": "html body bodyhtml bodytext bodytxt content text postbody postcontent articlebody",
     "status": "state poststatus",
     "createdAt": "created createdon createddate datecreated",
@@ -27,7 +29,7 @@ ALIASES = {
         "updated updateddate updatedon dateupdated lastupdated lastupdatedat"
     ),
 }
-IMPORT_FIELDS = [field.data_key or name for name, field in ArticleImportSchema().fields.items()]
+IMPORT_FIELDS = {field.data_key or name: field for name, field in ArticleImportSchema().fields.items()}
 # those that only this service's own formats have
 OWN_FIELDS = {"id", "origin", "claim", "claimedAt", "edited"}
 FIELD_BY_ALIAS = {alias: field for field in IMPORT_FIELDS for alias in (field.lower(), *ALIASES.get(field, "").split())}

@@ -18,16 +18,18 @@ from converters.records import (
     SourceArticle,
     SourceError,
     SourceOptions,
+    decode_utf8,
     locate_post,
     parse_json,
 )
 from converters.relative_urls import resolve_banner, resolve_urls
 from converters.values import normalize_values, set_slug
+from fields import replace_lone_surrogates
 
 OLD_VERSION = re.compile(r"[0-2]\.|0\d\d\Z")  # Ghost 0 numbered its exports 000, 001 and so on
 EXPORT_AGAIN = "Export all content again."
 REQUIRED_TABLES = ("posts", "tags", "posts_tags")
-OTHER_TABLES = ("posts_meta", "posts_authors", "settings")
+OTHER_TABLES = ("posts_meta", "users", "posts_authors", "settings")
 COLUMNS = {  # by field
     "title": "title",
     "slug": "slug",
@@ -45,7 +47,6 @@ INTERNAL_COLUMNS = {
     *("tiers", "type", "updated_by", "uuid", "show_title_and_feature_image", "email_count"),
 }
 CODE_INJECTION = {"codeinjection_head", "codeinjection_foot", "ghost_head", "ghost_foot"}  # settings
-UNSET: tuple[Any, ...] = (None, "", 0, False, [], {}, "none")
 EXPORT_START = re.compile(rb'(?:\xef\xbb\xbf)?\s*\{\s*(?:"meta"\s*:\s*\{[^{}]*\}\s*,\s*)?"(?:db"\s*:|data"\s*:\s*\{)')
 GHOST_ID = re.compile("[0-9a-f]{24}")  # migration tools write small numbers, which repeat in every file
 SITE_PLACEHOLDER = re.compile("__GHOST_URL__/?")  # stands for the site's URL
@@ -67,12 +68,20 @@ def read_ghost(source: str, options: SourceOptions) -> ConvertedItems:
     Raises SourceError if it comes from an old version, or if its tables are missing or malformed, and OSError if it
     cannot be read.
     """
-    document = parse_json(Path(source).read_bytes(), EXPORT_AGAIN)
+    document = _parse_export(Path(source).read_bytes())
     exports = document.get("db", [document])
     if not isinstance(exports, list) or not exports:
         raise SourceError(f"Must be a Ghost export: db must be a non-empty list of exports. {EXPORT_AGAIN}")
     for export in exports:
         yield from _read_export(source, export, options)
+
+
+def _parse_export(data: bytes) -> Any:
+    """Return an export. Halves of surrogate pairs are replaced. Raises SourceError if it is not JSON."""
+    try:
+        return parse_json(data, EXPORT_AGAIN)
+    except SourceError:
+        return parse_json(replace_lone_surrogates(decode_utf8(data)).encode(), EXPORT_AGAIN)
 
 
 def _read_export(source: str, export: Any, options: SourceOptions) -> ConvertedItems:
@@ -81,9 +90,9 @@ def _read_export(source: str, export: Any, options: SourceOptions) -> ConvertedI
     Raises SourceError if its tables cannot be read.
     """
     rows = _read_tables(export)
-    tags = _read_tags(rows["tags"], rows["posts_tags"])
+    tags = _names_by_post(rows["tags"], rows["posts_tags"], "tag_id")
+    authors = _names_by_post(rows["users"], rows["posts_authors"], "author_id")
     meta = {_id_text(row, "post_id"): row for row in rows["posts_meta"] if row.get("post_id")}
-    authors = {_id_text(row, "post_id") for row in rows["posts_authors"] if row.get("post_id")}
     for number, post in enumerate(rows["posts"], start=1):
         where = locate_post(source, post.get("id", number), post.get("title"))
         id = _id_text(post, "id")
@@ -97,10 +106,7 @@ def _read_export(source: str, export: Any, options: SourceOptions) -> ConvertedI
             )
         else:
             # Exports of Ghost on SQLite have times in UTC without a zone.
-            article = _convert(where, post, tags[id], options._replace(zone=UTC))
-            if id in authors:
-                article.note_dropped(note_kinds.DROPPED, "author")
-            yield article
+            yield _convert(where, post | {"authors": authors[id]}, tags[id], options._replace(zone=UTC))
     for setting in rows["settings"]:
         if setting.get("key") in CODE_INJECTION and setting.get("value"):
             yield IgnoredItem(note_kinds.NOT_IMPORTED, setting["key"], "site-wide code injection", "setting")
@@ -133,12 +139,15 @@ def _id_text(row: TableRow, column: str) -> str:
     return str(row.get(column) or "")
 
 
-def _read_tags(tags: Iterable[TableRow], links: Iterable[TableRow]) -> defaultdict[str, list[str]]:
-    """Return the names of each post's tags, in their order. Tags without a name or an id are left out."""
-    names = {_id_text(tag, "id"): str(tag["name"]) for tag in tags if tag.get("id") and tag.get("name")}
+def _names_by_post(rows: Iterable[TableRow], links: Iterable[TableRow], column: str) -> defaultdict[str, list[str]]:
+    """Return the names of each post's tags or authors, in their order. Rows without a name or an id are left out.
+
+    `column` is the one of the links that has the row's id.
+    """
+    names = {_id_text(row, "id"): str(row["name"]) for row in rows if row.get("id") and row.get("name")}
     found = defaultdict(list)
     for link in sorted(links, key=_sort_order):
-        name = names.get(_id_text(link, "tag_id"))
+        name = names.get(_id_text(link, column))
         if name and link.get("post_id"):
             found[_id_text(link, "post_id")].append(name)
     return found
@@ -175,8 +184,8 @@ def _convert(where: str, post: TableRow, tags: list[str], options: SourceOptions
         if tag.startswith("#"):
             article.note_dropped(note_kinds.DROPPED, f"tag {tag}"[:80])
     for name, value in post.items():
-        if name not in INTERNAL_COLUMNS and value not in UNSET:
-            article.note_unknown(note_kinds.UNKNOWN_FIELDS, name)
+        if name not in INTERNAL_COLUMNS:
+            article.note_unknown(note_kinds.UNKNOWN_FIELDS, name, value)
     return article
 
 
@@ -189,6 +198,7 @@ def _take_fields(post: TableRow, tags: list[str], base: str) -> dict[str, Any]:
         "id": id if GHOST_ID.fullmatch(id) else "",
         "category": public_tags[0] if public_tags else "",
         "keywords": public_tags,
+        "authors": post.pop("authors"),
         "bannerUrl": SITE_PLACEHOLDER.sub(lambda _: base, str(fields["bannerUrl"] or "")),
         "metaDesc": fields["metaDesc"] or post.pop("custom_excerpt", None),
     }

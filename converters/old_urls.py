@@ -6,6 +6,7 @@ from typing import Any
 from unicodedata import normalize
 from urllib.parse import unquote, urlsplit
 
+from converters import note_kinds
 from converters.records import SourceArticle, SourceOptions
 from converters.source_fields import SourceFields
 
@@ -18,8 +19,8 @@ NOT_A_URL = re.compile(r"\{[{%]|[\s\0]|/:[a-z]|\A(?:date|pretty|ordinal|weekdate
 def take_old_urls(fields: SourceFields, options: SourceOptions, folder: str) -> None:
     """Record an article's old URLs, except the one it keeps. The slug must be set.
 
-    `folder` is the folder of the article below the site's URL. Hugo's aliases may be relative to it. A field with
-    anything but URLs remains.
+    `folder` is the folder of the article below the site's URL. Hugo's aliases may be relative to it. Anything but a URL
+    makes a field unknown: Eleventy builds no page for `permalink: false`.
     """
     root = f"{urlsplit(options.site).path.rstrip('/')}/"
     for alias in OLD_URL_ALIASES:
@@ -29,8 +30,9 @@ def take_old_urls(fields: SourceFields, options: SourceOptions, folder: str) -> 
         values = field.value if isinstance(field.value, list) else [field.value]
         texts = [_read_url(value, root + folder if alias == "aliases" else "/") for value in values]
         urls = [text for text in texts if text]
-        if len(urls) == len(values):
-            fields.take(alias)
+        fields.take(alias)
+        if len(urls) < len(values):
+            fields.article.note_unknown(note_kinds.UNKNOWN_FIELDS, field.name)
         moved = add_old_urls(fields.article, urls, options)
         if moved and not options.saves_old_urls:
             fields.article.note_dropped(MOVED, field.name, "--redirects FILE lists them.")

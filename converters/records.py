@@ -1,22 +1,28 @@
-"""The items that converters yield: articles, ignored items and mistakes."""
+"""What converters yield: articles, with their notes and mistakes, and ignored items. Also what all of them share."""
 
 import codecs
 from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import dataclass, field
-from datetime import tzinfo
+from datetime import UTC, datetime, tzinfo
 from enum import IntEnum
 from typing import Any, Literal, NamedTuple
 
 import orjson
 
+from converters import note_kinds
+from converters.dates import parse_date
+
 DATE_FIELDS = {"publishedAt", "createdAt", "updatedAt"}
+# A guess in one of these could publish, move or lose something.
+DECISIVE_FIELDS = {"id", "title", "slug", "contentHtml", "status", *DATE_FIELDS}
 MAX_SHOWN_TITLE = 80  # characters
 UTF16 = (
     "Must be text in UTF-8, but is UTF-16, which > writes in Windows PowerShell. "
     "Save it as UTF-8, or export the articles again with --output FILE."
 )
 EMPTY_VALUES: tuple[Any, ...] = (None, "", [], {})  # what missing values look like
-
+NEGATIVE_WORDS = ("", "false", "falsch", "0", "no")  # An unknown field with such a value has hidden nothing.
 
 # What a source says about the publication of an article; None if it says nothing
 Claim = Literal["published", "withheld"]
@@ -110,12 +116,24 @@ class SourceArticle:
         self.notes.append(Note(kind, detail, advice=advice))
 
     def reject(self, field: str, reason: str, value: Any = None) -> None:
-        """Record a mistake in an import field, and remove the field's value."""
+        """Remove an invalid value from an import field. It is a mistake in a decisive field, otherwise only noted."""
         self.fields.pop(field, None)
-        self.mistakes.append(Mistake(self.where, reason, self.names.get(field, field), value))
+        name = self.names.get(field, field)
+        if field in DECISIVE_FIELDS:
+            self.mistakes.append(Mistake(self.where, reason, name, value))
+        else:
+            self.note(note_kinds.LEFT_OUT, name[:80])
 
-    def note_unknown(self, kind: str, name: str) -> None:
-        """Record a field, a block or the like that was not understood."""
+    def note_unknown(self, kind: str, name: str, value: Any = True) -> None:
+        """Record a field, a block or the like that was not understood, unless its value is negative.
+
+        Dates in the future have a kind of their own, because they may have delayed the article.
+        """
+        if value in EMPTY_VALUES or str(value).strip().lower() in NEGATIVE_WORDS:
+            return
+        if _is_in_the_future(value):
+            kind = note_kinds.FUTURE_DATES
+            name = f"{name}: {value}"
         self.notes.append(Note(kind, name[:80], group=NoteGroup.UNKNOWN))
 
     def note_dropped(self, kind: str, detail: str = "", advice: str = "") -> None:
@@ -130,6 +148,12 @@ class IgnoredItem(NamedTuple):
     name: str  # may be empty
     detail: str = ""
     unit: str = "article"
+
+
+def _is_in_the_future(value: Any) -> bool:
+    with suppress(ValueError):  # not a date
+        return parse_date(str(value), UTC) > datetime.now(UTC)
+    return False
 
 
 def locate_post(source: str, number: Any, title: Any) -> str:

@@ -5,13 +5,11 @@ from typing import Any
 
 import orjson
 
+from converters.field_names import IMPORT_FIELDS
 from fields import Flag, Minutes, SchemaMarkup, WholeNumber
-from schemas import ArticleImportSchema
 
 NON_TEXT_FIELDS = {
-    field.data_key or name
-    for name, field in ArticleImportSchema().fields.items()
-    if isinstance(field, Flag | WholeNumber | Minutes | SchemaMarkup)
+    name for name, field in IMPORT_FIELDS.items() if isinstance(field, Flag | WholeNumber | Minutes | SchemaMarkup)
 }
 
 

@@ -4,7 +4,8 @@ from typing import Any, NamedTuple
 
 from converters import note_kinds
 from converters.field_names import FIELD_BY_ALIAS, plain_name
-from converters.records import EMPTY_VALUES, Mistake, SourceArticle
+from converters.records import DECISIVE_FIELDS, EMPTY_VALUES, Mistake, SourceArticle
+from converters.scalars import Unquoted
 
 REPEATED = "Fields given under several names; only one was used"
 
@@ -21,20 +22,27 @@ class SourceField(NamedTuple):
         return plain_name(self.name)
 
     @property
+    def is_empty(self) -> bool:
+        """Whether it has no value. In front matter, `false` unsets a field unless it is a decisive one."""
+        import_field = FIELD_BY_ALIAS.get(self.alias, "status")
+        is_unset = isinstance(self.value, Unquoted) and self.word == "false" and import_field not in DECISIVE_FIELDS
+        return (self.value in EMPTY_VALUES or is_unset) and self.name != "contentHtml"
+
+    @property
     def word(self) -> str:
         """Its value as text in lower case."""
         return str(self.value).strip().lower()
 
 
 class SourceFields:
-    """The fields of an article that have not been used yet. Empty ones are missing, except `contentHtml`."""
+    """The fields of an article that have not been used yet, without empty ones."""
 
     def __init__(self, article: SourceArticle, fields: dict[str, Any]) -> None:
         self.article = article
         self._by_alias: dict[str, list[SourceField]] = {}  # in all spellings
         for name, value in fields.items():
-            if value not in EMPTY_VALUES or name == "contentHtml":
-                field = SourceField(name, value)
+            field = SourceField(name, value)
+            if not field.is_empty:
                 self._by_alias.setdefault(field.alias, []).append(field)
 
     def get(self, alias: str) -> SourceField | None:
@@ -54,11 +62,15 @@ class SourceFields:
         return taken
 
     def take_import_field(self, import_field: str) -> list[SourceField]:
-        """Remove all aliases of a field of the import schema, and return them by precedence."""
-        return self.take(*(alias for alias, name in FIELD_BY_ALIAS.items() if name == import_field))
+        """Remove all aliases of a field of the import schema, and return them by precedence.
 
-    def use(self, import_field: str, given: list[SourceField]) -> None:
-        """Set one of the article's fields to the first value given, and report the others."""
+        Those of the slug hold URLs, so only `slug` itself is removed.
+        """
+        aliases = [alias for alias, name in FIELD_BY_ALIAS.items() if name == import_field]
+        return self.take(*aliases[:1] if import_field == "slug" else aliases)
+
+    def assign(self, import_field: str, given: list[SourceField]) -> None:
+        """Assign the first of the given values to a field of the article, and report the others."""
         if given:
             used, *others = given
             self.article.fields[import_field] = used.value
@@ -74,4 +86,4 @@ class SourceFields:
         """Record that the remaining fields were not understood."""
         for fields in self._by_alias.values():
             for field in fields:
-                self.article.note_unknown(note_kinds.UNKNOWN_FIELDS, field.name)
+                self.article.note_unknown(note_kinds.UNKNOWN_FIELDS, field.name, field.value)

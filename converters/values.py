@@ -1,4 +1,4 @@
-"""Convert other systems' values to those of the import schema. An invalid value is a mistake."""
+"""Convert other systems' values to those of the import schema, and reject those that are not understood."""
 
 import re
 from typing import Any
@@ -8,30 +8,27 @@ from converters import note_kinds
 from converters.dates import parse_date
 from converters.old_urls import encode_url
 from converters.records import DATE_FIELDS, EMPTY_VALUES, SourceArticle, SourceOptions
-from converters.scalars import NON_TEXT_FIELDS, Unquoted, parse_scalars
+from converters.scalars import NON_TEXT_FIELDS, parse_scalars
 from converters.slugs import normalize_slug, slug_from_title
 
-# Fields that front matter can unset with `false`
-OPTIONAL_TEXTS = ("category", "keywords", "bannerUrl", "metaTitle", "metaDesc")
+NAME_FIELDS = ("category", "keywords", "authors")
 IMAGE_KEYS = ("src", "url", "feature", "image", "path")
 # The path of an image contains a dot or a slash. Variables, build aliases, wiki links and formulas are not URLs.
 IMAGE_URL = re.compile(r"(?![@~=\[{]|[^/]*\()[^\s]*[./].*", re.DOTALL)
-SPREADSHEET_ERROR = re.compile(r"#(?:[A-ZÀ-Þ/0-9]{2,}[!?]|N/?[ADV])")
-REPLACEMENT_CHARACTER = "\ufffd"  # stands for bytes that could not be decoded
 
 
 def normalize_values(article: SourceArticle, options: SourceOptions) -> None:
-    """Convert the values of an article's fields, which have the import schema's names. Empty ones are removed."""
+    """Convert the values of an article's fields, which have the import schema's names. Empty ones are removed.
+
+    Of several categories, the first one becomes the category, and the others become keywords.
+    """
     for field, value in list(article.fields.items()):
-        is_unset = field in OPTIONAL_TEXTS and isinstance(value, Unquoted) and value.lower() == "false"
-        if (value in EMPTY_VALUES or is_unset) and field != "contentHtml":
+        if value in EMPTY_VALUES and field != "contentHtml":
             del article.fields[field]
-        elif SPREADSHEET_ERROR.fullmatch(str(value)):
-            article.reject(field, "Is a spreadsheet error. Correct the cell.", value)
         elif field in DATE_FIELDS:
             _normalize_date(article, field, value, options)
-        elif field == "keywords":
-            article.fields[field] = read_list(article, field, value) or []
+        elif field in NAME_FIELDS:
+            article.fields[field] = _read_names(article, field, value)
         elif field == "bannerUrl":
             article.fields[field] = _read_image(article, article.names.get(field, field), value)
         elif field in NON_TEXT_FIELDS:
@@ -41,6 +38,17 @@ def normalize_values(article: SourceArticle, options: SourceOptions) -> None:
         else:
             article.fields[field] = str(value)
     _normalize_title(article)
+    _normalize_category(article)
+
+
+def _normalize_category(article: SourceArticle) -> None:
+    """Keep the first category, and add the others to the keywords."""
+    category, *others = dict.fromkeys(article.fields.pop("category", ())) or [""]
+    if category:
+        article.fields["category"] = category
+    keywords = article.fields.get("keywords", [])
+    if others:
+        article.fields["keywords"] = list(dict.fromkeys([*keywords, *others]))
 
 
 def _normalize_title(article: SourceArticle) -> None:
@@ -58,14 +66,31 @@ def _normalize_date(article: SourceArticle, field: str, value: Any, options: Sou
         article.reject(field, str(error), value)
 
 
-def read_list(article: SourceArticle, field: str, value: Any) -> list[str]:
-    """Return the strings in a list or in comma-separated text."""
-    items = value if isinstance(value, list) else [value] if isinstance(value, dict) else str(value).split(",")
-    if any(isinstance(item, list | dict) for item in items):
-        article.reject(field, "Must be a list of strings, or text separated by commas.", value)
-        return []
-    texts = [str(item).strip() for item in items if item is not None]
-    return [text for text in texts if text]
+def _read_names(article: SourceArticle, field: str, value: Any) -> list[str]:
+    """Return names from a list of texts and mappings with a `name`, or from one of them.
+
+    Text for keywords is separated by commas. The name of an author or of a category may contain some.
+    """
+    if isinstance(value, str) and field == "keywords":
+        value = value.split(",")
+    names = []
+    for item in value if isinstance(value, list) else [value]:
+        if isinstance(item, dict):
+            item = item.get(_read_mapping(article, article.names.get(field, field), item, ("name",)))
+        if isinstance(item, list | dict):
+            article.note(note_kinds.LEFT_OUT, article.names.get(field, field))
+        elif item is not None:
+            names.append(str(item).strip())
+    return list(filter(None, names))
+
+
+def _read_mapping(article: SourceArticle, name: str, mapping: dict[str, Any], keys: tuple[str, ...]) -> str:
+    """Return the first of the keys that a mapping has, or "". The other ones are unknown fields."""
+    used = next((key for key in keys if mapping.get(key)), "")
+    for key, value in mapping.items():
+        if key != used:
+            article.note_unknown(note_kinds.UNKNOWN_FIELDS, f"{name}.{key}", value)
+    return used
 
 
 def _read_image(article: SourceArticle, name: str, value: Any) -> str:
@@ -75,10 +100,7 @@ def _read_image(article: SourceArticle, name: str, value: Any) -> str:
             article.note_dropped(note_kinds.DROPPED, f"{name} after the first")
         return _read_image(article, name, value[0]) if value else ""
     if isinstance(value, dict):
-        key = next((key for key in IMAGE_KEYS if value.get(key)), None)
-        for other, rest in value.items():
-            if other != key and rest not in EMPTY_VALUES:
-                article.note_unknown(note_kinds.UNKNOWN_FIELDS, f"{name}.{other}")
+        key = _read_mapping(article, name, value, IMAGE_KEYS)
         return _read_image(article, f"{name}.{key}", value[key]) if key else ""
     url = "" if value is None else str(value).strip()
     if not url or IMAGE_URL.fullmatch(url):
@@ -95,8 +117,6 @@ def set_slug(article: SourceArticle, name: str = "") -> None:
     if given and slug != normalize("NFC", given):
         article.note("Slugs with spaces, /, ? or # were changed, so these articles have new URLs")
         article.old_urls.append(f"/{encode_url(given)}")
-    if REPLACEMENT_CHARACTER in slug:
-        article.note("Slugs with �, from text in another encoding", advice="Correct them before you publish.")
     if slug:
         article.fields["slug"] = slug
     elif title and article.names.get("slug", "slug") not in [mistake.field for mistake in article.mistakes]:

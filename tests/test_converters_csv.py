@@ -38,10 +38,12 @@ def test_draft_column_is_read_as_spreadsheets_write_it(importer, draft, final):
     assert importer.states() == {"a": "pending", "b": "published", "wahr": "published"}
 
 
-def test_null_values_of_database_exports_are_empty(importer):
-    assert importer.imports({"a.csv": "title,body,date,description,draft,tags\nA,x,2026-01-01,NULL,\\N,NULL\n"}) == ""
+def test_only_null_of_database_exports_is_empty(importer):
+    row = "A,x,2026-01-01,NULL,\\N,FALSE,false;null"
+    assert importer.imports({"a.csv": f"title,body,date,description,draft,category,tags\n{row}\n"}) == ""
     article = importer.only()
-    assert ("metaDesc" in article, article["keywords"], article["status"]) == (False, [], "published")
+    assert ("metaDesc" in article, article["status"]) == (False, "published")
+    assert (article["category"], article["keywords"]) == ("FALSE", ["false;null"])
 
 
 @pytest.mark.parametrize("name", ["draft", "Date", "Status", "tags"])
@@ -50,13 +52,38 @@ def test_repeated_column_of_a_field_is_rejected(importer, name):
 
 
 def test_invalid_cells_are_mistakes_that_name_their_row(importer):
-    rows = "#REF!,a,,,", "A,#N/A,,,", "A,a,#BEZUG!,,", "A,b,,#NV,", "A,c,,#NAME?,", "A,d,,,VRAI", "A,e,,,2"
-    printed = importer.rejects({"a.csv": "\n".join(["title,slug,tags,Description,Draft,body", *rows])})
-    assert re.findall(r"a.csv, (row \d), slug '\w': (\w+: '.*?')", printed) == [
-        *(("row 2", "title: '#REF!'"), ("row 3", "slug: '#N/A'"), ("row 4", "tags: '#BEZUG!'")),
-        *(("row 5", "Description: '#NV'"), ("row 6", "Description: '#NAME?'")),
-        *(("row 7", "Draft: 'VRAI'"), ("row 8", "Draft: '2'")),
+    rows = "#REF!,a,,x", "A,#N/A,,x", "A,b,#BEZUG!,x", "A,c,VRAI,x", "A,d,2,x", "A,e,,#NAME?"
+    printed = importer.rejects({"a.csv": "\n".join(["Title,slug,Draft,Body", *rows])})
+    assert re.findall(r"a.csv, (row \d).*?: (\w+: '.*?')", printed) == [
+        *(("row 2", "Title: '#REF!'"), ("row 3", "slug: '#N/A'"), ("row 4", "Draft: '#BEZUG!'")),
+        *(("row 5", "Draft: 'VRAI'"), ("row 6", "Draft: '2'"), ("row 7", "Body: '#NAME?'")),
     ]
+
+
+def test_errors_in_other_cells_are_left_out_and_reported(importer):
+    rows = "#METOO!,#NV,#N/A,2026-01-01,x", "#NV?,,#FALL!,2026-01-01,x"
+    printed = importer.imports({"a.csv": "\n".join(["title,Description,tags,date,body", *rows])})
+    assert "not understood: Description (1): metoo; tags (1): metoo\n" in printed
+    assert importer.values("keywords") == {"metoo": [], "nv": ["#FALL!"]}
+
+
+def test_spaces_after_a_closing_quotation_mark_are_ignored(importer):
+    rows = (
+        '"A" ,"x, ""y"" , z\n"" , 5" ,"2026-01-01" ',
+        '5" pipe , "x" y,2026-01-02',
+        '"C","<p>"" ,"" </p>"  ,2026-01-03',
+    )
+    importer.imports({"a.csv": "\r\n".join(["title,body,date", *rows])})
+    assert importer.values("title") == {"a": "A", "5-pipe": '5" pipe', "c": "C"}
+    texts = {"a": '<p>x, "y" , z<br>\n" , 5</p>', "5-pipe": '<p>"x" y</p>', "c": '<p>" ," </p>'}
+    assert importer.values("contentHtml") == texts
+    assert "expected after" in importer.rejects({"b.csv": 'title,body\n"A" b,x\n'})
+
+
+def test_markdown_in_cells_is_reported(importer):
+    rows = 'A,"# Menu\n\nSoup",2026-01-01', "B,<p>**Soup**</p>,2026-01-01"
+    printed = importer.imports({"a.csv": "\n".join(["title,body,date", *rows])})
+    assert printed == "Content that looks like Markdown, not HTML (1): a. Write HTML, or import a .md file.\n"
 
 
 def test_empty_content_is_reported(importer):

@@ -32,9 +32,10 @@ STARTERS = {  # folder -> words of each line of the report, and what articles mu
         {"keywords": ["red", "green"], "publishedAt": "2026-01-22T16:53:13.000Z", "status": "published"},
     ),
     "jekyll": (
-        ["layout (1)", "update (1)"],
+        ["layout (1)"],
         {
             "category": "jekyll",
+            "keywords": ["update"],
             "publishedAt": "2026-01-22T21:53:13.000Z",
             "contentHtml": "<p>You’ll find this post in your <code>_posts</code> directory.</p>\n"
             '<pre><code class="language-ruby">puts &quot;Hi, #{name}&quot;\n</code></pre>\n',

@@ -16,7 +16,7 @@ from converters.records import Note, SourceOptions
 def test_posts_are_imported_with_their_fields(importer):
     file = PROJECT / "tests/data/ghost.json"
     printed = importer.imports(file, "--site", SITE, "--timezone", "Asia/Tokyo")  # times are in UTC
-    for name in ("pages", "sent by email", "codeinjection_head", "feature_image_alt", "author", "no HTML for them"):
+    for name in ("pages", "sent by email", "codeinjection_head", "feature_image_alt", "no HTML for them"):
         assert f"{name} (1)" in printed
     assert ": paid (1)" in printed
     states = {"kaese": "published", "second": "published", "scheduled": "scheduled"}
@@ -54,6 +54,20 @@ HTML = """<a href="__GHOST_URL__">Home</a> <a href="__GHOST_URL__/">Home</a>
  /content/images/a,b.jpg 1000w" sizes="1px">
 <div style="background: url('__GHOST_URL__/content/media/b.jpg')" data-kg-thumbnail="__GHOST_URL__/c.jpg"></div>
 <video poster="/d.jpg"></video><div style="background: url(&quot;/e.jpg&quot;)"></div>"""
+
+
+def test_authors_keep_their_order(tmp_path):
+    users = [{"id": "1", "name": "Jane"}, {"id": "2", "name": "Doe, Joe"}]
+    links = [{"post_id": f"{0:024}", "author_id": id, "sort_order": order} for id, order in (("1", 1), ("2", 0))]
+    (tmp_path / "ghost.json").write_text(ghost({}, users=users, posts_authors=links)["ghost.json"])
+    (article,) = read_ghost(str(tmp_path / "ghost.json"), SourceOptions("", UTC))
+    assert article.fields["authors"] == ["Doe, Joe", "Jane"]
+
+
+def test_half_of_a_surrogate_pair_is_replaced_and_reported(importer):
+    export = ghost({"meta_title": "HALF"})["ghost.json"].replace("HALF", "a\\ud83d b\\ud83d\\ude00")
+    assert re.match("Damaged characters.* \\(1\\): a0", importer.imports({"ghost.json": export}))
+    assert importer.only()["metaTitle"] == "a\ufffd b😀"
 
 
 def test_every_url_of_the_site_is_made_absolute(importer):

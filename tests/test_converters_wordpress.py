@@ -38,7 +38,7 @@ def test_posts_are_imported_with_their_fields(importer):
     assert len(printed.splitlines()) < 12
     for name in ("pages", "trash", "comments", "latest-posts", "description", "gallery"):
         assert f"{name} (1)" in printed
-    assert all(words in printed for words in ("(1 attachment)", "author (8)", "password-protected (2)"))
+    assert all(words in printed for words in ("(1 attachment)", "password-protected (2)"))
     withheld = ["never-published-20", "for-friends", "private", "pending"]
     published = ["smørrebrød", "classic", "old"]
     states = {"scheduled": "scheduled"} | dict.fromkeys(withheld, "pending") | dict.fromkeys(published, "published")
@@ -109,11 +109,24 @@ def test_seo_placeholders_and_primary_category_are_used(imports, importer, name,
     assert article["bannerUrl"] == f"{SITE}/30.jpg"
 
 
-REPORTED = dict.fromkeys(("rating", "rank_math_canonical_url", "_seopress_titles_title", "_aioseo_keywords"), "x")
+NAMES = "rating", "_is_paid", "_wpmem_block", "rank_math_canonical_url", "_seopress_robots_index", "_aioseo_keywords"
+REPORTED = dict.fromkeys(NAMES, "x")
 REPORTED["_yoast_wpseo_title"] = "%%title%% in %%parent_title%%"  # a placeholder that only Yoast can fill in
 REPORTED["rank_math_robots"] = 'a:2:{i:0;s:7:"noindex";i:1;s:6:"follow";}'
-SCORES = "_edit_last", "_yoast_wpseo_content_score", "_yoast_wpseo_linkdex", "_yoast_wpseo_opengraph-image-id"
-DEFAULTS = {"_yoast_wpseo_meta-robots-noindex": "2", "rank_math_facebook_enable_image_overlay": "off", "empty": ""}
+SCORES = (
+    "_edit_last",
+    "_wp_old_slug",
+    "_oembed_1f",
+    "_yoast_wpseo_content_score",
+    "_yoast_wpseo_linkdex",
+    "_yoast_wpseo_opengraph-image-id",
+)
+DEFAULTS = {
+    "_yoast_wpseo_meta-robots-noindex": "2",
+    "rank_math_facebook_enable_image_overlay": "off",
+    "empty": "",
+    "is_paid_for": "No",
+}
 SILENT = dict.fromkeys(SCORES, "5") | DEFAULTS
 
 
@@ -123,13 +136,25 @@ def test_unused_data_is_reported(imports, importer):
     post = {"is_sticky": "1", "excerpt": "Short", "content": "x", "reading_level": "3", "raw": raw}
     meta = REPORTED | SILENT | {"rank_math_description": "About"}
     printed = imports(post | {"meta": meta}, PICTURE, PICTURE)
-    for name in (*REPORTED, "genre", "mood", "sticky", "excerpts of posts that", "reading_level", "categories"):
+    for name in (*REPORTED, "genre", "mood", "sticky", "excerpts of posts that", "reading_level"):
         assert re.search(rf"\b{name}[^(]*\(1\)", printed), name
     assert "(2 attachments)" in printed
     assert not re.search("|".join(SILENT), printed)
-    assert (importer.only()["metaDesc"], importer.only().get("metaTitle")) == ("About", None)
+    article = importer.only()
+    assert (article["metaDesc"], article.get("metaTitle")) == ("About", None)
+    assert (article["category"], article["keywords"]) == ("News", ["Food"])
     robots = 'a:2:{i:0;s:5:"index";i:1;s:6:"follow";}'
     assert imports({"content": "x", "meta": SILENT | {"rank_math_robots": robots}}) == ""
+
+
+def test_author_is_the_display_name_of_the_login(tmp_path):
+    author = "<wp:author><wp:author_login>jd</wp:author_login><wp:author_display_name>{}</wp:author_display_name>"
+    raw = '<d:creator xmlns:d="http://purl.org/dc/elements/1.1/">{}</d:creator>'
+    export = wordpress(*({"content": "x", "raw": raw.format(login)} for login in ("jd", "other", "")))
+    export = export.replace("<item>", f"{author.format('Doe &amp;amp; Co, Jane')}</wp:author><item>", 1)
+    (tmp_path / "export.xml").write_text(export)
+    articles = read_wordpress([str(tmp_path / "export.xml")], READ_OPTIONS)
+    assert [article.fields.get("authors") for article in articles] == [["Doe & Co, Jane"], ["other"], None]
 
 
 # Blogs
@@ -240,7 +265,8 @@ def test_footnotes_are_inserted_at_their_block(imports, importer):
     html = importer.values("contentHtml")["post-1"]
     assert '<p>Text</p>\n<ol class="wp-block-footnotes"><li id="n-1">The <em>second</em> one <a href="#n-1-' in html
     assert re.search(r"<li id=\"n-2\">Last .*</ol><p>End</p>", html)
-    assert "Footnotes that the export lacks, or that cannot be read (2): post-2, post-3" in printed
+    assert "Footnotes that the export lacks, or that cannot be read (1): post-2" in printed
+    assert re.search("Damaged characters.*: post-3", printed)
 
 
 PLUGIN_BLOCK = "<!-- wp:{0} --><p>Text</p><!-- /wp:{0} -->"

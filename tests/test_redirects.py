@@ -63,7 +63,7 @@ def test_redirects_of_a_failed_import_are_removed(tmp_path, error, is_kept):
 
 def test_redirects_need_a_successful_import_and_a_new_file(importer, tmp_path):
     (tmp_path / "old.csv").write_text("precious")
-    importer.rejects({"a.md": post("views: x")}, "--redirects", "new.csv")
+    importer.rejects({"a.md": post("draft: x")}, "--redirects", "new.csv")
     for name, options, exit_code in (("new.csv", ["--dry-run"], 0), ("old.csv", [], 2), ("missing/new.csv", [], 1)):
         result = importer.run("import", ARTICLE, "--redirects", name, *options)
         assert "Unexpected" not in result.stderr

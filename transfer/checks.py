@@ -12,7 +12,8 @@ from content.html import ANY_TAG, decode_references
 from content.urls import has_relative_urls
 from converters import note_kinds
 from converters.field_names import FIELD_BY_ALIAS, plain_name
-from converters.records import Mistake, Note, SourceArticle
+from converters.leftover_markup import MARKDOWN
+from converters.records import DECISIVE_FIELDS, Mistake, Note, SourceArticle
 from schemas import ArticleImportSchema
 from transfer.report import show_value
 
@@ -24,7 +25,6 @@ REASONS = {
     "Not a valid list.": "Must be a list.",
 }
 MAX_MISSPELLED_LENGTH = 50  # characters; no longer name is similar to an alias
-MARKDOWN = re.compile(r"^(?:#{1,6} |[*-] |> |```)|\]\(\S|\*\*\w", re.MULTILINE)
 # UTF-8 decoded as Latin-1 or Windows-1252, without sequences that also occur in real text, such as a quote after "Ã"
 WRONG_ENCODING_STARTS = "Ãâ\N{REPLACEMENT CHARACTER}"
 WRONG_ENCODING = re.compile("Ã[\x80-\x9f¡-ª¬-º¼-¿„Ÿœ‰˜Š]|â[€\x80]|\N{REPLACEMENT CHARACTER}")
@@ -37,15 +37,22 @@ schema = ArticleImportSchema()
 
 def check_article(article: SourceArticle) -> tuple[ArticleRow, list[Mistake]]:
     """Return an article's columns, and its mistakes. If there are any, the columns are incomplete."""
-    row: ArticleRow = {}
-    messages: dict[str, list[str]] = {}
-    try:
-        row = schema.load(article.fields)
-    except ValidationError as error:
-        messages = error.messages_dict
+    row, messages = _load(article.fields)
+    if article.origin and messages:
+        for field in sorted(messages.keys() - DECISIVE_FIELDS):
+            article.reject(field, messages[field][0])
+        row, messages = _load(article.fields)
     if not isinstance(article.fields, dict):
         return row, [Mistake(article.where, messages["_schema"][0])]
     return row, [*_converter_mistakes(article), *_schema_mistakes(article, messages)]
+
+
+def _load(fields: Any) -> tuple[ArticleRow, dict[str, list[str]]]:
+    """Return an article's columns, which are incomplete if any field is invalid, and the messages by field."""
+    try:
+        return schema.load(fields), {}
+    except ValidationError as error:
+        return {}, error.messages_dict
 
 
 def locate(article: SourceArticle) -> str:
@@ -97,9 +104,9 @@ def notes_about(row: ArticleRow, *, is_own: bool) -> Iterator[Note]:
     if decode_references(title) != title:
         yield Note("Titles with HTML entities such as &amp;, which readers see", advice="Write titles as plain text.")
     if not ANY_TAG.search(html) and MARKDOWN.search(html):
-        yield Note("Content that looks like Markdown, not HTML", advice="Write HTML, or import a .md file.")
-    if _has_wrong_encoding(title) or _has_wrong_encoding(html):
-        yield Note("Text decoded with the wrong encoding, such as Ã¼ for ü", advice="Correct it in the source.")
+        yield Note(note_kinds.MARKDOWN, advice=note_kinds.MARKDOWN_ADVICE)
+    if any(_has_wrong_encoding(value) for value in row.values() if isinstance(value, str)):
+        yield Note("Damaged characters, such as � or Ã¼ for ü", advice="Correct them in the source.")
     if is_own and has_relative_urls(html):  # the converters of other systems know whether there is a site
         yield Note(note_kinds.RELATIVE_URLS, advice="Write absolute URLs.")
 

@@ -10,7 +10,7 @@ import orjson
 from converters.records import Note, NoteGroup, SourceError
 from converters.wordpress.autop import autop
 from converters.wordpress.blogs import EXPORT_ALL, SyncedPattern
-from fields import NOT_XML
+from fields import NOT_XML, replace_lone_surrogates
 
 MAX_LENGTH = 1 << 22  # characters of the patterns and footnotes inserted into a post
 MAX_DEPTH = 10  # of patterns in patterns
@@ -117,8 +117,8 @@ def _parse_footnotes(text: str) -> list[dict[str, Any]]:
 
 
 def _parse_json(text: str) -> Any:
-    """Parse JSON. Returns None if it is empty or invalid, as with a lone surrogate."""
+    """Parse JSON. Returns None if it is empty or invalid."""
     try:
-        return orjson.loads(text)
+        return orjson.loads(replace_lone_surrogates(text))
     except orjson.JSONDecodeError:
         return None

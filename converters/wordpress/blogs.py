@@ -1,4 +1,4 @@
-"""Attachments, categories and synced patterns of a blog, to which its posts refer."""
+"""Attachments, categories, authors and synced patterns of a blog, to which its posts refer."""
 
 import re
 from collections import defaultdict
@@ -45,6 +45,7 @@ class Blog:
     title: str = ""
     attachments: dict[str, Attachment] = field(default_factory=dict)  # by id
     categories: dict[str, str] = field(default_factory=dict)  # names by id
+    authors: dict[str, str] = field(default_factory=dict)  # display names by login
     patterns: dict[str, SyncedPattern] = field(default_factory=dict)  # by id
 
     @property
@@ -73,6 +74,7 @@ class Blog:
         """Add the contents of another file of the same blog."""
         self.attachments |= other.attachments
         self.categories |= other.categories
+        self.authors |= other.authors
         self.patterns |= other.patterns
 
 
@@ -88,7 +90,9 @@ def index_file(source: str, blogs: dict[str, Blog]) -> Blog:
         if name == "item":
             _index_item(element, found)
         elif name == "category":
-            _index_category(element, found)
+            _index_name(element, found.categories, "term_id", "cat_name")
+        elif name == "author":
+            _index_name(element, found.authors, "author_login", "author_display_name")
         else:
             texts.setdefault(name, (element.text or "").strip())
     if not texts.keys() & {"base_blog_url", "wxr_version"}:
@@ -100,11 +104,11 @@ def index_file(source: str, blogs: dict[str, Blog]) -> Blog:
     return blog
 
 
-def _index_category(element: Element, blog: Blog) -> None:
-    """Add a category to a blog."""
+def _index_name(element: Element, names: dict[str, str], key: str, name: str) -> None:
+    """Add the name of a category or an author."""
     texts = child_texts(element)
-    if texts.get("term_id") and texts.get("cat_name"):
-        blog.categories[texts["term_id"]] = decode_references(texts["cat_name"])
+    if texts.get(key) and texts.get(name):
+        names[texts[key]] = decode_references(texts[name])
 
 
 def _index_item(element: Element, blog: Blog) -> None:

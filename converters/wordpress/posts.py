@@ -32,6 +32,11 @@ ELEMENT_BY_FIELD = {  # by field
 }
 # Who may read a post, from Jetpack's newsletter and the plugin Members
 ACCESS_KEYS = ("_jetpack_newsletter_access", "_members_access_role")
+# Custom fields of WordPress itself, and those that are used
+UNREPORTED_META = (
+    *("_edit_last", "_edit_lock", "_encloseme", "_oembed_", "_pingme", "_thumbnail_id", "_wp_desired_post_slug"),
+    *("_wp_old_date", "_wp_old_slug", "_wp_page_template", "_wp_trash_meta_", *ACCESS_KEYS, *SEO_PREFIXES),
+)
 # Elements that are used, repeat others, or concern only the old site
 UNREPORTED_ELEMENTS = {
     *("attachment_url", "comment_status", "description", "guid", "menu_order", "ping_status", "post_date"),
@@ -40,7 +45,6 @@ UNREPORTED_ELEMENTS = {
 }
 DROPPED_ELEMENTS = {
     "comment": "comments",
-    "creator": "author",
     "excerpt": "excerpts of posts that have a description",
     "is_sticky": "sticky",
 }
@@ -94,6 +98,7 @@ def _take_fields(item: Item, blog: Blog, post_id: str) -> dict[str, Any]:
         texts["metaDesc"] = " ".join(readable_text(item.take("excerpt")).split())
     # A draft's local date is that of its last change.
     local_date = _date(item, "post_date") if item.status in PUBLIC_STATUSES else ""
+    login = item.take("creator")
     banner = blog.attachments.get(item.meta.get("_thumbnail_id", ""))
     return texts | {
         "id": f"wordpress-{blog.id_part}-{post_id}" if blog.id_part and post_id else "",
@@ -101,24 +106,22 @@ def _take_fields(item: Item, blog: Blog, post_id: str) -> dict[str, Any]:
         "slug": unquote(item.take("post_name")) or slug_from_title(title, post_id),
         "publishedAt": _date(item, "post_date_gmt", "Z") or local_date,
         "updatedAt": _date(item, "post_modified_gmt", "Z"),
-        "category": _take_category(item, blog),
+        "category": _take_categories(item, blog),
         "keywords": item.terms.pop("post_tag", []) + item.terms.pop("tag", []),
+        "authors": blog.authors.get(login, login),
         "bannerUrl": banner.url if banner else "",
     }
 
 
-def _take_category(item: Item, blog: Blog) -> str:
-    """Return the name of the primary category that an SEO plugin has stored, otherwise of the first category."""
-    names = item.terms.get("category", [])
-    category = names[0] if names else ""
+def _take_categories(item: Item, blog: Blog) -> list[str]:
+    """Return the names of the categories. The primary one that an SEO plugin has stored comes first."""
+    names = item.terms.pop("category", [])
     for key in PRIMARY_CATEGORY_KEYS:
         primary = blog.categories.get(item.meta.get(key, ""))
-        if primary in names or (primary and not names):
+        if primary and (primary in names or not names):
             del item.meta[key]
-            category = primary
-            break
-    item.terms["category"] = [name for name in names if name != category]
-    return category
+            return list(dict.fromkeys([primary, *names]))
+    return names
 
 
 def _date(item: Item, name: str, zone: str = "") -> str:
@@ -158,10 +161,8 @@ def _report_rest(article: SourceArticle, item: Item) -> None:
     for name, text in item.texts.items():
         if name in DROPPED_ELEMENTS and text.strip() not in ("", "0"):
             article.note_dropped(note_kinds.DROPPED, DROPPED_ELEMENTS[name])
-        elif name not in UNREPORTED_ELEMENTS and text.strip() not in ("", "0"):
-            article.note_unknown(note_kinds.UNKNOWN_FIELDS, name)
-    for name in item.terms.pop("category", []):
-        article.note_dropped(note_kinds.OTHER_CATEGORIES, name)
+        elif name not in (*DROPPED_ELEMENTS, *UNREPORTED_ELEMENTS):
+            article.note_unknown(note_kinds.UNKNOWN_FIELDS, name, text)
     if item.terms.pop("post_format", None):
         article.note_dropped(note_kinds.DROPPED, "post format")
     for taxonomy in item.terms:
@@ -169,5 +170,5 @@ def _report_rest(article: SourceArticle, item: Item) -> None:
     for key in unused_seo_settings(item.meta):
         article.note_dropped("SEO settings were dropped", key)
     for key, value in item.meta.items():
-        if value.strip() and not key.startswith(("_", *SEO_PREFIXES)):
-            article.note_unknown("Custom fields", key)
+        if not key.startswith(UNREPORTED_META):
+            article.note_unknown("Custom fields", key, value)
