@@ -77,6 +77,7 @@ UNPUBLISH_NEEDS_PUBLISH = (
     "--unpublish-missing", is_flag=True, help="Withdraw articles that their source does not contain any longer."
 )
 @click.option("--yes", is_flag=True, help="Import even if many articles would be hidden or left alone.")
+@click.option("--no-typography", is_flag=True, help="Leave quotes, dashes and dots in Markdown as they are typed.")
 @click.option(
     "--redirects", metavar="FILE", type=params.new_file, help="Write old URLs and slugs to FILE, a new CSV file."
 )
@@ -93,6 +94,7 @@ def import_articles(
     skip_invalid: bool,
     unpublish_missing: bool,
     yes: bool,
+    no_typography: bool,
     redirects: Path | None,
 ) -> None:
     """Import articles: all of them or, if anything is wrong, none.
@@ -112,6 +114,7 @@ def import_articles(
         timezone or current_app.config["TIMEZONE"],
         source=source or "",
         saves_old_urls=redirects is not None,
+        keeps_punctuation=no_typography,
     )
     report = ImportReport()
     owner = _find_owner(customer)

@@ -55,6 +55,7 @@ class SourceOptions(NamedTuple):
     zone: tzinfo  # for dates without one
     source: str = ""  # the name of the source, instead of the one that its system or its content suggests
     saves_old_urls: bool = False  # to a file, so the report leaves them out
+    keeps_punctuation: bool = False  # of Markdown, as it is typed
 
     @property
     def base(self) -> str:

@@ -61,6 +61,11 @@ def test_punctuation_becomes_typographic_in_text_only(text):
     assert render_markdown(text) == f"<p>{PUNCTUATION[text]}</p>\n"
 
 
+def test_punctuation_may_stay_as_typed(importer):
+    importer.imports({"a.md": post("", '"a" -- b...')}, "--no-typography")
+    assert importer.only()["contentHtml"] == "<p>&quot;a&quot; -- b...</p>\n"
+
+
 def test_heading_ids_and_code_blocks_keep_their_punctuation():
     assert render_markdown('# "Don\'t"') == '<h1 id="dont">“Don’t”</h1>\n'
     assert render_markdown("# A--b") == '<h1 id="a--b">A–b</h1>\n'

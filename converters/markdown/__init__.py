@@ -80,7 +80,8 @@ def _convert(path: Path, folder: Folder, fields: dict[str, Any], text: str, opti
     apply_jekyll_rules(path, folder.root, fields)
     place = read_place(path, folder.root)
     content = remove_comments(text)
-    html = content.removesuffix("\n") if path.suffix.lower() == ".html" else render_markdown(content)
+    is_markdown = path.suffix.lower() != ".html"
+    html = render_markdown(content, options.keeps_punctuation) if is_markdown else content.removesuffix("\n")
     links = LinkResolver(
         folder, path, options.site, slug=normalize_slug(str(field_value(fields, "slug") or place.slug))
     )

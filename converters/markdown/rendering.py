@@ -8,7 +8,7 @@ from mdit_py_plugins.deflist import deflist_plugin
 from mdit_py_plugins.footnote import footnote_plugin
 
 from converters.markdown.rules import add_checkboxes, add_heading_ids, parse_component, parse_highlight
-from converters.markdown.typography import add_typography
+from converters.markdown.typography import KEEPS_PUNCTUATION, add_typography
 from converters.records import SourceError
 
 SCRIPT_URL = re.compile(r"\s*(?:javascript|vbscript|data:(?!image/))", re.IGNORECASE)
@@ -41,14 +41,15 @@ def _may_have_link(text: str) -> bool:
     return "://" in text or "@" in text
 
 
-def render_markdown(text: str) -> str:
+def render_markdown(text: str, keeps_punctuation: bool = False) -> str:
     """Return the HTML of CommonMark with GitHub's extensions, footnotes, definition lists and typographic punctuation.
 
-    Raises SourceError if the text has so many brackets that it would take minutes.
+    With `keeps_punctuation`, quotes, dashes and dots stay as typed. Raises SourceError if the text has so many brackets
+    that it would take minutes.
     """
     if text.count("[") > MAX_BRACKETS:
         raise SourceError(f"Has more than {MAX_BRACKETS:,} opening brackets, too many for Markdown. Split the file.")
-    html: str = RENDERER.render(text)
+    html: str = RENDERER.render(text, {KEEPS_PUNCTUATION: keeps_punctuation})
     return html
 
 
