@@ -18,15 +18,19 @@ LATE_OPENING_LINE = re.compile(r"[\s\ufeff\u200b]+(---|\+\+\+)[ \t]*\r?\n")  # b
 OTHER_FRONT_MATTER = re.compile(r"\s*\{\s*[\"}]|---[ \t]*js(?:on)?\b")  # Hugo, Eleventy
 BOUNDARIES = "An article file must begin with front matter between two --- lines."
 LONG_TOML_KEY = re.compile(r"(?:\.[ \t]*[^\s.=]{1,64}[ \t]*){200}")  # tomllib takes quadratic time for these
-QUOTES_HINT = "Put text that contains ': ' or begins with a special character in double quotes."
-# by words in the parser's message
+# by words in the messages of libyaml and of PyYAML's own parser
 YAML_ADVICE = {
-    " tab ": "Indent with spaces instead of tabs.",
-    "'\\t'": "Indent with spaces instead of tabs.",
+    r" tab |'\\t'": "Indent with spaces instead of tabs.",
     "expected ':'": "Write each field as name: value.",
     "expected ',' or": "Close all brackets.",
-    "expected key": 'Write \\" for a quotation mark within double quotes.',
+    "expected key|<block end>": 'Indent fields of one level alike. Write \\" for a quotation mark within others.',
+    "document start|'-'": "Indent fields of one level alike.",
     "end of stream": "Close all quotation marks.",
+    "escape|hexdec": r"Write \\ for a backslash in double quotes.",
+    "characters are not allowed": "Remove the control character.",
+    "mapping values|any token|alphabetic|line break|unhashable|node content|entries": (
+        "Put text that contains ': ' or begins with a special character in double quotes."
+    ),
 }
 TOML_ERROR = re.compile(r"(.+) \(at line (\d+), column \d+\)")
 # The first line that equals the opening one ends the front matter, whatever the fields contain.
@@ -64,7 +68,9 @@ class TextLoader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore
 
 TextLoader.add_implicit_resolver("tag:yaml.org,2002:null", re.compile(r"(?:~|null|Null|NULL)?\Z"), None)
 TextLoader.add_implicit_resolver("!unquoted", re.compile(""), None)
-TextLoader.add_constructor("!unquoted", lambda _loader, node: Unquoted(node.value))
+# A scalar may be in quotes after the tag "!", as in `! '#code'`, which means text.
+TextLoader.add_constructor("!unquoted", lambda _loader, node: node.value if node.style else Unquoted(node.value))
+TextLoader.add_constructor("tag:yaml.org,2002:null", lambda _loader, node: node.value if node.style else None)
 
 
 class FrontMatterDumper(getattr(yaml, "CSafeDumper", yaml.SafeDumper)):  # type: ignore[misc]
@@ -124,15 +130,11 @@ def _parse_yaml(text: str) -> Any:
         _check_yaml(text)
         return yaml.load(text, TextLoader) or {}  # noqa: S506
     except yaml.YAMLError as error:
-        reason = getattr(error, "problem", None) or str(error)
+        reason = getattr(error, "problem", None) or getattr(error, "reason", None) or str(error)
         mark = getattr(error, "problem_mark", None)
         line = mark.line + 2 if mark else None
-        raise SourceError(f"The front matter must be YAML ({reason}). {_yaml_advice(reason)}", line) from error
-
-
-def _yaml_advice(reason: str) -> str:
-    """Return what to do about an error of the YAML parser."""
-    return next((advice for words, advice in YAML_ADVICE.items() if words in reason), QUOTES_HINT)
+        advice = next((advice for words, advice in YAML_ADVICE.items() if re.search(words, reason)), "Correct it.")
+        raise SourceError(f"The front matter must be YAML ({reason}). {advice}", line) from error
 
 
 def _check_yaml(text: str) -> None:
@@ -140,7 +142,8 @@ def _check_yaml(text: str) -> None:
     depth = 0
     for event in yaml.parse(text, Loader=TextLoader):
         depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
-        if depth > MAX_DEPTH or getattr(event, "anchor", None) or getattr(event, "tag", None):
+        has_tag = getattr(event, "tag", None) not in (None, "!")
+        if depth > MAX_DEPTH or getattr(event, "anchor", None) or has_tag:
             reason = "The front matter must not use the YAML syntax !tag, &anchor or *alias, or deep nesting."
             advice = "Put text that begins with !, & or * in double quotes."
             raise SourceError(f"{reason} {advice}", event.start_mark.line + 2)

@@ -45,7 +45,8 @@ class SourceError(Exception):
     """A source, or a file of one, that cannot be read any further. The message says why."""
 
     def __init__(self, reason: str, line: int | None = None) -> None:
-        super().__init__(f"line {line}: {reason}" if line else reason)
+        super().__init__(reason)
+        self.line = line
 
 
 class SourceOptions(NamedTuple):
@@ -166,8 +167,10 @@ def locate_post(source: str, number: Any, title: Any) -> str:
 
 def unreadable_mistake(where: str, error: SourceError | OSError, *, is_fatal: bool = False) -> Mistake:
     """Return a Mistake for a file that cannot be read completely."""
-    reason = f"Cannot be read ({error.strerror})." if isinstance(error, OSError) else str(error)
-    return Mistake(where, reason, is_fatal=is_fatal)
+    if isinstance(error, OSError):
+        advice = " Check its permissions." if isinstance(error, PermissionError) else ""
+        return Mistake(where, f"Cannot be read ({error.strerror}).{advice}", is_fatal=is_fatal)
+    return Mistake(f"{where}, line {error.line}" if error.line else where, str(error), is_fatal=is_fatal)
 
 
 ConvertedItems = Iterable[SourceArticle | IgnoredItem | Mistake]

@@ -273,13 +273,13 @@ def test_odd_values_of_other_fields_are_left_out_and_reported(importer):
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("\n\n---\ntitle: A\n---\n", ": line 3: "),
-        ("\ufeff\ufeff---\ntitle: A\n---\n", ": line 1: "),
+        ("\n\n---\ntitle: A\n---\n", ", line 3: "),
+        ("\ufeff\ufeff---\ntitle: A\n---\n", ", line 1: "),
         ("---\ntitle: A\n", "second one is missing"),
         ('{\n  "title": "A"\n}\n', "YAML"),
         ("---json\n{}\n---\n", "YAML"),
         ("---\nlayout: page\ndate: 2026-01-01\n---\nNot found", ", slug 'a': title: "),
-        (post("<<: {draft: true}"), ": line 4: The merge key <<"),
+        (post("<<: {draft: true}"), ", line 4: The merge key <<"),
         (post("published: nein"), "true or false (or yes, no, on, off, y, n, 1, 0), or a date"),
         (post("Draft: false\ndraft: true"), "Draft, another spelling"),
         (post("Date: 2020-01-01"), "date, another spelling"),
@@ -293,6 +293,30 @@ def test_file_with_invalid_front_matter_is_reported(importer, text, words):
     assert re.search(f"^a.md.*{re.escape(words)}", result.stderr, re.MULTILINE)
     assert len(result.stderr) < 1000
     assert importer.states() == {"b": "published"}
+
+
+def test_tag_without_a_name_means_text(importer):
+    importer.imports({"a.md": post("category: ! 'false'\nsection: ! ''\ntags: [! '#code', ! \"~\"]")})
+    assert (importer.only()["category"], importer.only()["keywords"]) == ("false", ["#code", "~"])
+
+
+YAML_ERRORS = {  # what a field has -> what to do
+    "a: b": "double quotes",
+    "@x": "double quotes",
+    "*x*": "double quotes",
+    '"a" b': "quotation mark within others",
+    '"\\d"': "backslash",
+    "[a, b": "brackets",
+    "'a": "Close all quotation marks",
+    "\x08": "control character",
+}
+
+
+@pytest.mark.parametrize("value", YAML_ERRORS)
+def test_yaml_errors_are_grouped_whatever_their_lines(importer, value):
+    lines = importer.rejects({f"a/{n}.md": "---\n" + "# x\n" * n + f"a: {value}\n---\n" for n in range(4)}).splitlines()
+    assert lines[-1] == "… and 1 more with this error."
+    assert all(YAML_ERRORS[value] in line for line in lines[:3])
 
 
 # Slugs

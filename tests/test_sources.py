@@ -86,20 +86,20 @@ XML = '<?xml version="1.0" encoding="{}"?><rss/>'
         ("a.csv", "title,body\nÄ".encode("cp1252"), "UTF-8, but byte 1 of line 2"),
         ("a.csv", "title,body\rA,x\r", ": Its lines must end with LF or CR LF"),
         ("a.csv", "title,body\n\nc,d,e", ", row 3: A row must have no more cells than the header"),
-        ("a.csv", 'body,title\na,"b\nc', ": line 3: Must be CSV"),
+        ("a.csv", 'body,title\na,"b\nc', ", line 3: Must be CSV"),
         ("a.csv", "Titel,body\nA,x", "It names Titel, body."),
         ("a.csv", "title,body\n☕ 🎉,x", ", row 2: slug: The title '☕ 🎉' has no letter"),
         ("a.csv", "slug,title,body,Date\n\na,A,x,3/1/2026", ", row 3, slug 'a': Date: '3/1/2026' must be"),
         ("a/b.html", "---\ntitle: x\ncontentHtml: y\n---\n", ": contentHtml belongs below"),
-        ("a/b.html", "---\ntitle: Menu: x\n---\n", ": line 2: The front matter must be YAML"),
-        ("a/b.html", "---\na: b\nslug: !!python/name:os y\n---\n", ": line 3: The front matter must not use"),
-        ("a/b.html", "---\na: &a [x]\nb: [*a, *a]\n---\n", ": line 2: The front matter must not use"),
-        ("a/b.html", f"---\na: {'[' * 5000}\n---\n", ": line 2: The front matter must not use"),
+        ("a/b.html", "---\ntitle: Menu: x\n---\n", ", line 2: The front matter must be YAML"),
+        ("a/b.html", "---\na: b\nslug: !!python/name:os y\n---\n", ", line 3: The front matter must not use"),
+        ("a/b.html", "---\na: &a [x]\nb: [*a, *a]\n---\n", ", line 2: The front matter must not use"),
+        ("a/b.html", f"---\na: {'[' * 5000}\n---\n", ", line 2: The front matter must not use"),
         ("a/b.html", "---\n- a\n---\n", ": The front matter must have fields"),
-        ("a/b.html", "---\n? [a]\n: b\n---\n", ": line 2: The front matter must be YAML"),
-        ("a/b.md", "---\ntitle: A\nimage:\n  src: a\n  alt: b\n  src: c\n---\n", ": line 6: 'src' appears twice."),
+        ("a/b.html", "---\n? [a]\n: b\n---\n", ", line 2: The front matter must be YAML"),
+        ("a/b.md", "---\ntitle: A\nimage:\n  src: a\n  alt: b\n  src: c\n---\n", ", line 6: 'src' appears twice."),
         ("a/b.md", "---\nslug: b\n---\n", ", slug 'b': title: Missing"),
-        ("a/b.md", "+++\ntitle = a\n+++\n", ": line 2: The front matter must be TOML"),
+        ("a/b.md", "+++\ntitle = a\n+++\n", ", line 2: The front matter must be TOML"),
     ],
 )
 def test_error_in_a_file_is_reported_with_its_location(errors, name, content, message):
@@ -156,7 +156,9 @@ def test_unreadable_files_are_reported(errors):
 
 def test_unreadable_folder_is_an_error(errors, monkeypatch):
     monkeypatch.setattr(os, "scandir", mock.Mock(side_effect=PermissionError(13, "Permission denied", "a/closed")))
-    assert "a/closed: Cannot be read (Permission denied)." in errors({"a/good.md": "---\ntitle: A\n---\n"})
+    assert "a/closed: Cannot be read (Permission denied). Check its permissions." in errors(
+        {"a/good.md": "---\ntitle: A\n---\n"}
+    )
 
 
 def test_invalid_source_is_a_usage_error(run):
