@@ -75,6 +75,7 @@ def test_jekyll_folders_withhold_drafts_and_set_categories(importer):
     assert importer.states() == states | dict.fromkeys(("idea", "plan", "undated"), "pending")
     categories = {slug: category for slug, category in importer.values("category").items() if category}
     assert categories == {"first": "one", "soup": "recipes", "cake": "Sweets"}
+    assert importer.values("keywords")["first"] == ["two"]
     assert importer.values("publishedAt")["first"] == "2026-01-05T00:00:00.000Z"
 
 
@@ -84,6 +85,21 @@ def test_every_file_below_drafts_is_withheld(importer, tmp_path, source):
     (tmp_path / "link").symlink_to("_drafts/deep")
     importer.imports(source)
     assert importer.states() == {"a": "pending"}
+
+
+def test_post_of_jekyll_without_a_title_takes_it_from_its_name(importer):
+    files = {
+        "_posts/2015-07-08-open-FEC.md": "---\nlayout: post\n---\n",
+        "_drafts/the-plan.md": "---\nlayout: x\n---\n",
+    }
+    importer.imports({f"site/{name}": text for name, text in files.items()})
+    assert importer.values("title") == {"open-FEC": "Open Fec", "the-plan": "The Plan"}
+
+
+def test_both_endings_of_a_file_are_left_out_of_its_slug(importer):
+    names = ["2026-01-01-a.html.md", "b.html.markdown", "c/index.html.md", "node.js.md"]
+    importer.imports({f"posts/{name}": post() for name in names})
+    assert set(importer.articles()) == {"a", "b", "c", "node.js"}
 
 
 def test_tags_of_jekyll_are_split_at_spaces_or_commas(importer):

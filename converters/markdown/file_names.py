@@ -8,10 +8,11 @@ from urllib.parse import quote
 
 from converters.dates import parse_written_date
 from converters.field_mapping import FilePlace
-from converters.field_names import plain_name
+from converters.field_names import FIELD_BY_ALIAS, plain_name
 from converters.front_matter import field_value
 
 ARTICLE_SUFFIXES = (".html", ".md", ".markdown")
+ENDINGS = re.compile(r"(?:\.(?:html|md|markdown))+\Z", re.IGNORECASE)  # also .html.md
 DATED_NAME = re.compile(r"(?:(\d{4}-\d\d?-\d\d?)-)?(.*)", re.DOTALL)
 # ISO 639-1. Without this list, node.js.md would be a translation of node.md.
 # A script or region may follow, as in index.pt-br.md.
@@ -35,7 +36,7 @@ def read_place(path: Path, root: Path) -> FilePlace:
 
 def parse_name(path: Path) -> tuple[str, str]:
     """Return the date and the slug in a file's name. An `index` file takes its folder's name."""
-    name = path.absolute().parent.name if is_index(path) else path.stem
+    name = path.absolute().parent.name if is_index(path) else _stem(path)
     name = normalize("NFC", name.encode(errors="replace").decode())
     date, slug = DATED_NAME.findall(name)[0]
     try:
@@ -56,13 +57,18 @@ def origin_key(path: Path, root: Path) -> str:
 
 def is_index(path: Path) -> bool:
     """Return whether a file is the page of its folder, such as index.md or index.de.md."""
-    language = LANGUAGE_NAME.fullmatch(path.stem)
-    return (language[1] if language else path.stem) == "index"
+    language = LANGUAGE_NAME.fullmatch(_stem(path))
+    return (language[1] if language else _stem(path)) == "index"
+
+
+def _stem(path: Path) -> str:
+    """Return a file's name without its endings."""
+    return ENDINGS.sub("", path.name)
 
 
 def is_translation(path: Path) -> bool:
     """Return whether a file is a translation, such as soup.de.md beside soup.md."""
-    match = LANGUAGE_NAME.fullmatch(path.stem)
+    match = LANGUAGE_NAME.fullmatch(_stem(path))
     return match is not None and any(path.with_name(match[1] + suffix).is_file() for suffix in ARTICLE_SUFFIXES)
 
 
@@ -73,14 +79,19 @@ def url_folder(path: Path, root: Path) -> str:
 
 
 def apply_jekyll_rules(path: Path, root: Path, fields: dict[str, Any]) -> None:
-    """Split space-separated tags and categories as Jekyll does, and use the first folder above `_posts` as category."""
+    """Add what Jekyll takes from a post's path: the title, and the folders above `_posts` as categories.
+
+    Tags and categories in text without a comma are split at spaces.
+    """
     folders = path.parent.relative_to(root).parts
-    is_post = "_posts" in (root.absolute().name, *folders)
-    if is_post or (parse_name(path)[0] and field_value(fields, "layout")):
+    date, slug = parse_name(path)
+    is_in_jekyll = not {root.absolute().name, *folders}.isdisjoint(JEKYLL_FOLDERS)
+    if is_in_jekyll or (date and field_value(fields, "layout")):
         for name, value in fields.items():
             if plain_name(name) in ("tags", "categories") and isinstance(value, str) and "," not in value:
                 fields[name] = value.split()
+        if not any(value and FIELD_BY_ALIAS.get(plain_name(name)) == "title" for name, value in fields.items()):
+            fields["title"] = " ".join(map(str.capitalize, slug.split("-")))
     above = folders[: folders.index("_posts")] if "_posts" in folders else ()
-    categories = [name for name in above if not name.startswith("_")]
-    if categories and not (field_value(fields, "category") or field_value(fields, "categories")):
-        fields["category"] = categories[0]
+    if not (field_value(fields, "category") or field_value(fields, "categories")):
+        fields["categories"] = [name for name in above if not name.startswith("_")]
