@@ -1,6 +1,7 @@
 """What converters yield: articles, with their notes and mistakes, and ignored items. Also what all of them share."""
 
 import codecs
+import re
 from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -23,6 +24,8 @@ UTF16 = (
 )
 EMPTY_VALUES: tuple[Any, ...] = (None, "", [], {})  # what missing values look like
 NEGATIVE_WORDS = ("", "false", "falsch", "0", "no")  # An unknown field with such a value has hidden nothing.
+
+SURROGATE = re.compile(rb"\xed[\xa0-\xbf][\x80-\xbf]")  # a half of a pair, which UTF-8 does not allow
 
 # What a source says about the publication of an article; None if it says nothing
 Claim = Literal["published", "withheld"]
@@ -179,11 +182,11 @@ ConvertedItems = Iterable[SourceArticle | IgnoredItem | Mistake]
 def decode_utf8(data: bytes, first_line: int = 1) -> str:
     """Decode UTF-8, with or without a byte order mark. `first_line` is the number of the first line.
 
-    Raises SourceError, naming the first invalid byte, if it is not UTF-8.
+    Halves of surrogate pairs become U+FFFD. Raises SourceError, naming the first invalid byte, if it is not UTF-8.
     """
     reject_utf16(data)
     try:
-        return data.decode("utf-8-sig")
+        return SURROGATE.sub(b"\xef\xbf\xbd", data).decode("utf-8-sig")
     except UnicodeDecodeError as error:
         *before, line = data[: error.start].split(b"\n")
         byte = f"byte {len(line) + 1} of line {len(before) + first_line}"

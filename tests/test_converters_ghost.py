@@ -66,7 +66,7 @@ def test_authors_keep_their_order(tmp_path):
 
 def test_half_of_a_surrogate_pair_is_replaced_and_reported(importer):
     export = ghost({"meta_title": "HALF"})["ghost.json"].replace("HALF", "a\\ud83d b\\ud83d\\ude00")
-    assert re.match("Damaged characters.* \\(1\\): a0", importer.imports({"ghost.json": export}))
+    assert re.match("Text with �.* \\(1\\): a0", importer.imports({"ghost.json": export}))
     assert importer.only()["metaTitle"] == "a\ufffd b😀"
 
 

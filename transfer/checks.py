@@ -106,7 +106,9 @@ def notes_about(row: ArticleRow, *, is_own: bool) -> Iterator[Note]:
     if not ANY_TAG.search(html) and MARKDOWN.search(html):
         yield Note(note_kinds.MARKDOWN, advice=note_kinds.MARKDOWN_ADVICE)
     if any(_has_wrong_encoding(value) for value in row.values() if isinstance(value, str)):
-        yield Note("Damaged characters, such as � or Ã¼ for ü", advice="Correct them in the source.")
+        yield Note(
+            "Text with �, or decoded with the wrong encoding, such as Ã¼ for ü", advice="Correct them in the source."
+        )
     if is_own and has_relative_urls(html):  # the converters of other systems know whether there is a site
         yield Note(note_kinds.RELATIVE_URLS, advice="Write absolute URLs.")
 

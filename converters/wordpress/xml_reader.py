@@ -15,7 +15,9 @@ CHUNK = 1 << 16  # characters
 ENCODING = re.compile(rb"""(?:\xef\xbb\xbf)?\s*<\?xml\s[^>]*?\sencoding\s*=\s*["']([\w.-]+)""")
 # No XML can contain these characters, but WordPress exports them. The second part is a UTF-16 surrogate, whose bytes
 # are not valid UTF-8 (https://docs.python.org/3/library/codecs.html#error-handlers).
-FORBIDDEN = re.compile(rf"{NOT_XML.pattern}|\udced[\udca0-\udcbf][\udc80-\udcbf]")
+FORBIDDEN = re.compile(rf"{NOT_XML.pattern}|(\udced[\udca0-\udcbf][\udc80-\udcbf])")
+REPLACEMENT = "\ufffd"  # for a surrogate, which is half of a character
+HTML_PAGE = re.compile(r"\s*<(?:!doctype\s+)?html\b", re.IGNORECASE)
 REFERENCE = re.compile(r"&#(?:x([0-9a-fA-F]{1,8})|([0-9]{1,9}));")
 LONGEST_REFERENCE = len("&#123456789;")
 INCOMPLETE = "The export is incomplete. Export it again, in parts if the server stops early."
@@ -105,7 +107,8 @@ def _legal_text(file: TextIOWrapper) -> Iterator[str]:
         reference = max(text.rfind(start, -LONGEST_REFERENCE) for start in "&\udced") if chunk else -1
         # A reference such as &#11; must not be cut in two.
         end = len(text) if reference < 0 else reference
-        yield REFERENCE.sub(_legal_reference, FORBIDDEN.sub("", text[:end]))
+        legal = FORBIDDEN.sub(lambda match: REPLACEMENT if match[1] else "", text[:end])
+        yield REFERENCE.sub(_legal_reference, legal)
         text = text[end:] + chunk
 
 
@@ -113,10 +116,12 @@ def _remove_declaration(text: str) -> str:
     """Return the beginning of a file without its XML declaration, whose encoding no longer applies.
 
     Whitespace takes its place, so that errors name the file's lines and columns. Raises SourceError if text precedes
-    the declaration.
+    the declaration, or if it is an HTML page.
     """
     text = text.removeprefix("\ufeff")
     before, mark, after = text.partition("<?xml")
+    if HTML_PAGE.match(text):
+        raise SourceError("This is an HTML page, not an export. Log in, and export again under Tools → Export.")
     if not mark or "<rss" in before:
         return text
     lines = before.count("\n")
@@ -130,7 +135,9 @@ def _remove_declaration(text: str) -> str:
 def _legal_reference(match: re.Match[str]) -> str:
     """Return a character reference, or "" if XML forbids its character (https://www.w3.org/TR/xml/#charsets)."""
     code = int(match[1], 16) if match[1] else int(match[2])
-    is_legal = code in (9, 10, 13) or 32 <= code < 0xD800 or 0xDFFF < code < 0xFFFE or 0xFFFF < code <= 0x10FFFF
+    if 0xD800 <= code < 0xE000:
+        return REPLACEMENT
+    is_legal = code in (9, 10, 13) or 32 <= code < 0xFFFE or 0xFFFF < code <= 0x10FFFF
     return match[0] if is_legal else ""
 
 
