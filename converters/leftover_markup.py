@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable, Iterator
+from itertools import pairwise
 
 from content.html import NOT_TEXT, decode_references
 from content.shortcodes import find_shortcodes
@@ -23,6 +24,8 @@ PATTERNS = {
     "[!NOTE]": r"\[(?<![^>\n]\[)![a-zA-Z]+\]",
     # A formula, unlike two prices, has a math symbol or no space.
     "$$ $$": r"\$\$(?<!\$\$\$)(?:[^\s$]{1,40}|(?=[^$]*?[\\^_=+{])[^$]++)\$\$(?!\$)",
+    # import Chart from "./chart", in MDX
+    "import": r"""import(?<![^>\n]import)\b(?:[^<>{}"'\n]|\{[^<>{}]*+\})*?\s["'“‘]""",
     r"\( \)": r"\\\((?=[^()\n]{0,400}\\\))|\\\[(?=[^\[\]\n]{0,400}\\\])",
 }
 MARKUP = {name: re.compile(pattern) for name, pattern in PATTERNS.items()}
@@ -30,6 +33,8 @@ MARKUP = {name: re.compile(pattern) for name, pattern in PATTERNS.items()}
 MARKDOWN = re.compile(r"^(?:#{1,6} |[*-] |> |```)|\]\(\S|\*\*\w", re.MULTILINE)
 SCRIPT_OR_FORM = re.compile(r"<(script|form)(?=[\s>])")
 VISIBLE_SHORTCODES = "Shortcodes that readers will see as text"
+CLOSING_TAG = re.compile("</[a-zA-Z]|>\\s*$")  # or a line that ends with a tag
+BLOCK_MARK = re.compile(r"\s*(?:#{1,6} |```|~~~|[-*+] |1[.)] )")
 TAG_NAME = re.compile(r"<([a-zA-Z][^\s/>]*)")
 
 
@@ -49,6 +54,13 @@ def note_components(article: SourceArticle) -> None:
     """Note the components in an article's content: tags that HTML does not have."""
     names = _component_names(_without_code(article.fields["contentHtml"]))
     _note_names(article, "Components, which browsers do not show", names)
+
+
+def note_raw_markdown(article: SourceArticle) -> None:
+    """Note headings, lists and fences that are not rendered, because a line of an HTML block precedes them."""
+    lines = _without_code(article.fields["contentHtml"]).split("\n")
+    if any(CLOSING_TAG.search(before) and BLOCK_MARK.match(line) for before, line in pairwise(lines)):
+        article.note("Markdown that readers will see as text", "", "Put an empty line between HTML and Markdown.")
 
 
 def _without_code(html: str) -> str:

@@ -178,6 +178,8 @@ MARKDOWN = {
     "{/* */}": ["## Upgrading {/*upgrading*/}", "Text {/** b **/}"],
     "[!NOTE]": ["> [!WARNING]\n> Mind"],
     r"\( \)": [r"\\\\(x\\\\)"],
+    "import": ["import Chart from '../chart'\n\nText", 'import {\n  A } from "b";\n', "Text\n\nimport './x.css'"],
+    "Markdown": ["<p>a</p>\n# b", "<figure>\n</figure>\n```ruby\nc\n```", "<b>a</b> b\n\n<i>\n- c\n</i>"],
 }
 
 
@@ -227,6 +229,9 @@ import f from "g"
 {% if x %}
 ```
 `[x a="b"]`
+
+<b>a</b>
+- b
 
 <div markdown="1">
 

@@ -9,6 +9,7 @@ from typing import Any
 from content.urls import change_urls
 from converters.field_mapping import map_fields
 from converters.front_matter import NoFrontMatterError, field_value, parse_front_matter
+from converters.leftover_markup import note_raw_markdown
 from converters.markdown.file_names import ARTICLE_SUFFIXES, apply_jekyll_rules, is_translation, origin_key, read_place
 from converters.markdown.folders import Folder, FolderContents, may_be_data
 from converters.markdown.links import LinkResolver
@@ -91,6 +92,8 @@ def _convert(path: Path, folder: Folder, fields: dict[str, Any], text: str, opti
     article.notes += links.notes
     if content != text:
         article.note_dropped("Template comments were removed")
+    if is_markdown:
+        note_raw_markdown(article)
     if "title" not in article.fields and "title" not in article.names:
         article.reject("title", NO_TITLE)
     return article

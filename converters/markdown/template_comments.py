@@ -30,7 +30,7 @@ COMMENT_OR_CODE = re.compile(
 
 
 def remove_comments(text: str) -> str:
-    """Return text without its comments, except those in fences, code spans and `pre`, which are examples."""
+    """Return text without its comments, except those in code, `pre`, `script` and `style`, which are examples."""
     if not re.search(COMMENT, text, re.VERBOSE):  # true of most files, and faster than the search below
         return text
     parts: list[str] = []
