@@ -96,6 +96,8 @@ def test_tags_of_old_exports_are_imported(imports, importer):
 SEO_TITLES = [
     ("_yoast_wpseo_title", "%%title%% %%page%% %%sep%% %%sitename%% &amp;amp; more"),
     ("rank_math_title", "%title% %sep% %sitename% &amp;amp; more"),
+    ("_seopress_titles_title", "%%post_title%% %%sep%% %%sitetitle%% &amp;amp; more"),
+    ("_aioseo_title", "#post_title #separator_sa #site_title &amp;amp; more"),
 ]
 
 

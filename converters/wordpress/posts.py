@@ -93,7 +93,7 @@ def plain_title(html: str) -> str:
 def _take_fields(item: Item, blog: Blog, post_id: str) -> dict[str, Any]:
     """Return an article's fields other than its content. Their values still have to be normalized."""
     title = plain_title(item.take("title")) or NO_TITLE
-    texts = take_seo_texts(item.meta, {"title": title, "sep": "-", "sitename": blog.title, "page": ""})
+    texts = take_seo_texts(item.meta, title, blog.title)
     if "metaDesc" not in texts:
         texts["metaDesc"] = " ".join(readable_text(item.take("excerpt")).split())
     # A draft's local date is that of its last change.

@@ -8,12 +8,15 @@ from content.html import decode_references
 SEO_PREFIXES = ("_yoast_wpseo_", "rank_math_", "_seopress_", "_aioseo_", "_aioseop_", "_genesis_")
 # The meta keys of each field, by precedence
 KEYS = {
-    "metaTitle": ("_yoast_wpseo_title", "rank_math_title"),
-    "metaDesc": ("_yoast_wpseo_metadesc", "rank_math_description"),
+    "metaTitle": ("_yoast_wpseo_title", "rank_math_title", "_seopress_titles_title", "_aioseo_title"),
+    "metaDesc": ("_yoast_wpseo_metadesc", "rank_math_description", "_seopress_titles_desc", "_aioseo_description"),
 }
 PRIMARY_CATEGORY_KEYS = ("_yoast_wpseo_primary_category", "rank_math_primary_category")
-# %%title%% in Yoast, %title% and %date(Y)% in Rank Math
-PLACEHOLDER = re.compile(r"%%([\w-]+)%%|%([a-z_]+)(?:\([^)%]*\))?%")
+# %%title%% in Yoast and SEOPress, %title% and %date(Y)% in Rank Math, #post_title in AIOSEO
+PLACEHOLDER = re.compile(r"%%([\w-]+)%%|%([a-z_]+)(?:\([^)%]*\))?%|#([a-z]+_[a-z_]+|categories|permalink|tagline)")
+TITLES = "title", "post_title"
+SEPARATORS = "sep", "separator_sa"
+SITE_NAMES = "sitename", "sitetitle", "site_title"
 # values that stand for a default
 UNSET = {"", "0", "-", "default", "none", "off", "no", "null", "[]", "{}", "a:0:{}"}
 DEFAULTS = {
@@ -27,11 +30,14 @@ UNREPORTED = re.compile(
 )
 
 
-def take_seo_texts(meta: dict[str, str], words: dict[str, str]) -> dict[str, str]:
+def take_seo_texts(meta: dict[str, str], title: str, site_name: str) -> dict[str, str]:
     """Remove a post's meta title and description from its metadata, and return them by field.
 
-    Placeholders are replaced with `words`. A text with any other placeholder stays in `meta`.
+    Placeholders for the title, the separator, the site's name and the page are replaced. A text with any other one
+    stays in `meta`.
     """
+    words = dict.fromkeys(TITLES, title) | dict.fromkeys(SEPARATORS, "-") | dict.fromkeys(SITE_NAMES, site_name)
+    words["page"] = ""
     texts = {}
     for field, keys in KEYS.items():
         for key in keys:
@@ -45,7 +51,7 @@ def take_seo_texts(meta: dict[str, str], words: dict[str, str]) -> dict[str, str
 def _fill_placeholders(text: str, words: dict[str, str]) -> str:
     """Return text with words instead of placeholders, or "" for a placeholder that `words` lacks."""
     try:
-        filled = PLACEHOLDER.sub(lambda name: words[name[1] or name[2]], decode_references(text))
+        filled = PLACEHOLDER.sub(lambda name: words[name[1] or name[2] or name[3]], decode_references(text))
     except KeyError:
         return ""
     return " ".join(filled.split())
