@@ -8,8 +8,9 @@ from urllib.parse import quote, urljoin
 from content.html import REST_OF_TAG
 
 # Possessive quantifiers keep these patterns linear on any input.
-OPENING_TAG = re.compile(rf"<[a-zA-Z]{REST_OF_TAG}")
+OPENING_TAG = re.compile(rf"<[a-zA-Z]{REST_OF_TAG}")  # <a href="/b">
 TAG_WITH_ATTRIBUTES = re.compile(rf"<[a-zA-Z][a-zA-Z0-9]*+(?!>){REST_OF_TAG}")  # skips most others, such as <p>
+# href="/b", href='/b' or href=/b
 ATTRIBUTE = re.compile(r"""(?<=[\s"'/])([\w:-]++)(\s*+=\s*+)("[^"]*+"|'[^']*+'|[^\s"'>]++)""")
 ENTIRE_VALUE = re.compile("()(.+)()", re.DOTALL)
 # attribute -> pattern for its URLs; the groups are the text before a URL, the URL, and the text after it
@@ -25,7 +26,7 @@ MAYBE_RELATIVE = re.compile(
     r"""=(?:(?<=style=)|(?<=srcset=)|(?:(?<=href=)|(?<=src=)|(?<=poster=)|(?<=\s=))\s*+["']?+(?!https?://|\#))""",
     re.IGNORECASE,
 )
-# also matches empty URLs, fragments and templates, which are left alone
+# https://a.example, mailto:a@b.example or //a.example, and empty URLs, fragments and templates, which are left alone
 NOT_RELATIVE = re.compile(r"[a-z][a-z0-9+.-]*:|//|#|\{|\Z", re.IGNORECASE)
 
 

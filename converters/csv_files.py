@@ -36,7 +36,7 @@ QUOTES_HINT = 'Close each quotation mark, and write "" for one within text.'
 EXCEL_HINT = 'In Excel, save as "CSV UTF-8".'
 BACKSLASH_HINT = 'It has quotes written as \\", which must be written as "". In MySQL, export with ESCAPED BY \'"\'.'
 QUOTES_ERROR = re.compile("unexpected end of data|expected after")  # messages of the csv module
-EXCEL_LINE = re.compile(r"sep=(.)\r?\n")
+EXCEL_LINE = re.compile(r"sep=(.)\r?\n")  # sep=;
 NULL = ("NULL", r"\N")
 GERMAN_SWITCHES = {"wahr": "true", "falsch": "false"}  # German Excel
 Cells = dict[str, str]  # by column

@@ -37,4 +37,4 @@ FIELD_BY_ALIAS = {alias: field for field in IMPORT_FIELDS for alias in (field.lo
 
 def plain_name(name: str) -> str:
     """Return a name in lower case and without punctuation, as the aliases are spelled."""
-    return re.sub(r"[\W_]", "", name.lower())
+    return re.sub(r"[\W_]", "", name.lower())  # "Featured image_URL" → "featuredimageurl"

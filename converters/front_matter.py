@@ -13,7 +13,7 @@ from converters.scalars import Unquoted
 
 MAX_DEPTH = 252  # levels, enough for the deepest structured data
 MAX_LINE = 2**31 - 1  # characters; never fold a line
-OPENING_LINE = re.compile(r"(---|\+\+\+)[ \t]*(?:\r?\n|\Z)")
+OPENING_LINE = re.compile(r"(---|\+\+\+)[ \t]*(?:\r?\n|\Z)")  # ---
 LATE_OPENING_LINE = re.compile(r"[\s\ufeff\u200b]+(---|\+\+\+)[ \t]*\r?\n")  # below empty lines or a second BOM
 OTHER_FRONT_MATTER = re.compile(r"\s*\{\s*[\"}]|---[ \t]*js(?:on)?\b")  # Hugo, Eleventy
 BOUNDARIES = "An article file must begin with front matter between two --- lines."
@@ -32,7 +32,7 @@ YAML_ADVICE = {
         "Put text that contains ': ' or begins with a special character in double quotes."
     ),
 }
-TOML_ERROR = re.compile(r"(.+) \(at line (\d+), column \d+\)")
+TOML_ERROR = re.compile(r"(.+) \(at line (\d+), column \d+\)")  # Invalid value (at line 2, column 9)
 # The first line that equals the opening one ends the front matter, whatever the fields contain.
 FRONT_MATTER = re.compile(r"(---|\+\+\+)[ \t]*\r?\n(.*?)^\1[ \t]*(?:\r?\n|\Z)", re.DOTALL | re.MULTILINE)
 
@@ -82,7 +82,7 @@ class FrontMatterDumper(getattr(yaml, "CSafeDumper", yaml.SafeDumper)):  # type:
     }
 
 
-JSON_NUMBER = re.compile(r"-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?\Z")
+JSON_NUMBER = re.compile(r"-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?\Z")  # -1.5e22
 FrontMatterDumper.add_implicit_resolver("tag:yaml.org,2002:float", JSON_NUMBER, "-0123456789")
 
 

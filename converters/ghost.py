@@ -47,6 +47,7 @@ INTERNAL_COLUMNS = {
     *("tiers", "type", "updated_by", "uuid", "show_title_and_feature_image", "email_count"),
 }
 CODE_INJECTION = {"codeinjection_head", "codeinjection_foot", "ghost_head", "ghost_foot"}  # settings
+# {"db": [… or {"meta": {"version": "5.0.0"}, "data": {…
 EXPORT_START = re.compile(rb'(?:\xef\xbb\xbf)?\s*\{\s*(?:"meta"\s*:\s*\{[^{}]*\}\s*,\s*)?"(?:db"\s*:|data"\s*:\s*\{)')
 GHOST_ID = re.compile("[0-9a-f]{24}")  # migration tools write small numbers, which repeat in every file
 SITE_PLACEHOLDER = re.compile("__GHOST_URL__/?")  # stands for the site's URL

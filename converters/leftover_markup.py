@@ -1,4 +1,4 @@
-"""Markup of other systems that stays in the content: readers see it as text, or miss what it stood for."""
+"""Notes about markup of other systems that stays in the content, where readers see it as text or do not see it."""
 
 import re
 from collections.abc import Iterable, Iterator

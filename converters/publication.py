@@ -61,9 +61,9 @@ def take_publication(
 
 
 def set_claim(article: SourceArticle, *, is_published: bool) -> None:
-    """Set what a system with statuses, such as WordPress, says about an article. Without a date, it says nothing.
+    """Set what a system with statuses, such as WordPress, says about an article.
 
-    A published article without content is noted, so the content must be set.
+    Of a published article without a date, it says nothing. One without content is noted, so the content must be set.
     """
     if not is_published:
         article.claim = "withheld"

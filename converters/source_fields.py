@@ -18,7 +18,7 @@ class SourceField(NamedTuple):
 
     @property
     def alias(self) -> str:
-        """Its name as it appears among the aliases."""
+        """Its name in the spelling of the aliases."""
         return plain_name(self.name)
 
     @property
@@ -39,7 +39,7 @@ class SourceFields:
 
     def __init__(self, article: SourceArticle, fields: dict[str, Any]) -> None:
         self.article = article
-        self._by_alias: dict[str, list[SourceField]] = {}  # in all spellings
+        self._by_alias: dict[str, list[SourceField]] = {}  # an alias may occur in several spellings
         for name, value in fields.items():
             field = SourceField(name, value)
             if not field.is_empty:

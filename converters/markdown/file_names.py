@@ -13,7 +13,7 @@ from converters.front_matter import field_value
 
 ARTICLE_SUFFIXES = (".html", ".md", ".markdown")
 ENDINGS = re.compile(r"(?:\.(?:html|md|markdown))+\Z", re.IGNORECASE)  # also .html.md
-DATED_NAME = re.compile(r"(?:(\d{4}-\d\d?-\d\d?)-)?(.*)", re.DOTALL)
+DATED_NAME = re.compile(r"(?:(\d{4}-\d\d?-\d\d?)-)?(.*)", re.DOTALL)  # 2026-03-01-spring-menu
 # ISO 639-1. Without this list, node.js.md would be a translation of node.md.
 # A script or region may follow, as in index.pt-br.md.
 LANGUAGES = """

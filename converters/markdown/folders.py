@@ -21,7 +21,7 @@ class FolderContents(NamedTuple):
     """The files of a folder and its subfolders."""
 
     paths: list[Path]  # of the files that may be articles, sorted by name within a folder
-    ignored: list[IgnoredItem | Mistake]  # other files and folders, except those that are hidden, and pictures
+    ignored: list[IgnoredItem | Mistake]  # other files and folders, but neither hidden ones nor pictures
 
 
 class Folder:

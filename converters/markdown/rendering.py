@@ -12,6 +12,7 @@ from converters.markdown.typography import KEEPS_PUNCTUATION, add_typography
 from converters.records import SourceError
 
 SCRIPT_URL = re.compile(r"\s*(?:javascript|vbscript|data:(?!image/))", re.IGNORECASE)
+# https://www.example.com/a/b.html or /a/b/
 PLAIN_URL = re.compile(r"(?:https?://[a-z0-9.-]{1,63})?(?:/[\w.-]+)*/?", re.ASCII)
 MAX_BRACKETS = 100_000  # take two seconds, since each may begin a link
 
@@ -62,6 +63,6 @@ RENDERER.block.ruler.before(
 )
 RENDERER.inline.ruler.before("html_inline", "component", parse_component)
 RENDERER.core.ruler.after("inline", "checkboxes", add_checkboxes)
-# before escaped characters become text, and the ids of headings before their punctuation changes
+# Both rules must see escaped characters, which text_join turns into text. Heading ids come from the typed punctuation.
 RENDERER.core.ruler.before("text_join", "heading_ids", add_heading_ids)
 RENDERER.core.ruler.before("text_join", "typography", add_typography)

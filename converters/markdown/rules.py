@@ -10,10 +10,10 @@ from markdown_it.rules_core import StateCore
 from markdown_it.rules_inline import StateInline
 from markdown_it.token import Token
 
-BRACES = r"\{[^{}]*+\}"
-for _ in range(3):  # levels within it
+BRACES = r"\{[^{}]*+\}"  # {…}
+for _ in range(3):  # {…{…{…{…}…}…}…}
     BRACES = rf"\{{(?:[^{{}}]++|{BRACES})*+\}}"
-# Braces may contain quotes and ">".
+# <Buy on={() => go("a > b")}>
 COMPONENT_TAG = re.compile(rf"""<[a-zA-Z][\w.:-]*+(?=[\s{{/>])(?:[^<>{{}}"']++|"[^"]*+"|'[^']*+'|{BRACES})*+>""")
 TEXT_IN_ID = ("text", "text_special", "code_inline")  # text_special: escaped characters
 KEPT_IN_ID = ("Nd", "Pc")  # decimal digits, and connectors such as the underscore
@@ -22,7 +22,7 @@ HEADING_ATTRIBUTES = re.compile(r"\s*\{:?\s*([#.][^\s{}]+(?:\s+[#.][^\s{}]+)*)\s
 # Jekyll's {% highlight python %} and Hugo's {{< highlight python >}}
 HIGHLIGHT = re.compile(r"""(?:\{%-?|\{\{[<%])\s*highlight\s+["']?([\w+#.-]+)[^}]*\}?\}[ \t]*""")
 END_OF_HIGHLIGHT = re.compile(r"(?:\{%-?\s*endhighlight\s*-?%\}|\{\{[<%]\s*/\s*highlight\s*[>%]\}\})[ \t]*\Z")
-TASK = re.compile(r"\[[ xX]\]\s")
+TASK = re.compile(r"\[[ xX]\]\s")  # [x] done
 CHECKBOX = '<input class="task-list-item-checkbox" {}disabled="disabled" type="checkbox">'
 
 

@@ -3,11 +3,11 @@
 import re
 
 COMMENT_ENDS = {
-    "liquid": r"\{%-?\s*endcomment\s*-?%\}",
-    "liquid_line": r"%\}",
-    "nunjucks": r"\s-?#\}",
-    "hugo": r"\*/\s?-?\}\}",
-    "kramdown": r"\{:/(?:comment)?\}",
+    "liquid": r"\{%-?\s*endcomment\s*-?%\}",  # {% comment %} … {% endcomment %}
+    "liquid_line": r"%\}",  # {% # … %}
+    "nunjucks": r"\s-?#\}",  # {# … #}
+    "hugo": r"\*/\s?-?\}\}",  # {{/* … */}}
+    "kramdown": r"\{:/(?:comment)?\}",  # {::comment} … {:/comment}
 }
 COMMENT = r"""
     \{ (?:

@@ -19,7 +19,7 @@ DELIMITER = re.compile(
     r"<!--\s+(?P<end>/?)wp:(?P<name>[\w/-]+)(?P<attributes>\s(?:[^<]|<(?!!--))*?)(?:(?P<self_closing>/)-->|-->\n?)"
 )
 SHORTCODE_BLOCK = re.compile(r"<!--\s+wp:shortcode\s+-->\n?((?:[^<]|<(?!!--))*)")
-SHORTCODE_NAME = re.compile(r"\[([a-zA-Z][\w-]*+)")
+SHORTCODE_NAME = re.compile(r"\[([a-zA-Z][\w-]*+)")  # [menu
 
 
 class BlockRenderer:

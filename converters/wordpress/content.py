@@ -12,7 +12,7 @@ from converters.wordpress.media import MediaRenderer
 from converters.wordpress.shortcodes import keep_code, unescape_shortcodes
 from converters.wordpress.verbatim import Verbatim
 
-MORE = re.compile(r"<!--(?:more[^<>]*|nextpage)-->")
+MORE = re.compile(r"<!--(?:more[^<>]*|nextpage)-->")  # <!--more Read on-->
 PRE = re.compile(r"<pre(?=[\s/>]).*?(?:</pre|\Z)", re.DOTALL | re.IGNORECASE)
 
 
@@ -33,11 +33,17 @@ def render_content(text: str, blog: Blog, post_id: str, footnotes: str) -> Conte
     blocks = BlockRenderer(blog.patterns, footnotes)
     media = MediaRenderer(blog, post_id)
     verbatim = Verbatim()
-    html = keep_code(MORE.sub("", blocks.render(text)), verbatim)
-    # WordPress unescapes shortcodes in `pre` too, whose content is kept from here on.
+    # 1. Insert patterns and footnotes, whose content goes through all other steps.
+    html = MORE.sub("", blocks.render(text))
+    # 2. Hide code, so that the steps up to 6 do not change it. WordPress unescapes shortcodes in `pre` before that.
+    html = keep_code(html, verbatim)
     html = verbatim.keep_elements(PRE.sub(lambda pre: unescape_shortcodes(pre[0]), html))
+    # 3. Make elements of media shortcodes, before paragraphs are made around these elements.
     html = media.render(html)
-    html = html.strip() if "<!-- wp:" in text else add_paragraphs(html)  # the block editor writes paragraphs itself
+    # 4. Add paragraphs. The block editor has written its own.
+    html = html.strip() if "<!-- wp:" in text else add_paragraphs(html)
+    # 5. Find the shortcodes that are left, while escaped ones such as [[gallery]] can be told apart from them.
     shortcodes = [name for name in blocks.shortcodes if f"[{name}" in html] + find_shortcodes(html)
-    html = verbatim.restore(unescape_shortcodes(html))  # only now, so that an escaped [[gallery]] stays text
+    # 6. Unescape those, and show the code again.
+    html = verbatim.restore(unescape_shortcodes(html))
     return Content(html, blocks.uses_footnotes, shortcodes, blocks.notes + media.notes)

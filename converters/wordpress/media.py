@@ -16,15 +16,16 @@ MISSING_FILES = "Files of galleries and players that the export lacks"
 # (https://github.com/python/cpython/issues/106052). To keep the time linear without one, a tag ends before the next "<"
 # and text before the next caption.
 TAG_ATTRIBUTES = r"""\s(?:[^<>"']|"[^<"]*"|'[^<']*')*>"""
-# A caption's attributes, its picture, and its text, which older versions store as an attribute
+# [caption width="300"]<img src="a.jpg"> A day out[/caption]. Older versions store the text as an attribute.
 CAPTION = re.compile(
     rf"\[caption(?<!\[\[caption)([^\[\]]*+)\]\s*((?:<a{TAG_ATTRIBUTES}\s*)?<img{TAG_ATTRIBUTES}(?:\s*</a>)?)"
     r"((?:[^\[]|\[(?!/?caption))*)\[/caption\]"
 )
-# A gallery or a player, which may be alone in its paragraph
+# [gallery ids="1,2"] or [audio src="a.mp3"][/audio], which may be alone in its paragraph, as in <p>[gallery]</p>
 MEDIA = re.compile(
     r"(<p>\s*+)?(?<!\[)\[(gallery|audio|video)(?=[\s\]/])([^\[\]]*+)\](?:\s*+\[/(?:gallery|audio|video)\])?(?(1)\s*+</p>)"
 )
+# ids="1,2", ids='1,2' or ids=1
 ATTRIBUTE = re.compile(r"""(?<![\w-])([\w-]++)\s*+=\s*+(?:"([^"]*)"|'([^']*)'|([^\s"']++))""")
 NOT_IN_CLASS = re.compile(r"[^\w -]", re.ASCII)
 ID = re.compile("[0-9]+")
@@ -35,6 +36,7 @@ FILE_ATTRIBUTES = {
 MEDIA_SUFFIXES = {"gallery": PICTURE_SUFFIXES, "audio": AUDIO_SUFFIXES, "video": VIDEO_SUFFIXES}
 UNNEEDED_ATTRIBUTES = ("width", "height", "preload")  # of players
 URL = r"""(https?://[^\s\0<>"\[\]]+)"""
+# [embed width=3]https://v.example/1[/embed]
 EMBED = re.compile(r"\[embed(?<!\[\[embed)[^\[\]]*+\]\s*()([^\s\[\]<>]+)\s*\[/embed\]")
 # a URL alone on a line, or in a paragraph
 URL_ON_LINE = re.compile(rf"(\n[ \t]*){URL}(?=[ \t\r]*\n)")

@@ -5,7 +5,8 @@ import re
 from content.shortcodes import CLOSING_SHORTCODE, SHORTCODE, SHORTCODE_NAME, is_likely_shortcode
 from converters.wordpress.verbatim import Verbatim
 
-ESCAPED = re.compile(rf"\[(\[{SHORTCODE_NAME}([^\[\]]*+)\])\]")
+ESCAPED = re.compile(rf"\[(\[{SHORTCODE_NAME}([^\[\]]*+)\])\]")  # [[gallery]]
+# [[note]Text[/note]]
 ESCAPED_START = re.compile(rf"\[(\[{SHORTCODE_NAME}[^\[\]]*+\])(?!\])")
 ESCAPED_END = re.compile(rf"(\[/{SHORTCODE_NAME}\])\]")
 # Shortcodes whose content is code. Plugins name them after code in general or after the language.

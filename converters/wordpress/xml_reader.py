@@ -16,9 +16,9 @@ ENCODING = re.compile(rb"""(?:\xef\xbb\xbf)?\s*<\?xml\s[^>]*?\sencoding\s*=\s*["
 # No XML can contain these characters, but WordPress exports them. The second part is a UTF-16 surrogate, whose bytes
 # are not valid UTF-8 (https://docs.python.org/3/library/codecs.html#error-handlers).
 FORBIDDEN = re.compile(rf"{NOT_XML.pattern}|(\udced[\udca0-\udcbf][\udc80-\udcbf])")
-REPLACEMENT = "\ufffd"  # for a surrogate, which is half of a character
-HTML_PAGE = re.compile(r"\s*<(?:!doctype\s+)?html\b", re.IGNORECASE)
-REFERENCE = re.compile(r"&#(?:x([0-9a-fA-F]{1,8})|([0-9]{1,9}));")
+REPLACEMENT = "\ufffd"  # for a surrogate
+HTML_PAGE = re.compile(r"\s*<(?:!doctype\s+)?html\b", re.IGNORECASE)  # <!DOCTYPE html> or <html lang="en">
+REFERENCE = re.compile(r"&#(?:x([0-9a-fA-F]{1,8})|([0-9]{1,9}));")  # &#x1F600; or &#11;
 LONGEST_REFERENCE = len("&#123456789;")
 INCOMPLETE = "The export is incomplete. Export it again, in parts if the server stops early."
 ADVICE = {
