@@ -82,6 +82,7 @@ def test_heading_ids_and_code_blocks_keep_their_punctuation():
         ("## Prices {#कीमत}", '<h2 id="कीमत">Prices</h2>\n'),
         ("HTTP\n: A protocol\n: Of the web", "<dl>\n<dt>HTTP</dt>\n<dd>A protocol</dd>\n<dd>Of the web</dd>\n</dl>\n"),
         ("![a](data:image/avif;base64,AA==)", '<p><img src="data:image/avif;base64,AA==" alt="a" /></p>\n'),
+        (r"https://a.example/V\_J", '<p><a href="https://a.example/V_J">https://a.example/V_J</a></p>\n'),
         ("[a](javascript:alert(1))", "<p>[a](javascript:alert(1))</p>\n"),
         (
             "Text\n{% highlight c++ linenos %}\n#include <a>\n\n    b * c * d\n{% endhighlight %}\nText",

@@ -14,18 +14,23 @@ from converters.records import SourceError
 SCRIPT_URL = re.compile(r"\s*(?:javascript|vbscript|data:(?!image/))", re.IGNORECASE)
 # https://www.example.com/a/b.html or /a/b/
 PLAIN_URL = re.compile(r"(?:https?://[a-z0-9.-]{1,63})?(?:/[\w.-]+)*/?", re.ASCII)
+ESCAPE = re.compile(r"\\([!-/:-@\[-`{-~])")  # \_ in a bare URL
 MAX_BRACKETS = 100_000  # take two seconds, since each may begin a link
 
 
 class Renderer(MarkdownIt):
-    """A renderer that allows images in `data:` URLs, as other systems do."""
+    """A renderer that allows images in `data:` URLs, and escapes in bare URLs, as other systems do."""
 
     def validateLink(self, url: str) -> bool:  # noqa: N802
         return not SCRIPT_URL.match(url)
 
     def normalizeLink(self, url: str) -> str:  # noqa: N802
         # Percent-encoding megabytes of base64 takes seconds. Most other URLs need no change.
-        return url if url.startswith("data:") or PLAIN_URL.fullmatch(url) else super().normalizeLink(url)
+        is_plain = url.startswith("data:") or PLAIN_URL.fullmatch(url)
+        return url if is_plain else super().normalizeLink(ESCAPE.sub(r"\1", url))
+
+    def normalizeLinkText(self, link: str) -> str:  # noqa: N802
+        return super().normalizeLinkText(ESCAPE.sub(r"\1", link))
 
 
 class Linkifier(LinkifyIt):  # type: ignore[misc]
