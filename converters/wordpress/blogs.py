@@ -4,7 +4,6 @@ import re
 from collections import defaultdict
 from dataclasses import dataclass, field
 from functools import cached_property
-from hashlib import sha256
 from typing import NamedTuple
 from xml.etree.ElementTree import Element
 
@@ -14,7 +13,6 @@ from converters.wordpress.items import child_texts, local_name, parse_item
 from converters.wordpress.xml_reader import read_elements
 
 EXPORT_ALL = 'Export "All content" from WordPress, and import all files in one command.'
-MAX_BLOG_LENGTH = 43  # characters; "wordpress-", a blog and a post's number of ten digits make an id of at most 64
 
 
 class Attachment(NamedTuple):
@@ -52,15 +50,6 @@ class Blog:
     def name(self) -> str:
         """The blog's URL without the scheme, "www." and the final slash."""
         return re.sub(r"^(?:https?:)?//(?:www\.)?", "", self.url.lower()).strip("/")
-
-    @property
-    def id_part(self) -> str:
-        """The name as it appears in ids: with hyphens, and shortened with a hash if it is long."""
-        name = self.name.replace("/", "-")
-        if len(name) <= MAX_BLOG_LENGTH:
-            return name
-        digest = sha256(name.encode()).hexdigest()[:8]
-        return f"{name[: MAX_BLOG_LENGTH - 9]}-{digest}"
 
     @cached_property
     def attachments_by_post(self) -> dict[str, list[Attachment]]:

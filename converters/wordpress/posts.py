@@ -20,6 +20,7 @@ from converters.wordpress.seo import PRIMARY_CATEGORY_KEYS, SEO_PREFIXES, take_s
 
 PUBLIC_STATUSES = ("publish", "future")
 NO_TITLE = "(no title)"
+MAX_ID_LENGTH = 64  # characters
 POST_NUMBER = re.compile("[0-9]{1,20}")
 HTML_TAG = re.compile(r"</?[a-zA-Z][^<>]*>")
 ELEMENT_BY_FIELD = {  # by field
@@ -99,9 +100,10 @@ def _take_fields(item: Item, blog: Blog, post_id: str) -> dict[str, Any]:
     # A draft's local date is that of its last change.
     local_date = _date(item, "post_date") if item.status in PUBLIC_STATUSES else ""
     login = item.take("creator")
+    id = f"wordpress-{blog.name.replace('/', '-')}-{post_id}"
     banner = blog.attachments.get(item.meta.get("_thumbnail_id", ""))
     return texts | {
-        "id": f"wordpress-{blog.id_part}-{post_id}" if blog.id_part and post_id else "",
+        "id": id if blog.name and post_id and len(id) <= MAX_ID_LENGTH else "",
         "title": title,
         "slug": unquote(item.take("post_name")) or slug_from_title(title, post_id),
         "publishedAt": _date(item, "post_date_gmt", "Z") or local_date,
