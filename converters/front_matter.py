@@ -32,6 +32,7 @@ YAML_ADVICE = {
         "Put text that contains ': ' or begins with a special character in double quotes."
     ),
 }
+SURROGATE_ESCAPES = re.compile(r"(?:\\u[dD][89a-fA-F][0-9a-fA-F]{2})+")  # \ud83d\ude00
 TOML_ERROR = re.compile(r"(.+) \(at line (\d+), column \d+\)")  # Invalid value (at line 2, column 9)
 # The first line that equals the opening one ends the front matter, whatever the fields contain.
 FRONT_MATTER = re.compile(r"(---|\+\+\+)[ \t]*\r?\n(.*?)^\1[ \t]*(?:\r?\n|\Z)", re.DOTALL | re.MULTILINE)
@@ -130,11 +131,20 @@ def _parse_yaml(text: str) -> Any:
         _check_yaml(text)
         return yaml.load(text, TextLoader) or {}  # noqa: S506
     except yaml.YAMLError as error:
+        decoded = SURROGATE_ESCAPES.sub(_decode_surrogates, text)
+        if decoded != text:
+            return _parse_yaml(decoded)
         reason = getattr(error, "problem", None) or getattr(error, "reason", None) or str(error)
         mark = getattr(error, "problem_mark", None)
         line = mark.line + 2 if mark else None
         advice = next((advice for words, advice in YAML_ADVICE.items() if re.search(words, reason)), "Correct it.")
         raise SourceError(f"The front matter must be YAML ({reason}). {advice}", line) from error
+
+
+def _decode_surrogates(escapes: re.Match[str]) -> str:
+    """Return the characters of surrogate pairs, which only JSON writes as two escapes, and U+FFFD for each half."""
+    text = escapes[0].encode().decode("unicode_escape")
+    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
 def _check_yaml(text: str) -> None:

@@ -300,6 +300,12 @@ def test_tag_without_a_name_means_text(importer):
     assert (importer.only()["category"], importer.only()["keywords"]) == ("false", ["#code", "~"])
 
 
+def test_surrogates_in_front_matter_become_characters(importer):
+    printed = importer.imports({"a.md": post('description: "\\ud83d\\ude00 a\\ud83d\\ud83d"')})
+    assert re.fullmatch("Text with �.* \\(1\\): a. .*\n", printed)
+    assert importer.only()["metaDesc"] == "😀 a��"
+
+
 YAML_ERRORS = {  # what a field has -> what to do
     "a: b": "double quotes",
     "@x": "double quotes",
