@@ -1,5 +1,6 @@
 """Markdown and HTML content: what is rendered, and what is reported because it stays as text."""
 
+import re
 from datetime import UTC
 
 import pytest
@@ -99,7 +100,33 @@ def test_extended_markdown_is_rendered(importer, markdown, html):
     assert importer.only()["contentHtml"] == html
 
 
-# Template comments
+# Templates
+
+
+TEMPLATE_LINKS = {
+    '{{ "/2015/07/08/openfec-api/" | url }}': "/2015/07/08/openfec-api/",
+    "{{ '/a b/(c)' | relative_url }}#d": "/a%20b/%28c%29#d",
+    "{{- 'a.html'|absolute_url -}}": "/a.html",
+    "{{ site.baseurl }}/a/?b=c": "/a/?b=c",
+    "{{site.url}}a": "/a",
+    "{{ site.url }}{{ site.baseurl }}/a.jpg": "/a.jpg",
+    "{{ site.url }}{{ '/a' | relative_url }}": "/a",
+    "{{ site.url }}": "/",
+}
+
+
+@pytest.mark.parametrize("link", TEMPLATE_LINKS)
+def test_templates_in_links_and_pictures_are_resolved(importer, link):
+    text = '[a]({} "t") ![b](<{}>) [c] <b><a href="{}">d</a></b>\n\n[c]: {}\n\n<img src=\'{}\'>'
+    importer.run("import", {"a.md": post("", text.replace("{}", link))}, "--site", SITE)
+    urls = re.findall(r"""(?:href|src)=["']?([^\s"'>]+)""", importer.only()["contentHtml"])
+    assert urls == [SITE + TEMPLATE_LINKS[link]] * 5
+
+
+@pytest.mark.parametrize("text", ["{{ '/a/' | url }}", "[a]({% post_url b %})", "[a]({{ site.url }}{% post_url b %})"])
+def test_other_templates_stay_and_are_reported(importer, text):
+    assert "as text" in importer.imports({"a.md": post("", text)}, "--site", SITE)
+    assert text.partition(" ")[2][:4] in importer.only()["contentHtml"]
 
 
 COMMENTS = {
@@ -115,6 +142,7 @@ NOT_COMMENTS = {
     "```\n{# a #}\n```": "<pre><code>{# a #}\n</code></pre>\n",
     "<pre>{# a #}</pre>": "<pre>{# a #}</pre>\n",
     "%%a%%": "<p>%%a%%</p>\n",
+    "`[a]({{ site.url }}/)`": "<p><code>[a]({{ site.url }}/)</code></p>\n",
 }
 
 
@@ -125,7 +153,7 @@ def test_template_comments_are_removed_and_reported(importer, text):
 
 
 @pytest.mark.parametrize("text", NOT_COMMENTS)
-def test_template_comments_in_code_and_other_braces_stay(importer, text):
+def test_templates_in_code_and_other_braces_stay(importer, text):
     assert importer.imports({"a.md": post("", text)}) == ""
     assert importer.only()["contentHtml"] == NOT_COMMENTS[text]
 
@@ -139,7 +167,7 @@ def test_comment_after_code_that_is_never_closed_is_removed(importer):
 
 
 REPORTED = {  # name in the report -> HTML
-    "{{ }}": ["{{ site.url }}", """<a href="{{ '/b c' | relative_url }}">b</a>"""],
+    "{{ }}": ["{{ site.url }}", """<a href="{{ '/b c' | slug }}">b</a>"""],
     "{% include %}": ["{%- include a %} {% include b %}"],
     "{{< figure >}}": ["{{&lt; figure src=a >}}", "{{&lt; figure >}}x{{&lt; /figure >}}"],
     "{: }": ["<p>{: .lead}</p>", "<p>{:.lead}</p>"],

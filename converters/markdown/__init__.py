@@ -14,7 +14,7 @@ from converters.markdown.file_names import ARTICLE_SUFFIXES, apply_jekyll_rules,
 from converters.markdown.folders import Folder, FolderContents, may_be_data
 from converters.markdown.links import LinkResolver
 from converters.markdown.rendering import render_markdown
-from converters.markdown.template_comments import remove_comments
+from converters.markdown.templates import resolve_templates
 from converters.records import (
     ConvertedItems,
     IgnoredItem,
@@ -80,9 +80,10 @@ def _convert(path: Path, folder: Folder, fields: dict[str, Any], text: str, opti
     """Return the article of a file's front matter and text."""
     apply_jekyll_rules(path, folder.root, fields)
     place = read_place(path, folder.root)
-    content = remove_comments(text)
+    plain = resolve_templates(text)
     is_markdown = path.suffix.lower() != ".html"
-    html = render_markdown(content, options.keeps_punctuation) if is_markdown else content.removesuffix("\n")
+    html = render_markdown(plain.text, options.keeps_punctuation) if is_markdown else plain.text.removesuffix("
+")
     links = LinkResolver(
         folder, path, options.site, slug=normalize_slug(str(field_value(fields, "slug") or place.slug))
     )
@@ -90,7 +91,7 @@ def _convert(path: Path, folder: Folder, fields: dict[str, Any], text: str, opti
     article = map_fields(str(path), fields, options, place)
     article.origin = Origin(options.source or "markdown", origin_key(path, folder.root), has_named_key=True)
     article.notes += links.notes
-    if content != text:
+    if plain.has_comments:
         article.note_dropped("Template comments were removed")
     if is_markdown:
         note_raw_markdown(article)
