@@ -107,8 +107,6 @@ def import_articles(
     run flask articles publish --pending. With --publish, the import publishes what the source publishes. Changes to
     articles that are published already show at once.
     """
-    options = ImportOptions(dry_run, publish, skip_invalid, unpublish_missing, take_over, yes)
-    _check_usage(sources, key, options)
     source_options = SourceOptions(
         site or current_app.config["SITE_URL"],
         timezone or current_app.config["TIMEZONE"],
@@ -116,6 +114,8 @@ def import_articles(
         saves_old_urls=redirects is not None,
         keeps_punctuation=no_typography,
     )
+    options = ImportOptions(dry_run, publish, skip_invalid, unpublish_missing, take_over, yes)
+    _check_usage(sources, key, options)
     report = ImportReport()
     owner = _find_owner(customer)
     with create_spool() as spool:

@@ -2,14 +2,15 @@
 
 import re
 from collections.abc import Callable, Iterator
-from functools import partial
-from urllib.parse import quote, urljoin
+from functools import lru_cache, partial
+from unicodedata import normalize
+from urllib.parse import quote, unquote
 
 from content.html import REST_OF_TAG
 
 # Possessive quantifiers keep these patterns linear on any input.
 OPENING_TAG = re.compile(rf"<[a-zA-Z]{REST_OF_TAG}")  # <a href="/b">
-TAG_WITH_ATTRIBUTES = re.compile(rf"<[a-zA-Z][a-zA-Z0-9]*+(?!>){REST_OF_TAG}")  # skips most others, such as <p>
+TAG_WITH_ATTRIBUTES = re.compile(rf"<([a-zA-Z][a-zA-Z0-9]*+)(?!>){REST_OF_TAG}")  # skips most others, such as <p>
 # href="/b", href='/b' or href=/b
 ATTRIBUTE = re.compile(r"""(?<=[\s"'/])([\w:-]++)(\s*+=\s*+)("[^"]*+"|'[^']*+'|[^\s"'>]++)""")
 ENTIRE_VALUE = re.compile("()(.+)()", re.DOTALL)
@@ -26,6 +27,9 @@ MAYBE_RELATIVE = re.compile(
     r"""=(?:(?<=style=)|(?<=srcset=)|(?:(?<=href=)|(?<=src=)|(?<=poster=)|(?<=\s=))\s*+["']?+(?!https?://|\#))""",
     re.IGNORECASE,
 )
+# the host, the path and the query of https://www.example.com/about/?a=1#b; the first two may be missing
+PAGE = re.compile(r"(?:(?:https?:)?//(?:www\.)?([^/?#]*))?([^?#]*)\??([^#]*)", re.IGNORECASE)
+POST_NUMBER = re.compile(r"\bp=[0-9]+")  # as in ?preview=1&p=17
 # https://a.example, mailto:a@b.example or //a.example, and empty URLs, fragments and templates, which are left alone
 NOT_RELATIVE = re.compile(r"[a-z][a-z0-9+.-]*:|//|#|\{|\Z", re.IGNORECASE)
 
@@ -39,18 +43,27 @@ def find_urls(html: str) -> Iterator[str]:
                 yield from (url[2] for url in pattern.finditer(_split_quote(attribute[3])[1]))
 
 
-def change_urls(html: str, change: Callable[[str, str], str]) -> str:
-    """Replace each URL in `html` with the result of `change(attribute, url)`."""
-    return TAG_WITH_ATTRIBUTES.sub(lambda tag: ATTRIBUTE.sub(partial(_change_attribute, change), tag[0]), html)
+def change_urls(html: str, change: Callable[[str, str, str], str]) -> str:
+    """Replace each URL in `html` with the result of `change(element, attribute, url)`, with names in lower case."""
+
+    def change_tag(tag: re.Match[str]) -> str:
+        return ATTRIBUTE.sub(partial(_change_attribute, change, tag[1].lower()), tag[0])
+
+    return TAG_WITH_ATTRIBUTES.sub(change_tag, html)
 
 
-def _change_attribute(change: Callable[[str, str], str], attribute: re.Match[str]) -> str:
+def remove_urls(html: str) -> str:
+    """Return HTML with empty URLs, to compare its text."""
+    return change_urls(html, lambda _element, _attribute, _url: "")
+
+
+def _change_attribute(change: Callable[[str, str, str], str], element: str, attribute: re.Match[str]) -> str:
     name = attribute[1].lower()
     pattern = URL_PATTERNS.get(name)
     if not pattern:
         return attribute[0]
     quote, value = _split_quote(attribute[3])
-    value = pattern.sub(lambda url: url[1] + change(name, url[2]) + url[3], value)
+    value = pattern.sub(lambda url: url[1] + change(element, name, url[2]) + url[3], value)
     return f"{attribute[1]}{attribute[2]}{quote}{value}{quote}"
 
 
@@ -59,18 +72,31 @@ def _split_quote(value: str) -> tuple[str, str]:
     return (value[0], value[1:-1]) if value[0] in "\"'" else ("", value)
 
 
-def resolve_url(url: str, base: str) -> str:
-    """Resolve a relative URL against `base`. It stays relative if `base` is empty.
+@lru_cache(256)
+def split_page(url: str) -> tuple[str, str]:
+    """Return the host and the page of an http(s) URL or a path. They do not depend on how the URL is written.
 
-    Spaces are percent-encoded, in absolute URLs too. Templates are left alone.
+    The host is in lower case and without "www.", or "". The page is the decoded path without a final slash, and the
+    query, of which only the number of a WordPress post remains if it has one: `/?p=17`.
     """
-    if "{{" in url or "{%" in url:
-        return url
-    url = url.strip().replace(" ", "%20")
-    try:
-        return url if not base or NOT_RELATIVE.match(url) else urljoin(base, url)
-    except ValueError:  # not a URL
-        return url
+    host, path, query = PAGE.findall(url)[0]
+    if "%" in path:
+        path = unquote(path)
+    if query:
+        query = f"?{(POST_NUMBER.findall(query) or [query])[0]}"
+    return host.lower(), normalize("NFC", path).rstrip("/") + query
+
+
+def has_same_host(url: str, other: str) -> bool:
+    """Return whether two URLs have the same host, apart from "www."."""
+    return split_page(url)[0] == split_page(other)[0]
+
+
+def is_same_page(old_url: str, new_url: str) -> bool:
+    """Return whether an old URL or path leads to the new URL."""
+    old_host, old_page = split_page(old_url)
+    new_host, new_page = split_page(new_url)
+    return old_page == new_page and old_host in ("", new_host)
 
 
 def article_url(site: str, slug: str) -> str:

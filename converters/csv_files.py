@@ -15,6 +15,7 @@ from converters.leftover_markup import MARKDOWN
 from converters.publication import EXPIRY_DATE, PUBLICATION_FIELDS, SWITCHES
 from converters.records import ConvertedItems, Mistake, Origin, SourceError, SourceOptions, decode_utf8
 from converters.scalars import NON_TEXT_FIELDS, Unquoted
+from converters.urls import ArticleUrls, old_site
 
 if TYPE_CHECKING:
     from _csv import Reader
@@ -57,6 +58,7 @@ def read_csv(source: str, options: SourceOptions) -> ConvertedItems:
                 field = FIELD_BY_ALIAS.get(plain_name(name), name)
                 article.names[field] = name
                 article.reject(field, "Is a spreadsheet error. Correct the cell.", cells[name])
+            ArticleUrls(article, old_site(options)).change()
             article.origin = Origin(options.source or "csv", article.fields.get("slug", ""), has_named_key=True)
             if article.fields.get("contentHtml") == "":
                 article.note(note_kinds.NO_CONTENT)

@@ -1,7 +1,6 @@
 """Map the named fields of a Markdown file or a CSV row to the fields of an article."""
 
 from typing import Any, NamedTuple
-from urllib.parse import urljoin
 
 from converters import note_kinds
 from converters.field_names import IMPORT_FIELDS, OWN_FIELDS
@@ -9,7 +8,6 @@ from converters.leftover_markup import note_components, note_leftover_markup
 from converters.old_urls import take_old_urls
 from converters.publication import take_publication
 from converters.records import SourceArticle, SourceOptions
-from converters.relative_urls import GUESSED_MEDIA, is_beside_file, resolve_banner, resolve_urls
 from converters.source_fields import SourceField, SourceFields
 from converters.values import normalize_values, set_slug
 
@@ -21,14 +19,16 @@ class FilePlace(NamedTuple):
     slug: str = ""  # used if the fields have none
     folder: str = ""  # of its page, below the site's URL, with a trailing slash
     is_draft: bool = False
-    is_page_folder: bool = True  # the folder is that of a single page, with its pictures
 
 
 NO_FILE = FilePlace()
 
 
 def map_fields(where: str, fields: dict[str, Any], options: SourceOptions, place: FilePlace = NO_FILE) -> SourceArticle:
-    """Return the article that a source's fields describe, without its origin. Whatever is not used is reported."""
+    """Return the article that a source's fields describe, without its origin.
+
+    Its URLs are still those of the source. Whatever is not used is reported.
+    """
     article = SourceArticle(where, {})
     source = SourceFields(article, fields)
     _take_publication(source, place, options)
@@ -40,13 +40,7 @@ def map_fields(where: str, fields: dict[str, Any], options: SourceOptions, place
     set_slug(article, place.slug)
     take_old_urls(source, options, place.folder)
     source.report_rest()
-    base = urljoin(options.base, place.folder) if options.site else ""
-    banner = article.fields.get("bannerUrl", "")
-    if options.site and not place.is_page_folder and is_beside_file(banner):
-        article.note(GUESSED_MEDIA, banner[:80], "Check them.")
-    resolve_banner(article, base)
     if "contentHtml" in article.fields:
-        resolve_urls(article, base, has_source_files=True)
         note_leftover_markup(article)
         note_components(article)
     return article

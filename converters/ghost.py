@@ -22,7 +22,7 @@ from converters.records import (
     locate_post,
     parse_json,
 )
-from converters.relative_urls import resolve_banner, resolve_urls
+from converters.urls import ArticleUrls, old_site
 from converters.values import normalize_values, set_slug
 from fields import replace_lone_surrogates
 
@@ -175,10 +175,9 @@ def _convert(where: str, post: TableRow, tags: list[str], options: SourceOptions
     article.fields = _take_fields(post, tags, base)
     normalize_values(article, options)
     set_slug(article)
-    resolve_banner(article, options.base)
     article.old_urls = [f"{base}{article.fields['slug']}/"] if "slug" in article.fields else []
     _convert_content(article, post.pop("html", None), base)
-    resolve_urls(article, options.base)
+    ArticleUrls(article, old_site(options)._replace(articles="")).change()  # Ghost's --site is where they were
     note_leftover_markup(article)
     _set_claim(article, post)
     for tag in tags:

@@ -6,3 +6,8 @@ PICTURE_SUFFIXES = (
 )
 AUDIO_SUFFIXES = (".mp3", ".m4a", ".ogg", ".oga", ".wav", ".flac")
 VIDEO_SUFFIXES = (".mp4", ".m4v", ".webm", ".ogv", ".flv")
+
+
+def has_suffix(url: str, suffixes: tuple[str, ...]) -> bool:
+    """Return whether the path of a URL ends with one of the suffixes."""
+    return url.partition("#")[0].partition("?")[0].lower().endswith(suffixes)

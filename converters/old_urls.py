@@ -3,25 +3,25 @@
 import re
 from contextlib import suppress
 from typing import Any
-from unicodedata import normalize
-from urllib.parse import unquote, urlsplit
+from urllib.parse import urlsplit
 
 from converters import note_kinds
-from converters.records import SourceArticle, SourceOptions
+from converters.records import SourceOptions
 from converters.source_fields import SourceFields
 
 OLD_URL_ALIASES = ("permalink", "url", "posturl", "aliases", "redirectfrom")
-MOVED = "Old URLs that need redirects"
+OLD_URLS = "Old URLs"
 # template syntax of Eleventy and Jekyll, and the names of Jekyll's permalink styles
 NOT_A_URL = re.compile(r"\{[{%]|[\s\0]|/:[a-z]|\A(?:date|pretty|ordinal|weekdate|none|true|false)?\Z")
 
 
 def take_old_urls(fields: SourceFields, options: SourceOptions, folder: str) -> None:
-    """Record an article's old URLs, except the one it keeps. The slug must be set.
+    """Record an article's old URLs.
 
     `folder` is the folder of the article below the site's URL. Hugo's aliases may be relative to it. Anything but a URL
     makes a field unknown: Eleventy builds no page for `permalink: false`.
     """
+    article = fields.article
     root = f"{urlsplit(options.site).path.rstrip('/')}/"
     for alias in OLD_URL_ALIASES:
         field = fields.get(alias)
@@ -32,18 +32,10 @@ def take_old_urls(fields: SourceFields, options: SourceOptions, folder: str) -> 
         urls = [text for text in texts if text]
         fields.take(alias)
         if len(urls) < len(values):
-            fields.article.note_unknown(note_kinds.UNKNOWN_FIELDS, field.name)
-        moved = add_old_urls(fields.article, urls, options)
-        if moved and not options.saves_old_urls:
-            fields.article.note_dropped(MOVED, field.name, "--redirects FILE lists them.")
-
-
-def add_old_urls(article: SourceArticle, urls: list[str], options: SourceOptions) -> list[str]:
-    """Add old URLs to an article, and return them. With a site, URLs equal to the article's new one are skipped."""
-    new_url = options.base + article.fields.get("slug", "")
-    moved = [url for url in urls if not options.site or not _is_same_page(url, new_url)]
-    article.old_urls = list(dict.fromkeys([*article.old_urls, *moved]))
-    return moved
+            article.note_unknown(note_kinds.UNKNOWN_FIELDS, field.name)
+        article.old_urls = list(dict.fromkeys([*article.old_urls, *urls]))
+        if urls and not options.saves_old_urls:
+            article.note_dropped(OLD_URLS, field.name, "--redirects FILE lists them.")
 
 
 def encode_url(text: str) -> str:
@@ -59,18 +51,3 @@ def _read_url(value: Any, folder: str) -> str | None:
     with suppress(ValueError):  # such as https://[
         return text if text.startswith("/") or urlsplit(text).netloc else folder + text
     return None
-
-
-def _is_same_page(old_url: str, new_url: str) -> bool:
-    """Return whether an old URL or path leads to the new URL, ignoring a trailing slash."""
-    try:
-        old = urlsplit(old_url)
-        new = urlsplit(new_url)
-    except ValueError:  # such as https://[
-        return False
-    is_same_host = not old.netloc or old.netloc.lower() == new.netloc.lower()
-    return is_same_host and not old.query and _plain_path(old.path) == _plain_path(new.path)
-
-
-def _plain_path(path: str) -> str:
-    return normalize("NFC", unquote(path).rstrip("/"))

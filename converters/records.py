@@ -101,6 +101,14 @@ class Mistake(NamedTuple):
     is_fatal: bool = False  # concerns more than one article, so it cannot be skipped
 
 
+class Link(NamedTuple):
+    """Where a link of an article leads, as far as its source can tell."""
+
+    target: str  # an old page as in `SourceArticle.pages`, or the origin of the article in a file
+    is_old: bool = False  # leads to the old site, unless that is an article of the import
+    slug: str = ""  # of the article in the file
+
+
 @dataclass
 class SourceArticle:
     """An article of a source, with the notes and mistakes to report."""
@@ -115,6 +123,9 @@ class SourceArticle:
     is_withdrawn: bool = False  # the source has put it aside, so only its origin matters
     may_match_slug: bool = False  # if its id is not stored; articles without an id always may
     old_urls: list[str] = field(default_factory=list)  # absolute, or paths below the old site
+    pages: list[str] = field(default_factory=list)  # that links to the article lead to, such as //old.example/about
+    site: str = ""  # where the source's articles are if the customer has no site, as in `Customer.site`
+    links: dict[str, Link] = field(default_factory=dict)  # by URL as in the content
 
     def note(self, kind: str, detail: str = "", advice: str = "") -> None:
         """Record a difference that readers of the site may notice."""

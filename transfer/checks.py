@@ -14,6 +14,7 @@ from converters import note_kinds
 from converters.field_names import FIELD_BY_ALIAS, plain_name
 from converters.leftover_markup import MARKDOWN
 from converters.records import DECISIVE_FIELDS, Mistake, Note, SourceArticle
+from converters.urls import RELATIVE_URLS
 from schemas import ArticleImportSchema
 from transfer.report import show_value
 
@@ -110,7 +111,7 @@ def notes_about(row: ArticleRow, *, is_own: bool) -> Iterator[Note]:
             "Text with �, or decoded with the wrong encoding, such as Ã¼ for ü", advice="Correct them in the source."
         )
     if is_own and has_relative_urls(html):  # the converters of other systems know whether there is a site
-        yield Note(note_kinds.RELATIVE_URLS, advice="Write absolute URLs.")
+        yield RELATIVE_URLS._replace(advice="Write absolute URLs.")
 
 
 def _has_wrong_encoding(text: str) -> bool:

@@ -20,6 +20,7 @@ from typing import TypeVar
 
 from sqlalchemy import select
 
+from content.urls import remove_urls
 from converters.records import Mistake
 from models import UNKNOWN_ORIGIN, Article, db
 from transfer.notes import OTHER_ARTICLE
@@ -230,7 +231,7 @@ class _Matcher:
         if not entry.date or not stored.source_date or entry.date == stored.source_date:
             return False
         text = db.session.scalar(select(Article.content_html).where(Article.pk == stored.pk))
-        return bool(self.spool.read(entry).row["content_html"] != text)
+        return remove_urls(self.spool.read(entry).row["content_html"]) != remove_urls(text or "")
 
     def _reject_origin_of(self, holder: StoredArticle | None, article: PlannedArticle) -> None:
         """Reject a new record with the origin of a stored article, if any."""

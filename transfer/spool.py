@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
 from content.derived import fill_derived_fields
-from converters.records import Claim, Mistake, Note, SourceArticle
+from converters.records import Claim, Link, Mistake, Note, SourceArticle
 from models import UNKNOWN_ORIGIN
 from schemas import SLUG_LIMITS
 from transfer.checks import ArticleRow, check_article, locate
@@ -31,6 +31,8 @@ class SpooledArticle(NamedTuple):
     where: str  # source, position and slug
     row: ArticleRow  # the columns that it gives or that are derived from them
     old_urls: tuple[str, ...]
+    site: str
+    links: dict[str, Link]
     notes: tuple[Note, ...]
 
 
@@ -50,6 +52,7 @@ class SpoolEntry:
     has_named_key: bool  # see `converters.records.Origin`
     origin: str  # also as a record in a format of this service gives it, or ""
     may_match_slug: bool
+    pages: tuple[str, ...]  # of the old site, which show it
 
     @property
     def dated_slug(self) -> str:
@@ -130,6 +133,7 @@ class Spool:
             has_named_key=article.origin is not None and article.origin.has_named_key,
             origin=row.get("origin", ""),
             may_match_slug=article.may_match_slug,
+            pages=tuple(article.pages),
         )
         self.entries.append(entry)
         if article.origin:
@@ -139,6 +143,8 @@ class Spool:
             where=locate(article),
             row=fill_derived_fields(row),
             old_urls=tuple(article.old_urls),
+            site=article.site,
+            links=article.links,
             notes=tuple(article.notes),
         )
         self._file.seek(self._size)

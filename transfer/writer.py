@@ -14,6 +14,7 @@ from schemas import ArticleImportSchema
 from storage.queries import BATCH_SIZE
 from transfer import BrakeError, notes
 from transfer.checks import ArticleRow, notes_about
+from transfer.links import ArticleLinks
 from transfer.plan import ImportOptions, ImportPlan, find_brakes, plan_import
 from transfer.planned import PlannedArticle
 from transfer.publication import Publication
@@ -38,6 +39,7 @@ class ImportResult(NamedTuple):
     written: list[PlannedArticle]  # new and changed
     brakes: list[str]  # in a dry run, why the import would stop
     has_written: bool  # anything, also what is not counted as a change, such as a claim
+    links: ArticleLinks
 
 
 def write_articles(
@@ -71,14 +73,17 @@ def write_articles(
     pending = writer.report_undecided()
     if options.unpublish_missing:
         writer.report_unknown_sources()
-    return ImportResult(writer.counts, pending, writer.written, brakes, writer.has_written)
+    return ImportResult(writer.counts, pending, writer.written, brakes, writer.has_written, writer.links)
 
 
 def report_notes(result: ImportResult, spool: Spool, report: ImportReport) -> None:
     """Report what there is to note about the articles that were written. No transaction is needed."""
     for planned in result.written:
         article = spool.read(planned.entry)
-        report.add_notes(planned.slug, [*article.notes, *notes_about(article.row, is_own=not planned.entry.source)])
+        about_row = notes_about(article.row, is_own=not planned.entry.source)
+        report.add_notes(planned.slug, [*article.notes, *about_row, *result.links.notes(article)])
+        for url in result.links.find_old(article):
+            report.add_notes(url, [result.links.old_links])
 
 
 class _Writer:
@@ -101,6 +106,7 @@ class _Writer:
         self.options = options
         self.plan = plan
         self.counts: Counter[str] = Counter({"left alone": len(plan.left_alone)})
+        self.links = ArticleLinks(plan.articles, customer.site)
         self.written: list[PlannedArticle] = []
         self.has_written = False
 
@@ -145,8 +151,9 @@ class _Writer:
         changed: list[ArticleRow] = []
         for planned in batch:
             article = self.spool.read(planned.entry)
+            self.links.rewrite(article)
             if redirects:
-                redirects.add(article.old_urls, planned.slug)
+                redirects.add(self.links.find_moved(article, planned.slug), planned.slug)
             existing = stored.get(planned.stored.pk) if planned.stored else None
             row = self.rows.complete(planned, article.row, existing)
             if existing is None:

@@ -6,26 +6,23 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
-from content.urls import change_urls
 from converters.field_mapping import map_fields
 from converters.front_matter import NoFrontMatterError, field_value, parse_front_matter
 from converters.leftover_markup import note_raw_markdown
-from converters.markdown.file_names import ARTICLE_SUFFIXES, apply_jekyll_rules, is_translation, origin_key, read_place
+from converters.markdown.file_names import ARTICLE_SUFFIXES, apply_jekyll_rules, is_translation, read_place
 from converters.markdown.folders import Folder, FolderContents, may_be_data
-from converters.markdown.links import LinkResolver
+from converters.markdown.links import FileUrls, file_origin
 from converters.markdown.rendering import render_markdown
 from converters.markdown.templates import resolve_templates
 from converters.records import (
     ConvertedItems,
     IgnoredItem,
     Mistake,
-    Origin,
     SourceArticle,
     SourceError,
     SourceOptions,
     unreadable_mistake,
 )
-from converters.slugs import normalize_slug
 
 __all__ = ["ARTICLE_SUFFIXES", "read_folder", "render_markdown"]
 
@@ -82,15 +79,12 @@ def _convert(path: Path, folder: Folder, fields: dict[str, Any], text: str, opti
     place = read_place(path, folder.root)
     plain = resolve_templates(text)
     is_markdown = path.suffix.lower() != ".html"
-    html = render_markdown(plain.text, options.keeps_punctuation) if is_markdown else plain.text.removesuffix("
-")
-    links = LinkResolver(
-        folder, path, options.site, slug=normalize_slug(str(field_value(fields, "slug") or place.slug))
+    fields["contentHtml"] = (
+        render_markdown(plain.text, options.keeps_punctuation) if is_markdown else plain.text.removesuffix("\n")
     )
-    fields["contentHtml"] = change_urls(html, links.resolve)
     article = map_fields(str(path), fields, options, place)
-    article.origin = Origin(options.source or "markdown", origin_key(path, folder.root), has_named_key=True)
-    article.notes += links.notes
+    article.origin = file_origin(path, folder, options)
+    FileUrls(article, folder, path, options).change()
     if plain.has_comments:
         article.note_dropped("Template comments were removed")
     if is_markdown:

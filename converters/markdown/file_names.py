@@ -31,7 +31,7 @@ def read_place(path: Path, root: Path) -> FilePlace:
     """Return what a file's path says about its article. `root` is the imported folder."""
     date, slug = parse_name(path)
     is_draft = "_drafts" in (*path.absolute().parent.parts, *path.resolve().parent.parts)
-    return FilePlace(date, slug, url_folder(path, root), is_draft=is_draft, is_page_folder=is_index(path))
+    return FilePlace(date, slug, url_folder(path, root), is_draft=is_draft)
 
 
 def parse_name(path: Path) -> tuple[str, str]:

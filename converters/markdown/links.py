@@ -2,76 +2,82 @@
 
 import os
 import re
+from html import unescape
 from pathlib import Path
 from urllib.parse import quote, unquote, urljoin
 
 from content.urls import NOT_RELATIVE
-from converters.markdown.file_names import ARTICLE_SUFFIXES, is_index, url_folder
+from converters.markdown.file_names import ARTICLE_SUFFIXES, is_index, origin_key, url_folder
 from converters.markdown.folders import Folder
-from converters.records import Note
-from converters.relative_urls import GUESSED_MEDIA, is_beside_file, is_source_file
+from converters.records import Link, Origin, SourceArticle, SourceOptions
+from converters.urls import ArticleUrls, old_site
 
 BROKEN = "Broken links to files that were not imported"
 GUESSED = "Relative links whose target depends on how your site is built"
+GUESSED_MEDIA = "Relative pictures whose URL depends on how your site is built"
+SOURCE_SUFFIXES = (".md", ".markdown", ".mdx")  # of files that a site is built from
 
 
-class LinkResolver:
-    """The links of one file."""
+def file_origin(path: Path, folder: Folder, options: SourceOptions) -> Origin:
+    """Return the origin of a file's article."""
+    return Origin(options.source or "markdown", origin_key(path, folder.root), has_named_key=True)
 
-    def __init__(self, folder: Folder, path: Path, site: str, slug: str) -> None:
-        """`slug` is that of the file's own article."""
+
+class FileUrls(ArticleUrls):
+    """The URLs of the article in a file."""
+
+    def __init__(self, article: SourceArticle, folder: Folder, path: Path, options: SourceOptions) -> None:
+        super().__init__(article, old_site(options), url_folder(path, folder.root))
         self.folder = folder
         self.path = path
-        self.site = site.rstrip("/")
+        self.options = options
         self.is_index = is_index(path)
         # Pages are folders on the built site, so ../other/ is a page beside this one.
-        page = "" if self.is_index else f"{quote(slug)}/"
-        self.page_url = f"{self.site}/{url_folder(path, folder.root)}{page}"
-        self.notes: list[Note] = []  # links to check
+        self.page_url = self.base if self.is_index else f"{self.base}{quote(article.fields.get('slug', ''))}/"
 
-    def resolve(self, attribute: str, url: str) -> str:
-        """Return the URL that a link leads to on the site, or `url` if its target is unknown."""
+    def change_link(self, url: str) -> tuple[str, Link | None]:
+        """Return the new URL of a link, and where the link leads. The URL of a file stays until the slugs are known."""
         if NOT_RELATIVE.match(url):
-            return url
-        if attribute != "href":
-            if self.site and not self.is_index and is_beside_file(url):
-                self.notes.append(Note(GUESSED_MEDIA, url[:80], advice="Check them."))
-            return url
+            return super().change_link(url)
         target = re.split("[?#]", url, maxsplit=1)[0]
-        slug = None
-        if target.lower().endswith((*ARTICLE_SUFFIXES, ".mdx")):
-            slug = self._find_slug(unquote(target))
-            if not slug and is_source_file(url):
-                self.notes.append(Note(BROKEN, url[:80]))
-        if not self.site:
-            return url
-        return f"{self.site}/{quote(slug)}{url[len(target) :]}" if slug else self._resolve_page(url, target)
+        path = unquote(unescape(target))
+        if path.lower().endswith((*ARTICLE_SUFFIXES, ".mdx")):
+            root = self.folder.root
+            below = path.lstrip("/")
+            # relative to the file, to the imported folder, or to the folder above, as in /blog/first.md
+            file = self._find_article(self.path.parent / path, root / below, root.absolute().parent / below)
+            if file:
+                origin = file_origin(file, self.folder, self.options)
+                return url, Link(str(origin), slug=self.folder.slug_of(file) or "")
+            if path.lower().endswith(SOURCE_SUFFIXES):
+                self.article.note(BROKEN, url[:80])
+                return url, None
+        return self._change_page_link(url, path)
 
-    def _resolve_page(self, url: str, target: str) -> str:
-        """Return the URL of a page that is relative to this one, and note a link whose target is unclear."""
-        is_in_own_folder = self.is_index and not target.startswith("../")
-        if target.startswith("/") or is_source_file(url) or is_in_own_folder:
-            return url
+    def _change_page_link(self, url: str, path: str) -> tuple[str, Link | None]:
+        """Return what `change_link` does for a link to a page, and note it if its target is unclear."""
+        if path.startswith("/") or (self.is_index and not path.startswith("../")):
+            return super().change_link(url)
         page = self.path.parent if self.is_index else self.path.with_suffix("")
-        if not self._has_article(os.path.abspath(page / unquote(target))):
-            self.notes.append(Note(GUESSED, url[:80], advice="Check them."))
-        return urljoin(self.page_url, url) if target.startswith("../") else url
+        file = self._find_article(*_files_of(os.path.abspath(page / path)))
+        if self.base and not file:
+            self.article.note(GUESSED, url[:80], "Check them.")
+        new, link = super().change_link(urljoin(self.page_url, url) if self.base and path.startswith("../") else url)
+        return new, Link(str(file_origin(file, self.folder, self.options))) if file else link
 
-    def _has_article(self, page: str) -> bool:
-        """Return whether a page is built from an article's file, such as `page.md` or `page/index.md`."""
-        files = [Path(f"{page}{end}{suffix}") for end in ("", "/index") for suffix in ARTICLE_SUFFIXES]
-        return any(map(self._slug_at, files))
+    def change_picture(self, url: str) -> str:
+        """Return the new URL of a picture, and note it if it depends on how the site is built."""
+        is_beside_file = not NOT_RELATIVE.match(url) and not url.startswith(("/", "../"))
+        if is_beside_file and self.base and not self.is_index:
+            self.article.note(GUESSED_MEDIA, url[:80], "Check them.")
+        return super().change_picture(url)
 
-    def _find_slug(self, target: str) -> str | None:
-        """Return the slug of the article in an imported file, or None.
+    def _find_article(self, *paths: Path) -> Path | None:
+        """Return the first of these files that is an article of the folder, or None."""
+        files = filter(None, map(self.folder.find, paths))
+        return next(filter(self.folder.slug_of, files), None)
 
-        A target may be relative to the file, to the imported folder, or to the folder above, as in /blog/first.md.
-        """
-        root = self.folder.root
-        below = target.lstrip("/")
-        paths = [self.path.parent / target, root / below, root.absolute().parent / below]
-        return next(filter(None, map(self._slug_at, paths)), None)
 
-    def _slug_at(self, path: Path) -> str | None:
-        file = self.folder.find(path)
-        return self.folder.slug_of(file) if file else None
+def _files_of(page: str) -> list[Path]:
+    """Return the files that a page may be built from, such as `page.md` or `page/index.md`."""
+    return [Path(f"{page}{end}{suffix}") for end in ("", "/index") for suffix in ARTICLE_SUFFIXES]

@@ -5,7 +5,7 @@ from html import escape, unescape
 from itertools import chain
 
 from content.shortcodes import is_likely_shortcode
-from converters.media_suffixes import AUDIO_SUFFIXES, PICTURE_SUFFIXES, VIDEO_SUFFIXES
+from converters.media_suffixes import AUDIO_SUFFIXES, PICTURE_SUFFIXES, VIDEO_SUFFIXES, has_suffix
 from converters.records import Note, NoteGroup
 from converters.wordpress.blogs import EXPORT_ALL, Attachment, Blog
 
@@ -100,7 +100,7 @@ class MediaRenderer:
     def _attached(self, kind: str, post_id: str) -> list[Attachment]:
         """Return the files of this kind that were uploaded to a post."""
         attachments = self.blog.attachments_by_post.get(post_id, [])
-        return [attachment for attachment in attachments if _has_suffix(attachment.url, MEDIA_SUFFIXES[kind])]
+        return [attachment for attachment in attachments if has_suffix(attachment.url, MEDIA_SUFFIXES[kind])]
 
     def _render_player(self, kind: str, attributes: Attributes, text: str) -> str:
         """Return an audio or video player, or "" if no file is found. Removes the attributes that it uses."""
@@ -112,7 +112,7 @@ class MediaRenderer:
             return ""
         for name in UNNEEDED_ATTRIBUTES:
             attributes.pop(name, None)
-        if not _has_suffix(url, MEDIA_SUFFIXES[kind]):  # of another site, such as YouTube
+        if not has_suffix(url, MEDIA_SUFFIXES[kind]):  # of another site, such as YouTube
             self.notes.append(EMBEDS)
             return f"<p>{_link(url)}</p>"
         poster = attributes.pop("poster", "")
@@ -161,10 +161,6 @@ def _render_picture(picture: Attachment, *, links_to_file: bool) -> str:
 def _parse_attributes(text: str) -> Attributes:
     """Return the attributes of a shortcode by name."""
     return {name.lower(): double or single or plain for name, double, single, plain in ATTRIBUTE.findall(text)}
-
-
-def _has_suffix(url: str, suffixes: tuple[str, ...]) -> bool:
-    return re.split("[?#]", url, maxsplit=1)[0].lower().endswith(suffixes)
 
 
 def _link(url: str) -> str:

@@ -7,11 +7,10 @@ from urllib.parse import unquote
 from content.html import decode_references, readable_text
 from converters import note_kinds
 from converters.leftover_markup import note_leftover_markup
-from converters.old_urls import add_old_urls
 from converters.publication import set_claim
 from converters.records import Origin, SourceArticle, SourceError, SourceOptions
-from converters.relative_urls import resolve_banner, resolve_urls
 from converters.slugs import slug_from_title
+from converters.urls import ArticleUrls, old_site
 from converters.values import normalize_values, set_slug
 from converters.wordpress.blogs import EXPORT_ALL, Blog
 from converters.wordpress.content import render_content
@@ -56,23 +55,22 @@ def convert_post(where: str, item: Item, blog: Blog, options: SourceOptions) -> 
     post_id = item.take("post_id")
     article = SourceArticle(where, {}, dict(ELEMENT_BY_FIELD))
     article.origin = post_origin(blog, post_id, options)
-    with_site = options._replace(site=options.site or blog.url)
     article.fields = _take_fields(item, blog, post_id)
-    normalize_values(article, with_site)
+    normalize_values(article, options)
     if not POST_NUMBER.fullmatch(post_id):
         article.reject(
             "id", "Must be the post's number, by which later imports find it again. Export it again.", post_id
         )
     set_slug(article)
-    resolve_banner(article, with_site.base)
-    link = item.take("link")
-    add_old_urls(article, [link] if link else [], options)  # The old blog does not say where the articles are now.
+    article.old_urls += filter(None, [item.take("link")])
     try:
         _set_content(article, item, blog, post_id)
     except SourceError as error:
         article.reject("contentHtml", str(error))
         return article
-    resolve_urls(article, with_site.base)
+    urls = ArticleUrls(article, old_site(options, blog.url))
+    urls.change()
+    article.pages.append(urls.site.page(f"{blog.url}/?p={post_id}"))
     _set_claim(article, item)
     if item.meta.get("_thumbnail_id", "0") > "0" and "bannerUrl" not in article.fields:
         article.note("Featured images that the export lacks", advice=EXPORT_ALL)

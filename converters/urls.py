@@ -1,0 +1,115 @@
+"""The URLs of an article. Relative ones become absolute, and links are kept for `transfer.links`.
+
+Only at the end of an import are the slugs known that links to other articles need.
+"""
+
+import re
+from html import unescape
+from typing import NamedTuple
+from urllib.parse import urljoin
+
+from content.urls import NOT_RELATIVE, change_urls, split_page
+from converters.media_suffixes import PICTURE_SUFFIXES, has_suffix
+from converters.records import Link, Note, SourceArticle, SourceOptions
+
+ADVICE = "Write absolute URLs, or set your site's URL with --site or SITE_URL."
+RELATIVE_URLS = Note("Links and pictures with relative URLs", advice=ADVICE)
+ABOVE = "Pictures whose paths begin with ../ were left unchanged"
+NO_WEB_URL = re.compile(r"(?!https?:|//)(?:[a-z][a-z0-9+.-]*:|#|\Z)", re.IGNORECASE)  # #about, mailto:, data: and so on
+
+
+class OldSite(NamedTuple):
+    """The site that the articles of a source come from. Its URL may be unknown."""
+
+    base: str  # the URL that others are relative to, with a final slash, or ""
+    hosts: list[str]  # its own, without "www."
+    articles: str = ""  # where its articles are, as in `Customer.site`, if --site says so
+
+    def owns(self, url: str) -> bool:
+        """Return whether a URL is relative, or has a host of the site."""
+        host, _ = split_page(url)
+        return not host or host in self.hosts
+
+    def page(self, url: str) -> str:
+        """Return the page of a URL, with the same host for all URLs of the site: `//old.example/about`."""
+        host, page = split_page(url)
+        is_own = not host or host in self.hosts
+        return f"//{self.hosts[0] if is_own and self.hosts else host}{page}"
+
+
+def old_site(options: SourceOptions, url: str = "") -> OldSite:
+    """Return the site of a source. `url` is its own URL, if it names one."""
+    hosts = [split_page(site)[0] for site in (url, options.site) if site]
+    articles = f"{options.base}{{slug}}" if options.site else ""
+    return OldSite(options._replace(site=options.site or url).base, hosts, articles)
+
+
+class ArticleUrls:
+    """The URLs of one article."""
+
+    def __init__(self, article: SourceArticle, site: OldSite, folder: str = "") -> None:
+        """`folder` is that of the article's page, below the site's URL, with a final slash."""
+        self.article = article
+        self.site = site
+        self.base = urljoin(site.base, folder) if site.base else ""
+
+    def change(self) -> None:
+        """Change the URLs in the banner and the content, and set what later steps need to know about links.
+
+        The article's `old_urls` must be complete.
+        """
+        fields = self.article.fields
+        self.article.site = self.site.articles
+        self.article.pages = [self.site.page(url) for url in self.article.old_urls]
+        self._change_banner()
+        if "contentHtml" in fields:
+            fields["contentHtml"] = change_urls(fields["contentHtml"], self._change)
+
+    def _change_banner(self) -> None:
+        """Resolve the URL of the banner. A banner without an absolute URL is dropped."""
+        banner = self.article.fields.pop("bannerUrl", "")
+        url = re.sub("^//", "https://", self.change_picture(banner))
+        if url.startswith(("http://", "https://")):
+            self.article.fields["bannerUrl"] = url
+        elif url:
+            hint = "" if self.base else ", or set --site or SITE_URL"
+            self.article.note_dropped("Dropped banners with relative URLs", banner[:80], f"Write absolute URLs{hint}.")
+
+    def _change(self, element: str, attribute: str, given: str) -> str:
+        """Return the new URL for one in an attribute."""
+        is_known = attribute == "href" and given in self.article.links
+        if is_known or NO_WEB_URL.match(given) or "{{" in given or "{%" in given:
+            return given
+        url = given.strip()
+        if attribute == "href" and not has_suffix(url, PICTURE_SUFFIXES):
+            new, link = self.change_link(url)
+            if link:
+                self.article.links[new] = link
+        else:
+            new = self.change_picture(url)
+            self._note_if_relative(new)
+        return new
+
+    def change_link(self, url: str) -> tuple[str, Link | None]:
+        """Return the new URL of a link, and where the link leads."""
+        new = self._resolve(url)
+        return new, Link(self.site.page(unescape(new)), is_old=self.site.owns(new))
+
+    def change_picture(self, url: str) -> str:
+        """Return the new URL of a picture or another file that the article shows."""
+        return url if url.startswith("../") else self._resolve(url)
+
+    def _resolve(self, url: str) -> str:
+        encoded = url.replace(" ", "%20")
+        try:
+            return encoded if NOT_RELATIVE.match(url) or not self.base else urljoin(self.base, encoded)
+        except ValueError:  # not a URL
+            return encoded
+
+    def _note_if_relative(self, url: str) -> None:
+        if NOT_RELATIVE.match(url):
+            return
+        if self.base:
+            self.article.note(ABOVE, advice="Write absolute URLs.")
+        else:
+            self.article.notes.append(RELATIVE_URLS)

@@ -1,0 +1,124 @@
+"""Links between the articles of an import, which lead to the customer's site."""
+
+import json
+import re
+
+import pytest
+from helpers import run_command
+from importer import SITE, counts, ghost, post, wordpress
+
+NEW_SITE = "https://www.example.com/articles/"
+SPRING = {"post_name": "spring-menu", "link": f"{SITE}/2026/03/01/spring-menu/", "post_id": 17, "content": "Soup"}
+
+
+@pytest.fixture
+def moving(app, importer):
+    """Import for a customer with a site."""
+    assert run_command(app, "customers", "site", "Acme", NEW_SITE).exit_code == 0
+    return importer
+
+
+def links(article):
+    return re.findall('href="(.*?)"', article["contentHtml"])
+
+
+def linking(*urls):
+    return "".join(f'<p><a href="{url}">a</a></p>' for url in urls)
+
+
+def test_links_of_wordpress_lead_to_the_new_site(moving):
+    old = ["https://blog.example.com/2026/03/01/spring-menu/", "/2026/03/01/spring-menu#prices", f"{SITE}/?p=17"]
+    other = ["https://blog.example.com/", "https://blog.example.com/?s=soup", "https://other.example/?p=17"]
+    report = moving.imports({"a.xml": wordpress(SPRING, {"content": linking(*old, *other, *other)})})
+    new = f"{NEW_SITE}spring-menu"
+    assert links(moving.articles()["post-2"]) == [new, f"{new}#prices", new, *other, *other]
+    assert re.search(rf"^Links to the old site.* \(2 URLs\): {re.escape(other[0])}, ", report, re.MULTILINE)
+    assert "other.example" not in report
+
+
+OTHER_SPELLINGS = [
+    "http://blog.example.com/2026/03/01/spring-menu/",
+    "//www.blog.example.com/2026/03/01/spring-menu",
+    "/2026/03/01/spring%2Dmenu/?utm_source=a&amp;b=c",
+    "/?preview=true&amp;p=17",
+    "https://new.example.com/2026/03/01/spring-menu/",
+]
+
+
+@pytest.mark.parametrize("site", [[], ["--site", "https://new.example.com"]])
+def test_other_spellings_of_an_old_url_are_the_same_link(moving, site):
+    moving.imports({"a.xml": wordpress(SPRING, {"content": linking(*OTHER_SPELLINGS)})}, *site)
+    changed = [url == f"{NEW_SITE}spring-menu" for url in links(moving.articles()["post-2"])]
+    assert changed == [True, True, True, True, bool(site)]
+
+
+@pytest.mark.parametrize("site", [["--site", SITE], []])
+def test_links_of_ghost_lead_to_the_new_site(moving, site):
+    moving.imports(ghost({"html": linking("__GHOST_URL__/a1/#b", "/a1")}, {}), *site)
+    assert links(moving.articles()["a0"]) == [f"{NEW_SITE}a1#b", f"{NEW_SITE}a1"]
+
+
+def test_links_between_files_lead_to_the_new_site(moving):
+    text = "[1](../b.md#c) [2](https://old.example/b/) [3](/older/b) [4](/b/) ![](/b/) [5](../2026/a.md) [6](../../b/)"
+    files = {"posts/2026/a.md": post("", text)}
+    files |= {"posts/b.md": post("permalink: https://old.example/b/\naliases: [/older/b]\nslug: 'bé'")}
+    new = f"{NEW_SITE}b%C3%A9"
+    moving.imports(files)
+    assert links(moving.articles()["a"]) == [f"{new}#c", new, new, "/b/", f"{NEW_SITE}a", new]
+    # Without a site, a link to a page is one to the file that the page is built from.
+    moving.imports("posts", "--site", "https://old.example")
+    assert links(moving.articles()["a"]) == [f"{new}#c", new, new, new, f"{NEW_SITE}a", new]
+
+
+def test_only_links_to_what_the_source_publishes_change(moving):
+    posts = SPRING | {"status": "draft"}, {"content": linking(SPRING["link"])}
+    report = moving.imports({"a.xml": wordpress(*posts)})
+    assert "Links to the old site stay (1 URL)" in report
+    assert links(moving.articles()["post-2"]) == [SPRING["link"]]
+    text = post("", "[b](b.md) [c](c.md)")
+    moving.imports({"posts/a.md": text, "posts/b.md": post("draft: true"), "posts/c.md": post()}, "--site", SITE)
+    assert links(moving.articles()["a"]) == [f"{SITE}/b", f"{NEW_SITE}c"]
+
+
+def test_links_follow_slugs_that_were_changed_here(moving):
+    export = {"a.xml": wordpress(SPRING, {"content": linking("/?p=17")})}
+    moving.imports(export)
+    renamed = {**moving.articles()["spring-menu"], "slug": "spring"}
+    moving.run("import", "-", input=json.dumps(renamed))
+    assert counts(moving.run("import", export, "--redirects", "new.csv")) == {"changed": 1, "unchanged": 1}
+    assert links(moving.articles()["post-2"]) == [f"{NEW_SITE}spring"]
+    assert f"{SPRING['link']},spring" in (moving.folder / "new.csv").read_text()
+
+
+def test_text_that_was_edited_here_keeps_its_links(moving):
+    export = {"a.xml": wordpress(SPRING, {"content": linking("/?p=17")})}
+    moving.imports(export)
+    edited = {**moving.articles()["post-2"], "contentHtml": linking("/mine")}
+    moving.run("import", "-", input=json.dumps(edited))
+    assert counts(moving.run("import", export)) == {"unchanged": 2}
+    assert links(moving.articles()["post-2"]) == ["/mine"]
+
+
+def test_article_with_the_same_text_and_links_is_the_same(moving):
+    """Its title and its date are others, but not its text, in which the link has changed."""
+    files = {"posts/a.md": post("", "[b](b.md)"), "posts/b.md": post()}
+    moving.imports(files)
+    files["posts/a.md"] = files["posts/a.md"].replace("title: A", "title: New").replace("2026-01", "2026-02")
+    assert counts(moving.run("import", files)) == {"changed": 1, "unchanged": 1}
+
+
+def test_links_to_the_new_site_are_no_links_to_the_old_one(moving):
+    export = wordpress(SPRING, {"content": linking("/articles/spring-menu", "/articles/")}, site=NEW_SITE[:23])
+    assert f"(1 URL): {NEW_SITE}" in moving.imports({"a.xml": export})
+
+
+def test_links_stay_without_a_site_of_the_customer(importer):
+    report = importer.imports({"a.xml": wordpress(SPRING, {"content": linking("/?p=17")})})
+    assert report.startswith(f"Links to the old site stay (1 URL): {SITE}/?p=17. ")
+    assert "flask customers site" in report
+
+
+def test_redirects_leave_out_pages_of_the_new_site(moving):
+    files = {"a.md": post("aliases: [/articles/a/, 'https://www.example.com/articles/a', /articles/b]")}
+    moving.run("import", files, "--redirects", "new.csv", "--site", "https://old.example/articles")
+    assert (moving.folder / "new.csv").read_text().splitlines()[1:] == ["/articles/b,a"]

@@ -1,0 +1,86 @@
+"""Links between the articles of an import, which lead to the customer's site once the plan knows the slugs.
+
+For example, the posts of a blog at https://old.example move to the customer's site, https://www.example.com/{slug}:
+
+| link                             | becomes                                       |
+|----------------------------------|-----------------------------------------------|
+| https://old.example/?p=17        | https://www.example.com/soup                  |
+| /2026/03/01/spring-menu/#prices  | https://www.example.com/spring-menu#prices    |
+| https://old.example/about/       | stays, since it is not an article: reported   |
+"""
+
+from collections.abc import Iterable, Iterator
+from html import escape
+
+from content.urls import NOT_RELATIVE, article_url, change_urls, has_same_host, is_same_page, split_page
+from converters.records import Note
+from converters.urls import RELATIVE_URLS
+from transfer.planned import PlannedArticle
+from transfer.spool import SpooledArticle
+
+OLD_LINKS = Note("Links to the old site stay", unit="URL")
+NO_SITE = "To rewrite those between articles, say where your site shows them: flask customers site."
+
+
+class ArticleLinks:
+    """The articles that links of an import may lead to."""
+
+    def __init__(self, articles: Iterable[PlannedArticle], site: str) -> None:
+        """`site` is the customer's, and may be empty."""
+        self._site = site
+        self.old_links = OLD_LINKS if site else OLD_LINKS._replace(advice=NO_SITE)
+        self._by_target: dict[str, PlannedArticle] = {}
+        self._found: set[str] = set()
+        for article in articles:
+            if article.entry.source:
+                self._by_target[article.entry.origin] = article
+            if article.entry.claim == "published":
+                new_page = "//" + "".join(split_page(article_url(site, article.slug)))
+                for page in (*article.entry.pages, new_page):
+                    self._by_target.setdefault(page, article)
+
+    def rewrite(self, article: SpooledArticle) -> None:
+        """Change the links in an article's content that lead to other articles of the import."""
+        addresses = {url: address for url in article.links if (address := self._find_address(article, url))}
+        if addresses:
+            article.row["content_html"] = change_urls(
+                article.row["content_html"],
+                lambda _, attribute, url: addresses.get(url, url) if attribute == "href" else url,
+            )
+
+    def notes(self, article: SpooledArticle) -> Iterator[Note]:
+        """Yield a note if links of an article stay relative."""
+        if not all(map(NOT_RELATIVE.match, self._find_staying(article))):
+            yield RELATIVE_URLS
+
+    def find_old(self, article: SpooledArticle) -> Iterator[str]:
+        """Yield the URLs of an article's links to the old site that stay, each once for all articles."""
+        for url in self._find_staying(article):
+            # Without a customer's site, the articles are on the site of the source.
+            is_old = article.links[url].is_old and (self._site or not has_same_host(url, article.site))
+            if is_old and NOT_RELATIVE.match(url) and url not in self._found:
+                self._found.add(url)
+                yield url
+
+    def find_moved(self, article: SpooledArticle, slug: str) -> Iterator[str]:
+        """Yield the old URLs of an article that lead to another page than its new one, as far as that is known."""
+        site = self._site or article.site
+        for url in article.old_urls:
+            if not site or not is_same_page(url, article_url(site, slug)):
+                yield url
+
+    def _find_staying(self, article: SpooledArticle) -> list[str]:
+        return [url for url in article.links if not self._find_address(article, url)]
+
+    def _find_address(self, article: SpooledArticle, url: str) -> str:
+        """Return the new URL of an article's link as HTML, or "" if it stays."""
+        link = article.links[url]
+        target = self._by_target.get(link.target) or self._by_target.get(link.target.partition("?")[0])
+        path, hash, fragment = url.partition("#")
+        if self._site and target and target.entry.claim == "published":
+            return escape(article_url(self._site, target.slug)) + hash + fragment
+        if link.slug and article.site:
+            _, mark, query = path.partition("?")
+            address = article_url(article.site, target.slug if target else link.slug)
+            return escape(address) + mark + query + hash + fragment
+        return ""
