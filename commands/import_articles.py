@@ -81,6 +81,12 @@ UNPUBLISH_NEEDS_PUBLISH = (
 @click.option(
     "--redirects", metavar="FILE", type=params.new_file, help="Write old URLs and slugs to FILE, a new CSV file."
 )
+@click.option(
+    "--old-urls",
+    metavar="PATTERN",
+    type=params.url_pattern,
+    help="Path of Markdown and CSV articles on the old site: /{year}/{month}/{day}/{slug}/, for example.",
+)
 def import_articles(
     sources: tuple[str, ...],
     customer: str | None,
@@ -96,6 +102,7 @@ def import_articles(
     yes: bool,
     no_typography: bool,
     redirects: Path | None,
+    old_urls: str | None,
 ) -> None:
     """Import articles: all of them or, if anything is wrong, none.
 
@@ -111,6 +118,7 @@ def import_articles(
         site or current_app.config["SITE_URL"],
         timezone or current_app.config["TIMEZONE"],
         source=source or "",
+        old_urls=old_urls or "",
         saves_old_urls=redirects is not None,
         keeps_punctuation=no_typography,
     )
@@ -247,8 +255,8 @@ def _echo_changes(report: ImportReport, result: ImportResult, *, dry_run: bool) 
 def _echo_old_urls(report: ImportReport, redirects: Path) -> None:
     """Name the sources that have no old URLs."""
     for source in report.sources_without_old_urls:
-        advice = f"If its articles had other URLs before, add those to {redirects} yourself."
-        echo(f"{source}: Contains no old URL that needs a redirect. {advice}", err=True)
+        advice = f"If they follow a pattern, name it with --old-urls. Otherwise, add them to {redirects} yourself."
+        echo(f"{source}: Contains no old URLs of its articles. {advice}", err=True)
 
 
 def _echo_pending(number: int, customer: str | None, *, dry_run: bool) -> None:

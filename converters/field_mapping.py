@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 from converters import note_kinds
 from converters.field_names import IMPORT_FIELDS, OWN_FIELDS
 from converters.leftover_markup import note_components, note_leftover_markup
-from converters.old_urls import take_old_urls
+from converters.old_urls import add_pattern_url, take_old_urls
 from converters.publication import take_publication
 from converters.records import SourceArticle, SourceOptions
 from converters.source_fields import SourceField, SourceFields
@@ -36,9 +36,12 @@ def map_fields(where: str, fields: dict[str, Any], options: SourceOptions, place
     for field in IMPORT_FIELDS:
         if field not in OWN_FIELDS and field not in ("status", "publishedAt", "category"):
             source.assign(field, source.take_import_field(field))
+    written_date = article.fields.get("publishedAt")
     normalize_values(article, options)
     set_slug(article, place.slug)
     take_old_urls(source, options, place.folder)
+    if options.old_urls:
+        add_pattern_url(article, options.old_urls, written_date)
     source.report_rest()
     if "contentHtml" in article.fields:
         note_leftover_markup(article)

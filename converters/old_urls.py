@@ -1,12 +1,13 @@
-"""Old URLs of articles, which static sites name in `permalink`, `url`, `aliases` and `redirect_from`."""
+"""Old URLs of articles: in `permalink`, `url`, `aliases` and `redirect_from`, or by the pattern of --old-urls."""
 
 import re
 from contextlib import suppress
 from typing import Any
-from urllib.parse import urlsplit
+from urllib.parse import quote, urlsplit
 
 from converters import note_kinds
-from converters.records import SourceOptions
+from converters.dates import parse_written_date
+from converters.records import SourceArticle, SourceOptions
 from converters.source_fields import SourceFields
 
 OLD_URL_ALIASES = ("permalink", "url", "posturl", "aliases", "redirectfrom")
@@ -36,6 +37,19 @@ def take_old_urls(fields: SourceFields, options: SourceOptions, folder: str) -> 
         article.old_urls = list(dict.fromkeys([*article.old_urls, *urls]))
         if urls and not options.saves_old_urls:
             article.note_dropped(OLD_URLS, field.name, "--redirects FILE lists them.")
+
+
+def add_pattern_url(article: SourceArticle, pattern: str, date: Any) -> None:
+    """Add the old URL that a pattern gives an article, unless the pattern names the date and there is none.
+
+    `date` is the date of publication as it is written in the source, so it is the day in the source's time zone.
+    """
+    values = {"slug": quote(article.fields.get("slug", ""))}
+    with suppress(ValueError):
+        day = parse_written_date(str(date)).moment
+        values |= {"year": f"{day:%Y}", "month": f"{day:%m}", "day": f"{day:%d}"}
+    with suppress(KeyError):
+        article.old_urls.append(pattern.format_map(values))
 
 
 def encode_url(text: str) -> str:

@@ -58,6 +58,7 @@ class SourceOptions(NamedTuple):
     site: str  # resolves relative URLs; may be empty
     zone: tzinfo  # for dates without one
     source: str = ""  # the name of the source, instead of the one that its system or its content suggests
+    old_urls: str = ""  # the pattern of the path that articles had, such as /{year}/{slug}/
     saves_old_urls: bool = False  # to a file, so the report leaves them out
     keeps_punctuation: bool = False  # of Markdown, as it is typed
 

@@ -122,3 +122,24 @@ def test_redirects_leave_out_pages_of_the_new_site(moving):
     files = {"a.md": post("aliases: [/articles/a/, 'https://www.example.com/articles/a', /articles/b]")}
     moving.run("import", files, "--redirects", "new.csv", "--site", "https://old.example/articles")
     assert (moving.folder / "new.csv").read_text().splitlines()[1:] == ["/articles/b,a"]
+
+
+# Old URLs by pattern
+
+
+def test_pattern_of_old_urls_uses_the_date_and_the_slug_of_the_source(moving):
+    """The date is that of the source, even if it is another day in UTC."""
+    csv = "title,slug,date,body\nA,é,2026-01-01T23:30:00-05:00,x\nB,b,,x\n"
+    files = {"posts/2026-03-01-menu.md": "---\ntitle: A\n---\n[a](/2026/01/01/%C3%A9.html) [b](/2026/03/01/menu)"}
+    options = "--old-urls", "/{year}/{month}/{day}/{slug}.html", "--redirects", "new.csv"
+    assert moving.run("import", files | {"a.csv": csv}, *options).exit_code == 0
+    rows = ["/2026/03/01/menu.html,menu", "/2026/01/01/%C3%A9.html,é"]
+    assert (moving.folder / "new.csv").read_text().splitlines()[1:] == rows
+    assert links(moving.articles()["menu"]) == [f"{NEW_SITE}%C3%A9", "/2026/03/01/menu"]
+
+
+@pytest.mark.parametrize("pattern", ["/{slug}/{title}/", "/{slug", "{slug}", "/{year}/", "/{slug} {}", "/{slug.x}"])
+def test_invalid_pattern_is_one_clear_error(importer, pattern):
+    result = importer.run("import", {"a.md": post()}, "--old-urls", pattern)
+    assert (result.exit_code, importer.states()) == (2, {})
+    assert all(words in result.stderr for words in (pattern, "--old-urls", "{day}"))

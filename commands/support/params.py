@@ -99,6 +99,15 @@ def article_url_pattern(value: str) -> str:
     return pattern
 
 
+def url_pattern(value: str) -> str:
+    """Parse the path of articles with placeholders, such as /{year}/{month}/{slug}/."""
+    unknown = re.sub(r"\{(?:year|month|day|slug)\}", "", value)
+    if not value.startswith("/") or "{slug}" not in value or re.search(r"[{}\s]", unknown):
+        reason = "Write a path with {slug} such as /{year}/{month}/{day}/{slug}/. There are no other placeholders."
+        raise click.BadParameter(f"{value!r} is not a pattern of URLs. {reason}")
+    return value
+
+
 def timezone(value: str) -> tzinfo:
     """Parse the IANA name of a time zone."""
     try:
