@@ -2,7 +2,7 @@
 
 import shlex
 from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import contextmanager
 from copy import deepcopy
 from datetime import tzinfo
 from pathlib import Path
@@ -22,11 +22,11 @@ from models import PUBLICATION_STATES, Customer
 from settings import load_environment
 from transfer import BrakeError
 from transfer.plan import ImportOptions
-from transfer.redirects import Redirects, create_redirects
 from transfer.remote import find_filters, find_hosts
 from transfer.report import MAX_CHANGES, ImportReport
 from transfer.sources import open_sources
 from transfer.spool import Spool, create_spool
+from transfer.url_lists import UrlLists, create_url_lists
 from transfer.writer import ImportResult, report_notes, write_articles
 
 UNPUBLISH_NEEDS_PUBLISH = (
@@ -87,6 +87,12 @@ UNPUBLISH_NEEDS_PUBLISH = (
     type=params.url_pattern,
     help="Path of Markdown and CSV articles on the old site: /{year}/{month}/{day}/{slug}/, for example.",
 )
+@click.option(
+    "--pictures", metavar="LIST", type=params.new_file, help="Write the URLs of pictures of the old site to LIST."
+)
+@click.option(
+    "--pictures-url", metavar="URL", type=params.site, help="URL below which these pictures are now, at the same paths."
+)
 def import_articles(
     sources: tuple[str, ...],
     customer: str | None,
@@ -103,6 +109,8 @@ def import_articles(
     no_typography: bool,
     redirects: Path | None,
     old_urls: str | None,
+    pictures: Path | None,
+    pictures_url: str | None,
 ) -> None:
     """Import articles: all of them or, if anything is wrong, none.
 
@@ -119,6 +127,7 @@ def import_articles(
         timezone or current_app.config["TIMEZONE"],
         source=source or "",
         old_urls=old_urls or "",
+        pictures_url=pictures_url or "",
         saves_old_urls=redirects is not None,
         keeps_punctuation=no_typography,
     )
@@ -127,13 +136,13 @@ def import_articles(
     report = ImportReport()
     owner = _find_owner(customer)
     with create_spool() as spool:
-        with _create_redirects(redirects, options) as open_redirects:
+        with create_url_lists(None if dry_run else redirects, None if dry_run else pictures) as lists:
             with (
                 open_sources(sources, source_options, key, report, show_progress) as articles,
                 show_progress(articles, "Reading articles") as counted,
             ):
                 spool.add(counted, report)
-            result, report = _write(owner, spool, report, options, open_redirects)
+            result, report = _write(owner, spool, report, options, lists)
         with _report_interrupt(options):
             report_notes(result, spool, report)
             _echo_result(report, result, options)
@@ -166,15 +175,8 @@ def _find_owner(customer: str | None) -> Customer:
         return get_customer(customer, for_changes=True)
 
 
-def _create_redirects(
-    target: Path | None, options: ImportOptions
-) -> AbstractContextManager[Redirects] | nullcontext[None]:
-    """Return a context manager that yields the redirects to write, or None."""
-    return create_redirects(target) if target and not options.dry_run else nullcontext()
-
-
 def _write(
-    owner: Customer, spool: Spool, report: ImportReport, options: ImportOptions, redirects: Redirects | None
+    owner: Customer, spool: Spool, report: ImportReport, options: ImportOptions, lists: UrlLists
 ) -> tuple[ImportResult, ImportReport]:
     """Write the articles in one transaction. In a dry run, only read. Returns the result and the complete report.
 
@@ -187,7 +189,7 @@ def _write(
     while True:
         attempt = deepcopy(report)  # A second one would report the same again.
         try:
-            return _write_once(owner, spool, attempt, options, redirects), attempt
+            return _write_once(owner, spool, attempt, options, lists), attempt
         except BrakeError as error:
             if not can_ask():
                 advice = "Nothing was written. Check the source. If it is right, run the command again with --yes."
@@ -197,12 +199,11 @@ def _write(
 
 
 def _write_once(
-    owner: Customer, spool: Spool, report: ImportReport, options: ImportOptions, redirects: Redirects | None
+    owner: Customer, spool: Spool, report: ImportReport, options: ImportOptions, lists: UrlLists
 ) -> ImportResult:
     with command_session(writes=not options.dry_run):
-        result = write_articles(get_customer_again(owner), spool, report, options, redirects)
-        if redirects:
-            redirects.save()
+        result = write_articles(get_customer_again(owner), spool, report, options, lists)
+        lists.save()
     return result
 
 

@@ -59,6 +59,7 @@ class SourceOptions(NamedTuple):
     zone: tzinfo  # for dates without one
     source: str = ""  # the name of the source, instead of the one that its system or its content suggests
     old_urls: str = ""  # the pattern of the path that articles had, such as /{year}/{slug}/
+    pictures_url: str = ""  # where the pictures of the old site are now
     saves_old_urls: bool = False  # to a file, so the report leaves them out
     keeps_punctuation: bool = False  # of Markdown, as it is typed
 
@@ -126,6 +127,10 @@ class SourceArticle:
     old_urls: list[str] = field(default_factory=list)  # absolute, or paths below the old site
     pages: list[str] = field(default_factory=list)  # that links to the article lead to, such as //old.example/about
     site: str = ""  # where the source's articles are if the customer has no site, as in `Customer.site`
+    pictures: list[str] = field(default_factory=list)  # old URLs of pictures of the old site
+    kept_pictures: list[str] = field(
+        default_factory=list
+    )  # absolute URLs of pictures, which the import does not change
     links: dict[str, Link] = field(default_factory=dict)  # by URL as in the content
 
     def note(self, kind: str, detail: str = "", advice: str = "") -> None:

@@ -1,9 +1,10 @@
-"""The URLs of an article. Relative ones become absolute, and links are kept for `transfer.links`.
+"""The URLs of an article: each is resolved, a picture's may move, and a link's is kept for `transfer.links`.
 
 Only at the end of an import are the slugs known that links to other articles need.
 """
 
 import re
+from collections.abc import Iterable
 from html import unescape
 from typing import NamedTuple
 from urllib.parse import urljoin
@@ -14,8 +15,15 @@ from converters.records import Link, Note, SourceArticle, SourceOptions
 
 ADVICE = "Write absolute URLs, or set your site's URL with --site or SITE_URL."
 RELATIVE_URLS = Note("Links and pictures with relative URLs", advice=ADVICE)
-ABOVE = "Pictures whose paths begin with ../ were left unchanged"
+ABOVE = Note(
+    "Pictures whose paths begin with ../ were left unchanged",
+    advice="Write absolute URLs, or import the folder that contains them, with --pictures-url.",
+)
+WEB_URL = re.compile("https?://|//", re.IGNORECASE)
 NO_WEB_URL = re.compile(r"(?!https?:|//)(?:[a-z][a-z0-9+.-]*:|#|\Z)", re.IGNORECASE)  # #about, mailto:, data: and so on
+# https://old.example and uploads/a.jpg, of https://old.example/uploads/a.jpg?w=300
+ORIGIN_AND_PATH = re.compile("((?:https?:)?//[^/?#]*)?/?([^?#]*)", re.IGNORECASE)
+SHOWN = ("srcset", "poster", "style")  # attributes that name pictures
 
 
 class OldSite(NamedTuple):
@@ -23,6 +31,7 @@ class OldSite(NamedTuple):
 
     base: str  # the URL that others are relative to, with a final slash, or ""
     hosts: list[str]  # its own, without "www."
+    pictures_url: str = ""  # where its pictures are now, without a final slash
     articles: str = ""  # where its articles are, as in `Customer.site`, if --site says so
 
     def owns(self, url: str) -> bool:
@@ -37,11 +46,11 @@ class OldSite(NamedTuple):
         return f"//{self.hosts[0] if is_own and self.hosts else host}{page}"
 
 
-def old_site(options: SourceOptions, url: str = "") -> OldSite:
-    """Return the site of a source. `url` is its own URL, if it names one."""
-    hosts = [split_page(site)[0] for site in (url, options.site) if site]
+def old_site(options: SourceOptions, url: str = "", file_hosts: Iterable[str] = ()) -> OldSite:
+    """Return the site of a source. `url` is its own, and `file_hosts` has the hosts of its files, if it names any."""
+    hosts = [*(split_page(site)[0] for site in (url, options.site) if site), *file_hosts]
     articles = f"{options.base}{{slug}}" if options.site else ""
-    return OldSite(options._replace(site=options.site or url).base, hosts, articles)
+    return OldSite(options._replace(site=options.site or url).base, hosts, options.pictures_url.rstrip("/"), articles)
 
 
 class ArticleUrls:
@@ -68,7 +77,7 @@ class ArticleUrls:
     def _change_banner(self) -> None:
         """Resolve the URL of the banner. A banner without an absolute URL is dropped."""
         banner = self.article.fields.pop("bannerUrl", "")
-        url = re.sub("^//", "https://", self.change_picture(banner))
+        url = re.sub("^//", "https://", self.change_picture(banner, is_shown=True))
         if url.startswith(("http://", "https://")):
             self.article.fields["bannerUrl"] = url
         elif url:
@@ -81,13 +90,16 @@ class ArticleUrls:
         if is_known or NO_WEB_URL.match(given) or "{{" in given or "{%" in given:
             return given
         url = given.strip()
-        if attribute == "href" and not has_suffix(url, PICTURE_SUFFIXES):
+        is_shown = attribute in SHOWN or element == "img"
+        if is_shown or has_suffix(url, PICTURE_SUFFIXES):
+            return self._note_if_relative(self.change_picture(url, is_shown=is_shown))
+        if attribute == "href":
             new, link = self.change_link(url)
-            if link:
-                self.article.links[new] = link
         else:
-            new = self.change_picture(url)
-            self._note_if_relative(new)
+            new = self._note_if_relative(self.resolve_file(url))
+            link = Link("", is_old=True) if WEB_URL.match(new) and self.site.owns(new) else None
+        if link:
+            self.article.links[new] = link
         return new
 
     def change_link(self, url: str) -> tuple[str, Link | None]:
@@ -95,8 +107,24 @@ class ArticleUrls:
         new = self._resolve(url)
         return new, Link(self.site.page(unescape(new)), is_old=self.site.owns(new))
 
-    def change_picture(self, url: str) -> str:
-        """Return the new URL of a picture or another file that the article shows."""
+    def change_picture(self, url: str, *, is_shown: bool) -> str:
+        """Return the new URL of a picture that the article shows or links to."""
+        url = self.resolve_file(url)
+        if url.startswith("../") or NO_WEB_URL.match(url):
+            return url
+        is_own = self.site.owns(url)
+        origin, path = ORIGIN_AND_PATH.findall(url)[0]
+        if is_own and (has_suffix(path, PICTURE_SUFFIXES) or "?" not in url):  # otherwise, a program sends it
+            if origin:
+                self.article.pictures.append(unescape(re.sub("^//", "https://", f"{origin}/{path}")))
+            if self.site.pictures_url:
+                return url if url.startswith(f"{self.site.pictures_url}/") else f"{self.site.pictures_url}/{path}"
+        if origin and (is_own or is_shown):
+            self.article.kept_pictures.append(unescape(url))
+        return url
+
+    def resolve_file(self, url: str) -> str:
+        """Return the absolute URL of a file that the article shows. A path that begins with `../` stays."""
         return url if url.startswith("../") else self._resolve(url)
 
     def _resolve(self, url: str) -> str:
@@ -106,10 +134,7 @@ class ArticleUrls:
         except ValueError:  # not a URL
             return encoded
 
-    def _note_if_relative(self, url: str) -> None:
-        if NOT_RELATIVE.match(url):
-            return
-        if self.base:
-            self.article.note(ABOVE, advice="Write absolute URLs.")
-        else:
-            self.article.notes.append(RELATIVE_URLS)
+    def _note_if_relative(self, url: str) -> str:
+        if not NOT_RELATIVE.match(url):
+            self.article.notes.append(ABOVE if self.base or self.site.pictures_url else RELATIVE_URLS)
+        return url

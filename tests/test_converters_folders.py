@@ -16,7 +16,7 @@ SITE = "https://blog.example.com"
 
 STARTERS = {  # folder -> words of each line of the report, and what articles must have
     "astro": (
-        [".mdx (1)"],
+        ["blog.example.com (1)", ".mdx (1)"],
         {
             "title": "First post",
             "bannerUrl": f"{SITE}/blog-placeholder-3.jpg",
@@ -42,7 +42,7 @@ STARTERS = {  # folder -> words of each line of the report, and what articles mu
         },
     ),
     "eleventy": (
-        ["possum.png (1)", "front matter in JavaScript or JSON, not YAML (1)"],
+        ["possum.png (1)", "blog.example.com (1)", "front matter in JavaScript or JSON, not YAML (1)"],
         {"keywords": ["second tag"]},
     ),
 }
@@ -121,8 +121,9 @@ def test_files_with_data_for_others_are_reported_by_name(importer):
 def test_pictures_beside_a_file_are_reported(importer):
     """Where the site shows them depends on how it was built."""
     text = post("image: ./banner.png", "![](photo.png)")
-    notes = importer.imports({"posts/a.md": text, "posts/b/index.md": text.replace("png", "jpg")}, "--site", SITE)
-    assert re.search(r"^Relative pictures.*: ./banner.png \(1\): a; photo.png \(1\): a. ", notes, re.MULTILINE)
+    files = {"posts/a.md": text, "posts/b/index.md": text.replace("png", "jpg")}
+    notes = importer.imports(files, "--site", SITE).splitlines()[0]
+    assert re.search(r"^Relative pictures.*: ./banner.png \(1\): a; photo.png \(1\): a. ", notes)
     assert "jpg" not in notes
 
 
@@ -198,8 +199,9 @@ def test_relative_urls_are_resolved_or_reported(importer):
     assert "/banner 1.jpg (1): a. Write absolute URLs, or set --site or SITE_URL.\n" in printed
     assert "relative" in printed
     assert importer.only()["bannerUrl"] == ""
-    (guessed,) = importer.imports("posts", "--site", f"{SITE}/blog").splitlines()
+    guessed, pictures = importer.imports("posts", "--site", f"{SITE}/blog").splitlines()
     assert all(f"{url} (1)" in guessed for url in ("b.html", "g h"))
+    assert "blog.example.com (2): " in pictures
     article = importer.only()
     assert article["bannerUrl"] == f"{SITE}/banner%201.jpg"
     assert urls(article) == [
@@ -247,7 +249,7 @@ def test_links_in_an_index_of_any_language_start_at_its_folder(importer):
 
 def test_pictures_above_the_folder_stay_and_are_reported(importer):
     files = {"posts/a.md": post("image: ../../assets/x.jpg", "![x](../../assets/x.jpg) ![y](y.jpg)")}
-    picture, beside, banner = importer.imports(files, "--site", SITE).splitlines()
+    picture, beside, _, banner = importer.imports(files, "--site", SITE).splitlines()
     assert "y.jpg (1)" in beside
     assert "../" in picture
     assert "../../assets/x.jpg (1)" in banner

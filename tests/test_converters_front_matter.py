@@ -61,7 +61,7 @@ def test_unused_fields_are_reported(importer):
     fields = "description: D\ncover: {src: /a.jpg, alt: Alt, credit: ''}\nimages: [/b.jpg]\nnoindex: 1\nempty:\nid: 7"
     fields += "\nexcerpt: E\ncategories: [X, Y, Z]\nkeywords: [a]\ntags: [b]"
     report = importer.imports({"a.md": post(fields)}, "--site", SITE)
-    names = ["cover.alt", "excerpt", "id", "images", "noindex", "tags"]
+    names = ["blog.example.com", "cover.alt", "excerpt", "id", "images", "noindex", "tags"]
     assert sorted(re.findall(r"([\w.]+) \(1\)", report)) == names
     assert "keywords instead of tags (1)" in report
     expected = {"category": "X", "metaDesc": "D", "bannerUrl": f"{SITE}/a.jpg", "keywords": ["a", "Y", "Z"]}

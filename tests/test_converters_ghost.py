@@ -71,8 +71,9 @@ def test_half_of_a_surrogate_pair_is_replaced_and_reported(importer):
 
 
 def test_every_url_of_the_site_is_made_absolute(importer):
-    (line,) = importer.imports(ghost({"html": HTML}), "--site", SITE).splitlines()
-    assert line.startswith(f"Links to the old site stay (1 URL): {SITE}/.")
+    links, pictures = importer.imports(ghost({"html": HTML}), "--site", SITE).splitlines()
+    assert links.startswith(f"Links to the old site stay (1 URL): {SITE}/.")
+    assert "blog.example.com (6)" in pictures
     expected = HTML.replace('"__GHOST_URL__"', f'"{SITE}/"').replace("__GHOST_URL__", SITE)
     for path in ("/content/images/a,b.jpg", "/d.jpg", "/e.jpg"):
         expected = re.sub(rf"(?<!com){path}", SITE + path, expected)

@@ -7,7 +7,7 @@ import pytest
 from helpers import minimal_json
 from importer import post
 
-from transfer.redirects import create_redirects
+from transfer.url_lists import create_url_lists
 
 ARTICLE = {"a.md": post("aliases: ['/one,two/', /old]")}
 
@@ -52,8 +52,8 @@ def test_redirects_of_a_failed_import_are_removed(tmp_path, error, is_kept):
     """After Ctrl+C, nobody knows whether the articles have been written."""
 
     def fail():
-        with create_redirects(tmp_path / "new.csv") as redirects:
-            redirects.save()
+        with create_url_lists(tmp_path / "new.csv", None) as lists:
+            lists.save()
             raise error
 
     with pytest.raises(error):

@@ -10,7 +10,7 @@ For example, the posts of a blog at https://old.example move to the customer's s
 """
 
 from collections.abc import Iterable, Iterator
-from html import escape
+from html import escape, unescape
 
 from content.urls import NOT_RELATIVE, article_url, change_urls, has_same_host, is_same_page, split_page
 from converters.records import Note
@@ -60,7 +60,7 @@ class ArticleLinks:
             is_old = article.links[url].is_old and (self._site or not has_same_host(url, article.site))
             if is_old and NOT_RELATIVE.match(url) and url not in self._found:
                 self._found.add(url)
-                yield url
+                yield unescape(url)
 
     def find_moved(self, article: SpooledArticle, slug: str) -> Iterator[str]:
         """Yield the old URLs of an article that lead to another page than its new one, as far as that is known."""

@@ -23,6 +23,7 @@ NOW_SCHEDULED = Note("Published until now, but scheduled by a later date in the 
 EMPTIED = Note("Articles that lost their content, because the source has none")
 ADOPTED_WITH_CHANGES = Note("Articles from before version 3 that got another text from their source")
 KEPT_TEXT = Note("Edited here, so the source's text was not taken", advice="To take it: --take-over SLUG.")
+KEPT_PICTURES = Note("Pictures stay at their hosts", advice="Those of the old site move with --pictures-url.")
 KEPT_DATE = Note("Articles from before version 3 that keep a date in the future, although their source has another one")
 DRAFT_HERE = Note("Drafts that their source publishes", advice="To show them: flask articles publish SLUG.")
 PENDING_UNPUBLISHED = Note("Pending articles that their source does not publish")

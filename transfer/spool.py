@@ -32,6 +32,8 @@ class SpooledArticle(NamedTuple):
     row: ArticleRow  # the columns that it gives or that are derived from them
     old_urls: tuple[str, ...]
     site: str
+    pictures: tuple[str, ...]
+    kept_pictures: tuple[str, ...]
     links: dict[str, Link]
     notes: tuple[Note, ...]
 
@@ -144,6 +146,8 @@ class Spool:
             row=fill_derived_fields(row),
             old_urls=tuple(article.old_urls),
             site=article.site,
+            pictures=tuple(article.pictures),
+            kept_pictures=tuple(article.kept_pictures),
             links=article.links,
             notes=tuple(article.notes),
         )

@@ -7,6 +7,7 @@ from typing import NamedTuple
 from sqlalchemy import Executable, bindparam, insert, literal, select, update
 
 from content.structured_data import Publisher, canonical_row
+from content.urls import split_page
 from converters.records import Mistake
 from fields import truncate_to_milliseconds
 from models import UNKNOWN_ORIGIN, Article, Customer, db, publication_state
@@ -18,10 +19,10 @@ from transfer.links import ArticleLinks
 from transfer.plan import ImportOptions, ImportPlan, find_brakes, plan_import
 from transfer.planned import PlannedArticle
 from transfer.publication import Publication
-from transfer.redirects import Redirects
 from transfer.report import ImportReport
 from transfer.rows import CONTENT_COLUMNS, ORIGIN_COLUMNS, RowBuilder
 from transfer.spool import Spool
+from transfer.url_lists import NO_LISTS, UrlLists
 
 # fields whose changes are named
 FIELD_NAMES = {
@@ -47,11 +48,11 @@ def write_articles(
     spool: Spool,
     report: ImportReport,
     options: ImportOptions,
-    redirects: Redirects | None = None,
+    lists: UrlLists = NO_LISTS,
 ) -> ImportResult:
     """Write an import's articles in the session's transaction, which the caller begins and ends.
 
-    A dry run only reads. The old URLs of all imported articles go to `redirects`.
+    A dry run only reads. The old URLs of all imported articles and of their pictures go to `lists`.
 
     Raises ImportFailedError if there are mistakes, and BrakeError if the import would hide or leave alone suspiciously
     many articles; the caller must then roll back.
@@ -69,7 +70,7 @@ def write_articles(
     writer.withhold()
     writer.free_slugs_and_origins()
     for start in range(0, len(plan.articles), BATCH_SIZE):
-        writer.write(plan.articles[start : start + BATCH_SIZE], redirects)
+        writer.write(plan.articles[start : start + BATCH_SIZE], lists)
     pending = writer.report_undecided()
     if options.unpublish_missing:
         writer.report_unknown_sources()
@@ -78,12 +79,17 @@ def write_articles(
 
 def report_notes(result: ImportResult, spool: Spool, report: ImportReport) -> None:
     """Report what there is to note about the articles that were written. No transaction is needed."""
+    pictures: set[str] = set()
     for planned in result.written:
         article = spool.read(planned.entry)
         about_row = notes_about(article.row, is_own=not planned.entry.source)
         report.add_notes(planned.slug, [*article.notes, *about_row, *result.links.notes(article)])
         for url in result.links.find_old(article):
             report.add_notes(url, [result.links.old_links])
+        for url in article.kept_pictures:
+            if url not in pictures:
+                pictures.add(url)
+                report.add_notes(url, [notes.KEPT_PICTURES._replace(detail=split_page(url)[0])])
 
 
 class _Writer:
@@ -144,16 +150,16 @@ class _Writer:
             if rows and not self.options.dry_run:
                 db.session.connection().execute(statement, rows)
 
-    def write(self, batch: list[PlannedArticle], redirects: Redirects | None) -> None:
-        """Write the new and changed articles of a batch, and the old URLs of all of its articles to `redirects`."""
+    def write(self, batch: list[PlannedArticle], lists: UrlLists) -> None:
+        """Write the new and changed articles of a batch, and the old URLs of all of its articles to `lists`."""
         stored = self._load([planned.stored.pk for planned in batch if planned.stored])
         new: list[ArticleRow] = []
         changed: list[ArticleRow] = []
         for planned in batch:
             article = self.spool.read(planned.entry)
             self.links.rewrite(article)
-            if redirects:
-                redirects.add(self.links.find_moved(article, planned.slug), planned.slug)
+            lists.add_redirects(self.links.find_moved(article, planned.slug), planned.slug)
+            lists.add_pictures(article.pictures)
             existing = stored.get(planned.stored.pk) if planned.stored else None
             row = self.rows.complete(planned, article.row, existing)
             if existing is None:

@@ -65,12 +65,21 @@ class FileUrls(ArticleUrls):
         new, link = super().change_link(urljoin(self.page_url, url) if self.base and path.startswith("../") else url)
         return new, Link(str(file_origin(file, self.folder, self.options))) if file else link
 
-    def change_picture(self, url: str) -> str:
-        """Return the new URL of a picture, and note it if it depends on how the site is built."""
+    def change_picture(self, url: str, *, is_shown: bool) -> str:
+        """Return the new URL of a picture. One beside the file moves with the imported folder."""
+        if not self.site.pictures_url or NOT_RELATIVE.match(url) or url.startswith("/"):
+            return super().change_picture(url, is_shown=is_shown)
+        path = unquote(unescape(re.split("[?#]", url, maxsplit=1)[0]))
+        below = os.path.normpath(self.path.parent.relative_to(self.folder.root) / path)
+        is_outside = below.startswith(os.path.join("..", ""))
+        return url if is_outside else f"{self.site.pictures_url}/{quote(Path(below).as_posix(), errors='replace')}"
+
+    def resolve_file(self, url: str) -> str:
+        """Return the absolute URL of a file that the article shows. Note one that depends on how the site is built."""
         is_beside_file = not NOT_RELATIVE.match(url) and not url.startswith(("/", "../"))
         if is_beside_file and self.base and not self.is_index:
             self.article.note(GUESSED_MEDIA, url[:80], "Check them.")
-        return super().change_picture(url)
+        return super().resolve_file(url)
 
     def _find_article(self, *paths: Path) -> Path | None:
         """Return the first of these files that is an article of the folder, or None."""

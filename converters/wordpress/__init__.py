@@ -64,8 +64,8 @@ def _convert(source: str, item: Item, blog: Blog, options: SourceOptions) -> Con
     title = plain_title(item.texts.get("title", ""))
     reason = _reason_to_ignore(item, title, blog.patterns.get(post_id))
     if item.kind == "attachment":
-        is_picture = item.texts.get("attachment_url", "").lower().endswith(PICTURE_SUFFIXES)
-        yield IgnoredItem(f"{'Pictures' if is_picture else 'Other files'} stay at their URLs", "", unit="attachment")
+        if not item.texts.get("attachment_url", "").lower().endswith(PICTURE_SUFFIXES):
+            yield IgnoredItem("Other files stay at their URLs", "", unit="attachment")
     elif reason:
         if item.kind == "post" and item.status == "trash":
             yield SourceArticle(source, {}, origin=post_origin(blog, post_id, options), is_withdrawn=True)

@@ -8,6 +8,7 @@ from typing import NamedTuple
 from xml.etree.ElementTree import Element
 
 from content.html import decode_references
+from content.urls import split_page
 from converters.records import SourceError
 from converters.wordpress.items import child_texts, local_name, parse_item
 from converters.wordpress.xml_reader import read_elements
@@ -42,6 +43,7 @@ class Blog:
     url: str = ""
     title: str = ""
     attachments: dict[str, Attachment] = field(default_factory=dict)  # by id
+    file_hosts: set[str] = field(default_factory=set)  # of attachments
     categories: dict[str, str] = field(default_factory=dict)  # names by id
     authors: dict[str, str] = field(default_factory=dict)  # display names by login
     patterns: dict[str, SyncedPattern] = field(default_factory=dict)  # by id
@@ -62,6 +64,7 @@ class Blog:
     def add(self, other: "Blog") -> None:
         """Add the contents of another file of the same blog."""
         self.attachments |= other.attachments
+        self.file_hosts |= other.file_hosts
         self.categories |= other.categories
         self.authors |= other.authors
         self.patterns |= other.patterns
@@ -113,6 +116,7 @@ def _index_item(element: Element, blog: Blog) -> None:
             alt=item.meta.get("_wp_attachment_image_alt", "").strip(),
             caption=texts.get("excerpt", "").strip(),
         )
+        blog.file_hosts.add(split_page(blog.attachments[id].url)[0])
     elif id and texts.get("post_type") == "wp_block":
         is_public = texts.get("status") == "publish" and not texts.get("post_password")
         blog.patterns[id] = SyncedPattern(texts.get("title", ""), texts.get("content", ""), is_public)

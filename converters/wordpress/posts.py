@@ -68,7 +68,7 @@ def convert_post(where: str, item: Item, blog: Blog, options: SourceOptions) -> 
     except SourceError as error:
         article.reject("contentHtml", str(error))
         return article
-    urls = ArticleUrls(article, old_site(options, blog.url))
+    urls = ArticleUrls(article, old_site(options, blog.url, blog.file_hosts))
     urls.change()
     article.pages.append(urls.site.page(f"{blog.url}/?p={post_id}"))
     _set_claim(article, item)
