@@ -2,6 +2,7 @@
 
 import gc
 import os
+import sqlite3
 import subprocess
 import sys
 import time
@@ -130,6 +131,23 @@ def test_file_may_be_replaced_after_the_version_was_read(app, client, database, 
         assert response.status_code == 503 or len(response.get_json()["data"]) == 3
         assert len(open_files(database)) == 1
     assert open_files(database) == {database.stat().st_ino}
+
+
+def test_file_may_be_replaced_while_a_request_connects(app, client, database, copy, monkeypatch):
+    """A statement on the new file would drop the locks of requests that read the old one."""
+    connect, copies = sqlite3.connect, [copy]
+
+    def replace_and_connect(*arguments, **options):
+        if copies:
+            os.replace(copies.pop(), database)
+        return connect(*arguments, **options)
+
+    assert shown(client) == ["Old"] * 2
+    with request_in_flight(app):
+        monkeypatch.setattr(sqlite3, "connect", replace_and_connect)
+        assert client.get(f"{LISTS[1]}?q=old").status_code == 503
+        assert database.stat().st_ino not in open_files(database)
+    assert shown(client) == ["New"] * 3
 
 
 def test_lost_teardown_only_delays_the_new_file(app, client, database, copy, monkeypatch):
