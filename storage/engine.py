@@ -3,7 +3,7 @@
 import sqlite3
 import time
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any, Literal
 
 from sqlalchemy import Connection, Engine, event
@@ -136,7 +136,5 @@ def release_connection() -> None:
 
 def end_transaction(_error: BaseException | None = None) -> None:
     """Close the session, even if its connection has been lost."""
-    try:
+    with suppress(DBAPIError):  # raised by the rollback, after which the session is usable again
         db.session.remove()
-    except DBAPIError:
-        db.session.registry.clear()

@@ -5,6 +5,7 @@ from flask import request
 from helpers import ENDPOINTS, LISTS, application, article_json, client_with_key, create_key, save_articles
 
 from auth import current_access
+from models import db
 
 PREVIEW = LISTS[1]
 
@@ -45,6 +46,19 @@ def test_requests_in_an_outer_app_context_see_commits(save, sql, key, database, 
         assert client.get(PREVIEW).get_json()["data"][0]["title"] == "New"
         sql("UPDATE api_key SET revoked_at = '2025-01-01 00:00:00'")
         assert client.get(PREVIEW).status_code == 401
+
+
+def test_connection_lost_after_the_last_query_breaks_nothing(app, client):
+    """Neither this response nor the next one, even if both share a session."""
+
+    @app.after_request
+    def lose_connection(response):
+        db.session.connection().connection.dbapi_connection.close()
+        return response
+
+    assert client.get(PREVIEW).status_code == 200
+    with app.app_context():
+        assert [client.get(PREVIEW).status_code for _ in range(2)] == [200, 200]
 
 
 @pytest.mark.sqlite
