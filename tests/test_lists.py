@@ -8,8 +8,10 @@ from urllib.parse import urljoin
 
 import pytest
 from helpers import PREVIEW_FIELDS, article_json
+from sqlalchemy import event
 
 from endpoints.lists import LIST_PARAMETERS
+from models import db
 
 ARTICLES = "/api/public/v1/articles"
 PREVIEWS = "/api/public/v1/articles/preview"
@@ -182,6 +184,20 @@ def follow(client, path, relation):
         path = urljoin(path, link[1])
         pages.append(client.get(path))
     return pages
+
+
+def test_total_and_data_come_from_one_snapshot(app, client, save, sql):
+    """Another program deletes everything between the two statements of a request."""
+    save(*(article_json(number) for number in range(120)))
+
+    def interfere(_connection, _cursor, statement, *_):
+        if "count(" in statement:
+            sql("DELETE FROM article")
+
+    with app.app_context():
+        event.listen(db.engine, "after_cursor_execute", interfere)
+    page = client.get(PREVIEWS).get_json()
+    assert (page["meta"]["total"], len(page["data"])) == (120, 50)
 
 
 LINKS = {
