@@ -41,7 +41,6 @@ MIN_SHARED_BYTES = 32 * 1024
 SETTINGS = {
     "max_request_header_size": 16 * 1024,  # a search with all filters needs less than 10 KB
     "max_request_body_size": 64 * 1024,  # bodies are read but ignored
-    "outbuf_overflow": UNLIMITED,  # no temporary files: MAX_PIPELINED_BYTES and write_soon limit the memory
     "outbuf_high_watermark": UNLIMITED,  # worker threads never wait for slow clients: see add_task
     "ident": None,
     "log_socket_errors": False,  # clients disconnect all the time
