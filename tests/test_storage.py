@@ -286,7 +286,7 @@ def start_command(service: Service, group: str, size: int, round_: int) -> int:
 @pytest.mark.parametrize(
     ("group", "kills", "fewest", "size"),
     [
-        ("articles", 10, 1, 150),
+        ("articles", 6, 1, 100),
         pytest.param("articles", 100, 20, 600, marks=pytest.mark.slow),
         pytest.param("database", 100, 20, 600, marks=pytest.mark.slow),
     ],
@@ -385,41 +385,30 @@ def without_shared_memory(tmp_path: Path) -> dict[str, str]:
     return {"LD_PRELOAD": str(library)}
 
 
-RUN_COMMANDS = """
-import json, pathlib, sys
+RESTORE_TWICE = """
+import pathlib, sys
 sys.path.append("tests")
-from helpers import application, run_command
-for line in sys.stdin:
-    with application(pathlib.Path(sys.argv[1])) as app:
-        result = run_command(app, *json.loads(line))
-    print(json.dumps([result.exit_code, result.stdout, result.stderr]), flush=True)
+import helpers
+
+database, backup = pathlib.Path(sys.argv[1]), sys.argv[2]
+with helpers.application(database) as app:
+    client = helpers.client_with_key(app, helpers.create_key(app))
+    helpers.save_articles(app, helpers.minimal_json(1))
+    assert client.get(helpers.SITEMAP).status_code == 200
+    assert helpers.run_command(app, "database", "backup", backup).exit_code == 0
+    for damage in (helpers.remove, bool):
+        damage(database)
+        result = helpers.run_command(app, "database", "restore", backup, "--yes")
+        assert result.exit_code == 0, result.stderr
+        assert database.read_bytes()[18:20] == b"\\1\\1"  # not in WAL mode: https://www.sqlite.org/fileformat.html
+        assert client.get(helpers.SITEMAP).status_code == 200
 """
 
 
 def test_rollback_journal_is_kept_without_shared_memory(database, tmp_path, without_shared_memory):
-    """A service and one process for all commands."""
-    arguments = subprocess_args(database, "-c", RUN_COMMANDS, str(database), **without_shared_memory)
-    with subprocess.Popen(**arguments | {"stdin": subprocess.PIPE, "stderr": None}) as process:
-
-        def flask(*arguments: Any) -> str:
-            process.stdin.write(json.dumps(list(map(str, arguments))) + "\n")
-            process.stdin.flush()
-            status, stdout, stderr = json.loads(process.stdout.readline())
-            assert status == 0, stderr
-            return stdout
-
-        key = flask("keys", "create", "Acme").strip()
-        (tmp_path / "new.json").write_text(json.dumps(minimal_json(1)))
-        flask("articles", "import", tmp_path / "new.json")
-        flask("database", "backup", tmp_path / "backup.db")
-        server = Server(database, **without_shared_memory)
-        for damage in (helpers.remove, bool):
-            damage(database)
-            flask("database", "restore", tmp_path / "backup.db", "--yes")
-            assert database.read_bytes()[18:20] == b"\1\1"  # not in WAL mode: https://www.sqlite.org/fileformat.html
-            assert get(server, LISTS[1], x_api_key=key).status == 200
-        server.stop()
-        process.stdin.close()
+    arguments = "-c", RESTORE_TWICE, str(database), str(tmp_path / "backup.db")
+    result = subprocess.run(**subprocess_args(database, *arguments, **without_shared_memory))
+    assert result.returncode == 0, result.stderr
     assert not list(tmp_path.glob(".wal-*"))
 
 
