@@ -20,15 +20,13 @@ from typing import Any
 from weakref import WeakSet, WeakValueDictionary
 
 from flask import has_request_context
-from sqlalchemy import Engine, ExceptionContext, event
+from sqlalchemy import Engine, event
 from sqlalchemy.exc import DisconnectionError
 
 from storage import StorageError
 
 BUSY_TIMEOUT_SECONDS = 0.2  # every request reads the version
 MAX_WAIT_SECONDS = 5  # for requests that are reading a file that has been replaced
-# These errors make a connection unusable (https://www.sqlite.org/rescode.html). Others, such as SQLITE_BUSY, do not.
-LOST_CONNECTION_CODES = {sqlite3.SQLITE_IOERR, sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_CANTOPEN}
 
 
 class FileReplacedError(StorageError):
@@ -86,7 +84,6 @@ class SQLiteFile:
         event.listen(engine, "do_connect", self._connect_engine)
         event.listen(engine, "checkout", self._check_out)
         event.listen(engine, "checkin", self._check_in)
-        event.listen(engine, "handle_error", self._close_if_lost)
 
     def connect(self, *, read_only: bool, **options: Any) -> SQLiteConnection:
         """Connect to the file. By default, SQLite would create a missing file; here it is an error.
@@ -189,12 +186,6 @@ class SQLiteFile:
                 connection.user = None
                 if connection.is_outdated:
                     connection.close()
-
-    def _close_if_lost(self, context: ExceptionContext) -> None:
-        """Close all connections after an error that makes them unusable."""
-        # Python provides the extended result code, whose low byte is the primary one.
-        if getattr(context.original_exception, "sqlite_errorcode", 0) & 0xFF in LOST_CONNECTION_CODES:
-            self.close()
 
 
 _files: WeakValueDictionary[str, SQLiteFile] = WeakValueDictionary()
