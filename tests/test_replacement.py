@@ -15,7 +15,7 @@ from threading import Event
 import helpers
 import pytest
 from flask import Flask
-from helpers import LISTS, client_with_key, close, halve, minimal_json, run_sql, subprocess_args, truncate, wait_for
+from helpers import LISTS, client_with_key, close, minimal_json, run_sql, subprocess_args, truncate, wait_for
 from sqlalchemy import text
 
 from models import db
@@ -115,7 +115,7 @@ def test_new_file_waits_for_requests_that_read_the_old_one(app, client, database
             time.sleep(0.1)
             assert not response.done()
             assert database.stat().st_ino not in open_files(database)
-        assert response.result() == ["New"] * 3
+        assert response.result(4) == ["New"] * 3
     gc.collect()  # closes what nothing refers to any longer
     assert open_files(database) == {database.stat().st_ino}
     assert is_locked(database)
@@ -225,23 +225,6 @@ def test_long_query_on_the_old_file_is_cut_off(app, client, database, copy, impa
         wait_for(lambda: client.get("/healthz").status_code == 200, lambda: "The new file was not opened.")
         assert slow.result().status_code == 503
     assert shown(client) == ["New"] * 3
-
-
-def test_corrupt_file_is_closed_when_it_is_replaced(client, database, copy):
-    """Even if garbage collection is off: an exception may still refer to what failed."""
-    run_sql(database, "UPDATE article SET content_html = hex(zeroblob(10000))")
-    run_sql(database, "PRAGMA wal_checkpoint(TRUNCATE)")
-    assert client.get(LISTS[0]).status_code == 200
-    gc.disable()
-    try:
-        halve(database)
-        for _ in range(2):
-            assert client.get(LISTS[0]).status_code == 503
-        os.replace(copy, database)
-        assert shown(client) == ["New"] * 3
-        assert open_files(database) == {database.stat().st_ino}
-    finally:
-        gc.enable()
 
 
 def test_restore_over_a_truncated_file_during_a_request(app, client, database, copy, impatient):
