@@ -163,7 +163,8 @@ INVALID_ARTICLE = "the article given of Söhne & <Co> ("
 REJECTED = [
     (2, "UPDATE tables_version SET number = 1", f"only supports versions 2 to {TABLES_VERSION}"),
     (2, "DROP TABLE tables_version", "tables of another program"),
-    *((version, "DROP TABLE article", ": article.") for version in SCRIPTS),
+    (2, "DROP TABLE article", ": article."),
+    (TABLES_VERSION - 1, "DROP TABLE article", ": article."),
     # version 2 had fewer constraints on PostgreSQL; on SQLite another tool can disable them
     (2, UNCHECKED.format("keywords = '{}'"), INVALID_ARTICLE),
     (2, UNCHECKED.format("schema_markup = '[]'"), INVALID_ARTICLE),
@@ -172,8 +173,7 @@ if POSTGRESQL:
     VIEW = "CREATE VIEW note AS SELECT schema_markup_generated FROM article"
     REJECTED += [(2, VIEW, "view note depends on column schema_markup_generated of table article")]
 else:
-    ADDED_COLUMN = "ALTER TABLE article ADD COLUMN note TEXT"
-    REJECTED += [(version, ADDED_COLUMN, "column note of article") for version in SCRIPTS]
+    REJECTED += [(5, "ALTER TABLE article ADD COLUMN note TEXT", "column note of article")]
     REJECTED += [(2, UNCHECKED.format("title = x'ff00'"), INVALID_ARTICLE)]
     REJECTED += [(3, f"{IGNORE_CHECKS} UPDATE api_key SET prefix = x'ff00'", "the key 1 (")]
 
@@ -191,7 +191,7 @@ def test_impossible_upgrade_changes_nothing(older, sql, version, script, reason)
     assert sql("SELECT count(*) FROM customer") == [(1,)]
 
 
-def test_renamed_and_dropped_columns_are_upgraded(older, sql, template, monkeypatch):
+def test_later_version_may_rename_and_drop_columns_and_add_tables(older, sql, template, monkeypatch):
     app = older(
         3,
         "ALTER TABLE article RENAME COLUMN category TO section; UPDATE article SET section = 'Teas';"
@@ -200,19 +200,15 @@ def test_renamed_and_dropped_columns_are_upgraded(older, sql, template, monkeypa
     table = "article" if POSTGRESQL else "old_article"
     changes = [f"ALTER TABLE {table} RENAME COLUMN section TO category", f"ALTER TABLE {table} DROP COLUMN note"]
     monkeypatch.setitem(CHANGES[4], ENGINE, changes + CHANGES[4][ENGINE])
-    assert run_command(app, "keys", "list").exit_code == 0
-    assert sql("SELECT DISTINCT category FROM article") == [("Teas",)]
-    assert set(sql(SCHEMA)) == set(run_sql(template, SCHEMA))
-
-
-def test_new_table_is_empty_after_an_upgrade(older, sql):
-    app = older(3)
     table = Table("tag", db.metadata, Column("id", Integer, primary_key=True))
     try:
         assert run_command(app, "keys", "list").exit_code == 0
     finally:
         db.metadata.remove(table)
+    assert sql("SELECT DISTINCT category FROM article") == [("Teas",)]
     assert sql("SELECT count(*) FROM tag") == [(0,)]
+    sql("DROP TABLE tag")
+    assert set(sql(SCHEMA)) == set(run_sql(template, SCHEMA))
 
 
 def many_articles(number: int, title: str) -> str:

@@ -216,10 +216,8 @@ def test_every_program_reads_env_file_from_anywhere(database, tmp_path):
     (copy / ".env").write_text(f"DATABASE_URL=sqlite:///{tmp_path}/own.db\nPORT=x")
     for command in ("app.py", "seed.py", "-m flask keys list"):
         assert re.fullmatch("Error: .*PORT.*\n", run(command).stderr)
-    (copy / ".env").write_text(f"PORT 1\nDATABASE_URL=sqlite:///{tmp_path}/own.db")
     result = run("seed.py --articles 0", PORT="9000")
-    warning, created, *_ = result.stderr.splitlines()
-    assert ("line 1" in warning, created) == (True, f"Created the database {tmp_path}/own.db.")
+    assert result.stderr.splitlines()[0] == f"Created the database {tmp_path}/own.db."
     assert ":9000/" in result.stdout
     (tmp_path / ".env").write_text(f"DATABASE_URL=sqlite:///{tmp_path}/other.db\nPORT=1")
     create = "-m flask keys create Acme"
