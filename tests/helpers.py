@@ -286,6 +286,15 @@ def subprocess_args(database: Path, *arguments: str, prefix: Iterable[str] = (),
     }
 
 
+def open_files(process: int | str = "self") -> dict[Path, str]:
+    """Return the names of the files that a process has open, by their entries in /proc."""
+    names = {}
+    for entry in Path(f"/proc/{process}/fd").iterdir():
+        with suppress(FileNotFoundError):  # closed in the meantime
+            names[entry] = os.readlink(entry)
+    return names
+
+
 def remove(database: Path) -> None:
     """Remove the database; like the functions below, one way to damage it."""
     database.unlink()

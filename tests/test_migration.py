@@ -191,7 +191,7 @@ def test_impossible_upgrade_changes_nothing(older, sql, version, script, reason)
     assert sql("SELECT count(*) FROM customer") == [(1,)]
 
 
-def test_later_version_may_rename_and_drop_columns_and_add_tables(older, sql, template, monkeypatch):
+def test_version_may_rename_and_drop_columns_and_add_tables(older, sql, template, monkeypatch):
     app = older(
         3,
         "ALTER TABLE article RENAME COLUMN category TO section; UPDATE article SET section = 'Teas';"

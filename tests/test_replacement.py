@@ -66,15 +66,8 @@ def shown(client) -> list[str]:
 
 def open_files(database: Path) -> set[int]:
     """Return the inodes of all files that this process has opened at the path of the database."""
-    inodes = set()
-    for name in os.listdir("/proc/self/fd"):
-        link = Path("/proc/self/fd", name)
-        try:
-            if os.readlink(link).removesuffix(" (deleted)") == str(database):
-                inodes.add(link.stat().st_ino)
-        except FileNotFoundError:  # the file descriptor of the folder that is being listed
-            continue
-    return inodes
+    files = helpers.open_files().items()
+    return {entry.stat().st_ino for entry, name in files if name.removesuffix(" (deleted)") == str(database)}
 
 
 def is_locked(database: Path) -> bool:
@@ -180,7 +173,7 @@ def test_two_applications_in_one_process_share_a_database(app, client, key, data
     close(other)
 
 
-def test_threads_that_open_one_path_at_once_share_its_connections(database, monkeypatch):
+def test_threads_that_open_one_path_share_its_connections(database, monkeypatch):
     """Two objects for one path would reopen each other's files."""
     link = database.with_name("link.db")
     link.symlink_to(database)

@@ -9,7 +9,7 @@ import signal
 import socket
 import threading
 import time
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import ExitStack, contextmanager
 from functools import partial
 from http.client import parse_headers
 from pathlib import Path
@@ -17,7 +17,7 @@ from types import SimpleNamespace
 
 import helpers
 import pytest
-from helpers import LISTS, SITEMAP, article_json, call_concurrently, get, run_sql, send, statuses, wait_for
+from helpers import LISTS, SITEMAP, article_json, call_concurrently, get, open_files, run_sql, send, statuses, wait_for
 from sqlalchemy import make_url
 from time_machine import travel
 from waitress import wasyncore
@@ -380,15 +380,6 @@ def test_event_loop_leaves_sending_to_the_worker_thread(stepped, large_responses
     assert channel.writable()
 
 
-def open_files(pid):
-    """Return the names of the files that a process has open."""
-    names = []
-    for file in Path(f"/proc/{pid}/fd").iterdir():
-        with suppress(FileNotFoundError):  # closed in the meantime
-            names.append(os.readlink(file))
-    return names
-
-
 needs_proc = pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="needs /proc")
 
 
@@ -407,7 +398,7 @@ def test_slow_readers_share_the_memory_of_a_response(start, large_request):
         for _ in range(10):
             stack.enter_context(stalled_reader(server, large_request))
         assert memory() - before < 3 * LARGE_BYTES
-        assert not [name for name in open_files(server.process.pid) if "(deleted)" in name]
+        assert not [name for name in open_files(server.process.pid).values() if "(deleted)" in name]
 
 
 @needs_proc
@@ -417,7 +408,7 @@ def test_static_file_is_closed_before_its_client_has_it(stepped):
     _, channel = stepped.connect(b"GET /static/page/page.js HTTP/1.1\r\nHost: x\r\n\r\n" * 30)
     stepped.finish(channel)
     assert channel.total_outbufs_len
-    assert not [name for name in open_files(os.getpid()) if name.endswith(".js")]
+    assert not [name for name in open_files().values() if name.endswith(".js")]
 
 
 def test_more_clients_than_open_files_take_turns(start):

@@ -18,19 +18,7 @@ import helpers
 import pytest
 from click.testing import CliRunner
 from flask import Flask
-from helpers import (
-    ENDPOINTS,
-    LISTS,
-    SITEMAP,
-    Server,
-    article_json,
-    close,
-    get,
-    minimal_json,
-    run_sql,
-    subprocess_args,
-    truncate,
-)
+from helpers import ENDPOINTS, LISTS, Server, article_json, close, get, minimal_json, run_sql, subprocess_args, truncate
 from sqlalchemy import create_engine, event
 
 from app import main
@@ -464,25 +452,6 @@ def test_commands_leave_the_wal_of_a_truncated_file_alone(app, run, key, databas
         assert (result.exit_code, result.stderr.count("\n"), "Restore a backup" in result.stderr) == (1, 1, True)
         assert Path(f"{database}-wal").read_bytes() == wal
         assert database.stat().st_size == 0
-
-
-ORDERS = [f"{LISTS[1]}?orderBy={order}&q=title" for order in ("publishedAt", "createdAt", "title", "views")]
-
-
-@pytest.mark.parametrize("path", [*ORDERS, SITEMAP])
-def test_lists_and_sitemap_use_an_index(app, client, save, sql, path):
-    save(*(article_json(number) for number in range(50)))
-    plan = []
-
-    def explain(_connection, _cursor, statement, parameters, *_):
-        if "ORDER BY" in statement:
-            plan.extend(step for *_, step in sql(f"EXPLAIN QUERY PLAN {statement}", *parameters))
-
-    with app.app_context():
-        event.listen(db.engine, "before_cursor_execute", explain)
-    assert client.get(path).status_code == 200
-    assert any("COVERING INDEX" in step for step in plan), plan
-    assert not any("SCAN article" in step for step in plan)
 
 
 def test_commits_are_durable(app, run, save):
