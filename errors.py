@@ -1,5 +1,6 @@
 """HTTP errors as problem details (RFC 9457)."""
 
+import re
 import sqlite3
 from typing import Any
 
@@ -32,6 +33,9 @@ PROBLEMS = {
 }
 # undefined_table and insufficient_privilege: https://www.postgresql.org/docs/current/errcodes-appendix.html
 UNREADABLE_SQLSTATES = "42P01", "42501"
+# Without tables, or with those of an earlier version: no such column: customer.site, column customer.site does not
+# exist. An error in a statement of an extension does not name the table.
+OTHER_TABLES = re.compile(r"no such table|no such column: \w+\.|unsupported file format|column \w+\.\w+ does not exist")
 
 
 class MissingKeyError(Unauthorized):
@@ -95,10 +99,10 @@ def _from_database_error(error: DBAPIError | PoolTimeoutError | StorageError) ->
 
 def _is_unreadable(error: DBAPIError) -> bool:
     """Return whether the database could not be read, as opposed to a mistake in one of our statements."""
+    if OTHER_TABLES.search(str(error.orig)) or getattr(error.orig, "sqlstate", None) in UNREADABLE_SQLSTATES:
+        return True
     # SQLite reports a mistake in a statement as "SQL error", or as "schema error" on a new connection.
     if getattr(error.orig, "sqlite_errorcode", None) in (sqlite3.SQLITE_ERROR, sqlite3.SQLITE_SCHEMA):
-        return any(words in str(error.orig) for words in ("no such table", "unsupported file format"))
-    if getattr(error.orig, "sqlstate", None) in UNREADABLE_SQLSTATES:
-        return True
+        return False
     # Other subclasses of DatabaseError, such as ProgrammingError, are mistakes.
     return isinstance(error, OperationalError | InternalError) or type(error) is DatabaseError

@@ -85,10 +85,11 @@ def test_unreadable_database_is_a_503_until_it_is_back(app, client, sql, caplog,
         ("SELECT title FROM article WHERE titel = 'x'", 500),
         ("SELECT title FORM article", 500),
         ("SELECT title FROM missing", 503),
+        ("SELECT article.titel FROM article", 503),  # as in a query of a later version
     ],
 )
 def test_mistake_in_a_statement_is_a_500(app, client, caplog, statement, status):
-    """Trying again would not help, unless the tables are missing."""
+    """Trying again would not help, unless the tables are missing or those of an earlier version."""
     app.add_url_rule("/mistake", view_func=lambda: db.session.execute(text(statement)))
     assert_problem(client.get("/mistake"), status)
     assert ("Traceback" in caplog.text) == (status == 500)
