@@ -14,7 +14,7 @@ import orjson
 from converters.field_names import IMPORT_FIELDS
 from converters.note_kinds import UNKNOWN_FIELDS
 from converters.records import ConvertedItems, SourceArticle, SourceError
-from schemas import API_PATH
+from schemas import API_PATH, ListQuerySchema
 from transfer.json_files import dump_json_line, parse_json_lines
 from transfer.temporary import create_temporary_file, writing_to
 
@@ -22,7 +22,7 @@ PAGE_SIZE = 100  # articles per request
 ATTEMPTS = 3  # to read a list that keeps changing
 TIMEOUT_SECONDS = 60  # without a byte from the instance
 # query parameters that limit a list to some of the articles
-FILTERS = {"q", "slug", "category", "keyword"}
+FILTERS = ListQuerySchema().fields.keys() - {"take", "skip", "order_by", "order"}
 CHECK_URL = "Check that the URL belongs to an instance of this service, and that it is running."
 
 # takes an iterable and a label
