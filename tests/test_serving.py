@@ -384,6 +384,7 @@ needs_proc = pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="need
 
 
 @needs_proc
+@pytest.mark.sqlite  # other tests' commits to the same PostgreSQL server make the cached response stale
 def test_slow_readers_share_the_memory_of_a_response(start, large_request):
     """They need no temporary files either, which would count towards the limit of open files."""
     server = start()  # the shared one may have unused memory left from other tests
