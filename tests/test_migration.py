@@ -1,5 +1,6 @@
 """Upgrades of databases of earlier versions, by commands and by a restore."""
 
+import json
 import re
 import sqlite3
 from collections.abc import Callable, Iterator
@@ -24,10 +25,8 @@ from storage.versions import CHANGES
 
 VERSIONS = helpers.PROJECT / "tests" / "versions"
 ENGINE = "postgresql" if POSTGRESQL else "sqlite"
-SCRIPTS = {
-    version: (VERSIONS / f"{version}.{ENGINE}.sql").read_text("utf-8") for version in range(2, TABLES_VERSION + 1)
-}
-RESPONSE = (VERSIONS / "2.json").read_bytes()  # the same in all versions
+SCRIPTS = {int(path.name.split(".")[0]): path.read_text("utf-8") for path in VERSIONS.glob(f"*.{ENGINE}.sql")}
+ARTICLES = json.loads((VERSIONS / "2.json").read_text("utf-8"))["data"]  # a version may add fields, but change none
 KEY = "version-2-key"
 DATABASE_ERROR = helpers.psycopg.Error if POSTGRESQL else sqlite3.IntegrityError
 of_each_version = pytest.mark.parametrize("version", range(2, TABLES_VERSION))
@@ -70,14 +69,19 @@ def older(database: Path) -> Iterator[Callable[..., Flask]]:
     close(app)
 
 
+def assert_same_articles(body: bytes) -> None:
+    sent = json.loads(body)["data"]
+    assert [new | old for new, old in zip(sent, ARTICLES, strict=True)] == sent
+
+
 @of_each_version
-def test_upgraded_database_sends_the_same_responses(older, sql, version, template):
+def test_upgraded_database_sends_the_same_articles(older, sql, version, template):
     app = older(version)
     result = run_command(app, "keys", "list")
     assert (result.exit_code, result.stdout) == (0, "1\tSöhne & <Co>\tver…\t2026-01-31\tnever\tactive\n")
     assert re.search(rf"Upgraded the tables in .+ from version {version} to {TABLES_VERSION}\.\n", result.stderr)
     assert set(sql(SCHEMA)) == set(run_sql(template, SCHEMA))
-    assert client_with_key(app, KEY).get(LISTS[0]).data == RESPONSE
+    assert_same_articles(client_with_key(app, KEY).get(LISTS[0]).data)
     assert sql("SELECT id FROM article WHERE schema_markup IS NOT NULL") == [("a-3",)]
     assert sql("SELECT number FROM tables_version") == [(TABLES_VERSION,)]
     exported = run_command(app, "articles", "export", "--all-fields")
@@ -95,11 +99,14 @@ def without_order(schema: list[tuple[object, ...]]) -> set[frozenset[str]]:
 
 def test_schema_is_that_of_the_current_version(database, sql, template):
     """If this fails, the tables have changed, and CHANGES needs another version."""
+    unreleased = re.split(r"^## \[\d", helpers.read_page("CHANGELOG"), maxsplit=1, flags=re.MULTILINE)[0]
+    if TABLES_VERSION not in SCRIPTS and f"tables change to version {TABLES_VERSION}" in unreleased:
+        pytest.skip("A release adds the dump.")
     execute_script(database, SCRIPTS[TABLES_VERSION])
     assert without_order(sql(SCHEMA)) == without_order(run_sql(template, SCHEMA))
     app = helpers.create_application(database)
     assert run_command(app, "keys", "list").stderr == ""
-    assert client_with_key(app, KEY).get(LISTS[0]).data == RESPONSE
+    assert_same_articles(client_with_key(app, KEY).get(LISTS[0]).data)
     close(app)
 
 
@@ -155,7 +162,7 @@ def test_backup_of_an_earlier_version_is_upgraded(older, run, client, database, 
     assert result.exit_code == 0
     assert f"the copy of {older_backup} from version {version} to {TABLES_VERSION}." in result.stderr
     client.environ_base["HTTP_X_API_KEY"] = KEY
-    assert client.get(LISTS[0]).data == RESPONSE
+    assert_same_articles(client.get(LISTS[0]).data)
     assert older_backup.read_bytes() == before
 
 
@@ -327,7 +334,8 @@ def test_requests_during_an_upgrade_wait_for_it(older, database, monkeypatch):
 
     The requests begin after the upgrade has locked the tables. All but those for cached lists wait until it commits.
     """
-    app = older(TABLES_VERSION)  # this version's requests need this version's columns
+    app = older(max(SCRIPTS))
+    run_command(app, "keys", "list")  # requests need the columns of the current version
     monkeypatch.setitem(CHANGES, TABLES_VERSION + 1, {ENGINE: ["ALTER TABLE article ADD COLUMN note TEXT"]})
     for module in ("tables", "database"):
         monkeypatch.setattr(f"storage.{module}.TABLES_VERSION", TABLES_VERSION + 1)
@@ -336,7 +344,7 @@ def test_requests_during_an_upgrade_wait_for_it(older, database, monkeypatch):
     warm = client_with_key(services[0], KEY)
     paths = (*ENDPOINTS, "/healthz")
     expected = [warm.get(path).data for path in paths]
-    assert expected[0] == RESPONSE
+    assert_same_articles(expected[0])
     with ThreadPoolExecutor(9) as pool, closing(helpers.connect_as_another_tool(database)) as other:
         other.execute("SELECT number FROM tables_version FOR UPDATE")  # the upgrade writes it last
         upgrade = pool.submit(open_tables, app)
