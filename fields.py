@@ -191,6 +191,13 @@ def validate_http_url(value: str) -> None:
         raise ValidationError("Must be an absolute http or https URL, or empty.")
 
 
+def validate_site(value: str) -> None:
+    """Reject text that is neither empty nor the URL of a site, such as a pattern of its articles' URLs."""
+    validate_http_url(value)
+    if re.search("[{}]", value):
+        raise ValidationError("Must not contain {slug}. Write the URL of the folder, such as https://x.example/blog/.")
+
+
 def parse_time_zone(name: str) -> tzinfo:
     """Return the time zone with this IANA name. Raises ValidationError if it does not exist."""
     if name == "UTC":  # works without time zone data

@@ -13,7 +13,7 @@ from dotenv import dotenv_values
 from flask.helpers import get_load_dotenv
 from marshmallow import EXCLUDE, Schema, ValidationError, fields
 
-from fields import WholeNumber, one_of, parse_time_zone, validate_http_url
+from fields import WholeNumber, one_of, parse_time_zone, validate_site
 
 SERVICE_NAME = "Article Delivery API"
 __version__ = "2.0.0"
@@ -64,7 +64,7 @@ class SettingsSchema(Schema):
     THREADS = WholeNumber(1, 64, load_default=4)
     CACHE_MB = WholeNumber(0, 100_000, load_default=64)
     CORS_ORIGINS = OriginList(load_default=())
-    SITE_URL = fields.String(load_default="", validate=validate_http_url)
+    SITE_URL = fields.String(load_default="", validate=validate_site)
     CUSTOMER = fields.String(load_default="")
     TIMEZONE = TimeZone(load_default=UTC)
     LOG_LEVEL = fields.String(load_default="info", validate=one_of(("debug", "info", "warning", "error")))

@@ -55,8 +55,13 @@ def site(name: str, url: str) -> None:
     contain the result. An empty URL removes the site.
     """
     with command_session(writes=True):
-        get_customer(name, for_changes=True).site = url
+        customer = get_customer(name, for_changes=True)
+        customer.site = url
+        has_own_markup = Article.customer_id == customer.id, Article.schema_markup.is_not(None)
+        count = db.session.scalar(select(func.count()).where(*has_own_markup))
     echo(f"The articles of {name} are at {url}" if url else f"{name} has no site any longer.")
+    if count:
+        echo(f"Articles that keep structured data as it was imported: {count}", err=True)
 
 
 @customers_group.command()

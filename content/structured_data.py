@@ -20,7 +20,7 @@ from fields import (
 
 # the beginning of structured data that an import has stored
 AS_IMPORTED = re.compile(r'\{"@context":"[^"\\]*","@graph":\[')
-SCHEME_AND_HOST = re.compile("https?://[^/?#]+")
+SCHEME_AND_HOST = re.compile("https?://[^/?#]+", re.IGNORECASE)
 
 
 class Publisher(NamedTuple):

@@ -115,6 +115,7 @@ INVALID_SETTINGS = [
     *(({"CACHE_MB": value}, ["CACHE_MB", repr(value)]) for value in ("x", -1, 1.5, None)),
     ({"LOG_LEVEL": "a\nb" + "c" * 10_000}, ["LOG_LEVEL", r"a\nb"]),
     ({"SITE_URL": "www.example.com"}, ["SITE_URL", "www.example.com", "http"]),
+    ({"SITE_URL": "https://x.example/{slug}"}, ["SITE_URL", "{slug}"]),
     ({"TIMEZONE": "Berlin"}, ["TIMEZONE", "'Berlin'", "Europe/Berlin"]),
     ({"HOST": 5}, ["HOST", "5"]),
     ({"SQLALCHEMY_DATABASE_URI": "x"}, ["DATABASE_URL"]),

@@ -21,7 +21,7 @@ OLDEST = datetime.min.replace(tzinfo=UTC)
 UNIQUE_FIELDS = {
     "id": "Remove one of the two, or change its id.",
     "slug": "Remove one of the two, or change its slug.",
-    "origin": "Give one of the two another path or slug, or import it with --source NAME, in a command of its own.",
+    "origin": "Rows need different slugs, and files different paths. Otherwise, import one of the two with --source.",
 }
 
 

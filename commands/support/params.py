@@ -10,12 +10,13 @@ from marshmallow import ValidationError
 
 from content.urls import article_url
 from converters.dates import parse_written_date
-from fields import parse_time_zone, validate_http_url
+from fields import parse_time_zone, validate_site
 from files import FILE_EXISTS
 from transfer.remote import has_credentials, is_url
 from transfer.sources import is_source, known_suffixes
 
-ARTICLE_URL_PATTERN = re.compile(r"https?://[^/?#{}@]+/[^{}]*\{slug\}[^{}]*")  # https://www.example.com/{slug}.html
+# https://www.example.com/{slug}.html
+ARTICLE_URL_PATTERN = re.compile(r"""(?i:https?)://[^/?#{}@\\\s"<>]+/[^{}\\\s"<>]*\{slug\}[^{}\\\s"<>]*""")
 
 
 def customer_name(value: str) -> str:
@@ -80,7 +81,7 @@ def new_file(value: str) -> Path:
 def site(value: str) -> str:
     """Parse the URL of a site."""
     try:
-        validate_http_url(value)
+        validate_site(value)
         value.encode()  # bytes that are not UTF-8 cannot be stored
     except (UnicodeError, ValidationError) as error:
         raise click.BadParameter(f"{value!r}: {error}") from error
@@ -89,11 +90,11 @@ def site(value: str) -> str:
 
 def article_url_pattern(value: str) -> str:
     """Parse the URL of a customer's articles. Returns it with `{slug}` where their slugs go, or "" if it is empty."""
-    pattern = value
-    if value and "{slug}" not in value:
-        pattern = value + ("{slug}" if value.endswith(("/", "=")) else "/{slug}")
+    pattern = value.strip()
+    if pattern and "{slug}" not in pattern:
+        pattern += "{slug}" if pattern.endswith(("/", "=")) else "/{slug}"
     if pattern and not ARTICLE_URL_PATTERN.fullmatch(pattern):
-        examples = "https://www.example.com/articles/ or https://www.example.com/{slug}.html"
+        examples = "https://www.example.com/articles/{slug}/ or https://www.example.com/{slug}.html"
         raise click.BadParameter(f"Must be an http(s) URL such as {examples}, without a user name or password.")
     site(article_url(pattern, "slug"))  # raises if the URL is not valid
     return pattern
