@@ -541,7 +541,7 @@ def test_titles_are_converted_from_html_to_text(imports, importer):
 @pytest.mark.parametrize(
     ("before", "after", "words"),
     [
-        ("<?xml", "\n\n<b>Warning</b>\n<?xml", "<?xml, which is on line 4"),
+        ("<?xml", "\n\n<b>Warning</b>\n<?xml", "line 4, column 1: "),
         ("<![CDATA[Menu]]>", "Fish & chips", "line 15, column"),
         ("</channel></rss>", "", "incomplete"),
         ("</rss>", "</rss>\n<br />Warning", "line 17, column 1: "),

@@ -17,12 +17,14 @@ ENCODING = re.compile(rb"""(?:\xef\xbb\xbf)?\s*<\?xml\s[^>]*?\sencoding\s*=\s*["
 # are not valid UTF-8 (https://docs.python.org/3/library/codecs.html#error-handlers).
 FORBIDDEN = re.compile(rf"{NOT_XML.pattern}|(\udced[\udca0-\udcbf][\udc80-\udcbf])")
 REPLACEMENT = "\ufffd"  # for a surrogate
+# XML allows nothing before it, but plugins print empty lines. Its encoding no longer applies.
+DECLARATION = re.compile(r"\A\ufeff?(\s*)<\?xml[^<>]*>")
 HTML_PAGE = re.compile(r"\s*<(?:!doctype\s+)?html\b", re.IGNORECASE)  # <!DOCTYPE html> or <html lang="en">
 REFERENCE = re.compile(r"&#(?:x([0-9a-fA-F]{1,8})|([0-9]{1,9}));")  # &#x1F600; or &#11;
 LONGEST_REFERENCE = len("&#123456789;")
 INCOMPLETE = "The export is incomplete. Export it again, in parts if the server stops early."
 ADVICE = {
-    errors.XML_ERROR_JUNK_AFTER_DOC_ELEMENT: "Remove the text after the last tag.",
+    errors.XML_ERROR_JUNK_AFTER_DOC_ELEMENT: "Remove the text before <?xml or after the last tag.",
     errors.XML_ERROR_NO_ELEMENTS: INCOMPLETE,
     errors.XML_ERROR_PARTIAL_CHAR: INCOMPLETE,
     errors.XML_ERROR_UNCLOSED_CDATA_SECTION: INCOMPLETE,
@@ -100,8 +102,13 @@ def _encode(text: str, first_line: int) -> bytes:
 
 
 def _legal_text(file: TextIOWrapper) -> Iterator[str]:
-    """Yield a file's text without its declaration and without the characters that XML forbids."""
-    text = _remove_declaration(file.read(CHUNK))
+    """Yield a file's text without its declaration and without the characters that XML forbids.
+
+    Raises SourceError if it is an HTML page.
+    """
+    text = DECLARATION.sub(r"\1", file.read(CHUNK))
+    if HTML_PAGE.match(text):
+        raise SourceError("This is an HTML page, not an export. Log in, and export again under Tools → Export.")
     while text:
         chunk = file.read(CHUNK)
         reference = max(text.rfind(start, -LONGEST_REFERENCE) for start in "&\udced") if chunk else -1
@@ -110,26 +117,6 @@ def _legal_text(file: TextIOWrapper) -> Iterator[str]:
         legal = FORBIDDEN.sub(lambda match: REPLACEMENT if match[1] else "", text[:end])
         yield REFERENCE.sub(_legal_reference, legal)
         text = text[end:] + chunk
-
-
-def _remove_declaration(text: str) -> str:
-    """Return the beginning of a file without its XML declaration, whose encoding no longer applies.
-
-    Whitespace takes its place, so that errors name the file's lines and columns. Raises SourceError if text precedes
-    the declaration, or if it is an HTML page.
-    """
-    text = text.removeprefix("\ufeff")
-    before, mark, after = text.partition("<?xml")
-    if HTML_PAGE.match(text):
-        raise SourceError("This is an HTML page, not an export. Log in, and export again under Tools → Export.")
-    if not mark or "<rss" in before:
-        return text
-    lines = before.count("\n")
-    if before.strip():
-        raise SourceError(f"Nothing may precede <?xml, which is on line {lines + 1}. Remove the text before it.")
-    declaration, _, rest = after.partition("?>")
-    last_line = f"<?xml{declaration}?>".rpartition("\n")[2]
-    return "\n" * (lines + declaration.count("\n")) + " " * len(last_line) + rest
 
 
 def _legal_reference(match: re.Match[str]) -> str:
