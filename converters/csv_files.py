@@ -13,7 +13,15 @@ from converters.field_names import FIELD_BY_ALIAS, plain_name
 from converters.html_elements import ELEMENT_TAG
 from converters.leftover_markup import MARKDOWN
 from converters.publication import EXPIRY_DATE, PUBLICATION_FIELDS, SWITCHES
-from converters.records import ConvertedItems, Mistake, Origin, SourceError, SourceOptions, decode_utf8
+from converters.records import (
+    ConvertedItems,
+    Mistake,
+    Origin,
+    SourceArticle,
+    SourceError,
+    SourceOptions,
+    decode_utf8,
+)
 from converters.scalars import NON_TEXT_FIELDS, Unquoted
 from converters.urls import ArticleUrls, old_site
 
@@ -47,27 +55,28 @@ def read_csv(source: str, options: SourceOptions) -> ConvertedItems:
     """Yield the articles of a CSV file. Raises SourceError or OSError if it cannot be read any further."""
     with open(source, "rb") as file:
         for row in _read_rows(source, file):
-            if isinstance(row, Mistake):
-                yield row
-                continue
-            where, cells = row
-            errors = [name for name, text in cells.items() if _is_error(name, text)]
-            values = {name: _read_cell(name, text) for name, text in cells.items() if name not in errors}
-            article = map_fields(where, values, options)
-            for name in errors:
-                field = FIELD_BY_ALIAS.get(plain_name(name), name)
-                article.names[field] = name
-                article.reject(field, "Is a spreadsheet error. Correct the cell.", cells[name])
-            ArticleUrls(article, old_site(options)).change()
-            article.origin = Origin(options.source or "csv", article.fields.get("slug", ""), has_named_key=True)
-            if article.fields.get("contentHtml") == "":
-                article.note(note_kinds.NO_CONTENT)
-            for name, text in cells.items():
-                if len(text.encode("utf-16-le")) == 2 * EXCEL_CELL_LENGTH:
-                    article.note(TRUNCATED_CELLS, name, "Check that they are complete.")
-                if _is_plain_content(name, text) and MARKDOWN.search(text):
-                    article.note(note_kinds.MARKDOWN, advice=note_kinds.MARKDOWN_ADVICE)
-            yield article
+            yield row if isinstance(row, Mistake) else _convert(*row, options)
+
+
+def _convert(where: str, cells: Cells, options: SourceOptions) -> SourceArticle:
+    """Return the article of a row."""
+    errors = [name for name, text in cells.items() if _is_error(name, text)]
+    values = {name: _read_cell(name, text) for name, text in cells.items() if name not in errors}
+    article = map_fields(where, values, options)
+    for name in errors:
+        field = FIELD_BY_ALIAS.get(plain_name(name), name)
+        article.names[field] = name
+        article.reject(field, "Is a spreadsheet error. Correct the cell.", cells[name])
+    ArticleUrls(article, old_site(options)).change()
+    article.origin = Origin(options.source or "csv", article.fields.get("slug", ""), has_named_key=True)
+    if article.fields.get("contentHtml") == "":
+        article.note(note_kinds.NO_CONTENT)
+    for name, text in cells.items():
+        if len(text.encode("utf-16-le")) == 2 * EXCEL_CELL_LENGTH:
+            article.note(TRUNCATED_CELLS, name, "Check that they are complete.")
+        if _is_plain_content(name, text) and MARKDOWN.search(text):
+            article.note(note_kinds.MARKDOWN, advice=note_kinds.MARKDOWN_ADVICE)
+    return article
 
 
 def _is_error(name: str, text: str) -> bool:
@@ -103,10 +112,9 @@ def _read_rows(source: str, file: IO[bytes]) -> Iterator[tuple[str, Cells] | Mis
     Raises SourceError if the file cannot be read any further.
     """
     reader = _open_reader(file)
-    rows = _all_rows(reader)
     try:
-        header = _read_header(next(rows, []))
-        for number, row in enumerate(rows, start=2):
+        header = _read_header(next(reader, []))
+        for number, row in enumerate(reader, start=2):
             where = f"{source}, row {number}"
             if len(row) > len(header):
                 character = DELIMITERS.get(reader.dialect.delimiter, "the delimiter")
@@ -124,6 +132,7 @@ def _read_rows(source: str, file: IO[bytes]) -> Iterator[tuple[str, Cells] | Mis
 
 def _open_reader(file: IO[bytes]) -> "Reader":
     """Return a reader of a file's rows, without Excel's `sep=` line. Raises SourceError if it cannot be read."""
+    csv.field_size_limit(MAX_CELL_LENGTH)  # of the process
     lines = (_decode(line, number) for number, line in enumerate(file, start=1))
     first_line = next(lines, "")
     if "\r" in first_line.rstrip("\r\n"):
@@ -148,19 +157,6 @@ def _remove_spaces(lines: Iterable[str], delimiter: str) -> Iterator[str]:
         yield quoted.sub(r"\1", text)[len(opening) :]
         cells = quoted.findall(text)
         opening = '"' if cells and cells[-1].count('"') % 2 else ""
-
-
-def _all_rows(reader: "Reader") -> Iterator[list[str]]:
-    """Yield all rows. The limit for the length of cells belongs to the process, so it is restored after each one."""
-    while True:
-        limit = csv.field_size_limit(MAX_CELL_LENGTH)
-        try:
-            row = next(reader)
-        except StopIteration:
-            return
-        finally:
-            csv.field_size_limit(limit)
-        yield row
 
 
 def _decode(line: bytes, number: int) -> str:
