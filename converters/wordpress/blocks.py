@@ -7,7 +7,7 @@ from typing import Any
 
 import orjson
 
-from converters.records import Note, NoteGroup, SourceError
+from converters.records import SourceArticle, SourceError
 from converters.wordpress.autop import autop
 from converters.wordpress.blogs import EXPORT_ALL, SyncedPattern
 from fields import NOT_XML, replace_lone_surrogates
@@ -19,19 +19,16 @@ DELIMITER = re.compile(
     r"<!--\s+(?P<end>/?)wp:(?P<name>[\w/-]+)(?P<attributes>\s(?:[^<]|<(?!!--))*?)(?:(?P<self_closing>/)-->|-->\n?)"
 )
 SHORTCODE_BLOCK = re.compile(r"<!--\s+wp:shortcode\s+-->\n?((?:[^<]|<(?!!--))*)")
-SHORTCODE_NAME = re.compile(r"\[([a-zA-Z][\w-]*+)")  # [menu
 
 
 class BlockRenderer:
-    """The blocks of one post, with what there is to report about them."""
+    """The blocks of one post."""
 
-    def __init__(self, patterns: Mapping[str, SyncedPattern], footnotes: str) -> None:
+    def __init__(self, article: SourceArticle, patterns: Mapping[str, SyncedPattern], footnotes: str) -> None:
         """`patterns` are those of the blog by id, and `footnotes` is JSON."""
+        self.article = article
         self.patterns = patterns
         self.footnotes = _parse_footnotes(footnotes)
-        self.uses_footnotes = False
-        self.shortcodes: list[str] = []  # the names in shortcode blocks
-        self.notes: list[Note] = []
         self._inserted = 0  # characters
 
     def render(self, text: str, outer: tuple[str, ...] = ()) -> str:
@@ -39,12 +36,8 @@ class BlockRenderer:
 
         Raises SourceError if patterns within patterns multiply the text.
         """
-        text = SHORTCODE_BLOCK.sub(self._render_shortcodes, text)
+        text = SHORTCODE_BLOCK.sub(lambda block: f"{autop(block[1])}\n", text)
         return DELIMITER.sub(lambda delimiter: self._render_delimiter(delimiter, outer), text)
-
-    def _render_shortcodes(self, block: re.Match[str]) -> str:
-        self.shortcodes += SHORTCODE_NAME.findall(block[1])
-        return f"{autop(block[1])}\n"
 
     def _render_delimiter(self, delimiter: re.Match[str], outer: tuple[str, ...]) -> str:
         """Return what WordPress shows for a self-closing block, and "" for the start or the end of any other."""
@@ -52,10 +45,10 @@ class BlockRenderer:
         if delimiter["end"]:
             return ""
         if "/" in name and not name.startswith("core-embed/"):
-            self._note_unknown("Blocks of plugins", name[:80])
+            self.article.note_unknown("Blocks of plugins", name)
             return ""
         if '"blockVisibility"' in delimiter["attributes"]:
-            self._note_unknown("Block settings", "blockVisibility")
+            self.article.note_unknown("Block settings", "blockVisibility")
         if not delimiter["self_closing"]:
             return ""
         if name == "block":
@@ -64,13 +57,9 @@ class BlockRenderer:
             return self._list_footnotes()
         return self._note_missing("Missing dynamic blocks, which WordPress renders on each visit", name[:80])
 
-    def _note_unknown(self, kind: str, name: str) -> None:
-        """Note a block or a setting of a plugin."""
-        self.notes.append(Note(kind, name, group=NoteGroup.UNKNOWN))
-
     def _note_missing(self, kind: str, detail: str = "", advice: str = "") -> str:
         """Note missing content, and return an empty string in its place."""
-        self.notes.append(Note(kind, detail, advice=advice))
+        self.article.note(kind, detail, advice)
         return ""
 
     def _insert_pattern(self, attributes: Any, outer: tuple[str, ...]) -> str:
@@ -92,7 +81,6 @@ class BlockRenderer:
         """Return the post's footnotes as WordPress' block renders them."""
         if not self.footnotes:
             return self._note_missing("Footnotes that the export lacks, or that cannot be read")
-        self.uses_footnotes = True
         notes = [_render_footnote(number, note) for number, note in enumerate(self.footnotes, start=1)]
         return self._limit_length(NOT_XML.sub("", f'<ol class="wp-block-footnotes">{"".join(notes)}</ol>'))
 

@@ -6,11 +6,10 @@ from itertools import chain
 
 from content.shortcodes import is_likely_shortcode
 from converters.media_suffixes import AUDIO_SUFFIXES, PICTURE_SUFFIXES, VIDEO_SUFFIXES, has_suffix
-from converters.records import Note, NoteGroup
+from converters.records import SourceArticle
 from converters.wordpress.blogs import EXPORT_ALL, Attachment, Blog
 
-EMBEDS = Note("Videos and other URLs alone on a line, which WordPress embeds, became links")
-IGNORED_ATTRIBUTES = "Attributes of galleries and players were ignored"
+EMBEDS = "Videos and other URLs alone on a line, which WordPress embeds, became links"
 MISSING_FILES = "Files of galleries and players that the export lacks"
 # In a possessive repetition, Python before 3.11.5 keeps what a failed alternative has matched
 # (https://github.com/python/cpython/issues/106052). To keep the time linear without one, a tag ends before the next "<"
@@ -27,14 +26,12 @@ MEDIA = re.compile(
 )
 # ids="1,2", ids='1,2' or ids=1
 ATTRIBUTE = re.compile(r"""(?<![\w-])([\w-]++)\s*+=\s*+(?:"([^"]*)"|'([^']*)'|([^\s"']++))""")
-NOT_IN_CLASS = re.compile(r"[^\w -]", re.ASCII)
 ID = re.compile("[0-9]+")
 FILE_ATTRIBUTES = {
     "audio": ("src", "mp3", "m4a", "ogg", "wav", "flac"),
     "video": ("src", "mp4", "m4v", "webm", "ogv", "flv"),
 }
 MEDIA_SUFFIXES = {"gallery": PICTURE_SUFFIXES, "audio": AUDIO_SUFFIXES, "video": VIDEO_SUFFIXES}
-UNNEEDED_ATTRIBUTES = ("width", "height", "preload")  # of players
 URL = r"""(https?://[^\s\0<>"\[\]]+)"""
 # [embed width=3]https://v.example/1[/embed]
 EMBED = re.compile(r"\[embed(?<!\[\[embed)[^\[\]]*+\]\s*()([^\s\[\]<>]+)\s*\[/embed\]")
@@ -48,10 +45,10 @@ Attributes = dict[str, str]
 class MediaRenderer:
     """The galleries, players and embeds of one post."""
 
-    def __init__(self, blog: Blog, post_id: str) -> None:
+    def __init__(self, article: SourceArticle, blog: Blog, post_id: str) -> None:
+        self.article = article
         self.blog = blog
         self.post_id = post_id
-        self.notes: list[Note] = []
 
     def render(self, html: str) -> str:
         """Return HTML with elements instead of shortcodes and of URLs alone on a line.
@@ -72,30 +69,28 @@ class MediaRenderer:
             html = self._render_player(kind, attributes, shortcode[3])
         if not html:
             if is_likely_shortcode(kind, shortcode[3]):
-                self.notes.append(Note(MISSING_FILES, advice=EXPORT_ALL))
+                self.article.note(MISSING_FILES, advice=EXPORT_ALL)
             return shortcode[0]
-        for name in attributes:
-            self.notes.append(Note(IGNORED_ATTRIBUTES, f"{kind} {name}"[:80], group=NoteGroup.DROPPED))
         return html
 
     def _render_gallery(self, attributes: Attributes) -> str:
-        """Return a gallery, or "" if no picture is found. Removes the attributes that it uses."""
+        """Return a gallery, or "" if no picture is found."""
         pictures = self._find_pictures(attributes)
         if not pictures:
             return ""
-        columns = attributes.pop("columns", "")
-        link = attributes.pop("link", "")
-        size = columns if re.fullmatch("[1-8]", columns) else "default"
-        figures = "\n".join(_render_picture(picture, links_to_file=link == "file") for picture in pictures)
+        columns = re.fullmatch("[1-8]", attributes.get("columns", ""))
+        size = columns[0] if columns else "default"
+        links_to_file = attributes.get("link") == "file"
+        figures = "\n".join(_render_picture(picture, links_to_file=links_to_file) for picture in pictures)
         return f'<figure class="wp-block-gallery has-nested-images columns-{size} is-cropped">\n{figures}\n</figure>'
 
     def _find_pictures(self, attributes: Attributes) -> list[Attachment]:
         """Return the pictures with the given ids, otherwise those of the post."""
-        ids = ID.findall(attributes.pop("ids", "") or attributes.pop("include", ""))
+        ids = ID.findall(attributes.get("ids") or attributes.get("include", ""))
         found = [self.blog.attachments[id] for id in ids if id in self.blog.attachments]
         if len(found) < len(ids):
-            self.notes.append(Note(MISSING_FILES, advice=EXPORT_ALL))
-        return found if ids else self._attached("gallery", attributes.pop("id", self.post_id))
+            self.article.note(MISSING_FILES, advice=EXPORT_ALL)
+        return found if ids else self._attached("gallery", attributes.get("id", self.post_id))
 
     def _attached(self, kind: str, post_id: str) -> list[Attachment]:
         """Return the files of this kind that were uploaded to a post."""
@@ -103,19 +98,17 @@ class MediaRenderer:
         return [attachment for attachment in attachments if has_suffix(attachment.url, MEDIA_SUFFIXES[kind])]
 
     def _render_player(self, kind: str, attributes: Attributes, text: str) -> str:
-        """Return an audio or video player, or "" if no file is found. Removes the attributes that it uses."""
-        given = [attributes.pop(name, "") for name in FILE_ATTRIBUTES[kind]]
+        """Return an audio or video player, or "" if no file is found."""
+        given = [attributes.get(name, "") for name in FILE_ATTRIBUTES[kind]]
         without_name = re.findall(URL, ATTRIBUTE.sub("", text))
         attached = [attachment.url for attachment in self._attached(kind, self.post_id)]
         url = next(filter(None, chain(given, without_name, attached)), "")
         if not url:
             return ""
-        for name in UNNEEDED_ATTRIBUTES:
-            attributes.pop(name, None)
         if not has_suffix(url, MEDIA_SUFFIXES[kind]):  # of another site, such as YouTube
-            self.notes.append(EMBEDS)
+            self.article.note(EMBEDS)
             return f"<p>{_link(url)}</p>"
-        poster = attributes.pop("poster", "")
+        poster = attributes.get("poster", "")
         attribute = f' poster="{_escape_attribute(poster)}"' if poster else ""
         player = f'<{kind} controls src="{_escape_attribute(url)}"{attribute}></{kind}>'
         return f'<figure class="wp-block-{kind}">{player}</figure>'
@@ -127,7 +120,7 @@ class MediaRenderer:
             linked = pattern.sub(lambda match: match[1] + _link(match[2]), linked)
         linked = linked[1:-1]
         if linked != html:
-            self.notes.append(EMBEDS)
+            self.article.note(EMBEDS)
         return linked
 
 
@@ -135,16 +128,13 @@ def _render_caption(caption: re.Match[str]) -> str:
     """Return a picture with its caption as WordPress shows it in themes that support HTML5."""
     attributes = _parse_attributes(caption[1])
     text = attributes.get("caption", caption[3].strip())
-    picture = caption[2]
     if not text:
-        return picture
-    id = NOT_IN_CLASS.sub("", attributes.get("id", "")).replace(" ", "")
-    classes = NOT_IN_CLASS.sub("", f"wp-caption {attributes.get('align', 'alignnone')} {attributes.get('class', '')}")
+        return caption[2]
+    align = re.fullmatch("align[a-z]+", attributes.get("align", ""))
     width = re.match("[1-9][0-9]{0,4}", attributes.get("width", ""))
-    start = f' id="{id}"' if id else ""
-    start += f' style="width: {width[0]}px"' if width else ""
-    start += f' class="{" ".join(classes.split())}"'
-    return f'<figure{start}>{picture}<figcaption class="wp-caption-text">{text}</figcaption></figure>'
+    style = f' style="width: {width[0]}px"' if width else ""
+    start = f'<figure{style} class="wp-caption {align[0] if align else "alignnone"}">'
+    return f'{start}{caption[2]}<figcaption class="wp-caption-text">{text}</figcaption></figure>'
 
 
 def _render_picture(picture: Attachment, *, links_to_file: bool) -> str:

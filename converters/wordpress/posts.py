@@ -6,14 +6,13 @@ from urllib.parse import unquote
 
 from content.html import decode_references, readable_text
 from converters import note_kinds
-from converters.leftover_markup import note_leftover_markup
 from converters.publication import set_claim
 from converters.records import Origin, SourceArticle, SourceError, SourceOptions
 from converters.slugs import slug_from_title
 from converters.urls import ArticleUrls, old_site
 from converters.values import normalize_values, set_slug
 from converters.wordpress.blogs import EXPORT_ALL, Blog
-from converters.wordpress.content import render_content
+from converters.wordpress.content import set_content
 from converters.wordpress.items import Item
 from converters.wordpress.seo import PRIMARY_CATEGORY_KEYS, SEO_PREFIXES, take_seo_texts, unused_seo_settings
 
@@ -64,7 +63,7 @@ def convert_post(where: str, item: Item, blog: Blog, options: SourceOptions) -> 
     set_slug(article)
     article.old_urls += filter(None, [item.take("link")])
     try:
-        _set_content(article, item, blog, post_id)
+        set_content(article, item, blog, post_id)
     except SourceError as error:
         article.reject("contentHtml", str(error))
         return article
@@ -128,19 +127,6 @@ def _date(item: Item, name: str, zone: str = "") -> str:
     """Return a date, or "" for 0000-00-00 00:00:00, which marks posts that were never published."""
     date = item.texts.get(name, "").strip()
     return f"{date}{zone}" if date > "0001" else ""
-
-
-def _set_content(article: SourceArticle, item: Item, blog: Blog, post_id: str) -> None:
-    """Set the article's content, and record what there is to report about it.
-
-    Raises SourceError if its patterns or footnotes are too long.
-    """
-    content = render_content(item.texts.pop("content", ""), blog, post_id, item.meta.get("footnotes", ""))
-    if content.uses_footnotes:
-        del item.meta["footnotes"]
-    article.fields["contentHtml"] = content.html
-    article.notes += content.notes
-    note_leftover_markup(article, content.shortcodes)
 
 
 def _set_claim(article: SourceArticle, item: Item) -> None:
