@@ -97,6 +97,7 @@ SEO_TITLES = [
     ("_yoast_wpseo_title", "%%title%% %%page%% %%sep%% %%sitename%% &amp;amp; more"),
     ("rank_math_title", "%title% %sep% %sitename% &amp;amp; more"),
     ("_seopress_titles_title", "%%post_title%% %%sep%% %%sitetitle%% &amp;amp; more"),
+    ("_aioseop_title", "%post_title% %sep% %site_title% &amp;amp; more"),
     ("_aioseo_title", "#post_title #separator_sa #site_title &amp;amp; more"),
 ]
 
@@ -111,7 +112,7 @@ def test_seo_placeholders_and_primary_category_are_used(imports, importer, name,
     assert article["bannerUrl"] == f"{SITE}/30.jpg"
 
 
-NAMES = "rating", "_is_paid", "_wpmem_block", "rank_math_canonical_url", "_seopress_robots_index", "_aioseo_keywords"
+NAMES = "rating", "_is_paid", "_wpmem_block", "rank_math_canonical_url", "_seopress_robots_index"
 REPORTED = dict.fromkeys(NAMES, "x")
 REPORTED["_yoast_wpseo_title"] = "%%title%% in %%parent_title%%"  # a placeholder that only Yoast can fill in
 REPORTED["rank_math_robots"] = 'a:2:{i:0;s:7:"noindex";i:1;s:6:"follow";}'
@@ -121,7 +122,7 @@ SCORES = (
     "_oembed_1f",
     "_yoast_wpseo_content_score",
     "_yoast_wpseo_linkdex",
-    "_yoast_wpseo_opengraph-image-id",
+    "_yoast_wpseo_opengraph-image",
 )
 DEFAULTS = {
     "_yoast_wpseo_meta-robots-noindex": "2",

@@ -8,8 +8,14 @@ from content.html import decode_references
 SEO_PREFIXES = ("_yoast_wpseo_", "rank_math_", "_seopress_", "_aioseo_", "_aioseop_", "_genesis_")
 # The meta keys of each field, by precedence
 KEYS = {
-    "metaTitle": ("_yoast_wpseo_title", "rank_math_title", "_seopress_titles_title", "_aioseo_title"),
-    "metaDesc": ("_yoast_wpseo_metadesc", "rank_math_description", "_seopress_titles_desc", "_aioseo_description"),
+    "metaTitle": (
+        *("_yoast_wpseo_title", "rank_math_title", "_seopress_titles_title", "_aioseo_title", "_aioseop_title"),
+        "_genesis_title",
+    ),
+    "metaDesc": (
+        *("_yoast_wpseo_metadesc", "rank_math_description", "_seopress_titles_desc", "_aioseo_description"),
+        *("_aioseop_description", "_genesis_description"),
+    ),
 }
 PRIMARY_CATEGORY_KEYS = ("_yoast_wpseo_primary_category", "rank_math_primary_category")
 # %%title%% in Yoast and SEOPress, %title% and %date(Y)% in Rank Math, #post_title in AIOSEO
@@ -17,17 +23,9 @@ PLACEHOLDER = re.compile(r"%%([\w-]+)%%|%([a-z_]+)(?:\([^)%]*\))?%|#([a-z]+_[a-z
 TITLES = "title", "post_title"
 SEPARATORS = "sep", "separator_sa"
 SITE_NAMES = "sitename", "sitetitle", "site_title"
-# values that stand for a default
-UNSET = {"", "0", "-", "default", "none", "off", "no", "null", "[]", "{}", "a:0:{}"}
-DEFAULTS = {
-    "_yoast_wpseo_meta-robots-noindex": re.compile("2"),
-    "rank_math_robots": re.compile(r'a:\d:{(?:i:\d;s:\d:"(?:index|follow)";)*}'),
-}
-# scores, counts and caches of the plugins
-UNREPORTED = re.compile(
-    r"linkdex|estimated-reading-time-minutes|wordproof_timestamp|internal_links_processed|og_content_image|"
-    r"analysis_data|is_cornerstone|post-image-source|(?:score|[-_]id|_width|_height)\Z"
-)
+# what search engines and visitors notice: another URL, or whether a page is listed
+NOTICEABLE = re.compile("canonical|noindex|robots_index|redirect")
+UNSET = ("", "0", "2", "default", "no", "none", "off")  # 2 is Yoast's "index"
 
 
 def take_seo_texts(meta: dict[str, str], title: str, site_name: str) -> dict[str, str]:
@@ -58,8 +56,9 @@ def _fill_placeholders(text: str, words: dict[str, str]) -> str:
 
 
 def unused_seo_settings(meta: dict[str, str]) -> Iterator[str]:
-    """Yield the keys of a post's SEO settings, except defaults and the plugins' own data."""
+    """Yield the keys of a post's titles and descriptions that were not used, and of settings that visitors notice."""
+    texts = {key for keys in KEYS.values() for key in keys}
     for key, value in meta.items():
-        is_default = value.strip().lower() in UNSET or (key in DEFAULTS and DEFAULTS[key].fullmatch(value))
-        if key.startswith(SEO_PREFIXES) and not is_default and not UNREPORTED.search(key):
+        is_set = value.strip().lower() not in UNSET and (key in texts or NOTICEABLE.search(key))
+        if key.startswith(SEO_PREFIXES) and (is_set or '"noindex"' in value):
             yield key
