@@ -8,16 +8,13 @@ from datetime import UTC, date, datetime, time, timedelta, timezone, tzinfo
 from typing import NamedTuple
 
 INVALID_DATE = "Must be a date such as 2026-03-01, 01.03.2026, 2026-03-01 20:00 or 2026-03-01 20:00 +01:00."
-MONTHS = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"]
-WEEKDAYS = ["mon", "tue", "wed", "thu", "fri", "sat", "sun"]
-WEEKDAY = (
-    r"(?:(?P<weekday>mon(?:day)?|tue(?:sday)?|wed(?:nesday)?|thu(?:rsday)?|fri(?:day)?|sat(?:urday)?"
-    r"|sun(?:day)?),? )?"
+MONTHS = (
+    *("january", "february", "march", "april", "may", "june"),
+    *("july", "august", "september", "october", "november", "december"),
 )
-MONTH = (
-    r"(?P<name>jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sep(?:t(?:ember)?)?"
-    r"|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?)\.?"
-)
+WEEKDAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
+WEEKDAY = r"(?:(?P<weekday>[a-z]{3,9}),? )?"
+MONTH = r"(?P<name>[a-z]{3,9})\.?"
 DAY = r"(?P<day>\d\d?)"
 YEAR = r"(?P<year>\d{4})"
 SHORT_YEAR = r"(?P<year>\d{4}|\d\d)"
@@ -68,10 +65,10 @@ def parse_written_date(text: str) -> WrittenDate:
     try:
         day = _day(match)
         moment = datetime.combine(day, _time(match), _zone(match))
+        weekday = _position(match.groupdict().get("weekday"), WEEKDAYS)
     except ValueError as error:  # such as 30 February
         raise ValueError(INVALID_DATE) from error
-    weekday = match.groupdict().get("weekday")
-    if weekday and weekday[:3] != WEEKDAYS[day.weekday()]:
+    if weekday not in (None, day.weekday()):
         raise ValueError("Has a weekday that does not match the date. Correct one of them.")
     return WrittenDate(moment, has_time=match["hour"] is not None)
 
@@ -115,8 +112,18 @@ def _day(match: re.Match[str]) -> date:
         if year >= 50:
             raise ValueError("may be in the 20th century")
         year += 2000
-    month = MONTHS.index(parts["name"][:3]) + 1 if parts.get("name") else int(match["month"])
-    return date(year, month, int(match["day"]))
+    month = _position(parts.get("name"), MONTHS)
+    return date(year, int(match["month"]) if month is None else month + 1, int(match["day"]))
+
+
+def _position(abbreviation: str | None, names: tuple[str, ...]) -> int | None:
+    """Return the position of the first name that begins with an abbreviation. Raises ValueError if none does."""
+    if not abbreviation:
+        return None
+    for position, name in enumerate(names):
+        if name.startswith(abbreviation):
+            return position
+    raise ValueError("not a name")
 
 
 def _time(match: re.Match[str]) -> time:
