@@ -28,22 +28,17 @@ def fill_derived_fields(article: dict[str, Any]) -> dict[str, Any]:
 
 
 def _describe(text: str) -> str:
-    """Return the beginning of a text, without paragraphs that are only a URL, such as a video's."""
+    """Return the beginning of a text, without paragraphs that are only a URL, such as a video's.
+
+    If it has to be truncated, it ends in "…", if possible after a word.
+    """
     words: list[str] = []
     for paragraph in text.split(PARAGRAPH_SEPARATOR):
         if not ONLY_A_URL.fullmatch(paragraph):
             words += paragraph.split()
         if sum(map(len, words)) > META_DESC_LENGTH:
             break
-    return truncate_at_word(words, META_DESC_LENGTH)
-
-
-def truncate_at_word(words: list[str], length: int) -> str:
-    """Join words into a text of at most `length` characters.
-
-    If it has to be truncated, it ends in "…", if possible after a word.
-    """
-    text = " ".join(words[: length + 1])
-    if len(text) <= length:
+    text = " ".join(words)
+    if len(text) <= META_DESC_LENGTH:
         return text
-    return text[:length].rsplit(" ", 1)[0][: length - 1].rstrip(".,:;") + "…"
+    return text[:META_DESC_LENGTH].rsplit(" ", 1)[0][: META_DESC_LENGTH - 1].rstrip(".,:;") + "…"

@@ -40,7 +40,7 @@ def find_shortcodes(html: str) -> list[str]:
     if "[" not in html:
         return []
     text = INLINE_CODE.sub("", html)
-    certain = _certain_names(text)
+    certain = {*CLOSING_SHORTCODE.findall(text), *(match[2] for match in ALONE.finditer(text))}
     return [name for name, rest in SHORTCODE.findall(text) if name in certain or is_likely_shortcode(name, rest)]
 
 
@@ -72,8 +72,3 @@ def is_likely_shortcode(name: str, rest: str) -> bool:
 def has_arguments(rest: str) -> bool:
     """Return whether the `rest` of a bracket, after its first word, has arguments like a shortcode's."""
     return bool(ARGUMENTS.search(TAG.sub("", rest)))
-
-
-def _certain_names(html: str) -> set[str]:
-    """Return the names that have a closing tag, or are alone in their paragraph."""
-    return {*CLOSING_SHORTCODE.findall(html), *(match[2] for match in ALONE.finditer(html))} - {"sic"}

@@ -9,7 +9,6 @@ from urllib.parse import quote, unquote
 from content.html import REST_OF_TAG
 
 # Possessive quantifiers keep these patterns linear on any input.
-OPENING_TAG = re.compile(rf"<[a-zA-Z]{REST_OF_TAG}")  # <a href="/b">
 TAG_WITH_ATTRIBUTES = re.compile(rf"<([a-zA-Z][a-zA-Z0-9]*+)(?!>){REST_OF_TAG}")  # skips most others, such as <p>
 # href="/b", href='/b' or href=/b
 ATTRIBUTE = re.compile(r"""(?<=[\s"'/])([\w:-]++)(\s*+=\s*+)("[^"]*+"|'[^']*+'|[^\s"'>]++)""")

@@ -4,9 +4,8 @@ import re
 from collections.abc import Iterable, Iterator
 from itertools import pairwise
 
-from content.html import NOT_TEXT, decode_references
+from content.html import NOT_TEXT, REST_OF_TAG, decode_references
 from content.shortcodes import find_shortcodes
-from content.urls import OPENING_TAG
 from converters.html_elements import ELEMENTS, FOREIGN_ELEMENT
 from converters.records import SourceArticle
 
@@ -35,6 +34,7 @@ SCRIPT_OR_FORM = re.compile(r"<(script|form)(?=[\s>])")
 VISIBLE_SHORTCODES = "Shortcodes that readers will see as text"
 CLOSING_TAG = re.compile("</[a-zA-Z]|>\\s*$")  # or a line that ends with a tag
 BLOCK_MARK = re.compile(r"\s*(?:#{1,6} |```|~~~|[-*+] |1[.)] )")
+OPENING_TAG = re.compile(rf"<[a-zA-Z]{REST_OF_TAG}")  # <Chart data={sales}>
 TAG_NAME = re.compile(r"<([a-zA-Z][^\s/>]*)")
 
 
