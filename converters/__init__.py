@@ -5,7 +5,8 @@
 - `records` defines what they yield, and `note_kinds` the kinds of notes that several of them make.
 - `field_mapping` makes an article from named fields, as Markdown and CSV have them. It uses `field_names`,
   `source_fields` and `publication`.
-- `values`, `dates`, `slugs` and `scalars` convert values. `urls` and `old_urls` are about addresses.
+- `decoding` turns bytes into text and JSON. `values`, `dates`, `slugs` and `scalars` convert values. `urls` and
+  `old_urls` are about addresses.
 - `leftover_markup` notes markup that stays in the content. `html_elements` and `media_suffixes` are lists.
 - `front_matter` parses and writes front matter, also for `transfer.article_files`.
 

@@ -30,7 +30,7 @@ ALIASES = {
     ),
 }
 IMPORT_FIELDS = {field.data_key or name: field for name, field in ArticleImportSchema().fields.items()}
-# those that only this service's own formats have
+# fields that only this service's own formats have
 OWN_FIELDS = {"id", "origin", "claim", "claimedAt", "edited"}
 FIELD_BY_ALIAS = {alias: field for field in IMPORT_FIELDS for alias in (field.lower(), *ALIASES.get(field, "").split())}
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from converters import note_kinds
+from converters.decoding import decode_utf8, parse_json
 from converters.leftover_markup import note_leftover_markup
 from converters.publication import set_claim
 from converters.records import (
@@ -18,9 +19,7 @@ from converters.records import (
     SourceArticle,
     SourceError,
     SourceOptions,
-    decode_utf8,
     locate_post,
-    parse_json,
 )
 from converters.urls import ArticleUrls, old_site
 from converters.values import normalize_values, set_slug

@@ -40,7 +40,7 @@ def take_old_urls(fields: SourceFields, options: SourceOptions, folder: str) -> 
 
 
 def add_pattern_url(article: SourceArticle, pattern: str, date: Any) -> None:
-    """Add the old URL that a pattern gives an article, unless the pattern names the date and there is none.
+    """Add the old URL that a pattern gives an article, unless the pattern needs a date that is missing.
 
     `date` is the date of publication as it is written in the source, so it is the day in the source's time zone.
     """

@@ -1,15 +1,11 @@
-"""What converters yield: articles, with their notes and mistakes, and ignored items. Also what all of them share."""
+"""What converters yield: articles, with their notes and mistakes, and ignored items."""
 
-import codecs
-import re
 from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, tzinfo
 from enum import IntEnum
 from typing import Any, Literal, NamedTuple
-
-import orjson
 
 from converters import note_kinds
 from converters.dates import parse_date
@@ -18,14 +14,8 @@ DATE_FIELDS = {"publishedAt", "createdAt", "updatedAt"}
 # A guess in one of these could publish, move or lose something.
 DECISIVE_FIELDS = {"id", "title", "slug", "contentHtml", "status", *DATE_FIELDS}
 MAX_SHOWN_TITLE = 80  # characters
-UTF16 = (
-    "Must be text in UTF-8, but is UTF-16, which > writes in Windows PowerShell. "
-    "Save it as UTF-8, or export the articles again with --output FILE."
-)
 EMPTY_VALUES: tuple[Any, ...] = (None, "", [], {})  # what missing values look like
 NEGATIVE_WORDS = ("", "false", "falsch", "0", "no")  # An unknown field with such a value has hidden nothing.
-
-SURROGATE = re.compile(rb"\xed[\xa0-\xbf][\x80-\xbf]")  # a half of a pair, which UTF-8 does not allow
 
 # What a source says about the publication of an article; None if it says nothing
 Claim = Literal["published", "withheld"]
@@ -57,7 +47,7 @@ class SourceOptions(NamedTuple):
 
     site: str  # resolves relative URLs; may be empty
     zone: tzinfo  # for dates without one
-    source: str = ""  # the name of the source, instead of the one that its system or its content suggests
+    source: str = ""  # the name of the source, instead of its system or blog
     old_urls: str = ""  # the pattern of the path that articles had, such as /{year}/{slug}/
     pictures_url: str = ""  # where the pictures of the old site are now
     saves_old_urls: bool = False  # to a file, so the report leaves them out
@@ -128,9 +118,7 @@ class SourceArticle:
     pages: list[str] = field(default_factory=list)  # that links to the article lead to, such as //old.example/about
     site: str = ""  # where the source's articles are if the customer has no site, as in `Customer.site`
     pictures: list[str] = field(default_factory=list)  # old URLs of pictures of the old site
-    kept_pictures: list[str] = field(
-        default_factory=list
-    )  # absolute URLs of pictures, which the import does not change
+    kept_pictures: list[str] = field(default_factory=list)  # URLs of pictures that stay at their hosts
     links: dict[str, Link] = field(default_factory=dict)  # by URL as in the content
 
     def note(self, kind: str, detail: str = "", advice: str = "") -> None:
@@ -172,6 +160,9 @@ class IgnoredItem(NamedTuple):
     unit: str = "article"
 
 
+ConvertedItems = Iterable[SourceArticle | IgnoredItem | Mistake]
+
+
 def _is_in_the_future(value: Any) -> bool:
     with suppress(ValueError):  # not a date
         return parse_date(str(value), UTC) > datetime.now(UTC)
@@ -191,42 +182,3 @@ def unreadable_mistake(where: str, error: SourceError | OSError, *, is_fatal: bo
         advice = " Check its permissions." if isinstance(error, PermissionError) else ""
         return Mistake(where, f"Cannot be read ({error.strerror}).{advice}", is_fatal=is_fatal)
     return Mistake(f"{where}, line {error.line}" if error.line else where, str(error), is_fatal=is_fatal)
-
-
-ConvertedItems = Iterable[SourceArticle | IgnoredItem | Mistake]
-
-
-def decode_utf8(data: bytes, first_line: int = 1) -> str:
-    """Decode UTF-8, with or without a byte order mark. `first_line` is the number of the first line.
-
-    Halves of surrogate pairs become U+FFFD. Raises SourceError, naming the first invalid byte, if it is not UTF-8.
-    """
-    reject_utf16(data)
-    try:
-        return SURROGATE.sub(b"\xef\xbf\xbd", data).decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        *before, line = data[: error.start].split(b"\n")
-        byte = f"byte {len(line) + 1} of line {len(before) + first_line}"
-        raise SourceError(f"Must be text in UTF-8, but {byte} is not. Save it as UTF-8.") from error
-
-
-def reject_utf16(data: bytes) -> None:
-    """Raise SourceError if the data begin with the byte order mark of UTF-16."""
-    if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
-        raise SourceError(UTF16)
-
-
-def parse_json(data: bytes, hint: str, first_line: int = 1) -> Any:
-    """Parse JSON. `hint` is advice for invalid JSON. `first_line` is the number of the line at which `data` begins.
-
-    Raises SourceError if it is invalid.
-    """
-    data = data.removeprefix(codecs.BOM_UTF8)
-    if not data.strip():
-        raise SourceError("Must be JSON (the file is empty).")
-    try:
-        return orjson.loads(data)
-    except orjson.JSONDecodeError as error:
-        decode_utf8(data, first_line)  # raises a clearer error if the bytes are not UTF-8
-        where = f"line {error.lineno + first_line - 1} column {error.colno}"
-        raise SourceError(f"Must be JSON ({error.msg}: {where}). {hint}") from error

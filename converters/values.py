@@ -1,4 +1,4 @@
-"""Convert other systems' values to those of the import schema, and reject those that are not understood."""
+"""Convert other systems' values to those of the import schema, and reject values that are not understood."""
 
 import re
 from typing import Any
@@ -69,7 +69,7 @@ def _normalize_date(article: SourceArticle, field: str, value: Any, options: Sou
 def _read_names(article: SourceArticle, field: str, value: Any) -> list[str]:
     """Return names from a list of texts and mappings with a `name`, or from one of them.
 
-    Text for keywords is separated by commas. The name of an author or of a category may contain some.
+    Text for keywords is separated by commas. The name of an author or of a category may contain commas.
     """
     if isinstance(value, str) and field == "keywords":
         value = value.split(",")

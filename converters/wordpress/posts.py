@@ -31,7 +31,7 @@ ELEMENT_BY_FIELD = {  # by field
 }
 # Who may read a post, from Jetpack's newsletter and the plugin Members
 ACCESS_KEYS = ("_jetpack_newsletter_access", "_members_access_role")
-# Custom fields of WordPress itself, and those that are used
+# Custom fields of WordPress itself, and custom fields that are used
 UNREPORTED_META = (
     *("_edit_last", "_edit_lock", "_encloseme", "_oembed_", "_pingme", "_thumbnail_id", "_wp_desired_post_slug"),
     *("_wp_old_date", "_wp_old_slug", "_wp_page_template", "_wp_trash_meta_", *ACCESS_KEYS, *SEO_PREFIXES),

@@ -1,0 +1,51 @@
+"""Text and JSON of source files, decoded from bytes."""
+
+import codecs
+import re
+from typing import Any
+
+import orjson
+
+from converters.records import SourceError
+
+UTF16 = (
+    "Must be text in UTF-8, but is UTF-16, which > writes in Windows PowerShell. "
+    "Save it as UTF-8, or export the articles again with --output FILE."
+)
+SURROGATE = re.compile(rb"\xed[\xa0-\xbf][\x80-\xbf]")  # a half of a pair, which UTF-8 does not allow
+
+
+def decode_utf8(data: bytes, first_line: int = 1) -> str:
+    """Decode UTF-8, with or without a byte order mark. `first_line` is the number of the first line.
+
+    Halves of surrogate pairs become U+FFFD. Raises SourceError, naming the first invalid byte, if it is not UTF-8.
+    """
+    reject_utf16(data)
+    try:
+        return SURROGATE.sub(b"\xef\xbf\xbd", data).decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        *before, line = data[: error.start].split(b"\n")
+        byte = f"byte {len(line) + 1} of line {len(before) + first_line}"
+        raise SourceError(f"Must be text in UTF-8, but {byte} is not. Save it as UTF-8.") from error
+
+
+def reject_utf16(data: bytes) -> None:
+    """Raise SourceError if the data begin with the byte order mark of UTF-16."""
+    if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        raise SourceError(UTF16)
+
+
+def parse_json(data: bytes, hint: str, first_line: int = 1) -> Any:
+    """Parse JSON. `hint` is advice for invalid JSON. `first_line` is the number of the line at which `data` begins.
+
+    Raises SourceError if it is invalid.
+    """
+    data = data.removeprefix(codecs.BOM_UTF8)
+    if not data.strip():
+        raise SourceError("Must be JSON (the file is empty).")
+    try:
+        return orjson.loads(data)
+    except orjson.JSONDecodeError as error:
+        decode_utf8(data, first_line)  # raises a clearer error if the bytes are not UTF-8
+        where = f"line {error.lineno + first_line - 1} column {error.colno}"
+        raise SourceError(f"Must be JSON ({error.msg}: {where}). {hint}") from error
