@@ -10,7 +10,7 @@ from converters.field_mapping import map_fields
 from converters.front_matter import NoFrontMatterError, field_value, parse_front_matter
 from converters.leftover_markup import note_raw_markdown
 from converters.markdown.file_names import ARTICLE_SUFFIXES, apply_jekyll_rules, is_translation, read_place
-from converters.markdown.folders import Folder, FolderContents, may_be_data
+from converters.markdown.folders import Folder, FolderContents
 from converters.markdown.links import FileUrls, file_origin
 from converters.markdown.rendering import render_markdown
 from converters.markdown.templates import resolve_templates
@@ -62,13 +62,11 @@ def _read_file(
         own_article = read_own(str(path), fields, text, options)
         if own_article:
             return own_article
-        if may_be_data(path):
-            return folder.data_item(path)
         if not field_value(fields, "slug") and is_translation(path):
             return folder.ignored_item(path, "translations (to import one, give it a slug)")
         return _convert(path, folder, fields, text, options)
     except NoFrontMatterError as error:
-        return folder.data_item(path) if may_be_data(path) else folder.ignored_item(path, error.kind)
+        return folder.ignored_item(path, error.kind)
     except (SourceError, OSError) as error:
         return unreadable_mistake(str(path), error)
 

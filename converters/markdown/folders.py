@@ -106,17 +106,13 @@ class Folder:
         return IgnoredItem(NOT_APPLIED, "", path.relative_to(self.root).as_posix(), "file")
 
 
-def may_be_data(path: Path) -> bool:
-    """Return whether an article file has the name of Eleventy's data, unless this service has exported it."""
-    return ".11tydata." in path.name
-
-
 def _is_data_file(path: Path) -> bool:
     """Return whether a file has Eleventy's data for a post or for the posts of its folder."""
-    if may_be_data(path) or path.suffix != ".json":
-        return may_be_data(path)
+    if ".11tydata." in path.name:
+        return True
     posts = [path.with_suffix(suffix) for suffix in ARTICLE_SUFFIXES]
-    return path.stem == path.absolute().parent.name or any(map(Path.is_file, posts))
+    is_named_like_posts = path.stem == path.absolute().parent.name or any(map(Path.is_file, posts))
+    return path.suffix == ".json" and is_named_like_posts
 
 
 def _nfc(path: Path) -> str:
