@@ -5,10 +5,8 @@ import re
 from content.shortcodes import CLOSING_SHORTCODE, SHORTCODE, SHORTCODE_NAME, is_likely_shortcode
 from converters.wordpress.verbatim import Verbatim
 
-ESCAPED = re.compile(rf"\[(\[{SHORTCODE_NAME}([^\[\]]*+)\])\]")  # [[gallery]]
-# [[note]Text[/note]]
-ESCAPED_START = re.compile(rf"\[(\[{SHORTCODE_NAME}[^\[\]]*+\])(?!\])")
-ESCAPED_END = re.compile(rf"(\[/{SHORTCODE_NAME}\])\]")
+# [[gallery]] or [[note]Text[/note]]
+ESCAPED = re.compile(rf"\[(\[{SHORTCODE_NAME}([^\[\]]*+)\](?P<end>[^\[\]]*+\[/\2\])?)\]")
 # Shortcodes whose content is code. Plugins name them after code in general or after the language.
 CODE_NAME = re.compile(
     r".*code.*|crayon|pre|cci?(?:[be]?_\w+)?|highlight|prism|raw|html|latex|math|mermaid|as3?|actionscript3|applescript|"
@@ -22,11 +20,12 @@ LANGUAGE = re.compile(r"\slanguage\s*=")
 
 def unescape_shortcodes(html: str) -> str:
     """Return HTML with `[gallery]` for `[[gallery]]`, which is how authors write about shortcodes."""
-    html = ESCAPED.sub(lambda match: match[1] if is_likely_shortcode(match[2], match[3]) else match[0], html)
-    names = {match[2] for match in ESCAPED_START.finditer(html)} & {match[2] for match in ESCAPED_END.finditer(html)}
-    for pattern in (ESCAPED_START, ESCAPED_END):
-        html = pattern.sub(lambda match: match[1] if match[2] in names else match[0], html)
-    return html
+
+    def unescape(escaped: re.Match[str]) -> str:
+        is_shortcode = escaped["end"] or is_likely_shortcode(escaped[2], escaped[3])
+        return escaped[1] if is_shortcode else escaped[0]
+
+    return ESCAPED.sub(unescape, html)
 
 
 def keep_code(html: str, verbatim: Verbatim) -> str:
