@@ -20,9 +20,6 @@ KEYS = {
 PRIMARY_CATEGORY_KEYS = ("_yoast_wpseo_primary_category", "rank_math_primary_category")
 # %%title%% in Yoast and SEOPress, %title% and %date(Y)% in Rank Math, #post_title in AIOSEO
 PLACEHOLDER = re.compile(r"%%([\w-]+)%%|%([a-z_]+)(?:\([^)%]*\))?%|#([a-z]+_[a-z_]+|categories|permalink|tagline)")
-TITLES = "title", "post_title"
-SEPARATORS = "sep", "separator_sa"
-SITE_NAMES = "sitename", "sitetitle", "site_title"
 # what search engines and visitors notice: another URL, or whether a page is listed
 NOTICEABLE = re.compile("canonical|noindex|robots_index|redirect")
 UNSET = ("", "0", "2", "default", "no", "none", "off")  # 2 is Yoast's "index"
@@ -34,8 +31,8 @@ def take_seo_texts(meta: dict[str, str], title: str, site_name: str) -> dict[str
     Placeholders for the title, the separator, the site's name and the page are replaced. A text with any other one
     stays in `meta`.
     """
-    words = dict.fromkeys(TITLES, title) | dict.fromkeys(SEPARATORS, "-") | dict.fromkeys(SITE_NAMES, site_name)
-    words["page"] = ""
+    words = dict.fromkeys(("sitename", "sitetitle", "site_title"), site_name)
+    words |= {"title": title, "post_title": title, "sep": "-", "separator_sa": "-", "page": ""}
     texts = {}
     for field, keys in KEYS.items():
         for key in keys:
