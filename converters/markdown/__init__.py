@@ -75,16 +75,12 @@ def _convert(path: Path, folder: Folder, fields: dict[str, Any], text: str, opti
     """Return the article of a file's front matter and text."""
     apply_jekyll_rules(path, folder.root, fields)
     place = read_place(path, folder.root)
-    plain = resolve_templates(text)
+    text = resolve_templates(text)
     is_markdown = path.suffix.lower() != ".html"
-    fields["contentHtml"] = (
-        render_markdown(plain.text, options.keeps_punctuation) if is_markdown else plain.text.removesuffix("\n")
-    )
+    fields["contentHtml"] = render_markdown(text, options.keeps_punctuation) if is_markdown else text.removesuffix("\n")
     article = map_fields(str(path), fields, options, place)
     article.origin = file_origin(path, folder, options)
     FileUrls(article, folder, path, options).change()
-    if plain.has_comments:
-        article.note_dropped("Template comments were removed")
     if is_markdown:
         note_raw_markdown(article)
     if "title" not in article.fields and "title" not in article.names:

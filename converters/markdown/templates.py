@@ -1,25 +1,16 @@
 """Templates that an import understands as the old site did: comments, and links to the site's own pages."""
 
 import re
-from typing import NamedTuple
 from urllib.parse import quote
 
-COMMENT_ENDS = {
-    "liquid": r"\{%-?\s*endcomment\s*-?%\}",  # {% comment %} … {% endcomment %}
-    "liquid_line": r"%\}",  # {% # … %}
-    "nunjucks": r"\s-?#\}",  # {# … #}
-    "hugo": r"\*/\s?-?\}\}",  # {{/* … */}}
-    "kramdown": r"\{:/(?:comment)?\}",  # {::comment} … {:/comment}
+COMMENTS = {  # the beginning after the brace, and the end
+    "liquid": (r"%-?\s*comment\s*-?%\}", r"\{%-?\s*endcomment\s*-?%\}"),  # {% comment %} … {% endcomment %}
+    "liquid_line": (r"%-?\s*\#", r"%\}"),  # {% # … %}
+    "nunjucks": (r"\#-?\s", r"\s-?\#\}"),  # {# … #}
+    "hugo": (r"\{-?\s?/\*", r"\*/\s?-?\}\}"),  # {{/* … */}}
+    "kramdown": (r"::comment\}", r"\{:/(?:comment)?\}"),  # {::comment} … {:/comment}
 }
-COMMENT = r"""
-    \{ (?:
-      (?P<liquid>%-?\s*comment\s*-?%\})
-    | (?P<liquid_line>%-?\s*\#)
-    | (?P<nunjucks>\#-?\s)
-    | (?P<hugo>\{-?\s?/\*)
-    | (?P<kramdown>::comment\})
-    )
-"""
+COMMENT = r"\{(?:" + "|".join(f"(?P<{kind}>{start})" for kind, (start, _) in COMMENTS.items()) + ")"
 # {{ site.baseurl }} and {{ "/about/" | url }}, one after the other or alone
 SITE = r"(?: \{\{-?\s* site\.(?:url|baseurl) \s*-?\}\} ){1,2}"
 PATH = r"""\{\{-?\s* (?: "[^"{}\n]*" | '[^'{}\n]*' ) (?: \s*\|\s* (?:url|relative_url|absolute_url)\b )+ \s*-?\}\}"""
@@ -40,23 +31,15 @@ COMMENT_LINK_OR_CODE = re.compile(
 QUOTED_PATH = re.compile(r"""["']([^"']*)["']""")
 
 
-class PlainText(NamedTuple):
-    """A text without the templates that an import understands."""
-
-    text: str
-    has_comments: bool  # before
-
-
-def resolve_templates(text: str) -> PlainText:
-    """Remove comments, and replace templates at the beginning of links with the paths that they stand for.
+def resolve_templates(text: str) -> str:
+    """Return text without comments, and with paths instead of templates at the beginning of links.
 
     Those in fences, code spans, `pre`, `script` and `style` are examples, and stay.
     """
     if not MAYBE_TEMPLATE.search(text):  # true of most files, and faster than the search below
-        return PlainText(text, has_comments=False)
+        return text
     parts: list[str] = []
     kept_from = position = 0
-    has_comments = False
     unclosed: set[str] = set()  # patterns without a further match; searched once, so that the time is linear
     while opening := COMMENT_LINK_OR_CODE.search(text, position):
         position = opening.end()
@@ -70,11 +53,10 @@ def resolve_templates(text: str) -> PlainText:
             unclosed.add(pattern)
             continue
         position = end.end()
-        if opening.lastgroup in COMMENT_ENDS:
-            has_comments = True
+        if opening.lastgroup in COMMENTS:
             parts.append(text[kept_from : opening.start()])
             kept_from = position
-    return PlainText("".join([*parts, text[kept_from:]]), has_comments)
+    return "".join([*parts, text[kept_from:]])
 
 
 def _resolve_link(link: str, following: str) -> str:
@@ -96,4 +78,4 @@ def _end_pattern(opening: re.Match[str]) -> str:
         return rf"^[ \t>]*{text[0]}{{{len(text)},}}[ \t\r]*$|\Z"
     if kind == "span":
         return rf"(?<!`){text}(?!`)"
-    return COMMENT_ENDS.get(kind) or f"</{text}"
+    return COMMENTS[kind][1] if kind in COMMENTS else f"</{text}"
