@@ -49,13 +49,6 @@ def test_members_only_parts_are_removed(importer):
     assert re.sub("<!--.*?-->", "", importer.only()["contentHtml"]) == "<p>a</p>nonMember:true<p>z</p>"
 
 
-HTML = """<a href="__GHOST_URL__">Home</a> <a href="__GHOST_URL__/">Home</a>
-<img src="__GHOST_URL__/content/images/a.jpg" srcset="__GHOST_URL__/content/images/size/w600/a.jpg 600w,
- /content/images/a,b.jpg 1000w" sizes="1px">
-<div style="background: url('__GHOST_URL__/content/media/b.jpg')" data-kg-thumbnail="__GHOST_URL__/c.jpg"></div>
-<video poster="/d.jpg"></video><div style="background: url(&quot;/e.jpg&quot;)"></div>"""
-
-
 def test_authors_keep_their_order(tmp_path):
     users = [{"id": "1", "name": "Jane"}, {"id": "2", "name": "Doe, Joe"}]
     links = [{"post_id": f"{0:024}", "author_id": id, "sort_order": order} for id, order in (("1", 1), ("2", 0))]
@@ -68,6 +61,13 @@ def test_half_of_a_surrogate_pair_is_replaced_and_reported(importer):
     export = ghost({"meta_title": "HALF"})["ghost.json"].replace("HALF", "a\\ud83d b\\ud83d\\ude00")
     assert re.match("Text with �.* \\(1\\): a0", importer.imports({"ghost.json": export}))
     assert importer.only()["metaTitle"] == "a\ufffd b😀"
+
+
+HTML = """<a href="__GHOST_URL__">Home</a> <a href="__GHOST_URL__/">Home</a>
+<img src="__GHOST_URL__/content/images/a.jpg" srcset="__GHOST_URL__/content/images/size/w600/a.jpg 600w,
+ /content/images/a,b.jpg 1000w" sizes="1px">
+<div style="background: url('__GHOST_URL__/content/media/b.jpg')" data-kg-thumbnail="__GHOST_URL__/c.jpg"></div>
+<video poster="/d.jpg"></video><div style="background: url(&quot;/e.jpg&quot;)"></div>"""
 
 
 def test_every_url_of_the_site_is_made_absolute(importer):
