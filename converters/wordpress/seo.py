@@ -53,9 +53,9 @@ def _fill_placeholders(text: str, words: dict[str, str]) -> str:
 
 
 def unused_seo_settings(meta: dict[str, str]) -> Iterator[str]:
-    """Yield the keys of a post's titles and descriptions that were not used, and of settings that visitors notice."""
-    texts = {key for keys in KEYS.values() for key in keys}
+    """Yield the keys of fields that were left, because they could not be used, and of settings that visitors notice."""
+    fields = {*KEYS["metaTitle"], *KEYS["metaDesc"], *PRIMARY_CATEGORY_KEYS}
     for key, value in meta.items():
-        is_set = value.strip().lower() not in UNSET and (key in texts or NOTICEABLE.search(key))
+        is_set = value.strip().lower() not in UNSET and (key in fields or NOTICEABLE.search(key))
         if key.startswith(SEO_PREFIXES) and (is_set or '"noindex"' in value):
             yield key
