@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterator
 from io import BufferedReader, TextIOWrapper
 from typing import Any
-from xml.etree.ElementTree import Element, ParseError, TreeBuilder, XMLParser
+from xml.etree.ElementTree import Element, ParseError, XMLPullParser
 from xml.parsers.expat import errors
 
 from converters.records import SourceError
@@ -32,48 +32,27 @@ ADVICE = {
 }
 
 
-class ExportBuilder(TreeBuilder):
-    """A builder that collects items as they end."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self._items: list[Element] = []
-
-    def end(self, tag: str) -> Element:
-        """Close an element."""
-        element = super().end(tag)
-        if tag == "item":
-            self._items.append(element)
-        return element
-
-    def doctype(self, *_args: Any) -> None:
-        """Reject a document type: its entities could grow without bounds, or read other files."""
-        raise SourceError("It declares a document type, which no WordPress export does. Remove the declaration.")
-
-    def take_items(self) -> Iterator[Element]:
-        """Yield the items that have ended since the last call. Each is cleared when the next one is requested."""
-        items = self._items
-        self._items = []
-        for item in items:
-            yield item
-            item.clear()
-
-
 def read_elements(path: str) -> Iterator[Element]:
     """Yield the items of an export, one at a time, then the other elements of its channel.
 
     Raises SourceError or OSError if the file cannot be read any further.
     """
-    builder = ExportBuilder()
-    parser = XMLParser(target=builder, encoding="utf-8")  # noqa: S314  # no document types
+    parser: XMLPullParser[Element] = XMLPullParser(["end"])
+    channel: Element | None = None
     line = 1
     try:
         with open(path, "rb") as file, TextIOWrapper(file, _encoding(file), "surrogateescape") as text:
             for part in _legal_text(text):
                 parser.feed(_encode(part, line))
                 line += part.count("\n")
-                yield from builder.take_items()
-            channel = parser.close().find("channel")
+                ended: Iterator[Any] = parser.read_events()
+                for _, element in ended:
+                    if element.tag == "item":
+                        yield element
+                        element.clear()
+                    elif element.tag == "channel":
+                        channel = element
+        parser.close()
     except ParseError as error:
         raise _error(error) from error
     except (LookupError, ValueError) as error:  # an unknown encoding
@@ -104,11 +83,13 @@ def _encode(text: str, first_line: int) -> bytes:
 def _legal_text(file: TextIOWrapper) -> Iterator[str]:
     """Yield a file's text without its declaration and without the characters that XML forbids.
 
-    Raises SourceError if it is an HTML page.
+    Raises SourceError if it is an HTML page, or declares entities, which could grow without bounds.
     """
     text = DECLARATION.sub(r"\1", file.read(CHUNK))
     if HTML_PAGE.match(text):
         raise SourceError("This is an HTML page, not an export. Log in, and export again under Tools → Export.")
+    if "<!doctype" in text.partition("<rss")[0].lower():
+        raise SourceError("It declares a document type, which no WordPress export does. Remove the declaration.")
     while text:
         chunk = file.read(CHUNK)
         reference = max(text.rfind(start, -LONGEST_REFERENCE) for start in "&\udced") if chunk else -1
