@@ -67,7 +67,7 @@ def _normalize_date(article: SourceArticle, field: str, value: Any, options: Sou
 
 
 def _read_names(article: SourceArticle, field: str, value: Any) -> list[str]:
-    """Return names from a list of texts and mappings with a `name`, or from one of them.
+    """Return names from a text, a mapping with a `name`, or a list of texts and mappings.
 
     Text for keywords is separated by commas. The name of an author or of a category may contain commas.
     """

@@ -17,8 +17,8 @@ ENCODING = re.compile(rb"""(?:\xef\xbb\xbf)?\s*<\?xml\s[^>]*?\sencoding\s*=\s*["
 # are not valid UTF-8 (https://docs.python.org/3/library/codecs.html#error-handlers).
 FORBIDDEN = re.compile(rf"{NOT_XML.pattern}|(\udced[\udca0-\udcbf][\udc80-\udcbf])")
 REPLACEMENT = "\ufffd"  # for a surrogate
-# XML allows nothing before it, but plugins print empty lines. Its encoding no longer applies.
-DECLARATION = re.compile(r"\A\ufeff?(\s*)<\?xml[^<>]*>")
+# a byte order mark, and the declaration, whose encoding no longer applies. Plugins print empty lines before it.
+DECLARATION = re.compile(r"\A\ufeff?(\s*)(?:<\?xml[^<>]*>)?")
 HTML_PAGE = re.compile(r"\s*<(?:!doctype\s+)?html\b", re.IGNORECASE)  # <!DOCTYPE html> or <html lang="en">
 REFERENCE = re.compile(r"&#(?:x([0-9a-fA-F]{1,8})|([0-9]{1,9}));")  # &#x1F600; or &#11;
 LONGEST_REFERENCE = len("&#123456789;")
