@@ -62,6 +62,9 @@ def _convert(where: str, cells: Cells, options: SourceOptions) -> SourceArticle:
         article.reject(field, "Is a spreadsheet error. Correct the cell.", cells[name])
     ArticleUrls(article, old_site(options)).change()
     article.origin = Origin(options.source or "csv", article.fields.get("slug", ""), has_named_key=True)
+    if article.claim == "published" and _lacks_a_date(cells):
+        article.claim = None
+        article.note("Some dates of publication are empty, so the source does not say whether they are published")
     if article.fields.get("contentHtml") == "":
         article.note(note_kinds.NO_CONTENT)
     for name, text in cells.items():
@@ -70,6 +73,19 @@ def _convert(where: str, cells: Cells, options: SourceOptions) -> SourceArticle:
         if _is_plain_content(name, text) and MARKDOWN.search(text):
             article.note(note_kinds.MARKDOWN, advice=note_kinds.MARKDOWN_ADVICE)
     return article
+
+
+def _lacks_a_date(cells: Cells) -> bool:
+    """Return whether one of several columns with dates of publication is empty, as in Webflow's drafts.
+
+    It does not matter if another column says that the article is published.
+    """
+    texts = {plain_name(name): text.strip() for name, text in cells.items()}
+    if any(texts.get(alias) for alias, meanings in PUBLICATION_FIELDS.items() if "published" in meanings.values()):
+        return False
+    return "" in (
+        text for alias, text in texts.items() if FIELD_BY_ALIAS.get(alias) == "publishedAt" and alias not in SWITCHES
+    )
 
 
 def _is_error(name: str, text: str) -> bool:
@@ -165,6 +181,8 @@ def _read_header(cells: list[str]) -> list[str]:
     Raises SourceError if a required column is missing, or a known one is repeated.
     """
     names = [name.strip() for name in cells]
+    if "slug" not in map(plain_name, names):
+        names = ["slug" if plain_name(name) == "handle" else name for name in names]  # Shopify
     if not any(names):
         raise SourceError("The first row must name the columns, at least title and contentHtml. It is empty.")
     header: list[str] = []

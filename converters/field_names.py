@@ -11,9 +11,9 @@ ALIASES = {
     "slug": "url permalink path posturl",  # only suggested for JSON; elsewhere, they hold URLs
     "bannerUrl": (
         "image imageurl heroimage heroimageurl hero featureimage featureimageurl featuredimage featuredimageurl "
-        "coverimage cover bannerimage banner mainimage images"
+        "coverimage cover bannerimage banner mainimage images imagesrc"
     ),
-    "keywords": "tags posttags labels",
+    "keywords": "tags tag posttags labels",
     "metaTitle": "seotitle",
     "metaDesc": "metadescription seodescription description excerpt postexcerpt summary postsummary",
     "publishedAt": (
@@ -26,7 +26,7 @@ ALIASES = {
     "createdAt": "created createdon createddate datecreated",
     "updatedAt": (
         "modified modifieddate datemodified lastmod lastmodified lastmodifiedat "
-        "updated updateddate updatedon dateupdated lastupdated lastupdatedat"
+        "updated updateddate updatedon dateupdated lastupdated lastupdatedat lastmodifieddate"
     ),
 }
 IMPORT_FIELDS = {field.data_key or name: field for name, field in ArticleImportSchema().fields.items()}

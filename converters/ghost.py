@@ -10,6 +10,7 @@ from typing import Any
 from converters import note_kinds
 from converters.decoding import decode_utf8, parse_json
 from converters.leftover_markup import note_leftover_markup
+from converters.old_urls import add_pattern_url
 from converters.publication import set_claim
 from converters.records import (
     ConvertedItems,
@@ -172,9 +173,13 @@ def _convert(where: str, post: TableRow, tags: list[str], options: SourceOptions
         article.reject("id", f"Missing, so later imports could not find the post again. {EXPORT_AGAIN}")
     base = options.base or "/"
     article.fields = _take_fields(post, tags, base)
+    written_date = article.fields["publishedAt"]
     normalize_values(article, options)
     set_slug(article)
-    article.old_urls = [f"{base}{article.fields['slug']}/"] if "slug" in article.fields else []
+    if options.old_urls:
+        add_pattern_url(article, options.old_urls, written_date)
+    elif "slug" in article.fields:
+        article.old_urls = [f"{base}{article.fields['slug']}/"]
     _convert_content(article, post.pop("html", None), base)
     ArticleUrls(article, old_site(options)._replace(articles="")).change()  # Ghost's --site is where they were
     note_leftover_markup(article)

@@ -1,4 +1,4 @@
-"""The suffixes of pictures, audio and video files, in lower case."""
+"""The suffixes of files that articles show or offer, in lower case."""
 
 PICTURE_SUFFIXES = (
     *(".apng", ".avif", ".bmp", ".gif", ".heic", ".heif", ".ico", ".jfif", ".jpeg", ".jpg"),
@@ -6,6 +6,8 @@ PICTURE_SUFFIXES = (
 )
 AUDIO_SUFFIXES = (".mp3", ".m4a", ".ogg", ".oga", ".wav", ".flac")
 VIDEO_SUFFIXES = (".mp4", ".m4v", ".webm", ".ogv", ".flv")
+DOCUMENT_SUFFIXES = (".pdf", ".epub", ".zip", ".docx", ".xlsx", ".pptx", ".odt", ".ods", ".odp")
+FILE_SUFFIXES = (*PICTURE_SUFFIXES, *AUDIO_SUFFIXES, *VIDEO_SUFFIXES, *DOCUMENT_SUFFIXES)
 
 
 def has_suffix(url: str, suffixes: tuple[str, ...]) -> bool:

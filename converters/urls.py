@@ -10,7 +10,7 @@ from typing import NamedTuple
 from urllib.parse import urljoin
 
 from content.urls import NOT_RELATIVE, change_urls, split_page
-from converters.media_suffixes import PICTURE_SUFFIXES, has_suffix
+from converters.media_suffixes import FILE_SUFFIXES, has_suffix
 from converters.records import Link, Note, SourceArticle, SourceOptions
 
 ADVICE = "Write absolute URLs, or set your site's URL with --site or SITE_URL."
@@ -19,6 +19,8 @@ ABOVE = Note(
     "Pictures whose paths begin with ../ were left unchanged",
     advice="Write absolute URLs, or import the folder that contains them, with --pictures-url.",
 )
+DROPPED = "Dropped banners with relative URLs"
+DROPPED_ABOVE = "Dropped banners whose paths begin with ../"
 WEB_URL = re.compile("https?://|//", re.IGNORECASE)
 NO_WEB_URL = re.compile(r"(?!https?:|//)(?:[a-z][a-z0-9+.-]*:|#|\Z)", re.IGNORECASE)  # #about, mailto:, data: and so on
 # https://old.example and uploads/a.jpg, of https://old.example/uploads/a.jpg?w=300
@@ -40,10 +42,10 @@ class OldSite(NamedTuple):
         return not host or host in self.hosts
 
     def page(self, url: str) -> str:
-        """Return the page of a URL, with the same host for all URLs of the site: `//old.example/about`."""
+        """Return the page of a URL in lower case, with one host for all URLs of the site: `//old.example/about`."""
         host, page = split_page(url)
         is_own = not host or host in self.hosts
-        return f"//{self.hosts[0] if is_own and self.hosts else host}{page}"
+        return f"//{self.hosts[0] if is_own and self.hosts else host}{page}".lower()
 
 
 def old_site(options: SourceOptions, url: str = "", file_hosts: Iterable[str] = ()) -> OldSite:
@@ -81,8 +83,8 @@ class ArticleUrls:
         if url.startswith(("http://", "https://")):
             self.article.fields["bannerUrl"] = url
         elif url:
-            hint = "" if self.base else ", or set --site or SITE_URL"
-            self.article.note_dropped("Dropped banners with relative URLs", banner[:80], f"Write absolute URLs{hint}.")
+            kind, advice = (DROPPED_ABOVE, ABOVE.advice) if url.startswith("../") else (DROPPED, ADVICE)
+            self.article.note_dropped(kind, advice=advice)
 
     def _change(self, element: str, attribute: str, given: str) -> str:
         """Return the new URL for one in an attribute."""
@@ -91,7 +93,7 @@ class ArticleUrls:
             return given
         url = given.strip()
         is_shown = attribute in SHOWN or element == "img"
-        if is_shown or has_suffix(url, PICTURE_SUFFIXES):
+        if is_shown or has_suffix(url, FILE_SUFFIXES):
             return self._note_if_relative(self.change_picture(url, is_shown=is_shown))
         if attribute == "href":
             new, link = self.change_link(url)
@@ -114,7 +116,7 @@ class ArticleUrls:
             return url
         is_own = self.site.owns(url)
         origin, path = ORIGIN_AND_PATH.findall(url)[0]
-        if is_own and (has_suffix(path, PICTURE_SUFFIXES) or "?" not in url):  # otherwise, a program sends it
+        if is_own and (has_suffix(path, FILE_SUFFIXES) or "?" not in url):  # otherwise, a program sends it
             if origin:
                 self.article.pictures.append(unescape(re.sub("^//", "https://", f"{origin}/{path}")))
             if self.site.pictures_url:
@@ -136,5 +138,6 @@ class ArticleUrls:
 
     def _note_if_relative(self, url: str) -> str:
         if not NOT_RELATIVE.match(url):
-            self.article.notes.append(ABOVE if self.base or self.site.pictures_url else RELATIVE_URLS)
+            is_above = url.startswith("../") and (self.base or self.site.pictures_url)
+            self.article.notes.append(ABOVE if is_above else RELATIVE_URLS)
         return url

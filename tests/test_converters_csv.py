@@ -38,6 +38,15 @@ def test_draft_column_is_read_as_spreadsheets_write_it(importer, draft, final):
     assert importer.states() == {"a": "pending", "b": "published", "wahr": "published"}
 
 
+def test_row_that_lacks_one_of_several_dates_stays_pending(importer):
+    """Webflow's table has a date of its own, which is empty if the item was never published."""
+    rows = "a,A,x,2024-01-01,2024-02-01", "b,B,x,,2024-02-01", "c,C,x,,"
+    table = {"a.csv": "\n".join(["Handle,Name,Body,Published On,Publish Date", *rows])}
+    result = importer.run("import", table, "--publish")
+    assert importer.states() == {"a": "published", "b": "pending", "c": "pending"}
+    assert "(1): b" in result.stderr
+
+
 def test_only_null_of_database_exports_is_empty(importer):
     row = "A,x,2026-01-01,NULL,\\N,FALSE,false;null"
     assert importer.imports({"a.csv": f"title,body,date,description,draft,category,tags\n{row}\n"}) == ""

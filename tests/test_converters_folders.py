@@ -196,7 +196,7 @@ RELATIVE = """
 
 def test_relative_urls_are_resolved_or_reported(importer):
     printed = importer.imports({"posts/2026/a.md": post("image: /banner 1.jpg", RELATIVE)})
-    assert "/banner 1.jpg (1): a. Write absolute URLs, or set --site or SITE_URL.\n" in printed
+    assert re.search(r"banners.* \(1\): a\. .*--site", printed)
     assert "relative" in printed
     assert importer.only()["bannerUrl"] == ""
     guessed, pictures = importer.imports("posts", "--site", f"{SITE}/blog").splitlines()
@@ -252,7 +252,7 @@ def test_pictures_above_the_folder_stay_and_are_reported(importer):
     picture, beside, _, banner = importer.imports(files, "--site", SITE).splitlines()
     assert "y.jpg (1)" in beside
     assert "../" in picture
-    assert "../../assets/x.jpg (1)" in banner
+    assert re.search(r"\.\./ \(1\): a\. .*--pictures-url", banner)
     assert urls(importer.only()) == ["../../assets/x.jpg", f"{SITE}/y.jpg"]
 
 

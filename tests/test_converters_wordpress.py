@@ -138,7 +138,7 @@ def test_unused_data_is_reported(imports, importer):
     raw = "".join(f'<category domain="{domain}">{name}</category>' for name, domain in domains.items())
     post = {"is_sticky": "1", "excerpt": "Short", "content": "x", "reading_level": "3", "raw": raw}
     meta = REPORTED | SILENT | {"rank_math_description": "About"}
-    printed = imports(post | {"meta": meta}, PICTURE | {"attachment_url": "a.pdf"})
+    printed = imports(post | {"meta": meta}, PICTURE | {"attachment_url": "a.ttf"})
     for name in (*REPORTED, "genre", "mood", "sticky", "excerpts of posts that", "reading_level"):
         assert re.search(rf"\b{name}[^(]*\(1\)", printed), name
     assert "(1 attachment)" in printed
@@ -433,7 +433,7 @@ def test_galleries_show_the_pictures_of_the_export(render):
     report, html = render(*GALLERIES, *FILES)
     pictures, others = report.splitlines()
     assert "blog.example.com (3)" in pictures
-    assert others == "Other files stay at their URLs (2 attachments)"
+    assert others == "Other files stay at their URLs (1 attachment)"
     assert [text.replace("</figure>\n\n", "</figure>\n") for text in html] == list(GALLERIES.values())
 
 

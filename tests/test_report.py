@@ -33,8 +33,8 @@ def test_report_counts_other_things_than_articles():
     report = ImportReport()
     for _ in range(37):
         report.ignore(IgnoredItem("Pictures stay on the old site", "", unit="attachment"))
-    report.ignore(IgnoredItem("Skipped", "x" * 60, "", "file"))
-    lines = ["Pictures stay on the old site (37 attachments)", f"Skipped (1 file): {'x' * 50}…"]
+    report.ignore(IgnoredItem("Skipped", "x" * 120, "", "file"))
+    lines = ["Pictures stay on the old site (37 attachments)", f"Skipped (1 file): {'x' * 100}…"]
     assert list(report.note_lines()) == lines
 
 

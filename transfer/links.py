@@ -35,7 +35,7 @@ class ArticleLinks:
             if article.entry.source:
                 self._by_target[article.entry.origin] = article
             if article.entry.claim == "published":
-                new_page = "//" + "".join(split_page(article_url(site, article.slug)))
+                new_page = "//" + "".join(split_page(article_url(site, article.slug))).lower()
                 for page in (*article.entry.pages, new_page):
                     self._by_target.setdefault(page, article)
 

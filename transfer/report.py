@@ -17,7 +17,7 @@ MAX_CHANGES = 20  # articles whose changes are shown
 MAX_REASONS = 20
 MAX_EXAMPLES = 3
 MAX_MISTAKE_LENGTH = 1000  # characters
-MAX_NAME_LENGTH = 50  # characters
+MAX_NAME_LENGTH = 100  # characters
 MAX_VALUE_LENGTH = 80  # characters
 
 NamesByNote = dict[Note, list[str]]  # slugs or names of files

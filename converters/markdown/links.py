@@ -66,13 +66,15 @@ class FileUrls(ArticleUrls):
         return new, Link(str(file_origin(file, self.folder, self.options))) if file else link
 
     def change_picture(self, url: str, *, is_shown: bool) -> str:
-        """Return the new URL of a picture. One beside the file moves with the imported folder."""
+        """Return the new URL of a picture. One that is in the imported folder moves with it."""
         if not self.site.pictures_url or NOT_RELATIVE.match(url) or url.startswith("/"):
             return super().change_picture(url, is_shown=is_shown)
         path = unquote(unescape(re.split("[?#]", url, maxsplit=1)[0]))
         below = os.path.normpath(self.path.parent.relative_to(self.folder.root) / path)
         is_outside = below.startswith(os.path.join("..", ""))
-        return url if is_outside else f"{self.site.pictures_url}/{quote(Path(below).as_posix(), errors='replace')}"
+        if is_outside or not os.path.lexists(self.folder.root / below):
+            return self.resolve_file(url)
+        return f"{self.site.pictures_url}/{quote(Path(below).as_posix(), errors='replace')}"
 
     def resolve_file(self, url: str) -> str:
         """Return the absolute URL of a file that the article shows. Note one that depends on how the site is built."""

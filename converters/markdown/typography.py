@@ -91,7 +91,7 @@ def _quote(quote: str, before: str, after: str, *, is_open: bool) -> str:
 
 
 def _is_punctuation(character: str) -> bool:
-    return category(character)[0] in "PS"
+    return character != OBJECT and category(character)[0] in "PS"
 
 
 def _is_word(character: str) -> bool:

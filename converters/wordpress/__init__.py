@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from urllib.parse import unquote
 
 from converters import note_kinds
-from converters.media_suffixes import PICTURE_SUFFIXES
+from converters.media_suffixes import FILE_SUFFIXES
 from converters.records import (
     ConvertedItems,
     IgnoredItem,
@@ -64,7 +64,7 @@ def _convert(source: str, item: Item, blog: Blog, options: SourceOptions) -> Con
     title = plain_title(item.texts.get("title", ""))
     reason = _reason_to_ignore(item, title, blog.patterns.get(post_id))
     if item.kind == "attachment":
-        if not item.texts.get("attachment_url", "").lower().endswith(PICTURE_SUFFIXES):
+        if not item.texts.get("attachment_url", "").lower().endswith(FILE_SUFFIXES):
             yield IgnoredItem("Other files stay at their URLs", "", unit="attachment")
     elif reason:
         if item.kind == "post" and item.status == "trash":

@@ -9,6 +9,7 @@ from xml.etree.ElementTree import Element
 
 from content.html import decode_references
 from content.urls import split_page
+from converters.media_suffixes import FILE_SUFFIXES, has_suffix
 from converters.records import SourceError
 from converters.wordpress.items import child_texts, local_name, parse_item
 from converters.wordpress.xml_reader import read_elements
@@ -116,7 +117,8 @@ def _index_item(element: Element, blog: Blog) -> None:
             alt=item.meta.get("_wp_attachment_image_alt", "").strip(),
             caption=texts.get("excerpt", "").strip(),
         )
-        blog.file_hosts.add(split_page(blog.attachments[id].url)[0])
+        if has_suffix(blog.attachments[id].url, FILE_SUFFIXES):  # others are pages, such as a video's
+            blog.file_hosts.add(split_page(blog.attachments[id].url)[0])
     elif id and texts.get("post_type") == "wp_block":
         is_public = texts.get("status") == "publish" and not texts.get("post_password")
         blog.patterns[id] = SyncedPattern(texts.get("title", ""), texts.get("content", ""), is_public)

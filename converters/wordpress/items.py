@@ -13,6 +13,7 @@ class Item:
 
     texts: dict[str, str] = field(default_factory=dict)  # by element
     meta: dict[str, str] = field(default_factory=dict)  # by key
+    old_slugs: list[str] = field(default_factory=list)  # from which WordPress redirects
     terms: dict[str, list[str]] = field(default_factory=dict)  # names by taxonomy
 
     @property
@@ -41,7 +42,11 @@ def parse_item(element: Element) -> Item:
         elif name == "postmeta":
             texts = child_texts(child)
             key = texts.get("meta_key", "")
-            item.meta[key] = item.meta.get(key) or texts.get("meta_value", "")
+            value = texts.get("meta_value", "")
+            if key == "_wp_old_slug":
+                item.old_slugs.append(value)
+            else:
+                item.meta[key] = item.meta.get(key) or value
         elif name == "comment":
             item.texts[name] = "yes"
         else:

@@ -6,6 +6,7 @@ from urllib.parse import unquote
 
 from content.html import decode_references, readable_text
 from converters import note_kinds
+from converters.old_urls import add_pattern_url
 from converters.publication import set_claim
 from converters.records import Origin, SourceArticle, SourceError, SourceOptions
 from converters.slugs import slug_from_title
@@ -34,7 +35,7 @@ ACCESS_KEYS = ("_jetpack_newsletter_access", "_members_access_role")
 # Custom fields of WordPress itself, and custom fields that are used
 UNREPORTED_META = (
     *("_edit_last", "_edit_lock", "_encloseme", "_oembed_", "_pingme", "_thumbnail_id", "_wp_desired_post_slug"),
-    *("_wp_old_date", "_wp_old_slug", "_wp_page_template", "_wp_trash_meta_", *ACCESS_KEYS, *SEO_PREFIXES),
+    *("_wp_old_date", "_wp_page_template", "_wp_trash_meta_", *ACCESS_KEYS, *SEO_PREFIXES),
 )
 # Elements that are used, repeat others, or concern only the old site
 UNREPORTED_ELEMENTS = {
@@ -54,6 +55,7 @@ def convert_post(where: str, item: Item, blog: Blog, options: SourceOptions) -> 
     post_id = item.take("post_id")
     article = SourceArticle(where, {}, dict(ELEMENT_BY_FIELD))
     article.origin = post_origin(blog, post_id, options)
+    article.old_urls = _take_old_urls(item)
     article.fields = _take_fields(item, blog, post_id)
     normalize_values(article, options)
     if not POST_NUMBER.fullmatch(post_id):
@@ -61,7 +63,8 @@ def convert_post(where: str, item: Item, blog: Blog, options: SourceOptions) -> 
             "id", "Must be the post's number, by which later imports find it again. Export it again.", post_id
         )
     set_slug(article)
-    article.old_urls += filter(None, [item.take("link")])
+    if options.old_urls:
+        add_pattern_url(article, options.old_urls, _date(item, "post_date"))
     try:
         set_content(article, item, blog, post_id)
     except SourceError as error:
@@ -110,6 +113,15 @@ def _take_fields(item: Item, blog: Blog, post_id: str) -> dict[str, Any]:
         "authors": blog.authors.get(login, login),
         "bannerUrl": banner.url if banner else "",
     }
+
+
+def _take_old_urls(item: Item) -> list[str]:
+    """Return the link, and those with the slugs that the post had before."""
+    link = item.take("link")
+    slug = item.texts.get("post_name", "").strip()
+    by_slug = re.fullmatch(rf"(.*/){re.escape(slug)}(/|\.\w+)?", link) if slug else None  # https://old.example/menu/
+    old_links = [f"{by_slug[1]}{old}{by_slug[2] or ''}" for old in item.old_slugs] if by_slug else []
+    return [link, *old_links] if link else []
 
 
 def _take_categories(item: Item, blog: Blog) -> list[str]:
