@@ -218,12 +218,14 @@ def test_posts_of_one_name_are_adopted_by_date(importer, save, date):
 
 
 def test_adoption_is_no_change(importer, save):
-    """Only articles whose text changes are named."""
-    save(*(minimal_json(n, slug=f"a{n}", title="A", publishedAt="2026-01-01T00:00:00Z", origin="?") for n in range(2)))
+    """Only articles whose text changes are named. None gets a new date: perhaps only the converter has changed."""
+    date = "2026-01-01T00:00:00.000Z"
+    save(*(minimal_json(n, slug=f"a{n}", title="A", publishedAt=date, origin="?") for n in range(2)))
     files = {"posts/a0.html": md("A", "<p>Text</p>"), "posts/a1.html": md("A", "<p>New</p>")}
     result = importer.run("import", files)
     assert counts(result) == {"changed": 1, "unchanged": 1, "adopted": 2}
     assert ("a0" in result.stderr, "a1" in result.stderr) == (False, True)
+    assert set(importer.values("updatedAt").values()) == {date}
 
 
 # Left alone

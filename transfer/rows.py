@@ -86,7 +86,8 @@ class RowBuilder:
         """Return when the article was last changed.
 
         A source that states the time of the last change is believed: it knows about its text, and a better converter
-        must not date an archive today. Otherwise:
+        must not date an archive today. For the same reason, an article from before there were origins keeps its time
+        when it is adopted. Otherwise:
 
         | Article           | Given time                        | Result                                   |
         |-------------------|-----------------------------------|------------------------------------------|
@@ -105,6 +106,8 @@ class RowBuilder:
         if not stored:
             return self._publication_or_now(row["published_at"])
         before: datetime = stored["updated_at"]
+        if planned.is_adopted:
+            return before
         if given and given > before:
             return given
         if not has_same_content(row, stored):
