@@ -2,7 +2,7 @@
 
 import shlex
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from copy import deepcopy
 from datetime import tzinfo
 from pathlib import Path
@@ -26,7 +26,7 @@ from transfer.remote import find_filters, find_hosts
 from transfer.report import MAX_CHANGES, ImportReport
 from transfer.sources import open_sources
 from transfer.spool import Spool, create_spool
-from transfer.url_lists import UrlLists, create_url_lists
+from transfer.url_lists import create_list, list_pictures, list_redirects
 from transfer.writer import ImportResult, report_notes, write_articles
 
 UNPUBLISH_NEEDS_PUBLISH = (
@@ -134,15 +134,16 @@ def import_articles(
     options = ImportOptions(dry_run, publish, skip_invalid, unpublish_missing, take_over, yes)
     _check_usage(sources, key, options)
     report = ImportReport()
-    owner = _find_owner(customer)
+    with command_session(writes=False):
+        owner = get_customer(customer, for_changes=True)
     with create_spool() as spool:
-        with create_url_lists(None if dry_run else redirects, None if dry_run else pictures) as lists:
-            with (
-                open_sources(sources, source_options, key, report, show_progress) as articles,
-                show_progress(articles, "Reading articles") as counted,
-            ):
-                spool.add(counted, report)
-            result, report = _write(owner, spool, report, options, lists)
+        with (
+            open_sources(sources, source_options, key, report, show_progress) as articles,
+            show_progress(articles, "Reading articles") as counted,
+        ):
+            spool.add(counted, report)
+        _check_systems(spool, options)
+        result, report = _write(owner, spool, report, options, redirects, pictures)
         with _report_interrupt(options):
             report_notes(result, spool, report)
             _echo_result(report, result, options)
@@ -169,42 +170,43 @@ def _check_usage(sources: tuple[str, ...], key: str | None, options: ImportOptio
         raise click.ClickException(f"--unpublish-missing needs all articles. Remove {filtered[0]} from the URL.")
 
 
-def _find_owner(customer: str | None) -> Customer:
-    """Return the customer to import for. No transaction remains open while the sources are read."""
-    with command_session(writes=False):
-        return get_customer(customer, for_changes=True)
-
-
-def _write(
-    owner: Customer, spool: Spool, report: ImportReport, options: ImportOptions, lists: UrlLists
-) -> tuple[ImportResult, ImportReport]:
-    """Write the articles in one transaction. In a dry run, only read. Returns the result and the complete report.
-
-    Asks first if the import would hide, or leave alone, suspiciously many articles.
-    """
+def _check_systems(spool: Spool, options: ImportOptions) -> None:
+    """Raise click.UsageError if the options do not fit the systems that the articles come from."""
     if options.take_over and not spool.sources:
         raise click.UsageError("--take-over gives stored articles to another system's source, but the import has none.")
     if spool.sources and options.unpublish_missing and not options.publish:
         raise click.UsageError(UNPUBLISH_NEEDS_PUBLISH)
-    while True:
-        attempt = deepcopy(report)  # A second one would report the same again.
-        try:
-            return _write_once(owner, spool, attempt, options, lists), attempt
-        except BrakeError as error:
-            if not can_ask():
-                advice = "Nothing was written. Check the source. If it is right, run the command again with --yes."
-                raise click.ClickException(f"{printable(str(error))}\n{advice}") from error
-            confirm(printable(str(error)), yes=False)
-            options = options._replace(confirmed=error.reasons)
 
 
-def _write_once(
-    owner: Customer, spool: Spool, report: ImportReport, options: ImportOptions, lists: UrlLists
-) -> ImportResult:
-    with command_session(writes=not options.dry_run):
-        result = write_articles(get_customer_again(owner), spool, report, options, lists)
-        lists.save()
-    return result
+def _write(
+    owner: Customer,
+    spool: Spool,
+    report: ImportReport,
+    options: ImportOptions,
+    redirects: Path | None,
+    pictures: Path | None,
+) -> tuple[ImportResult, ImportReport]:
+    """Write the articles and the lists of old URLs, all of them or none. Returns the result and the complete report.
+
+    A dry run only reads. Asks first if the import would hide, or leave alone, suspiciously many articles.
+    """
+    attempt = deepcopy(report)  # A second one would report the same again.
+    try:
+        with ExitStack() as lists, command_session(writes=not options.dry_run):
+            result = write_articles(get_customer_again(owner), spool, attempt, options)
+            if redirects and not options.dry_run:
+                lists.enter_context(create_list(redirects, list_redirects(result.articles, spool, result.links)))
+            if pictures and not options.dry_run:
+                lists.enter_context(create_list(pictures, list_pictures(result.articles, spool)))
+    except BrakeError as error:
+        reasons = str(error)
+    else:
+        return result, attempt
+    if not can_ask():
+        advice = "Nothing was written. Check the source. If it is right, run the command again with --yes."
+        raise click.ClickException(f"{printable(reasons)}\n{advice}")
+    confirm(printable(reasons), yes=False)
+    return _write(owner, spool, report, options._replace(confirmed=reasons), redirects, pictures)
 
 
 @contextmanager
@@ -236,7 +238,7 @@ def _echo_result(report: ImportReport, result: ImportResult, options: ImportOpti
     states = ", ".join(f"{counts[state]} {state}" for state in PUBLICATION_STATES if counts[state])
     dry_run = " (dry run: nothing was written)" if options.dry_run else ""
     echo(", ".join(summary) + (f" (new: {states})" if states else "") + dry_run)
-    for reason in result.brakes if options.dry_run else ():
+    for reason in result.brakes.splitlines() if options.dry_run else ():
         echo(f"Without --yes, this import would stop: {reason}", err=True)
 
 

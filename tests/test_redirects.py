@@ -7,7 +7,7 @@ import pytest
 from helpers import minimal_json
 from importer import post
 
-from transfer.url_lists import create_url_lists
+from transfer.url_lists import create_list
 
 ARTICLE = {"a.md": post("aliases: ['/one,two/', /old]")}
 
@@ -52,8 +52,7 @@ def test_redirects_of_a_failed_import_are_removed(tmp_path, error, is_kept):
     """After Ctrl+C, nobody knows whether the articles have been written."""
 
     def fail():
-        with create_url_lists(tmp_path / "new.csv", None) as lists:
-            lists.save()
+        with create_list(tmp_path / "new.csv", "old_url,slug\n"):
             raise error
 
     with pytest.raises(error):

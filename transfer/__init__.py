@@ -10,7 +10,3 @@ class BrakeError(Exception):
 
     The message has one line per reason.
     """
-
-    def __init__(self, reasons: list[str]) -> None:
-        super().__init__("\n".join(reasons))
-        self.reasons = reasons

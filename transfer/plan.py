@@ -39,7 +39,7 @@ class ImportOptions(NamedTuple):
     unpublish_missing: bool = False
     take_over: tuple[str, ...] = ()
     yes: bool = False  # release the brake, whatever the reasons
-    confirmed: list[str] | None = None  # release it for these reasons
+    confirmed: str = ""  # release it for these reasons
 
 
 @dataclass
@@ -79,9 +79,9 @@ def plan_import(
     )
 
 
-def find_brakes(plan: ImportPlan, now: datetime) -> list[str]:
-    """Return why an import should stop: it would hide, or leave alone, suspiciously many articles."""
-    return [*_hiding_brakes(plan, now), *_left_alone_brakes(plan)]
+def find_brakes(plan: ImportPlan, now: datetime) -> str:
+    """Return why an import should stop: one line per reason, if it would hide or leave alone suspiciously many."""
+    return "\n".join([*_hiding_brakes(plan, now), *_left_alone_brakes(plan)])
 
 
 def _reject_long_titles(articles: list[PlannedArticle]) -> None:

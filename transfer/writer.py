@@ -22,7 +22,6 @@ from transfer.publication import Publication
 from transfer.report import ImportReport
 from transfer.rows import CONTENT_COLUMNS, ORIGIN_COLUMNS, RowBuilder
 from transfer.spool import Spool
-from transfer.url_lists import NO_LISTS, UrlLists
 
 # fields whose changes are named
 FIELD_NAMES = {
@@ -37,8 +36,9 @@ class ImportResult(NamedTuple):
     # "new", "changed", "unchanged", "unpublished", "left alone", "adopted", and the states of new articles
     counts: Counter[str]
     pending: int  # all of the customer's pending articles that their source publishes, after the import
+    articles: list[PlannedArticle]  # all that are not left alone
     written: list[PlannedArticle]  # new and changed
-    brakes: list[str]  # in a dry run, why the import would stop
+    brakes: str  # in a dry run, why the import would stop, one line per reason
     has_written: bool  # anything, also what is not counted as a change, such as a claim
     links: ArticleLinks
 
@@ -48,11 +48,8 @@ def write_articles(
     spool: Spool,
     report: ImportReport,
     options: ImportOptions,
-    lists: UrlLists = NO_LISTS,
 ) -> ImportResult:
-    """Write an import's articles in the session's transaction, which the caller begins and ends.
-
-    A dry run only reads. The old URLs of all imported articles and of their pictures go to `lists`.
+    """Write an import's articles in the session's transaction, which the caller begins and ends. A dry run only reads.
 
     Raises ImportFailedError if there are mistakes, and BrakeError if the import would hide or leave alone suspiciously
     many articles; the caller must then roll back.
@@ -70,11 +67,11 @@ def write_articles(
     writer.withhold()
     writer.free_slugs_and_origins()
     for start in range(0, len(plan.articles), BATCH_SIZE):
-        writer.write(plan.articles[start : start + BATCH_SIZE], lists)
+        writer.write(plan.articles[start : start + BATCH_SIZE])
     pending = writer.report_undecided()
     if options.unpublish_missing:
         writer.report_unknown_sources()
-    return ImportResult(writer.counts, pending, writer.written, brakes, writer.has_written, writer.links)
+    return ImportResult(writer.counts, pending, plan.articles, writer.written, brakes, writer.has_written, writer.links)
 
 
 def report_notes(result: ImportResult, spool: Spool, report: ImportReport) -> None:
@@ -150,16 +147,14 @@ class _Writer:
             if rows and not self.options.dry_run:
                 db.session.connection().execute(statement, rows)
 
-    def write(self, batch: list[PlannedArticle], lists: UrlLists) -> None:
-        """Write the new and changed articles of a batch, and the old URLs of all of its articles to `lists`."""
+    def write(self, batch: list[PlannedArticle]) -> None:
+        """Write the new and changed articles of a batch."""
         stored = self._load([planned.stored.pk for planned in batch if planned.stored])
         new: list[ArticleRow] = []
         changed: list[ArticleRow] = []
         for planned in batch:
             article = self.spool.read(planned.entry)
             self.links.rewrite(article)
-            lists.add_redirects(self.links.find_moved(article, planned.slug), planned.slug)
-            lists.add_pictures(article.pictures)
             existing = stored.get(planned.stored.pk) if planned.stored else None
             row = self.rows.complete(planned, article.row, existing)
             if existing is None:
