@@ -24,7 +24,7 @@ from transfer import BrakeError
 from transfer.plan import ImportOptions
 from transfer.remote import find_filters, find_hosts
 from transfer.report import MAX_CHANGES, ImportReport
-from transfer.sources import open_sources
+from transfer.sources import read_sources
 from transfer.spool import Spool, create_spool
 from transfer.url_lists import create_list, list_pictures, list_redirects
 from transfer.writer import ImportResult, report_notes, write_articles
@@ -137,10 +137,8 @@ def import_articles(
     with command_session(writes=False):
         owner = get_customer(customer, for_changes=True)
     with create_spool() as spool:
-        with (
-            open_sources(sources, source_options, key, report, show_progress) as articles,
-            show_progress(articles, "Reading articles") as counted,
-        ):
+        articles = read_sources(sources, source_options, key, report, show_progress)
+        with show_progress(articles, "Reading articles") as counted:
             spool.add(counted, report)
         _check_systems(spool, options)
         result, report = _write(owner, spool, report, options, redirects, pictures)

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import AbstractContextManager, contextmanager, suppress
+from contextlib import AbstractContextManager, suppress
 from http.client import HTTPException
 from typing import IO, Any
 from urllib.error import HTTPError
@@ -53,30 +53,21 @@ def find_filters(source: str) -> set[str]:
     return FILTERS & {name for name, _ in parse_qsl(query, keep_blank_values=True)} if is_url(source) else set()
 
 
-@contextmanager
-def receive_articles(source: str, key: str | None, show_progress: ShowProgress) -> Iterator[IO[bytes]]:
-    """Yield a temporary file that contains another instance's articles as JSON Lines.
+def read_instance(source: str, key: str | None, show_progress: ShowProgress) -> ConvertedItems:
+    """Yield the articles of another instance, which are received completely before the first one.
 
     Pages shift if an article is published or withdrawn while they are read. In that case, all articles are read again.
     Raises SourceError if they cannot be read, or if the list changes each time, and ImportFailedError if the disk is
     full, for example.
     """
-    with create_temporary_file() as file:
-        _receive(_articles_url(source), key, file, show_progress)
-        with writing_to(file):
-            file.seek(0)
-        yield file
-
-
-def parse_received(name: str, file: IO[bytes]) -> ConvertedItems:
-    """Yield the articles of a received file. Unknown fields are reported: later versions of the API may add some."""
-    for item in parse_json_lines(name, file):
-        if isinstance(item, SourceArticle):
-            item.may_match_slug = True
-            for field in item.fields.keys() - IMPORT_FIELDS:
-                del item.fields[field]
-                item.note_unknown(UNKNOWN_FIELDS, field)
-        yield item
+    url = _articles_url(source)
+    for _ in range(ATTEMPTS):
+        with suppress(_ListChangedError), create_temporary_file() as file:
+            _receive(url, key, file, show_progress)
+            yield from _parse_received(source, file)
+            return
+    reason = f"The articles changed while they were being read, {ATTEMPTS} times in a row."
+    raise SourceError(f"{reason} Import them again later.")
 
 
 class _ListChangedError(Exception):
@@ -84,26 +75,10 @@ class _ListChangedError(Exception):
 
 
 def _receive(url: str, key: str | None, file: IO[bytes], show_progress: ShowProgress) -> None:
-    """Write all articles to a file, and start again if the list changes in the meantime.
-
-    Raises SourceError if they cannot be read, or if the list changes each time.
-    """
-    for _ in range(ATTEMPTS):
-        with suppress(_ListChangedError):
-            _receive_once(url, key, file, show_progress)
-            return
-    reason = f"The articles changed while they were being read, {ATTEMPTS} times in a row."
-    raise SourceError(f"{reason} Import them again later.")
-
-
-def _receive_once(url: str, key: str | None, file: IO[bytes], show_progress: ShowProgress) -> None:
-    """Replace a file's content with all articles.
+    """Write all articles to a file as JSON Lines.
 
     Raises SourceError if they cannot be read, and _ListChangedError if they may be incomplete.
     """
-    with writing_to(file):
-        file.seek(0)
-        file.truncate()
     listed = _read_sitemap(url, key)
     slugs = []
     with show_progress(_read_pages(url, key), url) as articles:
@@ -116,6 +91,19 @@ def _receive_once(url: str, key: str | None, file: IO[bytes], show_progress: Sho
     is_repeated = len(set(slugs)) < len(slugs)
     if has_changed or is_missing or is_repeated:
         raise _ListChangedError
+    with writing_to(file):
+        file.seek(0)
+
+
+def _parse_received(name: str, file: IO[bytes]) -> ConvertedItems:
+    """Yield the articles of a received file. Unknown fields are reported: later versions of the API may add some."""
+    for item in parse_json_lines(name, file):
+        if isinstance(item, SourceArticle):
+            item.may_match_slug = True
+            for field in item.fields.keys() - IMPORT_FIELDS:
+                del item.fields[field]
+                item.note_unknown(UNKNOWN_FIELDS, field)
+        yield item
 
 
 def _read_pages(url: str, key: str | None) -> Iterator[dict[str, Any]]:

@@ -3,11 +3,9 @@
 import os
 import sys
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import ExitStack, contextmanager
 from functools import partial
-from itertools import chain
 from pathlib import Path
-from typing import IO, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from converters.csv_files import read_csv
 from converters.ghost import is_ghost_export, read_ghost
@@ -16,23 +14,35 @@ from converters.records import ConvertedItems, IgnoredItem, SourceArticle, Sourc
 from converters.wordpress import read_wordpress
 from transfer.article_files import parse_own_file
 from transfer.json_files import parse_json_lines, read_json, read_json_lines
-from transfer.remote import ShowProgress, is_url, parse_received, receive_articles
+from transfer.remote import ShowProgress, is_url, read_instance
 from transfer.report import ImportReport
 
-Reader = Callable[[], ConvertedItems]
 START_LENGTH = 4096  # bytes at the beginning of a file, by which its system is recognized
 
 
+def _read_standard_input(_source: str, _options: SourceOptions) -> ConvertedItems:
+    """Yield the articles on standard input. Raises SourceError if it is empty, since its writer may have failed."""
+    if not sys.stdin:
+        raise SourceError("Is closed. Redirect a file to it.")
+    is_empty = True
+    for item in parse_json_lines("standard input", sys.stdin.buffer):
+        is_empty = False
+        yield item
+    if is_empty:
+        raise SourceError("Is empty. Check the command that writes to it.")
+
+
 class System(NamedTuple):
-    """A kind of file, and the function that reads it."""
+    """A kind of source, and the function that reads it."""
 
     suffixes: tuple[str, ...]
-    # yields what a file contains; raises SourceError or OSError if it cannot be read any further
+    # yields what a source contains; raises SourceError or OSError if it cannot be read any further
     read: Callable[[Any, SourceOptions], ConvertedItems]
     recognizes: Callable[[bytes], bool] = lambda _start: True
     reads_together: bool = False  # whether `read` takes all of an import's files of this kind
 
 
+STANDARD_INPUT = System((), _read_standard_input)
 MARKDOWN = System(ARTICLE_SUFFIXES, partial(read_folder, read_own=parse_own_file))  # also reads folders
 
 # A file is read by the first system that has its suffix and recognizes its beginning.
@@ -61,85 +71,31 @@ def _suffix(source: str) -> str:
     return Path(source).suffix.lower()
 
 
-@contextmanager
-def open_sources(
-    sources: tuple[str, ...],
-    options: SourceOptions,
-    key: str | None,
-    report: ImportReport,
-    show_progress: ShowProgress,
-) -> Iterator[Iterable[SourceArticle]]:
-    """Yield an iterator over the articles of all sources. Ignored items and mistakes go to the report.
+def read_sources(
+    sources: Iterable[str], options: SourceOptions, key: str | None, report: ImportReport, show_progress: ShowProgress
+) -> Iterator[SourceArticle]:
+    """Yield the articles of all sources, which are read lazily. Ignored items and mistakes go to the report.
 
-    Files and standard input are read lazily, other instances (with `key`) completely before the first article. Raises
-    ImportFailedError if the disk is full, for example.
+    `key` is the one of another instance. Raises ImportFailedError if the disk is full, for example.
     """
-    with ExitStack() as files:
-        readers: list[tuple[str, Reader]] = []
-        for system, names in _group(sources, report):
-            with report.catch(names[0]):
-                reader: Reader
-                if system:
-                    reader = partial(system.read, names if system.reads_together else names[0], options)
-                else:
-                    reader = _open_lines(names[0], key, files, show_progress)
-                readers.append((", ".join(names), reader))
-        yield chain.from_iterable(_read(name, reader, report) for name, reader in readers)
-
-
-def _group(sources: Iterable[str], report: ImportReport) -> list[tuple[System | None, list[str]]]:
-    """Return the sources in order, each with its system, which is None for standard input and other instances.
-
-    Files that are read together are grouped at the place of the first one. Mistakes go to the report.
-    """
-    groups: list[tuple[System | None, list[str]]] = []
-    together: dict[System, list[str]] = {}
-    for source in sources:
-        if source == "-":
-            groups.append((None, ["standard input"]))
-        elif is_url(source):
-            groups.append((None, [source]))
-        else:
-            with report.catch(source):
-                system = _find_system(source)
-                if system in together:
-                    together[system].append(source)
-                    continue
-                names = [source]
-                groups.append((system, names))
-                if system.reads_together:
-                    together[system] = names
-    return groups
-
-
-def _open_lines(name: str, key: str | None, files: ExitStack, show_progress: ShowProgress) -> Reader:
-    """Return the function that reads standard input or another instance, whose articles are received first.
-
-    Raises SourceError if they cannot be read.
-    """
-    if is_url(name):
-        file = files.enter_context(receive_articles(name, key, show_progress))
-        return partial(parse_received, name, file)
-    if not sys.stdin:
-        raise SourceError("Is closed. Redirect a file to it.")
-    return partial(_read_stream, name, sys.stdin.buffer)
-
-
-def _read_stream(name: str, file: IO[bytes]) -> ConvertedItems:
-    """Yield the articles on standard input. Raises SourceError if it is empty, since its writer may have failed."""
-    items = iter(parse_json_lines(name, file))
-    first = next(items, None)
-    if first is None:
-        raise SourceError("Is empty. Check the command that writes to it.")
-    yield first
-    yield from items
+    instance = System((), lambda url, _: read_instance(url, key, show_progress))
+    readings: dict[System | int, tuple[System, list[str]]] = {}  # by system, if its files are read together
+    for number, source in enumerate(sources):
+        with report.catch(source):
+            system = instance if is_url(source) else _find_system(source)
+            _, names = readings.setdefault(system if system.reads_together else number, (system, []))
+            names.append(source)
+    for system, names in readings.values():
+        yield from _read(system, names, options, report)
 
 
 def _find_system(source: str) -> System:
-    """Return the system that reads a file or a folder.
+    """Return the system that reads a file, a folder or standard input.
 
-    Raises SourceError if it is neither, such as a pipe, and OSError if it cannot be read.
+    Raises SourceError if it is anything else, such as a pipe, and OSError if it cannot be read.
     """
+    if source == "-":
+        return STANDARD_INPUT
     if os.path.isdir(source):
         return MARKDOWN
     if not os.path.isfile(source):
@@ -149,12 +105,13 @@ def _find_system(source: str) -> System:
     return next(system for system in SYSTEMS if _suffix(source) in system.suffixes and system.recognizes(start))
 
 
-def _read(name: str, reader: Reader, report: ImportReport) -> Iterator[SourceArticle]:
+def _read(system: System, names: list[str], options: SourceOptions, report: ImportReport) -> Iterator[SourceArticle]:
     """Yield the articles of a source, or of several that are read together."""
     is_empty = True
     has_old_urls = False
-    with report.catch(name):
-        for item in reader():
+    label = "standard input" if system is STANDARD_INPUT else ", ".join(names)
+    with report.catch(label):
+        for item in system.read(names if system.reads_together else names[0], options):
             if isinstance(item, IgnoredItem):
                 report.ignore(item)
             elif isinstance(item, SourceArticle):
@@ -165,7 +122,7 @@ def _read(name: str, reader: Reader, report: ImportReport) -> Iterator[SourceArt
                 is_empty = False  # The mistake says enough.
                 record = report.stop if item.is_fatal else report.reject
                 record(item)
-    if is_empty:
-        report.empty_sources.append(name)
-    if not has_old_urls:
-        report.sources_without_old_urls.append(name)
+        if is_empty:
+            report.empty_sources.append(label)
+        if not has_old_urls:
+            report.sources_without_old_urls.append(label)
