@@ -246,7 +246,7 @@ def _echo_changes(report: ImportReport, result: ImportResult, *, dry_run: bool) 
     lines = [f"{slug}: {', '.join(fields)}" for slug, fields in report.changed]
     if dry_run:
         total += result.counts["new"]
-        lines += [f"{slug}: new" for slug in report.new]
+        lines += [f"{article.slug}: new" for article in result.written if not article.stored]
     for line in lines[:MAX_CHANGES]:
         echo(line)
     if rest := total - len(lines[:MAX_CHANGES]):

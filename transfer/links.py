@@ -13,10 +13,9 @@ from collections.abc import Iterable, Iterator
 from html import escape, unescape
 
 from content.urls import NOT_RELATIVE, article_url, change_urls, has_same_host, is_same_page, split_page
-from converters.records import Note
+from converters.records import Note, SourceArticle
 from converters.urls import RELATIVE_URLS
 from transfer.planned import PlannedArticle
-from transfer.spool import SpooledArticle
 
 OLD_LINKS = Note("Links to the old site stay", unit="URL")
 NO_SITE = "To rewrite those between articles, say where your site shows them: flask customers site."
@@ -32,28 +31,27 @@ class ArticleLinks:
         self._by_target: dict[str, PlannedArticle] = {}
         self._found: set[str] = set()
         for article in articles:
-            if article.entry.source:
-                self._by_target[article.entry.origin] = article
+            if not article.entry.source:
+                continue
+            self._by_target[article.entry.origin] = article
             if article.entry.claim == "published":
                 new_page = "//" + "".join(split_page(article_url(site, article.slug))).lower()
                 for page in (*article.entry.pages, new_page):
                     self._by_target.setdefault(page, article)
 
-    def rewrite(self, article: SpooledArticle) -> None:
-        """Change the links in an article's content that lead to other articles of the import."""
+    def rewrite(self, article: SourceArticle, html: str) -> str:
+        """Return an article's content with new URLs in the links that lead to other articles of the import."""
         addresses = {url: address for url in article.links if (address := self._find_address(article, url))}
-        if addresses:
-            article.row["content_html"] = change_urls(
-                article.row["content_html"],
-                lambda _, attribute, url: addresses.get(url, url) if attribute == "href" else url,
-            )
+        if not addresses:
+            return html
+        return change_urls(html, lambda _, attribute, url: addresses.get(url, url) if attribute == "href" else url)
 
-    def notes(self, article: SpooledArticle) -> Iterator[Note]:
+    def notes(self, article: SourceArticle) -> Iterator[Note]:
         """Yield a note if links of an article stay relative."""
         if not all(map(NOT_RELATIVE.match, self._find_staying(article))):
             yield RELATIVE_URLS
 
-    def find_old(self, article: SpooledArticle) -> Iterator[str]:
+    def find_old(self, article: SourceArticle) -> Iterator[str]:
         """Yield the URLs of an article's links to the old site that stay, each once for all articles."""
         for url in self._find_staying(article):
             # Without a customer's site, the articles are on the site of the source.
@@ -62,17 +60,17 @@ class ArticleLinks:
                 self._found.add(url)
                 yield unescape(url)
 
-    def find_moved(self, article: SpooledArticle, slug: str) -> Iterator[str]:
+    def find_moved(self, article: SourceArticle, slug: str) -> Iterator[str]:
         """Yield the old URLs of an article that lead to another page than its new one, as far as that is known."""
         site = self._site or article.site
         for url in article.old_urls:
             if not site or not is_same_page(url, article_url(site, slug)):
                 yield url
 
-    def _find_staying(self, article: SpooledArticle) -> list[str]:
+    def _find_staying(self, article: SourceArticle) -> list[str]:
         return [url for url in article.links if not self._find_address(article, url)]
 
-    def _find_address(self, article: SpooledArticle, url: str) -> str:
+    def _find_address(self, article: SourceArticle, url: str) -> str:
         """Return the new URL of an article's link as HTML, or "" if it stays."""
         link = article.links[url]
         target = self._by_target.get(link.target) or self._by_target.get(link.target.partition("?")[0])

@@ -70,7 +70,7 @@ def plan_import(
     for article in articles:
         article.publication = _decide_publication(article, options, now)
         if article.mistake:
-            report.reject(article.mistake._replace(where=spool.read(article.entry).where))
+            report.reject(article.mistake._replace(where=spool.locate(article.entry)))
     return ImportPlan(
         [article for article in articles if article.is_active],
         [(article.slug, article.left_alone) for article in articles if article.left_alone],
@@ -102,8 +102,8 @@ def _decide_publication(article: PlannedArticle, options: ImportOptions, now: da
         return follow_source(entry.claim, entry.date, before, now, publish=options.publish, is_new_origin=is_new_origin)
     publication = follow_record(entry.status, entry.date, before, now)
     if not stored:
-        return publication._replace(claim=entry.exported_claim)
-    if stored.origin is None and publication.claim == "withheld" and not entry.exported_claim:
+        return publication._replace(claim=entry.claim)
+    if stored.origin is None and publication.claim == "withheld" and not entry.claim:
         return publication._replace(claim=None)  # It is not missing any longer.
     return publication
 

@@ -47,9 +47,8 @@ class ImportReport:
         self.is_stopped = False  # a mistake concerns more than one article, so it cannot be skipped
         self.empty_sources: list[str] = []
         self.sources_without_old_urls: list[str] = []
-        # slugs of the first changed articles, with their changed fields, and of the first new ones
+        # slugs of the first changed articles, with their changed fields
         self.changed: list[tuple[str, list[str]]] = []
-        self.new: list[str] = []
         self._names_by_note: NamesByNote = defaultdict(list)
         # lines by field and reason
         self._mistake_lines: dict[tuple[str, str], list[str]] = {}
@@ -100,11 +99,6 @@ class ImportReport:
         """Record a changed article, and its changed fields."""
         if len(self.changed) < MAX_CHANGES:
             self.changed.append((slug, fields))
-
-    def add_new(self, slug: str) -> None:
-        """Record a new article."""
-        if len(self.new) < MAX_CHANGES:
-            self.new.append(slug)
 
     def note_lines(self, *, only_undecided: bool = False) -> Iterator[str]:
         """Yield a line for each kind of note, in the order of their groups."""

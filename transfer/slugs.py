@@ -59,7 +59,7 @@ def _reject_repeated_dates(group: list[PlannedArticle], spool: Spool) -> list[Pl
     for article in sorted(group, key=lambda article: (not _is_settled(article), not article.stored)):
         other = by_day.setdefault(article.entry.age.date(), article)
         if other is not article and not _is_settled(article):
-            article.reject(REPEATED_SLUG, "slug", article.entry.slug, spool.read(other.entry).where)
+            article.reject(REPEATED_SLUG, "slug", article.entry.slug, spool.locate(other.entry))
     return sorted((article for article in group if not article.mistake), key=lambda article: article.entry.age)
 
 

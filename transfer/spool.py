@@ -3,12 +3,12 @@
 import pickle
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
 from content.derived import fill_derived_fields
-from converters.records import Claim, Link, Mistake, Note, SourceArticle
+from converters.records import Claim, Mistake, SourceArticle
 from models import UNKNOWN_ORIGIN
 from schemas import SLUG_LIMITS
 from transfer.checks import ArticleRow, check_article, locate
@@ -28,14 +28,8 @@ UNIQUE_FIELDS = {
 class SpooledArticle(NamedTuple):
     """A valid article, ready to be written."""
 
-    where: str  # source, position and slug
+    article: SourceArticle  # without its fields
     row: ArticleRow  # the columns that it gives or that are derived from them
-    old_urls: tuple[str, ...]
-    site: str
-    pictures: tuple[str, ...]
-    kept_pictures: tuple[str, ...]
-    links: dict[str, Link]
-    notes: tuple[Note, ...]
 
 
 @dataclass(slots=True, frozen=True, eq=False)
@@ -48,8 +42,7 @@ class SpoolEntry:
     title: str
     status: str | None  # only in formats of this service
     date: datetime | None
-    claim: Claim | None  # what its source says; None for formats of this service
-    exported_claim: Claim | None  # in formats of this service: what its source said before it was exported
+    claim: Claim | None  # what its source says or, in formats of this service, said before the article was exported
     source: str | None  # the name of its source; None for formats of this service
     has_named_key: bool  # see `converters.records.Origin`
     origin: str  # also as a record in a format of this service gives it, or ""
@@ -76,10 +69,14 @@ class Spool:
         # by field and value, the valid articles, and the places of those with mistakes
         self.accepted: dict[tuple[str, str], SpoolEntry] = {}
         self.rejected: dict[tuple[str, str], str] = {}
-        self.sources: set[str] = set()  # names of the valid articles' sources; formats of this service have none
         self.withdrawn: set[str] = set()  # origins of articles that their source has put aside
         self._file = file
         self._size = 0  # bytes
+
+    @property
+    def sources(self) -> set[str]:
+        """The names of the valid articles' sources. Formats of this service have none."""
+        return {entry.source for entry in self.entries if entry.source}
 
     def add(self, articles: Iterable[SourceArticle], report: ImportReport) -> None:
         """Add the valid articles, and report the mistakes in the others.
@@ -115,7 +112,7 @@ class Spool:
             entry = self.accepted.get((field, value))
             if field == "slug" and article.origin and (not entry or entry.source):
                 continue  # `transfer.slugs` decides.
-            where = self.read(entry).where if entry else self.rejected.get((field, value))
+            where = self.locate(entry) if entry else self.rejected.get((field, value))
             if where:
                 reason = f"Is also the {field} of {{}}. {UNIQUE_FIELDS[field]}"
                 return [Mistake(locate(article), reason, field, value, other=where)]
@@ -129,8 +126,7 @@ class Spool:
             title=row["title"],
             status=row.get("status"),
             date=row.get("published_at"),
-            claim=article.claim,
-            exported_claim=row.get("claim"),
+            claim=article.claim if article.origin else row.get("claim"),
             source=article.origin.source if article.origin else None,
             has_named_key=article.origin is not None and article.origin.has_named_key,
             origin=row.get("origin", ""),
@@ -138,27 +134,21 @@ class Spool:
             pages=tuple(article.pages),
         )
         self.entries.append(entry)
-        if article.origin:
-            self.sources.add(article.origin.source)
         self.accepted |= dict.fromkeys(_unique_values(row), entry)
-        spooled = SpooledArticle(
-            where=locate(article),
-            row=fill_derived_fields(row),
-            old_urls=tuple(article.old_urls),
-            site=article.site,
-            pictures=tuple(article.pictures),
-            kept_pictures=tuple(article.kept_pictures),
-            links=article.links,
-            notes=tuple(article.notes),
-        )
+        located = replace(article, where=locate(article), fields=None)
+        spooled = SpooledArticle(located, fill_derived_fields(row))
         self._file.seek(self._size)
         self._size += self._file.write(pickle.dumps(spooled, pickle.HIGHEST_PROTOCOL))
 
     def read(self, entry: SpoolEntry) -> SpooledArticle:
         """Return the article of an entry."""
         self._file.seek(entry.offset)
-        article: SpooledArticle = pickle.load(self._file)  # noqa: S301  # written by this process
-        return article
+        spooled: SpooledArticle = pickle.load(self._file)  # noqa: S301  # written by this process
+        return spooled
+
+    def locate(self, entry: SpoolEntry) -> str:
+        """Return the source, position and slug of an entry's article."""
+        return self.read(entry).article.where
 
 
 def _unique_values(row: dict[str, Any]) -> list[tuple[str, str]]:

@@ -18,13 +18,14 @@ def list_redirects(articles: list[PlannedArticle], spool: Spool, links: ArticleL
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(("old_url", "slug"))
     for planned in articles:
-        writer.writerows((url, planned.slug) for url in links.find_moved(spool.read(planned.entry), planned.slug))
+        moved = links.find_moved(spool.read(planned.entry).article, planned.slug)
+        writer.writerows((url, planned.slug) for url in moved)
     return text.getvalue()
 
 
 def list_pictures(articles: list[PlannedArticle], spool: Spool) -> str:
     """Return the old URLs of the articles' pictures, each once, one a line."""
-    urls = dict.fromkeys(url for planned in articles for url in spool.read(planned.entry).pictures)
+    urls = dict.fromkeys(url for planned in articles for url in spool.read(planned.entry).article.pictures)
     return "".join(f"{url}\n" for url in urls)
 
 

@@ -78,8 +78,8 @@ def report_notes(result: ImportResult, spool: Spool, report: ImportReport) -> No
     """Report what there is to note about the articles that were written. No transaction is needed."""
     pictures: set[str] = set()
     for planned in result.written:
-        article = spool.read(planned.entry)
-        about_row = notes_about(article.row, is_own=not planned.entry.source)
+        article, row = spool.read(planned.entry)
+        about_row = notes_about(row, is_own=not planned.entry.source)
         report.add_notes(planned.slug, [*article.notes, *about_row, *result.links.notes(article)])
         for url in result.links.find_old(article):
             report.add_notes(url, [result.links.old_links])
@@ -130,22 +130,14 @@ class _Writer:
 
         Until the articles are written, their slugs are placeholders with a space, which no real slug contains.
         """
+        stored = [(planned, planned.stored) for planned in self.plan.articles if planned.stored]
+        moving = [{"stored_pk": old.pk} for planned, old in stored if planned.slug != old.slug]
+        sources = [(planned.entry.origin, old) for planned, old in stored if planned.entry.source]
+        renamed = [{"stored_pk": old.pk} for origin, old in sources if origin != old.origin]
         article = Article.__table__
-        moving_slug = []
-        moving_origin = []
-        for planned in self.plan.articles:
-            stored = planned.stored
-            if stored and planned.slug != stored.slug:
-                moving_slug.append({"stored_pk": stored.pk})
-            if stored and planned.entry.source and planned.entry.origin != stored.origin:
-                moving_origin.append({"stored_pk": stored.pk})
         this_one = update(article).where(article.c.pk == bindparam("stored_pk"))
-        for rows, statement in (
-            (moving_slug, this_one.values(slug=literal(" ").concat(article.c.id))),
-            (moving_origin, this_one.values(origin=None)),
-        ):
-            if rows and not self.options.dry_run:
-                db.session.connection().execute(statement, rows)
+        self._execute(this_one.values(slug=literal(" ").concat(article.c.id)), moving)
+        self._execute(this_one.values(origin=None), renamed)
 
     def write(self, batch: list[PlannedArticle]) -> None:
         """Write the new and changed articles of a batch."""
@@ -153,10 +145,10 @@ class _Writer:
         new: list[ArticleRow] = []
         changed: list[ArticleRow] = []
         for planned in batch:
-            article = self.spool.read(planned.entry)
-            self.links.rewrite(article)
+            article, given = self.spool.read(planned.entry)
+            given["content_html"] = self.links.rewrite(article, given["content_html"])
             existing = stored.get(planned.stored.pk) if planned.stored else None
-            row = self.rows.complete(planned, article.row, existing)
+            row = self.rows.complete(planned, given, existing)
             if existing is None:
                 new.append(row)
                 self._report_new(planned, row)
@@ -166,7 +158,7 @@ class _Writer:
             else:
                 changed.append({"pk": existing["pk"], **row})
                 self._report_change(planned, row, existing)
-            self._report_kept(planned, article.row, row)
+            self._report_kept(planned, given, row)
         self._execute(update(Article), changed)
         self._execute(insert(Article), new)
 
@@ -175,15 +167,13 @@ class _Writer:
         for slug, note in self.plan.left_alone:
             self.report.add_notes(slug, [note])
         pending = 0
+        has_sources = bool(self.spool.sources)  # Formats of this service say nothing about the sources of others.
         for slug, publication in self.plan.publications().items():
             is_published_there = publication.claim == "published"
-            if publication.status == "pending" and is_published_there:
-                pending += 1
-            elif not self.spool.sources:
-                continue  # Formats of this service say nothing about the sources of others.
-            elif publication.status == "pending":
+            pending += publication.status == "pending" and is_published_there
+            if has_sources and publication.status == "pending" and not is_published_there:
                 self.report.add_notes(slug, [notes.PENDING_UNPUBLISHED])
-            elif publication.status == "draft" and is_published_there:
+            if has_sources and publication.status == "draft" and is_published_there:
                 self.report.add_notes(slug, [notes.DRAFT_HERE])
         return pending
 
@@ -204,7 +194,6 @@ class _Writer:
         self.written.append(planned)
         self.counts["new"] += 1
         self.counts[self._state(planned.publication)] += 1
-        self.report.add_new(row["slug"])
         if planned.slug != planned.entry.slug:
             self.report.add_notes(row["slug"], [notes.DATED_SLUG])
 
