@@ -9,7 +9,7 @@ from typing import Any
 import click
 import orjson
 from flask import current_app
-from sqlalchemy import Row, delete, func, select, update
+from sqlalchemy import Row, delete, update
 
 from commands.support import params
 from commands.support.groups import articles_group
@@ -17,27 +17,15 @@ from commands.support.lookup import ARTICLE_SUMMARIES, MAX_NAMES, get_articles, 
 from commands.support.session import command_session
 from commands.support.terminal import confirm, echo, format_article_count
 from content.search import search_columns
-from converters.dates import is_nonexistent, parse_written_date, possible_instants
-from fields import format_timestamp, truncate_to_milliseconds
+from fields import format_timestamp
 from models import PUBLICATION_STATES, UNKNOWN_ORIGIN, Article, Customer, db, publication_state
 from storage.queries import build_conditions
 from transfer.origins import source_of
 
-LISTED_COLUMNS = (
-    *(Article.status, Article.published_at, Article.slug, Article.title),
-    *(Article.origin, Article.claim, Article.claimed_at, Article.edited),
-)
-
 
 @articles_group.command("list")
 @click.option("--state", type=click.Choice(PUBLICATION_STATES), help="Only articles in this state.")
-@click.option(
-    "--search",
-    type=params.text,
-    default="",
-    metavar="WORDS",
-    help="Only articles with all these words in the title or slug.",
-)
+@click.option("--search", metavar="WORDS", type=params.text, default="", help="Only articles with all these words.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON Lines.")
 @params.customer_option
 def list_articles(state: str | None, search: str, as_json: bool, customer: str | None) -> None:
@@ -45,17 +33,16 @@ def list_articles(state: str | None, search: str, as_json: bool, customer: str |
 
     Drafts come first, then pending articles, then all others, newest first. Each line has the state, the time of
     publication in TIMEZONE (with --json in UTC), the slug and the title. The last line, on standard error, counts the
-    articles in each state, whichever are listed.
+    articles in each state, whichever are listed. --search looks for words in titles and slugs.
     """
     now = datetime.now(UTC)
     zone = current_app.config["TIMEZONE"]
     counts = Counter[str]()
     with command_session(writes=False):
         owner = get_customer(customer)
-        rows = select(*LISTED_COLUMNS)
-        matches = rows.where(Article.customer_id == owner.id, *build_conditions({"q": search}))
-        latest_first = Article.status, Article.published_at.desc().nulls_last(), Article.id.desc()
-        for row in db.session.execute(matches.order_by(*latest_first)):
+        matches = ARTICLE_SUMMARIES.where(Article.customer_id == owner.id, *build_conditions({"q": search}))
+        order = Article.status, Article.published_at.desc().nulls_last(), Article.id.desc()
+        for row in db.session.execute(matches.order_by(*order)):
             row_state = publication_state(row.status, row.published_at, now)
             counts[row_state] += 1
             if state in (None, row_state):
@@ -87,11 +74,16 @@ def _format_source(row: Any) -> list[str]:
 
 @articles_group.command()
 @click.argument("slugs", metavar="[SLUG...]", nargs=-1, type=params.text)
-@click.option("--at", metavar="TIMESTAMP", help='Time of publication, such as 2030-01-31 or "2030-01-31 09:30".')
+@click.option(
+    "--at",
+    metavar="TIMESTAMP",
+    type=params.local_time,
+    help='Time of publication, such as 2030-01-31 or "2030-01-31 09:30".',
+)
 @click.option("--pending", is_flag=True, help="Publish all pending articles that their source publishes.")
 @params.customer_option
 @click.option("--yes", is_flag=True, help="Do not ask for confirmation (with --pending).")
-def publish(slugs: tuple[str, ...], at: str | None, pending: bool, customer: str | None, yes: bool) -> None:
+def publish(slugs: tuple[str, ...], at: datetime | None, pending: bool, customer: str | None, yes: bool) -> None:
     """Publish articles, now or at a given time.
 
     Without --at, an article that was published before keeps its date, and a pending one with a date in the future is
@@ -107,18 +99,17 @@ def publish(slugs: tuple[str, ...], at: str | None, pending: bool, customer: str
         _publish_slugs(slugs, at, customer)
 
 
-def _publish_slugs(slugs: tuple[str, ...], at: str | None, customer: str | None) -> None:
+def _publish_slugs(slugs: tuple[str, ...], at: datetime | None, customer: str | None) -> None:
     """Publish the named articles, and print a line for each."""
     now = datetime.now(UTC)
     zone = current_app.config["TIMEZONE"]
     rows = []
     lines = []
-    given = None if at is None else _parse_local_time(at, zone)
     with _articles_to_change(slugs, customer) as articles:
         for article in articles:
             earlier = article.published_at
-            moment = given or _publication_time(article, now)
-            rows.append(_published_values(article, moment))
+            moment = at or _publication_time(article, now)
+            rows.append(_values_to_update(article, status="published", published_at=moment))
             state = "published since" if moment <= now else "scheduled for"
             replaced = f" (was {_format_local_and_utc(earlier, zone)})" if earlier not in (None, moment) else ""
             lines.append(f"{article.slug}: {state} {_format_local_and_utc(moment, zone)}{replaced}")
@@ -142,50 +133,45 @@ def _publish_pending(customer: str | None, *, yes: bool) -> None:
     with command_session(writes=False):
         owner = get_customer(customer, for_changes=True)
         pending = _pending_articles(owner)
-        others = _count_other_pending(owner)
-    if others:
-        count = format_article_count(others)
-        echo(
-            f"{count} will stay pending, because the source does not publish them: flask articles list --state pending",
-            err=True,
-        )
-    if not pending:
+    publishable = [article for article in pending if article.claim == "published"]
+    if others := len(pending) - len(publishable):
+        reason = "will stay pending, because the source does not publish them: flask articles list --state pending"
+        echo(f"{format_article_count(others)} {reason}", err=True)
+    if not publishable:
         echo("No pending articles are published by their source.")
         return
-    published, scheduled = _count_published_and_scheduled(pending, now)
+    published, scheduled = _count_published_and_scheduled(publishable, now)
     confirm(f"This publishes {format_article_count(published)} and schedules {scheduled}.", yes)
-    confirmed = {article.pk for article in pending}
+    confirmed = {article.pk for article in publishable}
     with command_session(writes=True):
-        owner = get_customer_again(owner)
-        pending = [article for article in _pending_articles(owner) if article.pk in confirmed]
-        rows = []
-        for article in pending:
-            moment = _publication_time(article, now)
-            # Without a date, it becomes now. Nobody sets it here, so a later date of the source replaces it.
-            claimed_at = article.claimed_at if article.published_at else moment
-            rows.append(_published_values(article, moment) | {"claimed_at": claimed_at})
-        if rows:
+        pending = _pending_articles(get_customer_again(owner))
+        articles = [article for article in pending if article.claim == "published" and article.pk in confirmed]
+        if rows := [_pending_values(article, now) for article in articles]:
             db.session.execute(update(Article), rows)
-    published, scheduled = _count_published_and_scheduled(pending, now)
+    published, scheduled = _count_published_and_scheduled(articles, now)
     echo(f"{published} published, {scheduled} scheduled")
+
+
+def _pending_articles(owner: Customer) -> list[Any]:
+    """Return summaries of a customer's pending articles."""
+    pending = Article.customer_id == owner.id, Article.status == "pending"
+    return list(db.session.execute(ARTICLE_SUMMARIES.where(*pending)))
+
+
+def _pending_values(article: Row[Any], now: datetime) -> dict[str, Any]:
+    """Return the new values of a pending article that is published or scheduled.
+
+    Without a date, it becomes now. Nobody sets it here, so a later date of the source replaces it.
+    """
+    moment = _publication_time(article, now)
+    claimed_at = article.claimed_at if article.published_at else moment
+    return _values_to_update(article, status="published", published_at=moment, claimed_at=claimed_at)
 
 
 def _count_published_and_scheduled(articles: list[Row[Any]], now: datetime) -> tuple[int, int]:
     """Return how many of the articles become visible now when they are published, and how many are scheduled."""
     scheduled = sum(_publication_time(article, now) > now for article in articles)
     return len(articles) - scheduled, scheduled
-
-
-def _pending_articles(owner: Customer) -> list[Row[Any]]:
-    """Return summaries of a customer's pending articles that their source publishes."""
-    pending = Article.customer_id == owner.id, Article.status == "pending", Article.claim == "published"
-    return list(db.session.execute(ARTICLE_SUMMARIES.where(*pending)))
-
-
-def _count_other_pending(owner: Customer) -> int:
-    """Return the number of a customer's pending articles that their source withholds or says nothing about."""
-    others = Article.customer_id == owner.id, Article.status == "pending", Article.claim.is_distinct_from("published")
-    return db.session.scalars(select(func.count()).select_from(Article).where(*others)).one()
 
 
 @articles_group.command()
@@ -216,11 +202,6 @@ def _articles_to_change(slugs: tuple[str, ...], customer: str | None) -> Iterato
         yield get_articles(get_customer_again(owner), slugs)
 
 
-def _published_values(article: Row[Any], moment: datetime) -> dict[str, Any]:
-    """Return the new values of an article that is published, or scheduled, at a time."""
-    return _values_to_update(article, status="published", published_at=moment)
-
-
 def _values_to_update(article: Row[Any], **values: Any) -> dict[str, Any]:
     """Return new values for an article, and its search columns in case another tool changed the title or slug."""
     return {"pk": article.pk, **values, **search_columns(article.title, article.slug)}
@@ -247,25 +228,6 @@ def delete_articles(slugs: tuple[str, ...], customer: str | None, yes: bool) -> 
         pks = [article.pk for article in get_articles(owner, slugs)]
         db.session.execute(delete(Article).where(Article.pk.in_(pks)))
     echo(f"Deleted {count}.")
-
-
-def _parse_local_time(text: str, zone: tzinfo) -> datetime:
-    """Parse the value of --at into a datetime in UTC, rounded down to milliseconds.
-
-    Accepts the same formats as imports. A time without a UTC offset is in `zone`. Raises click.BadParameter if the text
-    is anything else, or a nonexistent or ambiguous local time.
-    """
-    try:
-        written = parse_written_date(text)
-        instants = possible_instants(written, zone)
-    except ValueError as error:
-        raise click.BadParameter(f"{text!r}: {error}", param_hint="'--at'") from error
-    if len(instants) > 1:
-        readings = " or ".join(instant.astimezone(zone).isoformat() for instant in instants)
-        does_not_exist = is_nonexistent(instants[0], written.moment, zone)
-        reason = f"{'Does not exist' if does_not_exist else 'Is ambiguous'} in {zone} (daylight saving)."
-        raise click.BadParameter(f"{text!r}: {reason} Write {readings}.", param_hint="'--at'")
-    return truncate_to_milliseconds(instants[0])
 
 
 def _format_local(moment: datetime, zone: tzinfo) -> str:

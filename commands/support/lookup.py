@@ -16,7 +16,7 @@ from storage.customers import DEMO_CUSTOMER
 MAX_NAMES = 20
 ARTICLE_SUMMARIES = select(
     *(Article.pk, Article.slug, Article.title, Article.status, Article.published_at),
-    *(Article.origin, Article.claimed_at),
+    *(Article.origin, Article.claim, Article.claimed_at, Article.edited),
 )
 
 

@@ -2,15 +2,16 @@
 
 import os
 import re
-from datetime import date, tzinfo
+from datetime import date, datetime, tzinfo
 from pathlib import Path
 
 import click
+from flask import current_app
 from marshmallow import ValidationError
 
 from content.urls import article_url
-from converters.dates import parse_written_date
-from fields import parse_time_zone, validate_site
+from converters.dates import is_nonexistent, parse_written_date, possible_instants
+from fields import parse_time_zone, truncate_to_milliseconds, validate_site
 from files import FILE_EXISTS
 from transfer.remote import has_credentials, is_url
 from transfer.sources import is_source, known_suffixes
@@ -69,6 +70,26 @@ def day(value: str) -> date:
     if not written or written.has_time:
         raise click.BadParameter(f"{value!r} is not a date. Write it as 2030-12-31 or 31.12.2030, without a time.")
     return written.moment.date()
+
+
+def local_time(value: str) -> datetime:
+    """Parse a time into a datetime in UTC, rounded down to milliseconds.
+
+    Accepts the same formats as imports. A time without a UTC offset is in TIMEZONE. Raises click.BadParameter if the
+    text is anything else, or a nonexistent or ambiguous local time.
+    """
+    zone = current_app.config["TIMEZONE"]
+    try:
+        written = parse_written_date(value)
+        instants = possible_instants(written, zone)
+    except ValueError as error:
+        raise click.BadParameter(f"{value!r}: {error}") from error
+    if len(instants) > 1:
+        readings = " or ".join(instant.astimezone(zone).isoformat() for instant in instants)
+        does_not_exist = is_nonexistent(instants[0], written.moment, zone)
+        reason = f"{'Does not exist' if does_not_exist else 'Is ambiguous'} in {zone} (daylight saving)."
+        raise click.BadParameter(f"{value!r}: {reason} Write {readings}.")
+    return truncate_to_milliseconds(instants[0])
 
 
 def new_file(value: str) -> Path:
