@@ -179,14 +179,14 @@ class _Matcher:
             for article in self.from_sources
             if (holder and article.stored is holder) or slug in (article.entry.slug, article.entry.dated_slug)
         ]
-        candidates.sort(
-            key=lambda article: (article.stored is not holder, article.stored is not None, article.entry.slug != slug)
-        )
         if not candidates or not holder:
             whose = "article that this import has from another system" if holder else "stored article"
             self._refuse_to_take_over(slug, f"Is not the slug of any {whose}. Check it.")
             return
-        article = candidates[0]
+        article = min(
+            candidates,
+            key=lambda article: (article.stored is not holder, article.stored is not None, article.entry.slug != slug),
+        )
         self._match(article, holder)
         article.is_taken_over = True
         article.left_alone = None

@@ -10,6 +10,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
+from functools import cached_property
 from typing import NamedTuple
 
 from converters.records import Note
@@ -48,15 +49,19 @@ class ImportPlan:
 
     articles: list[PlannedArticle]  # to write, unless they are unchanged
     left_alone: list[tuple[str, Note]]  # slugs, and why nothing of these articles is written
-    withheld: list[tuple[StoredArticle, Publication]]  # stored articles that the sources no longer contain
+    withheld: dict[int, Publication]  # of stored articles that the sources no longer contain, by pk
     stored: list[StoredArticle]
+
+    @cached_property
+    def by_stored_pk(self) -> dict[int, PlannedArticle]:
+        """The articles that are stored already."""
+        return {article.stored.pk: article for article in self.articles if article.stored}
 
     def publications(self) -> dict[str, Publication]:
         """Return the publication of each of the customer's articles after the import, by slug."""
-        matched = {planned.stored.pk for planned in self.articles if planned.stored}
-        after = {article.slug: article.publication for article in self.stored if article.pk not in matched}
-        after |= {article.slug: publication for article, publication in self.withheld}
-        return after | {planned.slug: planned.publication for planned in self.articles}
+        others = [article for article in self.stored if article.pk not in self.by_stored_pk]
+        after = {article.slug: self.withheld.get(article.pk, article.publication) for article in others}
+        return after | {article.slug: article.publication for article in self.articles}
 
 
 def plan_import(
@@ -110,8 +115,8 @@ def _decide_publication(article: PlannedArticle, options: ImportOptions, now: da
 
 def _find_withheld(
     articles: list[PlannedArticle], stored: list[StoredArticle], spool: Spool, options: ImportOptions
-) -> list[tuple[StoredArticle, Publication]]:
-    """Return the stored articles that are withheld because the sources lack them, with their new publication.
+) -> dict[int, Publication]:
+    """Return the new publication of stored articles that are withheld because the sources lack them, by pk.
 
     Articles in the trash of WordPress are withheld in any case. With --unpublish-missing, so is what the sources of the
     import lack; formats of this service speak for the articles without an origin, if the import has no other sources.
@@ -120,13 +125,11 @@ def _find_withheld(
     sources = {*spool.sources, *map(source_of, spool.withdrawn)}
     if sources:
         sources |= {name.removesuffix("/") for name in options.take_over if name.endswith("/")}
-    withheld = []
+    withheld = {}
     for article in stored:
         is_missing = options.unpublish_missing and (article.source in sources if sources else article.origin is None)
         if article.pk not in present and (is_missing or article.origin in spool.withdrawn):
-            publication = withhold(article.publication)
-            if publication != article.publication:
-                withheld.append((article, publication))
+            withheld[article.pk] = withhold(article.publication)
     return withheld
 
 
@@ -135,16 +138,14 @@ def _hiding_brakes(plan: ImportPlan, now: datetime) -> Iterator[str]:
     # by source, or None for articles without one
     public: Counter[str | None] = Counter()
     hidden: defaultdict[str | None, list[str]] = defaultdict(list)
-    changes = {article.stored.pk: article.publication for article in plan.articles if article.stored}
-    changes |= {article.pk: publication for article, publication in plan.withheld}
-    sources = {article.stored.pk: article.entry.source for article in plan.articles if article.stored}
     for article in plan.stored:
+        planned = plan.by_stored_pk.get(article.pk)
         before = article.publication
-        source = sources.get(article.pk) or article.source
+        after = planned.publication if planned else plan.withheld.get(article.pk, before)
+        source = (planned and planned.entry.source) or article.source
         if before.status != "published" or (article.origin == UNKNOWN_ORIGIN and not source):
             continue
         public[source] += 1
-        after = changes.get(article.pk, before)
         if after.status != "published" or (before.is_visible(now) and not after.is_visible(now)):
             hidden[source].append(article.slug)
     for source, slugs in hidden.items():

@@ -115,14 +115,14 @@ class _Writer:
 
     def withhold(self) -> None:
         """Withhold the stored articles that the sources no longer contain."""
-        for article, publication in self.plan.withheld:
+        rows = []
+        for article in self.plan.stored:
+            publication = self.plan.withheld.get(article.pk, article.publication)
+            if publication != article.publication:
+                rows.append({"pk": article.pk, "status": publication.status, "claim": publication.claim})
             if publication.status != article.publication.status:
                 self.counts["unpublished"] += 1
                 self.report.add_change(article.slug, ["status"])
-        rows = [
-            {"pk": article.pk, "status": publication.status, "claim": publication.claim}
-            for article, publication in self.plan.withheld
-        ]
         self._execute(update(Article), rows)
 
     def free_slugs_and_origins(self) -> None:
@@ -179,10 +179,9 @@ class _Writer:
 
     def report_unknown_sources(self) -> None:
         """Note the published articles from before there were origins that this import lacks."""
-        adopted = {planned.stored.pk for planned in self.plan.articles if planned.stored}
         for article in self.plan.stored:
             is_public = article.publication.status == "published"
-            if article.origin == UNKNOWN_ORIGIN and article.pk not in adopted and is_public:
+            if article.origin == UNKNOWN_ORIGIN and is_public and article.pk not in self.plan.by_stored_pk:
                 self.report.add_notes(article.slug, [notes.UNKNOWN_SOURCE])
 
     def _load(self, pks: list[int]) -> dict[int, ArticleRow]:
