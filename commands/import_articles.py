@@ -1,7 +1,6 @@
 """`flask articles import`: import articles from files, standard input or another instance."""
 
-import shlex
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 from copy import deepcopy
 from datetime import tzinfo
@@ -13,17 +12,18 @@ from flask import current_app
 from commands.support import params
 from commands.support.errors import Interrupted
 from commands.support.groups import articles_group
+from commands.support.import_result import print_missing_old_urls, print_pending, print_result
 from commands.support.lookup import get_customer, get_customer_again
 from commands.support.session import command_session
-from commands.support.terminal import can_ask, confirm, echo, format_article_count, show_progress
+from commands.support.terminal import can_ask, confirm, show_progress
 from content.text import printable
-from converters.records import SourceOptions
-from models import PUBLICATION_STATES, Customer
+from converters.records import SourceArticle, SourceOptions
+from models import Customer
 from settings import load_environment
 from transfer import BrakeError
 from transfer.plan import ImportOptions
 from transfer.remote import find_filters, find_hosts
-from transfer.report import MAX_CHANGES, ImportReport
+from transfer.report import ImportReport
 from transfer.sources import read_sources
 from transfer.spool import Spool, create_spool
 from transfer.url_lists import create_list, list_pictures, list_redirects
@@ -133,22 +133,37 @@ def import_articles(
     )
     options = ImportOptions(dry_run, publish, skip_invalid, unpublish_missing, take_over, yes)
     _check_usage(sources, key, options)
+    if dry_run:
+        redirects = None
+        pictures = None
     report = ImportReport()
+    articles = read_sources(sources, source_options, key, report, show_progress)
+    _import(articles, customer, report, options, redirects, pictures)
+
+
+def _import(
+    articles: Iterable[SourceArticle],
+    customer: str | None,
+    report: ImportReport,
+    options: ImportOptions,
+    redirects: Path | None,
+    pictures: Path | None,
+) -> None:
+    """Read, check and write articles, and print the report."""
     with command_session(writes=False):
         owner = get_customer(customer, for_changes=True)
     with create_spool() as spool:
-        articles = read_sources(sources, source_options, key, report, show_progress)
         with show_progress(articles, "Reading articles") as counted:
             spool.add(counted, report)
         _check_systems(spool, options)
         result, report = _write(owner, spool, report, options, redirects, pictures)
         with _report_interrupt(options):
             report_notes(result, spool, report)
-            _echo_result(report, result, options)
-            if redirects and not dry_run:
-                _echo_old_urls(report, redirects)
+            print_result(result, report, dry_run=options.dry_run)
+            if redirects:
+                print_missing_old_urls(report, redirects)
             if spool.sources and result.pending:
-                _echo_pending(result.pending, customer, dry_run=dry_run)
+                print_pending(result.pending, customer, dry_run=options.dry_run)
 
 
 def _check_usage(sources: tuple[str, ...], key: str | None, options: ImportOptions) -> None:
@@ -192,9 +207,9 @@ def _write(
     try:
         with ExitStack() as lists, command_session(writes=not options.dry_run):
             result = write_articles(get_customer_again(owner), spool, attempt, options)
-            if redirects and not options.dry_run:
+            if redirects:
                 lists.enter_context(create_list(redirects, list_redirects(result.articles, spool, result.links)))
-            if pictures and not options.dry_run:
+            if pictures:
                 lists.enter_context(create_list(pictures, list_pictures(result.articles, spool)))
     except BrakeError as error:
         reasons = str(error)
@@ -215,60 +230,3 @@ def _report_interrupt(options: ImportOptions) -> Iterator[None]:
     except KeyboardInterrupt as error:
         reason = "nothing was written." if options.dry_run else "the articles were imported; the report is incomplete."
         raise Interrupted(reason) from error
-
-
-def _echo_result(report: ImportReport, result: ImportResult, options: ImportOptions) -> None:
-    """Print the report and the summary. Imports that change nothing, as most nightly ones do, only note decisions."""
-    counts = result.counts
-    changes_nothing = not result.has_written and not options.dry_run and counts["unchanged"] > 0
-    for line in report.note_lines(only_undecided=changes_nothing):
-        echo(line, err=True)
-    if report.invalid_count:
-        echo("These articles are invalid, so they were not imported:", err=True)
-        for line in report.mistake_lines():
-            echo(line, err=True)
-    _echo_changes(report, result, dry_run=options.dry_run)
-    names = ["new", "changed", "unchanged"]
-    names += [name for name in ("unpublished", "adopted", "left alone") if counts[name]]
-    summary = [f"{counts[name]} {name}" for name in names]
-    if report.invalid_count:
-        summary.append(f"{report.invalid_count} invalid")
-    states = ", ".join(f"{counts[state]} {state}" for state in PUBLICATION_STATES if counts[state])
-    dry_run = " (dry run: nothing was written)" if options.dry_run else ""
-    echo(", ".join(summary) + (f" (new: {states})" if states else "") + dry_run)
-    for reason in result.brakes.splitlines() if options.dry_run else ():
-        echo(f"Without --yes, this import would stop: {reason}", err=True)
-
-
-def _echo_changes(report: ImportReport, result: ImportResult, *, dry_run: bool) -> None:
-    """Name the first changed articles and their fields, and in a dry run the new articles too."""
-    total = result.counts["changed"] + result.counts["unpublished"]
-    lines = [f"{slug}: {', '.join(fields)}" for slug, fields in report.changed]
-    if dry_run:
-        total += result.counts["new"]
-        lines += [f"{article.slug}: new" for article in result.written if not article.stored]
-    for line in lines[:MAX_CHANGES]:
-        echo(line)
-    if rest := total - len(lines[:MAX_CHANGES]):
-        echo(f"… and {rest} more")
-
-
-def _echo_old_urls(report: ImportReport, redirects: Path) -> None:
-    """Name the sources that have no old URLs."""
-    for source in report.sources_without_old_urls:
-        advice = f"If they follow a pattern, name it with --old-urls. Otherwise, add them to {redirects} yourself."
-        echo(f"{source}: Contains no old URLs of its articles. {advice}", err=True)
-
-
-def _echo_pending(number: int, customer: str | None, *, dry_run: bool) -> None:
-    """Print what to do about pending articles."""
-    if dry_run:
-        them = "it" if number == 1 else "them"
-        echo(f"{format_article_count(number)} would be pending, and hidden until you publish {them}.", err=True)
-        return
-    name = f" --customer {shlex.quote(customer)}" if customer else ""
-    waiting = f"{number} pending articles are published by their source, but hidden here until you publish them."
-    if number == 1:
-        waiting = "1 pending article is published by its source, but hidden here until you publish it."
-    echo(f"{waiting} To preview: flask articles preview{name}", err=True)
-    echo(f"To publish them: flask articles publish --pending{name}", err=True)

@@ -45,7 +45,7 @@ def report_errors() -> Iterator[None]:
     """
     try:
         yield
-    except (click.ClickException, click.exceptions.Exit):
+    except (click.ClickException, click.exceptions.Exit, BrokenPipeError):  # click handles them quietly
         raise
     except (KeyboardInterrupt, click.Abort) as error:
         raise Interrupted("the database was not changed.") from error
@@ -55,8 +55,6 @@ def report_errors() -> Iterator[None]:
         raise click.ClickException(printable(str(error))) from error
     except (DBAPIError, sqlite3.Error) as error:
         raise click.ClickException(_explain_database_error(error)) from error
-    except BrokenPipeError:  # the reader, such as `head`, has exited; click does so quietly
-        raise
     except OSError as error:
         silence_stdout()
         action = f"read or write {printable(str(error.filename))}" if error.filename else "write the output"
