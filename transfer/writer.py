@@ -18,7 +18,6 @@ from transfer.checks import ArticleRow, notes_about
 from transfer.links import ArticleLinks
 from transfer.plan import ImportOptions, ImportPlan, find_brakes, plan_import
 from transfer.planned import PlannedArticle
-from transfer.publication import Publication
 from transfer.report import ImportReport
 from transfer.rows import CONTENT_COLUMNS, ORIGIN_COLUMNS, RowBuilder
 from transfer.spool import Spool
@@ -27,7 +26,6 @@ from transfer.spool import Spool
 FIELD_NAMES = {
     name: field.data_key or name for name, field in ArticleImportSchema().fields.items() if name not in ORIGIN_COLUMNS
 }
-NOW_HIDDEN = {"pending": [notes.WITHDRAWN], "scheduled": [notes.NOW_SCHEDULED]}  # by state
 
 
 class ImportResult(NamedTuple):
@@ -151,14 +149,14 @@ class _Writer:
             row = self.rows.complete(planned, given, existing)
             if existing is None:
                 new.append(row)
-                self._report_new(planned, row)
+                self._report_new(planned)
                 continue
             if existing.items() >= row.items():
                 self.counts["unchanged"] += 1
             else:
                 changed.append({"pk": existing["pk"], **row})
                 self._report_change(planned, row, existing)
-            self._report_kept(planned, given, row)
+            self._report_stored(planned, given, row)
         self._execute(update(Article), changed)
         self._execute(insert(Article), new)
 
@@ -189,49 +187,48 @@ class _Writer:
         rows = db.session.execute(select(Article.__table__).where(Article.pk.in_(pks))).mappings()
         return {row["pk"]: canonical_row(row, self.rows.publisher) for row in rows}
 
-    def _report_new(self, planned: PlannedArticle, row: ArticleRow) -> None:
+    def _report_new(self, planned: PlannedArticle) -> None:
         self.written.append(planned)
         self.counts["new"] += 1
-        self.counts[self._state(planned.publication)] += 1
+        self.counts[self._state(planned)] += 1
         if planned.slug != planned.entry.slug:
-            self.report.add_notes(row["slug"], [notes.DATED_SLUG])
+            self.report.add_notes(planned.slug, [notes.DATED_SLUG])
 
     def _report_change(self, planned: PlannedArticle, row: ArticleRow, stored: ArticleRow) -> None:
         """Count and name what readers or the operator could notice. The origin and the claim are neither."""
         names = [name for column, name in FIELD_NAMES.items() if stored[column] != row[column]]
-        is_index_outdated = any(stored[name] != row[name] for name in ("folded_title", "search_text"))
-        if not names and not is_index_outdated:
+        if any(stored[name] != row[name] for name in ("folded_title", "search_text")):
+            names = names or ["search index"]
+        if not names:
             self.counts["unchanged"] += 1
             return
         self.written.append(planned)
         self.counts["changed"] += 1
-        found = []
-        if planned.entry.source and planned.stored and planned.stored.publication.is_visible(self.rows.now):
-            found += NOW_HIDDEN.get(self._state(planned.publication), [])
-        if stored["content_html"] and not row["content_html"]:
-            found.append(notes.EMPTIED)
-        if planned.is_adopted and stored["content_html"] != row["content_html"]:
-            found.append(notes.ADOPTED_WITH_CHANGES)
-        self.report.add_notes(row["slug"], found)
         content = [name for name in names if name != "updatedAt"]  # moves with any other field
-        self.report.add_change(row["slug"], content or names or ["search index"])
+        self.report.add_change(planned.slug, content or names)
+        if stored["content_html"] and not row["content_html"]:
+            self.report.add_notes(planned.slug, [notes.EMPTIED])
+        if planned.is_adopted and stored["content_html"] != row["content_html"]:
+            self.report.add_notes(planned.slug, [notes.ADOPTED_WITH_CHANGES])
 
-    def _report_kept(self, planned: PlannedArticle, given: ArticleRow, row: ArticleRow) -> None:
-        """Note what a stored article keeps although its source, whose values are `given`, says something else."""
+    def _report_stored(self, planned: PlannedArticle, given: ArticleRow, row: ArticleRow) -> None:
+        """Note what a stored article loses, or keeps although its source, whose values are `given`, differs."""
         self.counts["adopted"] += planned.is_adopted
         if planned.keeps_text and any(given[name] != row[name] for name in CONTENT_COLUMNS & given.keys()):
-            self.report.add_notes(row["slug"], [notes.KEPT_TEXT])
+            self.report.add_notes(planned.slug, [notes.KEPT_TEXT])
         if planned.lost_slug:
-            self.report.add_notes(row["slug"], [notes.KEPT_SLUG._replace(detail=planned.lost_slug)])
-        published_at = row["published_at"]
-        if planned.is_adopted and planned.entry.date and published_at != row["claimed_at"]:
-            self.report.add_notes(row["slug"], [notes.KEPT_DATE])
-        is_scheduled = self._state(planned.publication) == "scheduled" and published_at == row["claimed_at"]
-        if planned.entry.source and planned.entry.date and is_scheduled and planned.entry.date < published_at:
-            self.report.add_notes(row["slug"], [notes.DELAYED])
+            self.report.add_notes(planned.slug, [notes.KEPT_SLUG._replace(detail=planned.lost_slug)])
+        if not planned.entry.source or not planned.stored:
+            return
+        before = planned.stored.publication
+        after = planned.publication
+        if before.is_visible(self.rows.now) and not after.is_visible(self.rows.now):
+            self.report.add_notes(planned.slug, [notes.NOW_HIDDEN])
+        if planned.entry.date and after.claimed_at and planned.entry.date < after.claimed_at:
+            self.report.add_notes(planned.slug, [notes.DELAYED])
 
-    def _state(self, publication: Publication) -> str:
-        return publication_state(publication.status, publication.published_at, self.rows.now)
+    def _state(self, planned: PlannedArticle) -> str:
+        return publication_state(planned.publication.status, planned.publication.published_at, self.rows.now)
 
     def _execute(self, statement: Executable, rows: list[ArticleRow]) -> None:
         """Execute a statement for each row, unless this is a dry run."""

@@ -45,7 +45,7 @@ def report_errors() -> Iterator[None]:
     """
     try:
         yield
-    except (click.ClickException, click.exceptions.Exit, BrokenPipeError):  # click handles them quietly
+    except (click.ClickException, click.exceptions.Exit, BrokenPipeError):  # click handles these
         raise
     except (KeyboardInterrupt, click.Abort) as error:
         raise Interrupted("the database was not changed.") from error
