@@ -18,7 +18,7 @@ from models import UNKNOWN_ORIGIN
 from transfer.matching import match_articles
 from transfer.origins import source_of
 from transfer.planned import PlannedArticle, StoredArticle, load_stored
-from transfer.publication import Publication, follow_record, follow_source, withhold
+from transfer.publication import Publication, assume_source_date, follow_record, follow_source, withhold
 from transfer.report import ImportReport, shorten
 from transfer.slugs import resolve_slugs
 from transfer.spool import Spool
@@ -103,8 +103,9 @@ def _decide_publication(article: PlannedArticle, options: ImportOptions, now: da
     stored = article.stored
     before = stored.publication if stored else None
     if entry.source:
-        is_new_origin = stored is not None and stored.origin in (None, UNKNOWN_ORIGIN)
-        return follow_source(entry.claim, entry.date, before, now, publish=options.publish, is_new_origin=is_new_origin)
+        if stored and stored.origin in (None, UNKNOWN_ORIGIN):
+            before = assume_source_date(stored.publication, now)
+        return follow_source(entry.claim, entry.date, before, now, publish=options.publish)
     publication = follow_record(entry.status, entry.date, before, now)
     if not stored:
         return publication._replace(claim=entry.claim)

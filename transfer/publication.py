@@ -39,18 +39,9 @@ class Publication(NamedTuple):
 
 
 def follow_source(
-    claim: Claim | None,
-    date: datetime | None,
-    stored: Publication | None,
-    now: datetime,
-    *,
-    publish: bool,
-    is_new_origin: bool = False,
+    claim: Claim | None, date: datetime | None, stored: Publication | None, now: datetime, *, publish: bool
 ) -> Publication:
-    """Return the publication of an article, given what its source says now.
-
-    `is_new_origin`: the stored article gets its first origin, so nobody knows whether its date is the source's.
-    """
+    """Return the publication of an article, given what its source says now."""
     if not stored:
         status = "published" if publish and claim == "published" else "pending"
         return _with_source_date(Publication(status, date, claim, date), now)
@@ -60,24 +51,22 @@ def follow_source(
     elif claim == "withheld" and stored.claim != "withheld" and status == "published":
         status = "pending"
     decided = stored._replace(status=status, claim=claim or stored.claim)
-    is_source_date = _has_source_date(stored, now) if is_new_origin else stored.published_at == stored.claimed_at
-    if is_new_origin and is_source_date:
-        decided = decided._replace(claimed_at=stored.published_at)
-    if date and not is_source_date:
+    if date and stored.published_at != stored.claimed_at:  # set here
         decided = decided._replace(claimed_at=date)
     elif date and (publish or not _moves_earlier(date, decided, now)):
         decided = decided._replace(claimed_at=date, published_at=date)
     return _with_source_date(decided, now)
 
 
-def _has_source_date(stored: Publication, now: datetime) -> bool:
-    """Return whether the date of an article that gets its first origin can be the source's.
+def assume_source_date(stored: Publication, now: datetime) -> Publication:
+    """Return the publication of an article that gets its first origin, so that nobody knows who has set its date.
 
-    One in the future was set here, unless nobody has decided about the article yet.
+    It counts as its source's, except one in the future, unless nobody has decided about the article yet.
     """
-    if stored.claimed_at:
-        return stored.published_at == stored.claimed_at
-    return stored.status == "pending" or not stored.published_at or stored.published_at <= now
+    is_past = stored.published_at is not None and stored.published_at <= now
+    if stored.claimed_at or not (is_past or stored.status == "pending"):
+        return stored
+    return stored._replace(claimed_at=stored.published_at)
 
 
 def _moves_earlier(date: datetime, decided: Publication, now: datetime) -> bool:
