@@ -29,7 +29,6 @@ class ArticleLinks:
         self._site = site
         self.old_links = OLD_LINKS if site else OLD_LINKS._replace(advice=NO_SITE)
         self._by_target: dict[str, PlannedArticle] = {}
-        self._found: set[str] = set()
         for article in articles:
             if not article.entry.source:
                 continue
@@ -52,12 +51,11 @@ class ArticleLinks:
             yield RELATIVE_URLS
 
     def find_old(self, article: SourceArticle) -> Iterator[str]:
-        """Yield the URLs of an article's links to the old site that stay, each once for all articles."""
+        """Yield the URLs of an article's links to the old site that stay."""
         for url in self._find_staying(article):
             # Without a customer's site, the articles are on the site of the source.
             is_old = article.links[url].is_old and (self._site or not has_same_host(url, article.site))
-            if is_old and NOT_RELATIVE.match(url) and url not in self._found:
-                self._found.add(url)
+            if is_old and NOT_RELATIVE.match(url):
                 yield unescape(url)
 
     def find_moved(self, article: SourceArticle, slug: str) -> Iterator[str]:

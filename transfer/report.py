@@ -1,7 +1,7 @@
 """The report of an import: mistakes, what was not understood, what readers may notice, what was dropped or ignored."""
 
 import reprlib
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from operator import itemgetter
@@ -20,7 +20,7 @@ MAX_MISTAKE_LENGTH = 1000  # characters
 MAX_NAME_LENGTH = 100  # characters
 MAX_VALUE_LENGTH = 80  # characters
 
-NamesByNote = dict[Note, list[str]]  # slugs or names of files
+NamesByNote = dict[Note, Counter[str]]  # slugs, URLs or names of files, which may be empty
 
 _quoted = reprlib.Repr()
 _quoted.maxstring = _quoted.maxother = MAX_VALUE_LENGTH
@@ -49,7 +49,7 @@ class ImportReport:
         self.sources_without_old_urls: list[str] = []
         # slugs of the first changed articles, with their changed fields
         self.changed: list[tuple[str, list[str]]] = []
-        self._names_by_note: NamesByNote = defaultdict(list)
+        self._names_by_note: NamesByNote = defaultdict(Counter)
         # lines by field and reason
         self._mistake_lines: dict[tuple[str, str], list[str]] = {}
 
@@ -88,12 +88,17 @@ class ImportReport:
     def ignore(self, item: IgnoredItem) -> None:
         """Record an item of a source that is not imported."""
         note = Note(item.kind, item.detail, item.unit, group=NoteGroup.IGNORED)
-        self._names_by_note[note].append(item.name)
+        self._names_by_note[note][item.name] += 1
 
     def add_notes(self, slug: str, notes: Iterable[Note]) -> None:
         """Record what there is to note about an article."""
         for note in dict.fromkeys(notes):
-            self._names_by_note[note].append(slug)
+            self._names_by_note[note][slug] += 1
+
+    def add_urls(self, note: Note, urls: Iterable[str]) -> None:
+        """Record what there is to note about URLs. Each counts once, however many articles have it."""
+        for url in urls:
+            self._names_by_note[note][url] = 1
 
     def add_change(self, slug: str, fields: list[str]) -> None:
         """Record a changed article, and its changed fields."""
@@ -140,15 +145,15 @@ def _format_kind(kind: str, notes: NamesByNote) -> str:
     return f"{kind}{separator}{'; '.join(texts)}{f'. {advice}' if advice else ''}"
 
 
-def _format_note(note: Note, names: list[str]) -> str:
+def _format_note(note: Note, names: Counter[str]) -> str:
     """Return a note with its count and its first names: `gallery (2): first, second` or `(37 attachments)`."""
     if note.detail:
-        count = f"{note.detail} ({len(names)})"
+        count = f"{note.detail} ({names.total()})"
     elif note.unit == "article":
-        count = f"({len(names)})"
+        count = f"({names.total()})"
     else:
-        count = f"({len(names)} {note.unit}{'' if len(names) == 1 else 's'})"
-    distinct = [name for name in dict.fromkeys(names) if name]
+        count = f"({names.total()} {note.unit}{'' if names.total() == 1 else 's'})"
+    distinct = [name for name in names if name]
     if not distinct:
         return count
     return f"{count}: {shorten(distinct)}"

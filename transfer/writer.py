@@ -74,17 +74,13 @@ def write_articles(
 
 def report_notes(result: ImportResult, spool: Spool, report: ImportReport) -> None:
     """Report what there is to note about the articles that were written. No transaction is needed."""
-    pictures: set[str] = set()
     for planned in result.written:
         article, row = spool.read(planned.entry)
         about_row = notes_about(row, is_own=not planned.entry.source)
         report.add_notes(planned.slug, [*article.notes, *about_row, *result.links.notes(article)])
-        for url in result.links.find_old(article):
-            report.add_notes(url, [result.links.old_links])
+        report.add_urls(result.links.old_links, result.links.find_old(article))
         for url in article.kept_pictures:
-            if url not in pictures:
-                pictures.add(url)
-                report.add_notes(url, [notes.KEPT_PICTURES._replace(detail=split_page(url)[0])])
+            report.add_urls(notes.KEPT_PICTURES._replace(detail=split_page(url)[0]), [url])
 
 
 class _Writer:
