@@ -96,17 +96,18 @@ class Spool:
         row, mistakes = check_article(article)
         if article.origin:
             row["origin"] = str(article.origin)
-        duplicates = [] if mistakes else self._find_duplicate(article, row)
-        if not mistakes and not duplicates:
-            self._append(article, row)
-            return
-        report.reject(*mistakes, *duplicates)
-        if mistakes and isinstance(article.fields, dict):
-            values = article.fields | ({"origin": row["origin"]} if article.origin else {})
-            for unique in _unique_values(values):
+        if mistakes:
+            given = article.fields if isinstance(article.fields, dict) else {}
+            for unique in _unique_values(given | row):
                 self.rejected.setdefault(unique, locate(article))
+        elif duplicate := self._find_duplicate(article, row):
+            mistakes.append(duplicate)
+        if mistakes:
+            report.reject(*mistakes)
+        else:
+            self._append(article, row)
 
-    def _find_duplicate(self, article: SourceArticle, row: ArticleRow) -> list[Mistake]:
+    def _find_duplicate(self, article: SourceArticle, row: ArticleRow) -> Mistake | None:
         """Return a mistake if an earlier article has the same id, slug or origin, even one with mistakes of its own."""
         for field, value in _unique_values(row):
             entry = self.accepted.get((field, value))
@@ -115,8 +116,8 @@ class Spool:
             where = self.locate(entry) if entry else self.rejected.get((field, value))
             if where:
                 reason = f"Is also the {field} of {{}}. {UNIQUE_FIELDS[field]}"
-                return [Mistake(locate(article), reason, field, value, other=where)]
-        return []
+                return Mistake(locate(article), reason, field, value, other=where)
+        return None
 
     def _append(self, article: SourceArticle, row: ArticleRow) -> None:
         entry = SpoolEntry(
