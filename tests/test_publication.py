@@ -218,8 +218,9 @@ def test_date_set_here_stays_when_the_source_changes_its_own(importer):
 def test_earlier_date_is_taken_by_a_later_import_with_publish(importer):
     importer.run("import", published("a", date=LATER), "--publish")
     for options, date in (([], LATER), (["--publish"], FUTURE)):
-        importer.run("import", published("a", date=FUTURE), *options)
+        result = importer.run("import", published("a", date=FUTURE), *options)
         assert importer.values("publishedAt") == {"a": date}
+        assert ("--publish" in result.stderr) == (not options)
 
 
 @pytest.mark.parametrize(("stored", "taken"), [(PAST, NEWER), (FUTURE, FUTURE)])
