@@ -85,7 +85,7 @@ UNPUBLISH_NEEDS_PUBLISH = (
     "--old-urls",
     metavar="PATTERN",
     type=params.url_pattern,
-    help="Path of Markdown and CSV articles on the old site: /{year}/{month}/{day}/{slug}/, for example.",
+    help="Path of the articles on the old site, such as /{year}/{month}/{day}/{slug}/.",
 )
 @click.option(
     "--pictures", metavar="LIST", type=params.new_file, help="Write the URLs of pictures of the old site to LIST."
