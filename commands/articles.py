@@ -135,7 +135,7 @@ def _publish_pending(customer: str | None, *, yes: bool) -> None:
         pending = _pending_articles(owner)
     publishable = [article for article in pending if article.claim == "published"]
     if others := len(pending) - len(publishable):
-        reason = "will stay pending, because the source does not publish them: flask articles list --state pending"
+        reason = "not published by the source will stay pending: flask articles list --state pending"
         echo(f"{format_article_count(others)} {reason}", err=True)
     if not publishable:
         echo("No pending articles are published by their source.")

@@ -51,11 +51,11 @@ def print_missing_old_urls(report: ImportReport, redirects: Path) -> None:
 
 def print_pending(number: int, customer: str | None, *, dry_run: bool) -> None:
     """Print what to do about pending articles."""
-    noun, them = ("article is", "it") if number == 1 else ("articles are", "them")
+    noun, them, whose = ("article is", "it", "its") if number == 1 else ("articles are", "them", "their")
     if dry_run:
         echo(f"{format_article_count(number)} would be pending, and hidden until you publish {them}.", err=True)
         return
     name = f" --customer {shlex.quote(customer)}" if customer else ""
-    waiting = f"{number} pending {noun} published by their source, but hidden here until you publish {them}."
+    waiting = f"{number} pending {noun} published by {whose} source, but hidden here until you publish {them}."
     echo(f"{waiting} To preview: flask articles preview{name}", err=True)
     echo(f"To publish them: flask articles publish --pending{name}", err=True)
