@@ -76,7 +76,7 @@ UNPUBLISH_NEEDS_PUBLISH = (
 @click.option(
     "--unpublish-missing", is_flag=True, help="Withdraw articles that their source does not contain any longer."
 )
-@click.option("--yes", is_flag=True, help="Import even if many articles would be hidden or left alone.")
+@click.option("--yes", is_flag=True, help="Do not stop if many articles would be hidden or left alone.")
 @click.option("--no-typography", is_flag=True, help="Leave quotes, dashes and dots in Markdown as they are typed.")
 @click.option(
     "--redirects", metavar="FILE", type=params.new_file, help="Write old URLs and slugs to FILE, a new CSV file."

@@ -47,6 +47,13 @@ def test_row_that_lacks_one_of_several_dates_stays_pending(importer):
     assert "(1): b" in result.stderr
 
 
+def test_rows_with_the_same_slug_are_a_mistake_that_names_both(importer):
+    rows = "Tea,x,2026-01-01", "Soup,x,2026-01-02", "Tea,x,2026-01-03"
+    (mistake,) = importer.rejects({"a.csv": "\n".join(["title,body,date", *rows])}).splitlines()
+    assert all(words in mistake for words in ("row 2", "row 4", "slug: 'tea'"))
+    assert "origin" not in mistake
+
+
 def test_only_null_of_database_exports_is_empty(importer):
     row = "A,x,2026-01-01,NULL,\\N,FALSE,false;null"
     assert importer.imports({"a.csv": f"title,body,date,description,draft,category,tags\n{row}\n"}) == ""

@@ -28,7 +28,7 @@ from transfer.planned import PlannedArticle, StoredArticle
 from transfer.report import ImportReport, show_value
 from transfer.spool import Spool, SpoolEntry
 
-ORIGIN_TAKEN = "Already belongs to the stored article {}, which this import has under its id. Remove the origin."
+ORIGIN_TAKEN = "Already belongs to the stored article {}, which this import matches by id. Remove the origin."
 
 T = TypeVar("T")
 
@@ -191,7 +191,9 @@ class _Matcher:
         article.is_taken_over = True
         article.left_alone = None
         if article.stored and article.stored is not holder:
-            reason = "Cannot be taken over: the source's article with this slug is stored as {}. Delete that one first."
+            reason = (
+                "Cannot be taken over: the source's article with this slug is stored as {}. Delete that article first."
+            )
             self._refuse_to_take_over(slug, reason, show_value(article.stored.slug))
 
     def _unmatched(self) -> list[PlannedArticle]:

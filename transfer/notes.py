@@ -11,14 +11,14 @@ OTHER_ARTICLE = Note(
     advice=TAKE_OVER,
     group=NoteGroup.UNDECIDED,
 )
-KEPT_SLUG = Note("Kept their slugs, because other articles have the new ones", group=NoteGroup.UNDECIDED)
+KEPT_SLUG = Note("Not renamed, because other articles have the new slugs", group=NoteGroup.UNDECIDED)
 DELAYED = Note(
     "Scheduled for a later time than their source has now",
     advice="To take the earlier one: --publish.",
     group=NoteGroup.UNDECIDED,
 )
-DATED_SLUG = Note("New articles with their date in the slug, because another one has the same slug")
-NOW_HIDDEN = Note("Published until now, but withheld or scheduled for later by their source")
+DATED_SLUG = Note("New articles whose slug was taken, so their date was appended")
+NOW_HIDDEN = Note("No longer visible, because their source withholds or postpones them")
 EMPTIED = Note("Articles that lost their content, because the source has none")
 ADOPTED_WITH_CHANGES = Note("Articles from before version 3 that got another text from their source")
 KEPT_TEXT = Note("Edited here, so the source's text was not taken", advice="To take it: --take-over SLUG.")

@@ -21,7 +21,7 @@ OLDEST = datetime.min.replace(tzinfo=UTC)
 UNIQUE_FIELDS = {
     "id": "Remove one of the two, or change its id.",
     "slug": "Remove one of the two, or change its slug.",
-    "origin": "Rows need different slugs, and files different paths. Otherwise, import one of the two with --source.",
+    "origin": "Give rows different slugs, and files different paths, or import one of the two with --source NAME.",
 }
 
 
@@ -115,8 +115,11 @@ class Spool:
                 continue  # `transfer.slugs` decides.
             where = self.locate(entry) if entry else self.rejected.get((field, value))
             if where:
-                reason = f"Is also the {field} of {{}}. {UNIQUE_FIELDS[field]}"
-                return Mistake(locate(article), reason, field, value, other=where)
+                # An origin with the slug as its key, as in a table, says nothing to its author.
+                has_slug_as_key = article.origin is not None and article.origin.key == row["slug"]
+                shown, shown_value = ("slug", row["slug"]) if has_slug_as_key else (field, value)
+                reason = f"Is also the {shown} of {{}}. {UNIQUE_FIELDS[field]}"
+                return Mistake(locate(article), reason, shown, shown_value, other=where)
         return None
 
     def _append(self, article: SourceArticle, row: ArticleRow) -> None:
