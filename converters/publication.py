@@ -18,7 +18,8 @@ FALSE = ("false", "no", "off", "n", "0")
 Meanings = dict[str, Claim | None]
 WITHHELD_IF_TRUE: Meanings = {**dict.fromkeys(TRUE, "withheld"), **dict.fromkeys(FALSE, None)}
 PUBLISHED_IF_TRUE: Meanings = {**dict.fromkeys(TRUE, "published"), **dict.fromkeys(FALSE, "withheld")}
-STATUS_MEANINGS: Meanings = {"draft": "withheld", "published": "published", "publish": "published"}
+# Drupal's status is 1 or 0.
+STATUS_MEANINGS: Meanings = {**PUBLISHED_IF_TRUE, "draft": "withheld", "published": "published", "publish": "published"}
 # by alias
 SWITCHES: dict[str, Meanings] = {
     **dict.fromkeys(("draft", "isdraft", "archived", "isarchived"), WITHHELD_IF_TRUE),
@@ -30,7 +31,7 @@ AMBIGUOUS = ("published", "state")
 EXPIRY_DATE = "expirydate"  # Hugo
 INVALID_SWITCH = "Must be true or false (or yes, no, on, off, y, n, 1, 0)."
 INVALID_SWITCH_OR_DATE = INVALID_SWITCH.replace(".", ", or a date such as 2026-03-01.")
-INVALID_STATUS = "Must be draft or published."
+INVALID_STATUS = "Must be draft or published (or 1 or 0, for example)."
 
 
 def take_publication(

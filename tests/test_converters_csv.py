@@ -47,6 +47,13 @@ def test_row_that_lacks_one_of_several_dates_stays_pending(importer):
     assert "(1): b" in result.stderr
 
 
+@pytest.mark.parametrize(("published", "withheld"), [("1", "0"), ("On", "Off"), ("published", "draft")])
+def test_status_column_is_read_as_other_systems_write_it(importer, published, withheld):
+    rows = f"A,x,2026-03-01,{published}", f"B,x,2026-03-01,{withheld}"
+    importer.imports({"a.csv": "\n".join(["title,body,date,status", *rows])})
+    assert importer.states() == {"a": "published", "b": "pending"}
+
+
 def test_rows_with_the_same_slug_are_a_mistake_that_names_both(importer):
     rows = "Tea,x,2026-01-01", "Soup,x,2026-01-02", "Tea,x,2026-01-03"
     (mistake,) = importer.rejects({"a.csv": "\n".join(["title,body,date", *rows])}).splitlines()
