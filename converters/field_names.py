@@ -1,6 +1,7 @@
 """The names that other systems use for the fields of an article."""
 
 import re
+from functools import lru_cache
 
 from schemas import ArticleImportSchema
 
@@ -35,6 +36,7 @@ OWN_FIELDS = {"id", "origin", "claim", "claimedAt", "edited"}
 FIELD_BY_ALIAS = {alias: field for field in IMPORT_FIELDS for alias in (field.lower(), *ALIASES.get(field, "").split())}
 
 
+@lru_cache(1024)  # the rows of a table repeat them
 def plain_name(name: str) -> str:
     """Return a name in lower case and without punctuation, as the aliases are spelled."""
     return re.sub(r"[\W_]", "", name.lower())  # "Featured image_URL" → "featuredimageurl"

@@ -118,10 +118,13 @@ def _take_fields(item: Item, blog: Blog, post_id: str) -> dict[str, Any]:
 def _take_old_urls(item: Item) -> list[str]:
     """Return the link, and those with the slugs that the post had before."""
     link = item.take("link")
+    links = [link] if link else []
     slug = item.texts.get("post_name", "").strip()
-    by_slug = re.fullmatch(rf"(.*/){re.escape(slug)}(/|\.\w+)?", link) if slug else None  # https://old.example/menu/
-    old_links = [f"{by_slug[1]}{old}{by_slug[2] or ''}" for old in item.old_slugs] if by_slug else []
-    return [link, *old_links] if link else []
+    if slug and item.old_slugs:  # few posts have some, and each slug needs a pattern of its own
+        by_slug = re.fullmatch(rf"(.*/){re.escape(slug)}(/|\.\w+)?", link)  # https://old.example/menu/
+        if by_slug:
+            links += [f"{by_slug[1]}{old}{by_slug[2] or ''}" for old in item.old_slugs]
+    return links
 
 
 def _take_categories(item: Item, blog: Blog) -> list[str]:
