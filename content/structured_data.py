@@ -97,7 +97,7 @@ def custom_schema_markup(article: Mapping[Any, Any], publisher: Publisher) -> st
                 del posting[name]
     is_generated = any(
         given == orjson.loads(generate_schema_markup(article, publisher._replace(site=site)))
-        for site in (publisher.site, "")
+        for site in {publisher.site, ""}
     )
     return None if is_generated else stored
 

@@ -75,8 +75,8 @@ class RowBuilder:
         """
         if row.get("schema_markup") is None:
             return None
-        times = [row.get("updated_at"), stored["updated_at"] if stored else None]
-        for time in filter(None, times):
+        times = {row.get("updated_at"), stored["updated_at"] if stored else None}
+        for time in times - {None}:
             if custom_schema_markup(row | {"updated_at": time}, self.publisher) is None:
                 return None
         markup: str = row["schema_markup"]
