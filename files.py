@@ -16,11 +16,15 @@ def create_new_file(target: Path) -> Iterator[IO[bytes]]:
 
     Raises OSError, for example if `target` exists or the disk is full.
     """
-    folder = target.resolve().parent
-    with TemporaryDirectory(".tmp", f".{target.name}-", folder, ignore_cleanup_errors=True) as temporary:
+    with create_folder_beside(target) as temporary:
         with open(Path(temporary, target.name), "xb") as file:
             yield file
         move_to_new_file(file.name, target)
+
+
+def create_folder_beside(target: Path) -> TemporaryDirectory[str]:
+    """Create a temporary folder, from which a finished file can be moved to `target`. Raises OSError if it cannot."""
+    return TemporaryDirectory(".tmp", f".{target.name}-", target.resolve().parent, ignore_cleanup_errors=True)
 
 
 def move_to_new_file(path: str | Path, target: Path) -> None:

@@ -19,6 +19,7 @@ from commands.support.lookup import get_articles, get_customer, get_customer_aga
 from commands.support.session import command_session
 from commands.support.terminal import echo
 from content.text import printable
+from converters.field_names import OWN_FIELDS
 from converters.front_matter import parse_front_matter
 from converters.records import Mistake, SourceArticle
 from converters.values import set_slug
@@ -33,7 +34,7 @@ from transfer.report import ImportReport
 from transfer.spool import create_spool
 from transfer.writer import report_notes, write_articles
 
-HIDDEN_FIELDS = {"origin", "claim", "claimedAt", "edited"}  # not in the editor
+HIDDEN_FIELDS = OWN_FIELDS - {"id"}  # not in the editor
 CONFLICT = (
     "The article was changed or deleted while the editor was open. Add that change to your text first: "
     "importing it as it is would undo the change."

@@ -86,6 +86,11 @@ def split_page(url: str) -> tuple[str, str]:
     return host.lower(), normalize("NFC", path).rstrip("/") + query
 
 
+def page_key(host: str, page: str) -> str:
+    """Return what all URLs of a page have in common, whatever their case: `//old.example/about`."""
+    return f"//{host}{page}".lower()
+
+
 def has_same_host(url: str, other: str) -> bool:
     """Return whether two URLs have the same host, apart from "www."."""
     return split_page(url)[0] == split_page(other)[0]

@@ -9,7 +9,7 @@ from html import unescape
 from typing import NamedTuple
 from urllib.parse import urljoin
 
-from content.urls import NOT_RELATIVE, change_urls, split_page
+from content.urls import NOT_RELATIVE, change_urls, page_key, split_page
 from converters.media_suffixes import FILE_SUFFIXES, has_suffix
 from converters.records import Link, Note, SourceArticle, SourceOptions
 
@@ -44,8 +44,7 @@ class OldSite(NamedTuple):
     def page(self, url: str) -> str:
         """Return the page of a URL in lower case, with one host for all URLs of the site: `//old.example/about`."""
         host, page = split_page(url)
-        is_own = not host or host in self.hosts
-        return f"//{self.hosts[0] if is_own and self.hosts else host}{page}".lower()
+        return page_key(self.hosts[0] if self.hosts and self.owns(url) else host, page)
 
 
 def old_site(options: SourceOptions, url: str = "", file_hosts: Iterable[str] = ()) -> OldSite:

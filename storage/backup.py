@@ -8,12 +8,11 @@ from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
 from sqlalchemy import URL, create_engine
 from sqlalchemy.pool import NullPool
 
-from files import FILE_EXISTS, move_to_new_file
+from files import FILE_EXISTS, create_folder_beside, move_to_new_file
 from models import db
 from storage import StorageError
 from storage.engine import (
@@ -114,7 +113,7 @@ def _checked_copy(original: str, target: Path) -> Iterator[tuple[str, list[str]]
     """
     folder = target.resolve().parent
     try:
-        temporary_folder = TemporaryDirectory(".tmp", f".{target.name}-", folder, ignore_cleanup_errors=True)
+        temporary_folder = create_folder_beside(target)
     except OSError as error:
         reason = f"Cannot write to the folder {folder} ({error.strerror})."
         raise StorageError(f"{reason} It must exist and be writable.") from error

@@ -12,7 +12,7 @@ For example, the posts of a blog at https://old.example move to the customer's s
 from collections.abc import Iterable, Iterator
 from html import escape, unescape
 
-from content.urls import NOT_RELATIVE, article_url, change_urls, has_same_host, is_same_page, split_page
+from content.urls import NOT_RELATIVE, article_url, change_urls, has_same_host, is_same_page, page_key, split_page
 from converters.records import Note, SourceArticle
 from converters.urls import RELATIVE_URLS
 from transfer.planned import PlannedArticle
@@ -34,7 +34,7 @@ class ArticleLinks:
                 continue
             self._by_target[article.entry.origin] = article
             if article.entry.claim == "published":
-                new_page = "//" + "".join(split_page(article_url(site, article.slug))).lower()
+                new_page = page_key(*split_page(article_url(site, article.slug)))
                 for page in (*article.entry.pages, new_page):
                     self._by_target.setdefault(page, article)
 
