@@ -1,4 +1,4 @@
-"""docs/import.md lists every name that front matter and CSV columns may use."""
+"""docs/fields.md lists every name that front matter and CSV columns may use."""
 
 import re
 
@@ -10,7 +10,7 @@ from converters.old_urls import OLD_URL_ALIASES
 from converters.publication import EXPIRY_DATE, PUBLICATION_FIELDS
 from converters.values import IMAGE_KEYS
 
-NAMES = section(read_page("docs/import"), "Accepted names")
+NAMES = section(read_page("docs/fields"), "Accepted names")
 
 
 def names(text):

@@ -74,7 +74,7 @@ def test_tables_list_each_field():
     table, sentence = section(README, "Fields").split("A preview has")
     assert names_in_table(table) == json_names(ArticleSchema())
     assert re.findall(r"`(\w+)`", sentence.split(".")[0]) == json_names(ArticlePreviewSchema())
-    assert set(names_in_table(section(read_page("docs/import"), "Fields"))) == set(json_names(ArticleImportSchema()))
+    assert set(names_in_table(section(read_page("docs/fields"), "Fields"))) == set(json_names(ArticleImportSchema()))
 
 
 def test_readme_commands_for_own_articles_work(app, run, sql, tmp_path, monkeypatch):
@@ -114,11 +114,11 @@ def test_commands_and_options_in_text_exist(app):
     named = re.findall(r"\bflask (\w+) (\w+)([^\n`|&]*)", EVERYTHING)
     assert named
     for group, name, rest in named:
-        options = {option for param in find_command(app, group, name).params for option in param.opts}
+        options = {option for param in find_command(app, group, name).params for option in param.opts} | {"--help"}
         assert set(re.findall(r"(?<= )--[a-z-]+", rest.partition(" -- ")[0])) <= options, (group, name, rest)
     commands = [seed.main, *(command for group in GROUPS for command in group.commands.values())]
     options = {option for command in commands for param in command.params for option in param.opts}
-    for name in ("README", "docs/import", "docs/publish", "docs/operate"):
+    for name in ("README", "docs/import", "docs/move", "docs/markdown", "docs/publish", "docs/operate"):
         assert set(re.findall("`(--[a-z][a-z-]+)", read_page(name))) <= options, name
 
 

@@ -1,4 +1,4 @@
-"""docs/import.md works as written; unexpected values never cause a traceback."""
+"""The pages about imports work as written; unexpected values never cause a traceback."""
 
 import json
 import os
@@ -10,7 +10,6 @@ import pytest
 from helpers import blocks, read_page, run_section, section
 from importer import read_data
 
-IMPORT = read_page("docs/import")
 NO_SLUG = {"posts": [{"id": 1, "title": "A", "type": "page", "slug": None}], "tags": [], "posts_tags": []}
 ODD_LINES = ["categories: ','", "categories: [null]", "tags: {a: b}", "image: {a: b}", "image: '/[x'", "title: [[B]]"]
 ODD_LINES += ["date: {a: b}", "slug: [x]", "category: []", "description: [x]", "updated: 0001-01-01", "id: {a: b}"]
@@ -33,7 +32,7 @@ def test_unexpected_values_cause_no_traceback(importer):
         assert result.exception is None or isinstance(result.exception, SystemExit), (name, result.exception)
 
 
-MARKDOWN, TABLE = (blocks(section(IMPORT, title), form)[0] for title, form in (("Markdown", "yaml"), ("CSV", "csv")))
+MARKDOWN, TABLE = blocks(read_page("docs/markdown"), "yaml")[0], blocks(read_page("docs/csv"), "csv")[0]
 CHEESE = "https://blog.example.com/content/images/2026/01/cheese.jpg"
 MENU = {"category": "News", "keywords": ["menu", "asparagus"], "publishedAt": "2026-03-01T07:00:00.000Z"}
 SOUP = {"metaDesc": "What we cook in March.", "bannerUrl": "https://www.example.com/images/asparagus.jpg"}
@@ -48,15 +47,16 @@ SOUP = {"metaDesc": "What we cook in March.", "bannerUrl": "https://www.example.
         ("CSV", "articles.csv", TABLE, "spring-menu", MENU),
     ],
 )
-def test_commands_of_each_section_work(app, importer, title, file, content, slug, expected):
+def test_commands_of_each_page_work(app, importer, title, file, content, slug, expected):
     importer.write({file: content})
-    dry_run, imported = run_section(app, IMPORT, title)
+    page = read_page(f"docs/{title.lower()}")
+    dry_run, imported = run_section(app, page, title)
     assert dry_run.splitlines()[-1] == f"{imported.strip()} (dry run: nothing was written)"
-    assert run_section(app, IMPORT, title)[1].startswith("0 new, 0 changed, ")
+    assert run_section(app, page, title)[1].startswith("0 new, 0 changed, ")
     assert importer.articles()[slug].items() >= expected.items()
 
 
-REDIRECTS = blocks(section(IMPORT, "Keep old links working"), "python")[0]
+REDIRECTS = blocks(read_page("docs/move"), "python")[0]
 
 
 def redirect_files(rows):
@@ -96,5 +96,5 @@ def test_documented_redirects_have_each_path_once(importer):
 
 
 def test_json_example_can_be_imported(importer):
-    importer.write({"first.jsonl": blocks(section(IMPORT, "JSON"), "json")[0]})
+    importer.write({"first.jsonl": blocks(section(read_page("docs/fields"), "JSON"), "json")[0]})
     assert importer.imports("first.jsonl") == ""

@@ -33,8 +33,8 @@ CHANGES = [
     ("README.md", "| `readTime` |", "| `subtitle` | string | |\n"),
     ("README.md", "` and `keywords`.", "`, `subtitle"),
     ("README.md", '"readTime": ', '"subtitle": "", '),
-    ("docs/import.md", "`schemaMarkup` | none |", "`subtitle`, "),
-    ("docs/import.md", "`bannerUrl`, `category`,", "`subtitle`, "),
+    ("docs/fields.md", "`schemaMarkup` | none |", "`subtitle`, "),
+    ("docs/fields.md", "`bannerUrl`, `category`,", "`subtitle`, "),
     (
         "CHANGELOG.md",
         "## [",
@@ -60,7 +60,7 @@ def test_field_added_as_documented_is_everywhere(app, save, sql, database, tmp_p
         file = copy / name
         before, after = file.read_text("utf-8").split(text, 1)
         file.write_text(f"{before}{inserted}{text}{after}", "utf-8")
-    listed = re.findall(r"^\d\. `(.*?)`", section(read_page("CONTRIBUTING"), "A new field"), re.MULTILINE)
+    listed = re.findall(r"^\| `(.*?)` \|", section(read_page("CONTRIBUTING"), "A new field"), re.MULTILINE)
     assert listed == [*dict.fromkeys(name for name, *_ in CHANGES)]
     flask = "-m", "flask", "articles"
     article = json.loads(run(copy, database, *flask, "export")) | {"subtitle": "Bo"}

@@ -1,4 +1,4 @@
-"""Setups of docs/operate.md, docs/publish.md and docs/import.md: units, backups, mirrors, nginx, redirects."""
+"""Setups of docs/operate.md, docs/publish.md and docs/move.md: units, backups, mirrors, nginx, redirects."""
 
 import json
 import re
@@ -17,7 +17,7 @@ from helpers import ENDPOINTS, LISTS, article_json, blocks, database_url, get, r
 
 from benchmarks.servers import free_port, listening
 
-IMPORT, OPERATE, PUBLISH = (read_page(f"docs/{name}") for name in ("import", "operate", "publish"))
+MOVE, OPERATE, PUBLISH = (read_page(f"docs/{name}") for name in ("move", "operate", "publish"))
 DEPLOY = helpers.PROJECT / "deploy"
 UNITS = {path.name: path.read_text() for path in DEPLOY.glob("*.service")}
 PROGRAMS = Path(sys.executable).parent
@@ -264,7 +264,7 @@ ODD_PATHS = ['/a"b/', "/a\\", '/\\"', "/a'b", "/$uri", "/a;b{c}", "/#!", "/~x", 
 
 def test_nginx_redirects_old_urls_with_any_character(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    redirects = helpers.section(IMPORT, "Keep old links working")
+    redirects = helpers.section(MOVE, "Redirects")
     (program,), (nginx,) = blocks(redirects, "python"), blocks(redirects, "nginx")
     rows = [f'"https://old.example{quote(path)}",slug-{number}' for number, path in enumerate(ODD_PATHS)]
     Path("redirects.csv").write_text("\n".join(["old_url,slug", *rows]))
