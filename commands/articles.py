@@ -67,7 +67,7 @@ def _print_json(row: Any, state: str) -> None:
 
 def _format_source(row: Any) -> list[str]:
     """Return the source of an article that has one, and whether it was edited here, as a cell of a line."""
-    source = "from before version 3" if row.origin == UNKNOWN_ORIGIN else source_of(row.origin)
+    source = "unknown source" if row.origin == UNKNOWN_ORIGIN else source_of(row.origin)
     mark = " (edited here)" if row.edited else ""
     return [f"{source}{mark}"] if source else []
 
@@ -135,8 +135,8 @@ def _publish_pending(customer: str | None, *, yes: bool) -> None:
         pending = _pending_articles(owner)
     publishable = [article for article in pending if article.claim == "published"]
     if others := len(pending) - len(publishable):
-        reason = "not published by the source will stay pending: flask articles list --state pending"
-        echo(f"{format_article_count(others)} {reason}", err=True)
+        reason = "will stay pending, because their source does not publish them"
+        echo(f"{format_article_count(others)} {reason}. To see them: flask articles list --state pending", err=True)
     if not publishable:
         echo("No pending articles are published by their source.")
         return

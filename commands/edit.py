@@ -135,13 +135,14 @@ def _import(record: Record, owner: Customer, text: bytes, *, is_new: bool) -> st
             else:
                 _require_unchanged(customer, record)
             result = write_articles(customer, spool, report, ImportOptions())
-            is_own = Article.customer_id == customer.id, Article.id == record["id"]
-            is_edited = db.session.scalars(select(Article.edited).where(*is_own)).one()
+            article = Article.customer_id == customer.id, Article.id == record["id"]
+            becomes_edited = not record.get("edited") and db.session.scalar(select(Article.edited).where(*article))
         report_notes(result, spool, report)
     for line in report.note_lines():
         echo(line, err=True)
-    if is_edited:
-        echo("Imports leave its text alone now. To take the source's text again: --take-over SLUG.", err=True)
+    if becomes_edited:
+        advice = "To take the source's text again: flask articles import --take-over SLUG."
+        echo(f"From now on, imports leave its text alone. {advice}", err=True)
     return _describe(result.counts, record["slug"], articles[0].fields["slug"])
 
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import click
 from flask import Flask
-from sqlalchemy import RowMapping, insert, select
+from sqlalchemy import URL, RowMapping, insert, select
 
 from auth import add_key
 from commands.support import params
@@ -58,7 +58,7 @@ def preview(command: tuple[str, ...], only: tuple[str, ...], customer: str | Non
     if command:
         find_program(command[0])
     with TemporaryDirectory(prefix="articles-preview-") as folder:
-        app = create_app({"DATABASE_URL": f"sqlite:///{folder}/copy.db"})
+        app = create_app({"DATABASE_URL": URL.create("sqlite", database=f"{folder}/copy.db")})
         try:
             name = _copy_articles(app, customer, only)
             status = _serve(app, name, command)

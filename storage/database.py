@@ -93,13 +93,13 @@ def redact_url(text: Any) -> str:
     return re.sub(":.*@", ":***@", str(text).partition("?")[0])
 
 
-def parse_database_url(text: str) -> URL:
+def parse_database_url(given: str | URL) -> URL:
     """Parse the URL of a SQLite file or of a PostgreSQL database. Raises ValueError or ArgumentError if it is neither.
 
     `postgres://`, which many hosting services use, is accepted for PostgreSQL. In-memory SQLite databases are rejected
     because every command would start with an empty one.
     """
-    url = make_url(text)
+    url = make_url(given)
     if url.drivername == "postgres":
         url = url.set(drivername="postgresql")
     if url.drivername not in DRIVERS:

@@ -264,9 +264,10 @@ def test_imports_leave_the_text_of_an_edited_article_alone(edit, importer):
     importer.imports({"a.md": post(text="One")})
     unchanged, _ = edit("a", replace())
     changed, _ = edit("a", replace(("title: A", "title: Mine")))
-    assert ["--take-over" in result.stderr for result in (unchanged, changed)] == [False, True]
+    again, _ = edit("a", replace(("<p>One</p>", "<p>Own</p>")))
+    assert ["--take-over" in result.stderr for result in (unchanged, changed, again)] == [False, True, False]
     importer.run("import", {"a.md": post(text="Two")})
-    assert (importer.only()["title"], importer.only()["contentHtml"]) == ("Mine", "<p>One</p>\n")
+    assert (importer.only()["title"], importer.only()["contentHtml"]) == ("Mine", "<p>Own</p>\n")
 
 
 @pytest.mark.sqlite

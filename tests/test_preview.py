@@ -28,8 +28,8 @@ class Preview:
     host = "127.0.0.1"
 
     def __init__(self, database, folder, *arguments):
-        self.folder, self.printed = folder / "temporary", folder / "printed"
-        self.folder.mkdir()
+        self.folder, self.printed = folder / "100%20" / "files?", folder / "printed"
+        self.folder.mkdir(parents=True)
         args = preview_args(database, *arguments, TMPDIR=str(self.folder))
         with self.printed.open("w") as printed:
             self.process = subprocess.Popen(**args | {"stdout": printed, "stderr": printed})
