@@ -5,7 +5,6 @@ SQLite, which accepts any type in any column and stores timestamps as text, in t
 """
 
 from datetime import UTC, date, datetime
-from typing import Any
 
 from flask_sqlalchemy import SQLAlchemy
 from sqlalchemy import (
@@ -22,9 +21,7 @@ from sqlalchemy import (
     false,
     text,
 )
-from sqlalchemy.dialects import sqlite
 from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
-from sqlalchemy.types import TypeEngine
 
 from fields import truncate_to_milliseconds
 
@@ -36,26 +33,6 @@ class Base(DeclarativeBase):
 db = SQLAlchemy(model_class=Base)
 
 
-class SQLiteDateTime(sqlite.DATETIME):
-    """SQLite's type for timestamps. Reads the years 0 and 10000 as the nearest times that Python can represent.
-
-    Tables before version 5 accept the year 0.
-    """
-
-    def result_processor(self, dialect: Dialect, coltype: object) -> Any:
-        """Return a function that converts a stored value to a naive datetime."""
-        parse: Any = super().result_processor(dialect, coltype)
-
-        def process(value: str | None) -> datetime | None:
-            if value and value.startswith("0000-"):
-                return datetime.min
-            if value and value[4:5].isdigit():
-                return datetime.max
-            return parse(value)  # type: ignore[no-any-return]
-
-        return process
-
-
 class UtcDateTime(TypeDecorator[datetime]):
     """An aware datetime, stored in UTC with millisecond precision.
 
@@ -64,12 +41,6 @@ class UtcDateTime(TypeDecorator[datetime]):
 
     impl = DateTime(timezone=True)
     cache_ok = True
-
-    def load_dialect_impl(self, dialect: Dialect) -> TypeEngine[Any]:
-        """Return the type of a database's driver."""
-        if dialect.name == "sqlite":
-            return SQLiteDateTime()  # type: ignore[no-untyped-call]
-        return super().load_dialect_impl(dialect)
 
     def process_bind_param(self, value: datetime | None, dialect: Dialect) -> datetime | None:
         return truncate_to_milliseconds(value.astimezone(UTC)) if value else None

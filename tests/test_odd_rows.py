@@ -6,7 +6,7 @@ from contextlib import closing
 import helpers
 import orjson
 import pytest
-from helpers import ENDPOINTS, LISTS, POSTGRESQL, SITEMAP, article_json, minimal_json
+from helpers import LISTS, POSTGRESQL, SITEMAP, article_json, minimal_json
 
 from commands.watch import PublishedArticles
 from fields import parse_time_zone
@@ -147,26 +147,3 @@ def test_backup_of_odd_articles_can_be_restored(run, client, odd_articles, tmp_p
     assert run("database", "backup", tmp_path / "backup.db").exit_code == 0
     assert run("database", "restore", tmp_path / "backup.db", "--yes").exit_code == 0
     assert client.get(FULL).data == before
-
-
-YEARS = {
-    "0000-01-01 00:00:00": "0001-01-01T00:00:00.000Z",
-    "10000-01-01 00:00:00": "9999-12-31T23:59:59.999Z",
-}
-
-
-@pytest.mark.sqlite
-@pytest.mark.parametrize("column", ["published_at", "created_at", "updated_at"])
-def test_year_that_python_lacks_becomes_the_nearest(client, articles, save, database, column):
-    """The tables only accept such a year if another tool turns their checks off, or before version 5."""
-    save(article_json(1), article_json(2))
-    with closing(helpers.connect_as_another_tool(database)) as connection:
-        connection.execute("PRAGMA ignore_check_constraints = ON")
-        for number, stored in enumerate(YEARS, start=1):
-            connection.execute(f"UPDATE article SET {column} = '{stored}' WHERE id = 'id-000{number}'")
-    for path in ENDPOINTS:
-        assert len(client.get(path).get_json()["data"]) == 2
-    names = {"published_at": "publishedAt", "created_at": "createdAt", "updated_at": "updatedAt"}
-    exported = map(json.loads, articles("export").stdout.splitlines())
-    assert [article[names[column]] for article in exported] == list(YEARS.values())
-    assert articles("list").stdout.count("\n") == 2
