@@ -19,9 +19,9 @@ class ChangeDetector(Protocol):
     def version(self) -> Hashable:
         """Return a value that changes with every commit, or None while the database is unavailable.
 
-        If the database file has been replaced, the engine's connections are renewed too, for which this may wait a few
-        seconds. Call it outside of transactions, because it may close this thread's connections. Raises StorageError if
-        the database does not respond.
+        If the database file has been replaced, the engine's connections are renewed too. Call it outside of
+        transactions, because it may close this thread's connections. Raises StorageError if the database does not
+        respond.
         """
 
     def close(self) -> None:

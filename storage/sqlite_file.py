@@ -12,10 +12,9 @@ one at its path are in use. Nothing may open the file other than through SQLite.
 
 import os
 import sqlite3
-import time
 from operator import methodcaller
 from pathlib import Path
-from threading import Condition, Lock, get_ident
+from threading import Lock, RLock, get_ident
 from typing import Any
 from weakref import WeakSet, WeakValueDictionary
 
@@ -26,7 +25,6 @@ from sqlalchemy.exc import DisconnectionError
 from storage import StorageError
 
 BUSY_TIMEOUT_SECONDS = 0.2  # every request reads the version
-MAX_WAIT_SECONDS = 5  # for requests that are reading a file that has been replaced
 
 
 class FileReplacedError(StorageError):
@@ -47,11 +45,10 @@ class SQLiteConnection(sqlite3.Connection):
 
     def close(self) -> None:
         """Close the connection."""
-        with self.file.changed:
+        with self.file.lock:
             super().close()
             self.is_outdated = True
             self.file.connections.discard(self)
-            self.file.changed.notify_all()
 
     def require_current_file(self) -> None:
         """Raise FileReplacedError if another file, or none, is at the path by now."""
@@ -72,12 +69,11 @@ class SQLiteFile:
 
     def __init__(self, path: str) -> None:
         self.path = path
-        self.changed = Condition()  # held during any change to what follows; notified when a connection is closed
+        self.lock = RLock()  # guards the attributes below
         self.connections: WeakSet[SQLiteConnection] = WeakSet()
         self._connection: SQLiteConnection | None = None
         self._identity: tuple[int, ...] = ()
         self._times_opened = 0
-        self._deadline: float | None = None  # when requests that read a previous file are interrupted
 
     def listen_to(self, engine: Engine) -> None:
         """Open the engine's connections here: read-only in requests, writable in commands."""
@@ -94,7 +90,7 @@ class SQLiteFile:
         """
         uri = f"{Path(self.path).as_uri()}?mode={'ro' if read_only else 'rw'}"
         options |= {"uri": True, "check_same_thread": False, "factory": SQLiteConnection}
-        with self.changed:
+        with self.lock:
             identity = read_identity(self.path)
             if read_only and identity and not identity[2]:
                 raise StorageError(f"The database {self.path} is empty. Restore a backup.")
@@ -120,9 +116,9 @@ class SQLiteFile:
     def version(self) -> tuple[int, int] | None:
         """Return the database's version, or None while it cannot be read.
 
-        If the file has been replaced, waits up to MAX_WAIT_SECONDS for requests that are reading the previous one.
+        A file that has been replaced cannot be read until all requests that are reading the previous one have ended.
         """
-        with self.changed:
+        with self.lock:
             try:
                 connection = self._connection
                 if not connection or connection.is_outdated or read_identity(self.path) != self._identity:
@@ -134,30 +130,23 @@ class SQLiteFile:
 
     def close(self) -> None:
         """Close all connections: idle ones now, others as soon as they are returned."""
-        with self.changed:
+        with self.lock:
             for connection in list(self.connections):
                 connection.is_outdated = True
                 if connection.user is None:
                     connection.close()
 
     def _reopen(self) -> SQLiteConnection:
-        """Open the current file as soon as no request is reading a previous one."""
+        """Open the current file. Raises FileReplacedError while a request is reading a previous one."""
         for connection in list(self.connections):
-            if connection.user == get_ident():  # abandoned: an extension made the teardown of a request fail
+            if connection.user == get_ident():  # left by this thread's last request, whose teardown an extension broke
                 connection.user = None
         self.close()
-        self._deadline = self._deadline or time.monotonic() + MAX_WAIT_SECONDS
-        if not self.changed.wait_for(self._has_only_current_connections, self._deadline - time.monotonic()):
-            for connection in list(self.connections):
-                connection.interrupt()
-            raise FileReplacedError
-        self._deadline = None
-        if not self._connection or self._connection.is_outdated:  # otherwise, another request has just done so
-            # Read before opening: if the file is replaced in between, the next call notices and reopens it.
-            self._identity = read_identity(self.path)
-            self._connection = self.connect(read_only=True, timeout=BUSY_TIMEOUT_SECONDS)
-            self._connection.user = None
-            self._times_opened += 1
+        # Read before opening: if the file is replaced in between, the next call notices and reopens it.
+        self._identity = read_identity(self.path)
+        self._connection = self.connect(read_only=True, timeout=BUSY_TIMEOUT_SECONDS)
+        self._connection.user = None
+        self._times_opened += 1
         return self._connection
 
     def _has_only_current_connections(self) -> bool:
@@ -173,7 +162,7 @@ class SQLiteFile:
 
         A connection that has just been opened is in use already, and may even be outdated: see `require_current_file`.
         """
-        with self.changed:
+        with self.lock:
             is_other_mode = connection.is_read_only != has_request_context()
             if connection.user is None and (connection.is_outdated or is_other_mode):
                 raise DisconnectionError  # how SQLAlchemy's pool is told to connect again
@@ -182,7 +171,7 @@ class SQLiteFile:
     def _check_in(self, connection: SQLiteConnection | None, _record: Any) -> None:
         """Mark a connection as idle, and close it if it is outdated."""
         if connection:  # None if SQLAlchemy has closed it
-            with self.changed:
+            with self.lock:
                 connection.user = None
                 if connection.is_outdated:
                     connection.close()
