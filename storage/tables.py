@@ -6,9 +6,9 @@ An upgrade alters the tables on PostgreSQL. On SQLite, which can alter little, i
     INSERT INTO article (pk, …) SELECT pk, … FROM old_article   -- article has been recreated as defined in models.py
 """
 
-from collections.abc import Sequence
+from typing import Any
 
-from sqlalchemy import Connection, Table, TextClause, bindparam, insert, inspect, select, text, update
+from sqlalchemy import Connection, Table, bindparam, insert, inspect, select, text, update
 from sqlalchemy.exc import DataError, DBAPIError, IntegrityError, InternalError, NotSupportedError, ProgrammingError
 
 from content.search import search_columns
@@ -21,6 +21,10 @@ from storage.versions import CHANGES, ROW_NAMES, move_times_into_range
 TABLES_VERSION = max(CHANGES)
 OLDEST_VERSION = 2  # release 1.0.0
 TABLES_OF_EVERY_VERSION = {"customer", "api_key", "article"}
+# the condition of a CHECK constraint of PostgreSQL; binds `table` and `name`
+CHECK_CONDITION = text(
+    "SELECT pg_get_expr(conbin, conrelid) FROM pg_constraint WHERE conrelid = to_regclass(:table) AND conname = :name"
+)
 
 
 def migrate(connection: Connection, name: str) -> list[str]:
@@ -87,22 +91,23 @@ def _alter_tables(connection: Connection, version: int) -> list[str]:
     connection.exec_driver_sql("LOCK TABLE customer, api_key, article")
     try:
         messages = _apply_changes(connection, version)
-    except (IntegrityError, DataError) as error:
-        raise _upgrade_error(_find_invalid_row_in_place(connection) or "the tables", error) from error
-    except (InternalError, NotSupportedError, ProgrammingError) as error:
-        raise _upgrade_error("the tables", error) from error
+    except (DataError, IntegrityError, InternalError, NotSupportedError, ProgrammingError) as error:
+        raise _upgrade_error(_find_violation(connection, error) or "the tables", error) from error
     db.metadata.create_all(connection)  # only creates tables that do not exist
     return messages
 
 
-def _find_invalid_row_in_place(connection: Connection) -> str | None:
-    """Return a name for the first row that violates a constraint on PostgreSQL, which checks each updated row."""
-    for table in ROW_NAMES:
-        update_rows = f"UPDATE {table} SET id = id"  # noqa: S608
-        row = _find_invalid_row(connection, db.metadata.tables[table], update_rows, table)
-        if row:
-            return row
-    return None
+def _find_violation(connection: Connection, error: DBAPIError) -> str | None:
+    """Return a name for the first row that violates the CHECK constraint in an error from PostgreSQL."""
+    driver_error: Any = error.orig
+    violated = driver_error.diag
+    table = violated.table_name
+    condition = connection.scalar(CHECK_CONDITION, {"table": table, "name": violated.constraint_name})
+    if not condition:  # the error has another cause, such as a view that needs a dropped column
+        return None
+    find_rows = text(f"SELECT {ROW_NAMES[table]} FROM {table} WHERE NOT ({condition})")  # noqa: S608
+    row: str | None = connection.scalar(find_rows)
+    return row
 
 
 def _recreate_tables(connection: Connection, version: int) -> list[str]:
@@ -139,13 +144,21 @@ def _copy_rows(connection: Connection, new: Table) -> None:
                 "If you added it, move its data to a table of your own, drop the column, and try again."
             )
     names = ", ".join(columns)
-    statement = f"INSERT INTO {new.name} ({names}) SELECT {names} FROM {old}"  # noqa: S608
+    rows = f"INTO {new.name} ({names}) SELECT {names} FROM {old}"  # noqa: S608
     try:
-        connection.exec_driver_sql(statement)
+        connection.exec_driver_sql(f"INSERT {rows}")
     except IntegrityError as error:
-        row = _find_invalid_row(connection, new, statement, old)
-        raise _upgrade_error(row or f"the table {new.name}", error) from error
+        connection.exec_driver_sql(f"INSERT OR IGNORE {rows}")  # all but the invalid rows
+        raise _upgrade_error(_find_missing_row(connection, new), error) from error
     connection.exec_driver_sql(f"DROP TABLE {old}")
+
+
+def _find_missing_row(connection: Connection, new: Table) -> str:
+    """Return a name for the first row of the old table that the new one lacks."""
+    (pk,) = new.primary_key.columns.keys()
+    missing = f"FROM old_{new.name} WHERE {pk} NOT IN (SELECT {pk} FROM {new.name}) ORDER BY {pk}"  # noqa: S608
+    name = ROW_NAMES.get(new.name, f"'a row of {new.name}'")
+    return str(connection.exec_driver_sql(f"SELECT {name} {missing} LIMIT 1").scalar_one())
 
 
 def _apply_changes(connection: Connection, version: int) -> list[str]:
@@ -176,36 +189,6 @@ def _update_search_columns(connection: Connection) -> None:
         if changed:
             connection.execute(update(Article).where(Article.pk == bindparam("article")), changed)
         rows = connection.execute(batch.where(Article.pk > rows[-1].pk)).all()
-
-
-def _find_invalid_row(connection: Connection, table: Table, statement: str, source: str) -> str | None:
-    """Return a name for the first row for which a statement fails, or None if it fails for no single row.
-
-    The databases themselves only name the constraint. The statement writes to `table`, and reads the rows of `source`,
-    which have the same keys. It is executed without effect for ranges of rows, halved until only one row is left.
-    """
-    (pk,) = table.primary_key.columns.keys()
-    pks = connection.exec_driver_sql(f"SELECT {pk} FROM {source} ORDER BY {pk}").scalars().all()  # noqa: S608
-    part = text(f"{statement} WHERE {pk} BETWEEN :first AND :last")
-    while len(pks) > 1:
-        first_half = pks[: len(pks) // 2]
-        pks = first_half if _fails(connection, part, first_half) else pks[len(first_half) :]
-    if not pks or not _fails(connection, part, pks):
-        return None
-    name = ROW_NAMES.get(table.name, f"'a row of {table.name}'")
-    row = text(f"SELECT {name} FROM {source} WHERE {pk} = :pk")  # noqa: S608
-    return str(connection.execute(row, {"pk": pks[0]}).scalar_one())
-
-
-def _fails(connection: Connection, statement: TextClause, pks: Sequence[int]) -> bool:
-    """Return whether a statement fails for the rows with these sorted pks, and undo it."""
-    try:
-        with connection.begin_nested() as savepoint:
-            connection.execute(statement, {"first": pks[0], "last": pks[-1]})
-            savepoint.rollback()
-    except (IntegrityError, DataError):
-        return True
-    return False
 
 
 def _upgrade_error(subject: str, error: DBAPIError) -> StorageError:

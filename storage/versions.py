@@ -8,8 +8,8 @@ from sqlalchemy import Connection
 def _replace_check(table: str, name: str, condition: str) -> list[str]:
     """Return statements for PostgreSQL that add a CHECK constraint or replace the existing one with this name.
 
-    The second statement checks the existing rows. If it fails, the constraint still applies to updates, with which
-    `storage.tables` finds the invalid row.
+    The second statement checks the existing rows. If it fails, the constraint remains, so `storage.tables` can find the
+    invalid row.
     """
     return [
         f"ALTER TABLE {table} DROP CONSTRAINT IF EXISTS {name}, ADD CONSTRAINT {name} CHECK ({condition}) NOT VALID",

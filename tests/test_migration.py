@@ -180,6 +180,7 @@ REJECTED = [
 ]
 if POSTGRESQL:
     VIEW = "CREATE VIEW note AS SELECT schema_markup_generated FROM article"
+    REJECTED += [(2, UNCHECKED.format("keywords = 'x'"), "the tables (invalid input syntax for type json")]
     REJECTED += [(2, VIEW, "view note depends on column schema_markup_generated of table article")]
 else:
     REJECTED += [(5, "ALTER TABLE article ADD COLUMN note TEXT", "column note of article")]
