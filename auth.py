@@ -1,7 +1,6 @@
 """API keys: creation, lookup, and authentication of requests."""
 
 import secrets
-from collections.abc import Hashable
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from hashlib import sha256
@@ -14,11 +13,11 @@ from werkzeug.exceptions import Unauthorized
 from content.text import printable
 from errors import MissingKeyError
 from models import ApiKey, Customer, db
-from storage.changes import ChangeDetector, change_detector
+from storage.changes import ChangeDetector, DatabaseVersion, change_detector
 from storage.engine import end_transaction
 from storage.queries import OWNER_BY_KEY
 
-KeyOwner = Row[int, str, str, int]  # id, name and site of the customer, and id of the key
+KeyOwner = Row[int, str, str, int]  # a row of OWNER_BY_KEY
 
 API_BLUEPRINT = "api"  # the parent of the endpoints that require a key
 CHALLENGE = WWWAuthenticate("ApiKey", {"header": "x-api-key"})
@@ -33,10 +32,10 @@ def init_app(app: Flask) -> None:
 class Access:
     """What an authenticated request may read: one customer's articles."""
 
-    database_version: Hashable | None  # None while unknown
+    database_version: DatabaseVersion | None  # None while the database is unavailable
     key_hash: str
     owner: KeyOwner
-    is_cached: bool  # the owner was true of this version; that is enough for a response from the same version
+    is_cached: bool  # the owner was looked up for this version, so it is good enough for a response cached under it
 
     def confirm_owner(self) -> None:
         """Look a cached owner up in the transaction in which the view will read.
@@ -65,7 +64,7 @@ class Authenticator:
     def __init__(self, detector: ChangeDetector, *, may_cache: bool) -> None:
         self._detector = detector
         self._may_cache = may_cache
-        self._cached: tuple[tuple[Hashable, date] | None, dict[str, KeyOwner]] = None, {}
+        self._cached: tuple[tuple[DatabaseVersion | None, date] | None, dict[str, KeyOwner]] = None, {}
 
     def authenticate(self) -> None:
         """Read the database's version and then, for the endpoints that require one, check the key.
@@ -96,7 +95,7 @@ class Authenticator:
         g.access = Access(version, key_hash, owner, is_cached=cached is not None)
         _log_owner(owner)
 
-    def _cached_owners(self, version: Hashable | None) -> dict[str, KeyOwner]:
+    def _cached_owners(self, version: DatabaseVersion | None) -> dict[str, KeyOwner]:
         """Return the owners of valid keys, by their hashes, that are cached for a version of the database."""
         valid_for = version, datetime.now(UTC).date()
         cached_for, owners = self._cached
@@ -130,15 +129,15 @@ def hash_key(key: str) -> str:
 
 
 def add_key(customer: Customer, key: str | None = None, expires_on: date | None = None) -> tuple[str, ApiKey]:
-    """Add `key`, by default a random one, to the customer in the session's transaction. Returns it and its record."""
+    """Add `key`, by default a random one, to the customer in the session's transaction. Returns it and its row."""
     key = key or secrets.token_urlsafe(32)
-    record = ApiKey(
+    row = ApiKey(
         customer_id=customer.id,
         hash=hash_key(key),
         prefix=key[: min(6, len(key) // 4)],  # a key that an operator chose may be short
         created_at=datetime.now(UTC),
         expires_on=expires_on,
     )
-    db.session.add(record)
+    db.session.add(row)
     db.session.flush()
-    return key, record
+    return key, row

@@ -1,13 +1,13 @@
 """`flask articles import`: import articles from files, standard input or another instance."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from copy import deepcopy
 from datetime import tzinfo
 from pathlib import Path
+from typing import NamedTuple
 
 import click
-from flask import current_app
 
 from commands.support import params
 from commands.support.errors import Interrupted
@@ -17,7 +17,7 @@ from commands.support.lookup import get_customer, get_customer_again
 from commands.support.session import command_session
 from commands.support.terminal import can_ask, confirm, show_progress
 from content.text import printable
-from converters.records import SourceArticle, SourceOptions
+from converters.records import SourceOptions
 from models import Customer
 from settings import load_environment
 from transfer import BrakeError
@@ -35,6 +35,13 @@ UNPUBLISH_NEEDS_PUBLISH = (
 )
 
 
+class UrlLists(NamedTuple):
+    """The files for lists of URLs, None for each that was not asked for."""
+
+    redirects: Path | None
+    pictures: Path | None
+
+
 @articles_group.command("import")
 @click.argument("sources", metavar="SOURCE...", nargs=-1, required=True, type=params.source)
 @params.customer_option
@@ -49,12 +56,14 @@ UNPUBLISH_NEEDS_PUBLISH = (
     "--site",
     metavar="URL",
     type=params.site,
+    callback=params.or_setting("SITE_URL"),
     help="URL of your site, for relative links and pictures (or SITE_URL).",
 )
 @click.option(
     "--timezone",
     metavar="ZONE",
     type=params.timezone,
+    callback=params.or_setting("TIMEZONE"),
     help="Time zone for dates that don't name one, such as Europe/Berlin (or TIMEZONE).",
 )
 @click.option(
@@ -73,9 +82,7 @@ UNPUBLISH_NEEDS_PUBLISH = (
 @click.option("--dry-run", is_flag=True, help="Show what would change without writing anything.")
 @click.option("--publish", is_flag=True, help="Publish new and pending articles that another system publishes.")
 @click.option("--skip-invalid", is_flag=True, help="Import the valid articles even if others have errors.")
-@click.option(
-    "--unpublish-missing", is_flag=True, help="Withdraw articles that their source does not contain any longer."
-)
+@click.option("--unpublish-missing", is_flag=True, help="Hide articles that their source no longer contains.")
 @click.option("--yes", is_flag=True, help="Do not stop if many articles would be hidden or left alone.")
 @click.option("--no-typography", is_flag=True, help="Leave quotes, dashes and dots in Markdown as they are typed.")
 @click.option(
@@ -97,8 +104,8 @@ def import_articles(
     sources: tuple[str, ...],
     customer: str | None,
     key: str | None,
-    site: str | None,
-    timezone: tzinfo | None,
+    site: str,
+    timezone: tzinfo,
     source: str | None,
     take_over: tuple[str, ...],
     dry_run: bool,
@@ -122,46 +129,38 @@ def import_articles(
     run flask articles publish --pending. With --publish, the import publishes what the source publishes. Changes to
     articles that are published already show at once.
     """
+    saves_old_urls = redirects is not None
     source_options = SourceOptions(
-        site or current_app.config["SITE_URL"],
-        timezone or current_app.config["TIMEZONE"],
-        source=source or "",
-        old_urls=old_urls or "",
-        pictures_url=pictures_url or "",
-        saves_old_urls=redirects is not None,
-        keeps_punctuation=no_typography,
+        site, timezone, source or "", old_urls or "", pictures_url or "", saves_old_urls, no_typography
     )
     options = ImportOptions(dry_run, publish, skip_invalid, unpublish_missing, take_over, yes)
-    _check_usage(sources, key, options)
-    if dry_run:
-        redirects = None
-        pictures = None
-    report = ImportReport()
-    articles = read_sources(sources, source_options, key, report, show_progress)
-    _import(articles, customer, report, options, redirects, pictures)
+    _import(sources, key, source_options, customer, options, UrlLists(redirects, pictures))
 
 
 def _import(
-    articles: Iterable[SourceArticle],
+    sources: tuple[str, ...],
+    key: str | None,
+    source_options: SourceOptions,
     customer: str | None,
-    report: ImportReport,
     options: ImportOptions,
-    redirects: Path | None,
-    pictures: Path | None,
+    lists: UrlLists,
 ) -> None:
     """Read, check and write articles, and print the report."""
+    _check_usage(sources, key, options)
     with command_session(writes=False):
         owner = get_customer(customer, for_changes=True)
+    report = ImportReport()
     with create_spool() as spool:
+        articles = read_sources(sources, source_options, key, report, show_progress)
         with show_progress(articles, "Reading articles") as counted:
             spool.add(counted, report)
         _check_systems(spool, options)
-        result, report = _write(owner, spool, report, options, redirects, pictures)
+        result, report = _write(owner, spool, report, options, lists)
         with _report_interrupt(options):
             report_notes(result, spool, report)
             print_result(result, report, dry_run=options.dry_run)
-            if redirects:
-                print_missing_old_urls(report, redirects)
+            if lists.redirects and not options.dry_run:
+                print_missing_old_urls(report, lists.redirects)
             if spool.sources and result.pending:
                 print_pending(result.pending, customer, dry_run=options.dry_run)
 
@@ -196,8 +195,7 @@ def _write(
     spool: Spool,
     report: ImportReport,
     options: ImportOptions,
-    redirects: Path | None,
-    pictures: Path | None,
+    lists: UrlLists,
 ) -> tuple[ImportResult, ImportReport]:
     """Write the articles and the lists of old URLs, all of them or none. Returns the result and the complete report.
 
@@ -205,21 +203,21 @@ def _write(
     """
     attempt = deepcopy(report)  # A second one would report the same again.
     try:
-        with ExitStack() as lists, command_session(writes=not options.dry_run):
+        with ExitStack() as files, command_session(writes=not options.dry_run):
             result = write_articles(get_customer_again(owner), spool, attempt, options)
-            if redirects:
-                lists.enter_context(create_list(redirects, list_redirects(result.articles, spool, result.links)))
-            if pictures:
-                lists.enter_context(create_list(pictures, list_pictures(result.articles, spool)))
+            if lists.redirects and not options.dry_run:
+                text = list_redirects(result.articles, spool, result.links)
+                files.enter_context(create_list(lists.redirects, text))
+            if lists.pictures and not options.dry_run:
+                files.enter_context(create_list(lists.pictures, list_pictures(result.articles, spool)))
+        return result, attempt
     except BrakeError as error:
         reasons = str(error)
-    else:
-        return result, attempt
     if not can_ask():
         advice = "Nothing was written. Check the source. If it is right, run the command again with --yes."
         raise click.ClickException(f"{printable(reasons)}\n{advice}")
     confirm(printable(reasons), yes=False)
-    return _write(owner, spool, report, options._replace(confirmed=reasons), redirects, pictures)
+    return _write(owner, spool, report, options._replace(confirmed=reasons), lists)
 
 
 @contextmanager

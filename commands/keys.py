@@ -29,8 +29,8 @@ def create(customer: str, expires: date | None) -> None:
     try:
         with command_session(writes=True, create=True):
             owner, is_new = find_or_create_customer(customer)
-            key, record = add_key(owner, expires_on=expires)
-            key_id = record.id
+            key, row = add_key(owner, expires_on=expires)
+            key_id = row.id
             click.echo(key)  # before the commit: a key that cannot be printed must not become valid
     except DBAPIError:
         if key:

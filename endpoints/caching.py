@@ -7,7 +7,7 @@ version, but never older.
 """
 
 import gzip
-from collections.abc import Callable, Hashable
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cached_property, lru_cache, wraps
@@ -23,6 +23,7 @@ from werkzeug.http import parse_accept_header
 
 from auth import current_access
 from endpoints.security_headers import SECURITY_HEADERS
+from storage.changes import DatabaseVersion
 
 MIN_GZIP_BYTES = 1400  # anything shorter fits in one packet uncompressed
 ENTRY_OVERHEAD = 2000  # bytes of memory, in addition to the bodies
@@ -95,13 +96,13 @@ class CacheEntry:
     """A cached document and the conditions for serving it again."""
 
     document: Document
-    version: Hashable
+    version: DatabaseVersion
 
     def size(self) -> int:
         """Return the entry's memory use in bytes. The compressed body may be added later, so it is included."""
         return 2 * len(self.document.body) + len(self.document.links) + ENTRY_OVERHEAD
 
-    def is_fresh(self, version: Hashable) -> bool:
+    def is_fresh(self, version: DatabaseVersion) -> bool:
         """Return whether nothing has been committed and no article has become due since the document was made."""
         if self.version != version:
             return False
@@ -119,7 +120,7 @@ class ResponseCache:
         self._entries: LRUCache[bytes, CacheEntry] = LRUCache(capacity, CacheEntry.size)
         self._lock = Lock()
 
-    def find(self, key: bytes, version: Hashable) -> Document | None:
+    def find(self, key: bytes, version: DatabaseVersion) -> Document | None:
         """Return the document of the entry if it is fresh, otherwise None."""
         with self._lock:
             entry = self._entries.get(key)

@@ -12,8 +12,8 @@ blueprint = Blueprint("health", __name__)
 def check_health() -> Response:
     """Return 200 if the tables that requests need can be read. Otherwise, the error handler returns a 503.
 
-    The tables are read in the order in which an upgrade locks them. Otherwise, the two could deadlock, and PostgreSQL
-    would abort one of them.
+    The tables are read in the order in which an upgrade locks them. Otherwise, a check and an upgrade could deadlock,
+    and PostgreSQL might abort the upgrade.
     """
     for column in (Customer.id, ApiKey.id, Article.pk):
         db.session.scalar(select(column).limit(1))

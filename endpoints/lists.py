@@ -27,7 +27,12 @@ def render_list(columns: tuple[str, ...], dump: Callable[[Sequence[RowMapping]],
     query = query_schema.load(request.args.to_dict())
     conditions = build_conditions(query)
     now = datetime.now(UTC)
-    parameters = {"customer_id": current_access().owner.id, "now": now, "take": query["take"], "skip": query["skip"]}
+    parameters = {
+        "customer_id": current_access().owner.customer_id,
+        "now": now,
+        "take": query["take"],
+        "skip": query["skip"],
+    }
     connection = db.session.connection()  # faster than the session, which would look for entities in the rows
     count = PUBLISHED_COUNT.where(*conditions) if conditions else PUBLISHED_COUNT
     total, next_publication_at = connection.execute(count, parameters).one()

@@ -19,7 +19,7 @@ schema = SitemapEntrySchema(many=True)
 def list_slugs() -> Document:
     """Return every published slug with the date of its last change."""
     now = datetime.now(UTC)
-    parameters = {"customer_id": current_access().owner.id, "now": now}
+    parameters = {"customer_id": current_access().owner.customer_id, "now": now}
     connection = db.session.connection()
     rows = connection.execute(PUBLISHED_SLUGS, parameters).mappings().all()
     next_publication_at = connection.scalar(NEXT_PUBLICATION, parameters)

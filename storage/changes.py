@@ -1,6 +1,5 @@
 """Detect commits to the database by any process, so that cached data can be invalidated."""
 
-from collections.abc import Hashable
 from typing import Any, Protocol
 
 from flask import Flask, current_app
@@ -9,6 +8,8 @@ from sqlalchemy import Engine
 from storage.sqlite import sqlite_path
 from storage.sqlite_file import sqlite_file
 
+DatabaseVersion = tuple[int, int | str]  # differs after every commit; the first number counts connections
+
 
 class ChangeDetector(Protocol):
     """Detects commits to a database by any process.
@@ -16,8 +17,8 @@ class ChangeDetector(Protocol):
     To cache data, read the version first. The data may then be newer than its version, but never older.
     """
 
-    def version(self) -> Hashable:
-        """Return a value that changes with every commit, or None while the database is unavailable.
+    def version(self) -> DatabaseVersion | None:
+        """Return the database's version, or None while the database is unavailable.
 
         If the database file has been replaced, the engine's connections are renewed too. Call it outside of
         transactions, because it may close this thread's connections. Raises StorageError if the database does not

@@ -16,21 +16,21 @@ BATCH_SIZE = 500  # rows in memory at a time
 # conditions for a valid key; they bind `today`, the UTC date
 VALID_KEY = ApiKey.revoked_at.is_(None), or_(ApiKey.expires_on.is_(None), ApiKey.expires_on >= bindparam("today"))
 
-# `id`, `name` and `site` of a key's customer, and the key's id as `key_id`; binds `hash` and `today`, the UTC date
+# the key's `key_id`, and its customer's `customer_id`, `name` and `site`; binds `hash` and `today`, the UTC date
 OWNER_BY_KEY = (
-    select(Customer.id, Customer.name, Customer.site, ApiKey.id.label("key_id"))
+    select(Customer.id.label("customer_id"), Customer.name, Customer.site, ApiKey.id.label("key_id"))
     .join(ApiKey, ApiKey.customer_id == Customer.id)
     .where(ApiKey.hash == bindparam("hash"), *VALID_KEY)
 )
 
 # conditions for a customer's published articles; they bind `customer_id` and `now`
-_IS_OWN = Article.customer_id == bindparam("customer_id")
+_OF_CUSTOMER = Article.customer_id == bindparam("customer_id")
 _HAS_STATUS_PUBLISHED = Article.status == "published"  # includes scheduled articles
-PUBLISHED = _IS_OWN, _HAS_STATUS_PUBLISHED, Article.published_at <= bindparam("now")
+PUBLISHED = _OF_CUSTOMER, _HAS_STATUS_PUBLISHED, Article.published_at <= bindparam("now")
 
 # time at which the customer's next scheduled article is due
 NEXT_PUBLICATION = select(func.min(Article.published_at)).where(
-    _IS_OWN, _HAS_STATUS_PUBLISHED, Article.published_at > bindparam("now")
+    _OF_CUSTOMER, _HAS_STATUS_PUBLISHED, Article.published_at > bindparam("now")
 )
 
 # `slug` and `changed_at` of published articles; publication counts as a change

@@ -2,8 +2,10 @@
 
 import os
 import re
+from collections.abc import Callable
 from datetime import date, datetime, tzinfo
 from pathlib import Path
+from typing import Any
 
 import click
 from flask import current_app
@@ -136,6 +138,11 @@ def timezone(value: str) -> tzinfo:
         return parse_time_zone(value)
     except ValidationError as error:
         raise click.BadParameter(f"{value!r}: {error}") from error
+
+
+def or_setting(name: str) -> Callable[[click.Context, click.Parameter, Any], Any]:
+    """Return a callback for an option whose default is a setting."""
+    return lambda _context, _option, value: value or current_app.config[name]
 
 
 customer_option = click.option(
