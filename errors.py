@@ -33,8 +33,8 @@ PROBLEMS = {
 }
 # undefined_table and insufficient_privilege: https://www.postgresql.org/docs/current/errcodes-appendix.html
 UNREADABLE_SQLSTATES = "42P01", "42501"
-# Without tables, or with those of an earlier version: no such column: customer.site, column customer.site does not
-# exist. An error in a statement of an extension does not name the table.
+# Messages if the tables are missing or of an earlier version, such as "no such column: customer.site" or "column
+# customer.site does not exist". Mistakes in an extension's statements do not name the table.
 OTHER_TABLES = re.compile(r"no such table|no such column: \w+\.|unsupported file format|column \w+\.\w+ does not exist")
 
 

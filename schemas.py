@@ -109,8 +109,7 @@ class ArticleSchema(RowSchema):
         load_default="",
         validate=validate_http_url,
         metadata=field_metadata(
-            "URL of the banner image (http or https), or an empty string.",
-            "https://www.example.com/spring.jpg",
+            "URL of the banner image (http or https), or an empty string.", "https://www.example.com/spring.jpg"
         ),
     )
     keywords = StringList(
@@ -125,17 +124,11 @@ class ArticleSchema(RowSchema):
     meta_desc = fields.String(
         data_key="metaDesc",
         validate=validate_xml_text,
-        metadata=field_metadata(
-            "For the page's meta description.",
-            "Asparagus is back.",
-        ),
+        metadata=field_metadata("For the page's meta description.", "Asparagus is back."),
     )
     published_at = Timestamp(
         data_key="publishedAt",
-        metadata=field_metadata(
-            "Time of publication in UTC, with milliseconds.",
-            "2026-03-01T07:00:00.000Z",
-        ),
+        metadata=field_metadata("Time of publication in UTC, with milliseconds.", "2026-03-01T07:00:00.000Z"),
     )
     category = fields.String(
         load_default="",
@@ -147,10 +140,7 @@ class ArticleSchema(RowSchema):
         data_key="contentHtml",
         required=True,
         validate=validate_no_nul,
-        metadata=field_metadata(
-            "Body of the article as HTML. It is not sanitized.",
-            "<p>Asparagus is back.</p>",
-        ),
+        metadata=field_metadata("Body of the article as HTML. It is not sanitized.", "<p>Asparagus is back.</p>"),
     )
     schema_markup = SchemaMarkup(
         data_key="schemaMarkup",
@@ -188,6 +178,7 @@ class ArticleImportSchema(ArticleSchema):
 
     @pre_load
     def drop_nulls(self, data: Any, **_kwargs: Any) -> Any:
+        """Drop fields that are null, as if they were missing. Raises ValidationError if the data is not an object."""
         if not isinstance(data, dict):
             raise ValidationError("Must be an object.")
         return {name: value for name, value in data.items() if value is not None}

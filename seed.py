@@ -26,7 +26,7 @@ from storage.customers import (
     DEMO_CUSTOMER,
     delete_customer,
     find_customer,
-    find_demo_site,
+    find_demo_url,
     find_or_create_customer,
 )
 from transfer.json_files import read_records
@@ -47,22 +47,22 @@ SCHEDULED_FOR = "2050-01-01T09:00:00Z"  # fixed, so that running the script agai
 DEMO_FOLDER = Path(__file__).parent / "demo"
 
 
-def demo_articles(count: int, site: str) -> Iterator[dict[str, Any]]:
+def demo_articles(count: int, service_url: str) -> Iterator[dict[str, Any]]:
     """Yield `count` published articles, then the drafts and the scheduled one, as input for `ArticleImportSchema`.
 
     Once all texts have been used, they are repeated, with earlier dates and with a number in title and slug. An
-    article does not depend on `count`. `site` is the base URL of the service, which serves the banners.
+    article does not depend on `count`. `service_url` is the base URL of the service, which serves the banners.
     """
     texts = _read("published/*.toml")
     for number in range(1, count + 1):
         times_used, position = divmod(number - 1, len(texts))
         text = _renumber(texts[position], times_used + 1) if times_used else texts[position]
-        yield _article(f"demo-{number:06}", number, text, site, is_repeat=times_used > 0)
+        yield _article(f"demo-{number:06}", number, text, service_url, is_repeat=times_used > 0)
     for number, text in enumerate(_read("unpublished/draft-*.toml"), start=1):
-        draft = _article(f"demo-draft-{number}", number, text, site)
+        draft = _article(f"demo-draft-{number}", number, text, service_url)
         yield draft | {"status": "draft", "publishedAt": None, "views": 0}
     (text,) = _read("unpublished/scheduled.toml")
-    scheduled = _article("demo-scheduled", 0, text, site)
+    scheduled = _article("demo-scheduled", 0, text, service_url)
     yield scheduled | {"publishedAt": SCHEDULED_FOR, "views": 0}
 
 
@@ -75,7 +75,7 @@ def _renumber(text: dict[str, Any], number: int) -> dict[str, Any]:
     return text | {"title": f"{text['title']} ({number})", "slug": f"{text['slug']}-{number}"}
 
 
-def _article(id: str, number: int, text: dict[str, Any], site: str, is_repeat: bool = False) -> dict[str, Any]:
+def _article(id: str, number: int, text: dict[str, Any], service_url: str, is_repeat: bool = False) -> dict[str, Any]:
     published_at = _publication_time(number, is_repeat)
     banner = text["category"].lower().replace(" ", "-")
     return {
@@ -85,7 +85,7 @@ def _article(id: str, number: int, text: dict[str, Any], site: str, is_repeat: b
         "createdAt": (published_at - timedelta(days=1 + number % 20, hours=number % 5)).isoformat(),
         "updatedAt": (published_at + timedelta(days=number % 3 * (number % 9))).isoformat(),
         "views": 20 + number * 7919 % 4981,
-        "bannerUrl": f"{site}{DEMO_BANNERS}{banner}.svg",
+        "bannerUrl": f"{service_url}{DEMO_BANNERS}{banner}.svg",
         "contentHtml": text["body"].strip(),
     } | {name: text[name] for name in text.keys() - {"body"}}
 
@@ -105,14 +105,14 @@ def remove_demo_articles(customer_id: int, after: int) -> int:
     return db.session.connection().execute(statement).rowcount
 
 
-def move_banners(customer_id: int, site: str) -> None:
-    """Let the stored demo's banners point to `site`. An import would date the articles now."""
-    old_site = find_demo_site()
-    if old_site not in (None, site):
-        banner_url = func.replace(Article.banner_url, f"{old_site}{DEMO_BANNERS}", f"{site}{DEMO_BANNERS}")
+def move_banners(customer_id: int, service_url: str) -> None:
+    """Correct the URLs of the stored demo's banners. Importing the articles would change their `updatedAt`."""
+    old_url = find_demo_url()
+    if old_url not in (None, service_url):
+        banner_url = func.replace(Article.banner_url, f"{old_url}{DEMO_BANNERS}", f"{service_url}{DEMO_BANNERS}")
         is_demo = Article.customer_id == customer_id, Article.id.startswith("demo-")
         db.session.connection().execute(update(Article).where(*is_demo).values(banner_url=banner_url))
-        click.echo(f"The banners are at {site} now.")
+        click.echo(f"The banners are at {service_url} now.")
 
 
 def remove_demo() -> str:
@@ -132,27 +132,22 @@ def ensure_demo_key(customer: Customer, key: str | None) -> str | None:
         return None if key_count else add_key(customer)[0]
     existing = db.session.scalar(select(ApiKey).filter_by(hash=hash_key(key)))
     if existing and (existing.customer_id != customer.id or existing.revoked_at or existing.expires_on):
-        if existing.customer_id != customer.id:
-            problem = "belongs to another customer"
-        elif existing.revoked_at:
-            problem = "has been revoked"
-        else:
-            problem = "has an expiry date"
-        raise click.BadParameter(f"This key {problem}. Choose another.", param_hint="'--key'")
+        reason = "This key belongs to another customer, was revoked, or has an expiry date. Choose another."
+        raise click.BadParameter(reason, param_hint="'--key'")
     if not existing:
         add_key(customer, key)
     return key
 
 
-def write_demo(count: int, key: str | None, site: str) -> str | None:
+def write_demo(count: int, key: str | None, service_url: str) -> str | None:
     """Write the demo, and print a summary and the key. Returns the key, or None if it cannot be shown again."""
     report = ImportReport()
     with create_spool() as spool:
-        spool.add(read_records("the demo", demo_articles(count, site)), report)
+        spool.add(read_records("the demo", demo_articles(count, service_url)), report)
         with command_session(writes=True, create=True):
             customer, is_new = find_or_create_customer(DEMO_CUSTOMER)
             removed = remove_demo_articles(customer.id, after=count)
-            move_banners(customer.id, site)
+            move_banners(customer.id, service_url)
             saved = write_articles(customer, spool, report, ImportOptions()).counts
             key = ensure_demo_key(customer, key)
             # Print before the commit, so that no key becomes valid without having been shown.
@@ -182,14 +177,15 @@ def write_demo(count: int, key: str | None, site: str) -> str | None:
 def main(articles: int, key: str | None, remove: bool) -> None:
     """Create the customer Demo with articles, drafts and a scheduled article, or restore them."""
     app = create_app()
-    site = base_url(app.config["HOST"], app.config["PORT"] or 8000)  # 0 is a different port each time
+    service_url = base_url(app.config["HOST"], app.config["PORT"] or 8000)  # 0 is a different port each time
     with app.app_context(), report_errors():
         if remove:
             echo(remove_demo())
             return
-        key = write_demo(articles, key, site)
+        key = write_demo(articles, key, service_url)
         header = shlex.quote(f"x-api-key: {key or 'YOUR_KEY'}")
-        click.echo(f'Start the service (python app.py), then:\n  curl -H {header} "{site}{API_PATH}/articles?take=2"')
+        request = f'curl -H {header} "{service_url}{API_PATH}/articles?take=2"'
+        click.echo(f"Start the service (python app.py), then:\n  {request}")
 
 
 if __name__ == "__main__":

@@ -19,8 +19,12 @@ from commands.support.terminal import confirm, echo, format_article_count
 from content.search import search_columns
 from fields import format_timestamp
 from models import PUBLICATION_STATES, UNKNOWN_ORIGIN, Article, Customer, db, publication_state
+from schemas import ArticleImportSchema
 from storage.queries import build_conditions
 from transfer.origins import source_of
+
+# with --json, besides the state
+JSON_SCHEMA = ArticleImportSchema(only=["published_at", "slug", "title", "origin", "claim", "claimed_at", "edited"])
 
 
 @articles_group.command("list")
@@ -47,22 +51,12 @@ def list_articles(state: str | None, search: str, as_json: bool, customer: str |
             counts[row_state] += 1
             if state in (None, row_state):
                 if as_json:
-                    _print_json(row, row_state)
+                    click.echo(orjson.dumps({"state": row_state} | JSON_SCHEMA.dump(row._mapping)))
                 else:
                     date = _format_local(row.published_at, zone) if row.published_at else "-"
                     echo(row_state, date, row.slug, row.title, *_format_source(row))
     times = "" if as_json or zone is UTC else f" (times in {zone})"
     echo(", ".join(f"{counts[name]} {name}" for name in PUBLICATION_STATES) + times, err=True)
-
-
-def _print_json(row: Any, state: str) -> None:
-    """Print an article as a line of JSON."""
-    published_at, claimed_at = (
-        format_timestamp(moment) if moment else None for moment in (row.published_at, row.claimed_at)
-    )
-    fields = {"state": state, "publishedAt": published_at, "slug": row.slug, "title": row.title}
-    origin = {"origin": row.origin, "claim": row.claim, "claimedAt": claimed_at, "edited": bool(row.edited)}
-    click.echo(orjson.dumps(fields | origin))
 
 
 def _format_source(row: Any) -> list[str]:

@@ -10,7 +10,7 @@ from commands.support import params
 from commands.support.groups import customers_group
 from commands.support.lookup import get_customer
 from commands.support.session import command_session
-from commands.support.terminal import confirm, echo, format_deletion
+from commands.support.terminal import confirm, echo, format_article_count, format_deletion
 from models import ApiKey, Article, Customer, db
 from storage.customers import check_customer_name, delete_customer
 from storage.queries import VALID_KEY
@@ -57,11 +57,11 @@ def site(name: str, url: str) -> None:
     with command_session(writes=True):
         customer = get_customer(name, for_changes=True)
         customer.site = url
-        has_own_markup = Article.customer_id == customer.id, Article.schema_markup.is_not(None)
-        count = db.session.scalar(select(func.count()).where(*has_own_markup))
+        has_imported_markup = Article.customer_id == customer.id, Article.schema_markup.is_not(None)
+        count = db.session.scalar(select(func.count()).where(*has_imported_markup))
     echo(f"The articles of {name} are at {url}" if url else f"{name} has no site any longer.")
     if count:
-        echo(f"Articles that keep structured data as it was imported: {count}", err=True)
+        echo(f"Not changed, because their structured data was imported: {format_article_count(count)}", err=True)
 
 
 @customers_group.command()

@@ -40,7 +40,7 @@ CONFLICT = (
     "importing it as it is would undo the change."
 )
 
-Record = dict[str, Any]  # an article as it is exported
+ExportedArticle = dict[str, Any]
 
 
 def new_slug(value: str) -> str:
@@ -64,10 +64,10 @@ def new(slug: str | None, customer: str | None) -> None:
     with command_session(writes=False):
         owner = get_customer(customer, for_changes=True)
         _require_free_slug(owner, slug or "")
-    record = _blank_record(slug or "")
+    original = _blank_article(slug or "")
     # Without quotation marks, the fields are easier to fill in: It's would have to be written as 'It''s'.
-    text = _format(record).replace(b": ''\n", b":\n").removesuffix(b"\n")
-    echo(edit_text(text, partial(_import, record, owner, is_new=True), customer) or "Nothing was created.")
+    text = _format(original).replace(b": ''\n", b":\n").removesuffix(b"\n")
+    echo(edit_text(text, partial(_import, original, owner, is_new=True), customer) or "Nothing was created.")
 
 
 @articles_group.command()
@@ -82,49 +82,49 @@ def edit(slug: str, customer: str | None) -> None:
     with command_session(writes=False):
         owner = get_customer(customer, for_changes=True)
         get_articles(owner, (slug,))  # raises if there is no such article
-        record = _read_record(owner, slug)
-    saved = edit_text(_format(record), partial(_import, record, owner, is_new=False), customer)
+        original = _read_article(owner, slug)
+    saved = edit_text(_format(original), partial(_import, original, owner, is_new=False), customer)
     echo(saved or f"{slug}: unchanged")
 
 
 def _require_free_slug(owner: Customer, slug: str) -> None:
     """Raise ImportFailedError if the customer has an article with this slug."""
-    if _read_record(owner, slug):
+    if _read_article(owner, slug):
         command = shlex.join(["flask", "articles", "edit", slug, "--customer", owner.name])
         reason = f"There is already an article with the slug {slug!r}. Choose another slug, or edit that article:"
         raise ImportFailedError(printable(f"{reason} {command}"))
 
 
-def _blank_record(slug: str) -> Record:
+def _blank_article(slug: str) -> ExportedArticle:
     """Return a new draft. It has all fields of an export, so that imports recognize the file if it is kept."""
     to_fill_in = {"title": "", "slug": slug, "status": "draft", "publishedAt": ""}
     defaults = {name: field.load_default for name, field in ArticleImportSchema().fields.items()}
     optional = {name: default for name, default in defaults.items() if default is not missing}
-    empty: Record = ArticleImportSchema(only=optional.keys()).dump(optional)
+    empty: ExportedArticle = ArticleImportSchema(only=optional.keys()).dump(optional)
     now = format_timestamp(datetime.now(UTC))
     others = {"id": str(uuid4()), "createdAt": now, "updatedAt": now, "views": 0, "contentHtml": ""}
     return to_fill_in | empty | others
 
 
-def _read_record(owner: Customer, slug: str) -> Record:
+def _read_article(owner: Customer, slug: str) -> ExportedArticle:
     """Return the article as it is exported, or an empty dictionary if it does not exist."""
-    records = list(export_articles(owner, (slug,), all_fields=False))
-    return records[0] if records else {}
+    articles = list(export_articles(owner, (slug,), all_fields=False))
+    return articles[0] if articles else {}
 
 
-def _format(record: Record) -> bytes:
+def _format(article: ExportedArticle) -> bytes:
     """Return the article as a file for the editor."""
-    return format_article({name: value for name, value in record.items() if name not in HIDDEN_FIELDS})
+    return format_article({name: value for name, value in article.items() if name not in HIDDEN_FIELDS})
 
 
-def _import(record: Record, owner: Customer, text: bytes, *, is_new: bool) -> str:
+def _import(original: ExportedArticle, owner: Customer, text: bytes, *, is_new: bool) -> str:
     """Replace the article with the text, or add it. Returns what has changed, to print.
 
     Raises ImportFailedError if the text has mistakes, and click.ClickException if the article was changed since it was
     read. Its views may have been counted since.
     """
     report = ImportReport()
-    articles = _parse(text, record, report, is_new=is_new)
+    articles = _parse(text, original, report, is_new=is_new)
     with create_spool() as spool:
         spool.add(articles, report)
         with command_session(writes=True):
@@ -133,22 +133,22 @@ def _import(record: Record, owner: Customer, text: bytes, *, is_new: bool) -> st
                 for entry in spool.entries:
                     _require_free_slug(customer, entry.slug)
             else:
-                _require_unchanged(customer, record)
+                _require_unchanged(customer, original)
             result = write_articles(customer, spool, report, ImportOptions())
-            article = Article.customer_id == customer.id, Article.id == record["id"]
-            becomes_edited = not record.get("edited") and db.session.scalar(select(Article.edited).where(*article))
+            article = Article.customer_id == customer.id, Article.id == original["id"]
+            becomes_edited = not original.get("edited") and db.session.scalar(select(Article.edited).where(*article))
         report_notes(result, spool, report)
     for line in report.note_lines():
         echo(line, err=True)
     if becomes_edited:
         advice = "To take the source's text again: flask articles import --take-over SLUG."
         echo(f"From now on, imports leave its text alone. {advice}", err=True)
-    return _describe(result.counts, record["slug"], articles[0].fields["slug"])
+    return _describe(result.counts, original["slug"], articles[0].fields["slug"])
 
 
-def _require_unchanged(customer: Customer, original: Record) -> None:
+def _require_unchanged(customer: Customer, original: ExportedArticle) -> None:
     """Raise click.ClickException if an article is not stored as it was, apart from its views."""
-    current = _read_record(customer, original["slug"])
+    current = _read_article(customer, original["slug"])
     if not current or _format(current | {"views": 0}) != _format(original | {"views": 0}):
         raise click.ClickException(CONFLICT)
 
@@ -163,7 +163,7 @@ def _describe(counts: Counter[str], old_slug: str, slug: str) -> str:
     return f"{slug}: {'changed' if counts['changed'] else 'unchanged'}"
 
 
-def _parse(text: bytes, original: Record, report: ImportReport, *, is_new: bool) -> list[SourceArticle]:
+def _parse(text: bytes, original: ExportedArticle, report: ImportReport, *, is_new: bool) -> list[SourceArticle]:
     """Return the edited article, or nothing if it cannot be read. Mistakes go to the report."""
     articles = []
     with report.catch("the file"):

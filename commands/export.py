@@ -17,7 +17,7 @@ from transfer.article_files import write_folder
 from transfer.export import export_articles
 from transfer.json_files import dump_json_line, write_json_lines
 
-Records = Iterable[dict[str, Any]]
+ExportedArticles = Iterable[dict[str, Any]]
 
 
 def new_folder(value: str) -> Path:
@@ -47,20 +47,20 @@ def export(
     with command_session(writes=False):
         owner = get_customer(customer)
         get_articles(owner, slugs)  # raises if one does not exist
-        records = export_articles(owner, slugs, all_fields=all_fields)
+        exported = export_articles(owner, slugs, all_fields=all_fields)
         if folder:
-            _write(records, folder, write_folder)
+            _write(exported, folder, write_folder)
         elif output:
-            _write(records, output, write_json_lines)
+            _write(exported, output, write_json_lines)
         else:
-            for record in records:
-                click.echo(dump_json_line(record), nl=False)
+            for article in exported:
+                click.echo(dump_json_line(article), nl=False)
 
 
-def _write(records: Records, target: Path, write: Callable[[Path, Records], int]) -> None:
+def _write(exported: ExportedArticles, target: Path, write: Callable[[Path, ExportedArticles], int]) -> None:
     """Write exported articles to a file or folder, and print how many. Raises click.ClickException if that fails."""
     try:
-        with show_progress(records, "Writing articles") as counted:
+        with show_progress(exported, "Writing articles") as counted:
             count = write(target, counted)
     except OSError as error:
         reason = f"Cannot write all articles to {target} ({error.strerror}). Choose another place."

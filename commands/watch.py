@@ -143,7 +143,8 @@ def watch(command: tuple[str, ...], now: bool, customer: str | None) -> None:
     find_program(command[0])
     stop_quietly_on_signals()
     published = PublishedArticles(customer)
-    if not published.refresh():  # The database is unavailable.
+    published.refresh()
+    if published.is_unavailable:
         published.wait_for_change()
     echo(f"Watching the articles of {published.customer} (press Ctrl+C to stop)", err=True)
     if not now:

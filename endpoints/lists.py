@@ -27,19 +27,15 @@ def render_list(columns: tuple[str, ...], dump: Callable[[Sequence[RowMapping]],
     query = query_schema.load(request.args.to_dict())
     conditions = build_conditions(query)
     now = datetime.now(UTC)
-    parameters = {
-        "customer_id": current_access().owner.customer_id,
-        "now": now,
-        "take": query["take"],
-        "skip": query["skip"],
-    }
+    parameters = {"customer_id": current_access().owner.customer_id, "now": now}
     connection = db.session.connection()  # faster than the session, which would look for entities in the rows
     count = PUBLISHED_COUNT.where(*conditions) if conditions else PUBLISHED_COUNT
     total, next_publication_at = connection.execute(count, parameters).one()
     rows: Sequence[RowMapping] = []
     if query["skip"] < total:
         page = select_page(columns, SORT_COLUMNS[query["order_by"]], query["order"], conditions)
-        rows = connection.execute(page, parameters).mappings().all()
+        bounds = {"take": query["take"], "skip": query["skip"]}
+        rows = connection.execute(page, parameters | bounds).mappings().all()
     meta = {"total": total, "take": len(rows), "skip": query["skip"]}
     return render_document({"data": dump(rows), "meta": meta}, now, next_publication_at, _page_links(query, total))
 

@@ -1,10 +1,10 @@
-"""The limit on open files, which each connection counts towards."""
+"""The limit on open files. Each connection counts towards it."""
 
 from contextlib import suppress
 
 
-def allow_open_files(needed: int) -> int:
-    """Raise this process's limit on open files to `needed` if it is lower. Returns how many may be open.
+def raise_open_file_limit(needed: int) -> int:
+    """Raise this process's limit on open files to `needed` if it is lower. Returns it, but at most `needed`.
 
     Without privileges, the system's hard limit cannot be exceeded.
     """

@@ -21,7 +21,7 @@ from waitress.buffers import ReadOnlyFileBasedBuffer
 from waitress.channel import HTTPChannel
 from waitress.server import TcpWSGIServer
 
-from serving.open_files import allow_open_files
+from serving.open_files import raise_open_file_limit
 from serving.requests import StrictRequestParser
 from serving.responses import ApiTask, ProblemTask
 
@@ -108,7 +108,7 @@ class ApiServer(TcpWSGIServer):  # type: ignore[misc]
         self.allow_origins = allow_origins
         self.sockets: dict[int, Any] = {}  # polled by the event loop; keys are file descriptors
         reserved = OTHER_FILES + FILES_PER_THREAD * threads
-        self.max_files = allow_open_files(reserved + MAX_CONNECTIONS)
+        self.max_files = raise_open_file_limit(reserved + MAX_CONNECTIONS)
         self.max_connections = max(1, min(MAX_CONNECTIONS, self.max_files - reserved))
         self._next_accept_at = 0.0  # after an error
         self._next_warning_at = 0.0

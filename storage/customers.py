@@ -25,7 +25,7 @@ def find_customer(name: str) -> Customer | None:
     return db.session.scalar(select(Customer).filter_by(name=name))
 
 
-def find_demo_site() -> str | None:
+def find_demo_url() -> str | None:
     """Return the base URL of the service in the demo's banners, or None if there is no demo."""
     is_demo = Customer.name == DEMO_CUSTOMER, Article.id.startswith("demo-"), Article.banner_url.contains(DEMO_BANNERS)
     url = db.session.scalar(select(Article.banner_url).join(Customer).where(*is_demo).limit(1))

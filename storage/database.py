@@ -61,11 +61,10 @@ def open_database(*, create: bool = False) -> list[str]:
 
 def _create_engine(app: Flask) -> dict[str, Any]:
     """Create the engine. Returns its options. Raises SettingsError if DATABASE_URL is invalid."""
-    given = app.config.get("SQLALCHEMY_ENGINE_OPTIONS", {})
     try:
-        url = app.config["SQLALCHEMY_DATABASE_URI"] = parse_database_url(app.config["DATABASE_URL"])
-        options = engine_options(url, app.config["THREADS"], given)
-        app.config["SQLALCHEMY_ENGINE_OPTIONS"] = options
+        url = _parse_database_url(app.config["DATABASE_URL"])
+        options = engine_options(url, app.config["THREADS"], app.config.get("SQLALCHEMY_ENGINE_OPTIONS", {}))
+        app.config.update(SQLALCHEMY_DATABASE_URI=url, SQLALCHEMY_ENGINE_OPTIONS=options)
         db.init_app(app)
     except ImportError as error:
         reason = str(error).partition("\n")[0]
@@ -79,21 +78,22 @@ def _create_engine(app: Flask) -> dict[str, Any]:
             "Choose a file in an existing, writable folder."
         ) from error
     except (ArgumentError, TypeError, ValueError) as error:
-        shown = redact_url(app.config["DATABASE_URL"])
-        hint = " Remove the options after the question mark." if "?" in str(app.config["DATABASE_URL"]) else ""
-        raise SettingsError(
-            f"DATABASE_URL={shown!r:.100}: Must be the URL of a SQLite file (such as sqlite:////path/to/articles.db) "
-            f"or of a PostgreSQL database (such as postgresql://user:password@host/articles).{hint}"
-        ) from error
+        raise SettingsError(_explain_url(str(app.config["DATABASE_URL"]))) from error
     return options
 
 
-def redact_url(text: Any) -> str:
-    """Return an invalid URL without the parts that may contain a password."""
-    return re.sub(":.*@", ":***@", str(text).partition("?")[0])
+def _explain_url(url: str) -> str:
+    """Return a message about an invalid URL, without the parts of it that may contain a password."""
+    before_options, question_mark, _ = url.partition("?")
+    shown = re.sub(":.*@", ":***@", before_options)
+    hint = " Remove the options after the question mark." if question_mark else ""
+    return (
+        f"DATABASE_URL={shown!r:.100}: Must be the URL of a SQLite file (such as sqlite:////path/to/articles.db) "
+        f"or of a PostgreSQL database (such as postgresql://user:password@host/articles).{hint}"
+    )
 
 
-def parse_database_url(given: str | URL) -> URL:
+def _parse_database_url(given: str | URL) -> URL:
     """Parse the URL of a SQLite file or of a PostgreSQL database. Raises ValueError or ArgumentError if it is neither.
 
     `postgres://`, which many hosting services use, is accepted for PostgreSQL. In-memory SQLite databases are rejected

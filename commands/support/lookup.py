@@ -26,14 +26,15 @@ def get_customer(name: str | None, *, for_changes: bool = False) -> Customer:
     The demo itself is a default only for reading, so that your own articles do not end up in it. Raises
     click.ClickException, with suggestions, if the name is unknown or missing.
     """
-    setting = current_app.config["CUSTOMER"]
     customers = {customer.name: customer for customer in db.session.scalars(select(Customer).order_by(Customer.name))}
-    if (chosen := name or setting) in customers:
+    chosen = name or current_app.config["CUSTOMER"]
+    if chosen in customers:
         return customers[chosen]
-    problem = f"There is no customer {chosen!r}{'' if name else ' (the setting CUSTOMER)'}."
-    if not chosen:
-        own = [customer for customer in customers.values() if customer.name != DEMO_CUSTOMER]
-        defaults = own or ([] if for_changes else list(customers.values()))
+    if chosen:
+        problem = f"There is no customer {chosen!r}{'' if name else ' (the setting CUSTOMER)'}."
+    else:
+        besides_demo = [customer for customer in customers.values() if customer.name != DEMO_CUSTOMER]
+        defaults = besides_demo or ([] if for_changes else list(customers.values()))
         if len(defaults) == 1:
             return defaults[0]
         problem = "Name the customer with --customer, or in the setting CUSTOMER."

@@ -38,7 +38,7 @@ def _reported_write() -> Iterator[None]:
             timer.cancel()
             yield
             is_complete = True
-        release_connection()  # also here, so that Ctrl+C is reported correctly
+        release_connection()  # here too, since the next Ctrl+C is reported as "the database was not changed"
     except KeyboardInterrupt as error:
         raise Interrupted("the change may have been written." if is_complete else "nothing was written.") from error
     finally:

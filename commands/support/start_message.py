@@ -11,7 +11,7 @@ from commands.support.terminal import echo
 from models import ApiKey, Article, Customer, db
 from serving.listener import WILDCARD_HOSTS, base_url
 from settings import SERVICE_NAME, __version__
-from storage.customers import DEMO_CUSTOMER, find_demo_site
+from storage.customers import DEMO_CUSTOMER, find_demo_url
 from storage.queries import VALID_KEY
 
 
@@ -29,9 +29,9 @@ def print_start_message(host: str, port: int) -> None:
         lines.append("There is no API key yet. Create one: flask keys create CUSTOMER")
     if not db.session.scalar(select(Article.pk).limit(1)):
         lines.append("There are no articles yet. Import some: flask articles import SOURCE. For a demo: python seed.py")
-    demo_site = find_demo_site()
-    if demo_site not in (None, url):
-        lines.append(f"The demo's banners are still at {demo_site}. To correct them, run this again: python seed.py")
+    demo_url = find_demo_url()
+    if demo_url not in (None, url):
+        lines.append(f"The demo's banners are still at {demo_url}. To correct them, run this again: python seed.py")
     try:
         click.echo("\n".join(lines))
     except OSError:  # a full disk must not stop the service
