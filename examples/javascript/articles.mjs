@@ -1,18 +1,11 @@
 // Read the API, and prepare what all sites share.
 
-const API_MEANING = "the URL of your service's API, such as http://127.0.0.1:8000/api/public/v1";
-const KEY_MEANING = "an API key of your service";
 const URL_PATTERN = /^https?:\/\/[^\s/?#]+(\/[^\s?#]*)?$/i;
-const ADVICE = {
-  200: `Set ARTICLES_URL to ${API_MEANING}.`,
-  401: `Set ARTICLES_KEY to ${KEY_MEANING}.`,
-  404: `Set ARTICLES_URL to ${API_MEANING}.`,
-};
+const ARTICLES_URL = readUrl("ARTICLES_URL", "http://127.0.0.1:8000/api/public/v1");
+const ARTICLES_KEY = readVariable("ARTICLES_KEY", /^[!-~]+$/, "an API key of your service");
+const ADVICE = "Check that the service is running, and that ARTICLES_URL and ARTICLES_KEY are correct.";
 
-const ARTICLES_URL = readVariable("ARTICLES_URL", URL_PATTERN, API_MEANING).replace(/\/+$/, "");
-const ARTICLES_KEY = readVariable("ARTICLES_KEY", /^[!-~]+$/, KEY_MEANING);
-const SITE_MEANING = "your site's URL, such as https://www.example.com";
-export const SITE = readVariable("SITE", URL_PATTERN, SITE_MEANING).replace(/\/+$/, "");
+export const SITE = readUrl("SITE", "https://www.example.com");
 export const SITE_NAME = process.env.SITE_NAME || SITE.split("/")[2];
 export const LANGUAGE = "en";
 export const LABELS = {
@@ -26,8 +19,8 @@ export const LABELS = {
   newestFirst: "newest articles first",
   page: "page",
 };
-export const PAGE_SIZE = 50;
-export const FEED_SIZE = 20;
+const PAGE_SIZE = 50;
+const FEED_SIZE = 20;
 const ICON = "<svg xmlns='http://www.w3.org/2000/svg'><rect width='100%' height='100%' fill='#246'/></svg>";
 export const ICON_URL = `data:image/svg+xml,${encodeURIComponent(ICON)}`;
 const dayFormat = readDayFormat();
@@ -37,6 +30,11 @@ function readVariable(name, pattern, meaning) {
   const value = process.env[name] ?? "";
   if (!pattern.test(value)) exitWith(`${name} is ${value ? "invalid" : "missing"}. Set it to ${meaning}.`);
   return value;
+}
+
+/** Return a URL in an environment variable, without the slash at its end. */
+function readUrl(name, example) {
+  return readVariable(name, URL_PATTERN, `a URL, such as ${example}`).replace(/\/+$/, "");
 }
 
 function readDayFormat() {
@@ -58,7 +56,7 @@ export function exitWith(message) {
 export const articleUrl = (slug) => `${SITE}/articles/${encodeURIComponent(slug)}/`;
 
 /** Return the URL of a list on your site. The path is empty for the first list, otherwise something like `category/news/2`. */
-export const listUrl = (path) => `${SITE}/${path && `${encodeURI(path)}/`}`;
+const listUrl = (path) => `${SITE}/${path && `${encodeURI(path)}/`}`;
 
 /** Return the day of a timestamp in your site's time zone, as in 2026-01-31. */
 export const formatDay = (timestamp) => dayFormat.format(new Date(timestamp));
@@ -67,36 +65,18 @@ export const formatDay = (timestamp) => dayFormat.format(new Date(timestamp));
 export const escapeText = (text) => String(text).replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`);
 
 /** Make scrollable elements reachable by keyboard. */
-export const scrollable = (html) => html.replace(/<(pre|table)(?=[\s>])/g, '<$1 tabindex="0"');
+const scrollable = (html) => html.replace(/<(pre|table)(?=[\s>])/g, '<$1 tabindex="0"');
 
-async function download(url) {
-  try {
-    const options = { headers: { "x-api-key": ARTICLES_KEY }, signal: AbortSignal.timeout(60_000) };
-    const response = await fetch(url, options);
-    return { response, text: await response.text() };
-  } catch ({ cause, message }) {
-    const reason = cause?.message || cause?.code || message;
-    throw new Error(`${url}: ${reason}. Start the service, or set ARTICLES_URL to ${API_MEANING}.`);
-  }
-}
-
-/** Return parsed JSON, or null if the text is something else. */
-function parseJson(text) {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return null;
-  }
-}
-
+/** Return the response to a request. Throws an error if it is not a list. */
 export async function fetchJson(path, query = {}) {
   const url = `${ARTICLES_URL}/${path}?${new URLSearchParams(query)}`.replace(/\?$/, "");
-  const { response, text } = await download(url);
-  const { ok, status, statusText } = response;
-  const body = parseJson(text);
-  if (ok && Array.isArray(body?.data)) return body;
-  const reason = ok ? "This response is not from the API." : (body?.detail ?? `${statusText}.`);
-  throw new Error(`${url}: ${status} ${reason} ${ADVICE[status] ?? ""}`.trimEnd());
+  const options = { headers: { "x-api-key": ARTICLES_KEY }, signal: AbortSignal.timeout(60_000) };
+  const response = await fetch(url, options).catch(({ cause, message }) => {
+    throw new Error(`${url}: ${cause?.message || cause?.code || message}. ${ADVICE}`);
+  });
+  const body = await response.json().catch(() => null);
+  if (Array.isArray(body?.data)) return body;
+  throw new Error(`${url}: ${response.status} ${body?.detail ?? "This response is not from the API."} ${ADVICE}`);
 }
 
 /** Return the articles that match the query, newest first. */
@@ -128,12 +108,11 @@ export async function fetchAll() {
   throw new Error("The articles changed while they were being read, three times in a row. Run the build again.");
 }
 
-/** Return whether the list did not change, and every article was read once. */
+/** Return whether the sitemap did not change, and every article in it was read once. */
 function isComplete(articles, before, after) {
   const slugs = new Set(articles.map(({ slug }) => slug));
-  const listed = new Set(after.map(({ url }) => url));
-  const isSame = before.length === after.length && before.every(({ url }) => listed.has(url));
-  return isSame && slugs.size === articles.length && after.every(({ url }) => slugs.has(url));
+  const isSame = JSON.stringify(before) === JSON.stringify(after);
+  return isSame && articles.length === after.length && after.every(({ url }) => slugs.has(url));
 }
 
 /** Throw an error if there are no articles, or if two slugs would be one folder on macOS or Windows. */
@@ -208,10 +187,14 @@ function paginate({ path, title, articles }) {
   }));
 }
 
-/** Link the articles, and return them with each page of each list: all articles, a category, a keyword. */
+/** Return the articles with what their pages show, and each page of each list: all articles, a category, a keyword. */
 export function prepareContent(articles) {
   const linkTo = (article) => article && { title: article.title, url: articleUrl(article.slug) };
   articles.forEach((article, index) => {
+    article.url = articleUrl(article.slug);
+    article.day = formatDay(article.publishedAt);
+    article.html = scrollable(article.contentHtml);
+    article.jsonLd = structuredData(article);
     article.newer = linkTo(articles[index - 1]);
     article.older = linkTo(articles[index + 1]);
   });

@@ -27,14 +27,8 @@ LABELS = {
     "newest_first": "newest articles first",
     "page": "page",
 }
-API_MEANING = "the URL of your service's API, such as http://127.0.0.1:8000/api/public/v1"
-KEY_MEANING = "an API key of your service"
 URL_PATTERN = r"https?://[^\s/?#]+(/[^\s?#]*)?"
-ADVICE = {
-    200: f"Set ARTICLES_URL to {API_MEANING}.",
-    401: f"Set ARTICLES_KEY to {KEY_MEANING}.",
-    404: f"Set ARTICLES_URL to {API_MEANING}.",
-}
+ADVICE = "Check that the service is running, and that ARTICLES_URL and ARTICLES_KEY are correct."
 
 
 def read_variable(name: str, pattern: str, meaning: str) -> str:
@@ -43,6 +37,11 @@ def read_variable(name: str, pattern: str, meaning: str) -> str:
     if not re.fullmatch(pattern, value, re.IGNORECASE):
         sys.exit(f"{name} is {'invalid' if value else 'missing'}. Set it to {meaning}.")
     return value
+
+
+def read_url(name: str, example: str) -> str:
+    """Return a URL in an environment variable, without the slash at its end, or exit."""
+    return read_variable(name, URL_PATTERN, f"a URL, such as {example}").rstrip("/")
 
 
 def read_zone() -> tzinfo:
@@ -54,9 +53,9 @@ def read_zone() -> tzinfo:
         sys.exit(f"SITE_TIMEZONE is invalid. Set it to a time zone, such as Europe/Berlin.{hint}")
 
 
-API = read_variable("ARTICLES_URL", URL_PATTERN, API_MEANING).rstrip("/")
-KEY = read_variable("ARTICLES_KEY", "[!-~]+", KEY_MEANING)
-SITE = read_variable("SITE", URL_PATTERN, "your site's URL, such as https://www.example.com").rstrip("/")
+API = read_url("ARTICLES_URL", "http://127.0.0.1:8000/api/public/v1")
+KEY = read_variable("ARTICLES_KEY", "[!-~]+", "an API key of your service")
+SITE = read_url("SITE", "https://www.example.com")
 SITE_NAME = os.environ.get("SITE_NAME") or SITE.split("/")[2]
 ZONE = read_zone()
 Article = dict[str, Any]
@@ -72,17 +71,26 @@ def list_url(path: str) -> str:
     return f"{SITE}/{quote(path)}/" if path else f"{SITE}/"
 
 
-def download(url: str) -> tuple[int, str, bytes]:
-    """Return the status, the reason phrase and the body of a response, even of an error."""
+def fetch_json(path: str, **query: Any) -> dict[str, Any]:
+    """Return the response to a request. Raises OSError if it is not a list."""
+    url = f"{API}/{path}?{urlencode(query)}".rstrip("?")
+    status, body = download(url)
+    response = parse_object(body)
+    if isinstance(response.get("data"), list):
+        return response
+    raise OSError(f"{url}: {status} {response.get('detail', 'This response is not from the API.')} {ADVICE}")
+
+
+def download(url: str) -> tuple[int, bytes]:
+    """Return the status and the body of a response, even of an error."""
     try:
         with urlopen(Request(url, headers={"x-api-key": KEY}), timeout=60) as response:
-            return response.status, response.reason, response.read()
+            return response.status, response.read()
     except HTTPError as error:
-        return error.code, error.reason, error.read()
+        return error.code, error.read()
     except (HTTPException, OSError, ValueError) as error:
         reason = getattr(error, "reason", error)
-        reason = getattr(reason, "strerror", None) or reason
-        raise OSError(f"{url}: {reason}. Start the service, or set ARTICLES_URL to {API_MEANING}.") from error
+        raise OSError(f"{url}: {getattr(reason, 'strerror', None) or reason}. {ADVICE}") from error
 
 
 def parse_object(body: bytes) -> dict[str, Any]:
@@ -92,16 +100,6 @@ def parse_object(body: bytes) -> dict[str, Any]:
     except ValueError:
         return {}
     return value if isinstance(value, dict) else {}
-
-
-def fetch_json(path: str, **query: Any) -> dict[str, Any]:
-    url = f"{API}/{path}?{urlencode(query)}".rstrip("?")
-    status, phrase, body = download(url)
-    response = parse_object(body)
-    if status == 200 and isinstance(response.get("data"), list):
-        return response
-    reason = "This response is not from the API." if status == 200 else response.get("detail", f"{phrase}.")
-    raise OSError(f"{url}: {status} {reason} {ADVICE.get(status, '')}".rstrip())
 
 
 def fetch_articles(**query: Any) -> Iterator[Article]:
@@ -124,18 +122,11 @@ def fetch_all() -> tuple[list[Article], list[Entry]]:
         before = fetch_json("sitemap")["data"]
         articles = list(fetch_articles())
         sitemap = fetch_json("sitemap")["data"]
-        if is_complete(articles, before, sitemap):
+        slugs = [article["slug"] for article in articles]
+        if before == sitemap and sorted(slugs) == sorted(entry["url"] for entry in sitemap):
             check_articles(articles)
             return articles, sitemap
     raise OSError("The articles changed while they were being read, three times in a row. Run the build again.")
-
-
-def is_complete(articles: list[Article], before: list[Entry], after: list[Entry]) -> bool:
-    """Return whether the list did not change, and every article was read once."""
-    slugs = {article["slug"] for article in articles}
-    listed = {entry["url"] for entry in after}
-    is_same = listed == {entry["url"] for entry in before}
-    return is_same and listed <= slugs and len(slugs) == len(articles)
 
 
 def check_articles(articles: list[Article]) -> None:

@@ -84,29 +84,28 @@ def render_facts(article: Article) -> str:
 def render_footer(article: Article, newer: Article | None, older: Article | None) -> str:
     """Return what follows an article's content: its keywords, and links to the articles before and after it."""
     keywords = ", ".join(render_link(url, name, "tag") for url, name in article["keywordLinks"])
-    nav = [
-        render_link(article_url(other["slug"]), f"{LABELS[label]}: {other['title']}", rel)
-        for other, label, rel in ((newer, "newer", "prev"), (older, "older", "next"))
-        if other
-    ]
-    label = escape(LABELS["keywords"])
-    return (f"\n<p>{label}: {keywords}</p>" if keywords else "") + "\n".join(["\n<nav>", *nav, "</nav>"])
+    lines = [f"<p>{escape(LABELS['keywords'])}: {keywords}</p>"] if keywords else []
+    lines.append("<nav>")
+    for other, label, rel in ((newer, "newer", "prev"), (older, "older", "next")):
+        if other:
+            lines.append(render_link(article_url(other["slug"]), f"{LABELS[label]}: {other['title']}", rel))
+    return "\n".join([*lines, "</nav>"])
 
 
 def render_article(article: Article, newer: Article | None, older: Article | None) -> str:
-    title = escape(article["title"])
     banner = escape(article["bannerUrl"])
     head = f"""<meta property="article:published_time" content="{article["publishedAt"]}">
 <script type="application/ld+json">{structured_data(article)}</script>
 """
-    body = f"""<p>{render_link(f"{SITE}/", SITE_NAME)}</p>
-<h1>{title}</h1>
-<p>{render_facts(article)}</p>
-"""
+    image = ""
     if banner:
-        head = f'<meta property="og:image" content="{banner}">\n{head}'
-        body += f'<img class="banner" src="{banner}" alt="" width="1200" height="630">\n'
-    body += scrollable(article["contentHtml"]) + render_footer(article, newer, older)
+        head += f'<meta property="og:image" content="{banner}">\n'
+        image = f'<img class="banner" src="{banner}" alt="" width="1200" height="630">\n'
+    body = f"""<p>{render_link(f"{SITE}/", SITE_NAME)}</p>
+<h1>{escape(article["title"])}</h1>
+<p>{render_facts(article)}</p>
+{image}{scrollable(article["contentHtml"])}
+{render_footer(article, newer, older)}"""
     return render_page("article", article_url(article["slug"]), article["metaTitle"], article["metaDesc"], body, head)
 
 
@@ -117,21 +116,22 @@ def render_item(article: Article) -> str:
 
 def render_list(group: List) -> dict[str, str]:
     """Return the text of each page of a list by its path, the first page last."""
-    last = max(1, -(-len(group.articles) // PAGE_SIZE))
-    paths = [group.path, *(f"{group.path or 'page'}/{number}" for number in range(2, last + 1))]
+    starts = range(0, len(group.articles), PAGE_SIZE)
+    paths = [f"{group.path or 'page'}/{index + 1}" if index else group.path for index in range(len(starts))]
     files = {}
-    for index in range(last - 1, -1, -1):
+    for index, (path, start) in enumerate(zip(paths, starts, strict=True)):
         title = f"{group.title}, {LABELS['page']} {index + 1}" if index else group.title
+        home = f"<p>{render_link(f'{SITE}/', SITE_NAME)}</p>\n" if path else ""
+        items = "".join(map(render_item, group.articles[start : start + PAGE_SIZE]))
+        nav = ""
+        if index > 0:
+            nav += render_link(list_url(paths[index - 1]), LABELS["newer_articles"], "prev")
+        if index + 1 < len(paths):
+            nav += render_link(list_url(paths[index + 1]), LABELS["older_articles"], "next")
+        body = f"{home}<h1>{escape(title)}</h1>\n<ul>\n{items}</ul>\n<nav>{nav}</nav>"
         description = f"{title}, {LABELS['newest_first']}."
-        items = "".join(map(render_item, group.articles[index * PAGE_SIZE : (index + 1) * PAGE_SIZE]))
-        newer = [render_link(list_url(paths[index - 1]), LABELS["newer_articles"], "prev")] if index else []
-        older = [render_link(list_url(path), LABELS["older_articles"], "next") for path in paths[index + 1 : index + 2]]
-        home = f"<p>{render_link(f'{SITE}/', SITE_NAME)}</p>\n" if paths[index] else ""
-        nav = "\n".join(["<nav>", *newer, *older, "</nav>"])
-        body = f"{home}<h1>{escape(title)}</h1>\n<ul>\n{items}</ul>\n{nav}"
-        path = f"{paths[index]}/index.html".lstrip("/")
-        files[path] = render_page("website", list_url(paths[index]), title, description, body)
-    return files
+        files[f"{path}/index.html".lstrip("/")] = render_page("website", list_url(path), title, description, body)
+    return dict(reversed(files.items()))
 
 
 def render_feed_item(article: Article) -> str:

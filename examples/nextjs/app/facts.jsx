@@ -1,15 +1,10 @@
-import { formatDay } from "../articles.mjs";
-
 /** The line with an article's date and category. */
-export default function Facts({ article: { publishedAt, categoryLinks } }) {
+export default function Facts({ article: { publishedAt, day, categoryLinks } }) {
   return (
     <>
-      <time dateTime={publishedAt}>{formatDay(publishedAt)}</time>
+      <time dateTime={publishedAt}>{day}</time>
       {categoryLinks.map(({ name, url }) => (
-        <span key={name}>
-          {" · "}
-          <a href={url}>{name}</a>
-        </span>
+        <span key={name}> · <a href={url}>{name}</a></span>
       ))}
     </>
   );

@@ -1,5 +1,5 @@
+import "../page.css";
 import { ICON_URL, LANGUAGE, SITE, SITE_NAME } from "../articles.mjs";
-import "./page.css";
 
 export default function Layout({ children }) {
   return (

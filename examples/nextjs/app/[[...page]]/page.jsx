@@ -1,5 +1,5 @@
 // A list: all articles, a category or a keyword.
-import { LABELS, SITE, SITE_NAME, articleUrl } from "../../articles.mjs";
+import { LABELS, SITE, SITE_NAME } from "../../articles.mjs";
 import { content } from "../../content.mjs";
 import Facts from "../facts";
 
@@ -25,19 +25,11 @@ export default async function Page({ params }) {
   const { path, title, articles, newerUrl, olderUrl } = await findList(params);
   return (
     <>
-      {path && (
-        <p>
-          <a href={`${SITE}/`}>{SITE_NAME}</a>
-        </p>
-      )}
+      {path && <p><a href={`${SITE}/`}>{SITE_NAME}</a></p>}
       <h1>{title}</h1>
       <ul>
         {articles.map((article) => (
-          <li key={article.slug}>
-            <a href={articleUrl(article.slug)}>{article.title}</a>
-            <br />
-            <Facts article={article} />
-          </li>
+          <li key={article.url}><a href={article.url}>{article.title}</a><br /><Facts article={article} /></li>
         ))}
       </ul>
       <nav>

@@ -1,4 +1,4 @@
-import { LABELS, SITE, SITE_NAME, articleUrl, scrollable, structuredData } from "../../../articles.mjs";
+import { LABELS, SITE, SITE_NAME } from "../../../articles.mjs";
 import { content } from "../../../content.mjs";
 import Facts from "../../facts";
 
@@ -15,8 +15,7 @@ async function findArticle(params) {
 }
 
 export async function generateMetadata({ params }) {
-  const { slug, metaTitle: title, metaDesc: description, bannerUrl, publishedAt } = await findArticle(params);
-  const url = articleUrl(slug);
+  const { url, metaTitle: title, metaDesc: description, bannerUrl, publishedAt } = await findArticle(params);
   const images = bannerUrl ? [bannerUrl] : [];
   return {
     title,
@@ -31,10 +30,7 @@ function Keywords({ links }) {
     <p>
       {`${LABELS.keywords}: `}
       {links.map(({ name, url }, index) => (
-        <span key={name}>
-          {index > 0 && ", "}
-          <a rel="tag" href={url}>{name}</a>
-        </span>
+        <span key={name}>{index > 0 && ", "}<a rel="tag" href={url}>{name}</a></span>
       ))}
     </p>
   );
@@ -45,16 +41,12 @@ export default async function Page({ params }) {
   const { keywordLinks, newer, older } = article;
   return (
     <>
-      <script type="application/ld+json" dangerouslySetInnerHTML={{ __html: structuredData(article) }} />
-      <p>
-        <a href={`${SITE}/`}>{SITE_NAME}</a>
-      </p>
+      <script type="application/ld+json" dangerouslySetInnerHTML={{ __html: article.jsonLd }} />
+      <p><a href={`${SITE}/`}>{SITE_NAME}</a></p>
       <h1>{article.title}</h1>
-      <p>
-        <Facts article={article} />
-      </p>
+      <p><Facts article={article} /></p>
       {article.bannerUrl && <img className="banner" src={article.bannerUrl} alt="" width="1200" height="630" />}
-      <div dangerouslySetInnerHTML={{ __html: scrollable(article.contentHtml) }} />
+      <div dangerouslySetInnerHTML={{ __html: article.html }} />
       {keywordLinks.length > 0 && <Keywords links={keywordLinks} />}
       <nav>
         {newer && <a rel="prev" href={newer.url}>{`${LABELS.newer}: ${newer.title}`}</a>}
