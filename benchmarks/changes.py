@@ -8,6 +8,7 @@ import sqlite3
 import subprocess
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing, contextmanager, suppress
+from datetime import UTC, datetime, timedelta
 from functools import partial
 from itertools import count
 from pathlib import Path
@@ -18,26 +19,9 @@ from typing import Any
 import click
 
 from benchmarks.measure import API, Request, check
-from benchmarks.revisions import ARTICLES, MAX_PUBLISHED, Expectation, count_published, revision_lines
+from benchmarks.revisions import ARTICLES, FAR_FUTURE, MAX_PUBLISHED, Expectation, count_published, revision_lines
 from benchmarks.servers import run_flask, run_server, start_flask
 
-MOVABLE_CLOCK = """\
-import datetime, faulthandler, os, sys, time
-faulthandler.enable(all_threads=False)  # prints where a signal such as SIGBUS ended the process
-def century():  # in seconds; 0 while the clock is not ahead
-    return os.path.exists(__file__ + ".ahead") * 100 * 365 * 86_400
-class MovedDatetime(datetime.datetime):
-    combine = datetime.datetime.combine  # orjson does not accept subclasses
-    @classmethod
-    def now(cls, tz=None):
-        return super().now(tz) + datetime.timedelta(seconds=century())
-datetime.datetime = MovedDatetime
-clock = time.time
-def moved_time():  # not for the server, which would time out all connections
-    is_server = sys._getframe(1).f_globals["__name__"].startswith(("waitress", "serving"))
-    return clock() + (0 if is_server else century())
-time.time = moved_time
-"""
 DAMAGES: dict[str, Callable[[Path], object]] = {
     "intact": lambda file: None,
     "missing": Path.unlink,
@@ -53,22 +37,20 @@ class Changes:
     `history` lists what responses may show, and `made` the names of the changes.
     """
 
-    def __init__(self, stack: ExitStack, folder: Path, url: str, rng: random.Random) -> None:
+    def __init__(self, stack: ExitStack, url: str, rng: random.Random) -> None:
         """Create the database, and run the service until the stack is closed."""
-        self.folder, self.url, self.rng = folder, url, rng
+        self.url, self.rng = url, rng
         self.run = partial(run_flask, url)
         self.made: list[str] = []
-        (folder / "sitecustomize.py").write_text(MOVABLE_CLOCK)
-        self.clock_is_ahead = folder / "sitecustomize.py.ahead"
         key = self.run("keys", "create", "Soak")
         self.run("articles", "import", "-", stdin="".join(revision_lines(0)))
         self.all_keys = {key}
         self.history = [Expectation(0, "Soak", key)]
         self.settled = 0  # index in history of the last expectation before any change in progress
         self.numbers = count(1)
-        self.planned: list[Callable[[], None]] = []
         # A small cache fills up early. A larger one would keep growing, and memory with it.
-        server = run_server("app.py", DATABASE_URL=url, PYTHONPATH=str(folder), CACHE_MB="4", LOG_LEVEL="warning")
+        # PYTHONFAULTHANDLER: print where a signal such as SIGBUS ended the service.
+        server = run_server("app.py", DATABASE_URL=url, CACHE_MB="4", LOG_LEVEL="warning", PYTHONFAULTHANDLER="1")
         self.service = stack.enter_context(server)
         self.wait_for_service()
 
@@ -88,14 +70,11 @@ class Changes:
 
     def kinds(self) -> list[Callable[[], None]]:
         """Return the changes to choose from."""
-        return [self.change_by_sql, self.replace_key, self.rename_customer, self.move_clock]
+        return [self.change_by_sql, self.replace_key, self.rename_customer, self.schedule_article]
 
     def apply_next(self) -> None:
-        """Make the next change. They take turns, in another order each time."""
-        if not self.planned:
-            self.planned = [*self.kinds(), self.import_revision, self.import_revision, self.change_by_sql]
-            self.rng.shuffle(self.planned)
-        self.apply(self.planned.pop())
+        """Make a change."""
+        self.apply(self.rng.choice([*self.kinds(), self.import_revision, self.import_revision]))
 
     def apply(self, change: Callable[[], None]) -> None:
         """Record the name of a change, and make it."""
@@ -132,7 +111,7 @@ class Changes:
                 sleep(self.rng.choice((0, 1)))
                 self.apply(self.rng.choice(self.kinds()))
             before = self.current
-            with self.transition(before._replace(revision=revision)):
+            with self.transition(before._replace(revision=revision, is_due=False)):
                 with suppress(subprocess.TimeoutExpired):
                     _, errors = process.communicate("".join(others), self.rng.choice((60, self.rng.uniform(0.1, 0.9))))
                 process.kill()
@@ -176,14 +155,14 @@ class Changes:
         with self.transition(self.current._replace(customer=new)):
             self.run("customers", "rename", old, new)
 
-    def move_clock(self) -> None:
-        """Move the service's clock past the scheduled publication, or back."""
-        is_later = not self.current.is_later
-        with self.transition(self.current._replace(is_later=is_later)):
-            if is_later:
-                self.clock_is_ahead.touch()
-            else:
-                self.clock_is_ahead.unlink()
+    def schedule_article(self) -> None:
+        """Schedule one article for the next second and wait for it, or schedule it for the far future."""
+        is_due = not self.current.is_due
+        moment = datetime.now(UTC) + timedelta(seconds=1) if is_due else FAR_FUTURE
+        with self.transition(self.current._replace(is_due=is_due)):
+            self.run_sql(f"UPDATE article SET published_at = '{moment:%F %T}.000000' WHERE views = {ARTICLES}")
+            sleep(1.2)
+        sleep(0.5)  # before the next change, which empties the cache
 
 
 class SQLiteChanges(Changes):
@@ -191,10 +170,10 @@ class SQLiteChanges(Changes):
 
     def __init__(self, stack: ExitStack, rng: random.Random) -> None:
         """Create the database and a backup of it."""
-        folder = Path(stack.enter_context(TemporaryDirectory()))
-        self.database = folder / "articles.db"
-        self.database.symlink_to(folder / "first.db")
-        super().__init__(stack, folder, f"sqlite:///{self.database}", rng)
+        self.folder = Path(stack.enter_context(TemporaryDirectory()))
+        self.database = self.folder / "articles.db"
+        self.database.symlink_to(self.folder / "first.db")
+        super().__init__(stack, f"sqlite:///{self.database}", rng)
         self.backups: dict[Path, Expectation] = {}  # what responses show once each of them is restored
         self.back_up()
 
@@ -244,7 +223,6 @@ class SQLiteChanges(Changes):
         would otherwise share the -shm file of the previous one.
         """
         backup, restored = self.rng.choice(list(self.backups.items()))
-        restored = restored._replace(is_later=self.current.is_later)
         self.run_sql("PRAGMA wal_checkpoint(TRUNCATE)")  # SQLite would apply a leftover WAL to the backup
         with self.transition(self.current._replace(is_broken=True), restored):
             damage(self.database.resolve())

@@ -7,7 +7,7 @@ import subprocess
 from collections.abc import Callable
 from contextlib import ExitStack
 from pathlib import Path
-from tempfile import TemporaryDirectory, mkdtemp
+from tempfile import mkdtemp
 from time import sleep
 from typing import Any
 
@@ -99,8 +99,7 @@ class PostgreSQLChanges(Changes):
         stack.callback(lambda: self.standby.close())
         hosts = "&".join(f"host=127.0.0.1:{server.port}" for server in (self.primary, self.standby))
         url = f"postgresql+psycopg://postgres@/{DATABASE}?{hosts}&target_session_attrs=read-write"
-        folder = Path(stack.enter_context(TemporaryDirectory()))
-        super().__init__(stack, folder, url, rng)
+        super().__init__(stack, url, rng)
 
     def kinds(self) -> list[Callable[[], None]]:
         """Return the changes to choose from."""
@@ -108,7 +107,7 @@ class PostgreSQLChanges(Changes):
 
     def run_sql(self, statement: str) -> list[Any]:
         """Lock out other writers, run a statement, and return its rows."""
-        with psycopg.connect(self.primary.url(DATABASE)) as connection:
+        with psycopg.connect(self.primary.url(DATABASE), options="-c timezone=UTC") as connection:
             # The server may still be running a statement of a killed import.
             connection.execute("LOCK TABLE article IN SHARE ROW EXCLUSIVE MODE")
             cursor = connection.execute(statement.encode())
