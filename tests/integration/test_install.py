@@ -54,8 +54,8 @@ class Machine:
         unit = (PROJECT / "deploy/articles.service").read_text()
         values = dict(re.findall(r"^(\w+)=(.*)$", unit, re.MULTILINE))
         (self.root / "etc/systemd/system").mkdir(parents=True, exist_ok=True)
-        self.write(
-            "usr/local/bin/systemctl",
+        systemctl = self.root / "usr/local/bin/systemctl"
+        systemctl.write_text(
             f"""#!/bin/sh -e
 case $1 in daemon-reload) exit;; stop|restart)
     process=$(cat /run/articles.pid)
@@ -71,8 +71,9 @@ command=$(cat /etc/systemd/system/articles.service /etc/systemd/system/articles.
 export PORT={self.port}
 eval "exec setpriv --reuid={values["User"]} --regid={values["User"]} --clear-groups $command" >>/var/log/articles 2>&1 &
 echo $! >/run/articles.pid
-""",
+"""
         )
+        systemctl.chmod(0o755)
 
     @classmethod
     def install(cls, debian, folder):
@@ -83,10 +84,6 @@ echo $! >/run/articles.pid
         machine.run("\n".join(START))
         machine.wait_until_healthy()
         return machine
-
-    def write(self, path, text):
-        (self.root / path).write_text(text)
-        (self.root / path).chmod(0o755)
 
     def run(self, lines):
         """Run shell commands as root on this machine; return their output."""
@@ -102,9 +99,9 @@ echo $! >/run/articles.pid
     def start_nginx(self):
         install, copy, load = blocks(section(OPERATE, "nginx"), "sh")[0].splitlines()
         self.run(f"{install}\n{copy}")
-        path = "etc/nginx/conf.d/articles.conf"
-        site = (self.root / path).read_text().replace("listen 80;", f"listen {self.proxy_port};")
-        self.write(path, site.replace("127.0.0.1:8000", f"127.0.0.1:{self.port}"))
+        site = self.root / "etc/nginx/conf.d/articles.conf"
+        text = site.read_text().replace("listen 80;", f"listen {self.proxy_port};")
+        site.write_text(text.replace("127.0.0.1:8000", f"127.0.0.1:{self.port}"))
         (self.root / "etc/nginx/sites-enabled/default").unlink()
         self.run(load.replace("systemctl reload nginx", "nginx"))
 
@@ -191,7 +188,8 @@ def test_fresh_debian_serves_from_postgresql_and_is_upgraded(debian, tmp_path):
     install, *others = blocks(section(POSTGRESQL, "Serve articles from PostgreSQL"), "sh")[0].splitlines()
     try:
         machine.run(install)
-        machine.write("etc/postgresql/15/main/conf.d/test.conf", "port = 5432\nlisten_addresses = ''\n")
+        settings = machine.root / "etc/postgresql/15/main/conf.d/test.conf"
+        settings.write_text("port = 5432\nlisten_addresses = ''\n")
         machine.run("pg_ctlcluster 15 main start")
         machine.run("\n".join(["cd /opt/articles", *others]))
         machine.wait_until_healthy()
@@ -251,25 +249,31 @@ def test_gunicorn_processes_are_fresh_and_check_keys(machine, gunicorn):
     assert set(logged) == {("200", "My Site"), ("401", "-")}
 
 
-class Containers:
-    """Buildah instead of Docker, which needs a daemon; the volume is a folder."""
+class Container:
+    """A container of Buildah instead of Docker, which needs a daemon; the volume is a folder."""
 
-    def __init__(self, folder, debian):
+    def __init__(self, project, folder, debian):
         self.folder, self.port, self.data = folder, free_port(), folder / "data"
         self.environment = os.environ | {"BUILDAH_ISOLATION": "chroot", "STORAGE_DRIVER": "vfs"}
-        container = self.buildah("from", "scratch")
-        self.buildah("add", "--quiet", container, debian, "/")
-        self.buildah("commit", container, "localhost/debian")
-        docker = folder / "bin/docker"
-        docker.parent.mkdir()
-        docker.write_text(
+        base = self.buildah("from", "scratch")
+        self.buildah("add", "--quiet", base, debian, "/")
+        self.buildah("commit", base, "localhost/debian")
+        self.buildah("build", "--format=docker", "--build-arg=BASE=localhost/debian", "--tag=service", project)
+        self.buildah("from", "--name=service", "service")
+        self.buildah("config", "--volume=/data-", "service")  # otherwise buildah mounts a volume of its own
+        self.config = json.loads(self.buildah("inspect", "--type=image", "service"))["Docker"]["config"]
+        volume = (Path(self.buildah("mount", "service")) / "data").stat()  # Docker copies the owner and the mode
+        self.data.mkdir(mode=volume.st_mode & 0o777)
+        os.chown(self.data, volume.st_uid, volume.st_gid)
+        (folder / "bin").mkdir()
+        (folder / "bin/docker").write_text(
             f"""#!/bin/sh -e
 if [ $2 = cp ]; then cp {self.data}/${{3#articles:/data/}} $4; exit; fi
 while [ $1 != articles ]; do shift; done; shift
 exec {" ".join(self.run_command())} "$@"
 """
         )
-        docker.chmod(0o755)
+        (folder / "bin/docker").chmod(0o755)
 
     def command(self, *arguments):
         return ["buildah", "--root", str(self.folder / "storage"), "--runroot", str(self.folder / "run"), *arguments]
@@ -277,33 +281,24 @@ exec {" ".join(self.run_command())} "$@"
     def buildah(self, *arguments):
         return subprocess.check_output(self.command(*arguments), env=self.environment, text=True).strip()
 
-    def build(self, project):
-        """Build the image, and create the volume as Docker does, with the owner and mode of the image's folder."""
-        self.buildah("build", "--format=docker", "--build-arg=BASE=localhost/debian", "--tag=service", str(project))
-        self.create()
-        folder = Path(self.buildah("mount", "service")) / "data"
-        self.data.mkdir(mode=folder.stat().st_mode & 0o777)
-        os.chown(self.data, folder.stat().st_uid, folder.stat().st_gid)
-        return json.loads(self.buildah("inspect", "--type=image", "service"))["Docker"]["config"]
-
-    def create(self):
-        self.buildah("from", "--name=service", "service")
-        self.buildah("config", "--volume=/data-", "service")  # otherwise buildah mounts a volume of its own
-
     def run_command(self, *arguments):
         # Docker can set proxy variables in every container.
         proxies = " ".join(f"--env={name}=http://127.0.0.1:9" for name in ("http_proxy", "HTTP_PROXY"))
         options = f"--volume={self.data}:/data --env=HOST=127.0.0.1 --env=PORT={self.port} {proxies}"
         return self.command("run", *options.split(), "service", "--", *arguments)
 
-    def start(self, *arguments):
+    def start(self):
         """Start the service; return the container's process and the service's process id."""
-        process = subprocess.Popen(self.run_command(*arguments), env=self.environment)
+        process = subprocess.Popen(self.run_command(*self.config["Cmd"]), env=self.environment)
         wait_for(lambda: is_healthy(service(self.port)), lambda: "It does not start.", 30)
         pid = process.pid
         while children := "".join(path.read_text() for path in Path(f"/proc/{pid}/task").glob("*/children")).split():
             pid = int(children[0])
         return process, pid
+
+    def check_health(self):
+        command = self.run_command(*self.config["Healthcheck"]["Test"][1:])
+        return subprocess.run(command, env=self.environment).returncode
 
     def shell(self, lines):
         values = self.environment | {"PATH": f"{self.folder}/bin:{os.environ['PATH']}"}
@@ -311,50 +306,40 @@ exec {" ".join(self.run_command())} "$@"
 
 
 @pytest.fixture
-def containers(debian, tmp_path):
-    containers = Containers(tmp_path, debian)
-    yield containers
-    containers.buildah("rm", "--all")
-
-
-@as_root
-def test_container_runs_as_its_user_and_keeps_the_volume(containers, tmp_path):
+def container(debian, tmp_path):
     project = copy_project(tmp_path)
     shutil.copy(PROJECT / ".dockerignore", project)
     for name in (".env", "instance", "backup.db"):
         (project / name).touch()
-    config = containers.build(project)
+    container = Container(project, tmp_path, debian)
+    yield container
+    container.buildah("rm", "--all")
+
+
+@as_root
+def test_container_runs_as_its_user_and_keeps_the_volume(container, tmp_path):
     compose = yaml.safe_load((PROJECT / "compose.yaml").read_text())["services"]["articles"]
-    assert compose["volumes"] == ["data:" + next(iter(config["Volumes"]))]
-    assert config["User"] == "articles"
+    assert compose["volumes"] == ["data:" + next(iter(container.config["Volumes"]))]
+    assert container.config["User"] == "articles"
     look = "id -u; ls -A; find . -writable; command -v $EDITOR"
-    shown = containers.shell(f"docker compose exec articles sh -c '{look}' || true").split()
-    assert shown[0] == "10001"
-    assert shown[-1] == "/usr/bin/nano"
-    assert not {".env", "instance", "backup.db", "tests", "."} & set(shown)
+    user, *names, editor = container.shell(f"docker compose exec articles sh -c '{look}' || true").split()
+    assert (user, editor) == ("10001", "/usr/bin/nano")
+    assert not {".env", "instance", "backup.db", "tests", "."} & set(names)
 
-    process, pid = containers.start(*config["Cmd"])
-    check = containers.run_command(*config["Healthcheck"]["Test"][1:])
-    assert subprocess.run(check, env=containers.environment).returncode == 0
+    process, pid = container.start()
+    assert container.check_health() == 0
     (tmp_path / "articles.json").write_text(json.dumps([article_json(1)]))
-    key = containers.shell(blocks(section(SERVERS, "Commands in the container"), "sh")[0]).splitlines()[0]
-    before = get(service(containers.port), LISTS[0], x_api_key=key).body
+    key = container.shell(blocks(section(SERVERS, "Commands in the container"), "sh")[0]).splitlines()[0]
+    before = get(service(container.port), LISTS[0], x_api_key=key).body
     assert json.loads(before)["meta"]["total"] == 1
-    (tmp_path / "posts").mkdir(mode=0o700)
-    (tmp_path / "posts/first.md").write_text("---\ntitle: First\n---\n")
+    helpers.write_files(tmp_path, {"posts/first.md": "---\ntitle: First\n---\n"})
+    (tmp_path / "posts").chmod(0o700)
     (copy,) = re.findall("^ +(tar .*)$", section(SERVERS, "Commands in the container"), re.MULTILINE)
-    containers.shell(copy)
-    assert "1 new" in containers.shell("docker compose exec articles flask articles import /tmp/posts")
-    containers.shell("".join(blocks(section(SERVERS, "A backup of the container"), "sh")))
-    assert get(service(containers.port), LISTS[0], x_api_key=key).body == before
-    assert [path.name for path in containers.data.glob("*.db")] == ["articles.db"]
-
+    container.shell(copy)
+    assert "1 new" in container.shell("docker compose exec articles flask articles import /tmp/posts")
+    container.shell("".join(blocks(section(SERVERS, "A backup of the container"), "sh")))
+    assert get(service(container.port), LISTS[0], x_api_key=key).body == before
+    assert [path.name for path in container.data.glob("*.db")] == ["articles.db"]
     os.kill(pid, signal.SIGTERM)
     assert process.wait(timeout=10) == 0
-    containers.buildah("rm", "service")
-    containers.create()
-    process, pid = containers.start(*config["Cmd"])
-    assert get(service(containers.port), LISTS[0], x_api_key=key).body == before
-    os.kill(pid, signal.SIGTERM)
-    assert process.wait(timeout=15) == 0
-    assert subprocess.run(check, env=containers.environment, stderr=subprocess.DEVNULL).returncode > 0
+    assert container.check_health() > 0

@@ -75,62 +75,55 @@ def test_gunicorn_ends_before_systemd_kills_it():
     assert runpy.run_path(str(DEPLOY / "gunicorn.py"))["graceful_timeout"] < int(limit)
 
 
-def test_nightly_backup_removes_old_ones_after_a_test_restore(key, save, database, tmp_path, paths):
+def test_nightly_backup_is_readable_and_prints_nothing(key, save, database, tmp_path, paths):
     save(article_json(1))
-    for folder in ("backups", "temporary", "failing"):
+    for folder in ("backups", "temporary"):
         (tmp_path / folder).mkdir()
-    old = [tmp_path / "backups" / f"articles-202601{day:02}T023000Z.db" for day in range(1, 18)]
-    for file in old:
-        file.touch()
     variables, script, copy = (DEPLOY / "articles.cron").read_text().rsplit("\n", 3)[:3]
     assert "rsync" in copy
     assert "%" not in script  # cron replaces it by a newline
+    path = local(re.search("^PATH=(.*)$", variables, re.MULTILINE)[1], paths)
     environment = {"DATABASE_URL": database_url(database), "TMPDIR": f"{tmp_path}/temporary", "FLASK_SKIP_DOTENV": "1"}
-
-    def back_up(**others):
-        path = local(re.search("^PATH=(.*)$", variables, re.MULTILINE)[1], paths | others)
-        command = local(script.split(" ", 6)[6], paths)
-        result = helpers.run_in_shell(command, PATH=path, **environment)
-        return result.returncode, result.stdout + result.stderr, sorted((tmp_path / "backups").iterdir())
-
-    status, printed, files = back_up()
-    assert (status, printed, files[:13], len(files)) == (0, "", old[-13:], 14)
+    result = helpers.run_in_shell(local(script.split(" ", 6)[6], paths), PATH=path, **environment)
+    assert (result.returncode, result.stdout + result.stderr) == (0, "")
+    (file,) = (tmp_path / "backups").iterdir()
+    assert "slug-1" in subprocess.run(**subprocess_args(file, "-m", "flask", "articles", "list")).stdout
     assert list((tmp_path / "temporary").iterdir()) == []
-    listed = subprocess.run(**subprocess_args(files[-1], "-m", "flask", "articles", "list"))
-    assert listed.stdout.count("slug-1") == 1
-    flask = tmp_path / "failing/flask"  # makes every restore fail
-    flask.write_text(f'#!/bin/sh\n[ "$2" != restore ] && exec {PROGRAMS}/flask "$@"\n')
-    flask.chmod(0o755)
-    time.sleep(1)  # file names have a resolution of a second
-    status, _, files = back_up(**{"/opt/articles/.venv/bin": f"{tmp_path}/failing:{PROGRAMS}"})
-    assert (status > 0, files[:13], len(files)) == (True, old[-13:], 15)
+
+
+FAKE_PROGRAM = """#!/bin/sh
+case "$(basename $0) $2" in "flask restore"|pg_restore*) exit $RESTORE_STATUS;; esac
+: >>"{}"
+"""
 
 
 @pytest.mark.parametrize(("script", "suffix"), [("backup.sh", "db"), ("backup-postgresql.sh", "dump")])
-def test_backup_scripts_delete_only_their_own_files(tmp_path, monkeypatch, script, suffix):
+def test_backup_scripts_delete_their_oldest_files(tmp_path, monkeypatch, script, suffix):
     """With fake programs, in a folder whose name has a space, started beside a folder with the name after the space."""
-    backups, others = tmp_path / "my backups", tmp_path / "backups"
     old = [f"articles-202601{day:02}T023000Z.{suffix}" for day in range(1, 16)]
     foreign = [f"articles-{name}.{suffix}" for name in ("20251231", "before-move", "1" * 20)]
-    for file in (*(backups / name for name in (*old, *foreign)), *(others / name for name in old)):
-        file.parent.mkdir(exist_ok=True)
-        file.touch()
+    helpers.write_files(tmp_path / "backups", dict.fromkeys(old, ""))
+    helpers.write_files(tmp_path / "my backups", dict.fromkeys(foreign, ""))
     (tmp_path / "bin").mkdir()
-    for program, written in (("flask", "$3"), ("pg_dump", "${2#--file=}"), ("pg_restore", "/dev/null")):
-        (tmp_path / "bin" / program).write_text(f'#!/bin/sh\n: >>"{written}"\n')
+    for program, written in (("flask", "$3"), ("pg_dump", "${2#--file=}"), ("pg_restore", "")):
+        (tmp_path / "bin" / program).write_text(FAKE_PROGRAM.format(written))
         (tmp_path / "bin" / program).chmod(0o755)
     monkeypatch.chdir(tmp_path)
 
-    def back_up(folder):
-        return helpers.run_in_shell(f"sh {DEPLOY / script} {folder}", PATH=f"{tmp_path}/bin:/usr/bin:/bin")
+    def back_up(folder, restore_status=0):
+        helpers.write_files(tmp_path / "my backups", dict.fromkeys(old, ""))
+        variables = {"PATH": f"{tmp_path}/bin:/usr/bin:/bin", "RESTORE_STATUS": str(restore_status)}
+        result = helpers.run_in_shell(f"sh {DEPLOY / script} {folder}", **variables)
+        return result, {path.name for path in Path("my backups").iterdir()}
 
-    result = back_up("'my backups'")
+    result, left = back_up("'my backups'")
     assert (result.returncode, result.stdout + result.stderr) == (0, "")
-    left = {path.name for path in backups.iterdir()}
     assert (left & set(old), left >= set(foreign), len(left)) == ({*old[-13:]}, True, 14 + len(foreign))
-    assert len(list(others.iterdir())) == len(old)
+    assert len(list(Path("backups").iterdir())) == len(old)
+    result, left = back_up("'my backups'", restore_status=1)
+    assert (result.returncode, left >= set(old)) == (1, True)
     for nothing in ("", "''"):
-        result = back_up(nothing)
+        result, _ = back_up(nothing)
         assert (result.returncode, "folder" in result.stderr, result.stderr.count("\n")) == (2, True, 1)
 
 

@@ -6,17 +6,14 @@ import xml.etree.ElementTree as ElementTree
 
 import pytest
 from click.testing import CliRunner
-from helpers import LISTS, PROJECT, SITEMAP, article_json, blocks, database_url, read_page, section
+from helpers import LISTS, PROJECT, article_json, blocks, database_url, read_page, section
 from playwright.sync_api import expect, sync_playwright
 
 import seed
 from benchmarks.servers import free_port, listening
 
 KEY = "demo-key"
-CHROMIUM = {
-    "executable_path": "/usr/bin/chromium",
-    "args": ["--no-sandbox", "--disable-gpu", "--disable-background-networking"],
-}
+CHROMIUM_OPTIONS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking"]
 EVIL = """<p>Fine</p><script>parent.stolen = 1; top.stolen = 1</script><script src="/static/page/page.js"></script>
 <meta http-equiv="refresh" content="0; url=/stolen"><img src="x" onerror="parent.document.title = 'stolen'">
 <a href="javascript:top.stolen = 1">Run</a>
@@ -29,21 +26,16 @@ EVIL = """<p>Fine</p><script>parent.stolen = 1; top.stolen = 1</script><script s
 @pytest.fixture(scope="module")
 def browser():
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(**CHROMIUM)
+        browser = playwright.chromium.launch(executable_path="/usr/bin/chromium", args=CHROMIUM_OPTIONS)
         yield browser
         browser.close()
 
 
 @pytest.fixture
-def seeded(app, database, monkeypatch):
-    """Seed the test's database with the demo."""
+def home(server, database, monkeypatch):
+    """The URL of the page of a service with the demo."""
     monkeypatch.setenv("DATABASE_URL", database_url(database))
     assert CliRunner().invoke(seed.main, ["--key", KEY]).exit_code == 0
-
-
-@pytest.fixture
-def home(seeded, server):
-    """The URL of the page of a service with the demo."""
     return f"http://127.0.0.1:{server.port}/"
 
 
@@ -52,24 +44,20 @@ def page(browser, home):
     """The page of a service with the demo; errors on the console fail the test."""
     context = browser.new_context(permissions=["clipboard-read", "clipboard-write"])
     page = context.new_page()
-    page.console_errors = []
-    page.on("pageerror", lambda error: page.console_errors.append(str(error)))
-    page.on("console", lambda message: page.console_errors.append(message.text) if message.type == "error" else None)
-    serve_banners(page)
+    # The URLs of the demo's pictures contain the default port. The test's service uses a free one.
+    page.route("http://127.0.0.1:8000/**", lambda route: route.fulfill(path=PROJECT / route.request.url[22:]))
     context.route(
         "https://www.example.com/**", lambda route: route.fulfill(body="<svg/>", content_type="image/svg+xml")
     )
+    page.console_errors = []
+    page.on("pageerror", lambda error: page.console_errors.append(str(error)))
+    page.on("console", lambda message: page.console_errors.append(message.text) if message.type == "error" else None)
     page.goto(home)
     yield page
     found = list(page.console_errors)
     page.unroute_all(behavior="ignoreErrors")
     context.close()
     assert found == []
-
-
-def serve_banners(page):
-    """Serve the demo's pictures, whose URLs contain the configured port. The test's service uses a free one."""
-    page.route("http://127.0.0.1:8000/**", lambda route: route.fulfill(path=PROJECT / route.request.url[22:]))
 
 
 def delay_responses(page):
@@ -147,9 +135,8 @@ def test_shared_link_asks_for_the_key_and_then_opens(page, home, fragment):
     page.goto("about:blank")
     page.goto(f"{home}#{fragment}")
     enter(page)
-    expect(page.locator("#article-title:visible, #cards h2").first).to_contain_text(
-        "Headings" if "/" in fragment else "ETag"
-    )
+    title = page.locator("#article-title:visible, #cards h2").first
+    expect(title).to_contain_text("Headings" if "/" in fragment else "ETag")
     assert page.url == f"{home}#{fragment}"
     assert not any(KEY in url for url in requested)
 
@@ -168,10 +155,8 @@ def test_category_and_keywords_filter_the_list(page):
     expect(performance).to_be_visible()
     assert "category=Performance" in page.locator("#snippet").inner_text()
     assert set(page.locator("#cards p:first-of-type a").all_inner_texts()) == {"Performance"}
-    page.get_by_label("Order").select_option("ascending")
-    expect(page.locator("#snippet")).to_contain_text("order=asc")
     page.locator("#cards").get_by_role("link", name="ETag", exact=True).first.click()
-    expect(page.locator("#snippet")).to_contain_text("category=Performance&keyword=ETag&order=asc")
+    expect(page.locator("#snippet")).to_contain_text("category=Performance&keyword=ETag")
     page.get_by_role("link", name="keyword: ETag").click()  # removes it
     expect(page.get_by_role("link", name="keyword: ETag")).to_be_hidden()
     expect(performance).to_be_visible()
@@ -183,18 +168,6 @@ def test_category_and_keywords_filter_the_list(page):
     page.get_by_label("Search").fill("nowhere")
     expect(page.locator("#range")).to_have_text("No articles found.")
     expect(page.locator("#next")).to_be_hidden()
-    page.get_by_role("link", name="keyword: HTTP caching").click()
-    expect(page.get_by_role("link", name="keyword: HTTP caching")).to_be_hidden()
-    assert page.get_by_label("Search").input_value() == "nowhere"
-
-
-def test_back_leads_to_the_link_that_was_followed(page):
-    enter(page)
-    link = page.locator("#cards h2 a").nth(7)
-    link.click()
-    expect(page.locator("#article-title")).to_be_focused()
-    page.go_back()
-    expect(link).to_be_focused()
 
 
 def test_keyboard_reaches_everything_and_its_focus_is_visible(page):
@@ -261,18 +234,28 @@ def test_content_is_shown_in_full_on_wide_and_narrow_screens(page, save, color_s
     page.console_errors.clear()
 
 
-def test_page_shows_fields_and_markup_of_an_article(page):
+def test_article_is_shown_with_its_fields_and_markup(page):
     enter(page)
-    page.locator("#cards h2 a").nth(3).click()
+    link = page.locator("#cards h2 a").nth(7)
+    title = link.inner_text()
+    link.click()
     expect(page.locator("#article-title")).to_be_focused()
-    title = page.locator("#article-title").inner_text()
+    page.reload()
+    expect(page.locator("#article-title")).to_have_text(title)
     assert page.frame_locator("#content").locator("p").first.inner_text()
     assert title in page.locator("#fields").inner_text()
     assert '"@type": "BlogPosting"' in page.locator("#markup").inner_text()
-    page.reload()
-    expect(page.locator("#article-title")).to_have_text(title)
     page.get_by_role("link", name="All articles").click()
     expect(page.locator("#articles-title")).to_be_focused()
+
+
+def test_back_leads_to_the_link_that_was_followed(page):
+    enter(page)
+    link = page.locator("#cards h2 a").nth(7)
+    link.click()
+    expect(page.locator("#article-title")).to_be_focused()
+    page.go_back()
+    expect(link).to_be_focused()
 
 
 def test_page_offers_a_sitemap_to_download(page):
@@ -410,12 +393,9 @@ def nginx_below_path(server, tmp_path):
         yield f"http://127.0.0.1:{port}/content"
 
 
-def test_page_works_below_a_path(browser, seeded, nginx_below_path):
-    page = browser.new_page()
-    requested, failed = set(), []
+def test_page_works_below_a_path(page, nginx_below_path):
+    requested = set()
     page.on("request", lambda request: requested.add(request.url))
-    page.on("response", lambda response: failed.append(response.url) if response.status >= 400 else None)
-    serve_banners(page)
     page.goto(nginx_below_path)  # nginx adds the slash
     enter(page)
     assert f'"{nginx_below_path}/api/public/v1/articles/preview?' in page.locator("#snippet").inner_text()
@@ -429,31 +409,24 @@ def test_page_works_below_a_path(browser, seeded, nginx_below_path):
     page.go_back()
     page.get_by_role("button", name="Forget the key").click()
     expect(page.get_by_label("API key")).to_be_visible()
-    assert (page.url, failed) == (f"{nginx_below_path}/", [])
+    assert page.url == f"{nginx_below_path}/"
     assert all(url.startswith((nginx_below_path, "http://127.0.0.1:8000/", "data:")) for url in requested), requested
-    page.close()
 
 
-FETCH = """async ([url, headers]) => {
-  const response = await fetch(url, { headers, cache: "no-store" }).catch(String);
-  if (typeof response === "string") return response;
-  return [response.status, ...["ETag", "Link"].map((name) => response.headers.has(name))];
-}"""
+FETCH = """([url, key]) => fetch(url, { headers: { "x-api-key": key }, cache: "no-store" }).then(
+  (response) => [response.status, response.headers.has("ETag")], String)"""
 
 
-def test_only_allowed_origin_can_read_responses_and_errors(browser, seeded, server, start):
-    site = f"http://127.0.0.1:{server.port}"  # another origin, because of its port
-    allowed, rejected = start(CORS_ORIGINS=site), start(CORS_ORIGINS="https://www.example.com")
+def test_only_allowed_origin_can_read_responses_and_errors(browser, home, start):
+    allowed, rejected = start(CORS_ORIGINS=home.rstrip("/")), start(CORS_ORIGINS="https://www.example.com")
     page = browser.new_page(bypass_csp=True)
-    page.goto(site)
+    page.goto(home)  # another origin than those of the two services, because of its port
 
-    def fetch(path, server=allowed, key=KEY, **headers):
-        return page.evaluate(FETCH, [f"http://127.0.0.1:{server.port}{path}", {"x-api-key": key} | headers])
+    def fetch(server, key=KEY):
+        return page.evaluate(FETCH, [f"http://127.0.0.1:{server.port}{LISTS[0]}", key])
 
-    for path, is_list in ((LISTS[0], True), (LISTS[1], True), (SITEMAP, False)):
-        assert fetch(path, Accept="application/json") == [200, True, is_list]
-        assert fetch(path, **{"If-None-Match": "*"}) == [304, True, is_list]
-        assert fetch(path, key="wrong") == [401, False, False]
-        assert "Failed to fetch" in fetch(path, rejected)
-    assert fetch(LISTS[0], key="x" * 16_384) == [431, False, False]
+    assert fetch(allowed) == [200, True]
+    assert fetch(allowed, key="wrong") == [401, False]
+    assert fetch(allowed, key="x" * 16_384) == [431, False]
+    assert "Failed to fetch" in fetch(rejected)
     page.close()
