@@ -35,6 +35,7 @@ HOSTILE = article_json(
     category="C#",
     keywords=["C#", "c", "a/b", "..", "#", "Tea", "tea", "чай", "<b>'\""],
     publishedAt="2026-01-06T23:30:00.000Z",  # the 7th in Berlin
+    updatedAt="2026-01-31T09:30:00.000Z",
     contentHtml="<pre>wide</pre><table><tr><td>wide</td></tr></table>",
 )
 HUGO_FIELDS = {"slug": "a&b'ü:c", "keywords": ["C#", "чай", "<b>'\""]}  # Hugo cannot tell Tea from tea
