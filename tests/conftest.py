@@ -66,16 +66,6 @@ def template(default_settings: None, tmp_path_factory: pytest.TempPathFactory) -
         yield database
 
 
-@pytest.fixture(scope="session")
-def template_with_key(template: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Path, str]]:
-    """A database with a key of the customer Acme, and the key."""
-    with helpers.temporary_databases(tmp_path_factory.mktemp("key")) as database:
-        helpers.copy_database(template, database)
-        with helpers.application(database) as app:
-            key = create_key(app)
-        yield database, key
-
-
 @pytest.fixture
 def database(tmp_path: Path) -> Iterator[Path]:
     """The path of the test's database, which may not exist yet."""
@@ -84,19 +74,17 @@ def database(tmp_path: Path) -> Iterator[Path]:
 
 
 @pytest.fixture
-def app(
-    request: pytest.FixtureRequest, template: Path, template_with_key: tuple[Path, str], database: Path
-) -> Iterator[Flask]:
-    """The application on an empty database, or on one with Acme's key if the test uses `key`."""
-    helpers.copy_database(template_with_key[0] if "key" in request.fixturenames else template, database)
+def app(template: Path, database: Path) -> Iterator[Flask]:
+    """The application on an empty database."""
+    helpers.copy_database(template, database)
     with helpers.application(database) as app:
         yield app
 
 
 @pytest.fixture
-def key(app: Flask, template_with_key: tuple[Path, str]) -> str:
+def key(app: Flask) -> str:
     """A key of the customer Acme."""
-    return template_with_key[1]
+    return create_key(app)
 
 
 @pytest.fixture

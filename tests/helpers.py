@@ -3,10 +3,10 @@
 import http.client
 import json
 import os
-import random
 import re
 import shlex
 import shutil
+import signal
 import socket
 import sqlite3
 import subprocess
@@ -104,6 +104,13 @@ def write_files(folder: Path, files: Mapping[str, str | bytes]) -> None:
 def run_command(app: Flask, *arguments: Any, **options: Any) -> Result:
     """Run `flask ARGUMENTS` in this process."""
     return app.test_cli_runner().invoke(args=[str(argument) for argument in arguments], **options)
+
+
+def assert_rejected(result: Result, *words: str, status: int = 1) -> None:
+    """Check that a command failed, printed nothing but an error, and named these words in it."""
+    assert (result.exit_code, result.stdout) == (status, ""), result.output
+    assert all(word in result.stderr for word in words), result.stderr
+    assert status == 2 or result.stderr.count("\n") <= 2, result.stderr  # click adds the usage to status 2
 
 
 def read_page(name: str) -> str:
@@ -250,22 +257,12 @@ def other_writer(database: Path) -> Iterator[Any]:
         yield connection
 
 
-CODES = {
-    400: "invalid_parameters",
-    401: "invalid_key",
-    404: "not_found",
-    405: "method_not_allowed",
-    500: "internal_error",
-    503: "unavailable",
-}
-
-
 def assert_problem(response: Any, status: int, code: str = "") -> dict[str, Any]:
     """Check that a response is a well-formed problem document that leaks nothing; return its body."""
     assert (response.status_code, response.content_type) == (status, "application/problem+json")
     assert response.headers["Cache-Control"] == "no-store"
     problem = response.get_json()
-    assert (problem["type"], problem["status"], problem["code"]) == ("about:blank", status, code or CODES[status])
+    assert (problem["type"], problem["status"], problem["code"]) == ("about:blank", status, code or problem["code"])
     assert problem["title"]
     assert problem["detail"]
     assert list(problem) == ["type", "title", "status", "detail", "code", "errors"][: len(problem)]
@@ -309,30 +306,27 @@ def halve(database: Path) -> None:
 
 
 def overwrite(database: Path) -> None:
-    database.write_bytes(random.Random(1).randbytes(database.stat().st_size))
-
-
-def overwrite_after_first_page(database: Path) -> None:
+    """Overwrite all but the first page, so that the file can still be opened."""
+    size = database.stat().st_size
     with database.open("r+b") as file:
         file.seek(4096)
-        file.write(b"\xff" * (database.stat().st_size - 4096))
-
-
-CORRUPTIONS = [remove, truncate, halve, overwrite, overwrite_after_first_page]
+        file.write(b"\xff" * (size - 4096))
 
 
 class Server:
     """A running `python app.py` on a free port; `prefix` is a command to run it with."""
 
+    program: tuple[str, ...] = ("app.py",)
+    url = r": serving on http://(\S+):(\d+) "
+
     def __init__(self, database: Path, *prefix: str, **environment: str) -> None:
         self.database = database
         number = len(list(database.parent.glob("printed*")))
         self.printed_path, self.log_path = (database.parent / f"{name}{number}" for name in ("printed", "log"))
+        arguments = subprocess_args(database, *self.program, prefix=prefix, **environment)
         with self.printed_path.open("w") as printed, self.log_path.open("w") as log:
-            self.process = subprocess.Popen(
-                **subprocess_args(database, "app.py", prefix=prefix, **environment) | {"stdout": printed, "stderr": log}
-            )
-        match = wait_for(lambda: re.search(r": serving on http://(\S+):(\d+) ", self.printed()), self.log, 60)
+            self.process = subprocess.Popen(**arguments | {"stdout": printed, "stderr": log})
+        match = wait_for(lambda: re.search(self.url, self.printed() + self.log()), self.log, 60)
         self.host, self.port = match[1].strip("[]"), int(match[2])
 
     def printed(self) -> str:
@@ -345,9 +339,9 @@ class Server:
         """Wait until the log matches the pattern."""
         return wait_for(lambda: re.search(pattern, self.log()), lambda: f"{pattern} is not in the log: {self.log()}")
 
-    def stop(self) -> int:
+    def stop(self, number: int = signal.SIGTERM) -> int:
         """Stop the service; return its exit status."""
-        self.process.terminate()
+        self.process.send_signal(number)
         return self.process.wait(timeout=20)
 
 

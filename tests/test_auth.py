@@ -25,11 +25,14 @@ def test_missing_key_is_a_401_that_names_the_header(app):
     assert "x-api-key" in response.get_json()["detail"]
 
 
-def test_key_shows_only_its_customers_articles(app, key, save):
-    save(article_json(1, title="Mine"))
-    save(article_json(1, title="Theirs"), customer="Other")
-    for own_key, title in ((key, "Mine"), (create_key(app, "Other"), "Theirs")):
-        assert [article["title"] for article in get(app, ARTICLES, own_key).get_json()["data"]] == [title]
+@pytest.mark.parametrize("path", ENDPOINTS)
+def test_key_shows_only_its_customers_articles(app, key, save, path):
+    """From the cache too."""
+    save(article_json(1, title="Mine", slug="mine"))
+    save(article_json(1, title="Theirs", slug="theirs"), customer="Other")
+    for own_key, slug in ((key, "mine"), (create_key(app, "Other"), "theirs")) * 2:
+        (shown,) = get(app, path, own_key).get_json()["data"]
+        assert slug in shown.values()
 
 
 def test_customer_may_have_several_keys(app, run, key, save):

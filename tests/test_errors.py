@@ -72,7 +72,7 @@ def test_unreadable_database_is_a_503_until_it_is_back(app, client, sql, caplog,
     for path in (*ENDPOINTS, "/healthz"):
         caplog.clear()
         response = client.get(path)
-        assert_problem(response, 503)
+        assert_problem(response, 503, "unavailable")
         assert int(response.headers["Retry-After"]) > 0
         assert re.search(f'{name} .*"?{table}', caplog.text), path
     sql(f"ALTER TABLE hidden RENAME TO {table}")

@@ -21,9 +21,8 @@ def test_hooks_run_for_hits_misses_and_304s(app, client, save, path):
 
     @app.after_request
     def add_header(response):
-        response.headers.add(
-            "X-Request", f"{current_access().owner.name} {request.host}"
-        )  # must not get into the cache
+        value = f"{current_access().owner.name} {request.host}"
+        response.headers.add("X-Request", value)  # must not get into the cache
         return response
 
     first = client.get(path, query_string={"utm": "1"}, headers={"Host": "a.example"})

@@ -14,7 +14,7 @@ import helpers
 import pytest
 from flask import Flask
 from helpers import ENDPOINTS, LISTS, POSTGRESQL, client_with_key, close, run_command, run_sql, wait_for
-from sqlalchemy import Column, Integer, Table, event
+from sqlalchemy import event
 
 from app import create_app
 from models import db
@@ -114,20 +114,15 @@ def test_stored_articles_get_an_unknown_origin(older, sql):
     """Statuses and dates stay. A pending article was published by its source."""
     app = older(5, "UPDATE article SET status = 'pending' WHERE id = 'a-1';")
     assert run_command(app, "articles", "list").exit_code == 0
-    rows = sql("SELECT id, status, origin, claim, claimed_at, edited FROM article ORDER BY id")
-    claims = {"a-1": ("pending", "?", "published"), "a-4": ("draft", "?", None)}
-    assert [row[:4] for row in rows] == [
-        (id, *claims.get(id, ("published", "?", None))) for id in ("a-1", "a-2", "a-3", "a-4", "a-5")
-    ]
-    assert {(claimed_at, bool(edited)) for *_, claimed_at, edited in rows} == {(None, False)}
+    rows = sql("SELECT id, status, claim FROM article ORDER BY id")
+    others = [(id, "published", None) for id in ("a-2", "a-3")]
+    assert rows == [("a-1", "pending", "published"), *others, ("a-4", "draft", None), ("a-5", "published", None)]
+    assert sql("SELECT DISTINCT origin, claimed_at, edited FROM article") == [("?", None, False)]
 
 
-@pytest.mark.parametrize(("version", "expected"), [(2, [(2, 2), (3, 3)]), (3, [(3, 4), (4, 5)]), (4, [(3, 4), (4, 5)])])
+@pytest.mark.parametrize(("version", "expected"), [(2, [(2, 2), (3, 3)]), (4, [(3, 4), (4, 5)])])
 def test_ids_of_customers_and_keys_are_never_reused(older, sql, version, expected):
-    """A key id in the log must stay unique even after keys and customers are deleted.
-
-    The databases of versions 3 and 4 once had a customer 2 and keys 2 and 3.
-    """
+    """A key id in the log must stay unique. The database of version 4 once had a customer 2 and keys 2 and 3."""
     app, ids = older(version), []
     for name in ("First", "Second"):
         helpers.create_key(app, name)
@@ -194,14 +189,12 @@ def test_impossible_upgrade_changes_nothing(older, sql, version, script, reason)
     app = older(version, f"{script};")
     before = set(sql(SCHEMA))
     for _ in range(2):
-        result = run_command(app, "articles", "list")
-        assert (result.exit_code, result.stdout, result.stderr.count("\n")) == (1, "", 1)
-        assert reason in result.stderr
+        helpers.assert_rejected(run_command(app, "articles", "list"), reason)
     assert set(sql(SCHEMA)) == before
     assert sql("SELECT count(*) FROM customer") == [(1,)]
 
 
-def test_version_may_rename_and_drop_columns_and_add_tables(older, sql, template, monkeypatch):
+def test_version_may_rename_and_drop_columns(older, sql, template, monkeypatch):
     app = older(
         3,
         "ALTER TABLE article RENAME COLUMN category TO section; UPDATE article SET section = 'Teas';"
@@ -210,14 +203,8 @@ def test_version_may_rename_and_drop_columns_and_add_tables(older, sql, template
     table = "article" if POSTGRESQL else "old_article"
     changes = [f"ALTER TABLE {table} RENAME COLUMN section TO category", f"ALTER TABLE {table} DROP COLUMN note"]
     monkeypatch.setitem(CHANGES[4], ENGINE, changes + CHANGES[4][ENGINE])
-    table = Table("tag", db.metadata, Column("id", Integer, primary_key=True))
-    try:
-        assert run_command(app, "keys", "list").exit_code == 0
-    finally:
-        db.metadata.remove(table)
+    assert run_command(app, "keys", "list").exit_code == 0
     assert sql("SELECT DISTINCT category FROM article") == [("Teas",)]
-    assert sql("SELECT count(*) FROM tag") == [(0,)]
-    sql("DROP TABLE tag")
     assert set(sql(SCHEMA)) == set(run_sql(template, SCHEMA))
 
 

@@ -1,6 +1,7 @@
 """Articles that another tool wrote and no import would: none breaks a list, a listing, an export or a command."""
 
 import json
+import re
 from contextlib import closing
 
 import helpers
@@ -93,16 +94,10 @@ def test_commands_and_sitemap_have_every_article(client, articles, odd_articles,
     assert len(list((tmp_path / "site").iterdir())) == len(SLUGS)
 
 
-def test_other_articles_can_be_edited(articles, odd_articles, monkeypatch):
-    monkeypatch.setenv("EDITOR", "sed -i s/^category:.*/category:\\ Edited/")
-    result = articles("edit", "plain")
-    assert (result.exit_code, result.stdout) == (0, "plain: changed\n"), result.output
-
-
-def test_odd_articles_can_be_edited(articles, odd_articles, monkeypatch):
+def test_articles_can_be_edited(articles, odd_articles, monkeypatch):
     """Except for those that a slug cannot name, and for values that the author has to correct first."""
     monkeypatch.setenv("EDITOR", "sed -i s/^title:.*/title:\\ Edited/")
-    for slug in ODD.keys() - {*SHOWN, "id-not-utf-8", "relative-banner", "banner_url-not-utf-8"}:
+    for slug in {"plain", *ODD} - {*SHOWN, "id-not-utf-8", "relative-banner", "banner_url-not-utf-8"}:
         result = articles("edit", slug)
         assert (result.exit_code, result.stdout) == (0, f"{slug}: changed\n"), result.output
     assert "bannerUrl: '/img/a.jpg'" in articles("edit", "relative-banner").stderr
@@ -128,9 +123,11 @@ def test_dates_at_the_ends_of_the_range_work_in_any_zone(app, articles, save, mo
 
 
 def test_preview_has_every_article(articles, odd_articles, tmp_path):
+    """Of two slugs that differ only in bytes that are not UTF-8, it has one, and reports the other."""
     articles("unpublish", "plain", "long-title")
     read = f'curl --silent --header "x-api-key: $ARTICLES_KEY" --output {tmp_path}/read.json "$ARTICLES_URL/sitemap"'
-    assert articles("preview", "--", "sh", "-c", read).exit_code == 0
+    result = articles("preview", "--", "sh", "-c", read)
+    assert (result.exit_code, bool(re.search("left out.*: 1\n", result.stderr))) == (0, not POSTGRESQL)
     assert {entry["url"] for entry in json.loads((tmp_path / "read.json").read_text())["data"]} == set(SLUGS)
 
 

@@ -5,10 +5,9 @@ import re
 from functools import reduce
 
 import pytest
-from helpers import ENDPOINTS, EXAMPLE, LISTS, PROJECT, SITEMAP, article_json
+from helpers import ENDPOINTS, EXAMPLE, LISTS, PROJECT, SITEMAP
 from marshmallow import missing, validate
 
-from endpoints.security_headers import SECURITY_HEADERS
 from errors import PROBLEMS
 from schemas import ArticleImportSchema, ListQuerySchema
 
@@ -47,25 +46,6 @@ def test_every_status_is_described(document):
         assert item["get"]["responses"].keys() == (statuses | {"304"} if path in ENDPOINTS else statuses - {"401"})
 
 
-# headers that describe the content, or that every response has
-GENERAL_HEADERS = {"Content-Type", "Content-Length", "Content-Encoding"} | {name for name, _ in SECURITY_HEADERS}
-REQUESTS = [{}, {"If-None-Match": "*"}, {"Accept-Encoding": "gzip"}, {"x-api-key": "wrong"}]
-
-
-@pytest.mark.parametrize("path", [*ENDPOINTS, "/healthz"])
-def test_every_header_of_responses_is_described(client, document, save, sql, path):
-    save(*(article_json(number) for number in range(60)))
-    described = document["paths"][path]["get"]["responses"]
-    responses = [client.get(path, headers=headers) for headers in REQUESTS]
-    responses += [client.get(f"{path}?take=0"), client.post(path)]
-    sql("ALTER TABLE article RENAME TO hidden")
-    responses.append(client.get(path))
-    for response in responses:
-        names = {name for name, value in response.headers.items() if value != "no-store"} - GENERAL_HEADERS
-        listed = resolve(document, described[str(response.status_code)]).get("headers", {}).keys()
-        assert names <= listed, response.status
-
-
 @pytest.mark.parametrize("path", LISTS)
 def test_parameters_match_the_query_schema(document, path):
     """Including limits, choices and defaults."""
@@ -91,11 +71,8 @@ def test_field_limits_are_those_of_import(document):
     limits = {name: field["maxLength"] for name, field in properties.items() if "maxLength" in field}
     assert limits.keys() == {"id", "slug"}
     for name, limit in limits.items():
-        values = {
-            length: ArticleImportSchema().validate(EXAMPLE | {name: "x" * length})
-            for length in (0, 1, limit, limit + 1)
-        }
-        assert [length for length, errors in values.items() if not errors] == [1, limit]
+        assert not ArticleImportSchema().validate(EXAMPLE | {name: "x" * limit})
+        assert name in ArticleImportSchema().validate(EXAMPLE | {name: "x" * (limit + 1)})
 
 
 @pytest.mark.parametrize(("path", "name"), list(zip(ENDPOINTS, SCHEMAS, strict=True)))

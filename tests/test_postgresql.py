@@ -92,9 +92,6 @@ def shared(tmp_path_factory):
     with helpers.temporary_databases(folder), ExitStack() as stack:
         cluster = Cluster(folder, stack)
         cluster.services = [cluster.serve(url) for url in (cluster.url, cluster.url, cluster.standby.url(DATABASE))]
-        for setting in ("synchronous_standby_names = '*'", "synchronous_commit = local"):
-            cluster.primary.execute(f"ALTER SYSTEM SET {setting}")
-        cluster.primary.execute("SELECT pg_reload_conf()")
         yield cluster
 
 
@@ -106,24 +103,15 @@ def bodies(cluster, services, path):
 
 
 def write_until(done, url, writer):
-    """Run transactions, some with savepoints, some prepared, half of them rolled back."""
+    """Commit and roll back transactions that overlap with those of other writers."""
     chance = random.Random(writer)
-    with psycopg.connect(url, autocommit=True) as connection:
+    with psycopg.connect(url) as connection:
         while not done.is_set():
-            end, title = chance.choice((("COMMIT", "Other"), ("ROLLBACK", "Rolled back")))
-            two_phases = f"PREPARE TRANSACTION 'writer {writer}'", f"{end} PREPARED 'writer {writer}'"
-            for statement in (
-                # with remote_apply, a commit is visible on the standby before it is on the primary
-                f"SET synchronous_commit = {chance.choice(('local', 'remote_apply'))}",
-                "BEGIN",
-                f"UPDATE article SET title = '{title}', views = views + 1 WHERE id = 'id-{writer + 2:04}'",
-                "SAVEPOINT one",
-                f"UPDATE article SET category = 'x' WHERE id = 'id-{writer + 2:04}'",
-                chance.choice(("ROLLBACK TO one", "RELEASE one")),
-                *chance.choice(([end], two_phases)),
-            ):
-                connection.execute(statement)
-                time.sleep(chance.choice((0, 0.005)))
+            update = "UPDATE article SET title = %s, views = views + 1 WHERE id = %s"
+            end, title = chance.choice(((connection.commit, "Other"), (connection.rollback, "Rolled back")))
+            connection.execute(update, [title, f"id-{writer + 2:04}"])
+            time.sleep(chance.choice((0, 0.005)))
+            end()
 
 
 @contextmanager
@@ -203,12 +191,10 @@ def test_date_style_and_encoding_of_postgresql_do_not_matter(shared, monkeypatch
     assert shared.get(shared.serve(shared.url), FULL).body == before
 
 
-def test_write_on_a_standby_is_a_one_line_error(shared):
+def test_write_on_a_standby_is_rejected(shared):
     app = create_app({"DATABASE_URL": shared.standby.url(DATABASE)})
-    rejected = helpers.run_command(app, "keys", "create", "New")
+    helpers.assert_rejected(helpers.run_command(app, "keys", "create", "New"), "Set DATABASE_URL to the primary.")
     close(app)
-    assert (rejected.exit_code, rejected.stdout, rejected.stderr.count("\n")) == (1, "", 1)
-    assert "Set DATABASE_URL to the primary." in rejected.stderr
 
 
 def test_server_that_stalls_blocks_no_other_requests(cluster):
@@ -216,30 +202,29 @@ def test_server_that_stalls_blocks_no_other_requests(cluster):
     service = cluster.serve(cluster.url)
     assert cluster.titles(service) == ["Round 1", "Round 0"]
     backends = [pid for (pid,) in cluster.write("SELECT pid FROM pg_stat_activity WHERE datname = %s", DATABASE)]
-    with ThreadPoolExecutor(1) as pool:
+
+    def send_signal(number):
         for pid in backends:
             with suppress(ProcessLookupError):  # of the connection that asked
-                os.kill(pid, signal.SIGSTOP)
+                os.kill(pid, number)
+
+    with ThreadPoolExecutor(1) as pool:
+        send_signal(signal.SIGSTOP)
         try:
             waiting = pool.submit(cluster.titles, service)
             time.sleep(0.2)
             began = time.monotonic()
-            statuses = [cluster.get(service, path).status for path in ("/healthz", PREVIEW)]
-            assert statuses == [503, 503]
+            assert [cluster.get(service, path).status for path in ("/healthz", PREVIEW)] == [503, 503]
             assert time.monotonic() - began < 10
             assert not waiting.done()
         finally:
-            for pid in backends:
-                with suppress(ProcessLookupError):
-                    os.kill(pid, signal.SIGCONT)
+            send_signal(signal.SIGCONT)
         assert waiting.result() == ["Round 1", "Round 0"]
-    assert cluster.titles(service) == ["Round 1", "Round 0"]
 
 
 @pytest.mark.parametrize("mode", ["fast", "immediate"])
 def test_service_recovers_at_once_after_a_server_restart(cluster, mode):
     service = cluster.serve(cluster.url)
-
     cluster.primary.stop(mode)
     assert {cluster.get(service, path).status for path in ENDPOINTS} == {503}
     cluster.primary.start()
@@ -287,15 +272,12 @@ def test_commits_show_through_a_transaction_pooler(cluster):
     """Clients share two server connections, which would break prepared statements."""
     with pgbouncer(cluster.primary) as url:
         check_caching(cluster, url)
-        for category in "abc":
-            app = create_app({"DATABASE_URL": url})
-            save_articles(app, *(article_json(number, title="Round 0", category=category) for number in range(20)))
-            close(app)
-        assert cluster.write("SELECT DISTINCT category FROM article") == [("c",)]
+        app = create_app({"DATABASE_URL": url})
+        save_articles(app, *(article_json(number, title="Round 0") for number in range(20)))
+        close(app)
         service = cluster.serve(url)
         for round_ in range(10):
             cluster.write("UPDATE article SET title = %s", f"Round {round_}")
-            assert set(
-                helpers.call_concurrently(lambda path: cluster.get(service, path).status, (*ENDPOINTS,) * 3)
-            ) == {200}
+            responses = helpers.call_concurrently(lambda path: cluster.get(service, path), (*ENDPOINTS,) * 3)
+            assert {response.status for response in responses} == {200}
             assert set(cluster.titles(service)) == {f"Round {round_}"}

@@ -31,7 +31,7 @@ def statements():
 
 @pytest.fixture
 def is_hit(statements):
-    """Return whether a successful response needed no statement."""
+    """Return a function that sends a request and tells whether it needed no statement."""
 
     def is_hit(client, path, **headers):
         statements.clear()
@@ -39,16 +39,6 @@ def is_hit(statements):
         return not statements
 
     return is_hit
-
-
-@pytest.mark.parametrize("path", ENDPOINTS)
-def test_cached_response_is_only_sent_to_its_customer(app, client, save, path):
-    save(article_json(1, title="mine", slug="mine"))
-    save(article_json(1, title="theirs", slug="theirs"), customer="Other")
-    other_client = client_with_key(app, create_key(app, "Other"))
-    for _ in range(2):
-        assert b"mine" in client.get(path).data
-        assert b"theirs" in other_client.get(path).data
 
 
 # Hits and misses
@@ -106,14 +96,11 @@ def test_response_larger_than_the_cache_is_not_cached(save, key, database, is_hi
 
 
 def test_nothing_is_cached_while_the_version_is_unknown(app, client, save, sql, monkeypatch):
-    def titles():
-        return [article["title"] for article in client.get(PREVIEW).get_json()["data"]]
-
     save(article_json(1, title="Old"))
     monkeypatch.setattr(app.extensions["change_detector"], "version", lambda: None)
-    assert titles() == ["Old"]
+    assert b"Old" in client.get(PREVIEW).data
     sql("UPDATE article SET title = 'New'")
-    assert titles() == ["New"]
+    assert b"New" in client.get(PREVIEW).data
     sql("UPDATE api_key SET revoked_at = '2026-01-01 00:00:00'")
     assert client.get(PREVIEW).status_code == 401
 

@@ -1,19 +1,18 @@
 """Compare the service with a plain Python model of the specification, on generated databases and requests."""
 
-import http.client
 import json
 import random
 import re
 import unicodedata
-from contextlib import closing
 from datetime import UTC, datetime, timedelta
 from functools import cache
 from itertools import product
 from operator import itemgetter
 from urllib.parse import urlencode
 
+import helpers
 import pytest
-from helpers import ENDPOINTS, EXAMPLE, FULL_FIELDS, PAST, PREVIEW_FIELDS, Site, article_json, iso, run_sql
+from helpers import ENDPOINTS, EXAMPLE, FULL_FIELDS, PAST, PREVIEW_FIELDS, article_json, iso
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
@@ -22,7 +21,6 @@ RANGES = {"take": (1, 100), "skip": (0, 2**53 - 1)}
 TEXTS = "q", "slug", "category", "keyword"
 ALLOWED = {"orderBy": ("createdAt", "publishedAt", "title", "views"), "order": ("asc", "desc")}
 CUSTOMERS = ("Earlier", "Acme", "Later")  # in the order of their ids
-DELETE_ARTICLES = "DELETE FROM article WHERE customer_id IN (SELECT id FROM customer WHERE name = ?)"
 
 # few values, so ties and matches are common; words with special case folding; SQL wildcards
 WORDS = ["Café", "CAFE", "cafe\u0301", "Straße", "STRASSE", "ＡＢＣ", "abc", "Łódź", "İstanbul", "ﬁn", "fin", "ΣΑΣ"]
@@ -167,45 +165,33 @@ def expected_response(path, pairs, library):
 
 
 @pytest.fixture
-def service(shared):
-    """Two functions for the shared service: replace all articles, and send a request with Acme's key."""
-    sites = {customer: Site(*shared) for customer in CUSTOMERS}
-    server = shared[1]
-    logged = len(server.log())
+def service(app, save, sql):
+    """Two functions: replace all articles, and send a request with Acme's key."""
+    keys = {customer: helpers.create_key(app, customer) for customer in CUSTOMERS}
 
     def replace_articles(library):
-        for customer, site in sites.items():
-            own = [
-                {name: value for name, value in article.items() if name != "customer"}
-                for article in library
-                if article["customer"] == customer
-            ]
-            run_sql(server.database, DELETE_ARTICLES, site.customer)
-            if own:
-                site.save(*own)
+        sql("DELETE FROM article")
+        for customer in {article["customer"] for article in library}:
+            own = [dict(article) for article in library if article["customer"] == customer]
+            for article in own:
+                del article["customer"]
+            save(*own, customer=customer)
 
-    with closing(http.client.HTTPConnection(server.host, server.port, timeout=20)) as connection:
-
-        def send(path):
-            connection.request("GET", path, headers={"x-api-key": sites["Acme"].key})
-            response = connection.getresponse()
-            return response.status, response.read().decode()
-
-        yield replace_articles, send
-    assert re.findall(r"^\S+ (?!INFO ).*", server.log()[logged:], re.MULTILINE) == []
+    return replace_articles, helpers.client_with_key(app, keys["Acme"]).get
 
 
 def check_responses(service, library, sent):
-    replace_articles, send = service
+    replace_articles, get = service
     replace_articles(library)
     for path, pairs in sent:
         expected = expected_response(path, pairs, library)
         for _ in range(2):  # a cache miss, then a hit
-            status, body = send(f"{path}?{urlencode(pairs)}")
+            response = get(path, query_string=urlencode(pairs))
             if isinstance(expected, set):
-                assert (status, set(json.loads(body)["errors"])) == (400, expected)
+                assert (response.status_code, response.get_json()["errors"].keys()) == (400, expected)
             else:
-                assert (status, body) == (200, json.dumps(expected, ensure_ascii=False, separators=(",", ":")))
+                body = json.dumps(expected, ensure_ascii=False, separators=(",", ":"))
+                assert (response.status_code, response.text) == (200, body)
 
 
 def test_every_page_of_a_large_list_matches_the_model(service):
@@ -230,8 +216,7 @@ def test_every_page_of_a_large_list_matches_the_model(service):
     ]
     sent = [(path, []) for path in ENDPOINTS]
     sent += [(PREVIEW, [("category", "News"), ("keyword", "two"), ("q", "té"), ("skip", "30")])]
-    sent += [(FULL, [("slug", f"{word}-{number}")]) for word in ("tea", "Té", "茶") for number in range(9)]
-    searches = ("", "cafe", "STRASSE", "te 1", "茶 京", "ωμεγα", "한", "nothing", "%", "e_")
+    searches = ("", "cafe", "STRASSE", "te 1", "茶 京", "ωμεγα", "한", "%", "e_")
     for order_by, order, q in product(ALLOWED["orderBy"], ALLOWED["order"], searches):
         page = [("take", str(chance.randint(1, 100))), ("skip", str(chance.randrange(200 if q else 1200)))]
         sent.append((chance.choice((FULL, PREVIEW)), [*page, ("orderBy", order_by), ("order", order), ("q", q)]))

@@ -16,14 +16,11 @@ from typing import Any
 
 import helpers
 import pytest
-from click.testing import CliRunner
 from flask import Flask
-from helpers import ENDPOINTS, LISTS, Server, article_json, close, get, minimal_json, run_sql, subprocess_args, truncate
-from sqlalchemy import create_engine, event
+from helpers import ENDPOINTS, LISTS, Server, Site, article_json, close, minimal_json, run_sql, subprocess_args
+from sqlalchemy import event
 
-from app import main
 from models import db
-from serving.listener import listen
 from storage.tables import TABLES_VERSION
 
 pytestmark = pytest.mark.sqlite
@@ -32,16 +29,17 @@ pytestmark = pytest.mark.sqlite
 AS_A_USER = ["setpriv", "--bounding-set=-all", "--inh-caps=-all"] if os.geteuid() == 0 else []
 
 
-class Service:
-    """A running service with its own database."""
+class Service(Site):
+    """A running service with its own database, for a single customer."""
 
-    def __init__(self, app: Flask, server: Server, database: Path, key: str) -> None:
-        self.app, self.server, self.database, self.key = app, server, database, key
-        self.wal = database.with_name(f"{database.name}-wal")
+    def __init__(self, app: Flask, server: Any) -> None:
+        super().__init__(app, server)
+        self.database: Path = server.database
+        self.wal = self.database.with_name(f"{self.database.name}-wal")
 
     def save(self, *articles: dict[str, Any]) -> None:
         """Import articles and close the file, as a separate command would."""
-        helpers.save_articles(self.app, *articles)
+        super().save(*articles)
         close(self.app)
 
     def sql(self, statement: str, *parameters: Any) -> list[Any]:
@@ -49,14 +47,13 @@ class Service:
 
     def titles(self) -> list[str]:
         """Return the titles of a successful list request."""
-        response = get(self.server, LISTS[1] + "?orderBy=title&order=asc&take=100", x_api_key=self.key)
+        response = self.get(LISTS[1] + "?orderBy=title&order=asc&take=100")
         assert response.status == 200, response.body
         return [article["title"] for article in json.loads(response.body)["data"]]
 
     def statuses(self) -> list[int]:
         """Return the status of every endpoint and of /healthz."""
-        responses = [get(self.server, path, x_api_key=self.key) for path in ENDPOINTS]
-        return [response.status for response in (*responses, get(self.server, "/healthz"))]
+        return [self.get(path).status for path in (*ENDPOINTS, "/healthz")]
 
 
 @pytest.fixture(scope="module")
@@ -65,10 +62,9 @@ def shared_service(template: Path, tmp_path_factory: pytest.TempPathFactory) -> 
     database = tmp_path_factory.mktemp("service") / "articles.db"
     helpers.copy_database(template, database)
     with helpers.application(database) as app:
-        key = helpers.create_key(app)
-    server = Server(database, *AS_A_USER)
-    yield Service(app, server, database, key)
-    server.stop()
+        service = Service(app, Server(database, *AS_A_USER))
+        yield service
+    service.server.stop()
 
 
 @pytest.fixture
@@ -87,7 +83,7 @@ def service(shared_service: Service) -> Iterator[Service]:
 def assert_unavailable(service: Service) -> None:
     """Check that every endpoint responds with a 503 problem."""
     for path in (*ENDPOINTS, "/healthz"):
-        response = get(service.server, path, x_api_key=service.key)
+        response = service.get(path)
         assert (response.status, response.getheader("Content-Type")) == (503, "application/problem+json"), path
         assert int(response.getheader("Retry-After")) > 0
         assert not any(leak in response.body for leak in (b"sqlite", b".db"))
@@ -133,7 +129,7 @@ def restore(database, copy):
     [
         (helpers.remove, restore),
         (helpers.halve, move_over),
-        (helpers.overwrite_after_first_page, copy_over),
+        (helpers.overwrite, copy_over),
         (forbid, allow),
     ],
 )
@@ -156,17 +152,15 @@ def test_damaged_database_is_a_503_until_it_is_repaired(service, damage, repair)
 
 @pytest.mark.slow
 @pytest.mark.parametrize("query", ["?timeout=0.1", ""])
-def test_locked_database_is_a_503_until_the_lock_ends(app, key, start, run, save, database, query):
+def test_locked_database_is_a_503_until_the_lock_ends(app, start, run, database, query):
     """The default timeout of Python's sqlite3 is 5 seconds."""
-    save(article_json(1))
-    copy = copy_of(database)
-    service = Service(app, start(DATABASE_URL=helpers.database_url(database) + query), database, key)
-    os.replace(copy, database)  # in WAL mode, a writer would not block readers
+    service = Service(app, start(DATABASE_URL=helpers.database_url(database) + query))
+    service.save(article_json(1))
+    os.replace(copy_of(database), database)  # in WAL mode, a writer would not block readers
     assert service.titles() == ["Title 1"]
     with closing(sqlite3.connect(database, isolation_level=None)) as connection:
         connection.execute("BEGIN EXCLUSIVE")
-        paths = (*ENDPOINTS, "/healthz")
-        responses = helpers.call_concurrently(lambda path: get(service.server, path, x_api_key=service.key), paths)
+        responses = helpers.call_concurrently(service.get, (*ENDPOINTS, "/healthz"))
         assert [response.status for response in responses] == [503] * 4
         assert "is locked" in run("database", "backup", f"{database}.backup").stderr
     assert service.titles() == ["Title 1"]
@@ -227,28 +221,19 @@ def write_text(database):
         (write_text, "file is not a database"),
     ],
 )
-def test_unusable_database_is_rejected_and_unchanged(
-    app, run, client, save, database, monkeypatch, make_unusable, reason
-):
-    monkeypatch.setattr("app.log_to_stderr", lambda _level: None)
+def test_unusable_database_is_rejected_and_unchanged(app, run, save, database, make_unusable, reason):
     save(article_json(1))
     backup = database.with_name("backup.db")
     assert run("database", "backup", backup).exit_code == 0
     close(app)
     make_unusable(database)
     before = database.read_bytes()
-    results = [run(*command.split()) for command in ("keys create Acme", "articles import -", "articles list")]
+    commands = ["keys create Acme", "articles import -", "articles list"]
     if make_unusable is make_foreign:
-        results.append(run("database", "restore", backup, "--yes"))
-        monkeypatch.setattr("app.server.serve", None)
-        with listen("127.0.0.1", 0) as listener:
-            monkeypatch.setattr("app.listen", lambda *_: listener)
-            results.append(CliRunner().invoke(main, env={"DATABASE_URL": helpers.database_url(database)}))
-    for result in results:
-        assert (result.exit_code, result.stdout, result.stderr.count("\n")) == (1, "", 1)
-        assert all(words in result.stderr for words in (str(database), reason))
+        commands.append(f"database restore {backup} --yes")
+    for command in commands:
+        helpers.assert_rejected(run(*command.split()), str(database), reason)
     assert run("database", "backup", database.with_name("another.db")).exit_code == 1
-    assert make_unusable is make_newer or client.get(LISTS[0]).status_code == 503
     close(app)
     assert database.read_bytes() == before
 
@@ -258,13 +243,14 @@ def start_command(service: Service, group: str, size: int, round_: int) -> int:
     if group == "database":
         path = copy_of(service.database)
         run_sql(path, "UPDATE article SET title = ?", f"Round {round_}")
+        command = ["restore", path, "--yes"]
     else:
         path = service.database.with_name("new.jsonl")
         path.write_text(helpers.json_lines(minimal_json(number, title=f"Round {round_}") for number in range(size)))
+        command = ["import", path]
     child = os.fork()  # much faster than a new process
     if child:
         return child
-    command = ["restore", path, "--yes"] if group == "database" else ["import", path]
     with suppress(BaseException):
         os._exit(helpers.run_command(helpers.create_application(service.database), group, *command).exit_code)
     os._exit(70)
@@ -316,13 +302,12 @@ def small_disk(tmp_path: Path) -> Iterator[Path]:
     subprocess.run(["umount", "--lazy", str(disk)], check=True)
 
 
-def test_full_disk_stops_imports_but_no_reads(app, save, key, database, small_disk, tmp_path):
+def test_full_disk_stops_imports_but_no_reads(template, small_disk, tmp_path):
     """Reads go on even if the disk was full before the first request."""
-    save(*(article_json(number) for number in range(20)))
-    close(app)
-    copy = Path(shutil.copy(database, small_disk))
-    service = Service(app, Server(copy), copy, key)
-    try:
+    database = Path(shutil.copy(template, small_disk))
+    with helpers.application(database) as app:
+        service = Service(app, Server(database))
+        service.save(*(article_json(number) for number in range(20)))
         filler = small_disk / "filler"
         with pytest.raises(OSError, match="No space left"):
             filler.write_bytes(bytes(8_000_000))
@@ -332,13 +317,9 @@ def test_full_disk_stops_imports_but_no_reads(app, save, key, database, small_di
         filler.unlink()
         path = tmp_path / "new.jsonl"
         path.write_text(helpers.json_lines(minimal_json(number, contentHtml="x" * 80_000) for number in range(20, 120)))
-        with helpers.application(copy) as other:
-            result = helpers.run_command(other, "articles", "import", path)
-        assert (result.exit_code, result.stdout, result.stderr.count("\n")) == (1, "", 1)
-        assert "disk is full" in result.stderr
+        helpers.assert_rejected(helpers.run_command(app, "articles", "import", path), "disk is full")
         assert (service.titles(), service.sql("SELECT count(*) FROM article")) == (before, [(20,)])
-    finally:
-        service.server.stop()
+    service.server.stop()
 
 
 WITHOUT_SHARED_MEMORY = r"""
@@ -373,30 +354,19 @@ def without_shared_memory(tmp_path: Path) -> dict[str, str]:
     return {"LD_PRELOAD": str(library)}
 
 
-RESTORE_TWICE = """
-import pathlib, sys
-sys.path.append("tests")
-import helpers
-
-database, backup = pathlib.Path(sys.argv[1]), sys.argv[2]
-with helpers.application(database) as app:
-    client = helpers.client_with_key(app, helpers.create_key(app))
-    helpers.save_articles(app, helpers.minimal_json(1))
-    assert client.get(helpers.SITEMAP).status_code == 200
-    assert helpers.run_command(app, "database", "backup", backup).exit_code == 0
-    for damage in (helpers.remove, bool):
-        damage(database)
-        result = helpers.run_command(app, "database", "restore", backup, "--yes")
-        assert result.exit_code == 0, result.stderr
-        assert database.read_bytes()[18:20] == b"\\1\\1"  # not in WAL mode: https://www.sqlite.org/fileformat.html
-        assert client.get(helpers.SITEMAP).status_code == 200
-"""
-
-
 def test_rollback_journal_is_kept_without_shared_memory(database, tmp_path, without_shared_memory):
-    arguments = "-c", RESTORE_TWICE, str(database), str(tmp_path / "backup.db")
-    result = subprocess.run(**subprocess_args(database, *arguments, **without_shared_memory))
-    assert result.returncode == 0, result.stderr
+    def flask(*arguments):
+        result = subprocess.run(**subprocess_args(database, "-m", "flask", *arguments, **without_shared_memory))
+        assert result.returncode == 0, result.stderr
+        assert database.read_bytes()[18:20] == b"\1\1"  # not in WAL mode: https://www.sqlite.org/fileformat.html
+
+    backup = str(tmp_path / "backup.db")
+    flask("keys", "create", "Acme")
+    flask("database", "backup", backup)
+    database.unlink()
+    for _ in ("missing", "intact"):
+        flask("database", "restore", backup, "--yes")
+    flask("articles", "list")
     assert not list(tmp_path.glob(".wal-*"))
 
 
@@ -413,31 +383,20 @@ server.serve_forever()
 """
 
 
-def test_forked_processes_see_every_commit_at_once(app, save, key, database):
+def test_forked_processes_see_every_commit_at_once(app, database):
     """Forked after the application was created, as by gunicorn --preload."""
-    save(article_json(1))
-    close(app)
     arguments = subprocess_args(database, "-c", SERVE_IN_TWO_PROCESSES) | {"stderr": subprocess.DEVNULL}
     with subprocess.Popen(**arguments, start_new_session=True) as process:
         try:
-            server = SimpleNamespace(host="127.0.0.1", port=int(process.stdout.readline()))
-            service = Service(app, server, database, key)
+            port = int(process.stdout.readline())
+            service = Service(app, SimpleNamespace(host="127.0.0.1", port=port, database=database))
+            service.save(article_json(1))
             for title in ("First", "Second", "Third"):
                 service.sql("UPDATE article SET title = ?", title)
                 for _ in range(6):
                     assert service.titles() == [title]
         finally:
             os.killpg(process.pid, signal.SIGKILL)
-
-
-def test_other_engines_in_the_process_are_unaffected(app, tmp_path):
-    """A listener on all engines would begin transactions that an AUTOCOMMIT engine never commits."""
-    engine = create_engine(f"sqlite:///{tmp_path}/other.db", isolation_level="AUTOCOMMIT")
-    with engine.connect() as connection:
-        connection.exec_driver_sql("CREATE TABLE note (text TEXT)")
-        connection.exec_driver_sql("INSERT INTO note VALUES ('kept')")
-    engine.dispose()
-    assert run_sql(tmp_path / "other.db", "SELECT text FROM note") == [("kept",)]
 
 
 def test_commands_leave_the_wal_of_a_truncated_file_alone(app, run, key, database, sql):
@@ -447,9 +406,8 @@ def test_commands_leave_the_wal_of_a_truncated_file_alone(app, run, key, databas
         sql("UPDATE customer SET name = 'In the WAL'")
         wal = Path(f"{database}-wal").read_bytes()
         assert wal
-        truncate(database)
-        result = run("articles", "list")
-        assert (result.exit_code, result.stderr.count("\n"), "Restore a backup" in result.stderr) == (1, 1, True)
+        helpers.truncate(database)
+        helpers.assert_rejected(run("articles", "list"), "Restore a backup")
         assert Path(f"{database}-wal").read_bytes() == wal
         assert database.stat().st_size == 0
 
@@ -457,12 +415,8 @@ def test_commands_leave_the_wal_of_a_truncated_file_alone(app, run, key, databas
 def test_commits_are_durable(app, run, save):
     """`PRAGMA synchronous = FULL` (2) syncs the WAL on each commit."""
     found = set()
-
-    def read_setting(connection):
-        found.add(connection.exec_driver_sql("PRAGMA synchronous").scalar())
-
     with app.app_context():
-        event.listen(db.engine, "commit", read_setting)
+        event.listen(db.engine, "commit", lambda used: found.add(used.exec_driver_sql("PRAGMA synchronous").scalar()))
     save(article_json(1))
     assert run("keys", "revoke", "1").exit_code == 0
     assert found == {2}
