@@ -141,7 +141,7 @@ def test_rejected_command_explains_and_changes_nothing(run, save, sql, monkeypat
 
 
 @pytest.mark.parametrize("command", ["publish", "unpublish", "delete"])
-def test_misspelled_slug_is_reported_while_another_program_writes(articles, save, database, command):
+def test_misspelled_slug_is_reported_while_another_tool_writes(articles, save, database, command):
     """Finding the closest slug takes seconds with many articles; the database is not locked for it."""
     save(minimal_json(1))
     with helpers.other_writer(database):

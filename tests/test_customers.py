@@ -80,12 +80,6 @@ def test_customer_can_be_renamed_to_another_case(run, key, sql):
     assert sql("SELECT name FROM customer") == [("AC ME",)]
 
 
-def test_names_look_alike_if_case_folding_splits_an_accent(run):
-    """ΐ folds to three characters, which have to be composed again."""
-    assert run("keys", "create", "Ταΐζω").exit_code == 0
-    assert "a customer 'Ταΐζω'" in run("keys", "create", "Ταΐζω".upper()).stderr
-
-
 def test_older_names_that_look_alike_are_found_exactly(run, save, sql):
     names = [normalize(form, "Café") for form in ("NFC", "NFD")]
     for name in ("x", "y"):

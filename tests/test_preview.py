@@ -82,7 +82,7 @@ def test_preview_shows_everything_and_publishes_nothing(client, key, save, previ
 
 
 @pytest.mark.parametrize("blocks", [50, 400])  # too little for the tables, or for the articles
-def test_full_temporary_folder_is_not_blamed_on_the_live_database(key, save, database, tmp_path, blocks):
+def test_full_temporary_folder_is_not_blamed_on_the_database(key, save, database, tmp_path, blocks):
     save(article_json(1, contentHtml="x" * 1_000_000))
     limit = ["sh", "-c", f'ulimit -f {blocks}; exec "$@"', "sh"]  # 512 bytes each; like a full disk
     arguments = "-m", "flask", "articles", "preview", "--", "true"

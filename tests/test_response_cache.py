@@ -75,16 +75,6 @@ def test_equivalent_queries_share_a_cache_entry(client, save, is_hit):
 
 
 @pytest.mark.sqlite
-def test_commit_causes_exactly_one_cache_miss(client, save, sql, is_hit):
-    """Even if it triggers a checkpoint, which changes the main file."""
-    save(*(article_json(number) for number in range(20)))
-    while not is_hit(client, PREVIEW):
-        pass
-    sql("UPDATE article SET content_html = ?", "x" * 300_000)
-    assert [is_hit(client, PREVIEW) for _ in range(3)] == [False, True, True]
-
-
-@pytest.mark.sqlite
 def test_response_larger_than_the_cache_is_not_cached(save, key, database, is_hit):
     save(*(article_json(number, contentHtml="x" * 300_000) for number in range(3)))
     with application(database, CACHE_MB=1) as app:
