@@ -10,17 +10,11 @@ from pathlib import Path
 
 import helpers
 import pytest
-from helpers import LISTS, article_json, assert_rejected, halve, overwrite, remove, run_command, run_sql, truncate
+from helpers import LISTS, article_json, assert_rejected, halve, overwrite, remove, run_sql, titles, truncate
 
 from storage.tables import TABLES_VERSION
 
 pytestmark = pytest.mark.sqlite
-QUERY = LISTS[1] + "?orderBy=title&order=asc&take=100"
-
-
-def shown(client):
-    """Return the titles that the API shows; this also opens the database."""
-    return [article["title"] for article in client.get(QUERY).get_json()["data"]]
 
 
 def files_beside(database):
@@ -44,7 +38,7 @@ NEW = sorted(f"New {number}" for number in range(12))
 def test_backup_is_one_complete_new_file(run, save, sql, client, tmp_path):
     """Its folder must exist, but may have any name."""
     save(article_json(1))
-    shown(client)
+    titles(client)
     sql("UPDATE article SET title = 'In the WAL'")
     path = tmp_path / "what?&%20#" / "backup.db"
     assert_rejected(run("database", "backup", path), "No such file or directory")
@@ -95,7 +89,7 @@ def test_restore_needs_yes_and_warns_about_revoked_keys(run, backup, client):
     result = run("database", "restore", backup, "--yes")
     assert (result.exit_code, result.stdout) == (0, "")
     assert "valid again: revoke" in result.stderr
-    assert shown(client) == OLD
+    assert titles(client) == OLD
 
 
 def test_database_cannot_be_restored_from_itself(run, backup, client, database):
@@ -103,13 +97,13 @@ def test_database_cannot_be_restored_from_itself(run, backup, client, database):
     link.symlink_to(database)
     for path in (database, link):
         assert_rejected(run("database", "restore", path, "--yes"), str(path))
-    assert shown(client) == NEW
+    assert titles(client) == NEW
 
 
 @pytest.mark.parametrize("damage", [remove, truncate, halve, overwrite])
 def test_restore_repairs_the_database_in_use(run, backup, client, database, sql, damage):
     """Mode and owner are preserved, and so is a corrupt file. A missing one gets its folder's owner."""
-    assert shown(client) == NEW
+    assert titles(client) == NEW
     owner = 1234 if os.geteuid() == 0 else os.geteuid()
     for path in (database.parent, database):
         os.chown(path, owner, -1)
@@ -122,7 +116,7 @@ def test_restore_repairs_the_database_in_use(run, backup, client, database, sql,
     assert result.exit_code == 0, result.stderr
     assert database.stat().st_mode & 0o777 == (0o600 if damage is remove else 0o640)
     assert database.stat().st_uid == owner
-    assert shown(client) == OLD
+    assert titles(client) == OLD
     assert [sql(f"PRAGMA {name}") for name in ("integrity_check", "journal_mode")] == [[("ok",)], [("wal",)]]
     corrupt = sorted(database.parent.glob("articles.db.damaged-*"))
     assert [path.read_bytes() for path in corrupt] == [*kept, b"\0"]
@@ -140,7 +134,7 @@ def test_backup_and_database_may_have_different_page_sizes(run, backup, client, 
     assert run_sql(backup, "PRAGMA page_size") != run_sql(database, "PRAGMA page_size")
     result = run("database", "restore", backup, "--yes")
     assert result.exit_code == 0, result.stderr
-    assert shown(client) == OLD
+    assert titles(client) == OLD
 
 
 @pytest.mark.parametrize("damage", [remove, halve])
@@ -151,7 +145,7 @@ def test_restore_interrupted_after_the_move_is_complete(run, backup, client, dat
     monkeypatch.setattr(os, "replace", lambda *paths: replace(*paths) or signal.raise_signal(signal.SIGINT))
     assert run("database", "restore", backup, "--yes").exit_code == 1
     assert database.read_bytes()[18:20] == b"\2\2"  # WAL mode: https://www.sqlite.org/fileformat.html
-    assert shown(client) == OLD
+    assert titles(client) == OLD
 
 
 CORRUPT = "is corrupt or not a SQLite database"
@@ -176,7 +170,7 @@ def test_invalid_backup_is_rejected_and_changes_nothing(run, backup, client, dat
         run_sql(bad, statement)
     before = files_beside(database)
     assert_rejected(run("database", "restore", bad, "--yes"), str(bad), reason)
-    assert shown(client) == NEW
+    assert titles(client) == NEW
     assert files_beside(database) == before
 
 
@@ -188,10 +182,10 @@ def test_restore_waits_for_another_writer_until_interrupted(run, backup, client,
         assert_rejected(run("database", "restore", backup, "--yes"), "Waiting", "locked by another program")
         monkeypatch.setattr("commands.database.report_wait", lambda: signal.raise_signal(signal.SIGINT))
         assert_rejected(run("database", "restore", backup, "--yes"), "Interrupted: ")
-        assert shown(client) == NEW
+        assert titles(client) == NEW
         monkeypatch.setattr("commands.database.report_wait", lambda: writer.execute("ROLLBACK"))
         assert run("database", "restore", backup, "--yes").exit_code == 0
-    assert shown(client) == OLD
+    assert titles(client) == OLD
 
 
 def test_new_files_are_only_readable_by_their_owner(database, tmp_path):
@@ -200,11 +194,11 @@ def test_new_files_are_only_readable_by_their_owner(database, tmp_path):
     before = os.umask(0)
     try:
         key = helpers.create_key(app)
-        assert run_command(app, "database", "backup", tmp_path / "backup.db").exit_code == 0
+        assert helpers.run_command(app, "database", "backup", tmp_path / "backup.db").exit_code == 0
         assert database.stat().st_mode & 0o777 == 0o600
         database.unlink()
         helpers.close(app)
-        restored = run_command(app, "database", "restore", tmp_path / "backup.db", "--yes")
+        restored = helpers.run_command(app, "database", "restore", tmp_path / "backup.db", "--yes")
     finally:
         os.umask(before)
     assert (restored.exit_code, f"Created the database {database}." in restored.stderr) == (0, True)

@@ -174,7 +174,9 @@ def test_edit_without_a_change_changes_nothing(edit, save, sql, tmp_path, change
 def test_editor_that_does_not_start_is_a_one_line_error(articles, save, monkeypatch):
     save(article_json(1))
     monkeypatch.setenv("VISUAL", "no-such-editor")
-    assert_rejected(articles("edit", "slug-1"), "no-such-editor", "EDITOR")
+    result = articles("edit", "slug-1")
+    assert_rejected(result, "no-such-editor", "EDITOR")
+    assert "was saved" not in result.stderr
 
 
 def test_errors_are_listed_and_the_editor_reopens(edit, save, sql):

@@ -208,21 +208,20 @@ def test_version_may_rename_and_drop_columns(older, sql, template, monkeypatch):
     assert set(sql(SCHEMA)) == set(run_sql(template, SCHEMA))
 
 
-def many_articles(number: int, title: str) -> str:
-    """Return a script that adds articles to tables of version 4, as that version wrote them."""
-    return f"""
-        INSERT INTO article (pk, customer_id, id, slug, status, published_at, created_at, updated_at, views, title,
-          folded_title, search_text, banner_url, category, keywords, meta_title, meta_desc, read_time, content_html)
-        WITH RECURSIVE numbers (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < {number})
-        SELECT 100 + n, 1, 'b-' || n, 'added-' || n, 'published', '2025-03-01 00:00:00', '2025-03-01 00:00:00',
-          '2025-03-01 00:00:00', 0, '{title}', lower('{title}'), lower('{title}') || '\\nadded-' || n, '', 'Added',
-          '[]', '', '', 1, '<p>Added</p>' FROM numbers;
-    """
+# 1,200 articles, as version 4 wrote them
+DONT_PANIC = """
+    INSERT INTO article (pk, customer_id, id, slug, status, published_at, created_at, updated_at, views, title,
+      folded_title, search_text, banner_url, category, keywords, meta_title, meta_desc, read_time, content_html)
+    WITH RECURSIVE numbers (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < 1200)
+    SELECT 100 + n, 1, 'b-' || n, 'added-' || n, 'published', '2025-03-01 00:00:00', '2025-03-01 00:00:00',
+      '2025-03-01 00:00:00', 0, 'Don’t panic', 'don’t panic', 'don’t panic\nadded-' || n, '', 'Added',
+      '[]', '', '', 1, '<p>Added</p>' FROM numbers;
+"""
 
 
 def test_upgrade_makes_typographic_characters_searchable(older, sql):
     """In every batch of articles. On PostgreSQL, articles that stay the same are not written."""
-    app = older(4, many_articles(1200, "Don’t panic"))
+    app = older(4, DONT_PANIC)
     versions = "SELECT ctid FROM article WHERE id LIKE 'a-%' ORDER BY pk" if POSTGRESQL else "SELECT 1"
     before = sql(versions)
     assert run_command(app, "keys", "list").exit_code == 0

@@ -53,9 +53,9 @@ def test_small_response_is_not_compressed(client):
 
 @pytest.mark.parametrize("path", [*ENDPOINTS, "/healthz", "/openapi.json"])
 def test_head_is_get_without_the_body(client, path):
-    head = client.head(path)
+    head, get = client.head(path), client.get(path)
     assert (head.status_code, head.data) == (200, b"")
-    assert dict(head.headers) == dict(client.get(path).headers)
+    assert dict(head.headers) | {"Date": ""} == dict(get.headers) | {"Date": ""}
 
 
 @pytest.mark.parametrize("path", [*ENDPOINTS, "/healthz"])
