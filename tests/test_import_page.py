@@ -71,17 +71,17 @@ def test_documented_redirects_lead_to_articles(app, importer):
     importer.run("import", "export.xml", "--redirects", "redirects.csv")
     rows = Path("redirects.csv").read_text("utf-8").splitlines()[1:]
     (to_host, *_), (to_nginx, *_) = redirect_files(rows)
-    assert to_host == "/2026/01/fish/ /blog/sm%C3%B8rrebr%C3%B8d 301"
-    assert to_nginx == '"/2026/01/fish/" /blog/sm%C3%B8rrebr%C3%B8d;'
+    assert to_host == "/2026/01/fish/ /articles/sm%C3%B8rrebr%C3%B8d/ 301"
+    assert to_nginx == '"/2026/01/fish/" /articles/sm%C3%B8rrebr%C3%B8d/;'
 
 
 @pytest.mark.parametrize(
     "rows",
     [
-        ["https://old.example/blog/caf%c3%a9/,café"],
-        ["/blog/caf%C3%A9,café"],
-        ["/blog/Menu/,menu"],  # nginx ignores case
-        ["/blog/a/,b", "/blog/b/,a"],
+        ["https://old.example/articles/caf%c3%a9/,café"],
+        ["/articles/caf%C3%A9,café"],
+        ["/articles/Menu/,menu"],  # nginx ignores case
+        ["/articles/a/,b", "/articles/b/,a"],
         ["/?p=17,menu"],
     ],
 )
@@ -92,7 +92,7 @@ def test_documented_redirects_never_hide_a_page(importer, rows):
 def test_documented_redirects_have_each_path_once(importer):
     """Otherwise, nginx would not start."""
     rows = ["https://a.example/menu/,first", "https://b.example/Menu/,second"]
-    assert redirect_files(rows) == [["/menu/ /blog/first 301"], ['"/menu/" /blog/first;']]
+    assert redirect_files(rows) == [["/menu/ /articles/first/ 301"], ['"/menu/" /articles/first/;']]
 
 
 def test_json_example_can_be_imported(importer):

@@ -34,7 +34,7 @@ def clean_up_on_signals() -> None:
 
 
 articles_group = CommandGroup("articles", help="Import, export, write, edit, preview and publish articles.")
-customers_group = CommandGroup("customers", help="List, rename and delete customers.")
+customers_group = CommandGroup("customers", help="List, rename and delete customers, and set their sites.")
 database_group = CommandGroup("database", help="Back up and restore the database.")
 keys_group = CommandGroup("keys", help="Create, list and revoke API keys.")
 GROUPS = articles_group, customers_group, database_group, keys_group
