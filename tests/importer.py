@@ -21,9 +21,9 @@ PLAIN_TAGS = {"content": "content:encoded", "excerpt": "excerpt:encoded", "title
 GHOST_POST = {"type": "post", "status": "published", "published_at": "2026-01-31T09:30:00.000Z", "html": "<p>Text</p>"}
 
 
-def post(front_matter: str = "", text: str = "") -> str:
+def post(front_matter: str = "", text: str = "", *, title: str = "A", date: str = "2026-01-01") -> str:
     """Return an article file with a title, a date, and this front matter and text."""
-    return f"---\ntitle: A\ndate: 2026-01-01\n{front_matter}\n---\n{text}\n"
+    return f"---\ntitle: {title}\ndate: {date}\n{front_matter}\n---\n{text}\n"
 
 
 def wordpress(*posts: dict[str, Any], site: str = SITE) -> str:

@@ -67,37 +67,46 @@ def test_punctuation_may_stay_as_typed(importer):
     assert importer.only()["contentHtml"] == "<p>&quot;a&quot; -- b...</p>\n"
 
 
-def test_heading_ids_and_code_blocks_keep_their_punctuation():
-    assert render_markdown('# "Don\'t"') == '<h1 id="dont">“Don’t”</h1>\n'
-    assert render_markdown("# A--b") == '<h1 id="a--b">A–b</h1>\n'
-    assert render_markdown('```\n"a" -- b\n```') == "<pre><code>&quot;a&quot; -- b\n</code></pre>\n"
+RENDERED = {
+    # headings
+    '# "Don\'t"': '<h1 id="dont">“Don’t”</h1>',
+    "# A--b": '<h1 id="a--b">A–b</h1>',
+    "## Prices {#cost}": '<h2 id="cost">Prices</h2>',
+    "Prices {#cost .wide}\n===": '<h1 id="cost" class="wide">Prices</h1>',
+    "## Cost\n## Prices {#cost}": '<h2 id="cost-1">Cost</h2>\n<h2 id="cost">Prices</h2>',
+    "## `{#a}`": '<h2 id="a"><code>{#a}</code></h2>',
+    "## Prices {#कीमत}": '<h2 id="कीमत">Prices</h2>',
+    # blocks
+    '```\n"a" -- b\n```': "<pre><code>&quot;a&quot; -- b\n</code></pre>",
+    "HTTP\n: A protocol\n: Of the web": "<dl>\n<dt>HTTP</dt>\n<dd>A protocol</dd>\n<dd>Of the web</dd>\n</dl>",
+    "Text\n{% highlight c++ linenos %}\n#include <a>\n\n    b * c\n{% endhighlight %}\nText": "<p>Text</p>\n"
+    '<pre><code class="language-c++">#include &lt;a&gt;\n\n    b * c\n</code></pre>\n<p>Text</p>',
+    '{{< highlight go "x=1" >}}\n# a\n{{< /highlight >}}': '<pre><code class="language-go"># a\n</code></pre>',
+    "```liquid\n{% highlight a %}\n```": '<pre><code class="language-liquid">{% highlight a %}\n</code></pre>',
+    # URLs
+    "![a](data:image/avif;base64,AA==)": '<p><img src="data:image/avif;base64,AA==" alt="a" /></p>',
+    r"https://a.example/V\_J": '<p><a href="https://a.example/V_J">https://a.example/V_J</a></p>',
+    "[a](javascript:alert(1))": "<p>[a](javascript:alert(1))</p>",
+    # comments of templates
+    "a {# b #}c": "<p>a c</p>",
+    "a\n\n{% comment %}\nb\n\n# c\n{%- endcomment -%}\n\nd": "<p>a</p>\n<p>d</p>",
+    "a{% # b %} c": "<p>a c</p>",
+    "a {{/* b */}} {{- /* c */ -}}": "<p>a</p>",
+    "a\n\n{::comment}\nb\n{:/comment}\n\n{::comment}c{:/}": "<p>a</p>",
+    "a ` b {# c #} <pre {# d #}": "<p>a ` b  &lt;pre</p>",
+    # no comments
+    "`{# a #}` and `` `{# b #} ``": "<p><code>{# a #}</code> and <code>`{# b #}</code></p>",
+    "```\n{# a #}\n```": "<pre><code>{# a #}\n</code></pre>",
+    "<pre>{# a #}</pre>": "<pre>{# a #}</pre>",
+    "%%a%%": "<p>%%a%%</p>",
+    "`[a]({{ site.url }}/)`": "<p><code>[a]({{ site.url }}/)</code></p>",
+}
 
 
-@pytest.mark.parametrize(
-    ("markdown", "html"),
-    [
-        ("## Prices {#cost}", '<h2 id="cost">Prices</h2>\n'),
-        ("Prices {#cost .wide}\n===", '<h1 id="cost" class="wide">Prices</h1>\n'),
-        ("## Cost\n## Prices {#cost}", '<h2 id="cost-1">Cost</h2>\n<h2 id="cost">Prices</h2>\n'),
-        ("## `{#a}`", '<h2 id="a"><code>{#a}</code></h2>\n'),
-        ("## Prices {#कीमत}", '<h2 id="कीमत">Prices</h2>\n'),
-        ("HTTP\n: A protocol\n: Of the web", "<dl>\n<dt>HTTP</dt>\n<dd>A protocol</dd>\n<dd>Of the web</dd>\n</dl>\n"),
-        ("![a](data:image/avif;base64,AA==)", '<p><img src="data:image/avif;base64,AA==" alt="a" /></p>\n'),
-        (r"https://a.example/V\_J", '<p><a href="https://a.example/V_J">https://a.example/V_J</a></p>\n'),
-        ("[a](javascript:alert(1))", "<p>[a](javascript:alert(1))</p>\n"),
-        (
-            "Text\n{% highlight c++ linenos %}\n#include <a>\n\n    b * c * d\n{% endhighlight %}\nText",
-            '<p>Text</p>\n<pre><code class="language-c++">#include &lt;a&gt;\n\n'
-            "    b * c * d\n</code></pre>\n<p>Text</p>\n",
-        ),
-        ('{{< highlight go "x=1" >}}\n# a\n{{< /highlight >}}', '<pre><code class="language-go"># a\n</code></pre>\n'),
-        ("{% highlight go %}\n*a*", "<p>{% highlight go %}\n<em>a</em></p>\n"),
-        ("```liquid\n{% highlight a %}\n```", '<pre><code class="language-liquid">{% highlight a %}\n</code></pre>\n'),
-    ],
-)
-def test_extended_markdown_is_rendered(importer, markdown, html):
-    importer.imports({"a.md": post("", markdown)})
-    assert importer.only()["contentHtml"] == html
+@pytest.mark.parametrize("markdown", RENDERED)
+def test_other_markdown_is_rendered(importer, markdown):
+    assert importer.imports({"a.md": post("", markdown)}) == ""
+    assert importer.only()["contentHtml"] == f"{RENDERED[markdown]}\n"
 
 
 # Templates
@@ -123,50 +132,10 @@ def test_templates_in_links_and_pictures_are_resolved(importer, link):
     assert urls == [SITE + TEMPLATE_LINKS[link]] * 5
 
 
-@pytest.mark.parametrize("text", ["{{ '/a/' | url }}", "[a]({% post_url b %})", "[a]({{ site.url }}{% post_url b %})"])
-def test_other_templates_stay_and_are_reported(importer, text):
-    assert "as text" in importer.imports({"a.md": post("", text)}, "--site", SITE)
-    assert text.partition(" ")[2][:4] in importer.only()["contentHtml"]
-
-
-COMMENTS = {
-    "a {# b #}c": "<p>a c</p>\n",
-    "a\n\n{% comment %}\nb\n\n# c\n{%- endcomment -%}\n\nd": "<p>a</p>\n<p>d</p>\n",
-    "a{% # b %} c": "<p>a c</p>\n",
-    "a {{/* b */}} {{- /* c */ -}}": "<p>a</p>\n",
-    "a\n\n{::comment}\nb\n{:/comment}\n\n{::comment}c{:/}": "<p>a</p>\n",
-}
-NOT_COMMENTS = {
-    "## Prices {#cost}": '<h2 id="cost">Prices</h2>\n',
-    "`{# a #}` and `` `{# b #} ``": "<p><code>{# a #}</code> and <code>`{# b #}</code></p>\n",
-    "```\n{# a #}\n```": "<pre><code>{# a #}\n</code></pre>\n",
-    "<pre>{# a #}</pre>": "<pre>{# a #}</pre>\n",
-    "%%a%%": "<p>%%a%%</p>\n",
-    "`[a]({{ site.url }}/)`": "<p><code>[a]({{ site.url }}/)</code></p>\n",
-}
-
-
-@pytest.mark.parametrize("text", COMMENTS)
-def test_template_comments_are_removed(importer, text):
-    assert importer.imports({"a.md": post("", text)}) == ""
-    assert importer.only()["contentHtml"] == COMMENTS[text]
-
-
-@pytest.mark.parametrize("text", NOT_COMMENTS)
-def test_templates_in_code_and_other_braces_stay(importer, text):
-    assert importer.imports({"a.md": post("", text)}) == ""
-    assert importer.only()["contentHtml"] == NOT_COMMENTS[text]
-
-
-def test_comment_after_code_that_is_never_closed_is_removed(importer):
-    importer.imports({"a.md": post("", "a ` b {# c #} <pre {# d #}"), "b.html": post("", "<p>a{# b #}</p>")})
-    assert not any("#" in html for html in importer.values("contentHtml").values())
-
-
 # Reported
 
 
-REPORTED = {  # name in the report -> HTML
+REPORTED_HTML = {  # name in the report -> HTML
     "{{ }}": ["{{ site.url }}", """<a href="{{ '/b c' | slug }}">b</a>"""],
     "{% include %}": ["{%- include a %} {% include b %}"],
     "{{< figure >}}": ["{{&lt; figure src=a >}}", "{{&lt; figure >}}x{{&lt; /figure >}}"],
@@ -187,51 +156,51 @@ REPORTED = {  # name in the report -> HTML
 }
 
 
-@pytest.mark.parametrize("name", REPORTED)
+@pytest.mark.parametrize("name", REPORTED_HTML)
 def test_markup_that_stays_is_reported_by_name(importer, name):
-    for text in REPORTED[name]:
+    for text in REPORTED_HTML[name]:
         (line,) = importer.imports({"a.html": post("", text)}, "--site", SITE).splitlines()
         assert line.endswith(f": {name} (1): a")
         assert importer.only()["contentHtml"] == text
 
 
-@pytest.mark.parametrize("name", ["{{ }}", "$$ $$", "script"])
-def test_markup_that_stays_is_reported_in_other_systems_too(importer, name):
-    for text in REPORTED[name]:
-        for export in (ghost({"html": text}), {"a.xml": wordpress({"content": text})}):
-            assert f": {name} (1): " in importer.imports(export, "--site", SITE)
+def test_markup_that_stays_is_reported_in_other_systems_too(importer):
+    for export in (ghost({"html": "$$x$$"}), {"a.xml": wordpress({"content": "$$x$$"})}):
+        assert ": $$ $$ (1): " in importer.imports(export)
 
 
-MARKDOWN = {
-    ":::": [":::note\nMind\n:::", "- one\n- two\n\n::: tip Title\nMind\n:::"],
-    "{/* */}": ["## Upgrading {/*upgrading*/}", "Text {/** b **/}"],
-    "[!NOTE]": ["> [!WARNING]\n> Mind"],
-    r"\( \)": [r"\\\\(x\\\\)"],
-    "import": ["import Chart from '../chart'\n\nText", 'import {\n  A } from "b";\n', "Text\n\nimport './x.css'"],
-    "Markdown": ["<p>a</p>\n# b", "<figure>\n</figure>\n```ruby\nc\n```", "<b>a</b> b\n\n<i>\n- c\n</i>"],
-}
-
-
-@pytest.mark.parametrize("name", MARKDOWN)
-def test_unsupported_markdown_is_reported_by_kind(importer, name):
-    for text in MARKDOWN[name]:
-        (line,) = importer.imports({"a.md": post("", text)}).splitlines()
-        assert name in line
-
-
-COMPONENTS = [  # Markdown, names in the report, and part of the HTML
-    ('<Buy on={() => go("a > b")}>**Now**</Buy>', ["<Buy>"], '<Buy on={() => go("a > b")}><strong>Now</strong></Buy>'),
-    ("<Note text={don't}>*a*</Note>", ["<Note>"], "<Note text={don't}><em>a</em></Note>"),
-    ("<Tabs>\n<Tab on={() => '}'}>\n\n*a*\n\n</Tab>\n</Tabs>", ["<Tabs>", "<Tab>"], "'}'}>\n<p><em>a</em></p>\n</Tab>"),
-    ("<p className={a}>b</p>", ["<p>"], "<p className={a}>b</p>"),
-    ("A Vec<String>\n\n<Tabs>\n<p>a</p>\n</Tabs>", ["<String>", "<Tabs>"], "<Tabs>\n<p>a</p>\n</Tabs>"),
+MARKDOWN = [  # Markdown, name in the report, and part of the HTML
+    ("{{ '/a/' | url }}", "{{ }} (1)", "{{ '/a/' | url }}"),
+    ("[a]({% post_url b %})", "{% post_url %} (1)", "[a]({% post_url b %})"),
+    ("[a]({{ site.url }}{% post_url b %})", "{% post_url %} (1)", "[a]({{ site.url }}{% post_url b %})"),
+    ("{% highlight go %}\n*a*", "{% highlight %} (1)", "<p>{% highlight go %}\n<em>a</em></p>"),
+    ("- one\n- two\n\n::: tip Title\nMind\n:::", "::: (1)", "<p>::: tip Title\nMind\n:::</p>"),
+    ("## Upgrading {/*upgrading*/}", "{/* */} (1)", ">Upgrading {/<em>upgrading</em>/}</h2>"),
+    ("Text {/** b **/}", "{/* */} (1)", "<p>Text {/"),
+    ("> [!WARNING]\n> Mind", "[!NOTE] (1)", "<p>[!WARNING]\nMind</p>"),
+    (r"\\\\(x\\\\)", r"\( \) (1)", r"<p>\\(x\\)</p>"),
+    ("import Chart from '../chart'\n\nText", "import (1)", "<p>import Chart from ‘../chart’</p>"),
+    ('import {\n  A } from "b";\n', "import (1)", "<p>import {\nA } from “b”;</p>"),
+    ("Text\n\nimport './x.css'", "import (1)", "<p>import ‘./x.css’</p>"),
+    ("<p>a</p>\n# b", "Markdown", "<p>a</p>\n# b\n"),
+    ("<figure>\n</figure>\n```ruby\nc\n```", "Markdown", "```ruby"),
+    ("<b>a</b> b\n\n<i>\n- c\n</i>", "Markdown", "<i>\n- c\n</i>"),
+    (
+        '<Buy on={() => go("a > b")}>**Now**</Buy>',
+        "<Buy> (1)",
+        '<Buy on={() => go("a > b")}><strong>Now</strong></Buy>',
+    ),
+    ("<Note text={don't}>*a*</Note>", "<Note> (1)", "<Note text={don't}><em>a</em></Note>"),
+    ("<Tabs>\n<Tab on={'}'}>\n\n*a*\n\n</Tab>\n</Tabs>", "<Tab> (1)", "<Tab on={'}'}>\n<p><em>a</em></p>\n</Tab>"),
+    ("<p className={a}>b</p>", "<p> (1)", "<p className={a}>b</p>"),
+    ("A Vec<String>\n\n<Tabs>\n<p>a</p>\n</Tabs>", "<String> (1)", "<Tabs>\n<p>a</p>\n</Tabs>"),
 ]
 
 
-@pytest.mark.parametrize(("markdown", "names", "html"), COMPONENTS)
-def test_components_pass_verbatim_and_are_reported(importer, markdown, names, html):
-    (line,) = importer.imports({"a.md": post("", markdown)}).splitlines()
-    assert [f"{name} (1)" in line for name in names] == [True] * line.count("(1)")
+@pytest.mark.parametrize(("markdown", "name", "html"), MARKDOWN)
+def test_unsupported_markdown_stays_and_is_reported(importer, markdown, name, html):
+    (line,) = importer.imports({"a.md": post("", markdown)}, "--site", SITE).splitlines()
+    assert name in line
     assert html in importer.only()["contentHtml"]
 
 
