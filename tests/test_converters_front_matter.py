@@ -264,31 +264,6 @@ def test_odd_values_of_other_fields_are_left_out_and_reported(importer):
         assert re.search(rf"({name}(\.\w+)?|{shown}) \(1\): {number}\b", printed), field
 
 
-@pytest.mark.parametrize(
-    ("text", "words"),
-    [
-        ("\n\n---\ntitle: A\n---\n", ", line 3: "),
-        ("\ufeff\ufeff---\ntitle: A\n---\n", ", line 1: "),
-        ("---\ntitle: A\n", "second one is missing"),
-        ('{\n  "title": "A"\n}\n', "YAML"),
-        ("---json\n{}\n---\n", "YAML"),
-        ("---\nlayout: page\n---\nNot found", ", slug 'a': title: "),
-        (post("<<: {draft: true}"), ", line 4: The merge key <<"),
-        (post("published: nein"), "true or false (or yes, no, on, off, y, n, 1, 0), or a date"),
-        (post("Draft: false\ndraft: true"), "Draft, another spelling"),
-        (post("Date: 2020-01-01"), "date, another spelling"),
-        ("+++\n" + ".".join("a" * 40_000) + " = 1\n+++\n", "TOML"),
-        ("---\ntitle: x\n--- x\n" * 100_000, "YAML"),
-        (post("lastmod: '" + "2026-01-01 (" * 200_000 + "'"), "lastmod"),
-    ],
-)
-def test_file_with_invalid_front_matter_is_reported(importer, text, words):
-    result = importer.run("import", {"a.md": text, "b.md": post()}, "--publish", "--skip-invalid")
-    assert re.search(f"^a.md.*{re.escape(words)}", result.stderr, re.MULTILINE)
-    assert len(result.stderr) < 1000
-    assert importer.states() == {"b": "published"}
-
-
 def test_tag_without_a_name_means_text(importer):
     importer.imports({"a.md": post("category: ! 'false'\nsection: ! ''\ntags: [! '#code', ! \"~\"]")})
     assert (importer.only()["category"], importer.only()["keywords"]) == ("false", ["#code", "~"])

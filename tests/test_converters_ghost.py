@@ -115,6 +115,7 @@ def test_redirects_lead_from_the_posts_of_the_site(importer, site, url):
         ({"ghost.json": ghost({})["ghost.json"].replace("]}}]}", ']}}, {"data": null}]}')}, "data"),
         (ghost({"id": None}), "id"),
         (ghost({"title": None}), "title"),
+        (ghost({"title": "☕", "slug": None}), "slug"),
         (ghost({"published_at": "soon"}), "published_at.*soon"),
         (ghost({"html": ["x"]}), "HTML"),
     ],

@@ -104,7 +104,7 @@ RENDERED = {
 
 
 @pytest.mark.parametrize("markdown", RENDERED)
-def test_other_markdown_is_rendered(importer, markdown):
+def test_markdown_of_static_sites_is_rendered(importer, markdown):
     assert importer.imports({"a.md": post("", markdown)}) == ""
     assert importer.only()["contentHtml"] == f"{RENDERED[markdown]}\n"
 

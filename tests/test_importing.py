@@ -49,41 +49,11 @@ def values(exported, name):
     return [article[name] for article in exported()]
 
 
-def found(client, query):
-    """Return the ids that a list request finds, in order."""
-    return [article["id"] for article in client.get(f"{LISTS[0]}?{query}").get_json()["data"]]
-
-
 def posting(article):
     return article["schemaMarkup"]["@graph"][0]
 
 
 # Derived fields
-
-DESCRIPTIONS = {
-    "<p>One</p><p>two</p>": "One two",
-    "<p>Mid<em>word</em>, <A href='x>y'>link</A>.</p>": "Midword, link.",
-    "<h2>A &amp; B</h2>\n<ul><li>caf&eacute;</li></ul>": "A & B café",
-    "a<br>b<!-- not\nthis -->c<script>not('<p>this');</script >d<STYLE>p{}</STYLE>": "a b c d",
-    "<style-guide>a</style-guide> <scripts>b</scripts>": "a b",
-    "<!-->a<!--->b<!--x--!>c": "a b c",
-    "1 &lt; 2 < 3": "1 < 2 < 3",
-    "&#65; &#x41 &#" + "0" * 5000 + "65; &#" + "6" * 5000 + ";": "A A A \N{REPLACEMENT CHARACTER}",
-    "end <script>not this": "end",
-    "<p>One\x0b two\x1b\ufffe &#x7;three</p>": "One two three",  # characters that XML forbids are dropped
-    "a" * 70 + " " + "b" * 70 + " " + "c" * 30: "a" * 70 + " " + "b" * 70 + "…",
-    "one " + "b" * 170 + " four": "one…",
-    "東京は日本の首都です。" * 20: ("東京は日本の首都です。" * 20)[:154] + "…",
-    "b" * 155: "b" * 155,
-    "e" * 156 + " f": "e" * 154 + "…",
-    "the end, " * 40: ("the end, " * 17)[:-2] + "…",
-}
-
-
-def test_meta_description_has_up_to_155_visible_characters(save, exported):
-    """Truncated after a word, within 155 characters."""
-    save(*(minimal_json(number, contentHtml=html) for number, html in enumerate(DESCRIPTIONS)))
-    assert {article["contentHtml"]: article["metaDesc"] for article in exported()} == DESCRIPTIONS
 
 
 def test_reading_time_is_238_words_a_minute_rounded_up(save, exported):
@@ -109,46 +79,22 @@ def test_derived_markup_matches_the_article(save, exported):
     assert posting(draft)["dateModified"] == iso(PAST)
 
 
-# property of schema.org's BlogPosting that Google documents, or that we add -> pattern for its values as JSON
-# https://schema.org/BlogPosting, https://developers.google.com/search/docs/appearance/structured-data/article
-URL = r"https?://[!-~]+"
-DATE_TIME = r'"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z"'
-ORGANIZATION = rf'\{{"@type": "Organization", "name": "[^"]+"(, "url": "{URL}")?\}}'
-PERSON = r'\{"@type": "Person", "name": "[^"]+"\}'
-PROPERTIES = {
-    "@type": '"BlogPosting"',
-    "headline": '".+"',
-    "description": '".+"',
-    "keywords": r'\["[^"]+"(, "[^"]+")*\]',
-    "articleSection": '".+"',
-    "timeRequired": r'"PT\d+M"',
-    "dateModified": DATE_TIME,
-    "datePublished": DATE_TIME,
-    "image": rf'\["{URL}"\]',
-    "author": rf"{ORGANIZATION}|\[{PERSON}(, {PERSON})*\]",
-    "publisher": ORGANIZATION,
-    "url": f'"{URL}"',
-    "mainEntityOfPage": f'"{URL}"',
-}
-REQUIRED = {"@type", "headline", "dateModified", "author", "publisher"}
+def test_derived_markup_leaves_out_what_the_article_lacks(save, exported):
+    save(minimal_json(1))
+    acme = {"@type": "Organization", "name": "Acme"}
+    assert posting(*exported()) == {
+        **{"@type": "BlogPosting", "headline": "Title 1", "description": "Text", "timeRequired": "PT1M"},
+        **{"dateModified": "2026-01-31T09:30:00.000Z", "datePublished": "2026-01-31T09:30:00.000Z"},
+        **{"author": acme, "publisher": acme},
+    }
 
 
-@pytest.mark.parametrize("site", ["", "https://www.example.com/blog/{slug}.html"])
-def test_derived_markup_is_valid_whatever_is_missing(save, exported, sql, site):
-    authors = ["Ann", "Bo & Co"]
-    given = {"keywords": ["one"], "bannerUrl": "https://x.example/a.png", "category": "C", "authors": authors}
-    every = [minimal_json(number, **{name: given[name]}) for number, name in enumerate(given)]
-    save(*every, minimal_json(7, **given, slug="ümlaut"), minimal_json(8, publishedAt=None, contentHtml=""))
-    sql("UPDATE customer SET site = ?", site)
-    postings = list(map(posting, exported()))
-    for found in postings:
-        assert REQUIRED | ({"url", "mainEntityOfPage"} if site else set()) <= found.keys() <= PROPERTIES.keys()
-        for name, value in found.items():
-            assert re.fullmatch(PROPERTIES[name], json.dumps(value, ensure_ascii=False)), (name, value)
-    assert postings[4]["author"] == [{"@type": "Person", "name": name} for name in authors]
-    if site:
-        assert postings[4]["url"] == postings[4]["mainEntityOfPage"] == "https://www.example.com/blog/%C3%BCmlaut.html"
-        assert postings[0]["author"]["url"] == postings[4]["publisher"]["url"] == "https://www.example.com"
+def test_derived_markup_has_the_url_on_the_site_of_the_customer(save, exported, sql):
+    save(minimal_json(1, slug="ümlaut"))
+    sql("UPDATE customer SET site = 'https://www.example.com/blog/{slug}.html'")
+    found = posting(*exported())
+    assert found["url"] == found["mainEntityOfPage"] == "https://www.example.com/blog/%C3%BCmlaut.html"
+    assert found["author"]["url"] == found["publisher"]["url"] == "https://www.example.com"
 
 
 def test_markup_that_earlier_versions_derived_is_not_given(save, exported, sql):
@@ -176,28 +122,26 @@ def test_derived_markup_cannot_break_out_of_a_script(save, exported):
 
 
 def test_repeated_import_changes_nothing(counts, exported):
-    sparse = [minimal_json(1, id=None), minimal_json(2, publishedAt=None), minimal_json(3, status="published")]
+    sparse = [minimal_json(1, id=None, views=None), minimal_json(2, publishedAt=None)]
     articles = [*sparse, *map(article_json, range(10, 610))]  # more than one batch
-    assert counts(*articles) == [603, 0, 0]
+    assert counts(*articles) == [602, 0, 0]
     before = exported()
-    assert counts(*articles) == [0, 0, 603]
+    assert [len(article["id"]) for article in before if article["slug"] == "slug-1"] == [36]  # random
+    assert counts(*articles) == [0, 0, 602]
     assert exported() == before
 
 
 def test_search_and_title_order_follow_a_new_title_and_slug(save, client):
+    def found(query):
+        return [article["id"][-1] for article in client.get(f"{LISTS[0]}?{query}").get_json()["data"]]
+
     save(article_json(1), article_json(2), article_json(3))
     save(article_json(2, title="Ärger"), article_json(3, slug="Über"))
-    assert found(client, "q=arger slug-2") == ["id-0002"]
-    assert found(client, "q=title") == ["id-0003", "id-0001"]
-    assert found(client, "q=uber title") == ["id-0003"]
-    assert found(client, "q=slug-3") == []
-    assert found(client, "orderBy=title&order=asc") == ["id-0002", "id-0001", "id-0003"]
-
-
-def test_new_article_gets_a_random_id_and_no_views(save, exported):
-    save(article_json(1, id=None, views=None))
-    ((id, views),) = [(article["id"], article["views"]) for article in exported()]
-    assert (len(id), views) == (36, 0)
+    assert found("q=arger slug-2") == ["2"]
+    assert found("q=title") == ["3", "1"]
+    assert found("q=uber title") == ["3"]
+    assert found("q=slug-3") == []
+    assert found("orderBy=title&order=asc") == ["2", "1", "3"]
 
 
 def test_missing_dates_are_those_of_the_first_import(counts, exported):
@@ -300,14 +244,6 @@ IN_ANY_ORDER = {
         [new_version(1, slug="slug-2"), new_version(2, slug="slug-3"), new_version(3, slug="slug-1")],
         {"slug-1": "New 3", "slug-2": "New 1", "slug-3": "New 2"},
     ),
-    "a chain": (
-        [new_version(1, slug="slug-2"), new_version(2, slug="slug-3"), new_version(3, slug="free")],
-        {"free": "New 3", "slug-2": "New 1", "slug-3": "New 2"},
-    ),
-    "without ids": (
-        [new_version(number, id=None) for number in (1, 2, 4)],
-        {"slug-1": "New 1", "slug-2": "New 2", "slug-3": "Title 3", "slug-4": "New 4"},
-    ),
     "without an id, at a slug that becomes free": (
         [new_version(1, slug="slug-2"), new_version(2, slug="free"), new_version(4, id=None, slug="slug-1")],
         {"free": "New 2", "slug-1": "New 4", "slug-2": "New 1", "slug-3": "Title 3"},
@@ -325,33 +261,9 @@ def test_result_does_not_depend_on_the_order_of_articles(app, run, articles, exp
     for number, order in enumerate(permutations(articles)):
         customer = f"Customer {number}"
         helpers.save_articles(app, *map(article_json, (1, 2, 3)), customer=customer)
-        for _ in range(2):
-            assert import_articles(app, *order, customer=customer, options=["--skip-invalid"]).exit_code == 0
+        assert import_articles(app, *order, customer=customer, options=["--skip-invalid"]).exit_code == 0
         records = map(json.loads, run("articles", "export", "--customer", customer).stdout.splitlines())
         assert {record["slug"]: record["title"] for record in records} == expected
-
-
-def test_new_id_cannot_take_the_slug_of_another_article(errors, save, exported):
-    save(article_json(1))
-    (line,) = errors(article_json(2), article_json(3, slug="slug-1"))
-    assert line.startswith("standard input, line 2, slug 'slug-1': slug: ")
-    assert "id-0001" in line
-    assert values(exported, "id") == ["id-0001"]
-
-
-def test_duplicate_ids_slugs_and_origins_name_both_places(errors, save):
-    save(article_json(1))
-    rest = [article_json(number) for number in range(100, 700)]  # in another batch
-    for articles, duplicate, slugs in (
-        ([article_json(2), *rest, article_json(2, slug="x")], "id: 'id-0002'", ["x", "slug-2"]),
-        ([article_json(2), article_json(3, slug="slug-2")], "slug: 'slug-2'", ["slug-2", "slug-2"]),
-        ([article_json(n, id="?") for n in (2, 3)], "id: '?'", ["slug-3", "slug-2"]),
-        ([article_json(n, origin="ghost/1") for n in (2, 3)], "origin: 'ghost/1'", ["slug-3", "slug-2"]),
-    ):
-        (line,) = errors(*articles)
-        assert duplicate in line
-        lines = zip((str(len(articles)), "1"), slugs, strict=True)
-        assert re.findall(r"standard input, line (\d+), slug '(.+?)'", line) == list(lines)
 
 
 # Errors
@@ -372,6 +284,7 @@ def test_errors_name_the_article_field_value_and_reason(errors, exported):
         (f'line 7, slug {shown}: keywords: ["a\\u001b"]', "control characters"),
         (f"line 7, slug {shown}: slug: {shown}", "1 to 200"),
         (f"line 7, slug {shown}: title: 'Bell\\x07'", "control characters"),
+        (f"line 8, slug 'slug-9': title: {shown}", "255 characters"),
     ]
     lines = errors(
         minimal_json(1),
@@ -381,6 +294,7 @@ def test_errors_name_the_article_field_value_and_reason(errors, exported):
         minimal_json(5, slug=7),
         [],
         minimal_json(8, _schema=1, title="Bell\7", keywords=["a\x1b"], slug=slug),
+        minimal_json(9, title="x" * 256),
     )
     for line, (beginning, reason) in zip(lines, expected, strict=True):
         assert line.startswith(f"standard input, {beginning}"), line
@@ -400,14 +314,7 @@ def test_report_lists_three_articles_per_error_and_a_count(errors):
 
 
 def test_unknown_field_error_suggests_the_right_name(errors):
-    suggested = {"html": "contentHtml", "tags": "keywords", "published_at": "publishedAt", "image": "bannerUrl"}
-    suggested |= {
-        "ContentHTML": "contentHtml",
-        "read-time": "readTime",
-        "titel": "title",
-        "publishdAt": "publishedAt",
-        "quux": "remove it",
-    }
+    suggested = {"html": "contentHtml", "published_at": "publishedAt", "titel": "title", "quux": "remove it"}
     lines = errors(*(minimal_json(number, **{name: "x"}) for number, name in enumerate(suggested)))
     for line, (name, advice) in zip(lines, suggested.items(), strict=True):
         assert f"{name}: Unknown field: " in line
@@ -444,34 +351,17 @@ def test_suspicious_content_is_reported_with_slugs(app, key):
 LONG = "x" * 256
 
 
-def test_title_has_at_most_255_characters(save, errors, exported):
-    save(minimal_json(1, title="é" * 255))
-    (line,) = errors(minimal_json(2, title=LONG))
-    assert all(part in line for part in ("line 1, slug 'slug-2': title: 'xx", "255"))
-    assert values(exported, "title") == ["é" * 255]
-
-
-def test_longer_title_that_is_stored_already_passes(app, save, counts, exported, sql):
-    save(minimal_json(1), minimal_json(2))
+def test_title_over_255_characters_passes_if_it_is_stored(app, save, counts, exported, sql):
+    save(minimal_json(1), minimal_json(2, title="é" * 255))
     sql("UPDATE article SET title = ?, meta_title = ? WHERE slug = 'slug-1'", LONG, LONG)
     (longer, _) = exported()
     assert counts(longer | {"category": "News"}) == [0, 1, 0]
     result = import_articles(app, longer | {"title": f"{LONG}x"}, minimal_json(2, slug="slug-1"))
     assert result.stderr.count("255") == 1
-    assert values(exported, "title") == [LONG, "Title 2"]
+    assert values(exported, "title") == [LONG, "é" * 255]
 
 
 # --skip-invalid
-
-
-def test_skip_invalid_imports_the_valid_articles(app, key, exported):
-    articles = [minimal_json(1), minimal_json(5), minimal_json(2, title=7, views=-1), minimal_json(3, slug="slug-1")]
-    articles += [minimal_json(1, slug="again"), {}, minimal_json(4)]
-    result = import_articles(app, *articles, options=["--skip-invalid"])
-    assert result.exit_code == 0
-    assert result.stdout.endswith("3 new, 0 changed, 0 unchanged, 4 invalid (new: 3 published)\n")
-    assert all(part in result.stderr for part in ("line 3, slug 'slug-2': title", "line 4", "line 5", "line 6"))
-    assert values(exported, "slug") == ["slug-1", "slug-4", "slug-5"]
 
 
 def test_skip_invalid_needs_valid_articles_and_sources(app, key, exported, tmp_path, monkeypatch):
@@ -547,36 +437,16 @@ def test_interrupted_report_says_that_all_was_written(app, key, exported, monkey
     assert (values(exported, "slug"), list(tmp_path.glob("*.csv"))) == (["slug-1"], [tmp_path / "new.csv"])
 
 
-@pytest.fixture
-def while_reading(monkeypatch):
-    """Let something happen after an import has read its articles, and before it writes them."""
+def test_others_can_write_while_the_articles_are_read(app, save, sql, exported, monkeypatch):
+    def read_while_another_program_writes(spool, articles, report, add=Spool.add):
+        add(spool, articles, report)
+        sql("UPDATE article SET title = 'Theirs' WHERE slug = 'slug-1'")
 
-    def while_reading(happen):
-        def add(spool, articles, report, add=Spool.add):
-            add(spool, articles, report)
-            happen()
-
-        monkeypatch.setattr(Spool, "add", add)
-
-    return while_reading
-
-
-def test_others_can_write_while_the_articles_are_read(app, save, sql, exported, while_reading):
+    monkeypatch.setattr(Spool, "add", read_while_another_program_writes)
     save(minimal_json(1), minimal_json(2))
-    while_reading(lambda: sql("UPDATE article SET title = 'Theirs' WHERE slug = 'slug-1'"))
     result = import_articles(app, minimal_json(1), minimal_json(3))
     assert result.stdout.splitlines() == ["slug-1: title", "1 new, 1 changed, 0 unchanged (new: 1 published)"]
     assert values(exported, "title") == ["Title 1", "Title 2", "Title 3"]
-
-
-@pytest.mark.parametrize("names", [{1: "Bolt"}, {1: "Bolt", 2: "Acme"}])
-def test_customer_that_is_renamed_or_replaced_is_an_error(app, key, run, sql, while_reading, names):
-    """As if a backup in which another customer has the id or the name had been restored."""
-    run("keys", "create", "Other")
-    while_reading(lambda: [sql("UPDATE customer SET name = ? WHERE id = ?", names[id], id) for id in names])
-    result = import_articles(app, minimal_json(1))
-    assert (result.exit_code, "'Acme'" in result.stderr) == (1, True)
-    assert sql("SELECT * FROM article") == []
 
 
 @pytest.mark.sqlite
@@ -610,9 +480,8 @@ def test_full_temporary_disk_is_an_error_that_names_its_folder(save, exported, d
     limit = ["sh", "-c", 'ulimit -f 4000; exec "$@"', "sh"]
     command = "-m", "flask", "articles", "import", str(tmp_path / "articles.jsonl")
     (tmp_path / "temporary").mkdir()
-    result = subprocess.run(
-        **helpers.subprocess_args(database, *command, prefix=limit, TMPDIR=str(tmp_path / "temporary"))
-    )
+    temporary = {"TMPDIR": str(tmp_path / "temporary")}
+    result = subprocess.run(**helpers.subprocess_args(database, *command, prefix=limit, **temporary))
     assert (result.returncode, result.stdout, result.stderr.count("\n")) == (1, "", 1)
     assert all(part in result.stderr for part in ("Nothing was written", f"{tmp_path}/temporary", "TMPDIR"))
     assert values(exported, "slug") == ["slug-1"]

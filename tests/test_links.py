@@ -108,15 +108,6 @@ def test_links_follow_slugs_that_were_changed_here(moving):
     assert f"{SPRING['link']},spring" in (moving.folder / "new.csv").read_text()
 
 
-def test_text_that_was_edited_here_keeps_its_links(moving):
-    export = {"a.xml": wordpress(SPRING, {"content": linking("/?p=17")})}
-    moving.imports(export)
-    edited = {**moving.articles()["post-2"], "contentHtml": linking("/mine")}
-    moving.run("import", "-", input=json.dumps(edited))
-    assert counts(moving.run("import", export)) == {"unchanged": 2}
-    assert links(moving.articles()["post-2"]) == ["/mine"]
-
-
 def test_article_with_the_same_text_and_links_is_the_same(moving):
     """Its title and its date are others, but not its text, in which the link has changed."""
     files = {"posts/a.md": post("", "[b](b.md)"), "posts/b.md": post()}
@@ -145,7 +136,7 @@ def test_redirects_leave_out_pages_of_the_new_site(moving):
 # Old URLs by pattern
 
 
-def test_pattern_of_old_urls_uses_the_date_and_the_slug_of_the_source(moving):
+def test_pattern_of_old_urls_uses_date_and_slug_of_the_source(moving):
     """The date is that of the source, even if it is another day in UTC."""
     csv = "title,slug,date,body\nA,é,2026-01-01T23:30:00-05:00,x\nB,b,,x\n"
     files = {"posts/2026-03-01-menu.md": "---\ntitle: A\n---\n[a](/2026/01/01/%C3%A9.html) [b](/2026/03/01/menu)"}

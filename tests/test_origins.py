@@ -152,11 +152,6 @@ def test_article_is_new_if_it_may_be_another_one(importer, tmp_path, after):
     assert publish(importer, after)["new"] == 1
 
 
-def test_files_of_another_source_have_not_moved(importer):
-    publish(importer, {"first/a.md": post()}, "--source", "first")
-    assert publish(importer, {"second/b.md": post()}, "--source", "second") == {"new": 1}
-
-
 # Articles from before there were origins
 
 
@@ -436,42 +431,45 @@ def test_record_is_found_by_id_then_origin_then_slug(importer, save, record, slu
     assert changed["id"] == stored[slug] if slug else changed["id"] not in stored.values()
 
 
-def test_record_with_an_unknown_id_is_new(importer, save):
-    """So it cannot have the slug of a stored article, even with the same content."""
-    save(minimal_json(1))
-    mistake = importer.rejects({"a.jsonl": json.dumps(minimal_json(1, id="other"))})
-    assert all(words in mistake for words in ("line 1", "slug-1", "id-0001"))
+MISTAKES = {  # records over article 1, which has an origin, and what the mistake says
+    "an unknown id, so the slug is taken": ([minimal_json(1, id="new")], "line 1, slug 'slug-1': slug: .*id-0001"),
+    "the origin of a stored article": (
+        [minimal_json(1), minimal_json(2, origin="csv/a")],
+        "line 2, slug 'slug-2': origin: 'csv/a'.*slug-1",
+    ),
+    "an id twice": (
+        [minimal_json(2), minimal_json(2, slug="other")],
+        "line 2, slug 'other': id: 'id-0002'.*line 1, slug 'slug-2'",
+    ),
+    "a slug twice": (
+        [minimal_json(2), minimal_json(3, slug="slug-2")],
+        "line 2, slug 'slug-2': slug: 'slug-2'.*line 1, slug 'slug-2'",
+    ),
+    "an origin twice": (
+        [minimal_json(number, origin="csv/b") for number in (2, 3)],
+        "line 2, slug 'slug-3': origin: 'csv/b'.*line 1, slug 'slug-2'",
+    ),
+}
 
 
-def test_new_record_cannot_have_the_origin_of_a_stored_article(importer, save):
-    """Here, the stored article is the one with its id."""
+@pytest.mark.parametrize(("records", "words"), MISTAKES.values(), ids=MISTAKES)
+def test_records_never_share_an_id_a_slug_or_an_origin(importer, save, records, words):
     save(minimal_json(1, origin="csv/a"))
-    mistake = importer.rejects({"a.jsonl": json_lines([minimal_json(1), minimal_json(2, origin="csv/a")])})
-    assert re.search("line 2, .*origin: .*slug-1", mistake)
+    (mistake,) = importer.rejects({"a.jsonl": json_lines(records)}).splitlines()
+    assert re.search(words, mistake)
 
 
-@pytest.mark.parametrize("field", ["id", "slug"])
-def test_article_with_a_mistake_counts_as_a_duplicate(importer, save, field):
-    """It may be the stored one, so an article with the same id or slug must not replace that."""
+@pytest.mark.parametrize(
+    "second", [{"id": "id-0001", "slug": "new"}, {"id": None, "slug": "slug-1"}], ids=["id", "slug"]
+)
+@pytest.mark.parametrize("mistake", [{"views": -1}, {"title": "x" * 256}, {"views": -1, "slug": "moved"}])
+def test_second_record_does_not_replace_the_one_with_a_mistake(importer, save, mistake, second):
+    """The first one may be the stored article."""
     save(minimal_json(1))
-    other = minimal_json(2, title="New") | {field: minimal_json(1)[field]}
-    if field == "slug":
-        del other["id"]
-    lines = json_lines([minimal_json(1, views=-1), other, minimal_json(3)])
+    lines = json_lines([minimal_json(1) | mistake, minimal_json(1, title="New") | second, minimal_json(3)])
     result = importer.run("import", {"a.jsonl": lines}, "--skip-invalid")
-    assert re.search(f"line 2, .*{field}: .* line 1,", result.stderr)
+    assert re.search(r"line 2, .*(line 1|'slug-1' already|Title 1)", result.stderr)
     assert importer.values("title") == {"slug-1": "Title 1", "slug-3": "Title 3"}
-
-
-@pytest.mark.parametrize("mistake", [{"views": -1}, {"title": "x" * 256}], ids=["value", "title"])
-def test_slug_of_an_article_with_a_mistake_stays_taken(importer, save, mistake):
-    """Otherwise, the second article would replace the first one."""
-    first = minimal_json(1)
-    save(first, minimal_json(2))
-    lines = json_lines([first | {"slug": "moved"} | mistake, first | {"id": None, "title": "New"}])
-    result = importer.run("import", {"a.jsonl": lines}, "--skip-invalid")
-    assert re.search("line 2, .*slug.*'slug-1'.*'Title 1'", result.stderr)
-    assert importer.values("title") == {"slug-1": "Title 1", "slug-2": "Title 2"}
 
 
 def test_article_in_the_way_of_one_with_a_mistake_stays(importer):

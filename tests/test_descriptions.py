@@ -1,4 +1,4 @@
-"""Derived descriptions of what converters produce: text that people read."""
+"""Derived descriptions: the text that people read, up to 155 characters."""
 
 import pytest
 from importer import post, wordpress
@@ -7,6 +7,22 @@ from content.derived import fill_derived_fields
 
 URL = "https://v.example/1"
 DESCRIPTIONS = {
+    "<p>One</p><p>two</p>": "One two",
+    "<p>Mid<em>word</em>, <A href='x>y'>link</A>.</p>": "Midword, link.",
+    "<h2>A &amp; B</h2>\n<ul><li>caf&eacute;</li></ul>": "A & B café",
+    "a<br>b<!-- not\nthis -->c<script>not('<p>this');</script >d<STYLE>p{}</STYLE>": "a b c d",
+    "<style-guide>a</style-guide> <scripts>b</scripts>": "a b",
+    "<!-->a<!--->b<!--x--!>c": "a b c",
+    "1 &lt; 2 < 3": "1 < 2 < 3",
+    "&#65; &#x41 &#" + "0" * 5000 + "65; &#" + "6" * 5000 + ";": "A A A \N{REPLACEMENT CHARACTER}",
+    "end <script>not this": "end",
+    "<p>One\x0b two\x1b\ufffe &#x7;three</p>": "One two three",  # characters that XML forbids are dropped
+    "a" * 70 + " " + "b" * 70 + " " + "c" * 30: "a" * 70 + " " + "b" * 70 + "…",
+    "one " + "b" * 170 + " four": "one…",
+    "東京は日本の首都です。" * 20: ("東京は日本の首都です。" * 20)[:154] + "…",
+    "b" * 155: "b" * 155,
+    "e" * 156 + " f": "e" * 154 + "…",
+    "the end, " * 40: ("the end, " * 17)[:-2] + "…",
     # shortcodes
     '<p>[gallery ids="1,2"]</p><p>Text</p>': "Text",
     "<p>[su_note]Mind[/su_note] the gap</p>": "Mind the gap",
