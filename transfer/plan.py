@@ -18,7 +18,14 @@ from models import UNKNOWN_ORIGIN
 from transfer.matching import match_articles
 from transfer.origins import source_of
 from transfer.planned import PlannedArticle, StoredArticle, load_stored
-from transfer.publication import Publication, assume_source_date, follow_record, follow_source, withhold
+from transfer.publication import (
+    Publication,
+    assume_source_date,
+    follow_own_format,
+    follow_source,
+    return_to_import,
+    withhold,
+)
 from transfer.report import ImportReport, shorten
 from transfer.slugs import resolve_slugs
 from transfer.spool import Spool
@@ -26,8 +33,8 @@ from transfer.spool import Spool
 MAX_TITLE_LENGTH = 255  # characters, as in Ghost
 LONG_TITLE = f"Must be at most {MAX_TITLE_LENGTH} characters long."
 MIN_BRAKED = 3  # articles; fewer never stop an import
-BRAKED_SHARE = 4  # more than a quarter stops it
-OTHER_SOURCE = "If this is another folder, table or site, name it with --source."
+BRAKED_SHARE = 0.25  # of the articles; more stop an import
+OTHER_SOURCE = "If you meant to import another folder, table or site, give it a name with --source."
 MOVED_SOURCE = "If the source has another name or address now, add --take-over OLD/."
 
 
@@ -84,9 +91,12 @@ def plan_import(
     )
 
 
-def find_brakes(plan: ImportPlan, now: datetime) -> str:
-    """Return why an import should stop: one line per reason, if it would hide or leave alone suspiciously many."""
-    return "\n".join([*_hiding_brakes(plan, now), *_left_alone_brakes(plan)])
+def braking_reasons(plan: ImportPlan, now: datetime) -> str:
+    """Return why an import should stop, because it would hide or leave alone suspiciously many articles.
+
+    There is a line for each reason, or "" if there is none.
+    """
+    return "\n".join([*_reasons_of_hidden(plan, now), *_reasons_of_left_alone(plan)])
 
 
 def _reject_long_titles(articles: list[PlannedArticle]) -> None:
@@ -106,12 +116,9 @@ def _decide_publication(article: PlannedArticle, options: ImportOptions, now: da
         if stored and stored.origin in (None, UNKNOWN_ORIGIN):
             before = assume_source_date(stored.publication, now)
         return follow_source(entry.claim, entry.date, before, now, publish=options.publish)
-    publication = follow_record(entry.status, entry.date, before, now)
-    if not stored:
-        return publication._replace(claim=entry.claim)
-    if stored.origin is None and publication.claim == "withheld" and not entry.claim:
-        return publication._replace(claim=None)  # It is not missing any longer.
-    return publication
+    if stored and stored.origin is None and not entry.claim:
+        before = return_to_import(stored.publication)
+    return follow_own_format(entry.status, entry.date, entry.claim, before, now)
 
 
 def _find_withheld(
@@ -119,8 +126,8 @@ def _find_withheld(
 ) -> dict[int, Publication]:
     """Return the new publication of stored articles that are withheld because the sources lack them, by pk.
 
-    Articles in the trash of WordPress are withheld in any case. With --unpublish-missing, so is what the sources of the
-    import lack; formats of this service speak for the articles without an origin, if the import has no other sources.
+    Articles in the trash of WordPress are withheld in any case. With --unpublish-missing, so are the articles that the
+    sources of the import lack or, if all is in formats of this service, the articles without an origin.
     """
     present = {article.stored.pk for article in articles if article.stored}
     sources = {*spool.sources, *map(source_of, spool.withdrawn)}
@@ -134,7 +141,7 @@ def _find_withheld(
     return withheld
 
 
-def _hiding_brakes(plan: ImportPlan, now: datetime) -> Iterator[str]:
+def _reasons_of_hidden(plan: ImportPlan, now: datetime) -> Iterator[str]:
     """Yield a line for each source of which the import would hide suspiciously many articles."""
     # by source, or None for articles without one
     public: Counter[str | None] = Counter()
@@ -156,7 +163,7 @@ def _hiding_brakes(plan: ImportPlan, now: datetime) -> Iterator[str]:
             yield f"{len(slugs)} of {total} would be hidden: {shorten(slugs)}. {OTHER_SOURCE}"
 
 
-def _left_alone_brakes(plan: ImportPlan) -> Iterator[str]:
+def _reasons_of_left_alone(plan: ImportPlan) -> Iterator[str]:
     """Yield a line if suspiciously many articles of the import would be left alone."""
     total = len(plan.left_alone) + len(plan.articles)
     if _is_suspicious(len(plan.left_alone), total):
@@ -165,4 +172,4 @@ def _left_alone_brakes(plan: ImportPlan) -> Iterator[str]:
 
 
 def _is_suspicious(count: int, total: int) -> bool:
-    return count >= MIN_BRAKED and count * BRAKED_SHARE > total
+    return count >= MIN_BRAKED and count > total * BRAKED_SHARE

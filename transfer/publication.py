@@ -13,10 +13,11 @@ the import never publishes what somebody here has hidden:
 With --publish, a new article that its source publishes is published too. A published article with a date in the future
 is scheduled.
 
-The source's date is taken unless somebody has set another one here, which shows in a stored date that is not the
-source's last one. Without --publish, the date of a scheduled article never moves earlier.
+The source's date is taken unless somebody has set another one here (`Publication.has_source_date`). Without --publish,
+the date of a scheduled article never moves earlier.
 
-The formats of this service state the status and the date themselves.
+The formats of this service state the status and the date themselves. Articles without a source have no claim, but
+"withheld" while they are missing from imports with --unpublish-missing.
 """
 
 from datetime import datetime
@@ -32,6 +33,11 @@ class Publication(NamedTuple):
     published_at: datetime | None
     claim: str | None = None  # what its source said last
     claimed_at: datetime | None = None  # the source's last date, unless that is still waiting for --publish
+
+    @property
+    def has_source_date(self) -> bool:
+        """Whether nobody has set the date here: it is the source's, the time of the import, or missing."""
+        return self.published_at == self.claimed_at
 
     def is_visible(self, now: datetime) -> bool:
         """Return whether readers see the article."""
@@ -51,7 +57,7 @@ def follow_source(
     elif claim == "withheld" and stored.claim != "withheld" and status == "published":
         status = "pending"
     decided = stored._replace(status=status, claim=claim or stored.claim)
-    if date and stored.published_at != stored.claimed_at:  # set here
+    if date and not stored.has_source_date:
         decided = decided._replace(claimed_at=date)
     elif date and (publish or not _moves_earlier(date, decided, now)):
         decided = decided._replace(claimed_at=date, published_at=date)
@@ -59,14 +65,15 @@ def follow_source(
 
 
 def assume_source_date(stored: Publication, now: datetime) -> Publication:
-    """Return the publication of an article that gets its first origin, so that nobody knows who has set its date.
+    """Return the publication of an article that gets its first origin, so it is unknown who has set its date.
 
-    It counts as its source's, except one in the future, unless nobody has decided about the article yet.
+    A date in the past, or of a pending article, is taken for the source's. A date in the future of a published or draft
+    article is taken for one that was set here.
     """
     is_past = stored.published_at is not None and stored.published_at <= now
-    if stored.claimed_at or not (is_past or stored.status == "pending"):
-        return stored
-    return stored._replace(claimed_at=stored.published_at)
+    if not stored.claimed_at and (is_past or stored.status == "pending"):
+        return stored._replace(claimed_at=stored.published_at)
+    return stored
 
 
 def _moves_earlier(date: datetime, decided: Publication, now: datetime) -> bool:
@@ -81,10 +88,20 @@ def withhold(stored: Publication) -> Publication:
     return stored._replace(status="pending" if becomes_pending else stored.status, claim="withheld")
 
 
-def follow_record(status: str | None, date: datetime | None, stored: Publication | None, now: datetime) -> Publication:
-    """Return the publication of an article in a format of this service, which may give a status and a date."""
+def return_to_import(stored: Publication) -> Publication:
+    """Return the publication of an article without a source that an import contains again."""
+    return stored._replace(claim=None) if stored.claim == "withheld" else stored
+
+
+def follow_own_format(
+    status: str | None, date: datetime | None, claim: Claim | None, stored: Publication | None, now: datetime
+) -> Publication:
+    """Return the publication of an article in a format of this service, which may give a status and a date.
+
+    A stored article keeps its claim.
+    """
     if not stored:
-        return _with_date(Publication(status or ("published" if date else "draft"), date), now)
+        return _with_date(Publication(status or ("published" if date else "draft"), date, claim), now)
     if not status and stored.status == "pending" and date:
         status = "published"
     return _with_date(stored._replace(status=status or stored.status, published_at=date or stored.published_at), now)

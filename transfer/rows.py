@@ -32,8 +32,9 @@ class RowBuilder:
     publisher: Publisher
     now: datetime  # when the articles are written
     stored_ids: set[str]  # of all of the customer's articles
-    # Records without an origin adopt articles from before there were origins, so that --unpublish-missing finds them.
-    adopts_records: bool
+    # Articles from before there were origins become own articles if an own format contains them, so that
+    # --unpublish-missing finds them.
+    adopts_own_articles: bool
 
     def complete(self, planned: PlannedArticle, given: ArticleRow, stored: ArticleRow | None) -> ArticleRow:
         """Return all columns of an article except its `pk`.
@@ -53,15 +54,15 @@ class RowBuilder:
         row.setdefault("created_at", self._publication_or_now(row["published_at"]))
         row["schema_markup"] = self._custom_markup(row, stored)
         row["updated_at"] = self._updated_at(planned, row, stored)
-        hidden = _source_columns(planned) if planned.entry.source else self._record_columns(planned, row, stored)
+        hidden = _source_columns(planned) if planned.entry.source else self._own_columns(planned, row, stored)
         return row | hidden | {"customer_id": self.customer_id}
 
-    def _record_columns(self, planned: PlannedArticle, row: ArticleRow, stored: ArticleRow | None) -> ArticleRow:
-        """Return the hidden columns of a record in a format of this service. A stored article keeps its own."""
+    def _own_columns(self, planned: PlannedArticle, row: ArticleRow, stored: ArticleRow | None) -> ArticleRow:
+        """Return the hidden columns of an article in a format of this service. A stored article keeps them."""
         if not stored:
             return {name: row.get(name) for name in ORIGIN_COLUMNS} | {"edited": row.get("edited", False)}
         origin = stored["origin"]
-        if origin == UNKNOWN_ORIGIN and self.adopts_records and "origin" not in row:
+        if origin == UNKNOWN_ORIGIN and self.adopts_own_articles and "origin" not in row:
             origin = None
         is_edited = stored["edited"] or not has_same_content(row, stored)
         claim = {"claim": planned.publication.claim, "claimed_at": stored["claimed_at"]}
@@ -73,46 +74,27 @@ class RowBuilder:
         Markup that was generated with the article's own `updatedAt`, or with the stored one, is not custom. For
         example, somebody exports an article with --all-fields, changes its `updatedAt`, and imports it again.
         """
-        if row.get("schema_markup") is None:
-            return None
-        times = {row.get("updated_at"), stored["updated_at"] if stored else None}
-        for time in times - {None}:
-            if custom_schema_markup(row | {"updated_at": time}, self.publisher) is None:
-                return None
-        markup: str = row["schema_markup"]
-        return markup
+        given: str | None = row.get("schema_markup")
+        times = {row.get("updated_at"), stored["updated_at"] if stored else None} - {None}
+        possible_rows = [row | {"updated_at": time} for time in times] if given else []
+        is_generated = any(custom_schema_markup(possible, self.publisher) is None for possible in possible_rows)
+        return None if is_generated else given
 
     def _updated_at(self, planned: PlannedArticle, row: ArticleRow, stored: ArticleRow | None) -> datetime:
-        """Return when the article was last changed.
-
-        A source that states the time of the last change is believed: it knows about its text, and a better converter
-        must not date an archive today. For the same reason, an article from before there were origins keeps its time
-        when it is adopted. Otherwise:
-
-        | Article           | Given time                        | Result                                   |
-        |-------------------|-----------------------------------|------------------------------------------|
-        | new               | any                               | the given time                           |
-        | new               | none                              | its publication if that is in the past,  |
-        |                   |                                   | otherwise now                            |
-        | stored            | later than the stored one         | the given time                           |
-        | content changed   | none, or not later                | now                                      |
-        | content unchanged | earlier                           | the given time if the stored one is in   |
-        |                   |                                   | the future, otherwise the stored one     |
-        | content unchanged | none                              | the stored one                           |
-        """
+        """Return when the article was last changed."""
         given: datetime | None = row.get("updated_at")
-        if given and (planned.entry.source or not stored):
-            return given
         if not stored:
-            return self._publication_or_now(row["published_at"])
+            return given or self._publication_or_now(row["published_at"])
+        if given and planned.entry.source:  # so that an improved converter does not date the entire archive today
+            return given
         before: datetime = stored["updated_at"]
-        if planned.is_adopted:
+        if planned.is_adopted:  # likewise
             return before
         if given and given > before:
             return given
         if not has_same_content(row, stored):
             return self.now
-        return given if given and before > self.now else before
+        return given if given and before > self.now else before  # corrects a time in the future
 
     def _publication_or_now(self, published_at: datetime | None) -> datetime:
         """Return the publication time if it is in the past, otherwise now."""

@@ -16,7 +16,7 @@ from storage.queries import BATCH_SIZE
 from transfer import BrakeError, notes
 from transfer.checks import ArticleRow, notes_about
 from transfer.links import ArticleLinks
-from transfer.plan import ImportOptions, ImportPlan, find_brakes, plan_import
+from transfer.plan import ImportOptions, ImportPlan, braking_reasons, plan_import
 from transfer.planned import PlannedArticle
 from transfer.report import ImportReport
 from transfer.rows import CONTENT_COLUMNS, ORIGIN_COLUMNS, RowBuilder
@@ -36,7 +36,7 @@ class ImportResult(NamedTuple):
     pending: int  # all of the customer's pending articles that their source publishes, after the import
     articles: list[PlannedArticle]  # all that are not left alone
     written: list[PlannedArticle]  # new and changed
-    brakes: str  # in a dry run, why the import would stop, one line per reason
+    braking_reasons: str  # in a dry run, why the import would stop, one line per reason
     has_written: bool  # anything, also what is not counted as a change, such as a claim
     links: ArticleLinks
 
@@ -54,13 +54,14 @@ def write_articles(
     """
     now = truncate_to_milliseconds(datetime.now(UTC))
     plan = plan_import(customer.id, spool, report, options, now)
-    for source in report.empty_sources if options.unpublish_missing else ():
-        report.stop(Mistake(source, "Contains no articles, so --unpublish-missing would withdraw all. Check it."))
+    if options.unpublish_missing:
+        for source in report.empty_sources:
+            report.stop(Mistake(source, "Contains no articles, so --unpublish-missing would withdraw all. Check it."))
     can_skip = bool(plan.articles) and not options.unpublish_missing
     report.raise_if_mistakes(can_skip=can_skip, skip_invalid=options.skip_invalid)
-    brakes = find_brakes(plan, now)
-    if brakes and brakes != options.confirmed and not (options.yes or options.dry_run):
-        raise BrakeError(brakes)
+    reasons = braking_reasons(plan, now)
+    if reasons and reasons != options.confirmed and not (options.yes or options.dry_run):
+        raise BrakeError(reasons)
     writer = _Writer(customer, spool, report, options, plan, now)
     writer.withhold()
     writer.free_slugs_and_origins()
@@ -69,11 +70,13 @@ def write_articles(
     pending = writer.report_undecided()
     if options.unpublish_missing:
         writer.report_unknown_sources()
-    return ImportResult(writer.counts, pending, plan.articles, writer.written, brakes, writer.has_written, writer.links)
+    return ImportResult(
+        writer.counts, pending, plan.articles, writer.written, reasons, writer.has_written, writer.links
+    )
 
 
 def report_notes(result: ImportResult, spool: Spool, report: ImportReport) -> None:
-    """Report what there is to note about the articles that were written. No transaction is needed."""
+    """Report notes about the articles that were written. No transaction is needed."""
     for planned in result.written:
         article, row = spool.read(planned.entry)
         about_row = notes_about(row, is_own=not planned.entry.source)
@@ -97,7 +100,7 @@ class _Writer:
     ) -> None:
         ids = {article.id for article in plan.stored}
         publisher = Publisher(customer.name, customer.site)
-        self.rows = RowBuilder(customer.id, publisher, now, ids, adopts_records=options.unpublish_missing)
+        self.rows = RowBuilder(customer.id, publisher, now, ids, adopts_own_articles=options.unpublish_missing)
         self.spool = spool
         self.report = report
         self.options = options

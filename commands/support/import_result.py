@@ -25,7 +25,7 @@ def print_result(result: ImportResult, report: ImportReport, *, dry_run: bool) -
     summary = ", ".join(f"{counts[name]} {name}" for name in ("new", "changed", "unchanged", *names))
     states = ", ".join(f"{counts[state]} {state}" for state in PUBLICATION_STATES if counts[state])
     echo(summary + (f" (new: {states})" if states else "") + (" (dry run: nothing was written)" if dry_run else ""))
-    for reason in result.brakes.splitlines() if dry_run else ():
+    for reason in result.braking_reasons.splitlines() if dry_run else ():
         echo(f"This import would stop, and ask for --yes: {reason}", err=True)
 
 
