@@ -61,7 +61,7 @@ def _convert(where: str, cells: Cells, options: SourceOptions) -> SourceArticle:
         article.names[field] = name
         article.reject(field, "Is a spreadsheet error. Correct the cell.", cells[name])
     ArticleUrls(article, old_site(options)).change()
-    article.origin = Origin(options.source or "csv", article.fields.get("slug", ""), has_named_key=True)
+    article.origin = Origin(options.source or "csv", article.fields.get("slug", ""), has_reusable_key=True)
     if article.claim == "published" and _lacks_a_date(cells):
         article.claim = None
         article.note("Some dates of publication are empty, so the source does not say whether they are published")

@@ -28,7 +28,7 @@ class Origin(NamedTuple):
     key: str  # unique within the source
     # The key is a path or a slug, which authors may change, or use again for another article. Otherwise, it is the
     # number or the id that a system gave the article.
-    has_named_key: bool = False
+    has_reusable_key: bool = False
 
     def __str__(self) -> str:
         return f"{self.source}/{self.key}"
@@ -112,7 +112,7 @@ class SourceArticle:
     mistakes: list[Mistake] = field(default_factory=list)  # to correct in the source
     origin: Origin | None = None  # None: a format of this service, whose fields include the status
     claim: Claim | None = None
-    is_withdrawn: bool = False  # the source has put it aside, so only its origin matters
+    is_trashed: bool = False  # the source has put it aside, so only its origin matters
     may_match_slug: bool = False  # if its id is not stored; articles without an id always may
     old_urls: list[str] = field(default_factory=list)  # absolute, or paths below the old site
     pages: list[str] = field(default_factory=list)  # that links to the article lead to, such as //old.example/about

@@ -2,16 +2,21 @@
 
 Articles of other systems are found by their origins. Suppose a folder was imported before, and these are stored:
 
-| origin                      | slug       | title        |
-|-----------------------------|------------|--------------|
-| markdown/2026-03-01-spring  | spring     | Spring menu  |
-| markdown/soup               | soup       | Our soups    |
-| (none: written here)        | opening    | We open      |
+| origin               | slug      | title        |
+|----------------------|-----------|--------------|
+| markdown/spring      | spring    | Spring menu  |
+| markdown/soup        | soup      | Our soups    |
+| markdown/party       | party     | Summer party |
+| (none: written here) | opening   | We open      |
 
-Now the folder contains `2026-03-01-spring.md`, `archive/soup.md` and `opening.md`. The first one is found by its
-origin. The origin of the second one is not stored; but the import lacks `markdown/soup`, which has the same title and
-slug, so the file was moved, and the stored article gets the new origin. The third one is a new article. It is left
-alone, because its slug belongs to an article without a source (`transfer.slugs`), unless --take-over names the slug.
+Now the folder contains these files:
+
+| file            | title        | is                                                                               |
+|-----------------|--------------|----------------------------------------------------------------------------------|
+| spring.md       | Spring menu  | the first article: it has its origin                                             |
+| archive/soup.md | Our soups    | the second article, moved: it has its source, slug and title                     |
+| party.md        | Next party   | another article than the third, if date and text differ too: left alone          |
+| opening.md      | We open      | a new article, left alone because of its slug, unless --take-over names the slug |
 """
 
 from collections import defaultdict
@@ -29,6 +34,9 @@ from transfer.report import ImportReport, show_value
 from transfer.spool import Spool, SpoolEntry
 
 ORIGIN_TAKEN = "Already belongs to the stored article {}, which this import matches by id. Remove the origin."
+STORED_ELSEWHERE = (
+    "Cannot be taken over: the source's article with this slug is stored as {}. Delete that article first."
+)
 
 T = TypeVar("T")
 
@@ -41,12 +49,20 @@ def match_articles(
     `take_over` has slugs of stored articles, and sources with a final slash. Mistakes in it go to the report.
     """
     matcher = _Matcher(spool, stored, report)
-    matcher.match_records()
+    # Each step looks only at what the steps before it have not matched, so the most certain ones come first.
+    # 1. Formats of this service name the stored article.
+    matcher.match_own_articles()
+    # 2. Origins are certain, except that a path or a slug may be another article's now.
     matcher.match_origins()
+    # 3. Ids from before there were origins were made from numbers, and are as certain.
     matcher.adopt_by_id()
+    # 4. What has neither may have moved from an origin that is left over.
     matcher.match_moved()
+    # 5. After the moves, an origin that is still taken is another article's.
     matcher.leave_other_articles()
+    # 6. A slug from before there were origins is the least certain.
     matcher.adopt_by_slug()
+    # 7. The operator's decisions concern what is still new or left alone.
     for given in take_over:
         if given.endswith("/"):
             matcher.take_over_source(given.removesuffix("/"))
@@ -62,29 +78,28 @@ class _Matcher:
         self.spool = spool
         self.report = report
         self.articles = [PlannedArticle(entry, entry.slug) for entry in spool.entries]
-        self.records = [article for article in self.articles if not article.entry.source]
-        self.from_sources = sorted(
-            (article for article in self.articles if article.entry.source), key=lambda article: article.entry.age
-        )
+        self.own_articles = [article for article in self.articles if not article.entry.source]
+        from_sources = (article for article in self.articles if article.entry.source)
+        self.from_sources = sorted(from_sources, key=lambda article: article.entry.sort_date)
         self.stored = stored
         self.by_id = {article.id: article for article in stored}
         self.by_slug = {article.slug: article for article in stored}
         self.by_origin = {article.origin: article for article in stored if article.source}
-        self.matched: set[int] = set()  # pks
+        self.matched: set[int] = set()  # pks of stored articles
 
-    def match_records(self) -> None:
-        """Match records in formats of this service: by id, by origin, and by slug if there is no id."""
-        for article in self.records:
+    def match_own_articles(self) -> None:
+        """Match articles in formats of this service: by id, by origin, and by slug if there is no id."""
+        for article in self.own_articles:
             self._match(article, self.by_id.get(article.entry.id))
-        for article in self.records:
+        for article in self.own_articles:
             self._match(article, self.by_origin.get(article.entry.origin))
-        for article in self.records:
+        for article in self.own_articles:
             holder = self.by_slug.get(article.entry.slug)
-            # A record with the holder's id may have been rejected because of a mistake.
+            # An article with the holder's id may have been rejected because of a mistake.
             is_rejected = holder and ("id", holder.id) in self.spool.rejected
             if (not article.entry.id or article.entry.may_match_slug) and not is_rejected:
                 self._match(article, holder)
-        for article in self.records:
+        for article in self.own_articles:
             if not article.stored:
                 self._reject_origin_of(self.by_origin.get(article.entry.origin), article)
 
@@ -92,7 +107,7 @@ class _Matcher:
         """Match the articles of other systems by their origins, unless these have become other articles."""
         for article in self.from_sources:
             stored = self.by_origin.get(article.entry.origin)
-            if stored and stored.pk in self.matched:  # by a record in the same import
+            if stored and stored.pk in self.matched:  # by an own article in the same import
                 self._reject_origin_of(stored, article)
             self._match_unless_other(article, stored)
 
@@ -104,8 +119,8 @@ class _Matcher:
     def match_moved(self) -> None:
         """Match articles that have moved: whose stored origin the import lacks, or has for another article.
 
-        Systems with numbers give a post that is deleted and written anew another number, but the same slug. Files and
-        rows are moved and renamed, but keep their titles, and their dates or slugs.
+        In systems with numbers, a post that was deleted and written again has another number, but the same slug. Files
+        and rows are moved and renamed, but keep their titles, and their dates or slugs.
         """
         lacking = [
             stored
@@ -115,27 +130,27 @@ class _Matcher:
         places = _unique_by(lacking, lambda stored: (stored.source, stored.title, stored.source_date))
         moved = _unique_by(self._unmatched(), lambda new: (new.entry.source, new.entry.title, new.entry.date))
         for place, article in moved.items():
-            if article.entry.has_named_key and article.entry.date:
+            if article.entry.has_reusable_key and article.entry.date:
                 self._match(article, places.get(place))
         by_slug = {(stored.source, stored.slug): stored for stored in lacking}
         for article in self._unmatched():
             for slug in (article.entry.dated_slug, article.entry.slug):
                 candidate = by_slug.get((article.entry.source, slug))
-                if candidate and (not article.entry.has_named_key or candidate.title == article.entry.title):
+                if candidate and (not article.entry.has_reusable_key or candidate.title == article.entry.title):
                     self._match(article, candidate)
 
     def leave_other_articles(self) -> None:
-        """Leave articles alone whose path or slug was another article's, unless that one has moved.
+        """Leave an article alone if its origin is that of another stored article that has not moved.
 
-        An article cannot move to such a place either. If that is undone, the place that it came from is taken again.
+        Nor can a stored article move to such an origin. If b.md moved to a.md, where another article stays, the move is
+        undone. Then the article of b.md stays too, so the move of c.md to b.md is undone, and so on.
         """
-        while blocked := [(new, new.stored) for new in self.from_sources if new.stored and self._find_displaced(new)]:
-            for article, stored in blocked:
-                self.matched.remove(stored.pk)
-                article.stored = None
+        while blocked := [article for article in self.from_sources if article.stored and self._find_occupant(article)]:
+            for article in blocked:
+                self._undo_match(article)
         for article in self._unmatched():
-            if displaced := self._find_displaced(article):
-                self._match(article, displaced)
+            if occupant := self._find_occupant(article):
+                self._match(article, occupant)
                 article.left_alone = OTHER_ARTICLE
 
     def adopt_by_slug(self) -> None:
@@ -155,46 +170,43 @@ class _Matcher:
     def take_over_source(self, source: str) -> None:
         """Match articles with the stored ones of another source: by key, then by slug.
 
-        Numbers may be other articles' in a new blog, so their titles must be the same too, and slugs come first.
+        A new blog may give the numbers to other articles, so slugs come first, and titles must be the same too.
         """
         by_slug = {article.slug: article for article in self.stored if article.source == source}
         if not by_slug:
             self._refuse_to_take_over(f"{source}/", "Is not the source of any stored article. Check its name.")
-        self._match_slugs([article for article in self._unmatched() if not article.entry.has_named_key], by_slug)
+        self._match_slugs([article for article in self._unmatched() if not article.entry.has_reusable_key], by_slug)
         for article in self._unmatched():
             key = article.entry.origin.removeprefix(f"{article.entry.source}/")
             stored = self.by_origin.get(f"{source}/{key}")
-            if stored and (article.entry.has_named_key or stored.title == article.entry.title):
+            if stored and (article.entry.has_reusable_key or stored.title == article.entry.title):
                 self._match_unless_other(article, stored)
         self._match_slugs(self._unmatched(), by_slug)
 
     def take_over_slug(self, slug: str) -> None:
         """Match the stored article with this slug, also if it was edited here, and give its text to the source.
 
-        It goes to the article that it is already, otherwise to the oldest new one that has this slug.
+        It goes to the article that it is already, otherwise to the oldest new one that has this slug. Refuses if all
+        that have this slug are stored under other slugs.
         """
         holder = self.by_slug.get(slug)
-        candidates = [
-            article
-            for article in self.from_sources
-            if (holder and article.stored is holder) or slug in (article.entry.slug, article.entry.dated_slug)
-        ]
-        if not candidates or not holder:
-            whose = "article that this import has from another system" if holder else "stored article"
-            self._refuse_to_take_over(slug, f"Is not the slug of any {whose}. Check it.")
+        if not holder:
+            self._refuse_to_take_over(slug, "Is not the slug of any stored article. Check it.")
             return
-        article = min(
-            candidates,
-            key=lambda article: (article.stored is not holder, article.stored is not None, article.entry.slug != slug),
-        )
-        self._match(article, holder)
-        article.is_taken_over = True
-        article.left_alone = None
-        if article.stored and article.stored is not holder:
-            reason = (
-                "Cannot be taken over: the source's article with this slug is stored as {}. Delete that article first."
-            )
-            self._refuse_to_take_over(slug, reason, show_value(article.stored.slug))
+        wanting = [article for article in self.from_sources if article.entry.slug == slug]
+        wanting += [article for article in self.from_sources if article.entry.dated_slug == slug]
+        matched = next((article for article in self.from_sources if article.stored is holder), None)
+        new = next((article for article in wanting if not article.stored), None)
+        elsewhere = next((article.stored for article in wanting if article.stored), None)
+        if article := matched or new:
+            self._match(article, holder)
+            article.is_taken_over = True
+            article.left_alone = None
+        elif elsewhere:
+            self._refuse_to_take_over(slug, STORED_ELSEWHERE, show_value(elsewhere.slug))
+        else:
+            reason = "Is not the slug of any article that this import has from another system. Check it."
+            self._refuse_to_take_over(slug, reason)
 
     def _unmatched(self) -> list[PlannedArticle]:
         """Return the unmatched articles of other systems, the oldest first."""
@@ -204,6 +216,11 @@ class _Matcher:
         if stored and not article.stored and stored.pk not in self.matched:
             article.stored = stored
             self.matched.add(stored.pk)
+
+    def _undo_match(self, article: PlannedArticle) -> None:
+        if article.stored:
+            self.matched.remove(article.stored.pk)
+            article.stored = None
 
     def _match_slugs(self, articles: Iterable[PlannedArticle], by_slug: dict[str, StoredArticle]) -> None:
         for article in articles:
@@ -218,17 +235,17 @@ class _Matcher:
         if stored and stored.origin == UNKNOWN_ORIGIN:
             self._match(article, stored)
 
-    def _find_displaced(self, article: PlannedArticle) -> StoredArticle | None:
-        """Return the stored article that has the origin of this one, unless it has moved."""
+    def _find_occupant(self, article: PlannedArticle) -> StoredArticle | None:
+        """Return the stored article that has the origin of this one, unless that is the same article or has moved."""
         holder = self.by_origin.get(article.entry.origin)
         return holder if holder and holder.pk not in self.matched else None
 
     def _is_other_article(self, entry: SpoolEntry, stored: StoredArticle) -> bool:
-        """Return whether an article with a named key is another one, such as a post of the same name a year later.
+        """Return whether an article with a reusable key is another one, such as a post of the same name a year later.
 
         If the stored one was edited here, its title and text say nothing about the source.
         """
-        if not entry.has_named_key or stored.edited or entry.title == stored.title:
+        if not entry.has_reusable_key or stored.edited or entry.title == stored.title:
             return False
         if not entry.date or not stored.source_date or entry.date == stored.source_date:
             return False
@@ -236,7 +253,7 @@ class _Matcher:
         return remove_urls(self.spool.read(entry).row["content_html"]) != remove_urls(text or "")
 
     def _reject_origin_of(self, holder: StoredArticle | None, article: PlannedArticle) -> None:
-        """Reject a new record with the origin of a stored article, if any."""
+        """Reject an article with the origin of a stored article, if any."""
         if holder:
             article.reject(ORIGIN_TAKEN, "origin", article.entry.origin, show_value(holder.slug))
 

@@ -1,4 +1,4 @@
-"""What an import notes about stored articles, and about what it leaves alone."""
+"""Notes of an import about stored articles, and about articles that it leaves alone."""
 
 from converters.records import Note, NoteGroup
 
@@ -25,4 +25,4 @@ KEPT_TEXT = Note("Edited here, so the source's text was not taken", advice="To t
 KEPT_PICTURES = Note("Pictures stay at their hosts", advice="Those of the old site move with --pictures-url.")
 DRAFT_HERE = Note("Drafts that their source publishes", advice="To show them: flask articles publish SLUG.")
 PENDING_UNPUBLISHED = Note("Pending articles that their source does not publish")
-UNKNOWN_SOURCE = Note("Published articles from before version 3 that no source of this import has")
+UNKNOWN_SOURCE = Note("Published articles from before version 3 that this import does not contain")

@@ -130,13 +130,13 @@ def _find_withheld(
     sources of the import lack or, if all is in formats of this service, the articles without an origin.
     """
     present = {article.stored.pk for article in articles if article.stored}
-    sources = {*spool.sources, *map(source_of, spool.withdrawn)}
+    sources = {*spool.sources, *map(source_of, spool.trashed)}
     if sources:
         sources |= {name.removesuffix("/") for name in options.take_over if name.endswith("/")}
     withheld = {}
     for article in stored:
         is_missing = options.unpublish_missing and (article.source in sources if sources else article.origin is None)
-        if article.pk not in present and (is_missing or article.origin in spool.withdrawn):
+        if article.pk not in present and (is_missing or article.origin in spool.trashed):
             withheld[article.pk] = withhold(article.publication)
     return withheld
 

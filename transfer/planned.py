@@ -7,6 +7,7 @@ from sqlalchemy import select
 
 from converters.records import Mistake, Note
 from models import UNKNOWN_ORIGIN, Article, db
+from transfer.notes import SLUG_TAKEN
 from transfer.origins import source_of
 from transfer.publication import Publication
 from transfer.spool import SpoolEntry
@@ -33,7 +34,7 @@ class StoredArticle:
 
     @property
     def source_date(self) -> datetime | None:
-        """The date that its source gave it, as far as that is known."""
+        """The date that its source gave it, or the stored one if that is unknown."""
         return self.publication.claimed_at or self.publication.published_at
 
 
@@ -42,12 +43,12 @@ class PlannedArticle:
     """A valid article of an import, and what is to happen with it."""
 
     entry: SpoolEntry
-    slug: str  # that it will have; a stored one may keep its own
+    slug: str  # after the import
     stored: StoredArticle | None = None
     is_taken_over: bool = False  # the stored article is given to the source, with its text
     left_alone: Note | None = None  # why nothing of it is written
     mistake: Mistake | None = None  # why it is rejected
-    lost_slug: str = ""  # that another article keeps, so this one keeps its own
+    wanted_slug: str = ""  # the slug that it was to get, but that another article keeps
     publication: Publication = UNDECIDED
 
     @property
@@ -65,10 +66,13 @@ class PlannedArticle:
         """Whether the article is to be written."""
         return not self.left_alone and not self.mistake
 
-    def keep_slug(self, stored: StoredArticle) -> None:
-        """Leave its slug to a stored article, because another one has the slug that it was to get."""
-        self.lost_slug = self.slug
-        self.slug = stored.slug
+    def lose_slug(self) -> None:
+        """Give up the slug to another article: a stored article keeps its own slug, a new one is left alone."""
+        if self.stored:
+            self.wanted_slug = self.slug
+            self.slug = self.stored.slug
+        else:
+            self.left_alone = SLUG_TAKEN
 
     def reject(self, reason: str, field: str, value: str, other: str = "") -> None:
         """Reject the article, so that a stored one stays as it is. The mistake gets its place when it is reported."""

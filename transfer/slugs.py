@@ -12,10 +12,9 @@ For example, a blog has a `year-in-review` of each year, and an article without 
 
 import re
 from collections import defaultdict
-from collections.abc import Container
+from collections.abc import Container, Mapping
 from datetime import date
 
-from transfer.notes import SLUG_TAKEN
 from transfer.planned import PlannedArticle, StoredArticle
 from transfer.report import show_value
 from transfer.spool import Spool
@@ -42,25 +41,34 @@ def _has_dated_slug(article: PlannedArticle) -> bool:
 
 
 def _share_slugs(articles: list[PlannedArticle], spool: Spool) -> None:
-    """Resolve slugs that several articles from other systems have: one keeps the slug, new ones get a date appended."""
+    """Resolve slugs that several articles from other systems have: one keeps the slug, new ones get a date appended.
+
+    An article that an earlier import stored with a date appended still has the slug without the date in its source.
+    """
     wanted = {article.slug for article in articles}
-    groups: defaultdict[str, list[PlannedArticle]] = defaultdict(list)
+    by_slug: defaultdict[str, list[PlannedArticle]] = defaultdict(list)  # as in the source
     for article in articles:
         if article.entry.source and (article.slug == article.entry.slug or _has_dated_slug(article)):
-            groups[article.entry.slug].append(article)
-    for group in groups.values():
-        if len(group) > 1:
-            _share_slug(_reject_repeated_dates(group, spool), wanted)
+            by_slug[article.entry.slug].append(article)
+    for slug, sharing in by_slug.items():
+        if len(sharing) > 1:
+            _reject_repeated_dates(sharing, spool)
+            _share_slug(slug, [article for article in sharing if article.is_active], wanted)
 
 
-def _reject_repeated_dates(group: list[PlannedArticle], spool: Spool) -> list[PlannedArticle]:
-    """Return the articles with different dates, the oldest first. Those whose slugs are settled are not rejected."""
+def _reject_repeated_dates(sharing: list[PlannedArticle], spool: Spool) -> None:
+    """Reject articles that share a slug and a day, except the first. Two without a date share a day too.
+
+    Settled articles come first, and are never rejected; then other stored ones, then new ones.
+    """
+    settled = [article for article in sharing if _is_settled(article)]
+    stored = [article for article in sharing if article.stored and not _is_settled(article)]
+    new = [article for article in sharing if not article.stored]
     by_day: dict[date, PlannedArticle] = {}
-    for article in sorted(group, key=lambda article: (not _is_settled(article), not article.stored)):
-        other = by_day.setdefault(article.entry.age.date(), article)
-        if other is not article and not _is_settled(article):
-            article.reject(REPEATED_SLUG, "slug", article.entry.slug, spool.locate(other.entry))
-    return sorted((article for article in group if not article.mistake), key=lambda article: article.entry.age)
+    for article in (*settled, *stored, *new):
+        first = by_day.setdefault(article.entry.sort_date.date(), article)
+        if first is not article and not _is_settled(article):
+            article.reject(REPEATED_SLUG, "slug", article.entry.slug, spool.locate(first.entry))
 
 
 def _is_settled(article: PlannedArticle) -> bool:
@@ -68,53 +76,50 @@ def _is_settled(article: PlannedArticle) -> bool:
     return article.stored is not None and article.slug == article.stored.slug
 
 
-def _share_slug(group: list[PlannedArticle], wanted: Container[str]) -> None:
-    """Keep a slug for the article that is stored under it, otherwise for the oldest."""
-    slug = group[0].entry.slug
-    keeper = next((article for article in group if article.stored and article.stored.slug == slug), group[0])
-    for article in group:
+def _share_slug(slug: str, sharing: list[PlannedArticle], wanted: Container[str]) -> None:
+    """Leave a slug to the article that is stored under it, otherwise to the oldest one."""
+    oldest_first = sorted(sharing, key=lambda article: article.entry.sort_date)
+    keeper = next((article for article in sharing if article.stored and article.stored.slug == slug), oldest_first[0])
+    for article in sharing:
         if article is keeper or _is_settled(article):
             continue
-        if article.stored:
-            article.keep_slug(article.stored)
-        elif article.entry.dated_slug and article.entry.dated_slug not in wanted:
-            article.slug = article.entry.dated_slug
+        dated_slug = article.entry.dated_slug
+        if not article.stored and dated_slug and dated_slug not in wanted:
+            article.slug = dated_slug
         else:
-            article.left_alone = SLUG_TAKEN
+            article.lose_slug()
 
 
 def _respect_stored_slugs(articles: list[PlannedArticle], stored: list[StoredArticle]) -> None:
-    """Keep the slugs of stored articles, unless the import gives them other ones.
-
-    An article that wants such a slug does not get it: a new one from another system is left alone, a stored one keeps
-    its own slug, also against others that want it, and a record in a format of this service is rejected.
-    """
-    holders = {article.slug: article for article in stored}
+    """Leave the slugs of stored articles to them, unless the import gives them other ones."""
+    by_slug = {article.slug: article for article in stored}
     moving = {article.stored.pk for article in articles if article.stored and article.slug != article.stored.slug}
-    takers = {}  # by the pk of the article that has their slug
+    wanting = {}  # by the pk of the stored article that has the slug
     for article in articles:
-        holder = holders.get(article.slug)
+        holder = by_slug.get(article.slug)
         if holder and holder is not article.stored:
-            takers[holder.pk] = article
-    # Each article that keeps its slug may keep another one from moving, and so on along the chain: if a is to get the
-    # slug of b, and b that of c, which stays, then b stays, and so does a.
-    staying = [article for article in stored if article.pk in takers and article.pk not in moving]
-    for holder in staying:
-        loser = takers.get(holder.pk)
-        if not loser:
-            continue
-        if loser.stored:
-            staying.append(loser.stored)
-        if not loser.entry.source:
-            _reject(loser, holder)
-        elif loser.stored:
-            loser.keep_slug(loser.stored)
+            wanting[holder.pk] = article
+    for holder in stored:
+        if holder.pk not in moving:
+            _refuse_slug(holder, wanting)
+
+
+def _refuse_slug(holder: StoredArticle, wanting: Mapping[int, PlannedArticle]) -> None:
+    """Refuse the slug of a stored article that stays to the article that wants it, and so on along the chain.
+
+    If a wants the slug of b, and b that of c, which stays, then b stays too, and so does a.
+    """
+    staying: StoredArticle | None = holder
+    while staying and (article := wanting.get(staying.pk)):
+        if article.entry.source:
+            article.lose_slug()
         else:
-            loser.left_alone = SLUG_TAKEN
+            _reject(article, staying)
+        staying = article.stored
 
 
 def _reject(article: PlannedArticle, holder: StoredArticle) -> None:
-    """Reject a record in a format of this service, because a stored article keeps the slug."""
+    """Reject an article in a format of this service, because a stored article keeps the slug."""
     is_unknown_id = article.entry.id and not article.stored
     hint = " To replace that article instead, give this one the same id or no id." if is_unknown_id else ""
     reason = f"Already belongs to the stored article {{}}, which keeps it. Choose another slug.{hint}"

@@ -23,7 +23,7 @@ START_LENGTH = 4096  # bytes at the beginning of a file, by which its system is 
 def _read_standard_input(_source: str, _options: SourceOptions) -> ConvertedItems:
     """Yield the articles on standard input. Raises SourceError if it is empty, since its writer may have failed."""
     if not sys.stdin:
-        raise SourceError("Is closed. Redirect a file to it.")
+        raise SourceError("Is closed. Redirect a file to it, or name the file.")
     is_empty = True
     for item in parse_json_lines("standard input", sys.stdin.buffer):
         is_empty = False
@@ -115,13 +115,15 @@ def _read(system: System, names: list[str], options: SourceOptions, report: Impo
             if isinstance(item, IgnoredItem):
                 report.ignore(item)
             elif isinstance(item, SourceArticle):
-                is_empty = is_empty and item.is_withdrawn
+                is_empty = is_empty and item.is_trashed
                 has_old_urls = has_old_urls or bool(item.old_urls)
                 yield item
             else:
                 is_empty = False  # The mistake says enough.
-                record = report.stop if item.is_fatal else report.reject
-                record(item)
+                if item.is_fatal:
+                    report.stop(item)
+                else:
+                    report.reject(item)
         if is_empty:
             report.empty_sources.append(label)
         if not has_old_urls:

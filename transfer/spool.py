@@ -16,12 +16,14 @@ from transfer.report import ImportReport
 from transfer.temporary import create_temporary_file, writing_to
 
 OLDEST = datetime.min.replace(tzinfo=UTC)
-# Articles of one import must differ in each of these, except that `transfer.slugs` lets articles of other systems share
-# a slug. field -> what to do otherwise
+# Articles of one import must differ in each of these. field -> what to do otherwise
 UNIQUE_FIELDS = {
     "id": "Remove one of the two, or change its id.",
     "slug": "Remove one of the two, or change its slug.",
-    "origin": "Give rows different slugs, and files different paths, or import one of the two with --source NAME.",
+    "origin": (
+        "Give the rows different slugs, or the files different paths. "
+        "If the two come from different sources, import one of them with --source NAME."
+    ),
 }
 
 
@@ -42,10 +44,10 @@ class SpoolEntry:
     title: str
     status: str | None  # only in formats of this service
     date: datetime | None
-    claim: Claim | None  # what its source says or, in formats of this service, said before the article was exported
+    claim: Claim | None  # its source's or, in formats of this service, the exported one
     source: str | None  # the name of its source; None for formats of this service
-    has_named_key: bool  # see `converters.records.Origin`
-    origin: str  # also as a record in a format of this service gives it, or ""
+    has_reusable_key: bool
+    origin: str  # in formats of this service, the exported one, or ""
     may_match_slug: bool
     pages: tuple[str, ...]  # of the old site, which show it
 
@@ -56,8 +58,8 @@ class SpoolEntry:
         return slug if len(slug) <= SLUG_LIMITS["maxLength"] else ""
 
     @property
-    def age(self) -> datetime:
-        """The date of publication, to sort by. Articles without one are the oldest."""
+    def sort_date(self) -> datetime:
+        """The date of publication. Articles without one are the oldest."""
         return self.date or OLDEST
 
 
@@ -66,10 +68,10 @@ class Spool:
 
     def __init__(self, file: Any) -> None:
         self.entries: list[SpoolEntry] = []
-        # by field and value, the valid articles, and the places of those with mistakes
+        # by unique field and value
         self.accepted: dict[tuple[str, str], SpoolEntry] = {}
-        self.rejected: dict[tuple[str, str], str] = {}
-        self.withdrawn: set[str] = set()  # origins of articles that their source has put aside
+        self.rejected: dict[tuple[str, str], str] = {}  # where the articles with mistakes are
+        self.trashed: set[str] = set()  # origins of articles in their source's trash
         self._file = file
         self._size = 0  # bytes
 
@@ -84,8 +86,8 @@ class Spool:
         Raises ImportFailedError if the disk is full, for example.
         """
         for article in articles:
-            if article.is_withdrawn:
-                self.withdrawn.add(str(article.origin))
+            if article.is_trashed:
+                self.trashed.add(str(article.origin))
                 continue
             with writing_to(self._file):
                 self._add(article, report)
@@ -108,14 +110,14 @@ class Spool:
             self._append(article, row)
 
     def _find_duplicate(self, article: SourceArticle, row: ArticleRow) -> Mistake | None:
-        """Return a mistake if an earlier article has the same id, slug or origin, even one with mistakes of its own."""
+        """Return a mistake if an earlier article, valid or not, has the same id, slug or origin."""
         for field, value in _unique_values(row):
             entry = self.accepted.get((field, value))
             if field == "slug" and article.origin and (not entry or entry.source):
-                continue  # `transfer.slugs` decides.
+                continue  # Articles of other systems may share a slug (`transfer.slugs`).
             where = self.locate(entry) if entry else self.rejected.get((field, value))
             if where:
-                # An origin with the slug as its key, as in a table, says nothing to its author.
+                # The author of a table knows its slugs, which are the keys of its origins, but no origins.
                 has_slug_as_key = article.origin is not None and article.origin.key == row["slug"]
                 shown, shown_value = ("slug", row["slug"]) if has_slug_as_key else (field, value)
                 reason = f"Is also the {shown} of {{}}. {UNIQUE_FIELDS[field]}"
@@ -132,7 +134,7 @@ class Spool:
             date=row.get("published_at"),
             claim=article.claim if article.origin else row.get("claim"),
             source=article.origin.source if article.origin else None,
-            has_named_key=article.origin is not None and article.origin.has_named_key,
+            has_reusable_key=article.origin is not None and article.origin.has_reusable_key,
             origin=row.get("origin", ""),
             may_match_slug=article.may_match_slug,
             pages=tuple(article.pages),

@@ -215,8 +215,8 @@ class _Writer:
         self.counts["adopted"] += planned.is_adopted
         if planned.keeps_text and any(given[name] != row[name] for name in CONTENT_COLUMNS & given.keys()):
             self.report.add_notes(planned.slug, [notes.KEPT_TEXT])
-        if planned.lost_slug:
-            self.report.add_notes(planned.slug, [notes.KEPT_SLUG._replace(detail=planned.lost_slug)])
+        if planned.wanted_slug:
+            self.report.add_notes(planned.slug, [notes.KEPT_SLUG._replace(detail=planned.wanted_slug)])
         if not planned.entry.source or not planned.stored:
             return
         before = planned.stored.publication

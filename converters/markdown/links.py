@@ -20,7 +20,7 @@ SOURCE_SUFFIXES = (".md", ".markdown", ".mdx")  # of files that a site is built 
 
 def file_origin(path: Path, folder: Folder, options: SourceOptions) -> Origin:
     """Return the origin of a file's article."""
-    return Origin(options.source or "markdown", origin_key(path, folder.root), has_named_key=True)
+    return Origin(options.source or "markdown", origin_key(path, folder.root), has_reusable_key=True)
 
 
 class FileUrls(ArticleUrls):

@@ -68,7 +68,7 @@ def _convert(source: str, item: Item, blog: Blog, options: SourceOptions) -> Con
             yield IgnoredItem("Other files stay at their URLs", "", unit="attachment")
     elif reason:
         if item.kind == "post" and item.status == "trash":
-            yield SourceArticle(source, {}, origin=post_origin(blog, post_id, options), is_withdrawn=True)
+            yield SourceArticle(source, {}, origin=post_origin(blog, post_id, options), is_trashed=True)
         yield IgnoredItem(
             note_kinds.NOT_IMPORTED, unquote(item.texts.get("post_name", "")) or title or post_id, reason, "item"
         )
