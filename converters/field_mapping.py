@@ -19,6 +19,7 @@ class FilePlace(NamedTuple):
     slug: str = ""  # used if the fields have none
     folder: str = ""  # of its page, below the site's URL, with a trailing slash
     is_draft: bool = False
+    is_in_jekyll: bool = False
 
 
 NO_FILE = FilePlace()
@@ -41,7 +42,7 @@ def map_fields(where: str, fields: dict[str, Any], options: SourceOptions, place
     set_slug(article, place.slug)
     take_old_urls(source, options, place.folder)
     if options.old_urls:
-        add_pattern_url(article, options.old_urls, written_date)
+        add_pattern_url(article, options.old_urls, written_date, options.zone if place.is_in_jekyll else None)
     source.report_rest()
     if "contentHtml" in article.fields:
         note_leftover_markup(article)

@@ -2,6 +2,7 @@
 
 import re
 from contextlib import suppress
+from datetime import tzinfo
 from typing import Any
 from urllib.parse import quote, urlsplit
 
@@ -39,14 +40,16 @@ def take_old_urls(fields: SourceFields, options: SourceOptions, folder: str) -> 
             article.note_dropped(OLD_URLS, field.name, "--redirects FILE lists them.")
 
 
-def add_pattern_url(article: SourceArticle, pattern: str, date: Any) -> None:
+def add_pattern_url(article: SourceArticle, pattern: str, date: Any, zone: tzinfo | None = None) -> None:
     """Add the old URL that a pattern gives an article, unless the pattern needs a date that is missing.
 
-    `date` is the date of publication as it is written in the source, so it is the day in the source's time zone.
+    `date` is the date of publication as it is written in the source. Other systems put this day into URLs, but Jekyll
+    the day in its time zone, `zone`.
     """
     values = {"slug": quote(article.fields.get("slug", ""))}
-    with suppress(ValueError):
-        day = parse_written_date(str(date)).moment
+    with suppress(ValueError, OverflowError):
+        moment = parse_written_date(str(date)).moment
+        day = moment.astimezone(zone) if zone and moment.tzinfo else moment
         values |= {"year": f"{day:%Y}", "month": f"{day:%m}", "day": f"{day:%d}"}
     with suppress(KeyError):
         article.old_urls.append(pattern.format_map(values))

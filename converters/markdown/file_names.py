@@ -31,7 +31,11 @@ def read_place(path: Path, root: Path) -> FilePlace:
     """Return what a file's path says about its article. `root` is the imported folder."""
     date, slug = parse_name(path)
     is_draft = "_drafts" in (*path.absolute().parent.parts, *path.resolve().parent.parts)
-    return FilePlace(date, slug, url_folder(path, root), is_draft=is_draft)
+    return FilePlace(date, slug, url_folder(path, root), is_draft, _is_in_jekyll(path, root))
+
+
+def _is_in_jekyll(path: Path, root: Path) -> bool:
+    return not {root.absolute().name, *path.parent.relative_to(root).parts}.isdisjoint(JEKYLL_FOLDERS)
 
 
 def parse_name(path: Path) -> tuple[str, str]:
@@ -85,8 +89,7 @@ def apply_jekyll_rules(path: Path, root: Path, fields: dict[str, Any]) -> None:
     """
     folders = path.parent.relative_to(root).parts
     date, slug = parse_name(path)
-    is_in_jekyll = not {root.absolute().name, *folders}.isdisjoint(JEKYLL_FOLDERS)
-    if is_in_jekyll or (date and field_value(fields, "layout")):
+    if _is_in_jekyll(path, root) or (date and field_value(fields, "layout")):
         for name, value in fields.items():
             if plain_name(name) in ("tags", "categories") and isinstance(value, str) and "," not in value:
                 fields[name] = value.split()
