@@ -181,7 +181,8 @@ def _convert(where: str, post: TableRow, tags: list[str], options: SourceOptions
     elif "slug" in article.fields:
         article.old_urls = [f"{base}{article.fields['slug']}/"]
     _convert_content(article, post.pop("html", None), base)
-    ArticleUrls(article, old_site(options)._replace(articles="")).change()  # Ghost's --site is where they were
+    # --site is where the articles were, not where they are.
+    ArticleUrls(article, old_site(options)._replace(article_url_pattern="")).change()
     note_leftover_markup(article)
     _set_claim(article, post)
     for tag in tags:

@@ -94,10 +94,10 @@ class Mistake(NamedTuple):
 
 
 class Link(NamedTuple):
-    """Where a link of an article leads, as far as its source can tell."""
+    """The target of a link in an article, according to its source."""
 
-    target: str  # an old page as in `SourceArticle.pages`, or the origin of the article in a file
-    is_old: bool = False  # leads to the old site, unless that is an article of the import
+    target: str  # a page of the old site as in `SourceArticle.pages`, or the origin of the article in a file
+    is_old: bool = False  # leads to the old site, unless the target is an article of the import
     slug: str = ""  # of the article in the file
 
 
@@ -116,10 +116,11 @@ class SourceArticle:
     may_match_slug: bool = False  # if its id is not stored; articles without an id always may
     old_urls: list[str] = field(default_factory=list)  # absolute, or paths below the old site
     pages: list[str] = field(default_factory=list)  # that links to the article lead to, such as //old.example/about
-    site: str = ""  # where the source's articles are if the customer has no site, as in `Customer.site`
+    article_url_pattern: str = ""  # of the source's articles, as in `Customer.site`, if --site names one
     pictures: list[str] = field(default_factory=list)  # old URLs of pictures of the old site
     kept_pictures: list[str] = field(default_factory=list)  # URLs of pictures that stay at their hosts
     links: dict[str, Link] = field(default_factory=dict)  # by URL as in the content
+    old_frames: list[str] = field(default_factory=list)  # URLs of frames and scripts on the old site
 
     def note(self, kind: str, detail: str = "", advice: str = "") -> None:
         """Record a difference that readers of the site may notice."""

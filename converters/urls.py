@@ -1,6 +1,6 @@
 """The URLs of an article: each is resolved, a picture's may move, and a link's is kept for `transfer.links`.
 
-Only at the end of an import are the slugs known that links to other articles need.
+Links to other articles need their slugs, which are only known once the import is planned.
 """
 
 import re
@@ -24,7 +24,7 @@ DROPPED_ABOVE = "Dropped banners whose paths begin with ../"
 WEB_URL = re.compile("https?://|//", re.IGNORECASE)
 NO_WEB_URL = re.compile(r"(?!https?:|//)(?:[a-z][a-z0-9+.-]*:|#|\Z)", re.IGNORECASE)  # #about, mailto:, data: and so on
 # https://old.example and uploads/a.jpg, of https://old.example/uploads/a.jpg?w=300
-ORIGIN_AND_PATH = re.compile("((?:https?:)?//[^/?#]*)?/?([^?#]*)", re.IGNORECASE)
+HOST_AND_PATH = re.compile("((?:https?:)?//[^/?#]*)?/?([^?#]*)", re.IGNORECASE)
 SHOWN = ("srcset", "poster", "style")  # attributes that name pictures
 
 
@@ -32,11 +32,11 @@ class OldSite(NamedTuple):
     """The site that the articles of a source come from. Its URL may be unknown."""
 
     base: str  # the URL that others are relative to, with a final slash, or ""
-    hosts: list[str]  # its own, without "www."
+    hosts: list[str]  # without "www."
     pictures_url: str = ""  # where its pictures are now, without a final slash
-    articles: str = ""  # where its articles are, as in `Customer.site`, if --site says so
+    article_url_pattern: str = ""  # of its articles, as in `Customer.site`, if --site names one
 
-    def owns(self, url: str) -> bool:
+    def has(self, url: str) -> bool:
         """Return whether a URL is relative, or has a host of the site."""
         host, _ = split_page(url)
         return not host or host in self.hosts
@@ -44,14 +44,14 @@ class OldSite(NamedTuple):
     def page(self, url: str) -> str:
         """Return the page of a URL in lower case, with one host for all URLs of the site: `//old.example/about`."""
         host, page = split_page(url)
-        return page_key(self.hosts[0] if self.hosts and self.owns(url) else host, page)
+        return page_key(self.hosts[0] if self.hosts and self.has(url) else host, page)
 
 
 def old_site(options: SourceOptions, url: str = "", file_hosts: Iterable[str] = ()) -> OldSite:
     """Return the site of a source. `url` is its own, and `file_hosts` has the hosts of its files, if it names any."""
     hosts = [*(split_page(site)[0] for site in (url, options.site) if site), *file_hosts]
-    articles = f"{options.base}{{slug}}" if options.site else ""
-    return OldSite(options._replace(site=options.site or url).base, hosts, options.pictures_url.rstrip("/"), articles)
+    pattern = f"{options.base}{{slug}}" if options.site else ""
+    return OldSite(options._replace(site=options.site or url).base, hosts, options.pictures_url.rstrip("/"), pattern)
 
 
 class ArticleUrls:
@@ -69,7 +69,7 @@ class ArticleUrls:
         The article's `old_urls` must be complete.
         """
         fields = self.article.fields
-        self.article.site = self.site.articles
+        self.article.article_url_pattern = self.site.article_url_pattern
         self.article.pages = [self.site.page(url) for url in self.article.old_urls]
         self._change_banner()
         if "contentHtml" in fields:
@@ -94,33 +94,34 @@ class ArticleUrls:
         is_shown = attribute in SHOWN or element == "img"
         if is_shown or has_suffix(url, FILE_SUFFIXES):
             return self._note_if_relative(self.change_picture(url, is_shown=is_shown))
-        if attribute == "href":
-            new, link = self.change_link(url)
-        else:
+        if attribute != "href":
             new = self._note_if_relative(self.resolve_file(url))
-            link = Link("", is_old=True) if WEB_URL.match(new) and self.site.owns(new) else None
+            if WEB_URL.match(new) and self.site.has(new):
+                self.article.old_frames.append(new)
+            return new
+        new, link = self.change_link(url)
         if link:
             self.article.links[new] = link
         return new
 
     def change_link(self, url: str) -> tuple[str, Link | None]:
-        """Return the new URL of a link, and where the link leads."""
+        """Return the new URL of a link, and the link's target, which is None if it is unknown."""
         new = self._resolve(url)
-        return new, Link(self.site.page(unescape(new)), is_old=self.site.owns(new))
+        return new, Link(self.site.page(unescape(new)), is_old=self.site.has(new))
 
     def change_picture(self, url: str, *, is_shown: bool) -> str:
         """Return the new URL of a picture that the article shows or links to."""
         url = self.resolve_file(url)
         if url.startswith("../") or NO_WEB_URL.match(url):
             return url
-        is_own = self.site.owns(url)
-        origin, path = ORIGIN_AND_PATH.findall(url)[0]
-        if is_own and (has_suffix(path, FILE_SUFFIXES) or "?" not in url):  # otherwise, a program sends it
-            if origin:
-                self.article.pictures.append(unescape(re.sub("^//", "https://", f"{origin}/{path}")))
+        is_old = self.site.has(url)
+        host, path = HOST_AND_PATH.findall(url)[0]
+        if is_old and (has_suffix(path, FILE_SUFFIXES) or "?" not in url):  # otherwise, a program sends it
+            if host:
+                self.article.pictures.append(unescape(re.sub("^//", "https://", f"{host}/{path}")))
             if self.site.pictures_url:
                 return url if url.startswith(f"{self.site.pictures_url}/") else f"{self.site.pictures_url}/{path}"
-        if origin and (is_own or is_shown):
+        if host and (is_old or is_shown):
             self.article.kept_pictures.append(unescape(url))
         return url
 

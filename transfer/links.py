@@ -52,15 +52,15 @@ class ArticleLinks:
 
     def find_old(self, article: SourceArticle) -> Iterator[str]:
         """Yield the URLs of an article's links to the old site that stay."""
-        for url in self._find_staying(article):
+        staying = [url for url in self._find_staying(article) if article.links[url].is_old and NOT_RELATIVE.match(url)]
+        for url in (*staying, *article.old_frames):
             # Without a customer's site, the articles are on the site of the source.
-            is_old = article.links[url].is_old and (self._site or not has_same_host(url, article.site))
-            if is_old and NOT_RELATIVE.match(url):
+            if self._site or not has_same_host(url, article.article_url_pattern):
                 yield unescape(url)
 
     def find_moved(self, article: SourceArticle, slug: str) -> Iterator[str]:
         """Yield the old URLs of an article that lead to another page than its new one, as far as that is known."""
-        site = self._site or article.site
+        site = self._site or article.article_url_pattern
         for url in article.old_urls:
             if not site or not is_same_page(url, article_url(site, slug)):
                 yield url
@@ -75,8 +75,8 @@ class ArticleLinks:
         path, hash, fragment = url.partition("#")
         if self._site and target and target.entry.claim == "published":
             return escape(article_url(self._site, target.slug)) + hash + fragment
-        if link.slug and article.site:
+        if link.slug and article.article_url_pattern:
             _, mark, query = path.partition("?")
-            address = article_url(article.site, target.slug if target else link.slug)
+            address = article_url(article.article_url_pattern, target.slug if target else link.slug)
             return escape(address) + mark + query + hash + fragment
         return ""

@@ -25,7 +25,7 @@ TIMEOUT_SECONDS = 60  # without a byte from the instance
 FILTERS = ListQuerySchema().fields.keys() - {"take", "skip", "order_by", "order"}
 CHECK_URL = "Check that the URL belongs to an instance of this service, and that it is running."
 
-# takes an iterable and a label
+# (items, label) -> context manager that yields the items
 ShowProgress = Callable[[Iterable[Any], str], AbstractContextManager[Iterable[Any]]]
 
 
@@ -142,7 +142,7 @@ def _read_page(url: str, key: str | None, skip: int) -> tuple[list[Any], int]:
     """Return the page that starts after `skip` articles, and the total. Raises SourceError if it cannot be read."""
     parts = urlsplit(url)
     page = {"take": PAGE_SIZE, "skip": skip, "orderBy": "publishedAt", "order": "asc"}
-    # the first value of a repeated parameter wins, as in the API
+    # The first value of a repeated parameter wins, as in the API.
     query = urlencode(dict(reversed(parse_qsl(parts.query, keep_blank_values=True))) | page)
     match _fetch(parts._replace(query=query).geturl(), key):
         case {"data": list(articles), "meta": {"total": int(total)}} if _all_have("slug", articles):

@@ -32,11 +32,12 @@ class FileUrls(ArticleUrls):
         self.path = path
         self.options = options
         self.is_index = is_index(path)
-        # Pages are folders on the built site, so ../other/ is a page beside this one.
+        # On the built site, soup.md is the folder soup/, so ../menu/ is the page of menu.md, which is beside it.
+        self.page_folder = path.parent if self.is_index else path.with_suffix("")
         self.page_url = self.base if self.is_index else f"{self.base}{quote(article.fields.get('slug', ''))}/"
 
     def change_link(self, url: str) -> tuple[str, Link | None]:
-        """Return the new URL of a link, and where the link leads. The URL of a file stays until the slugs are known."""
+        """Return the new URL of a link, and its target. The URL of a file stays until the slugs are known."""
         if NOT_RELATIVE.match(url):
             return super().change_link(url)
         target = re.split("[?#]", url, maxsplit=1)[0]
@@ -58,11 +59,12 @@ class FileUrls(ArticleUrls):
         """Return what `change_link` does for a link to a page, and note it if its target is unclear."""
         if path.startswith("/") or (self.is_index and not path.startswith("../")):
             return super().change_link(url)
-        page = self.path.parent if self.is_index else self.path.with_suffix("")
-        file = self._find_article(*_files_of(os.path.abspath(page / path)))
+        file = self._find_article(*_files_of(os.path.abspath(self.page_folder / path)))
         if self.base and not file:
             self.article.note(GUESSED, url[:80], "Check them.")
-        new, link = super().change_link(urljoin(self.page_url, url) if self.base and path.startswith("../") else url)
+        if self.base and path.startswith("../"):
+            url = urljoin(self.page_url, url)
+        new, link = super().change_link(url)
         return new, Link(str(file_origin(file, self.folder, self.options))) if file else link
 
     def change_picture(self, url: str, *, is_shown: bool) -> str:
