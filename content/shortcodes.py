@@ -12,10 +12,10 @@ a likely one suffices. To be removed, it must be certain, because a bracketed wo
 
 import re
 
-SHORTCODE_NAME = r"([a-zA-Z][\w-]*+)"
-# An opening shortcode and its attributes, unless a letter or another bracket precedes it, as in `a[b]`
-SHORTCODE = re.compile(rf"\[(?<![\w\[]\[){SHORTCODE_NAME}([^\[\]]*+)\]")
-CLOSING_SHORTCODE = re.compile(rf"\[/{SHORTCODE_NAME}\]")
+SHORTCODE_NAME = r"[a-zA-Z][\w-]*+"
+# An opening shortcode and its arguments, unless a letter or another bracket precedes it, as in `a[b]`
+SHORTCODE = re.compile(rf"\[(?<![\w\[]\[)(?P<name>{SHORTCODE_NAME})(?P<arguments>[^\[\]]*+)\]")
+CLOSING_SHORTCODE = re.compile(rf"\[/(?P<closing>{SHORTCODE_NAME})\]")
 TAG = re.compile("<[^<>]*>")
 INLINE_CODE = re.compile(r"<code(?=[\s>]).*?(?:</code>|\Z)", re.DOTALL)
 # name="value" or name=value (whitespace around "=" occurs in prose), only a URL, or a slash at the end
@@ -28,7 +28,8 @@ KNOWN = {
 }
 # A bracketed word alone in its paragraph, with a short value at most, is unlikely to be prose.
 ALONE = re.compile(
-    r"(\A|\n|<p>|<br ?/?>)[ \t]*\[(?!sic\])([a-z][\w-]{2,})(?:\s\d+|=\S+)?\](?=[ \t]*(?:\Z|\n|</p>|<br))"
+    r"(?P<start>\A|\n|<p>|<br ?/?>)[ \t]*\[(?!sic\])(?P<alone>[a-z][\w-]{2,})(?:\s\d+|=\S+)?\]"
+    r"(?=[ \t]*(?:\Z|\n|</p>|<br))"
 )
 CODE_OR_SHORTCODE = re.compile(
     f"{INLINE_CODE.pattern}|{ALONE.pattern}|{CLOSING_SHORTCODE.pattern}|{SHORTCODE.pattern}", re.DOTALL
@@ -40,7 +41,7 @@ def find_shortcodes(html: str) -> list[str]:
     if "[" not in html:
         return []
     text = INLINE_CODE.sub("", html)
-    certain = {*CLOSING_SHORTCODE.findall(text), *(match[2] for match in ALONE.finditer(text))}
+    certain = {*CLOSING_SHORTCODE.findall(text), *(match["alone"] for match in ALONE.finditer(text))}
     return [name for name, rest in SHORTCODE.findall(text) if name in certain or is_likely_shortcode(name, rest)]
 
 
@@ -51,24 +52,23 @@ def remove_shortcodes(html: str) -> str:
     closed = set(CLOSING_SHORTCODE.findall(html))
 
     def remove(match: re.Match[str]) -> str:
-        before, alone, closing, opening, arguments = match.groups()
-        if alone:
-            return str(before)
-        is_tag = closing or (opening and (opening in closed or has_arguments(arguments)))
-        return " " if is_tag else match[0]
+        if match["alone"]:
+            return str(match["start"])
+        is_opening = match["name"] and (match["name"] in closed or _has_arguments(match["arguments"]))
+        return " " if match["closing"] or is_opening else match[0]
 
     return CODE_OR_SHORTCODE.sub(remove, html)
 
 
 def is_likely_shortcode(name: str, rest: str) -> bool:
     """Return whether a word in brackets and the `rest` of the bracket look like an opening shortcode."""
-    if has_arguments(rest):
+    if _has_arguments(rest):
         return True
     if rest:  # [vimeo 123] and [spotify=track:1], but not [Figure 3], [n=20] or [video of the evening]
         return name.islower() and len(name) > 2 and bool(SHORT_VALUE.fullmatch(rest))
     return name in KNOWN or "_" in name
 
 
-def has_arguments(rest: str) -> bool:
+def _has_arguments(rest: str) -> bool:
     """Return whether the `rest` of a bracket, after its first word, has arguments like a shortcode's."""
     return bool(ARGUMENTS.search(TAG.sub("", rest)))

@@ -22,9 +22,16 @@ URL_PATTERNS = {
     "style": re.compile(r"""(\burl\(\s*+(?:["']|&quot;|&#0?39;)?)([^"'()&\s]+)()"""),
 }
 # An attribute that may have a relative URL. Most content has none, and this check is ten times as fast as `find_urls`.
+# It begins with a character, since searching for that is fast.
 MAYBE_RELATIVE = re.compile(
-    r"""=(?:(?<=style=)|(?<=srcset=)|(?:(?<=href=)|(?<=src=)|(?<=poster=)|(?<=\s=))\s*+["']?+(?!https?://|\#))""",
-    re.IGNORECASE,
+    r"""
+    =(?:
+        (?<=style=) | (?<=srcset=)  # whatever its value
+      | (?: (?<=href=) | (?<=src=) | (?<=poster=) | (?<=\s=) )  # also href = "a.html"
+        \s*+["']?+ (?!https?://|\#)  # a.html, /a or mailto:a@b.example, but not https://a.example or #a
+    )
+    """,
+    re.IGNORECASE | re.VERBOSE,
 )
 # the host, the path and the query of https://www.example.com/about/?a=1#b; the first two may be missing
 PAGE = re.compile(r"(?:(?:https?:)?//(?:www\.)?([^/?#]*))?([^?#]*)\??([^#]*)", re.IGNORECASE)
@@ -75,8 +82,8 @@ def _split_quote(value: str) -> tuple[str, str]:
 def split_page(url: str) -> tuple[str, str]:
     """Return the host and the page of an http(s) URL or a path. They do not depend on how the URL is written.
 
-    The host is in lower case and without "www.", or "". The page is the decoded path without a final slash, and the
-    query, of which only the number of a WordPress post remains if it has one: `/?p=17`.
+    The host is in lower case and without "www.", or "". The page is the decoded path without a final slash, followed by
+    the query, or by only the number of a WordPress post in it: `/?p=17`.
     """
     host, path, query = PAGE.findall(url)[0]
     if "%" in path:
@@ -104,7 +111,7 @@ def is_same_page(old_url: str, new_url: str) -> bool:
 
 
 def article_url(site: str, slug: str) -> str:
-    """Return an article's URL on its customer's site: `site`, or "" if it is empty, with the slug for each "{slug}"."""
+    """Return an article's URL on its customer's site, whose pattern is `site`, or "" if that is empty."""
     return site.replace("{slug}", quote(slug, safe=""))
 
 

@@ -19,18 +19,19 @@ DAY = r"(?P<day>\d\d?)"
 YEAR = r"(?P<year>\d{4})"
 SHORT_YEAR = r"(?P<year>\d{4}|\d\d)"
 DATES = (
-    rf"{YEAR}-(?P<month>\d\d?)-{DAY}",
-    rf"{YEAR}/(?P<month>\d\d?)/{DAY}",
-    rf"{YEAR}(?P<month>\d\d)(?P<day>\d\d)",
-    rf"{DAY}\. ?(?P<month>\d\d?)\. ?{SHORT_YEAR}",  # spreadsheets
-    rf"{WEEKDAY}{DAY}(?:st|nd|rd|th)?[ -]{MONTH}[ -]{SHORT_YEAR}",  # RFC 2822
-    rf"{WEEKDAY}{MONTH} {DAY}(?:st|nd|rd|th)?,? {YEAR}",  # English, JavaScript
+    rf"{YEAR}-(?P<month>\d\d?)-{DAY}",  # 2026-03-01
+    rf"{YEAR}/(?P<month>\d\d?)/{DAY}",  # 2026/03/01
+    rf"{YEAR}(?P<month>\d\d)(?P<day>\d\d)",  # 20260301
+    rf"{DAY}\. ?(?P<month>\d\d?)\. ?{SHORT_YEAR}",  # 1.3.26, in spreadsheets
+    rf"{WEEKDAY}{DAY}(?:st|nd|rd|th)?[ -]{MONTH}[ -]{SHORT_YEAR}",  # Sun, 1 Mar 2026, as in RFC 2822
+    rf"{WEEKDAY}{MONTH} {DAY}(?:st|nd|rd|th)?,? {YEAR}",  # March 1, 2026, or Sun Mar 01 2026, as in JavaScript
 )
+# 8, 8:00, 08:00:00.123, 0800 or 8 p.m., but not 800: minutes follow a colon or an hour of two digits.
 TIME = (
     r"(?P<hour>\d\d?)(?::?(?P<minute>(?<=:)\d\d|(?<=\d\d)\d\d)"
     r"(?::?(?P<second>\d\d)(?:[.,](?P<fraction>\d{1,9}))?)?)? ?(?P<meridiem>[ap]\.?m\.?)?"
 )
-# A numeric offset may follow UTC or GMT and precede the zone's name in parentheses, as in JavaScript's toString.
+# Z, UTC, +01:00 or +0100, or as in JavaScript's toString: GMT+0100 (Central European Standard Time)
 ZONE = r"(?P<utc>z|utc|gmt)?(?:(?P<sign>[+-])(?P<hours>\d\d?)(?::?(?P<minutes>\d\d))?(?: \([^()]*\))?)?"
 PATTERNS = [re.compile(rf"{day}(?:(?:t|,? (?:at )?){TIME}(?: ?{ZONE}))?", re.ASCII) for day in DATES]
 

@@ -166,10 +166,10 @@ def _has_html(post: TableRow) -> bool:
 
 
 def _convert(where: str, post: TableRow, tags: list[str], options: SourceOptions) -> SourceArticle:
-    """Convert a post, and report the columns that the article does not use."""
-    article = SourceArticle(where, {}, dict(COLUMNS))
-    article.origin = Origin(options.source or "ghost", _id_text(post, "id"))
-    if not article.origin.key:
+    """Convert a post, removing from it whatever the article uses."""
+    id = _id_text(post, "id")
+    article = SourceArticle(where, {}, dict(COLUMNS), origin=Origin(options.source or "ghost", id))
+    if not id:
         article.reject("id", f"Missing, so later imports could not find the post again. {EXPORT_AGAIN}")
     base = options.base or "/"
     article.fields = _take_fields(post, tags, base)
@@ -185,17 +185,12 @@ def _convert(where: str, post: TableRow, tags: list[str], options: SourceOptions
     ArticleUrls(article, old_site(options)._replace(article_url_pattern="")).change()
     note_leftover_markup(article)
     _set_claim(article, post)
-    for tag in tags:
-        if tag.startswith("#"):
-            article.note_dropped(note_kinds.DROPPED, f"tag {tag}"[:80])
-    for name, value in post.items():
-        if name not in INTERNAL_COLUMNS:
-            article.note_unknown(note_kinds.UNKNOWN_FIELDS, name, value)
+    _report_rest(article, post, tags)
     return article
 
 
 def _take_fields(post: TableRow, tags: list[str], base: str) -> dict[str, Any]:
-    """Return an article's fields other than its content. Their values still have to be normalized."""
+    """Return an article's fields except its content. Their values still have to be normalized."""
     fields = {field: post.pop(column, None) for field, column in COLUMNS.items()}
     public_tags = [tag for tag in tags if not tag.startswith("#")]
     id = _id_text(post, "id")
@@ -228,6 +223,16 @@ def _set_claim(article: SourceArticle, post: TableRow) -> None:
     if is_email:
         article.note("Withheld because they were only sent by email")
     if is_restricted:
-        article.note(note_kinds.RESTRICTED, str(visibility)[:50])
+        article.note(note_kinds.RESTRICTED, str(visibility))
     is_public = not (is_email or is_restricted)
     set_claim(article, is_published=is_public and status in ("published", "scheduled"))
+
+
+def _report_rest(article: SourceArticle, post: TableRow, tags: list[str]) -> None:
+    """Record Ghost's internal tags, and the columns that the article does not use."""
+    for tag in tags:
+        if tag.startswith("#"):
+            article.note_dropped(note_kinds.DROPPED, f"tag {tag}")
+    for name, value in post.items():
+        if name not in INTERNAL_COLUMNS:
+            article.note_unknown(note_kinds.UNKNOWN_FIELDS, name, value)

@@ -76,7 +76,7 @@ def _note_names(article: SourceArticle, kind: str, names: Iterable[str]) -> None
 def _markup_names(text: str) -> Iterator[str]:
     """Yield the templates in a text by name, and other markup by kind."""
     for tag, shortcode in TEMPLATE.findall(text):
-        yield f"{{% {tag[:60]} %}}" if tag else f"{{{{< {shortcode[:60]} >}}}}"
+        yield f"{{% {tag} %}}" if tag else f"{{{{< {shortcode} >}}}}"
     yield from (name for name, pattern in MARKUP.items() if pattern.search(text))
 
 
@@ -85,7 +85,7 @@ def _component_names(html: str) -> Iterator[str]:
     for tag in dict.fromkeys(OPENING_TAG.findall(FOREIGN_ELEMENT.sub("", html))):  # Most are repeated.
         name = TAG_NAME.match(tag)
         if name and (_is_component(name[1]) or "={" in tag):
-            yield f"<{name[1][:60]}>"
+            yield f"<{name[1]}>"
 
 
 def _is_component(name: str) -> bool:

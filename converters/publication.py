@@ -62,9 +62,10 @@ def take_publication(
 
 
 def set_claim(article: SourceArticle, *, is_published: bool) -> None:
-    """Set what a system with statuses, such as WordPress, says about an article.
+    """Set the claim of an article from a system with statuses, such as WordPress.
 
-    Of a published article without a date, it says nothing. One without content is noted, so the content must be set.
+    A published article without a date gets no claim. Must be called after the content is set, since an article without
+    content is noted.
     """
     if not is_published:
         article.claim = "withheld"

@@ -14,6 +14,7 @@ DATE_FIELDS = {"publishedAt", "createdAt", "updatedAt"}
 # A guess in one of these could publish, move or lose something.
 DECISIVE_FIELDS = {"id", "title", "slug", "contentHtml", "status", *DATE_FIELDS}
 MAX_SHOWN_TITLE = 80  # characters
+MAX_DETAIL = 80  # characters of a note's detail
 EMPTY_VALUES: tuple[Any, ...] = (None, "", [], {})  # what missing values look like
 NEGATIVE_WORDS = ("", "false", "falsch", "0", "no")  # An unknown field with such a value has hidden nothing.
 
@@ -112,7 +113,7 @@ class SourceArticle:
     mistakes: list[Mistake] = field(default_factory=list)  # to correct in the source
     origin: Origin | None = None  # None: a format of this service, whose fields include the status
     claim: Claim | None = None
-    is_trashed: bool = False  # the source has put it aside, so only its origin matters
+    is_trashed: bool = False  # in the source's trash, so only its origin matters
     may_match_slug: bool = False  # if its id is not stored; articles without an id always may
     old_urls: list[str] = field(default_factory=list)  # absolute, or paths below the old site
     pages: list[str] = field(default_factory=list)  # that links to the article lead to, such as //old.example/about
@@ -124,7 +125,7 @@ class SourceArticle:
 
     def note(self, kind: str, detail: str = "", advice: str = "") -> None:
         """Record a difference that readers of the site may notice."""
-        self.notes.append(Note(kind, detail, advice=advice))
+        self._add_note(Note(kind, detail, advice=advice))
 
     def reject(self, field: str, reason: str, value: Any = None) -> None:
         """Remove an invalid value from an import field. It is a mistake in a decisive field, otherwise only noted."""
@@ -133,23 +134,26 @@ class SourceArticle:
         if field in DECISIVE_FIELDS:
             self.mistakes.append(Mistake(self.where, reason, name, value))
         else:
-            self.note(note_kinds.LEFT_OUT, name[:80])
+            self.note(note_kinds.LEFT_OUT, name)
 
     def note_unknown(self, kind: str, name: str, value: Any = True) -> None:
         """Record a field, a block or the like that was not understood, unless its value is negative.
 
-        Dates in the future have a kind of their own, because they may have delayed the article.
+        Dates in the future are noted as such, because they may have delayed the article.
         """
         if value in EMPTY_VALUES or str(value).strip().lower() in NEGATIVE_WORDS:
             return
         if _is_in_the_future(value):
             kind = note_kinds.FUTURE_DATES
             name = f"{name}: {value}"
-        self.notes.append(Note(kind, name[:80], group=NoteGroup.UNKNOWN))
+        self._add_note(Note(kind, name, group=NoteGroup.UNKNOWN))
 
     def note_dropped(self, kind: str, detail: str = "", advice: str = "") -> None:
         """Record something that is not imported."""
-        self.notes.append(Note(kind, detail, advice=advice, group=NoteGroup.DROPPED))
+        self._add_note(Note(kind, detail, advice=advice, group=NoteGroup.DROPPED))
+
+    def _add_note(self, note: Note) -> None:
+        self.notes.append(note._replace(detail=note.detail[:MAX_DETAIL]))
 
 
 class IgnoredItem(NamedTuple):
@@ -171,7 +175,7 @@ def _is_in_the_future(value: Any) -> bool:
 
 
 def locate_post(source: str, number: Any, title: Any) -> str:
-    """Return where a post of an export is, as in `export.xml, post 17 'Our menu'`. A long title is abbreviated."""
+    """Return the place of a post in an export, such as `export.xml, post 17 'Our menu'`. Long titles are cut."""
     text = str(title or "")
     shown = f"{text[:MAX_SHOWN_TITLE]}…" if len(text) > MAX_SHOWN_TITLE else text
     return f"{source}, post {number} {shown!r}" if shown else f"{source}, post {number}"

@@ -76,7 +76,7 @@ class SourceFields:
             self.article.fields[import_field] = used.value
             self.article.names[import_field] = used.name
             for other in others:
-                self.article.note_dropped(REPEATED, f"{used.name} instead of {other.name}"[:80])
+                self.article.note_dropped(REPEATED, f"{used.name} instead of {other.name}")
 
     def reject(self, field: SourceField, reason: str) -> None:
         """Record a mistake in a field."""

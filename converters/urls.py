@@ -48,10 +48,10 @@ class OldSite(NamedTuple):
 
 
 def old_site(options: SourceOptions, url: str = "", file_hosts: Iterable[str] = ()) -> OldSite:
-    """Return the site of a source. `url` is its own, and `file_hosts` has the hosts of its files, if it names any."""
+    """Return the site of a source. `url` and `file_hosts` come from the source, if it names any."""
+    base = options._replace(site=options.site or url).base
     hosts = [*(split_page(site)[0] for site in (url, options.site) if site), *file_hosts]
-    pattern = f"{options.base}{{slug}}" if options.site else ""
-    return OldSite(options._replace(site=options.site or url).base, hosts, options.pictures_url.rstrip("/"), pattern)
+    return OldSite(base, hosts, options.pictures_url.rstrip("/"), f"{base}{{slug}}" if options.site else "")
 
 
 class ArticleUrls:

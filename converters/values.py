@@ -1,6 +1,7 @@
 """Convert other systems' values to those of the import schema, and reject values that are not understood."""
 
 import re
+from datetime import tzinfo
 from typing import Any
 from unicodedata import normalize
 
@@ -26,7 +27,7 @@ def normalize_values(article: SourceArticle, options: SourceOptions) -> None:
         if value in EMPTY_VALUES and field != "contentHtml":
             del article.fields[field]
         elif field in DATE_FIELDS:
-            _normalize_date(article, field, value, options)
+            normalize_date(article, field, value, options.zone)
         elif field in NAME_FIELDS:
             article.fields[field] = _read_names(article, field, value)
         elif field == "bannerUrl":
@@ -59,9 +60,10 @@ def _normalize_title(article: SourceArticle) -> None:
         article.fields["title"] = title
 
 
-def _normalize_date(article: SourceArticle, field: str, value: Any, options: SourceOptions) -> None:
+def normalize_date(article: SourceArticle, field: str, value: Any, zone: tzinfo) -> None:
+    """Set a date in the form of the import schema, or reject it. `zone` applies to times without one."""
     try:
-        article.fields[field] = parse_date(str(value), options.zone).isoformat()
+        article.fields[field] = parse_date(str(value), zone).isoformat()
     except ValueError as error:
         article.reject(field, str(error), value)
 
@@ -105,7 +107,7 @@ def _read_image(article: SourceArticle, name: str, value: Any) -> str:
     url = "" if value is None else str(value).strip()
     if not url or IMAGE_URL.fullmatch(url):
         return url
-    article.note_dropped("Dropped banners that are not the URL or path of a picture", url[:80])
+    article.note_dropped("Dropped banners that are not the URL or path of a picture", url)
     return ""
 
 

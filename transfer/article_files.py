@@ -10,11 +10,11 @@ from unicodedata import normalize
 
 import orjson
 
-from converters.dates import parse_date
 from converters.front_matter import dump_front_matter
 from converters.markdown import render_markdown
 from converters.records import DATE_FIELDS, SourceArticle, SourceOptions
 from converters.scalars import parse_scalars
+from converters.values import normalize_date
 
 # An export writes all of these, so a file that lacks one is another system's.
 EXPORTED_FIELDS = {"id", "title", "slug", "status", "createdAt", "updatedAt", "views"}
@@ -46,10 +46,7 @@ def own_article(where: str, fields: dict[str, Any], content: str, zone: tzinfo) 
     article = SourceArticle(where, parse_scalars(fields) | {"contentHtml": html})
     for name in fields.keys() & DATE_FIELDS:
         if fields[name] is not None:
-            try:
-                article.fields[name] = parse_date(str(fields[name]), zone).isoformat()
-            except ValueError as error:
-                article.reject(name, str(error), fields[name])
+            normalize_date(article, name, fields[name], zone)
     return article
 
 

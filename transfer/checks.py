@@ -45,7 +45,8 @@ def check_article(article: SourceArticle) -> tuple[ArticleRow, list[Mistake]]:
         row, messages = _load(article.fields)
     if not isinstance(article.fields, dict):
         return row, [Mistake(article.where, messages["_schema"][0])]
-    return row, [*_converter_mistakes(article), *_schema_mistakes(article, messages)]
+    found_by_converter = [mistake._replace(where=locate(article)) for mistake in article.mistakes]
+    return row, [*found_by_converter, *_schema_mistakes(article, messages)]
 
 
 def _load(fields: Any) -> tuple[ArticleRow, dict[str, list[str]]]:
@@ -60,12 +61,6 @@ def locate(article: SourceArticle) -> str:
     """Return an article's source and position, followed by its slug if it has one."""
     slug = article.fields.get("slug")
     return f"{article.where}, slug {show_value(slug)}" if slug and isinstance(slug, str) else article.where
-
-
-def _converter_mistakes(article: SourceArticle) -> Iterator[Mistake]:
-    """Yield the mistakes that the article's converter found."""
-    for mistake in article.mistakes:
-        yield mistake._replace(where=locate(article))
 
 
 def _schema_mistakes(article: SourceArticle, messages: dict[str, list[str]]) -> Iterator[Mistake]:

@@ -1,27 +1,18 @@
 """Find the stored article that each article of an import is.
 
-Articles of other systems are found by their origins. Suppose a folder was imported before, and these are stored:
+Articles of other systems are found by their origins. For example, a folder is imported again:
 
-| origin               | slug      | title        |
-|----------------------|-----------|--------------|
-| markdown/spring      | spring    | Spring menu  |
-| markdown/soup        | soup      | Our soups    |
-| markdown/party       | party     | Summer party |
-| (none: written here) | opening   | We open      |
-
-Now the folder contains these files:
-
-| file            | title        | is                                                                               |
-|-----------------|--------------|----------------------------------------------------------------------------------|
-| spring.md       | Spring menu  | the first article: it has its origin                                             |
-| archive/soup.md | Our soups    | the second article, moved: it has its source, slug and title                     |
-| party.md        | Next party   | another article than the third, if date and text differ too: left alone          |
-| opening.md      | We open      | a new article, left alone because of its slug, unless --take-over names the slug |
+| file            | before    | is                                                                                  |
+|-----------------|-----------|-------------------------------------------------------------------------------------|
+| spring.md       | spring.md | the same article: it has the same origin, `markdown/spring`                         |
+| archive/soup.md | soup.md   | the same article, moved, if slug and title are the same                             |
+| party.md        | party.md  | another article, if title, date and text differ: it is left alone                   |
+| opening.md      | (none)    | a new article: it is left alone if its slug is taken, unless --take-over names that |
 """
 
 from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterable
-from typing import TypeVar
+from typing import Any
 
 from sqlalchemy import select
 
@@ -34,11 +25,7 @@ from transfer.report import ImportReport, show_value
 from transfer.spool import Spool, SpoolEntry
 
 ORIGIN_TAKEN = "Already belongs to the stored article {}, which this import matches by id. Remove the origin."
-STORED_ELSEWHERE = (
-    "Cannot be taken over: the source's article with this slug is stored as {}. Delete that article first."
-)
-
-T = TypeVar("T")
+STORED_ELSEWHERE = "Cannot be taken over: the source's article with this slug is stored as {}. Delete that one first."
 
 
 def match_articles(
@@ -85,7 +72,7 @@ class _Matcher:
         self.by_id = {article.id: article for article in stored}
         self.by_slug = {article.slug: article for article in stored}
         self.by_origin = {article.origin: article for article in stored if article.source}
-        self.matched: set[int] = set()  # pks of stored articles
+        self.matched: dict[int, PlannedArticle] = {}  # by the pk of the stored article
 
     def match_own_articles(self) -> None:
         """Match articles in formats of this service: by id, by origin, and by slug if there is no id."""
@@ -100,16 +87,13 @@ class _Matcher:
             if (not article.entry.id or article.entry.may_match_slug) and not is_rejected:
                 self._match(article, holder)
         for article in self.own_articles:
-            if not article.stored:
-                self._reject_origin_of(self.by_origin.get(article.entry.origin), article)
+            self._reject_taken_origin(article)
 
     def match_origins(self) -> None:
         """Match the articles of other systems by their origins, unless these have become other articles."""
         for article in self.from_sources:
-            stored = self.by_origin.get(article.entry.origin)
-            if stored and stored.pk in self.matched:  # by an own article in the same import
-                self._reject_origin_of(stored, article)
-            self._match_unless_other(article, stored)
+            self._reject_taken_origin(article)  # An own article of the same import may be the stored one.
+            self._match_unless_other(article, self.by_origin.get(article.entry.origin))
 
     def adopt_by_id(self) -> None:
         """Match articles that were stored with the ids of WordPress and Ghost before there were origins."""
@@ -145,9 +129,11 @@ class _Matcher:
         Nor can a stored article move to such an origin. If b.md moved to a.md, where another article stays, the move is
         undone. Then the article of b.md stays too, so the move of c.md to b.md is undone, and so on.
         """
-        while blocked := [article for article in self.from_sources if article.stored and self._find_occupant(article)]:
-            for article in blocked:
-                self._undo_match(article)
+        while blocked := [
+            pk for pk, article in self.matched.items() if article.entry.source and self._find_occupant(article)
+        ]:
+            for pk in blocked:
+                self.matched.pop(pk).stored = None
         for article in self._unmatched():
             if occupant := self._find_occupant(article):
                 self._match(article, occupant)
@@ -186,8 +172,7 @@ class _Matcher:
     def take_over_slug(self, slug: str) -> None:
         """Match the stored article with this slug, also if it was edited here, and give its text to the source.
 
-        It goes to the article that it is already, otherwise to the oldest new one that has this slug. Refuses if all
-        that have this slug are stored under other slugs.
+        It goes to the article that it is already, otherwise to the oldest new one that has this slug.
         """
         holder = self.by_slug.get(slug)
         if not holder:
@@ -215,12 +200,7 @@ class _Matcher:
     def _match(self, article: PlannedArticle, stored: StoredArticle | None) -> None:
         if stored and not article.stored and stored.pk not in self.matched:
             article.stored = stored
-            self.matched.add(stored.pk)
-
-    def _undo_match(self, article: PlannedArticle) -> None:
-        if article.stored:
-            self.matched.remove(article.stored.pk)
-            article.stored = None
+            self.matched[stored.pk] = article
 
     def _match_slugs(self, articles: Iterable[PlannedArticle], by_slug: dict[str, StoredArticle]) -> None:
         for article in articles:
@@ -252,18 +232,19 @@ class _Matcher:
         text = db.session.scalar(select(Article.content_html).where(Article.pk == stored.pk))
         return remove_urls(self.spool.read(entry).row["content_html"]) != remove_urls(text or "")
 
-    def _reject_origin_of(self, holder: StoredArticle | None, article: PlannedArticle) -> None:
-        """Reject an article with the origin of a stored article, if any."""
-        if holder:
+    def _reject_taken_origin(self, article: PlannedArticle) -> None:
+        """Reject an unmatched article if the stored article with its origin is another one of the import."""
+        holder = self.by_origin.get(article.entry.origin)
+        if holder and holder.pk in self.matched and not article.stored:
             article.reject(ORIGIN_TAKEN, "origin", article.entry.origin, show_value(holder.slug))
 
     def _refuse_to_take_over(self, value: str, reason: str, other: str = "") -> None:
         self.report.stop(Mistake("--take-over", reason, value=value, other=other))
 
 
-def _unique_by(items: Iterable[T], key: Callable[[T], Hashable]) -> dict[Hashable, T]:
+def _unique_by(items: Iterable[Any], key: Callable[[Any], Hashable]) -> dict[Hashable, Any]:
     """Return items by their keys, without items that have the same key."""
-    groups: defaultdict[Hashable, list[T]] = defaultdict(list)
+    groups: defaultdict[Hashable, list[Any]] = defaultdict(list)
     for item in items:
         groups[key(item)].append(item)
     return {key: group[0] for key, group in groups.items() if len(group) == 1}

@@ -94,7 +94,7 @@ def plan_import(
 def braking_reasons(plan: ImportPlan, now: datetime) -> str:
     """Return why an import should stop, because it would hide or leave alone suspiciously many articles.
 
-    There is a line for each reason, or "" if there is none.
+    The text has a line for each reason, and may be empty.
     """
     return "\n".join([*_reasons_of_hidden(plan, now), *_reasons_of_left_alone(plan)])
 

@@ -67,7 +67,7 @@ class PlannedArticle:
         return not self.left_alone and not self.mistake
 
     def lose_slug(self) -> None:
-        """Give up the slug to another article: a stored article keeps its own slug, a new one is left alone."""
+        """Lose the slug to another article: a stored article keeps its old slug, a new one is left alone."""
         if self.stored:
             self.wanted_slug = self.slug
             self.slug = self.stored.slug

@@ -41,12 +41,7 @@ class ImportResult(NamedTuple):
     links: ArticleLinks
 
 
-def write_articles(
-    customer: Customer,
-    spool: Spool,
-    report: ImportReport,
-    options: ImportOptions,
-) -> ImportResult:
+def write_articles(customer: Customer, spool: Spool, report: ImportReport, options: ImportOptions) -> ImportResult:
     """Write an import's articles in the session's transaction, which the caller begins and ends. A dry run only reads.
 
     Raises ImportFailedError if there are mistakes, and BrakeError if the import would hide or leave alone suspiciously
@@ -189,7 +184,8 @@ class _Writer:
     def _report_new(self, planned: PlannedArticle) -> None:
         self.written.append(planned)
         self.counts["new"] += 1
-        self.counts[self._state(planned)] += 1
+        publication = planned.publication
+        self.counts[publication_state(publication.status, publication.published_at, self.rows.now)] += 1
         if planned.slug != planned.entry.slug:
             self.report.add_notes(planned.slug, [notes.DATED_SLUG])
 
@@ -225,9 +221,6 @@ class _Writer:
             self.report.add_notes(planned.slug, [notes.NOW_HIDDEN])
         if planned.entry.date and after.claimed_at and planned.entry.date < after.claimed_at:
             self.report.add_notes(planned.slug, [notes.DELAYED])
-
-    def _state(self, planned: PlannedArticle) -> str:
-        return publication_state(planned.publication.status, planned.publication.published_at, self.rows.now)
 
     def _execute(self, statement: Executable, rows: list[ArticleRow]) -> None:
         """Execute a statement for each row, unless this is a dry run."""

@@ -96,14 +96,10 @@ class Folder:
         """Return a file as an item that is not imported, or None if it may be an article."""
         suffix = path.suffix.lower()
         if path.stem == "_index" or (suffix not in ARTICLE_SUFFIXES and _is_data_file(path)):
-            return self.data_item(path)
+            return IgnoredItem(NOT_APPLIED, "", path.relative_to(self.root).as_posix(), "file")
         if path.name.startswith("_"):
             return self.ignored_item(path, "names that begin with _")
         return None if suffix in ARTICLE_SUFFIXES else self.ignored_item(path, suffix or "no extension")
-
-    def data_item(self, path: Path) -> IgnoredItem:
-        """Return a file with settings for others as an item that is not imported."""
-        return IgnoredItem(NOT_APPLIED, "", path.relative_to(self.root).as_posix(), "file")
 
 
 def _is_data_file(path: Path) -> bool:

@@ -40,8 +40,7 @@ class FileUrls(ArticleUrls):
         """Return the new URL of a link, and its target. The URL of a file stays until the slugs are known."""
         if NOT_RELATIVE.match(url):
             return super().change_link(url)
-        target = re.split("[?#]", url, maxsplit=1)[0]
-        path = unquote(unescape(target))
+        path = _decoded_path(url)
         if path.lower().endswith((*ARTICLE_SUFFIXES, ".mdx")):
             root = self.folder.root
             below = path.lstrip("/")
@@ -51,7 +50,7 @@ class FileUrls(ArticleUrls):
                 origin = file_origin(file, self.folder, self.options)
                 return url, Link(str(origin), slug=self.folder.slug_of(file) or "")
             if path.lower().endswith(SOURCE_SUFFIXES):
-                self.article.note(BROKEN, url[:80])
+                self.article.note(BROKEN, url)
                 return url, None
         return self._change_page_link(url, path)
 
@@ -61,7 +60,7 @@ class FileUrls(ArticleUrls):
             return super().change_link(url)
         file = self._find_article(*_files_of(os.path.abspath(self.page_folder / path)))
         if self.base and not file:
-            self.article.note(GUESSED, url[:80], "Check them.")
+            self.article.note(GUESSED, url, "Check them.")
         if self.base and path.startswith("../"):
             url = urljoin(self.page_url, url)
         new, link = super().change_link(url)
@@ -71,8 +70,7 @@ class FileUrls(ArticleUrls):
         """Return the new URL of a picture. One that is in the imported folder moves with it."""
         if not self.site.pictures_url or NOT_RELATIVE.match(url) or url.startswith("/"):
             return super().change_picture(url, is_shown=is_shown)
-        path = unquote(unescape(re.split("[?#]", url, maxsplit=1)[0]))
-        below = os.path.normpath(self.path.parent.relative_to(self.folder.root) / path)
+        below = os.path.normpath(self.path.parent.relative_to(self.folder.root) / _decoded_path(url))
         is_outside = below.startswith(os.path.join("..", ""))
         if is_outside or not os.path.lexists(self.folder.root / below):
             return self.resolve_file(url)
@@ -82,13 +80,18 @@ class FileUrls(ArticleUrls):
         """Return the absolute URL of a file that the article shows. Note one that depends on how the site is built."""
         is_beside_file = not NOT_RELATIVE.match(url) and not url.startswith(("/", "../"))
         if is_beside_file and self.base and not self.is_index:
-            self.article.note(GUESSED_MEDIA, url[:80], "Check them.")
+            self.article.note(GUESSED_MEDIA, url, "Check them.")
         return super().resolve_file(url)
 
     def _find_article(self, *paths: Path) -> Path | None:
         """Return the first of these files that is an article of the folder, or None."""
         files = filter(None, map(self.folder.find, paths))
         return next(filter(self.folder.slug_of, files), None)
+
+
+def _decoded_path(url: str) -> str:
+    """Return the path of a URL in HTML."""
+    return unquote(unescape(re.split("[?#]", url, maxsplit=1)[0]))
 
 
 def _files_of(page: str) -> list[Path]:

@@ -55,7 +55,7 @@ class BlockRenderer:
             return self._insert_pattern(_parse_json(delimiter["attributes"]), outer)
         if name == "footnotes":
             return self._list_footnotes()
-        return self._note_missing("Missing dynamic blocks, which WordPress renders on each visit", name[:80])
+        return self._note_missing("Missing dynamic blocks, which WordPress renders on each visit", name)
 
     def _note_missing(self, kind: str, detail: str = "", advice: str = "") -> str:
         """Note missing content, and return an empty string in its place."""

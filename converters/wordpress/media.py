@@ -67,11 +67,9 @@ class MediaRenderer:
             html = self._render_gallery(attributes)
         else:
             html = self._render_player(kind, attributes, shortcode[3])
-        if not html:
-            if is_likely_shortcode(kind, shortcode[3]):
-                self.article.note(MISSING_FILES, advice=EXPORT_ALL)
-            return shortcode[0]
-        return html
+        if not html and is_likely_shortcode(kind, shortcode[3]):
+            self.article.note(MISSING_FILES, advice=EXPORT_ALL)
+        return html or shortcode[0]
 
     def _render_gallery(self, attributes: Attributes) -> str:
         """Return a gallery, or "" if no picture is found."""

@@ -19,6 +19,7 @@ from converters.wordpress.seo import PRIMARY_CATEGORY_KEYS, SEO_PREFIXES, take_s
 
 PUBLIC_STATUSES = ("publish", "future")
 NO_TITLE = "(no title)"
+NO_NUMBER = "Must be the post's number, by which later imports find it again. Export it again."
 MAX_ID_LENGTH = 64  # characters
 POST_NUMBER = re.compile("[0-9]{1,20}")
 HTML_TAG = re.compile(r"</?[a-zA-Z][^<>]*>")
@@ -32,7 +33,7 @@ ELEMENT_BY_FIELD = {  # by field
 }
 # Who may read a post, from Jetpack's newsletter and the plugin Members
 ACCESS_KEYS = ("_jetpack_newsletter_access", "_members_access_role")
-# Custom fields of WordPress itself, and custom fields that are used
+# Custom fields of WordPress itself, and used ones
 UNREPORTED_META = (
     *("_edit_last", "_edit_lock", "_encloseme", "_oembed_", "_pingme", "_thumbnail_id", "_wp_desired_post_slug"),
     *("_wp_old_date", "_wp_page_template", "_wp_trash_meta_", *ACCESS_KEYS, *SEO_PREFIXES),
@@ -53,15 +54,12 @@ DROPPED_ELEMENTS = {
 def convert_post(where: str, item: Item, blog: Blog, options: SourceOptions) -> SourceArticle:
     """Convert a post, removing from the item whatever the article uses."""
     post_id = item.take("post_id")
-    article = SourceArticle(where, {}, dict(ELEMENT_BY_FIELD))
-    article.origin = post_origin(blog, post_id, options)
+    article = SourceArticle(where, {}, dict(ELEMENT_BY_FIELD), origin=post_origin(blog, post_id, options))
     article.old_urls = _take_old_urls(item)
     article.fields = _take_fields(item, blog, post_id)
     normalize_values(article, options)
     if not POST_NUMBER.fullmatch(post_id):
-        article.reject(
-            "id", "Must be the post's number, by which later imports find it again. Export it again.", post_id
-        )
+        article.reject("id", NO_NUMBER, post_id)
     set_slug(article)
     if options.old_urls:
         add_pattern_url(article, options.old_urls, _date(item, "post_date"))
@@ -74,8 +72,6 @@ def convert_post(where: str, item: Item, blog: Blog, options: SourceOptions) -> 
     urls.change()
     article.pages.append(urls.site.page(f"{blog.url}/?p={post_id}"))
     _set_claim(article, item)
-    if item.meta.get("_thumbnail_id", "0") > "0" and "bannerUrl" not in article.fields:
-        article.note("Featured images that the export lacks", advice=EXPORT_ALL)
     _report_rest(article, item)
     return article
 
@@ -92,7 +88,7 @@ def plain_title(html: str) -> str:
 
 
 def _take_fields(item: Item, blog: Blog, post_id: str) -> dict[str, Any]:
-    """Return an article's fields other than its content. Their values still have to be normalized."""
+    """Return an article's fields except its content. Their values still have to be normalized."""
     title = plain_title(item.take("title")) or NO_TITLE
     texts = take_seo_texts(item.meta, title, blog.title)
     if "metaDesc" not in texts:
@@ -116,14 +112,14 @@ def _take_fields(item: Item, blog: Blog, post_id: str) -> dict[str, Any]:
 
 
 def _take_old_urls(item: Item) -> list[str]:
-    """Return the link, and those with the slugs that the post had before."""
+    """Return the link and, if it ends with the slug, the links with the slugs that the post had before."""
     link = item.take("link")
     links = [link] if link else []
     slug = item.texts.get("post_name", "").strip()
-    if slug and item.old_slugs:  # few posts have some, and each slug needs a pattern of its own
-        by_slug = re.fullmatch(rf"(.*/){re.escape(slug)}(/|\.\w+)?", link)  # https://old.example/menu/
-        if by_slug:
-            links += [f"{by_slug[1]}{old}{by_slug[2] or ''}" for old in item.old_slugs]
+    if slug and item.old_slugs:  # few posts have any
+        ends_with_slug = re.fullmatch(rf"(.*/){re.escape(slug)}(/|\.\w+)?", link)  # https://old.example/menu/
+        if ends_with_slug:
+            links += [f"{ends_with_slug[1]}{old}{ends_with_slug[2] or ''}" for old in item.old_slugs]
     return links
 
 
@@ -153,12 +149,14 @@ def _set_claim(article: SourceArticle, item: Item) -> None:
     if item.status == "private" or (is_public and has_password):
         article.note("Withheld because they are private or password-protected")
     elif readers:
-        article.note(note_kinds.RESTRICTED, readers[0][:50])
+        article.note(note_kinds.RESTRICTED, readers[0])
     set_claim(article, is_published=is_public and not has_password and not readers)
 
 
 def _report_rest(article: SourceArticle, item: Item) -> None:
     """Record the data of the item that the article does not use."""
+    if item.meta.get("_thumbnail_id", "0") > "0" and "bannerUrl" not in article.fields:
+        article.note("Featured images that the export lacks", advice=EXPORT_ALL)
     for name, text in item.texts.items():
         if name in DROPPED_ELEMENTS and text.strip() not in ("", "0"):
             article.note_dropped(note_kinds.DROPPED, DROPPED_ELEMENTS[name])

@@ -6,7 +6,9 @@ from content.shortcodes import CLOSING_SHORTCODE, SHORTCODE, SHORTCODE_NAME, is_
 from converters.wordpress.verbatim import Verbatim
 
 # [[gallery]] or [[note]Text[/note]]
-ESCAPED = re.compile(rf"\[(\[{SHORTCODE_NAME}([^\[\]]*+)\](?P<end>[^\[\]]*+\[/\2\])?)\]")
+ESCAPED = re.compile(
+    rf"\[(?P<shortcode>\[(?P<name>{SHORTCODE_NAME})(?P<arguments>[^\[\]]*+)\](?P<end>[^\[\]]*+\[/(?P=name)\])?)\]"
+)
 # Shortcodes whose content is code. Plugins name them after code in general or after the language.
 CODE_NAME = re.compile(
     r".*code.*|crayon|pre|cci?(?:[be]?_\w+)?|highlight|prism|raw|html|latex|math|mermaid|as3?|actionscript3|applescript|"
@@ -22,23 +24,24 @@ def unescape_shortcodes(html: str) -> str:
     """Return HTML with `[gallery]` for `[[gallery]]`, which is how authors write about shortcodes."""
 
     def unescape(escaped: re.Match[str]) -> str:
-        is_shortcode = escaped["end"] or is_likely_shortcode(escaped[2], escaped[3])
-        return escaped[1] if is_shortcode else escaped[0]
+        is_shortcode = escaped["end"] or is_likely_shortcode(escaped["name"], escaped["arguments"])
+        return escaped["shortcode"] if is_shortcode else escaped[0]
 
     return ESCAPED.sub(unescape, html)
 
 
 def keep_code(html: str, verbatim: Verbatim) -> str:
     """Replace the content of each shortcode for code with a placeholder."""
-    last_end = {match[1]: match.start() for match in CLOSING_SHORTCODE.finditer(html)}
+    last_ends = {closing["closing"]: closing.start() for closing in CLOSING_SHORTCODE.finditer(html)}
     parts: list[str] = []
     position = 0
     while opening := SHORTCODE.search(html, position):
         parts.append(html[position : opening.end()])
         position = opening.end()
-        is_code = CODE_NAME.fullmatch(opening[1]) or LANGUAGE.search(opening[2])
-        if is_code and last_end.get(opening[1], -1) >= position:
-            end = html.index(f"[/{opening[1]}]", position)
+        name = opening["name"]
+        is_code = CODE_NAME.fullmatch(name) or LANGUAGE.search(opening["arguments"])
+        if is_code and last_ends.get(name, -1) >= position:
+            end = html.index(f"[/{name}]", position)
             parts.append(verbatim.keep(html[position:end]))
             position = end
     return "".join([*parts, html[position:]])

@@ -1,4 +1,7 @@
-"""The elements of WordPress exports (WXR), read one at a time, so that memory does not grow with the file."""
+"""The elements of WordPress exports (WXR), read one at a time.
+
+Of the items that have been read, only empty elements stay in memory, some 80 bytes each.
+"""
 
 import codecs
 import re
