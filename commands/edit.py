@@ -19,9 +19,9 @@ from commands.support.lookup import get_articles, get_customer, get_customer_aga
 from commands.support.session import command_session
 from commands.support.terminal import echo
 from content.text import printable
+from converters.articles import Mistake, SourceArticle
 from converters.field_names import OWN_FIELDS
 from converters.front_matter import parse_front_matter
-from converters.records import Mistake, SourceArticle
 from converters.values import set_slug
 from fields import format_timestamp
 from models import PUBLICATION_STATES, Article, Customer, db

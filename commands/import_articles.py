@@ -17,7 +17,7 @@ from commands.support.lookup import get_customer, get_customer_again
 from commands.support.session import command_session
 from commands.support.terminal import can_ask, confirm, show_progress
 from content.text import printable
-from converters.records import SourceOptions
+from converters.articles import SourceOptions
 from models import Customer
 from settings import load_environment
 from transfer import BrakeError

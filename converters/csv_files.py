@@ -8,13 +8,13 @@ from itertools import chain
 from typing import IO, TYPE_CHECKING
 
 from converters import note_kinds
+from converters.articles import ConvertedItems, Mistake, Origin, SourceArticle, SourceError, SourceOptions
 from converters.decoding import decode_utf8
 from converters.field_mapping import map_fields
 from converters.field_names import FIELD_BY_ALIAS, plain_name
 from converters.html_elements import ELEMENT_TAG
 from converters.leftover_markup import MARKDOWN
 from converters.publication import EXPIRY_DATE, PUBLICATION_FIELDS, SWITCHES
-from converters.records import ConvertedItems, Mistake, Origin, SourceArticle, SourceError, SourceOptions
 from converters.scalars import NON_TEXT_FIELDS, Unquoted
 from converters.urls import ArticleUrls, old_site
 

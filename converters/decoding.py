@@ -6,7 +6,7 @@ from typing import Any
 
 import orjson
 
-from converters.records import SourceError
+from converters.articles import SourceError
 
 UTF16 = (
     "Must be text in UTF-8, but is UTF-16, which > writes in Windows PowerShell. "

@@ -3,11 +3,11 @@
 from typing import Any, NamedTuple
 
 from converters import note_kinds
+from converters.articles import SourceArticle, SourceOptions
 from converters.field_names import IMPORT_FIELDS, OWN_FIELDS
 from converters.leftover_markup import note_components, note_leftover_markup
 from converters.old_urls import add_pattern_url, take_old_urls
 from converters.publication import take_publication
-from converters.records import SourceArticle, SourceOptions
 from converters.source_fields import SourceField, SourceFields
 from converters.values import normalize_values, set_slug
 

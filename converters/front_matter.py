@@ -7,9 +7,9 @@ from typing import Any, ClassVar
 
 import yaml
 
+from converters.articles import SourceError
 from converters.decoding import decode_utf8
 from converters.field_names import plain_name
-from converters.records import SourceError
 from converters.scalars import Unquoted
 
 MAX_DEPTH = 252  # levels, enough for the deepest structured data

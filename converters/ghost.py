@@ -8,11 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from converters import note_kinds
-from converters.decoding import decode_utf8, parse_json
-from converters.leftover_markup import note_leftover_markup
-from converters.old_urls import add_pattern_url
-from converters.publication import set_claim
-from converters.records import (
+from converters.articles import (
     ConvertedItems,
     IgnoredItem,
     Mistake,
@@ -22,6 +18,10 @@ from converters.records import (
     SourceOptions,
     locate_post,
 )
+from converters.decoding import decode_utf8, parse_json
+from converters.leftover_markup import note_leftover_markup
+from converters.old_urls import add_pattern_url
+from converters.publication import set_claim
 from converters.urls import ArticleUrls, old_site
 from converters.values import normalize_values, set_slug
 from fields import replace_lone_surrogates

@@ -6,8 +6,8 @@ from itertools import pairwise
 
 from content.html import NOT_TEXT, REST_OF_TAG, decode_references
 from content.shortcodes import find_shortcodes
+from converters.articles import SourceArticle
 from converters.html_elements import ELEMENTS, FOREIGN_ELEMENT
-from converters.records import SourceArticle
 
 CODE = re.compile(r"<(pre|code)(?=[\s>]).*?(?:</\1\s*>|\Z)", re.DOTALL | re.IGNORECASE)
 # Tags of Liquid and Nunjucks, and shortcodes of Hugo

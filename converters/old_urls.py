@@ -7,8 +7,8 @@ from typing import Any
 from urllib.parse import quote, urlsplit
 
 from converters import note_kinds
+from converters.articles import SourceArticle, SourceOptions
 from converters.dates import parse_written_date
-from converters.records import SourceArticle, SourceOptions
 from converters.source_fields import SourceFields
 
 OLD_URL_ALIASES = ("permalink", "url", "posturl", "aliases", "redirectfrom")

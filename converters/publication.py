@@ -8,8 +8,8 @@ from datetime import UTC, datetime, tzinfo
 
 from content.html import is_empty
 from converters import note_kinds
+from converters.articles import Claim, SourceArticle
 from converters.dates import parse_date
-from converters.records import Claim, SourceArticle
 from converters.source_fields import SourceField, SourceFields
 
 TRUE = ("true", "yes", "on", "y", "1")

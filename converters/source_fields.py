@@ -3,8 +3,8 @@
 from typing import Any, NamedTuple
 
 from converters import note_kinds
+from converters.articles import DECISIVE_FIELDS, EMPTY_VALUES, Mistake, SourceArticle
 from converters.field_names import FIELD_BY_ALIAS, plain_name
-from converters.records import DECISIVE_FIELDS, EMPTY_VALUES, Mistake, SourceArticle
 from converters.scalars import Unquoted
 
 REPEATED = "Fields given under several names; only one was used"

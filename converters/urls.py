@@ -10,8 +10,8 @@ from typing import NamedTuple
 from urllib.parse import urljoin
 
 from content.urls import NOT_RELATIVE, change_urls, page_key, split_page
+from converters.articles import Link, Note, SourceArticle, SourceOptions
 from converters.media_suffixes import FILE_SUFFIXES, has_suffix
-from converters.records import Link, Note, SourceArticle, SourceOptions
 
 ADVICE = "Write absolute URLs, or set your site's URL with --site or SITE_URL."
 RELATIVE_URLS = Note("Links and pictures with relative URLs", advice=ADVICE)

@@ -6,9 +6,9 @@ from typing import Any
 from unicodedata import normalize
 
 from converters import note_kinds
+from converters.articles import DATE_FIELDS, EMPTY_VALUES, SourceArticle, SourceOptions
 from converters.dates import parse_date
 from converters.old_urls import encode_url
-from converters.records import DATE_FIELDS, EMPTY_VALUES, SourceArticle, SourceOptions
 from converters.scalars import NON_TEXT_FIELDS, parse_scalars
 from converters.slugs import normalize_slug, slug_from_title
 

@@ -9,8 +9,8 @@ import pytest
 from importer import SITE, post
 
 from converters import note_kinds
+from converters.articles import NoteGroup, SourceOptions
 from converters.markdown import read_folder
-from converters.records import NoteGroup, SourceOptions
 
 BANNER = "https://a.example/a.jpg"
 

@@ -8,9 +8,9 @@ import pytest
 from helpers import PROJECT
 from importer import SITE, ghost
 
+from converters.articles import Note, SourceOptions
 from converters.ghost import read_ghost
 from converters.note_kinds import NO_DATE
-from converters.records import Note, SourceOptions
 
 
 def test_posts_are_imported_with_their_fields(importer):

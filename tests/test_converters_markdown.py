@@ -6,8 +6,8 @@ from datetime import UTC
 import pytest
 from importer import ghost, post, wordpress
 
+from converters.articles import SourceArticle, SourceOptions
 from converters.markdown import read_folder, render_markdown
-from converters.records import SourceArticle, SourceOptions
 
 SITE = "https://blog.example.com"
 

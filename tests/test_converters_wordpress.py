@@ -9,7 +9,7 @@ import pytest
 from helpers import PROJECT
 from importer import DATE, PICTURE, SITE, read_data, wordpress
 
-from converters.records import SourceOptions
+from converters.articles import SourceOptions
 from converters.wordpress import read_wordpress
 
 READ_OPTIONS = SourceOptions("", UTC)

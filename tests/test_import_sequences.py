@@ -19,7 +19,7 @@ from helpers import iso, run_command
 from sqlalchemy import Row, delete, select, update
 
 from commands.support.lookup import get_customer
-from converters.records import Origin, SourceArticle
+from converters.articles import Origin, SourceArticle
 from models import Article, db
 from transfer import BrakeError, ImportFailedError
 from transfer.plan import ImportOptions
@@ -58,7 +58,7 @@ class Post:
     text: str
     date: datetime | None
     claim: str | None
-    has_named_key: bool  # Markdown and CSV, not WordPress and Ghost
+    has_reusable_key: bool  # Markdown and CSV, not WordPress and Ghost
 
     @property
     def origin(self) -> str:
@@ -66,7 +66,7 @@ class Post:
 
     @property
     def id(self) -> str | None:
-        return None if self.has_named_key else f"{self.source}-{self.key}"
+        return None if self.has_reusable_key else f"{self.source}-{self.key}"
 
     @property
     def slugs(self) -> tuple[str, str]:
@@ -78,7 +78,7 @@ class Post:
         fields = {"id": self.id, "slug": self.slug, "title": self.title, "contentHtml": self.text}
         if self.date:
             fields["publishedAt"] = iso(self.date)
-        origin = Origin(self.source, self.key, self.has_named_key)
+        origin = Origin(self.source, self.key, self.has_reusable_key)
         return SourceArticle(self.origin, fields, origin=origin, claim=self.claim)
 
 
@@ -152,7 +152,7 @@ def text_of(article: Row[Any]) -> tuple[str, str, str]:
 def is_same(old: Row[Any], post: Post) -> bool:
     """Return whether a post may be a stored article, and not another one that took the place of a file or row."""
     dates = {old.claimed_at or old.published_at, post.date}
-    if old.origin == post.origin and post.has_named_key and len(dates) == 2 and None not in dates:
+    if old.origin == post.origin and post.has_reusable_key and len(dates) == 2 and None not in dates:
         return old.title == post.title or old.content_html == post.text
     is_from_there = old.origin == "?" or old.origin.startswith(f"{post.source}/")
     has_same_place = old.origin == post.origin or old.id == post.id or old.slug in post.slugs
@@ -177,7 +177,7 @@ class Sequence:
         self.random = random.Random(seed)
         self.now = START + timedelta(100)
         self.posts: list[Post] = []
-        self.has_named_keys = {source: self.chance(0.6) for source in SOURCES}
+        self.has_reusable_keys = {source: self.chance(0.6) for source in SOURCES}
         self.log = [f"seed {seed}"]
         self.execute(delete(Article))
 
@@ -220,14 +220,14 @@ class Sequence:
                     posts = self.rename_posts(posts)
                 case "m":  # one source gets the other's posts, as if it were that one under a new name
                     source = self.random.choice(SOURCES)
-                    named = self.has_named_keys[source]
-                    posts = [replace(post, source=source, has_named_key=named) for post in posts]
+                    named = self.has_reusable_keys[source]
+                    posts = [replace(post, source=source, has_reusable_key=named) for post in posts]
             if len({post.origin for post in posts}) == len(posts):
                 self.posts = posts
 
     def new_post(self, source: str) -> Post:
         names = "key", "slug", "title", "text", "date", "claim"
-        return Post(source, *map(self.value, names), has_named_key=self.has_named_keys[source])
+        return Post(source, *map(self.value, names), has_reusable_key=self.has_reusable_keys[source])
 
     def rename_posts(self, posts: list[Post]) -> list[Post]:
         """Give each of some posts the name of the next one; the last one gets a new name, or that of the first."""

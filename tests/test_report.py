@@ -2,7 +2,7 @@
 
 import pytest
 
-from converters.records import IgnoredItem, Note, NoteGroup
+from converters.articles import IgnoredItem, Note, NoteGroup
 from transfer.report import ImportReport, show_value
 
 

@@ -10,9 +10,9 @@ from unicodedata import normalize
 
 import orjson
 
+from converters.articles import DATE_FIELDS, SourceArticle, SourceOptions
 from converters.front_matter import dump_front_matter
 from converters.markdown import render_markdown
-from converters.records import DATE_FIELDS, SourceArticle, SourceOptions
 from converters.scalars import parse_scalars
 from converters.values import normalize_date
 

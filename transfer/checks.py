@@ -11,9 +11,9 @@ from marshmallow import ValidationError
 from content.html import ANY_TAG, decode_references
 from content.urls import has_relative_urls
 from converters import note_kinds
+from converters.articles import DECISIVE_FIELDS, Mistake, Note, SourceArticle
 from converters.field_names import FIELD_BY_ALIAS, plain_name
 from converters.leftover_markup import MARKDOWN
-from converters.records import DECISIVE_FIELDS, Mistake, Note, SourceArticle
 from converters.urls import RELATIVE_URLS
 from schemas import ArticleImportSchema
 from transfer.report import show_value

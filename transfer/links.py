@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator
 from html import escape, unescape
 
 from content.urls import NOT_RELATIVE, article_url, change_urls, has_same_host, is_same_page, page_key, split_page
-from converters.records import Note, SourceArticle
+from converters.articles import Note, SourceArticle
 from converters.urls import RELATIVE_URLS
 from transfer.planned import PlannedArticle
 

@@ -17,7 +17,7 @@ from typing import Any
 from sqlalchemy import select
 
 from content.urls import remove_urls
-from converters.records import Mistake
+from converters.articles import Mistake
 from models import UNKNOWN_ORIGIN, Article, db
 from transfer.notes import OTHER_ARTICLE
 from transfer.planned import PlannedArticle, StoredArticle

@@ -1,6 +1,6 @@
 """Notes of an import about stored articles, and about articles that it leaves alone."""
 
-from converters.records import Note, NoteGroup
+from converters.articles import Note, NoteGroup
 
 TAKE_OVER = "To replace the stored one with the source's: --take-over SLUG."
 SLUG_TAKEN = Note(

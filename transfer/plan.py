@@ -13,7 +13,7 @@ from datetime import datetime
 from functools import cached_property
 from typing import NamedTuple
 
-from converters.records import Note
+from converters.articles import Note
 from models import UNKNOWN_ORIGIN
 from transfer.matching import match_articles
 from transfer.origins import source_of

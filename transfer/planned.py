@@ -5,7 +5,7 @@ from datetime import datetime
 
 from sqlalchemy import select
 
-from converters.records import Mistake, Note
+from converters.articles import Mistake, Note
 from models import UNKNOWN_ORIGIN, Article, db
 from transfer.notes import SLUG_TAKEN
 from transfer.origins import source_of

@@ -23,7 +23,7 @@ The formats of this service state the status and the date themselves. Articles w
 from datetime import datetime
 from typing import NamedTuple
 
-from converters.records import Claim
+from converters.articles import Claim
 
 
 class Publication(NamedTuple):

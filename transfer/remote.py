@@ -11,9 +11,9 @@ from urllib.request import HTTPRedirectHandler, Request, build_opener
 
 import orjson
 
+from converters.articles import ConvertedItems, SourceArticle, SourceError
 from converters.field_names import IMPORT_FIELDS
 from converters.note_kinds import UNKNOWN_FIELDS
-from converters.records import ConvertedItems, SourceArticle, SourceError
 from schemas import API_PATH, ListQuerySchema
 from transfer.json_files import dump_json_line, parse_json_lines
 from transfer.temporary import create_temporary_file, writing_to

@@ -10,7 +10,7 @@ from typing import Any
 import orjson
 
 from content.text import printable
-from converters.records import IgnoredItem, Mistake, Note, NoteGroup, SourceError, unreadable_mistake
+from converters.articles import IgnoredItem, Mistake, Note, NoteGroup, SourceError, unreadable_mistake
 from transfer import ImportFailedError
 
 MAX_CHANGES = 20  # articles whose changes are shown

@@ -7,10 +7,10 @@ from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from converters.articles import ConvertedItems, IgnoredItem, SourceArticle, SourceError, SourceOptions
 from converters.csv_files import read_csv
 from converters.ghost import is_ghost_export, read_ghost
 from converters.markdown import ARTICLE_SUFFIXES, read_folder
-from converters.records import ConvertedItems, IgnoredItem, SourceArticle, SourceError, SourceOptions
 from converters.wordpress import read_wordpress
 from transfer.article_files import parse_own_file
 from transfer.json_files import parse_json_lines, read_json, read_json_lines

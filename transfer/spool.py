@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
 from content.derived import fill_derived_fields
-from converters.records import Claim, Mistake, SourceArticle
+from converters.articles import Claim, Mistake, SourceArticle
 from models import UNKNOWN_ORIGIN
 from schemas import SLUG_LIMITS
 from transfer.checks import ArticleRow, check_article, locate

@@ -8,7 +8,7 @@ from sqlalchemy import Executable, bindparam, insert, literal, select, update
 
 from content.structured_data import Publisher, canonical_row
 from content.urls import split_page
-from converters.records import Mistake
+from converters.articles import Mistake
 from fields import truncate_to_milliseconds
 from models import UNKNOWN_ORIGIN, Article, Customer, db, publication_state
 from schemas import ArticleImportSchema

@@ -6,15 +6,7 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
-from converters.field_mapping import map_fields
-from converters.front_matter import NoFrontMatterError, field_value, parse_front_matter
-from converters.leftover_markup import note_raw_markdown
-from converters.markdown.file_names import ARTICLE_SUFFIXES, apply_jekyll_rules, is_translation, read_place
-from converters.markdown.folders import Folder, FolderContents
-from converters.markdown.links import FileUrls, file_origin
-from converters.markdown.rendering import render_markdown
-from converters.markdown.templates import resolve_templates
-from converters.records import (
+from converters.articles import (
     ConvertedItems,
     IgnoredItem,
     Mistake,
@@ -23,6 +15,14 @@ from converters.records import (
     SourceOptions,
     unreadable_mistake,
 )
+from converters.field_mapping import map_fields
+from converters.front_matter import NoFrontMatterError, field_value, parse_front_matter
+from converters.leftover_markup import note_raw_markdown
+from converters.markdown.file_names import ARTICLE_SUFFIXES, apply_jekyll_rules, is_translation, read_place
+from converters.markdown.folders import Folder, FolderContents
+from converters.markdown.links import FileUrls, file_origin
+from converters.markdown.rendering import render_markdown
+from converters.markdown.templates import resolve_templates
 
 __all__ = ["ARTICLE_SUFFIXES", "read_folder", "render_markdown"]
 

@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import NamedTuple
 from unicodedata import normalize
 
+from converters.articles import IgnoredItem, Mistake, SourceError, unreadable_mistake
 from converters.front_matter import field_value, parse_front_matter
 from converters.markdown.file_names import ARTICLE_SUFFIXES, JEKYLL_FOLDERS, is_translation, parse_name
 from converters.media_suffixes import PICTURE_SUFFIXES
-from converters.records import IgnoredItem, Mistake, SourceError, unreadable_mistake
 from converters.slugs import normalize_slug
 
 NOT_APPLIED = "Section pages and directory data, whose settings were not applied"

@@ -7,9 +7,9 @@ from pathlib import Path
 from urllib.parse import quote, unquote, urljoin
 
 from content.urls import NOT_RELATIVE
+from converters.articles import Link, Origin, SourceArticle, SourceOptions
 from converters.markdown.file_names import ARTICLE_SUFFIXES, is_index, origin_key, url_folder
 from converters.markdown.folders import Folder
-from converters.records import Link, Origin, SourceArticle, SourceOptions
 from converters.urls import ArticleUrls, old_site
 
 BROKEN = "Broken links to files that were not imported"

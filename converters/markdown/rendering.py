@@ -7,9 +7,9 @@ from markdown_it import MarkdownIt
 from mdit_py_plugins.deflist import deflist_plugin
 from mdit_py_plugins.footnote import footnote_plugin
 
+from converters.articles import SourceError
 from converters.markdown.rules import add_checkboxes, add_heading_ids, parse_component, parse_highlight
 from converters.markdown.typography import KEEPS_PUNCTUATION, add_typography
-from converters.records import SourceError
 
 SCRIPT_URL = re.compile(r"\s*(?:javascript|vbscript|data:(?!image/))", re.IGNORECASE)
 # https://www.example.com/a/b.html or /a/b/

@@ -4,8 +4,7 @@ from collections.abc import Iterable
 from urllib.parse import unquote
 
 from converters import note_kinds
-from converters.media_suffixes import FILE_SUFFIXES
-from converters.records import (
+from converters.articles import (
     ConvertedItems,
     IgnoredItem,
     SourceArticle,
@@ -14,6 +13,7 @@ from converters.records import (
     locate_post,
     unreadable_mistake,
 )
+from converters.media_suffixes import FILE_SUFFIXES
 from converters.wordpress.blogs import Blog, SyncedPattern, index_file
 from converters.wordpress.items import Item, described_term, parse_item
 from converters.wordpress.posts import PUBLIC_STATUSES, convert_post, plain_title, post_origin

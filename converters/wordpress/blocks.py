@@ -7,7 +7,7 @@ from typing import Any
 
 import orjson
 
-from converters.records import SourceArticle, SourceError
+from converters.articles import SourceArticle, SourceError
 from converters.wordpress.autop import autop
 from converters.wordpress.blogs import EXPORT_ALL, SyncedPattern
 from fields import NOT_XML, replace_lone_surrogates

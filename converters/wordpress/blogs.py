@@ -9,8 +9,8 @@ from xml.etree.ElementTree import Element
 
 from content.html import decode_references
 from content.urls import split_page
+from converters.articles import SourceError
 from converters.media_suffixes import FILE_SUFFIXES, has_suffix
-from converters.records import SourceError
 from converters.wordpress.items import child_texts, local_name, parse_item
 from converters.wordpress.xml_reader import read_elements
 

@@ -3,8 +3,8 @@
 import re
 
 from content.shortcodes import find_shortcodes
+from converters.articles import SourceArticle
 from converters.leftover_markup import note_leftover_markup
-from converters.records import SourceArticle
 from converters.wordpress.autop import add_paragraphs
 from converters.wordpress.blocks import BlockRenderer
 from converters.wordpress.blogs import Blog

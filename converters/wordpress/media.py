@@ -5,8 +5,8 @@ from html import escape, unescape
 from itertools import chain
 
 from content.shortcodes import is_likely_shortcode
+from converters.articles import SourceArticle
 from converters.media_suffixes import AUDIO_SUFFIXES, PICTURE_SUFFIXES, VIDEO_SUFFIXES, has_suffix
-from converters.records import SourceArticle
 from converters.wordpress.blogs import EXPORT_ALL, Attachment, Blog
 
 EMBEDS = "Videos and other URLs alone on a line, which WordPress embeds, became links"

@@ -6,9 +6,9 @@ from urllib.parse import unquote
 
 from content.html import decode_references, readable_text
 from converters import note_kinds
+from converters.articles import Origin, SourceArticle, SourceError, SourceOptions
 from converters.old_urls import add_pattern_url
 from converters.publication import set_claim
-from converters.records import Origin, SourceArticle, SourceError, SourceOptions
 from converters.slugs import slug_from_title
 from converters.urls import ArticleUrls, old_site
 from converters.values import normalize_values, set_slug

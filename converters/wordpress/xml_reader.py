@@ -11,7 +11,7 @@ from typing import Any
 from xml.etree.ElementTree import Element, ParseError, XMLPullParser
 from xml.parsers.expat import errors
 
-from converters.records import SourceError
+from converters.articles import SourceError
 from fields import NOT_XML
 
 CHUNK = 1 << 16  # characters

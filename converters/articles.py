@@ -1,4 +1,4 @@
-"""What converters yield: articles, with their notes and mistakes, and ignored items."""
+"""What converters yield: articles, with their notes and mistakes, and items that are not imported."""
 
 from collections.abc import Iterable
 from contextlib import suppress
