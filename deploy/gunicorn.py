@@ -7,4 +7,5 @@ preload_app = True
 graceful_timeout = 10  # seconds, less than the unit's TimeoutStopSec
 control_socket_disable = True
 accesslog = "-"
+# Not %(U)s, which is decoded: a request for /a%0A… could forge a line.
 access_log_format = "%(t)s %(r)s %(s)s %(B)s bytes %(M)s ms %({REMOTE_USER}e)s"
