@@ -113,7 +113,7 @@ class SourceArticle:
     mistakes: list[Mistake] = field(default_factory=list)  # to correct in the source
     origin: Origin | None = None  # None: a format of this service, whose fields include the status
     claim: Claim | None = None
-    is_trashed: bool = False  # in the source's trash, so only its origin matters
+    is_trashed: bool = False  # in the source's trash, so only its origin and its id matter
     may_match_slug: bool = False  # if its id is not stored; articles without an id always may
     old_urls: list[str] = field(default_factory=list)  # absolute, or paths below the old site
     pages: list[str] = field(default_factory=list)  # that links to the article lead to, such as //old.example/about

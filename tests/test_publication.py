@@ -246,6 +246,13 @@ def test_posts_in_the_trash_are_withheld_if_they_are_stored(importer):
     assert importer.states() == {"post-1": "published", "post-2": "published"}
 
 
+def test_post_in_the_trash_is_withheld_if_its_origin_is_unknown(importer, save):
+    """It is from before there were origins, so its id tells which post it is."""
+    save(minimal_json(1, id="wordpress-blog.example.com-1", origin="?"))
+    result = importer.run("import", {"a.xml": wordpress({"status": "trash"}, {})}, "--publish")
+    assert (result.exit_code, importer.states()) == (0, {"slug-1": "pending", "post-2": "published"})
+
+
 # The brake
 
 TWELVE = [f"a{number}" for number in range(12)]

@@ -136,7 +136,10 @@ def _find_withheld(
     withheld = {}
     for article in stored:
         is_missing = options.unpublish_missing and (article.source in sources if sources else article.origin is None)
-        if article.pk not in present and (is_missing or article.origin in spool.trashed):
+        is_trashed = article.origin in spool.trashed
+        if article.origin == UNKNOWN_ORIGIN:
+            is_trashed = article.id in spool.trashed_ids
+        if article.pk not in present and (is_missing or is_trashed):
             withheld[article.pk] = withhold(article.publication)
     return withheld
 

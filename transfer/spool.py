@@ -72,6 +72,7 @@ class Spool:
         self.accepted: dict[tuple[str, str], SpoolEntry] = {}
         self.rejected: dict[tuple[str, str], str] = {}  # where the articles with mistakes are
         self.trashed: set[str] = set()  # origins of articles in their source's trash
+        self.trashed_ids: set[str] = set()
         self._file = file
         self._size = 0  # bytes
 
@@ -88,6 +89,7 @@ class Spool:
         for article in articles:
             if article.is_trashed:
                 self.trashed.add(str(article.origin))
+                self.trashed_ids.add(article.fields["id"])
                 continue
             with writing_to(self._file):
                 self._add(article, report)

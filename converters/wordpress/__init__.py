@@ -16,7 +16,7 @@ from converters.articles import (
 from converters.media_suffixes import FILE_SUFFIXES
 from converters.wordpress.blogs import Blog, SyncedPattern, index_file
 from converters.wordpress.items import Item, described_term, parse_item
-from converters.wordpress.posts import PUBLIC_STATUSES, convert_post, plain_title, post_origin
+from converters.wordpress.posts import PUBLIC_STATUSES, article_id, convert_post, plain_title, post_origin
 from converters.wordpress.xml_reader import read_elements
 
 IGNORED_KINDS = {
@@ -68,7 +68,8 @@ def _convert(source: str, item: Item, blog: Blog, options: SourceOptions) -> Con
             yield IgnoredItem("Other files stay at their URLs", "", unit="attachment")
     elif reason:
         if item.kind == "post" and item.status == "trash":
-            yield SourceArticle(source, {}, origin=post_origin(blog, post_id, options), is_trashed=True)
+            fields = {"id": article_id(blog, post_id)}
+            yield SourceArticle(source, fields, origin=post_origin(blog, post_id, options), is_trashed=True)
         yield IgnoredItem(
             note_kinds.NOT_IMPORTED, unquote(item.texts.get("post_name", "")) or title or post_id, reason, "item"
         )

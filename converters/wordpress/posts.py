@@ -82,6 +82,12 @@ def post_origin(blog: Blog, post_id: str, options: SourceOptions) -> Origin:
     return Origin(options.source or source, post_id)
 
 
+def article_id(blog: Blog, post_id: str) -> str:
+    """Return the id of a new article for the post with this number, or "" if that would be too long."""
+    id = f"wordpress-{blog.name.replace('/', '-')}-{post_id}"
+    return id if blog.name and post_id and len(id) <= MAX_ID_LENGTH else ""
+
+
 def plain_title(html: str) -> str:
     """Return the text of a title, which is HTML."""
     return " ".join(decode_references(HTML_TAG.sub("", html)).split())
@@ -96,10 +102,9 @@ def _take_fields(item: Item, blog: Blog, post_id: str) -> dict[str, Any]:
     # A draft's local date is that of its last change.
     local_date = _date(item, "post_date") if item.status in PUBLIC_STATUSES else ""
     login = item.take("creator")
-    id = f"wordpress-{blog.name.replace('/', '-')}-{post_id}"
     banner = blog.attachments.get(item.meta.get("_thumbnail_id", ""))
     return texts | {
-        "id": id if blog.name and post_id and len(id) <= MAX_ID_LENGTH else "",
+        "id": article_id(blog, post_id),
         "title": title,
         "slug": unquote(item.take("post_name")) or slug_from_title(title, post_id),
         "publishedAt": _date(item, "post_date_gmt", "Z") or local_date,
