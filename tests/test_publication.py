@@ -239,7 +239,7 @@ def test_articles_that_no_source_has_any_longer_are_named(importer, save):
 
 def test_posts_in_the_trash_are_withheld_if_they_are_stored(importer):
     importer.run("import", {"a.xml": wordpress({}, {})}, "--publish")
-    trashed = {"a.xml": wordpress({"status": "trash"}, {}, {"status": "trash"})}
+    trashed = {"a.xml": wordpress({"status": "trash", "post_id": " 1 "}, {}, {"status": "trash"})}
     assert counts(importer.run("import", trashed)) == {"unchanged": 1, "unpublished": 1}
     assert importer.states() == {"post-1": "pending", "post-2": "published"}
     importer.run("import", {"a.xml": wordpress({}, {})}, "--publish")
@@ -251,6 +251,12 @@ def test_post_in_the_trash_is_withheld_if_its_origin_is_unknown(importer, save):
     save(minimal_json(1, id="wordpress-blog.example.com-1", origin="?"))
     result = importer.run("import", {"a.xml": wordpress({"status": "trash"}, {})}, "--publish")
     assert (result.exit_code, importer.states()) == (0, {"slug-1": "pending", "post-2": "published"})
+
+
+def test_post_in_the_trash_without_a_number_hides_nothing(importer, save):
+    save(minimal_json(1))
+    importer.run("import", {"a.xml": wordpress({"status": "trash", "post_id": ""}, {})}, *MISSING)
+    assert importer.states() == {"slug-1": "published", "post-2": "published"}
 
 
 # The brake

@@ -130,7 +130,7 @@ def _find_withheld(
     sources of the import lack or, if all is in formats of this service, the articles without an origin.
     """
     present = {article.stored.pk for article in articles if article.stored}
-    sources = {*spool.sources, *map(source_of, spool.trashed)}
+    sources = {*spool.sources, *filter(None, map(source_of, spool.trashed))}
     if sources:
         sources |= {name.removesuffix("/") for name in options.take_over if name.endswith("/")}
     withheld = {}

@@ -16,7 +16,7 @@ from converters.articles import (
 from converters.media_suffixes import FILE_SUFFIXES
 from converters.wordpress.blogs import Blog, SyncedPattern, index_file
 from converters.wordpress.items import Item, described_term, parse_item
-from converters.wordpress.posts import PUBLIC_STATUSES, article_id, convert_post, plain_title, post_origin
+from converters.wordpress.posts import POST_NUMBER, PUBLIC_STATUSES, article_id, convert_post, plain_title, post_origin
 from converters.wordpress.xml_reader import read_elements
 
 IGNORED_KINDS = {
@@ -60,14 +60,14 @@ def _read_file(source: str, blog: Blog, options: SourceOptions) -> ConvertedItem
 
 def _convert(source: str, item: Item, blog: Blog, options: SourceOptions) -> ConvertedItems:
     """Yield a post as an article, and any other item as ignored, except public patterns, which posts may contain."""
-    post_id = item.texts.get("post_id", "")
+    post_id = item.texts.get("post_id", "").strip()
     title = plain_title(item.texts.get("title", ""))
     reason = _reason_to_ignore(item, title, blog.patterns.get(post_id))
     if item.kind == "attachment":
         if not item.texts.get("attachment_url", "").lower().endswith(FILE_SUFFIXES):
             yield IgnoredItem("Other files stay at their URLs", "", unit="attachment")
     elif reason:
-        if item.kind == "post" and item.status == "trash":
+        if item.kind == "post" and item.status == "trash" and POST_NUMBER.fullmatch(post_id):
             fields = {"id": article_id(blog, post_id)}
             yield SourceArticle(source, fields, origin=post_origin(blog, post_id, options), is_trashed=True)
         yield IgnoredItem(
