@@ -181,7 +181,7 @@ class Article(db.Model):
     views: Mapped[int] = mapped_column(BigInteger)
     origin: Mapped[str | None] = mapped_column(BinaryText)  # SOURCE/KEY, "?" if unknown; NULL for your own articles
     claim: Mapped[str | None] = mapped_column(Text)  # what the source said last about publication
-    claimed_at: Mapped[datetime | None] = mapped_column(UtcDateTime)  # the source's date that was taken last
+    claimed_at: Mapped[datetime | None] = mapped_column(UtcDateTime)  # from the source; differs if set here
     edited: Mapped[bool] = mapped_column(server_default=false())  # the text was changed here
     title: Mapped[str] = mapped_column(Text)
     folded_title: Mapped[str] = mapped_column(BinaryText)  # content.search.fold(title)

@@ -155,6 +155,14 @@ def test_pending_articles_are_shown_nowhere(importer, client):
     assert [client.get(path).data for path in ENDPOINTS] == before
 
 
+def test_date_that_was_set_here_stays_once_the_source_has_had_it(importer):
+    importer.run("import", published("a"), "--publish")
+    importer.run("publish", "a", "--at", NEWER)
+    for date in (NEWER, FUTURE):
+        importer.run("import", published("a", date=date), "--publish")
+        assert importer.values("publishedAt") == {"a": NEWER}
+
+
 def test_earlier_date_is_taken_by_a_later_import_with_publish(importer):
     importer.run("import", published("a", date=LATER), "--publish")
     for options, date in (([], LATER), (["--publish"], FUTURE)):

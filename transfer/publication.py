@@ -32,7 +32,7 @@ class Publication(NamedTuple):
     status: str
     published_at: datetime | None
     claim: str | None = None  # what its source said last
-    claimed_at: datetime | None = None  # the source's last date, unless that is still waiting for --publish
+    claimed_at: datetime | None = None  # the source's last date, unless that waits for --publish or is the one set here
 
     @property
     def has_source_date(self) -> bool:
@@ -57,10 +57,11 @@ def follow_source(
     elif claim == "withheld" and stored.claim != "withheld" and status == "published":
         status = "pending"
     decided = stored._replace(status=status, claim=claim or stored.claim)
-    if date and not stored.has_source_date:
+    if date and stored.has_source_date:
+        if publish or not _moves_earlier(date, decided, now):
+            decided = decided._replace(claimed_at=date, published_at=date)
+    elif date and date != stored.published_at:  # if it is the same, it was set here nevertheless
         decided = decided._replace(claimed_at=date)
-    elif date and (publish or not _moves_earlier(date, decided, now)):
-        decided = decided._replace(claimed_at=date, published_at=date)
     return _with_source_date(decided, now)
 
 
