@@ -255,7 +255,7 @@ def test_ordinary_text_and_html_are_not_reported(importer, name, text):
 
 UNITS = ['"', "'", '" ', "a'b ", "-- ", "...", "{{", "{% ", "{#", "{# ", "{# a #}", "{{/* ", "{::comment}"]
 UNITS += ["{% comment %}", "`", "` ``", "``` \n", "~~~\n", "<pre>", "a@", "<a ", "<A b={", "$$", "$$=", "\\\\("]
-UNITS += [":::\n", "[a b=", "\\'"]
+UNITS += ["<http://", "http:// ", "x://y ", "http://a ", ":::\n", "[a b=", "\\'"]
 
 
 @pytest.mark.parametrize("unit", UNITS)

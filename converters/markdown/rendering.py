@@ -4,6 +4,8 @@ import re
 
 from linkify_it import LinkifyIt
 from markdown_it import MarkdownIt
+from markdown_it.rules_inline import StateInline
+from markdown_it.rules_inline.linkify import linkify
 from mdit_py_plugins.deflist import deflist_plugin
 from mdit_py_plugins.footnote import footnote_plugin
 
@@ -14,6 +16,8 @@ from converters.markdown.typography import KEEPS_PUNCTUATION, add_typography
 SCRIPT_URL = re.compile(r"\s*(?:javascript|vbscript|data:(?!image/))", re.IGNORECASE)
 # https://www.example.com/a/b.html or /a/b/
 PLAIN_URL = re.compile(r"(?:https?://[a-z0-9.-]{1,63})?(?:/[\w.-]+)*/?", re.ASCII)
+HTTP = re.compile(r"(?<![a-z0-9.+-])https?\Z", re.IGNORECASE)
+HOST = re.compile(r"://\w")
 ESCAPE = re.compile(r"\\([!-/:-@\[-`{-~])")  # \_ in a bare URL
 MAX_BRACKETS = 100_000  # take two seconds, since each may begin a link
 
@@ -43,6 +47,12 @@ class Linkifier(LinkifyIt):  # type: ignore[misc]
         return _may_have_link(text) and super().test(text)
 
 
+def parse_url(state: StateInline, silent: bool) -> bool:
+    """Parse a bare URL. The library's rule is only called for one, because it searches all of the text before."""
+    is_url = HTTP.search(state.pending, len(state.pending) - len("https")) and HOST.match(state.src, state.pos)
+    return is_url is not None and linkify(state, silent)
+
+
 def _may_have_link(text: str) -> bool:
     return "://" in text or "@" in text
 
@@ -63,6 +73,7 @@ RENDERER = Renderer("gfm-like").use(deflist_plugin).use(footnote_plugin)
 # http(s) URLs and e-mail addresses of any top-level domain become links, but README.md does not.
 NOT_LINKED = {"//": None, "ftp:": None}
 RENDERER.linkify = Linkifier(NOT_LINKED, {"fuzzy_link": False, "fuzzy_email": True}).tlds(["[a-z]{2,63}"])
+RENDERER.inline.ruler.at("linkify", parse_url)
 RENDERER.block.ruler.before(
     "fence", "highlight", parse_highlight, {"alt": ["paragraph", "reference", "blockquote", "list"]}
 )
