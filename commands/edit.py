@@ -91,7 +91,7 @@ def _require_free_slug(owner: Customer, slug: str) -> None:
     """Raise ImportFailedError if the customer has an article with this slug."""
     if _read_article(owner, slug):
         command = shlex.join(["flask", "articles", "edit", slug, "--customer", owner.name])
-        reason = f"There is already an article with the slug {slug!r}. Choose another slug, or edit that article:"
+        reason = f"There is already an article with the slug '{slug}'. Choose another slug, or edit that article:"
         raise ImportFailedError(printable(f"{reason} {command}"))
 
 

@@ -1,6 +1,8 @@
 """Make untrusted text safe for terminals and logs."""
 
+JOINERS = "\u200c\u200d"  # part of the spelling in Persian, Sinhala and others
+
 
 def printable(text: str) -> str:
-    """Replace line breaks, control characters and other unprintable characters with spaces."""
-    return "".join(character if character.isprintable() else " " for character in text)
+    """Replace line breaks, control characters and other unprintable characters with spaces, but keep joiners."""
+    return "".join(character if character.isprintable() or character in JOINERS else " " for character in text)

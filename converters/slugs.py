@@ -4,9 +4,10 @@ import re
 from unicodedata import category, combining, normalize
 from unicodedata import name as character_name
 
+from content.text import JOINERS
+
 MAX_TITLE = 2000  # characters that a slug is made from
 MAX_TITLE_SLUG = 170  # leaves room for a post's number
-JOINERS = "\u200c\u200d"  # part of the spelling in Persian, Sinhala and others
 
 
 def normalize_slug(text: str) -> str:

@@ -148,6 +148,13 @@ def test_misspelled_slug_is_reported_while_another_tool_writes(articles, save, d
         assert "Did you mean 'slug-1'?" in articles(command, "slag-1").stderr
 
 
+def test_slug_with_joiners_is_shown_as_commands_take_it(articles, save):
+    slug = "می\u200cخواهم"
+    save(minimal_json(1, slug=slug))
+    assert slug in articles("list").stdout
+    assert f"Did you mean '{slug}'?" in articles("publish", slug[:-1]).stderr
+
+
 @pytest.mark.parametrize("command", [["publish", "--pending"], ["delete", "slug-1"]])
 def test_answer_never_concerns_another_customer(articles, save, sql, monkeypatch, command):
     """A backup in which another customer has the id may be restored while a command waits for an answer."""

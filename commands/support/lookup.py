@@ -59,7 +59,7 @@ def _suggest(name: str, existing: list[str]) -> str:
     more = f" and {len(existing) - MAX_NAMES} more" if len(existing) > MAX_NAMES else ""
     names = f"Existing customers: {', '.join(existing[:MAX_NAMES])}{more}." if existing else ""
     if closest := find_closest(name, existing):
-        return f"Did you mean {closest!r}? {names}"
+        return f"Did you mean '{closest}'? {names}"
     return f"{names} To create a customer, with a key: flask keys create {shlex.quote(name or 'CUSTOMER')}".strip()
 
 
@@ -72,11 +72,11 @@ def get_articles(customer: Customer, slugs: tuple[str, ...]) -> list[Any]:
     found = {row.slug: row for row in db.session.execute(named)}
     if unknown := [slug for slug in slugs if slug not in found]:
         existing = db.session.scalars(select(Article.slug).where(Article.customer_id == customer.id)).all()
-        closest = [repr(match) for slug in unknown if (match := find_closest(slug, existing))]
+        closest = [f"'{match}'" for slug in unknown if (match := find_closest(slug, existing))]
         hint = f"To see all: flask articles list --customer {shlex.quote(customer.name)}"
         if closest:
             hint = f"Did you mean {', '.join(closest)}?"
-        names = " or ".join(map(repr, unknown))
+        names = " or ".join(f"'{slug}'" for slug in unknown)
         raise click.ClickException(printable(f"{customer.name} has no article with the slug {names}. {hint}"))
     return [found[slug] for slug in dict.fromkeys(slugs)]
 
