@@ -35,7 +35,9 @@ PROBLEMS = {
 UNREADABLE_SQLSTATES = "42P01", "42501"
 # Messages if the tables are missing or of an earlier version, such as "no such column: customer.site" or "column
 # customer.site does not exist". Mistakes in an extension's statements do not name the table.
-OTHER_TABLES = re.compile(r"no such table|no such column: \w+\.|unsupported file format|column \w+\.\w+ does not exist")
+OUTDATED_SCHEMA = re.compile(
+    r"no such table|no such column: \w+\.|unsupported file format|column \w+\.\w+ does not exist"
+)
 
 
 class MissingKeyError(Unauthorized):
@@ -99,7 +101,7 @@ def _from_database_error(error: DBAPIError | PoolTimeoutError | StorageError) ->
 
 def _is_unreadable(error: DBAPIError) -> bool:
     """Return whether the database could not be read, as opposed to a mistake in one of our statements."""
-    if OTHER_TABLES.search(str(error.orig)) or getattr(error.orig, "sqlstate", None) in UNREADABLE_SQLSTATES:
+    if OUTDATED_SCHEMA.search(str(error.orig)) or getattr(error.orig, "sqlstate", None) in UNREADABLE_SQLSTATES:
         return True
     # SQLite reports a mistake in a statement as "SQL error", or as "schema error" on a new connection.
     if getattr(error.orig, "sqlite_errorcode", None) in (sqlite3.SQLITE_ERROR, sqlite3.SQLITE_SCHEMA):

@@ -20,7 +20,7 @@ from commands.support.session import command_session
 from commands.support.terminal import echo
 from content.text import printable
 from converters.articles import Mistake, SourceArticle
-from converters.field_names import OWN_FIELDS
+from converters.field_names import ORIGIN_FIELDS
 from converters.front_matter import parse_front_matter
 from converters.values import set_slug
 from fields import format_timestamp
@@ -34,7 +34,6 @@ from transfer.report import ImportReport
 from transfer.spool import create_spool
 from transfer.writer import report_notes, write_articles
 
-HIDDEN_FIELDS = OWN_FIELDS - {"id"}  # not in the editor
 CONFLICT = (
     "The article was changed or deleted while the editor was open. Add that change to your text first: "
     "importing it as it is would undo the change."
@@ -114,7 +113,7 @@ def _read_article(owner: Customer, slug: str) -> ExportedArticle:
 
 def _format(article: ExportedArticle) -> bytes:
     """Return the article as a file for the editor."""
-    return format_article({name: value for name, value in article.items() if name not in HIDDEN_FIELDS})
+    return format_article({name: value for name, value in article.items() if name not in ORIGIN_FIELDS})
 
 
 def _import(original: ExportedArticle, owner: Customer, text: bytes, *, is_new: bool) -> str:
@@ -173,7 +172,7 @@ def _parse(text: bytes, original: ExportedArticle, report: ImportReport, *, is_n
         if article.fields.get("views") == original["views"]:
             del article.fields["views"]  # It may have been counted up since.
         # Without its claim, an article would no longer count as missing.
-        article.fields |= dict.fromkeys(HIDDEN_FIELDS) | {"claim": original.get("claim")}
+        article.fields |= dict.fromkeys(ORIGIN_FIELDS) | {"claim": original.get("claim")}
         if is_new and not article.fields.get("slug") and isinstance(article.fields.get("title"), str):
             article.fields.pop("slug", None)
             set_slug(article)

@@ -20,7 +20,7 @@ from content.text import printable
 from converters.articles import SourceOptions
 from models import Customer
 from settings import load_environment
-from transfer import BrakeError
+from transfer import SuspiciousImportError
 from transfer.plan import ImportOptions
 from transfer.remote import find_filters, find_hosts
 from transfer.report import ImportReport
@@ -129,9 +129,9 @@ def import_articles(
     run flask articles publish --pending. With --publish, the import publishes what the source publishes. Changes to
     articles that are published already show at once.
     """
-    saves_old_urls = redirects is not None
+    writes_redirects = redirects is not None
     source_options = SourceOptions(
-        site, timezone, source or "", old_urls or "", pictures_url or "", saves_old_urls, no_typography
+        site, timezone, source or "", old_urls or "", pictures_url or "", writes_redirects, no_typography
     )
     options = ImportOptions(dry_run, publish, skip_invalid, unpublish_missing, take_over, yes)
     _import(sources, key, source_options, customer, options, UrlLists(redirects, pictures))
@@ -211,7 +211,7 @@ def _write(
             if lists.pictures and not options.dry_run:
                 files.enter_context(create_list(lists.pictures, list_pictures(result.articles, spool)))
         return result, attempt
-    except BrakeError as error:
+    except SuspiciousImportError as error:
         reasons = str(error)
     if not can_ask():
         advice = "Nothing was written. Check the source. If it is right, run the command again with --yes."

@@ -51,8 +51,8 @@ class SourceOptions(NamedTuple):
     source: str = ""  # the name of the source, instead of its system or blog
     old_urls: str = ""  # the pattern of the path that articles had, such as /{year}/{slug}/
     pictures_url: str = ""  # where the pictures of the old site are now
-    saves_old_urls: bool = False  # to a file, so the report leaves them out
-    keeps_punctuation: bool = False  # of Markdown, as it is typed
+    writes_redirects: bool = False  # old URLs go to a file, so the report leaves them out
+    no_typography: bool = False  # leave the punctuation of Markdown as typed
 
     @property
     def base(self) -> str:

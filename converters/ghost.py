@@ -29,7 +29,7 @@ from fields import replace_lone_surrogates
 OLD_VERSION = re.compile(r"[0-2]\.|0\d\d\Z")  # Ghost 0 numbered its exports 000, 001 and so on
 EXPORT_AGAIN = "Export all content again."
 REQUIRED_TABLES = ("posts", "tags", "posts_tags")
-OTHER_TABLES = ("posts_meta", "users", "posts_authors", "settings")
+OPTIONAL_TABLES = ("posts_meta", "users", "posts_authors", "settings")
 COLUMNS = {  # by field
     "title": "title",
     "slug": "slug",
@@ -127,7 +127,7 @@ def _read_tables(export: Any) -> dict[str, list[TableRow]]:
         advice = f"This one has version {version}. Upgrade Ghost, then export again."
         raise SourceError(f"Must be an export from Ghost 3 or newer. {advice}")
     rows: dict[str, list[TableRow]] = {}
-    for name in (*REQUIRED_TABLES, *OTHER_TABLES):
+    for name in (*REQUIRED_TABLES, *OPTIONAL_TABLES):
         table = tables.get(name, None if name in REQUIRED_TABLES else [])
         if not isinstance(table, list) or not all(isinstance(row, dict) for row in table):
             raise SourceError(f"Must be a Ghost export: its table {name} is missing or malformed. {EXPORT_AGAIN}")

@@ -36,7 +36,7 @@ def take_old_urls(fields: SourceFields, options: SourceOptions, folder: str) -> 
         if len(urls) < len(values):
             article.note_unknown(note_kinds.UNKNOWN_FIELDS, field.name)
         article.old_urls = list(dict.fromkeys([*article.old_urls, *urls]))
-        if urls and not options.saves_old_urls:
+        if urls and not options.writes_redirects:
             article.note_dropped(OLD_URLS, field.name, "--redirects FILE lists them.")
 
 

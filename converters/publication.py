@@ -44,21 +44,21 @@ def take_publication(
     no field has a date.
     """
     has_expired = _take_expiry(fields, zone)
-    said: set[Claim | None] = {"withheld"} if is_draft or has_expired else set()
+    claims: set[Claim | None] = {"withheld"} if is_draft or has_expired else set()
     for alias, meanings in PUBLICATION_FIELDS.items():
         field = fields.get(alias)
         if field and field.word in meanings:
             fields.take(alias)
-            said.add(meanings[field.word])
+            claims.add(meanings[field.word])
         elif field and alias not in AMBIGUOUS:
             fields.take(alias)
             fields.reject(field, INVALID_SWITCH if alias in SWITCHES else INVALID_STATUS)
     dates = _take_dates(fields, zone)
     if file_date and not dates:
         dates = [SourceField("date", file_date)]
-    if "withheld" in said:
+    if "withheld" in claims:
         return "withheld", dates
-    return "published" if "published" in said or dates else None, dates
+    return "published" if "published" in claims or dates else None, dates
 
 
 def set_claim(article: SourceArticle, *, is_published: bool) -> None:

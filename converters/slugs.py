@@ -6,7 +6,7 @@ from unicodedata import name as character_name
 
 from content.text import JOINERS
 
-MAX_TITLE = 2000  # characters that a slug is made from
+MAX_SLUG_SOURCE = 2000  # characters that a slug is made from
 MAX_TITLE_SLUG = 170  # leaves room for a post's number
 
 
@@ -21,7 +21,7 @@ def slug_from_title(title: str, number: str = "") -> str:
     Latin letters lose their accents. Other letters, and the marks that belong to them, stay as they are.
     """
     words: list[str] = [""]
-    for character in _without_latin_accents(title[:MAX_TITLE].lower()):
+    for character in _without_latin_accents(title[:MAX_SLUG_SOURCE].lower()):
         if category(character)[0] in "LN" or character == "_" or (words[-1] and _extends_word(character)):
             words[-1] += character
         elif words[-1]:

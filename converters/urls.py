@@ -15,12 +15,12 @@ from converters.media_suffixes import FILE_SUFFIXES, has_suffix
 
 ADVICE = "Write absolute URLs, or set your site's URL with --site or SITE_URL."
 RELATIVE_URLS = Note("Links and pictures with relative URLs", advice=ADVICE)
-ABOVE = Note(
+PARENT_PATHS = Note(
     "Pictures whose paths begin with ../ were left unchanged",
     advice="Write absolute URLs, or import the folder that contains them, with --pictures-url.",
 )
-DROPPED = "Dropped banners with relative URLs"
-DROPPED_ABOVE = "Dropped banners whose paths begin with ../"
+DROPPED_RELATIVE_URLS = "Dropped banners with relative URLs"
+DROPPED_PARENT_PATHS = "Dropped banners whose paths begin with ../"
 WEB_URL = re.compile("https?://|//", re.IGNORECASE)
 NO_WEB_URL = re.compile(r"(?!https?:|//)(?:[a-z][a-z0-9+.-]*:|#|\Z)", re.IGNORECASE)  # #about, mailto:, data: and so on
 # https://old.example and uploads/a.jpg, of https://old.example/uploads/a.jpg?w=300
@@ -81,9 +81,10 @@ class ArticleUrls:
         url = re.sub("^//", "https://", self.change_picture(banner, is_shown=True))
         if url.startswith(("http://", "https://")):
             self.article.fields["bannerUrl"] = url
+        elif url.startswith("../"):
+            self.article.note_dropped(DROPPED_PARENT_PATHS, advice=PARENT_PATHS.advice)
         elif url:
-            kind, advice = (DROPPED_ABOVE, ABOVE.advice) if url.startswith("../") else (DROPPED, ADVICE)
-            self.article.note_dropped(kind, advice=advice)
+            self.article.note_dropped(DROPPED_RELATIVE_URLS, advice=ADVICE)
 
     def _change(self, element: str, attribute: str, given: str) -> str:
         """Return the new URL for one in an attribute."""
@@ -138,6 +139,6 @@ class ArticleUrls:
 
     def _note_if_relative(self, url: str) -> str:
         if not NOT_RELATIVE.match(url):
-            is_above = url.startswith("../") and (self.base or self.site.pictures_url)
-            self.article.notes.append(ABOVE if is_above else RELATIVE_URLS)
+            leads_up = url.startswith("../") and (self.base or self.site.pictures_url)
+            self.article.notes.append(PARENT_PATHS if leads_up else RELATIVE_URLS)
         return url

@@ -52,7 +52,7 @@ class SQLiteConnection(sqlite3.Connection):
 
     def require_current_file(self) -> None:
         """Raise FileReplacedError if another file, or none, is at the path by now."""
-        if read_identity(self.file.path)[:2] != self.inode:
+        if read_fingerprint(self.file.path)[:2] != self.inode:
             raise FileReplacedError
 
 
@@ -72,7 +72,7 @@ class SQLiteFile:
         self.lock = RLock()  # guards the attributes below
         self.connections: WeakSet[SQLiteConnection] = WeakSet()
         self._connection: SQLiteConnection | None = None
-        self._identity: tuple[int, ...] = ()
+        self._fingerprint: tuple[int, ...] = ()
         self._times_opened = 0
 
     def listen_to(self, engine: Engine) -> None:
@@ -91,8 +91,8 @@ class SQLiteFile:
         uri = f"{Path(self.path).as_uri()}?mode={'ro' if read_only else 'rw'}"
         options |= {"uri": True, "check_same_thread": False, "factory": SQLiteConnection}
         with self.lock:
-            identity = read_identity(self.path)
-            if read_only and identity and not identity[2]:
+            fingerprint = read_fingerprint(self.path)
+            if read_only and fingerprint and not fingerprint[2]:
                 raise StorageError(f"The database {self.path} is empty. Restore a backup.")
             if not self._has_only_current_connections():
                 self.close()
@@ -100,7 +100,7 @@ class SQLiteFile:
                 raise FileReplacedError
             connection: SQLiteConnection = sqlite3.connect(uri, **options)
             connection.file = self
-            connection.inode = identity[:2]
+            connection.inode = fingerprint[:2]
             connection.is_read_only = read_only
             connection.user = get_ident()
             # Another tool may have stored text in another encoding.
@@ -121,7 +121,7 @@ class SQLiteFile:
         with self.lock:
             try:
                 connection = self._connection
-                if not connection or connection.is_outdated or read_identity(self.path) != self._identity:
+                if not connection or connection.is_outdated or read_fingerprint(self.path) != self._fingerprint:
                     connection = self._reopen()
                 return self._times_opened, connection.execute("PRAGMA data_version").fetchone()[0]
             except (sqlite3.Error, StorageError):
@@ -143,7 +143,7 @@ class SQLiteFile:
                 connection.user = None
         self.close()
         # Read before opening: if the file is replaced in between, the next call notices and reopens it.
-        self._identity = read_identity(self.path)
+        self._fingerprint = read_fingerprint(self.path)
         self._connection = self.connect(read_only=True, timeout=BUSY_TIMEOUT_SECONDS)
         self._connection.user = None
         self._times_opened += 1
@@ -151,7 +151,7 @@ class SQLiteFile:
 
     def _has_only_current_connections(self) -> bool:
         """Return whether all connections are to the file that is at the path now."""
-        inode = read_identity(self.path)[:2]
+        inode = read_fingerprint(self.path)[:2]
         return all(connection.inode == inode for connection in list(self.connections))
 
     def _connect_engine(self, _dialect: Any, _record: Any, _arguments: Any, options: Any) -> SQLiteConnection:
@@ -190,7 +190,7 @@ def sqlite_file(path: str) -> SQLiteFile:
     return file
 
 
-def read_identity(path: str) -> tuple[int, ...]:
+def read_fingerprint(path: str) -> tuple[int, ...]:
     """Return values that change when the file is modified or replaced, of which the first two are its inode.
 
     Returns an empty tuple if the file is missing.

@@ -21,7 +21,7 @@ from sqlalchemy import Row, delete, select, update
 from commands.support.lookup import get_customer
 from converters.articles import Origin, SourceArticle
 from models import Article, db
-from transfer import BrakeError, ImportFailedError
+from transfer import ImportFailedError, SuspiciousImportError
 from transfer.plan import ImportOptions
 from transfer.report import ImportReport
 from transfer.spool import create_spool
@@ -306,7 +306,7 @@ class Sequence:
                 spool.add(articles, report)
                 with time_machine.travel(self.now, tick=False), transaction():
                     result = write_articles(get_customer(None), spool, report, options)
-        except (ImportFailedError, BrakeError):
+        except (ImportFailedError, SuspiciousImportError):
             return None
         return {planned.entry.origin for planned in result.articles}
 

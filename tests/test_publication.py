@@ -1,4 +1,4 @@
-"""What imports publish and hide: the claims of sources, dates, missing articles, the brake, and `publish --pending`.
+"""What imports publish and hide: the claims of sources, dates, missing articles, stops, and `publish --pending`.
 
 The examples use three dates in the past and two in the future, in this order: OLDER, PAST, NEWER, FUTURE, LATER.
 """
@@ -267,7 +267,7 @@ def test_post_in_the_trash_without_a_number_hides_nothing(importer, save):
     assert importer.states() == {"slug-1": "published", "post-2": "published"}
 
 
-# The brake
+# Imports that stop
 
 TWELVE = [f"a{number}" for number in range(12)]
 
@@ -304,7 +304,7 @@ def test_two_articles_never_need_yes(importer):
     assert set(importer.states().values()) == {"pending"}
 
 
-def test_brake_looks_at_each_source(importer):
+def test_each_source_has_its_own_limit(importer):
     """A large source does not cover for a small one."""
     importer.run("import", published(*TWELVE), "--publish")
     small = {f"small/b{number}.md": post(date=PAST) for number in range(3)}
@@ -314,7 +314,7 @@ def test_brake_looks_at_each_source(importer):
 
 
 @pytest.mark.parametrize("origin", ["?", None])
-def test_adopted_articles_and_own_records_have_the_brake_too(importer, save, origin):
+def test_hidden_adopted_articles_and_own_records_stop_an_import(importer, save, origin):
     records = [minimal_json(n, slug=f"a{n}", title="A", status="published", origin=origin) for n in range(3)]
     save(*records)
     drafts = {"own.json": json.dumps([record | {"status": "draft"} for record in records])}
@@ -323,7 +323,7 @@ def test_adopted_articles_and_own_records_have_the_brake_too(importer, save, ori
 
 
 @pytest.mark.parametrize(("answer", "state"), [("n", "published"), ("y", "pending")])
-def test_brake_asks_on_a_terminal(importer, monkeypatch, answer, state):
+def test_import_that_would_stop_asks_on_a_terminal(importer, monkeypatch, answer, state):
     importer.run("import", published("a", "b", "c"), "--publish")
     monkeypatch.setattr("commands.support.terminal.can_ask", lambda: True)
     monkeypatch.setattr("commands.import_articles.can_ask", lambda: True)

@@ -203,7 +203,9 @@ def test_documented_system_of_ten_lines_can_be_imported(run, articles, monkeypat
     added = {}
     (code,) = blocks(section(read_page("CONTRIBUTING"), "A new source system"), "python")
     exec(code, added)  # noqa: S102
-    monkeypatch.setattr(sources, "SYSTEMS", [*sources.SYSTEMS, sources.System((".notes",), added["read_notes"])])
+    monkeypatch.setattr(
+        sources, "SOURCE_KINDS", [*sources.SOURCE_KINDS, sources.SourceKind((".notes",), added["read_notes"])]
+    )
     notes = {"all.notes": "Spring menu: Asparagus & more\nOpening hours: Until late\n"}
     assert run(notes).stdout == "2 new, 0 changed, 0 unchanged (new: 2 pending)\n"
     record = json.loads(articles("export", "spring-menu").stdout)

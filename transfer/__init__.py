@@ -5,8 +5,8 @@ class ImportFailedError(Exception):
     """An import that wrote nothing. The message has one line per mistake."""
 
 
-class BrakeError(Exception):
+class SuspiciousImportError(Exception):
     """An import that wrote nothing, because it would hide or leave alone suspiciously many articles.
 
-    The message has one line per reason.
+    The message has one line per reason to stop.
     """

@@ -19,7 +19,7 @@ from sqlalchemy import select
 from content.urls import remove_urls
 from converters.articles import Mistake
 from models import UNKNOWN_ORIGIN, Article, db
-from transfer.notes import OTHER_ARTICLE
+from transfer.notes import ORIGIN_OCCUPIED
 from transfer.planned import PlannedArticle, StoredArticle
 from transfer.report import ImportReport, show_value
 from transfer.spool import Spool, SpoolEntry
@@ -50,11 +50,11 @@ def match_articles(
     # 6. A slug from before there were origins is the least certain.
     matcher.adopt_by_slug()
     # 7. The operator's decisions concern what is still new or left alone.
-    for given in take_over:
-        if given.endswith("/"):
-            matcher.take_over_source(given.removesuffix("/"))
+    for name in take_over:
+        if name.endswith("/"):
+            matcher.take_over_source(name.removesuffix("/"))
         else:
-            matcher.take_over_slug(given)
+            matcher.take_over_slug(name)
     return matcher.articles
 
 
@@ -106,17 +106,17 @@ class _Matcher:
         In systems with numbers, a post that was deleted and written again has another number, but the same slug. Files
         and rows are moved and renamed, but keep their titles, and their dates or slugs.
         """
-        lacking = [
+        unmatched_stored = [
             stored
             for stored in self.stored
             if stored.pk not in self.matched and ("origin", stored.origin) not in self.spool.rejected
         ]
-        places = _unique_by(lacking, lambda stored: (stored.source, stored.title, stored.source_date))
+        by_place = _unique_by(unmatched_stored, lambda stored: (stored.source, stored.title, stored.source_date))
         moved = _unique_by(self._unmatched(), lambda new: (new.entry.source, new.entry.title, new.entry.date))
         for place, article in moved.items():
             if article.entry.has_reusable_key and article.entry.date:
-                self._match(article, places.get(place))
-        by_slug = {(stored.source, stored.slug): stored for stored in lacking}
+                self._match(article, by_place.get(place))
+        by_slug = {(stored.source, stored.slug): stored for stored in unmatched_stored}
         for article in self._unmatched():
             for slug in (article.entry.dated_slug, article.entry.slug):
                 candidate = by_slug.get((article.entry.source, slug))
@@ -137,19 +137,19 @@ class _Matcher:
         for article in self._unmatched():
             if occupant := self._find_occupant(article):
                 self._match(article, occupant)
-                article.left_alone = OTHER_ARTICLE
+                article.left_alone = ORIGIN_OCCUPIED
 
     def adopt_by_slug(self) -> None:
         """Match articles that were stored before there were origins, by their slugs and either date or title."""
-        wanting = [
+        candidates = [
             (article, self.by_slug[article.entry.slug])
             for article in self._unmatched()
             if article.entry.slug in self.by_slug and ("slug", article.entry.slug) not in self.spool.rejected
         ]
-        for article, holder in wanting:
+        for article, holder in candidates:
             if article.entry.date and holder.publication.published_at == article.entry.date:
                 self._adopt(article, holder)
-        for article, holder in wanting:
+        for article, holder in candidates:
             if holder.title == article.entry.title:
                 self._adopt(article, holder)
 
@@ -178,11 +178,11 @@ class _Matcher:
         if not holder:
             self._refuse_to_take_over(slug, "Is not the slug of any stored article. Check it.")
             return
-        wanting = [article for article in self.from_sources if article.entry.slug == slug]
-        wanting += [article for article in self.from_sources if article.entry.dated_slug == slug]
+        candidates = [article for article in self.from_sources if article.entry.slug == slug]
+        candidates += [article for article in self.from_sources if article.entry.dated_slug == slug]
         matched = next((article for article in self.from_sources if article.stored is holder), None)
-        new = next((article for article in wanting if not article.stored), None)
-        elsewhere = next((article.stored for article in wanting if article.stored), None)
+        new = next((article for article in candidates if not article.stored), None)
+        elsewhere = next((article.stored for article in candidates if article.stored), None)
         if article := matched or new:
             self._match(article, holder)
             article.is_taken_over = True

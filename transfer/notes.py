@@ -6,7 +6,7 @@ TAKE_OVER = "To replace the stored one with the source's: --take-over SLUG."
 SLUG_TAKEN = Note(
     "Left alone, because their slugs belong to other articles", advice=TAKE_OVER, group=NoteGroup.UNDECIDED
 )
-OTHER_ARTICLE = Note(
+ORIGIN_OCCUPIED = Note(
     "Left alone, because another article was imported under this path or slug before",
     advice=TAKE_OVER,
     group=NoteGroup.UNDECIDED,
@@ -21,7 +21,7 @@ DATED_SLUG = Note("New articles whose slug was taken, so their date was appended
 NOW_HIDDEN = Note("No longer visible, because their source withholds or postpones them")
 EMPTIED = Note("Articles that lost their content, because the source has none")
 ADOPTED_WITH_CHANGES = Note("Articles from before version 3 that got another text from their source")
-KEPT_TEXT = Note("Edited here, so the source's text was not taken", advice="To take it: --take-over SLUG.")
+KEPT_CONTENT = Note("Edited here, so the source's text was not taken", advice="To take it: --take-over SLUG.")
 KEPT_PICTURES = Note("Pictures stay at their hosts", advice="Those of the old site move with --pictures-url.")
 DRAFT_HERE = Note("Drafts that their source publishes", advice="To show them: flask articles publish SLUG.")
 PENDING_UNPUBLISHED = Note("Pending articles that their source does not publish")

@@ -3,7 +3,7 @@
 1. Find the stored article that each imported one is (`transfer.matching`).
 2. Decide who gets which slug (`transfer.slugs`).
 3. Decide about publication (`transfer.publication`), also of articles that the sources no longer contain.
-4. Stop if that would hide, or leave alone, suspiciously many articles: the brake.
+4. Stop if that would hide, or leave alone, suspiciously many articles.
 """
 
 from collections import Counter, defaultdict
@@ -32,10 +32,10 @@ from transfer.spool import Spool
 
 MAX_TITLE_LENGTH = 255  # characters, as in Ghost
 LONG_TITLE = f"Must be at most {MAX_TITLE_LENGTH} characters long."
-MIN_BRAKED = 3  # articles; fewer never stop an import
-BRAKED_SHARE = 0.25  # of the articles; more stop an import
-OTHER_SOURCE = "If you meant to import another folder, table or site, give it a name with --source."
-MOVED_SOURCE = "If the source has another name or address now, add --take-over OLD/."
+MIN_SUSPICIOUS = 3  # articles; fewer never stop an import
+SUSPICIOUS_SHARE = 0.25  # of the articles; more stop an import
+SOURCE_NAME_ADVICE = "If you meant to import another folder, table or site, give it a name with --source."
+TAKE_OVER_ADVICE = "If the source has another name or address now, add --take-over OLD/."
 
 
 class ImportOptions(NamedTuple):
@@ -46,8 +46,8 @@ class ImportOptions(NamedTuple):
     skip_invalid: bool = False
     unpublish_missing: bool = False
     take_over: tuple[str, ...] = ()
-    yes: bool = False  # release the brake, whatever the reasons
-    confirmed: str = ""  # release it for these reasons
+    yes: bool = False  # go on, whatever the reasons to stop
+    confirmed: str = ""  # go on despite these reasons
 
 
 @dataclass
@@ -91,7 +91,7 @@ def plan_import(
     )
 
 
-def braking_reasons(plan: ImportPlan, now: datetime) -> str:
+def find_stop_reasons(plan: ImportPlan, now: datetime) -> str:
     """Return why an import should stop, because it would hide or leave alone suspiciously many articles.
 
     The text has a line for each reason, and may be empty.
@@ -163,7 +163,7 @@ def _reasons_of_hidden(plan: ImportPlan, now: datetime) -> Iterator[str]:
         if _is_suspicious(len(slugs), public[source]):
             whose = f"from {source}" if source else "without a source"
             total = f"{public[source]} published and scheduled articles {whose}"
-            yield f"{len(slugs)} of {total} would be hidden: {shorten(slugs)}. {OTHER_SOURCE}"
+            yield f"{len(slugs)} of {total} would be hidden: {shorten(slugs)}. {SOURCE_NAME_ADVICE}"
 
 
 def _reasons_of_left_alone(plan: ImportPlan) -> Iterator[str]:
@@ -171,8 +171,8 @@ def _reasons_of_left_alone(plan: ImportPlan) -> Iterator[str]:
     total = len(plan.left_alone) + len(plan.articles)
     if _is_suspicious(len(plan.left_alone), total):
         slugs = [slug for slug, _ in plan.left_alone]
-        yield f"{len(slugs)} of {total} articles would be left alone: {shorten(slugs)}. {MOVED_SOURCE}"
+        yield f"{len(slugs)} of {total} articles would be left alone: {shorten(slugs)}. {TAKE_OVER_ADVICE}"
 
 
 def _is_suspicious(count: int, total: int) -> bool:
-    return count >= MIN_BRAKED and count > total * BRAKED_SHARE
+    return count >= MIN_SUSPICIOUS and count > total * SUSPICIOUS_SHARE

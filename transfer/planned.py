@@ -12,7 +12,7 @@ from transfer.origins import source_of
 from transfer.publication import Publication
 from transfer.spool import SpoolEntry
 
-UNDECIDED = Publication("pending", None)
+UNPLANNED = Publication("pending", None)  # until the plan decides
 
 
 @dataclass(slots=True, eq=False, frozen=True)
@@ -49,10 +49,10 @@ class PlannedArticle:
     left_alone: Note | None = None  # why nothing of it is written
     mistake: Mistake | None = None  # why it is rejected
     wanted_slug: str = ""  # the slug that it was to get, but that another article keeps
-    publication: Publication = UNDECIDED
+    publication: Publication = UNPLANNED
 
     @property
-    def keeps_text(self) -> bool:
+    def keeps_content(self) -> bool:
         """Whether everything but the publication stays as it was edited here."""
         return bool(self.stored and self.stored.edited and self.entry.source and not self.is_taken_over)
 

@@ -42,7 +42,7 @@ class RowBuilder:
         `given` has the columns that the import gives or that are derived from them.
         """
         publication = {"status": planned.publication.status, "published_at": planned.publication.published_at}
-        if stored and planned.keeps_text:
+        if stored and planned.keeps_content:
             return {**stored, **publication, **_source_columns(planned)}
         if stored:
             row = {name: stored[name] for name in PRESERVED_COLUMNS} | given | {"id": stored["id"]}
@@ -54,11 +54,11 @@ class RowBuilder:
         row.setdefault("created_at", self._publication_or_now(row["published_at"]))
         row["schema_markup"] = self._custom_markup(row, stored)
         row["updated_at"] = self._updated_at(planned, row, stored)
-        hidden = _source_columns(planned) if planned.entry.source else self._own_columns(planned, row, stored)
-        return row | hidden | {"customer_id": self.customer_id}
+        origin = _source_columns(planned) if planned.entry.source else self._own_columns(planned, row, stored)
+        return row | origin | {"customer_id": self.customer_id}
 
     def _own_columns(self, planned: PlannedArticle, row: ArticleRow, stored: ArticleRow | None) -> ArticleRow:
-        """Return the hidden columns of an article in a format of this service. A stored article keeps them."""
+        """Return the origin columns of an article in a format of this service. A stored article keeps them."""
         if not stored:
             return {name: row.get(name) for name in ORIGIN_COLUMNS} | {"edited": row.get("edited", False)}
         origin = stored["origin"]
@@ -102,7 +102,7 @@ class RowBuilder:
 
 
 def _source_columns(planned: PlannedArticle) -> ArticleRow:
-    """Return the hidden columns of an article from another system."""
+    """Return the origin columns of an article from another system."""
     publication = planned.publication
     claim = {"claim": publication.claim, "claimed_at": publication.claimed_at}
-    return {"origin": planned.entry.origin, "edited": planned.keeps_text, **claim}
+    return {"origin": planned.entry.origin, "edited": planned.keeps_content, **claim}

@@ -26,9 +26,9 @@ APPENDED_DATE = re.compile(r"-\d{4}-\d\d-\d\d")
 def resolve_slugs(articles: list[PlannedArticle], stored: list[StoredArticle], spool: Spool) -> None:
     """Decide which slug each article gets."""
     for article in articles:
-        if article.stored and (article.keeps_text or article.left_alone or _has_dated_slug(article)):
+        if article.stored and (article.keeps_content or article.left_alone or _has_dated_slug(article)):
             article.slug = article.stored.slug
-    _share_slugs([article for article in articles if article.is_active], spool)
+    _resolve_contested_slugs([article for article in articles if article.is_active], spool)
     _respect_stored_slugs([article for article in articles if article.is_active], stored)
 
 
@@ -40,7 +40,7 @@ def _has_dated_slug(article: PlannedArticle) -> bool:
     return APPENDED_DATE.fullmatch(article.stored.slug, len(slug)) is not None
 
 
-def _share_slugs(articles: list[PlannedArticle], spool: Spool) -> None:
+def _resolve_contested_slugs(articles: list[PlannedArticle], spool: Spool) -> None:
     """Resolve slugs that several articles from other systems have: one keeps the slug, new ones get a date appended.
 
     An article that an earlier import stored with a date appended still has the slug without the date in its source.
@@ -50,20 +50,20 @@ def _share_slugs(articles: list[PlannedArticle], spool: Spool) -> None:
     for article in articles:
         if article.entry.source and (article.slug == article.entry.slug or _has_dated_slug(article)):
             by_slug[article.entry.slug].append(article)
-    for slug, sharing in by_slug.items():
-        if len(sharing) > 1:
-            _reject_repeated_dates(sharing, spool)
-            _share_slug(slug, [article for article in sharing if article.is_active], wanted)
+    for slug, contenders in by_slug.items():
+        if len(contenders) > 1:
+            _reject_repeated_dates(contenders, spool)
+            _award_slug(slug, [article for article in contenders if article.is_active], wanted)
 
 
-def _reject_repeated_dates(sharing: list[PlannedArticle], spool: Spool) -> None:
+def _reject_repeated_dates(contenders: list[PlannedArticle], spool: Spool) -> None:
     """Reject articles that share a slug and a day, except the first. Two without a date share a day too.
 
     Settled articles come first, and are never rejected; then other stored ones, then new ones.
     """
-    settled = [article for article in sharing if _is_settled(article)]
-    stored = [article for article in sharing if article.stored and not _is_settled(article)]
-    new = [article for article in sharing if not article.stored]
+    settled = [article for article in contenders if _is_settled(article)]
+    stored = [article for article in contenders if article.stored and not _is_settled(article)]
+    new = [article for article in contenders if not article.stored]
     by_day: dict[date, PlannedArticle] = {}
     for article in (*settled, *stored, *new):
         first = by_day.setdefault(article.entry.sort_date.date(), article)
@@ -76,11 +76,13 @@ def _is_settled(article: PlannedArticle) -> bool:
     return article.stored is not None and article.slug == article.stored.slug
 
 
-def _share_slug(slug: str, sharing: list[PlannedArticle], wanted: Container[str]) -> None:
+def _award_slug(slug: str, contenders: list[PlannedArticle], wanted: Container[str]) -> None:
     """Leave a slug to the article that is stored under it, otherwise to the oldest one."""
-    oldest_first = sorted(sharing, key=lambda article: article.entry.sort_date)
-    keeper = next((article for article in sharing if article.stored and article.stored.slug == slug), oldest_first[0])
-    for article in sharing:
+    oldest_first = sorted(contenders, key=lambda article: article.entry.sort_date)
+    keeper = next(
+        (article for article in contenders if article.stored and article.stored.slug == slug), oldest_first[0]
+    )
+    for article in contenders:
         if article is keeper or _is_settled(article):
             continue
         dated_slug = article.entry.dated_slug
@@ -93,29 +95,29 @@ def _share_slug(slug: str, sharing: list[PlannedArticle], wanted: Container[str]
 def _respect_stored_slugs(articles: list[PlannedArticle], stored: list[StoredArticle]) -> None:
     """Leave the slugs of stored articles to them, unless the import gives them other ones."""
     by_slug = {article.slug: article for article in stored}
-    moving = {article.stored.pk for article in articles if article.stored and article.slug != article.stored.slug}
-    wanting = {}  # by the pk of the stored article that has the slug
+    moving_pks = {article.stored.pk for article in articles if article.stored and article.slug != article.stored.slug}
+    article_by_holder = {}  # the article that wants a slug, by the pk of the stored article that has it
     for article in articles:
         holder = by_slug.get(article.slug)
         if holder and holder is not article.stored:
-            wanting[holder.pk] = article
+            article_by_holder[holder.pk] = article
     for holder in stored:
-        if holder.pk not in moving:
-            _refuse_slug(holder, wanting)
+        if holder.pk not in moving_pks:
+            _deny_slug(holder, article_by_holder)
 
 
-def _refuse_slug(holder: StoredArticle, wanting: Mapping[int, PlannedArticle]) -> None:
+def _deny_slug(holder: StoredArticle, article_by_holder: Mapping[int, PlannedArticle]) -> None:
     """Refuse the slug of a stored article that stays to the article that wants it, and so on along the chain.
 
     If a wants the slug of b, and b that of c, which stays, then b stays too, and so does a.
     """
-    staying: StoredArticle | None = holder
-    while staying and (article := wanting.get(staying.pk)):
+    keeper: StoredArticle | None = holder
+    while keeper and (article := article_by_holder.get(keeper.pk)):
         if article.entry.source:
             article.lose_slug()
         else:
-            _reject(article, staying)
-        staying = article.stored
+            _reject(article, keeper)
+        keeper = article.stored
 
 
 def _reject(article: PlannedArticle, holder: StoredArticle) -> None:

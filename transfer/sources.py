@@ -17,7 +17,7 @@ from transfer.json_files import parse_json_lines, read_json, read_json_lines
 from transfer.remote import ShowProgress, is_url, read_instance
 from transfer.report import ImportReport
 
-START_LENGTH = 4096  # bytes at the beginning of a file, by which its system is recognized
+START_LENGTH = 4096  # bytes at the beginning of a file, by which its kind is recognized
 
 
 def _read_standard_input(_source: str, _options: SourceOptions) -> ConvertedItems:
@@ -32,7 +32,7 @@ def _read_standard_input(_source: str, _options: SourceOptions) -> ConvertedItem
         raise SourceError("Is empty. Check the command that writes to it.")
 
 
-class System(NamedTuple):
+class SourceKind(NamedTuple):
     """A kind of source, and the function that reads it."""
 
     suffixes: tuple[str, ...]
@@ -42,24 +42,24 @@ class System(NamedTuple):
     reads_together: bool = False  # whether `read` takes all of an import's files of this kind
 
 
-STANDARD_INPUT = System((), _read_standard_input)
-MARKDOWN = System(ARTICLE_SUFFIXES, partial(read_folder, read_own=parse_own_file))  # also reads folders
+STANDARD_INPUT = SourceKind((), _read_standard_input)
+MARKDOWN = SourceKind(ARTICLE_SUFFIXES, partial(read_folder, read_own=parse_own_file))  # also reads folders
 
-# A file is read by the first system that has its suffix and recognizes its beginning.
-SYSTEMS = [
-    System((".xml",), read_wordpress, reads_together=True),
-    System((".json",), read_ghost, is_ghost_export),
-    System((".csv",), read_csv),
+# A file is of the first kind that has its suffix and recognizes its beginning.
+SOURCE_KINDS = [
+    SourceKind((".xml",), read_wordpress, reads_together=True),
+    SourceKind((".json",), read_ghost, is_ghost_export),
+    SourceKind((".csv",), read_csv),
     MARKDOWN,
     # this service's own
-    System((".json",), read_json),
-    System((".jsonl",), read_json_lines),
+    SourceKind((".json",), read_json),
+    SourceKind((".jsonl",), read_json_lines),
 ]
 
 
 def known_suffixes() -> list[str]:
     """Return the suffixes of the files that an import can read."""
-    return list(dict.fromkeys(suffix for system in SYSTEMS for suffix in system.suffixes))
+    return list(dict.fromkeys(suffix for kind in SOURCE_KINDS for suffix in kind.suffixes))
 
 
 def is_source(source: str) -> bool:
@@ -78,19 +78,19 @@ def read_sources(
 
     `key` is the one of another instance. Raises ImportFailedError if the disk is full, for example.
     """
-    instance = System((), lambda url, _: read_instance(url, key, show_progress))
-    readings: dict[System | int, tuple[System, list[str]]] = {}  # by system, if its files are read together
+    instance = SourceKind((), lambda url, _: read_instance(url, key, show_progress))
+    readings: dict[SourceKind | int, tuple[SourceKind, list[str]]] = {}  # by kind, if its files are read together
     for number, source in enumerate(sources):
         with report.catch(source):
-            system = instance if is_url(source) else _find_system(source)
-            _, names = readings.setdefault(system if system.reads_together else number, (system, []))
+            kind = instance if is_url(source) else _find_kind(source)
+            _, names = readings.setdefault(kind if kind.reads_together else number, (kind, []))
             names.append(source)
-    for system, names in readings.values():
-        yield from _read(system, names, options, report)
+    for kind, names in readings.values():
+        yield from _read(kind, names, options, report)
 
 
-def _find_system(source: str) -> System:
-    """Return the system that reads a file, a folder or standard input.
+def _find_kind(source: str) -> SourceKind:
+    """Return the kind of a file, a folder or standard input.
 
     Raises SourceError if it is anything else, such as a pipe, and OSError if it cannot be read.
     """
@@ -102,16 +102,16 @@ def _find_system(source: str) -> System:
         raise SourceError("Not a file or a folder. To read JSON Lines from a pipe, use -.")
     with open(source, "rb") as file:
         start = file.read(START_LENGTH)
-    return next(system for system in SYSTEMS if _suffix(source) in system.suffixes and system.recognizes(start))
+    return next(kind for kind in SOURCE_KINDS if _suffix(source) in kind.suffixes and kind.recognizes(start))
 
 
-def _read(system: System, names: list[str], options: SourceOptions, report: ImportReport) -> Iterator[SourceArticle]:
+def _read(kind: SourceKind, names: list[str], options: SourceOptions, report: ImportReport) -> Iterator[SourceArticle]:
     """Yield the articles of a source, or of several that are read together."""
     is_empty = True
     has_old_urls = False
-    label = "standard input" if system is STANDARD_INPUT else ", ".join(names)
+    label = "standard input" if kind is STANDARD_INPUT else ", ".join(names)
     with report.catch(label):
-        for item in system.read(names if system.reads_together else names[0], options):
+        for item in kind.read(names if kind.reads_together else names[0], options):
             if isinstance(item, IgnoredItem):
                 report.ignore(item)
             elif isinstance(item, SourceArticle):

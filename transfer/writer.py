@@ -13,10 +13,10 @@ from fields import truncate_to_milliseconds
 from models import UNKNOWN_ORIGIN, Article, Customer, db, publication_state
 from schemas import ArticleImportSchema
 from storage.queries import BATCH_SIZE
-from transfer import BrakeError, notes
+from transfer import SuspiciousImportError, notes
 from transfer.checks import ArticleRow, notes_about
 from transfer.links import ArticleLinks
-from transfer.plan import ImportOptions, ImportPlan, braking_reasons, plan_import
+from transfer.plan import ImportOptions, ImportPlan, find_stop_reasons, plan_import
 from transfer.planned import PlannedArticle
 from transfer.report import ImportReport
 from transfer.rows import CONTENT_COLUMNS, ORIGIN_COLUMNS, RowBuilder
@@ -36,16 +36,16 @@ class ImportResult(NamedTuple):
     pending: int  # all of the customer's pending articles that their source publishes, after the import
     articles: list[PlannedArticle]  # all that are not left alone
     written: list[PlannedArticle]  # new and changed
-    braking_reasons: str  # in a dry run, why the import would stop, one line per reason
-    has_written: bool  # anything, also what is not counted as a change, such as a claim
+    stop_reasons: str  # in a dry run, why the import would stop, one line per reason
+    has_changes: bool  # any, also those that are not counted, such as to a claim
     links: ArticleLinks
 
 
 def write_articles(customer: Customer, spool: Spool, report: ImportReport, options: ImportOptions) -> ImportResult:
     """Write an import's articles in the session's transaction, which the caller begins and ends. A dry run only reads.
 
-    Raises ImportFailedError if there are mistakes, and BrakeError if the import would hide or leave alone suspiciously
-    many articles; the caller must then roll back.
+    Raises ImportFailedError if there are mistakes, and SuspiciousImportError if the import would hide or leave alone
+    suspiciously many articles; the caller must then roll back.
     """
     now = truncate_to_milliseconds(datetime.now(UTC))
     plan = plan_import(customer.id, spool, report, options, now)
@@ -54,9 +54,9 @@ def write_articles(customer: Customer, spool: Spool, report: ImportReport, optio
             report.stop(Mistake(source, "Contains no articles, so --unpublish-missing would withdraw all. Check it."))
     can_skip = bool(plan.articles) and not options.unpublish_missing
     report.raise_if_mistakes(can_skip=can_skip, skip_invalid=options.skip_invalid)
-    reasons = braking_reasons(plan, now)
+    reasons = find_stop_reasons(plan, now)
     if reasons and reasons != options.confirmed and not (options.yes or options.dry_run):
-        raise BrakeError(reasons)
+        raise SuspiciousImportError(reasons)
     writer = _Writer(customer, spool, report, options, plan, now)
     writer.withhold()
     writer.free_slugs_and_origins()
@@ -66,7 +66,7 @@ def write_articles(customer: Customer, spool: Spool, report: ImportReport, optio
     if options.unpublish_missing:
         writer.report_unknown_sources()
     return ImportResult(
-        writer.counts, pending, plan.articles, writer.written, reasons, writer.has_written, writer.links
+        writer.counts, pending, plan.articles, writer.written, reasons, writer.has_changes, writer.links
     )
 
 
@@ -103,7 +103,7 @@ class _Writer:
         self.counts: Counter[str] = Counter({"left alone": len(plan.left_alone)})
         self.links = ArticleLinks(plan.articles, customer.site)
         self.written: list[PlannedArticle] = []
-        self.has_written = False
+        self.has_changes = False
 
     def withhold(self) -> None:
         """Withhold the stored articles that the sources no longer contain."""
@@ -209,8 +209,8 @@ class _Writer:
     def _report_stored(self, planned: PlannedArticle, given: ArticleRow, row: ArticleRow) -> None:
         """Note what a stored article loses, or keeps although its source, whose values are `given`, differs."""
         self.counts["adopted"] += planned.is_adopted
-        if planned.keeps_text and any(given[name] != row[name] for name in CONTENT_COLUMNS & given.keys()):
-            self.report.add_notes(planned.slug, [notes.KEPT_TEXT])
+        if planned.keeps_content and any(given[name] != row[name] for name in CONTENT_COLUMNS & given.keys()):
+            self.report.add_notes(planned.slug, [notes.KEPT_CONTENT])
         if planned.wanted_slug:
             self.report.add_notes(planned.slug, [notes.KEPT_SLUG._replace(detail=planned.wanted_slug)])
         if not planned.entry.source or not planned.stored:
@@ -224,6 +224,6 @@ class _Writer:
 
     def _execute(self, statement: Executable, rows: list[ArticleRow]) -> None:
         """Execute a statement for each row, unless this is a dry run."""
-        self.has_written = self.has_written or bool(rows)
+        self.has_changes = self.has_changes or bool(rows)
         if rows and not self.options.dry_run:
             db.session.execute(statement, rows)

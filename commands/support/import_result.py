@@ -12,7 +12,7 @@ from transfer.writer import ImportResult
 def print_result(result: ImportResult, report: ImportReport, *, dry_run: bool) -> None:
     """Print the report and the summary. Imports that change nothing, as most nightly ones do, only note decisions."""
     counts = result.counts
-    changes_nothing = not result.has_written and not dry_run and counts["unchanged"] > 0
+    changes_nothing = not result.has_changes and not dry_run and counts["unchanged"] > 0
     for line in report.note_lines(only_undecided=changes_nothing):
         echo(line, err=True)
     if report.invalid_count:
@@ -25,7 +25,7 @@ def print_result(result: ImportResult, report: ImportReport, *, dry_run: bool) -
     summary = ", ".join(f"{counts[name]} {name}" for name in ("new", "changed", "unchanged", *names))
     states = ", ".join(f"{counts[state]} {state}" for state in PUBLICATION_STATES if counts[state])
     echo(summary + (f" (new: {states})" if states else "") + (" (dry run: nothing was written)" if dry_run else ""))
-    for reason in result.braking_reasons.splitlines() if dry_run else ():
+    for reason in result.stop_reasons.splitlines() if dry_run else ():
         echo(f"This import would stop, and ask for --yes: {reason}", err=True)
 
 

@@ -77,7 +77,7 @@ def _convert(path: Path, folder: Folder, fields: dict[str, Any], text: str, opti
     place = read_place(path, folder.root)
     text = resolve_templates(text)
     is_markdown = path.suffix.lower() != ".html"
-    fields["contentHtml"] = render_markdown(text, options.keeps_punctuation) if is_markdown else text.removesuffix("\n")
+    fields["contentHtml"] = render_markdown(text, options.no_typography) if is_markdown else text.removesuffix("\n")
     article = map_fields(str(path), fields, options, place)
     article.origin = file_origin(path, folder, options)
     FileUrls(article, folder, path, options).change()

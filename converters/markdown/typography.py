@@ -19,7 +19,7 @@ PUNCTUATION = re.compile(
     """,
     re.VERBOSE,
 )
-KEEPS_PUNCTUATION = "keeps_punctuation"  # key of the environment
+NO_TYPOGRAPHY = "no_typography"  # key of the environment
 REPLACEMENTS = {"--": "–", "---": "—", "...": "…"}
 APOSTROPHE = "’"
 FILLER = "\0"  # keeps the length of a text; the parser has replaced NUL characters
@@ -28,7 +28,7 @@ OBJECT = "\ufffc"  # stands for code, a picture or a bare URL
 
 def add_typography(state: StateCore) -> None:
     """Replace the punctuation of each paragraph, heading and so on, unless the environment says otherwise."""
-    for block in () if state.env[KEEPS_PUNCTUATION] else state.tokens:
+    for block in () if state.env[NO_TYPOGRAPHY] else state.tokens:
         if block.type == "inline" and PUNCTUATION.search(block.content):
             _change_tokens(block.children or [])
 

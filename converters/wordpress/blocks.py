@@ -75,17 +75,17 @@ class BlockRenderer:
         if attributes.get("content"):
             self._note_missing("Pattern overrides were ignored")
         pattern.is_used = True
-        return self.render(self._limit_length(pattern.content), (*outer, id))
+        return self.render(self._check_length(pattern.content), (*outer, id))
 
     def _list_footnotes(self) -> str:
         """Return the post's footnotes as WordPress' block renders them."""
         if not self.footnotes:
             return self._note_missing("Footnotes that the export lacks, or that cannot be read")
         notes = [_render_footnote(number, note) for number, note in enumerate(self.footnotes, start=1)]
-        return self._limit_length(NOT_XML.sub("", f'<ol class="wp-block-footnotes">{"".join(notes)}</ol>'))
+        return self._check_length(NOT_XML.sub("", f'<ol class="wp-block-footnotes">{"".join(notes)}</ol>'))
 
-    def _limit_length(self, html: str) -> str:
-        """Return HTML to insert, unless that makes the post too long. Raises SourceError if it does."""
+    def _check_length(self, html: str) -> str:
+        """Return HTML to insert, and count its length. Raises SourceError if it makes the post too long."""
         self._inserted += len(html)
         if self._inserted > MAX_LENGTH:
             raise SourceError("Its synced patterns and footnotes are too long. Simplify them, and export again.")
