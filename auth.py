@@ -24,7 +24,7 @@ CHALLENGE = WWWAuthenticate("ApiKey", {"header": "x-api-key"})
 
 
 def init_app(app: Flask) -> None:
-    """Authenticate every request before its view runs."""
+    """Before the view of each request runs, read the database's version, and authenticate requests to the API."""
     app.before_request(Authenticator(change_detector(app), may_cache=bool(app.config["CACHE_MB"])).authenticate)
 
 

@@ -28,7 +28,7 @@ def create_folder_beside(target: Path) -> TemporaryDirectory[str]:
 
 
 def move_to_new_file(path: str | Path, target: Path) -> None:
-    """Move a finished file to `target`, which must be on the same file system.
+    """Link or move a finished file to `target`, which must be on the same file system.
 
     Raises FileExistsError if the target exists, even if another program has just created it.
     """

@@ -55,7 +55,7 @@ class UtcDateTime(TypeDecorator[datetime]):
 BinaryText = Text(collation="C").with_variant(Text(), "sqlite")
 
 
-UNKNOWN_ORIGIN = "?"  # of articles from before tables version 6
+UNKNOWN_ORIGIN = "?"  # of articles from before 3.0.0, which introduced origins
 
 PUBLICATION_STATES = ("published", "scheduled", "pending", "draft")
 
@@ -63,7 +63,8 @@ PUBLICATION_STATES = ("published", "scheduled", "pending", "draft")
 def publication_state(status: str, published_at: datetime | None, now: datetime) -> str:
     """Return an article's state, one of `PUBLICATION_STATES`.
 
-    Pending articles were imported from another system, and nobody has decided yet whether to publish them.
+    Pending articles are hidden until somebody decides. They are newly imported, or were published or scheduled
+    until an import withdrew them.
     """
     return "scheduled" if status == "published" and published_at and published_at > now else status
 
@@ -165,7 +166,9 @@ def covering_index(name: str, *columns: str) -> tuple[Index, Index]:
 
 
 class Article(db.Model):
-    """An article. `id`, `slug` and `origin` are unique per customer; `pk` is internal, and SQLite's rowid.
+    """An article. Per customer, `id` and `slug` are unique, and so is `origin` unless it is NULL or "?".
+
+    `pk` is internal, and SQLite's rowid.
 
     Long texts come last, so that reading a row's short columns does not touch its overflow pages.
     """
@@ -181,8 +184,9 @@ class Article(db.Model):
     views: Mapped[int] = mapped_column(BigInteger)
     origin: Mapped[str | None] = mapped_column(BinaryText)  # SOURCE/KEY, "?" if unknown; NULL for your own articles
     claim: Mapped[str | None] = mapped_column(Text)  # what the source said last about publication
-    claimed_at: Mapped[datetime | None] = mapped_column(UtcDateTime)  # from the source; differs if set here
-    edited: Mapped[bool] = mapped_column(server_default=false())  # the text was changed here
+    # a date of the source; published_at differs from it if it was set here
+    claimed_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
+    edited: Mapped[bool] = mapped_column(server_default=false())  # the content was changed here
     title: Mapped[str] = mapped_column(Text)
     folded_title: Mapped[str] = mapped_column(BinaryText)  # content.search.fold(title)
     search_text: Mapped[str] = mapped_column(BinaryText)  # folded title, line feed, folded slug

@@ -91,7 +91,7 @@ def _article(id: str, number: int, text: dict[str, Any], service_url: str, is_re
 
 
 def _publication_time(number: int, is_repeat: bool) -> datetime:
-    """Return a distinct time for each number, between six and eighteen o'clock."""
+    """Return a distinct time for each number, between 06:00 and 18:00 UTC."""
     first_day, days = (FIRST_REPEAT, REPEAT_DAYS) if is_repeat else (FIRST_ORIGINAL, ORIGINAL_DAYS)
     minutes_of_day = 12 * 60
     day, minute = divmod(int(number * GOLDEN_RATIO % 1 * days * minutes_of_day), minutes_of_day)

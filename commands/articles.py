@@ -155,7 +155,7 @@ def _pending_articles(owner: Customer) -> list[Any]:
 def _pending_values(article: Row[Any], now: datetime) -> dict[str, Any]:
     """Return the new values of a pending article that is published or scheduled.
 
-    Without a date, it becomes now. Nobody sets it here, so a later date of the source replaces it.
+    An article without a date is dated now. That counts as the source's date, so the source can still change it.
     """
     moment = _publication_time(article, now)
     claimed_at = article.claimed_at if article.published_at else moment

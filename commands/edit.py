@@ -120,7 +120,7 @@ def _import(original: ExportedArticle, owner: Customer, text: bytes, *, is_new: 
     """Replace the article with the text, or add it. Returns what has changed, to print.
 
     Raises ImportFailedError if the text has mistakes, and click.ClickException if the article was changed since it was
-    read. Its views may have been counted since.
+    read. Its views may have increased since.
     """
     report = ImportReport()
     articles = _parse(text, original, report, is_new=is_new)
@@ -170,8 +170,8 @@ def _parse(text: bytes, original: ExportedArticle, report: ImportReport, *, is_n
         if article.fields.setdefault("id", original["id"]) != original["id"]:
             report.stop(Mistake("the file", f"Cannot be changed. Set it back to {original['id']!r}.", "id"))
         if article.fields.get("views") == original["views"]:
-            del article.fields["views"]  # It may have been counted up since.
-        # Without its claim, an article would no longer count as missing.
+            del article.fields["views"]  # The views may have increased since.
+        # Without its claim, an article would no longer be treated as missing.
         article.fields |= dict.fromkeys(ORIGIN_FIELDS) | {"claim": original.get("claim")}
         if is_new and not article.fields.get("slug") and isinstance(article.fields.get("title"), str):
             article.fields.pop("slug", None)

@@ -115,9 +115,10 @@ def _copy_rows(owner: Customer, only: tuple[str, ...], app: Flask) -> None:
 
 
 def _as_previewed(row: RowMapping, only: tuple[str, ...], now: datetime) -> dict[str, Any]:
-    """Return an article's row, published now unless it is published already or not one of `only`.
+    """Return an article's row, published now unless it is published already.
 
-    A pending article keeps a date in the past, as it does when it is published.
+    If `only` has slugs, other articles stay as they are. A pending article keeps a date in the past, as it does when it
+    is published.
     """
     date = row["published_at"]
     is_past = date is not None and date <= now

@@ -79,7 +79,7 @@ class PublishedArticles:
                 return
 
     def refresh(self) -> bool:
-        """Read the articles if necessary, and return whether they changed, as they do the first time.
+        """Read the articles if necessary, and return whether they changed. The first call returns True.
 
         They stay the same while the database is unavailable. Raises click.ClickException if the customer is unknown.
         """

@@ -37,7 +37,7 @@ MEDIA = re.compile(r"<(?:img|video|audio|iframe|svg|object|embed|picture|canvas|
 def readable_text(html: str) -> str:
     """Return the text that people read: without shortcodes and footnote marks.
 
-    A `PARAGRAPH_SEPARATOR` takes the place of each tag that is not one of inline text.
+    A `PARAGRAPH_SEPARATOR` replaces each tag that is not inline.
     """
     visible = NOT_TEXT.sub(" ", remove_shortcodes(html))
     if "#" in visible:

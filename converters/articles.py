@@ -46,7 +46,7 @@ class SourceError(Exception):
 class SourceOptions(NamedTuple):
     """Options for reading sources, from the command line or the settings."""
 
-    site: str  # resolves relative URLs; may be empty
+    site: str  # the source's, against which its relative URLs are resolved; may be empty
     zone: tzinfo  # for dates without one
     source: str = ""  # the name of the source, instead of its system or blog
     old_urls: str = ""  # the pattern of the path that articles had, such as /{year}/{slug}/

@@ -40,7 +40,7 @@ BACKSLASH_HINT = 'It has quotes written as \\", which must be written as "". In 
 QUOTES_ERROR = re.compile("unexpected end of data|expected after")  # messages of the csv module
 EXCEL_LINE = re.compile(r"sep=(.)\r?\n")  # sep=;
 NULL = ("NULL", r"\N")
-GERMAN_SWITCHES = {"wahr": "true", "falsch": "false"}  # German Excel's; others are errors that name valid words
+GERMAN_SWITCHES = {"wahr": "true", "falsch": "false"}  # German Excel's; words in other languages are rejected
 Cells = dict[str, str]  # by column
 
 

@@ -37,7 +37,7 @@ PATTERNS = [re.compile(rf"{day}(?:(?:t|,? (?:at )?){TIME}(?: ?{ZONE}))?", re.ASC
 
 
 class WrittenDate(NamedTuple):
-    """A date as it was written: without a zone unless one was named."""
+    """A date as it was written: naive unless it names a zone."""
 
     moment: datetime
     has_time: bool
@@ -58,7 +58,7 @@ def parse_date(text: str, zone: tzinfo) -> datetime:
 
 
 def parse_written_date(text: str) -> WrittenDate:
-    """Parse a date, leaving open which instant it means. Raises ValueError if it is not one."""
+    """Parse a date without resolving its time zone. Raises ValueError if it is not one."""
     text = " ".join(text.lower().split())
     match = next(filter(None, (pattern.fullmatch(text) for pattern in PATTERNS)), None)
     if not match:

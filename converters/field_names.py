@@ -5,11 +5,13 @@ from functools import lru_cache
 
 from schemas import ArticleImportSchema
 
-# As `plain_name` spells them, separated by spaces. Of several in one file, the first is used; of dates of publication,
-# the latest; of categories, all.
+# As `plain_name` spells them, separated by spaces. If a file has several for one field:
+# - publishedAt: the latest date is used
+# - category: all are used, the first as the category and the others as keywords
+# - any other: the first is used
 ALIASES = {
     "title": "name headline posttitle articletitle",
-    "slug": "url permalink path posturl",  # only suggested for JSON; elsewhere, they hold URLs
+    "slug": "url permalink path posturl",  # only to suggest a name in JSON; other sources have URLs in them
     "bannerUrl": (
         "image imageurl heroimage heroimageurl hero featureimage featureimageurl featuredimage featuredimageurl "
         "coverimage cover bannerimage banner mainimage images imagesrc"

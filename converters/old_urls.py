@@ -20,8 +20,8 @@ NOT_A_URL = re.compile(r"\{[{%]|[\s\0]|/:[a-z]|\A(?:date|pretty|ordinal|weekdate
 def take_old_urls(fields: SourceFields, options: SourceOptions, folder: str) -> None:
     """Record an article's old URLs.
 
-    `folder` is the folder of the article below the site's URL. Hugo's aliases may be relative to it. Anything but a URL
-    makes a field unknown: Eleventy builds no page for `permalink: false`.
+    `folder` is the folder of the article below the site's URL. Hugo's aliases may be relative to it. A value that is
+    not a URL is reported as unknown, such as `permalink: false`, with which Eleventy builds no page.
     """
     article = fields.article
     root = f"{urlsplit(options.site).path.rstrip('/')}/"
@@ -43,8 +43,8 @@ def take_old_urls(fields: SourceFields, options: SourceOptions, folder: str) -> 
 def add_pattern_url(article: SourceArticle, pattern: str, date: Any, zone: tzinfo | None = None) -> None:
     """Add the old URL that a pattern gives an article, unless the pattern needs a date that is missing.
 
-    `date` is the date of publication as it is written in the source. Other systems put this day into URLs, but Jekyll
-    the day in its time zone, `zone`.
+    `date` is the date of publication as it is written in the source. Most systems use that day as written. Jekyll first
+    converts it to its time zone: pass that as `zone`.
     """
     values = {"slug": quote(article.fields.get("slug", ""))}
     with suppress(ValueError, OverflowError):

@@ -1,4 +1,4 @@
-"""The URLs of an article: each is resolved, a picture's may move, and a link's is kept for `transfer.links`.
+"""Resolve the URLs in an article, move pictures, and record links for `transfer.links`.
 
 Links to other articles need their slugs, which are only known once the import is planned.
 """

@@ -16,11 +16,12 @@ from storage.sqlite_file import sqlite_file
 
 WRITE_LOCK_TIMEOUT_SECONDS = 60  # writing 10,000 articles takes a few seconds
 WAIT_REPORT_SECONDS = 2
-# PostgreSQL locks for transactions that "edit" rows or "upgrade" the tables. The former excludes all other writers,
-# including those in other programs, but not readers. The latter cannot rely on a table, because there may be none yet,
-# so it is an advisory lock with an arbitrary number; an upgrade then also locks the tables that it alters.
+# PostgreSQL locks for transactions that "edit" rows or "upgrade" the tables
 POSTGRESQL_LOCKS = {
+    # excludes all other writers, including those in other programs, but not readers
     "edit": "LOCK TABLE article IN SHARE ROW EXCLUSIVE MODE",
+    # an advisory lock with an arbitrary number, because there may be no table yet; the upgrade then also locks the
+    # tables that it alters
     "upgrade": "SELECT pg_advisory_xact_lock(4171826905)",
 }
 

@@ -98,7 +98,7 @@ def _alter_tables(connection: Connection, version: int) -> list[str]:
 
 
 def _find_violation(connection: Connection, error: DBAPIError) -> str | None:
-    """Return a name for the first row that violates the CHECK constraint in an error from PostgreSQL."""
+    """Return a name for a row that violates the CHECK constraint in an error from PostgreSQL."""
     driver_error: Any = error.orig
     violated = driver_error.diag
     table = violated.table_name

@@ -49,7 +49,7 @@ SITES = {
 }
 
 
-def test_site_shows_in_the_next_response_and_dates_nothing(run, client, save):
+def test_site_shows_in_the_next_response_but_updates_no_article(run, client, save):
     save(article_json(1), customer="Other")
     save(article_json(1), article_json(2, schemaMarkup=MARKUP))
     sitemap = client.get("/api/public/v1/sitemap").get_json()

@@ -328,7 +328,7 @@ def test_new_without_a_change_creates_nothing(run_editor, articles, tmp_path):
 
 
 def test_new_refuses_a_slug_that_exists(run_editor, save, sql):
-    """Also if somebody else uses the slug while the editor is open."""
+    """Even if somebody else uses the slug while the editor is open."""
     save(article_json(1))
     before = stored(sql)
     result, opened = run_editor(["new", "slug-1"])
@@ -384,7 +384,7 @@ def mirror(importer):
 
 
 def test_missing_articles_are_withdrawn_until_they_return(mirror, save, sql):
-    """Also scheduled ones. A draft stays hidden, which is your own decision."""
+    """Including scheduled ones. A draft stays hidden, which is your own decision."""
     records = [article_json(1), article_json(2), article_json(3, publishedAt=FUTURE), article_json(4, status="draft")]
     save(*records)
     save(article_json(2), customer="Other")

@@ -101,14 +101,14 @@ def drafts_stay_drafts(change: Change) -> bool:
     return not change.old or change.old.status != "draft" or change.new.status == "draft"
 
 
-def what_its_source_withholds_is_hidden_unless_it_was_published_here_since(change: Change) -> bool:
+def articles_withheld_by_their_source_are_hidden_unless_published_here_since(change: Change) -> bool:
     if not change.is_missing and (not change.post or change.post.claim != "withheld"):
         return True
     was_published_here = change.old and (change.old.status, change.old.claim) == ("published", "withheld")
     return (change.new.status == "published") == bool(was_published_here)
 
 
-def what_the_import_lacks_or_leaves_alone_keeps_everything_but_its_status(change: Change) -> bool:
+def articles_missing_or_left_alone_keep_everything_but_their_status(change: Change) -> bool:
     if change.post:
         return True
     kept = {"status": change.old.status, "claim": change.old.claim} if change.is_missing else {}
@@ -134,8 +134,8 @@ def own_articles_and_other_posts_keep_their_texts(change: Change) -> bool:
 RULES = (
     nothing_becomes_visible_without_publish,
     drafts_stay_drafts,
-    what_its_source_withholds_is_hidden_unless_it_was_published_here_since,
-    what_the_import_lacks_or_leaves_alone_keeps_everything_but_its_status,
+    articles_withheld_by_their_source_are_hidden_unless_published_here_since,
+    articles_missing_or_left_alone_keep_everything_but_their_status,
     texts_are_those_of_the_source_or_edited_here,
     own_articles_and_other_posts_keep_their_texts,
 )

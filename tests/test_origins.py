@@ -152,7 +152,7 @@ def test_article_is_new_if_it_may_be_another_one(importer, tmp_path, after):
     assert publish(importer, after)["new"] == 1
 
 
-# Articles from before there were origins
+# Articles from before 3.0.0, which have no origin
 
 
 @pytest.mark.parametrize(
@@ -268,7 +268,7 @@ SLUGS = [
 @pytest.mark.parametrize("batch_size", [2, 600])
 @pytest.mark.parametrize("order", [1, -1], ids=["forwards", "backwards"])
 @pytest.mark.parametrize(("before", "after", "result"), SLUGS)
-def test_slugs_are_exchanged_in_any_order(importer, save, monkeypatch, before, after, result, order, batch_size):
+def test_slugs_move_or_stay_in_any_order(importer, save, monkeypatch, before, after, result, order, batch_size):
     """A stored article that cannot get a slug keeps its own, everything else of it is written, and it is reported."""
     save(minimal_json(1, slug="mine"))
     monkeypatch.setattr("transfer.writer.BATCH_SIZE", batch_size)
@@ -370,7 +370,7 @@ def test_date_is_not_appended_if_another_article_has_that_slug(importer, save):
 
 
 def test_take_over_gives_a_stored_article_to_the_source(importer, save):
-    """Also if it was edited here."""
+    """Even if it was edited here."""
     save(minimal_json(1, slug="mine"), minimal_json(2, slug="edited", origin="markdown/edited", edited=True))
     files = {"posts/mine.md": post(title="Theirs"), "posts/edited.md": post(title="Theirs")}
     assert publish(importer, files) == {"unchanged": 1, "left alone": 1}
@@ -382,7 +382,7 @@ def test_take_over_gives_a_stored_article_to_the_source(importer, save):
 
 
 def test_all_articles_of_a_blog_that_moved_can_be_taken_over(importer):
-    """By their keys, and then by their slugs."""
+    """By their slugs, since the new blog may number its posts differently."""
     publish(importer, {"a.xml": wordpress({}, {}, site=A)})
     ids = importer.values("id")
     moved = {"a.xml": wordpress({}, {"post_id": 9, "post_name": "post-2"}, site=B)}
@@ -472,7 +472,7 @@ def test_second_record_does_not_replace_the_one_with_a_mistake(importer, save, m
     assert importer.values("title") == {"slug-1": "Title 1", "slug-3": "Title 3"}
 
 
-def test_article_in_the_way_of_one_with_a_mistake_stays(importer):
+def test_slug_of_an_article_with_a_mistake_is_not_given_away(importer):
     """Post 1 is in the export, but has a mistake, so it is unknown which slug it will have."""
     publish(importer, {"a.xml": wordpress({"post_name": "menu", "title": "First"})})
     posts = {"post_name": "old-menu", "post_date_gmt": "2026-02-30 08:00:00"}, {"post_name": "menu"}, {}

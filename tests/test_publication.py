@@ -239,7 +239,7 @@ def test_unpublish_missing_needs_publish_with_other_systems(importer):
 
 
 def test_articles_that_no_source_has_any_longer_are_named(importer, save):
-    """They are from before there were origins, so nobody knows which source to ask."""
+    """They are from before 3.0.0, so nobody knows which source to ask."""
     save(minimal_json(1, origin="?"))
     assert "slug-1" in importer.run("import", published("a"), *MISSING).stderr
     assert importer.states()["slug-1"] == "published"
@@ -255,7 +255,7 @@ def test_posts_in_the_trash_are_withheld_if_they_are_stored(importer):
 
 
 def test_post_in_the_trash_is_withheld_if_its_origin_is_unknown(importer, save):
-    """It is from before there were origins, so its id tells which post it is."""
+    """It is from before 3.0.0, so its id tells which post it is."""
     save(minimal_json(1, id="wordpress-blog.example.com-1", origin="?"))
     result = importer.run("import", {"a.xml": wordpress({"status": "trash"}, {})}, "--publish")
     assert (result.exit_code, importer.states()) == (0, {"slug-1": "pending", "post-2": "published"})
@@ -336,7 +336,7 @@ def test_import_that_would_stop_asks_on_a_terminal(importer, monkeypatch, answer
 
 
 def test_import_says_what_is_pending_even_if_nothing_changes(importer):
-    """Scheduled ones included. Anything else is said only if something changes."""
+    """Including scheduled ones. Anything else is printed only if something changes."""
     files = published("a") | published("b", date=FUTURE) | withheld("draft")
     assert "2 articles" in importer.run("import", files, "--dry-run").stderr.splitlines()[-1]
     assert "draft" in importer.run("import", files).stderr
@@ -365,7 +365,7 @@ def test_articles_that_disappear_are_named(importer, files):
 
 
 def test_publish_pending_publishes_what_the_source_publishes(importer, save):
-    """Articles with a date in the future are scheduled; how many stay pending is said."""
+    """Articles with a date in the future are scheduled; the count of those that stay pending is printed."""
     save(article_json(1), customer="Other")
     importer.run("import", published("a") | published("b", date=FUTURE) | withheld("c"), "--customer=Acme")
     acme = "--customer", "Acme"

@@ -85,7 +85,7 @@ def test_second_run_changes_nothing(run_seed, sql):
     assert rows(sql) == before
 
 
-def test_another_port_moves_the_banners_and_dates_nothing(app, save, run_seed, sql, capsys, monkeypatch):
+def test_another_port_moves_the_banners_but_updates_no_article(app, save, run_seed, sql, capsys, monkeypatch):
     old, new = "http://127.0.0.1:8000/static/banners/", "http://127.0.0.1:9000/static/banners/"
 
     def start_message():

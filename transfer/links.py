@@ -59,7 +59,7 @@ class ArticleLinks:
                 yield unescape(url)
 
     def find_moved(self, article: SourceArticle, slug: str) -> Iterator[str]:
-        """Yield the old URLs of an article that lead to another page than its new one, as far as that is known."""
+        """Yield the old URLs of an article that lead to another page than its new one, or all if that is unknown."""
         site = self._site or article.article_url_pattern
         for url in article.old_urls:
             if not site or not is_same_page(url, article_url(site, slug)):

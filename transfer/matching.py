@@ -1,8 +1,8 @@
-"""Find the stored article that each article of an import is.
+"""Match each imported article to a stored one.
 
 Articles of other systems are found by their origins. For example, a folder is imported again:
 
-| file            | before    | is                                                                                  |
+| file            | before    | result                                                                              |
 |-----------------|-----------|-------------------------------------------------------------------------------------|
 | spring.md       | spring.md | the same article: it has the same origin, `markdown/spring`                         |
 | archive/soup.md | soup.md   | the same article, moved, if slug and title are the same                             |
@@ -31,25 +31,25 @@ STORED_ELSEWHERE = "Cannot be taken over: the source's article with this slug is
 def match_articles(
     spool: Spool, stored: list[StoredArticle], take_over: Iterable[str], report: ImportReport
 ) -> list[PlannedArticle]:
-    """Return the valid articles of an import, each with the stored one that it is, if any.
+    """Return the valid articles of an import, each with the stored one that it matches, if any.
 
     `take_over` has slugs of stored articles, and sources with a final slash. Mistakes in it go to the report.
     """
     matcher = _Matcher(spool, stored, report)
-    # Each step looks only at what the steps before it have not matched, so the most certain ones come first.
+    # The most certain matches come first. Steps 1 to 4 and 6 look only at what is still unmatched.
     # 1. Formats of this service name the stored article.
     matcher.match_own_articles()
     # 2. Origins are certain, except that a path or a slug may be another article's now.
     matcher.match_origins()
-    # 3. Ids from before there were origins were made from numbers, and are as certain.
+    # 3. Ids that were assigned before 3.0.0 contain the post's number, so they are just as reliable.
     matcher.adopt_by_id()
-    # 4. What has neither may have moved from an origin that is left over.
+    # 4. An unmatched article may have moved, so that its old origin is free.
     matcher.match_moved()
-    # 5. After the moves, an origin that is still taken is another article's.
+    # 5. After the moves, an origin that is still taken is another article's. Moves to it are undone.
     matcher.leave_other_articles()
-    # 6. A slug from before there were origins is the least certain.
+    # 6. The slug of an article that was stored before 3.0.0 is the least certain.
     matcher.adopt_by_slug()
-    # 7. The operator's decisions concern what is still new or left alone.
+    # 7. The operator decides about articles that are new, left alone, or matched but edited here.
     for name in take_over:
         if name.endswith("/"):
             matcher.take_over_source(name.removesuffix("/"))
@@ -96,7 +96,7 @@ class _Matcher:
             self._match_unless_other(article, self.by_origin.get(article.entry.origin))
 
     def adopt_by_id(self) -> None:
-        """Match articles that were stored with the ids of WordPress and Ghost before there were origins."""
+        """Match articles that were stored with the ids of WordPress and Ghost before 3.0.0."""
         for article in self._unmatched():
             self._adopt(article, self.by_id.get(article.entry.id))
 
@@ -140,7 +140,7 @@ class _Matcher:
                 article.left_alone = ORIGIN_OCCUPIED
 
     def adopt_by_slug(self) -> None:
-        """Match articles that were stored before there were origins, by their slugs and either date or title."""
+        """Match articles that were stored before 3.0.0, by their slugs and either date or title."""
         candidates = [
             (article, self.by_slug[article.entry.slug])
             for article in self._unmatched()
@@ -154,9 +154,9 @@ class _Matcher:
                 self._adopt(article, holder)
 
     def take_over_source(self, source: str) -> None:
-        """Match articles with the stored ones of another source: by key, then by slug.
+        """Match articles with the stored ones of another source: files and rows by key, then by slug.
 
-        A new blog may give the numbers to other articles, so slugs come first, and titles must be the same too.
+        Posts are matched by slug, then by number and title, since a new blog may number them differently.
         """
         by_slug = {article.slug: article for article in self.stored if article.source == source}
         if not by_slug:
@@ -170,9 +170,9 @@ class _Matcher:
         self._match_slugs(self._unmatched(), by_slug)
 
     def take_over_slug(self, slug: str) -> None:
-        """Match the stored article with this slug, also if it was edited here, and give its text to the source.
+        """Match the stored article with this slug, even if it was edited here, and give its text to the source.
 
-        It goes to the article that it is already, otherwise to the oldest new one that has this slug.
+        If it is already matched, keep that match. Otherwise, use the oldest new article with this slug.
         """
         holder = self.by_slug.get(slug)
         if not holder:
@@ -216,7 +216,7 @@ class _Matcher:
             self._match(article, stored)
 
     def _find_occupant(self, article: PlannedArticle) -> StoredArticle | None:
-        """Return the stored article that has the origin of this one, unless that is the same article or has moved."""
+        """Return the stored article with the origin of this one, unless that is the same article or has moved."""
         holder = self.by_origin.get(article.entry.origin)
         return holder if holder and holder.pk not in self.matched else None
 
@@ -243,7 +243,7 @@ class _Matcher:
 
 
 def _unique_by(items: Iterable[Any], key: Callable[[Any], Hashable]) -> dict[Hashable, Any]:
-    """Return items by their keys, without items that have the same key."""
+    """Map each key that occurs once to its item."""
     groups: defaultdict[Hashable, list[Any]] = defaultdict(list)
     for item in items:
         groups[key(item)].append(item)

@@ -1,7 +1,7 @@
 """Decide what an import does, from what it gives and what is stored, before anything is written.
 
-1. Find the stored article that each imported one is (`transfer.matching`).
-2. Decide who gets which slug (`transfer.slugs`).
+1. Match each imported article to a stored one (`transfer.matching`).
+2. Decide which article gets which slug (`transfer.slugs`).
 3. Decide about publication (`transfer.publication`), also of articles that the sources no longer contain.
 4. Stop if that would hide, or leave alone, suspiciously many articles.
 """
@@ -126,8 +126,10 @@ def _find_withheld(
 ) -> dict[int, Publication]:
     """Return the new publication of stored articles that are withheld because the sources lack them, by pk.
 
-    Articles in the trash of WordPress are withheld in any case. With --unpublish-missing, so are the articles that the
-    sources of the import lack or, if all is in formats of this service, the articles without an origin.
+    Articles in the trash of WordPress are withheld in any case. --unpublish-missing also withholds:
+
+    - if the import has sources: their articles that it lacks
+    - if it has only formats of this service: the articles without an origin that it lacks
     """
     present = {article.stored.pk for article in articles if article.stored}
     sources = {*spool.sources, *filter(None, map(source_of, spool.trashed))}

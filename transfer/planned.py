@@ -40,7 +40,7 @@ class StoredArticle:
 
 @dataclass(slots=True, eq=False)
 class PlannedArticle:
-    """A valid article of an import, and what is to happen with it."""
+    """An article of an import, and what is to happen with it."""
 
     entry: SpoolEntry
     slug: str  # after the import
@@ -53,12 +53,12 @@ class PlannedArticle:
 
     @property
     def keeps_content(self) -> bool:
-        """Whether everything but the publication stays as it was edited here."""
+        """Whether everything but the origin and the publication stays as it was edited here."""
         return bool(self.stored and self.stored.edited and self.entry.source and not self.is_taken_over)
 
     @property
     def is_adopted(self) -> bool:
-        """Whether a stored article from before there were origins gets one."""
+        """Whether a stored article from before 3.0.0 gets an origin."""
         return bool(self.stored and self.entry.source and self.stored.origin == UNKNOWN_ORIGIN)
 
     @property

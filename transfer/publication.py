@@ -1,8 +1,8 @@
-"""Whether an import publishes an article, and from when on.
+"""Whether an import publishes an article, and as of when.
 
 The status is a decision that was made here: draft (kept hidden), published (visible from its date on), or pending
-(nobody has decided). A source's claim is kept apart from it, so that the source can go on to retract an article, and
-the import never publishes what somebody here has hidden:
+(hidden until somebody decides). A source's claim is kept apart from it, so that the source can go on to retract an
+article, and the import never publishes what somebody here has hidden:
 
 | The source's claim           | new     | pending                      | published        | draft |
 |------------------------------|---------|------------------------------|------------------|-------|
@@ -16,8 +16,8 @@ is scheduled.
 The source's date is taken unless somebody has set another one here (`Publication.has_source_date`). Without --publish,
 the date of a scheduled article never moves earlier.
 
-The formats of this service state the status and the date themselves. Articles without a source have no claim, but
-"withheld" while they are missing from imports with --unpublish-missing.
+The formats of this service state the status and the date themselves. Articles without a source have no claim,
+except "withheld" while they are missing from imports with --unpublish-missing.
 """
 
 from datetime import datetime
@@ -32,11 +32,11 @@ class Publication(NamedTuple):
     status: str
     published_at: datetime | None
     claim: str | None = None  # what its source said last
-    claimed_at: datetime | None = None  # the source's last date, unless that waits for --publish or is the one set here
+    claimed_at: datetime | None = None  # the source's latest date, unless it waits for --publish or was set here too
 
     @property
     def has_source_date(self) -> bool:
-        """Whether nobody has set the date here: it is the source's, the time of the import, or missing."""
+        """Whether the date, if any, was not chosen here, but given by the source, an import or `publish --pending`."""
         return self.published_at == self.claimed_at
 
     def is_visible(self, now: datetime) -> bool:

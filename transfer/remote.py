@@ -54,7 +54,7 @@ def find_filters(source: str) -> set[str]:
 
 
 def read_instance(source: str, key: str | None, show_progress: ShowProgress) -> ConvertedItems:
-    """Yield the articles of another instance, which are received completely before the first one.
+    """Yield the articles of another instance, after downloading all of them.
 
     Pages shift if an article is published or withdrawn while they are read. In that case, all articles are read again.
     Raises SourceError if they cannot be read, or if the list changes each time, and ImportFailedError if the disk is

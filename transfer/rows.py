@@ -13,7 +13,7 @@ from transfer.planned import PlannedArticle
 
 # kept unless the import gives them
 PRESERVED_COLUMNS = "id", "status", "created_at", "published_at", "views"
-# what the API never shows; formats of this service give them for new articles only
+# never shown by the API; the values in formats of this service are stored for new articles only
 ORIGIN_COLUMNS = "origin", "claim", "claimed_at", "edited"
 # a change in any of these moves `updated_at`
 CONTENT_COLUMNS = {*RESPONSE_COLUMNS} - {*PRESERVED_COLUMNS, "updated_at"}
@@ -32,8 +32,8 @@ class RowBuilder:
     publisher: Publisher
     now: datetime  # when the articles are written
     stored_ids: set[str]  # of all of the customer's articles
-    # Articles from before there were origins become own articles if an own format contains them, so that
-    # --unpublish-missing finds them.
+    # Articles from before 3.0.0 lose their unknown origin when a format of this service contains them, so that
+    # --unpublish-missing covers them later.
     adopts_own_articles: bool
 
     def complete(self, planned: PlannedArticle, given: ArticleRow, stored: ArticleRow | None) -> ArticleRow:
@@ -58,7 +58,11 @@ class RowBuilder:
         return row | origin | {"customer_id": self.customer_id}
 
     def _own_columns(self, planned: PlannedArticle, row: ArticleRow, stored: ArticleRow | None) -> ArticleRow:
-        """Return the origin columns of an article in a format of this service. A stored article keeps them."""
+        """Return the origin columns of an article in a format of this service.
+
+        A stored article keeps them, except that changes to its content are marked, an unknown origin may be dropped,
+        and the plan decides about the claim.
+        """
         if not stored:
             return {name: row.get(name) for name in ORIGIN_COLUMNS} | {"edited": row.get("edited", False)}
         origin = stored["origin"]

@@ -1,4 +1,4 @@
-"""Decide who gets a slug that several articles want, whatever their order.
+"""Decide which article gets a contested slug, independently of the import's order.
 
 For example, a blog has a `year-in-review` of each year, and an article without a source is stored as `soup`:
 
@@ -107,7 +107,7 @@ def _respect_stored_slugs(articles: list[PlannedArticle], stored: list[StoredArt
 
 
 def _deny_slug(holder: StoredArticle, article_by_holder: Mapping[int, PlannedArticle]) -> None:
-    """Refuse the slug of a stored article that stays to the article that wants it, and so on along the chain.
+    """Deny an article the slug of a stored one that keeps it, then whoever wanted that article's slug, and so on.
 
     If a wants the slug of b, and b that of c, which stays, then b stays too, and so does a.
     """

@@ -119,7 +119,7 @@ class Spool:
                 continue  # Articles of other systems may share a slug (`transfer.slugs`).
             where = self.locate(entry) if entry else self.rejected.get((field, value))
             if where:
-                # The author of a table knows its slugs, which are the keys of its origins, but no origins.
+                # In a CSV file, the slug is the origin's key. Name the slug, since authors never see origins.
                 has_slug_as_key = article.origin is not None and article.origin.key == row["slug"]
                 shown, shown_value = ("slug", row["slug"]) if has_slug_as_key else (field, value)
                 reason = f"Is also the {shown} of {{}}. {UNIQUE_FIELDS[field]}"

@@ -24,7 +24,7 @@ def list_redirects(articles: list[PlannedArticle], spool: Spool, links: ArticleL
 
 
 def list_pictures(articles: list[PlannedArticle], spool: Spool) -> str:
-    """Return the old URLs of the articles' pictures, each once, one a line."""
+    """Return the old URLs of the articles' pictures, each once, one per line."""
     urls = dict.fromkeys(url for planned in articles for url in spool.read(planned.entry).article.pictures)
     return "".join(f"{url}\n" for url in urls)
 

@@ -170,7 +170,7 @@ class _Writer:
         return pending
 
     def report_unknown_sources(self) -> None:
-        """Note the published articles from before there were origins that this import lacks."""
+        """Note the published articles from before 3.0.0 that this import lacks."""
         for article in self.plan.stored:
             is_public = article.publication.status == "published"
             if article.origin == UNKNOWN_ORIGIN and is_public and article.pk not in self.plan.by_stored_pk:
@@ -190,7 +190,7 @@ class _Writer:
             self.report.add_notes(planned.slug, [notes.DATED_SLUG])
 
     def _report_change(self, planned: PlannedArticle, row: ArticleRow, stored: ArticleRow) -> None:
-        """Count and name what readers or the operator could notice. The origin and the claim are neither."""
+        """Count and name what readers or the operator could notice. Neither can see the origin or the claim."""
         names = [name for column, name in FIELD_NAMES.items() if stored[column] != row[column]]
         if any(stored[name] != row[name] for name in ("folded_title", "search_text")):
             names = names or ["search index"]

@@ -10,7 +10,7 @@ from transfer.writer import ImportResult
 
 
 def print_result(result: ImportResult, report: ImportReport, *, dry_run: bool) -> None:
-    """Print the report and the summary. Imports that change nothing, as most nightly ones do, only note decisions."""
+    """Print the report and the summary. If nothing changed, only open decisions are printed."""
     counts = result.counts
     changes_nothing = not result.has_changes and not dry_run and counts["unchanged"] > 0
     for line in report.note_lines(only_undecided=changes_nothing):

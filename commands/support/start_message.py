@@ -16,9 +16,10 @@ from storage.queries import VALID_KEY
 
 
 def print_start_message(host: str, port: int) -> None:
-    """Print the URLs of the service and the database, and what to do if there are no keys, articles or banners yet.
+    """Print the URLs of the service and the database.
 
-    The password and the query of the database's URL are not printed.
+    Also print what to do if there are no keys or articles yet, or if the demo's banners point elsewhere. The password
+    and the query of the database's URL are not printed.
     """
     others = " and on this machine's other addresses" if host in WILDCARD_HOSTS else ""
     url = base_url(host, port)

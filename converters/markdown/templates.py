@@ -34,7 +34,7 @@ QUOTED_PATH = re.compile(r"""["']([^"']*)["']""")
 def resolve_templates(text: str) -> str:
     """Return text without comments, and with paths instead of templates at the beginning of links.
 
-    Those in fences, code spans, `pre`, `script` and `style` are examples, and stay.
+    Those in fences, code spans, `pre`, `script` and `style` are examples, so they are kept.
     """
     if not MAYBE_TEMPLATE.search(text):  # true of most files, and faster than the search below
         return text

@@ -87,7 +87,7 @@ def _encode(text: str, first_line: int) -> bytes:
 def _legal_text(file: TextIOWrapper) -> Iterator[str]:
     """Yield a file's text without its declaration and without the characters that XML forbids.
 
-    Raises SourceError if it is an HTML page, or declares entities, which could grow without bounds.
+    Raises SourceError if it is an HTML page, or has a DOCTYPE, which could declare entities that grow without bounds.
     """
     text = DECLARATION.sub(r"\1", file.read(CHUNK))
     if HTML_PAGE.match(text):
