@@ -386,7 +386,7 @@ def test_all_articles_of_a_blog_that_moved_can_be_taken_over(importer):
     publish(importer, {"a.xml": wordpress({}, {}, site=A)})
     ids = importer.values("id")
     moved = {"a.xml": wordpress({}, {"post_id": 9, "post_name": "post-2"}, site=B)}
-    assert publish(importer, moved, "--take-over", "wordpress:a.example/") == {"unchanged": 2}
+    assert publish(importer, moved, "--take-over", "wordpress:a.example/") == {"changed": 2}
     assert importer.values("id") == ids
     assert {origin.rpartition("/")[0] for origin in importer.values("origin").values()} == {"wordpress:b.example/blog"}
     assert publish(importer, "a.xml") == {"unchanged": 2}
@@ -395,7 +395,8 @@ def test_all_articles_of_a_blog_that_moved_can_be_taken_over(importer):
 def test_name_of_a_source_can_be_introduced_later(importer):
     publish(importer, {"posts/a.md": post(), "posts/b.md": post(title="B")})
     named = "posts", "--source", "food"
-    assert publish(importer, *named, "--take-over", "markdown/") == {"unchanged": 2}
+    result = importer.run("import", *named, "--take-over", "markdown/")
+    assert (counts(result), result.stdout.splitlines()[:2]) == ({"changed": 2}, ["a: source", "b: source"])
     assert publish(importer, *named) == {"unchanged": 2}
 
 

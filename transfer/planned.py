@@ -62,6 +62,11 @@ class PlannedArticle:
         return bool(self.stored and self.entry.source and self.stored.origin == UNKNOWN_ORIGIN)
 
     @property
+    def changes_source(self) -> bool:
+        """Whether another source, or the first one, takes over a stored article."""
+        return bool(self.stored and self.entry.source and self.stored.source != self.entry.source)
+
+    @property
     def is_active(self) -> bool:
         """Whether the article is to be written."""
         return not self.left_alone and not self.mistake

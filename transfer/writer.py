@@ -190,8 +190,10 @@ class _Writer:
             self.report.add_notes(planned.slug, [notes.DATED_SLUG])
 
     def _report_change(self, planned: PlannedArticle, row: ArticleRow, stored: ArticleRow) -> None:
-        """Count and name what readers or the operator could notice. Neither can see the origin or the claim."""
+        """Count and name what readers or the operator could notice, unlike a new key in the same source, or a claim."""
         names = [name for column, name in FIELD_NAMES.items() if stored[column] != row[column]]
+        if planned.changes_source and not planned.is_adopted:
+            names.append("source")
         if any(stored[name] != row[name] for name in ("folded_title", "search_text")):
             names = names or ["search index"]
         if not names:
