@@ -195,7 +195,7 @@ def validate_site(value: str) -> None:
     """Reject text that is neither empty nor the URL of a site, such as a pattern of its articles' URLs."""
     validate_http_url(value)
     if re.search("[{}]", value):
-        raise ValidationError("Must not contain {slug}. Write the URL of the folder, such as https://x.example/blog/.")
+        raise ValidationError("Must not contain { or }. Write the URL of the folder, such as https://x.example/blog/.")
 
 
 def parse_time_zone(name: str) -> tzinfo:

@@ -132,7 +132,7 @@ def _publish_pending(customer: str | None, *, yes: bool) -> None:
         reason = "will stay pending, because their source does not publish them"
         echo(f"{format_article_count(others)} {reason}. To see them: flask articles list --state pending", err=True)
     if not publishable:
-        echo("No pending articles are published by their source.")
+        echo("No pending articles are published by their source." if pending else "There are no pending articles.")
         return
     published, scheduled = _count_published_and_scheduled(publishable, now)
     confirm(f"This publishes {format_article_count(published)} and schedules {scheduled}.", yes)
@@ -211,11 +211,11 @@ def delete_articles(slugs: tuple[str, ...], customer: str | None, yes: bool) -> 
         owner = get_customer(customer, for_changes=True)
         articles = get_articles(owner, slugs)  # raises if one does not exist
     count = format_article_count(len(articles))
-    imported = [article.slug for article in articles if article.origin]  # also "?", if a source has it
+    imported = [article.slug for article in articles if article.origin]  # "?" too, since a source may have it
     if imported:
         names = ", ".join(imported[:MAX_NAMES])
         advice = "To hide them instead: flask articles unpublish."
-        echo(f"The next import from their source brings these back: {names}. {advice}", err=True)
+        echo(f"The next import from their source may bring these back: {names}. {advice}", err=True)
     confirm(f"This permanently deletes {count}.", yes)
     with command_session(writes=True):
         owner = get_customer_again(owner)

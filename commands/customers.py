@@ -59,7 +59,7 @@ def site(name: str, url: str) -> None:
         customer.site = url
         has_imported_markup = Article.customer_id == customer.id, Article.schema_markup.is_not(None)
         count = db.session.scalar(select(func.count()).where(*has_imported_markup))
-    echo(f"The articles of {name} are at {url}" if url else f"{name} has no site any longer.")
+    echo(f"The articles of {name} are at {url}" if url else f"{name} no longer has a site.")
     if count:
         echo(f"Not changed, because their structured data was imported: {format_article_count(count)}", err=True)
 

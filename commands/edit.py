@@ -34,10 +34,11 @@ from transfer.report import ImportReport
 from transfer.spool import create_spool
 from transfer.writer import report_notes, write_articles
 
-CONFLICT = (
-    "The article was changed or deleted while the editor was open. Add that change to your text first: "
+CHANGED = (
+    "The article was changed while the editor was open. Add that change to your text first: "
     "importing it as it is would undo the change."
 )
+GONE = "The article was deleted or renamed while the editor was open. Importing your text would undo that."
 
 ExportedArticle = dict[str, Any]
 
@@ -148,8 +149,10 @@ def _import(original: ExportedArticle, owner: Customer, text: bytes, *, is_new: 
 def _require_unchanged(customer: Customer, original: ExportedArticle) -> None:
     """Raise click.ClickException if an article is not stored as it was, apart from its views."""
     current = _read_article(customer, original["slug"])
-    if not current or _format(current | {"views": 0}) != _format(original | {"views": 0}):
-        raise click.ClickException(CONFLICT)
+    if not current:
+        raise click.ClickException(GONE)
+    if _format(current | {"views": 0}) != _format(original | {"views": 0}):
+        raise click.ClickException(CHANGED)
 
 
 def _describe(counts: Counter[str], old_slug: str, slug: str) -> str:

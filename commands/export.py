@@ -63,6 +63,6 @@ def _write(exported: ExportedArticles, target: Path, write: Callable[[Path, Expo
         with show_progress(exported, "Writing articles") as counted:
             count = write(target, counted)
     except OSError as error:
-        reason = f"Cannot write all articles to {target} ({error.strerror}). Choose another place."
+        reason = f"Cannot write all articles to {target} ({error.strerror}). Free some space, or choose another folder."
         raise click.ClickException(printable(reason)) from error
     echo(f"Wrote {format_article_count(count)} to {target}.", err=True)

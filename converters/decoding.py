@@ -9,7 +9,7 @@ import orjson
 from converters.articles import SourceError
 
 UTF16 = (
-    "Must be text in UTF-8, but is UTF-16, which > writes in Windows PowerShell. "
+    "Must be text in UTF-8, but is UTF-16 (Windows PowerShell's > writes UTF-16). "
     "Save it as UTF-8, or export the articles again with --output FILE."
 )
 SURROGATE = re.compile(rb"\xed[\xa0-\xbf][\x80-\xbf]")  # a half of a pair, which UTF-8 does not allow

@@ -19,13 +19,14 @@ LATE_OPENING_LINE = re.compile(r"[\s\ufeff\u200b]+(---|\+\+\+)[ \t]*\r?\n")  # b
 OTHER_FRONT_MATTER = re.compile(r"\s*\{\s*[\"}]|---[ \t]*js(?:on)?\b")  # Hugo, Eleventy
 BOUNDARIES = "An article file must begin with front matter between two --- lines."
 LONG_TOML_KEY = re.compile(r"(?:\.[ \t]*[^\s.=]{1,64}[ \t]*){200}")  # tomllib takes quadratic time for these
+INDENT_ADVICE = "Indent fields of the same level by the same number of spaces."
 # by words in the messages of libyaml and of PyYAML's own parser
 YAML_ADVICE = {
     r" tab |'\\t'": "Indent with spaces instead of tabs.",
     "expected ':'": "Write each field as name: value.",
     "expected ',' or": "Close all brackets.",
-    "expected key|<block end>": 'Indent fields of one level alike. Write \\" for a quotation mark within others.',
-    "document start|'-'": "Indent fields of one level alike.",
+    "expected key|<block end>": f'{INDENT_ADVICE} Write \\" for a quotation mark within others.',
+    "document start|'-'": INDENT_ADVICE,
     "end of stream": "Close all quotation marks.",
     "escape|hexdec": r"Write \\ for a backslash in double quotes.",
     "characters are not allowed": "Remove the control character.",
@@ -44,7 +45,7 @@ class NoFrontMatterError(SourceError):
 
     def __init__(self, kind: str) -> None:
         """`kind` says what the file has instead, for the report."""
-        super().__init__(f"{BOUNDARIES} This one has {kind}. Write the fields in YAML between two such lines.")
+        super().__init__(f"{BOUNDARIES} This one has {kind}.")
         self.kind = kind
 
 

@@ -225,16 +225,18 @@ def test_edit_keeps_the_id_and_uses_the_time_zone(app, edit, save, articles, mon
     assert [record[name] for name in ("id", "slug", "publishedAt")] == ["id-0001", "new", "2027-07-01T06:00:00.000Z"]
 
 
-CONFLICTS = [
-    ["UPDATE customer SET name = 'Bolt'"],
-    ["UPDATE article SET status = 'draft' WHERE slug = 'slug-1'"],
-    ["DELETE FROM article WHERE slug = 'slug-1'"],
-    ["UPDATE article SET slug = 'x' WHERE slug = 'slug-1'", "UPDATE article SET slug = 'slug-1' WHERE slug = 'slug-2'"],
+NEW_SLUG = "UPDATE article SET slug = 'x' WHERE slug = 'slug-1'"
+CONFLICTS = [  # statements, and what the message says has happened
+    (["UPDATE customer SET name = 'Bolt'"], "renamed"),
+    (["UPDATE article SET status = 'draft' WHERE slug = 'slug-1'"], "changed"),
+    (["DELETE FROM article WHERE slug = 'slug-1'"], "deleted"),
+    ([NEW_SLUG], "renamed"),
+    ([NEW_SLUG, "UPDATE article SET slug = 'slug-1' WHERE slug = 'slug-2'"], "changed"),
 ]
 
 
-@pytest.mark.parametrize("statements", CONFLICTS)
-def test_edit_is_rejected_if_the_article_has_changed(app, edit, save, sql, tmp_path, statements):
+@pytest.mark.parametrize(("statements", "conflict"), CONFLICTS)
+def test_edit_is_rejected_if_the_article_has_changed(app, edit, save, sql, tmp_path, statements, conflict):
     save(article_json(1), article_json(2))
 
     def change(text):
@@ -245,7 +247,7 @@ def test_edit_is_rejected_if_the_article_has_changed(app, edit, save, sql, tmp_p
         return MINE(text)
 
     result, opened = edit("slug-1", change, answers="y")
-    assert (result.stdout, len(opened), "deleted" in result.stderr) == ("", 1, True)
+    assert (result.stdout, len(opened), conflict in result.stderr) == ("", 1, True)
     assert "title: Mine\n" in saved_text(result, tmp_path)
     assert ("Mine",) not in sql("SELECT title FROM article")
 

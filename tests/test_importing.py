@@ -339,7 +339,7 @@ UNSUSPICIOUS = [
 def test_suspicious_content_is_reported_with_slugs(app, key):
     fields = enumerate([*chain.from_iterable(SUSPICIOUS.values()), *UNSUSPICIOUS])
     articles = [minimal_json(number, **changed) for number, changed in fields]
-    expected = zip(SUSPICIOUS, ("(1): 0.", "(2): 1, 2.", "(2): 3, 4.", "(4): 5, 6, 7, …."), strict=True)
+    expected = zip(SUSPICIOUS, ("(1): 0.", "(2): 1, 2.", "(2): 3, 4.", "(4): 5, 6, 7, … "), strict=True)
     for line, (word, end) in zip(import_articles(app, *articles).stderr.splitlines(), expected, strict=True):
         assert word in line
         assert end in line.replace("slug-", "")

@@ -17,6 +17,15 @@ def test_report_begins_with_what_was_not_understood():
     ]
 
 
+@pytest.mark.parametrize(("slugs", "end"), [("abc", "c. Check them."), ("abcd", "… Check them.")])
+def test_advice_follows_a_list_of_slugs_or_its_ellipsis(slugs, end):
+    report = ImportReport()
+    for slug in slugs:
+        report.add_notes(slug, [Note("Kind", advice="Check them.")])
+    (line,) = report.note_lines()
+    assert line.endswith(f" {end}")
+
+
 @pytest.mark.parametrize(
     ("value", "shown"),
     [

@@ -11,7 +11,11 @@ ORIGIN_OCCUPIED = Note(
     advice=TAKE_OVER,
     group=NoteGroup.UNDECIDED,
 )
-KEPT_SLUG = Note("Not renamed, because other articles have the new slugs", group=NoteGroup.UNDECIDED)
+KEPT_SLUG = Note(
+    "Not renamed, because other articles have the new slugs",
+    advice="Choose other slugs in the source, or rename the other articles.",
+    group=NoteGroup.UNDECIDED,
+)
 DELAYED = Note(
     "Scheduled for a later time than their source has now",
     advice="To take the earlier one: --publish.",
@@ -20,9 +24,14 @@ DELAYED = Note(
 DATED_SLUG = Note("New articles whose slug was taken, so their date was appended")
 NOW_HIDDEN = Note("No longer visible, because their source withholds or postpones them")
 EMPTIED = Note("Articles that lost their content, because the source has none")
-ADOPTED_WITH_CHANGES = Note("Articles from before version 3 that got another text from their source")
+ADOPTED_WITH_CHANGES = Note("Articles from before 3.0.0 that got another text from their source")
 KEPT_CONTENT = Note("Edited here, so the source's text was not taken", advice="To take it: --take-over SLUG.")
 KEPT_PICTURES = Note("Pictures stay at their hosts", advice="Those of the old site move with --pictures-url.")
 DRAFT_HERE = Note("Drafts that their source publishes", advice="To show them: flask articles publish SLUG.")
-PENDING_UNPUBLISHED = Note("Pending articles that their source does not publish")
-UNKNOWN_SOURCE = Note("Published articles from before version 3 that this import does not contain")
+PENDING_UNPUBLISHED = Note(
+    "Pending articles that their source does not publish", advice="To publish them anyway: flask articles publish SLUG."
+)
+UNKNOWN_SOURCE = Note(
+    "Published articles from before 3.0.0 that this import does not contain",
+    advice="To hide them: flask articles unpublish SLUG.",
+)

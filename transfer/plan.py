@@ -26,7 +26,7 @@ from transfer.publication import (
     return_to_import,
     withhold,
 )
-from transfer.report import ImportReport, shorten
+from transfer.report import ImportReport, append_sentence, shorten
 from transfer.slugs import resolve_slugs
 from transfer.spool import Spool
 
@@ -165,7 +165,8 @@ def _reasons_of_hidden(plan: ImportPlan, now: datetime) -> Iterator[str]:
         if _is_suspicious(len(slugs), public[source]):
             whose = f"from {source}" if source else "without a source"
             total = f"{public[source]} published and scheduled articles {whose}"
-            yield f"{len(slugs)} of {total} would be hidden: {shorten(slugs)}. {SOURCE_NAME_ADVICE}"
+            reason = f"{len(slugs)} of {total} would be hidden: {shorten(slugs)}"
+            yield append_sentence(reason, SOURCE_NAME_ADVICE)
 
 
 def _reasons_of_left_alone(plan: ImportPlan) -> Iterator[str]:
@@ -173,7 +174,8 @@ def _reasons_of_left_alone(plan: ImportPlan) -> Iterator[str]:
     total = len(plan.left_alone) + len(plan.articles)
     if _is_suspicious(len(plan.left_alone), total):
         slugs = [slug for slug, _ in plan.left_alone]
-        yield f"{len(slugs)} of {total} articles would be left alone: {shorten(slugs)}. {TAKE_OVER_ADVICE}"
+        reason = f"{len(slugs)} of {total} articles would be left alone: {shorten(slugs)}"
+        yield append_sentence(reason, TAKE_OVER_ADVICE)
 
 
 def _is_suspicious(count: int, total: int) -> bool:

@@ -141,8 +141,9 @@ def _format_kind(kind: str, notes: NamesByNote) -> str:
     """Return the line for one kind of notes, such as `Shortcodes: gallery (2): first, second; toc (1): third`."""
     texts = [_format_note(note, names) for note, names in notes.items()]
     separator = " " if texts[0].startswith("(") else ": "
+    line = f"{kind}{separator}{'; '.join(texts)}"
     advice = next(iter(notes)).advice
-    return f"{kind}{separator}{'; '.join(texts)}{f'. {advice}' if advice else ''}"
+    return append_sentence(line, advice) if advice else line
 
 
 def _format_note(note: Note, names: Counter[str]) -> str:
@@ -163,3 +164,8 @@ def shorten(names: list[str]) -> str:
     """Return the first names of a list, as in `first, second, third, …`."""
     shown = [name if len(name) <= MAX_NAME_LENGTH else f"{name[:MAX_NAME_LENGTH]}…" for name in names[:MAX_EXAMPLES]]
     return ", ".join([*shown, "…"] if len(names) > MAX_EXAMPLES else shown)
+
+
+def append_sentence(text: str, sentence: str) -> str:
+    """Return a text that may end with an ellipsis, followed by a sentence."""
+    return f"{text}{'' if text.endswith('…') else '.'} {sentence}"

@@ -20,10 +20,7 @@ OLDEST = datetime.min.replace(tzinfo=UTC)
 UNIQUE_FIELDS = {
     "id": "Remove one of the two, or change its id.",
     "slug": "Remove one of the two, or change its slug.",
-    "origin": (
-        "Give the rows different slugs, or the files different paths. "
-        "If the two come from different sources, import one of them with --source NAME."
-    ),
+    "origin": "Change the slug of one row or the path of one file, or import one of them with --source NAME.",
 }
 
 

@@ -51,7 +51,8 @@ def write_articles(customer: Customer, spool: Spool, report: ImportReport, optio
     plan = plan_import(customer.id, spool, report, options, now)
     if options.unpublish_missing:
         for source in report.empty_sources:
-            report.stop(Mistake(source, "Contains no articles, so --unpublish-missing would withdraw all. Check it."))
+            reason = "Contains no articles, so --unpublish-missing would unpublish all of its articles. Check the path."
+            report.stop(Mistake(source, reason))
     can_skip = bool(plan.articles) and not options.unpublish_missing
     report.raise_if_mistakes(can_skip=can_skip, skip_invalid=options.skip_invalid)
     reasons = find_stop_reasons(plan, now)

@@ -58,4 +58,4 @@ def print_pending(number: int, customer: str | None, *, dry_run: bool) -> None:
     name = f" --customer {shlex.quote(customer)}" if customer else ""
     waiting = f"{number} pending {noun} published by {whose} source, but hidden here until you publish {them}."
     echo(f"{waiting} To preview: flask articles preview{name}", err=True)
-    echo(f"To publish them: flask articles publish --pending{name}", err=True)
+    echo(f"To publish {them}: flask articles publish --pending{name}", err=True)

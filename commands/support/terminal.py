@@ -43,14 +43,20 @@ def can_ask() -> bool:
     return bool(sys.stdin and sys.stdin.isatty())
 
 
+class UnconfirmedError(click.ClickException):
+    """A command that needs confirmation runs without a terminal."""
+
+    exit_code = 2  # as for a missing option
+
+
 def confirm(warning: str, yes: bool) -> None:
     """Ask for confirmation, unless `yes`.
 
-    Raises Exit if the user declines, and click.UsageError if standard input is not a terminal.
+    Raises Exit if the user declines, and UnconfirmedError if standard input is not a terminal.
     """
     if not yes:
         if not can_ask():
-            raise click.UsageError(f"{warning} Add --yes to confirm.")
+            raise UnconfirmedError(f"{warning} Add --yes to confirm.")
         if not click.confirm(f"{warning} Continue?", err=True):
             echo("Nothing was changed.", err=True)
             raise click.exceptions.Exit(1)
