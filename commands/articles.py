@@ -36,8 +36,9 @@ def list_articles(state: str | None, search: str, as_json: bool, customer: str |
     """List articles, one per line.
 
     Drafts come first, then pending articles, then all others, newest first. Each line has the state, the time of
-    publication in TIMEZONE (with --json in UTC), the slug and the title. The last line, on standard error, counts the
-    articles in each state, whichever are listed. --search looks for words in titles and slugs.
+    publication in TIMEZONE (with --json in UTC), the slug and the title. Articles from a source also show its name, and
+    "(edited here)" if imports leave them alone. --search looks for words in titles and slugs. The last line, on
+    standard error, counts the articles in each state, including those that --state leaves out.
     """
     now = datetime.now(UTC)
     zone = current_app.config["TIMEZONE"]

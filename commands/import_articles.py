@@ -57,7 +57,7 @@ class UrlLists(NamedTuple):
     metavar="URL",
     type=params.site,
     callback=params.or_setting("SITE_URL"),
-    help="URL of your site, for relative links and pictures (or SITE_URL).",
+    help="URL of the source's site, against which its relative URLs are resolved (or SITE_URL).",
 )
 @click.option(
     "--timezone",
@@ -77,14 +77,15 @@ class UrlLists(NamedTuple):
     metavar="SLUG",
     multiple=True,
     type=params.text,
-    help="Replace the stored article SLUG with the source's, or with SOURCE/ all of another source. Repeatable.",
+    help="Replace the stored article SLUG with the source's version. "
+    "SOURCE/ (with a slash) takes over all articles of that source. Repeatable.",
 )
 @click.option("--dry-run", is_flag=True, help="Show what would change without writing anything.")
-@click.option("--publish", is_flag=True, help="Publish new and pending articles that another system publishes.")
+@click.option("--publish", is_flag=True, help="Publish new and pending articles that their source has published.")
 @click.option("--skip-invalid", is_flag=True, help="Import the valid articles even if others have errors.")
-@click.option("--unpublish-missing", is_flag=True, help="Hide articles that their source no longer contains.")
+@click.option("--unpublish-missing", is_flag=True, help="Make published articles pending if their source lacks them.")
 @click.option("--yes", is_flag=True, help="Do not stop if many articles would be hidden or left alone.")
-@click.option("--no-typography", is_flag=True, help="Leave quotes, dashes and dots in Markdown as they are typed.")
+@click.option("--no-typography", is_flag=True, help="Leave quotes, dashes and dots in Markdown as typed.")
 @click.option(
     "--redirects", metavar="FILE", type=params.new_file, help="Write old URLs and slugs to FILE, a new CSV file."
 )
@@ -95,10 +96,16 @@ class UrlLists(NamedTuple):
     help="Path of the articles on the old site, such as /{year}/{month}/{day}/{slug}/.",
 )
 @click.option(
-    "--pictures", metavar="LIST", type=params.new_file, help="Write the URLs of pictures of the old site to LIST."
+    "--pictures",
+    metavar="FILE",
+    type=params.new_file,
+    help="Write the URLs of the old site's pictures to FILE, a new file.",
 )
 @click.option(
-    "--pictures-url", metavar="URL", type=params.site, help="URL below which these pictures are now, at the same paths."
+    "--pictures-url",
+    metavar="URL",
+    type=params.site,
+    help="New base URL of the old site's pictures, whose paths stay the same.",
 )
 def import_articles(
     sources: tuple[str, ...],

@@ -42,16 +42,16 @@ KEY = "preview"
     metavar="SLUG",
     multiple=True,
     type=params.text,
-    help="Of the unpublished articles, show only SLUG as published (repeatable).",
+    help="Of the unpublished articles, show only SLUG as published. Repeatable.",
 )
 @params.customer_option
 def preview(command: tuple[str, ...], only: tuple[str, ...], customer: str | None) -> None:
     """Show drafts as readers will see them.
 
-    Until you press Ctrl+C, a temporary server on this machine serves a copy of all articles: drafts and scheduled ones
-    as if published now, and pending ones on their date, unless that is in the future. COMMAND, such as the build of a
-    site, gets the server's URL and key in the variables ARTICLES_URL and ARTICLES_KEY. The preview stops when COMMAND
-    does, and returns its exit status.
+    Until you press Ctrl+C, a temporary server on this machine serves a copy of all articles. Unpublished and scheduled
+    ones appear as if published now, but pending ones keep a date in the past. COMMAND, such as the build of a site,
+    gets the server's URL and key in the variables ARTICLES_URL and ARTICLES_KEY. The preview stops when COMMAND does,
+    and returns its exit status.
     """
     from app import create_app  # which imports this module
 

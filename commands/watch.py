@@ -136,9 +136,9 @@ class PublishedArticles:
 def watch(command: tuple[str, ...], now: bool, customer: str | None) -> None:
     """Run COMMAND when published articles change.
 
-    COMMAND runs whenever the API's content changes, including when a scheduled article becomes due. It starts one
-    second after the last of several changes, and at most ten seconds after the first. A COMMAND that fails is retried,
-    at once after another change.
+    COMMAND runs whenever the API's content changes, including when a scheduled article becomes due. It starts once
+    changes have stopped for a second, or after ten seconds at most. If it fails, it is retried after a delay, or at the
+    next change.
     """
     find_program(command[0])
     stop_quietly_on_signals()

@@ -13,7 +13,7 @@ from content.urls import NOT_RELATIVE, change_urls, page_key, split_page
 from converters.articles import Link, Note, SourceArticle, SourceOptions
 from converters.media_suffixes import FILE_SUFFIXES, has_suffix
 
-ADVICE = "Write absolute URLs, or set your site's URL with --site or SITE_URL."
+ADVICE = "Write absolute URLs, or name the source's site with --site or SITE_URL."
 RELATIVE_URLS = Note("Links and pictures with relative URLs", advice=ADVICE)
 PARENT_PATHS = Note(
     "Pictures whose paths begin with ../ were left unchanged",
