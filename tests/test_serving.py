@@ -553,6 +553,7 @@ def test_stop_completes_requests_not_yet_read(stepped):
     for client, channel in connections:
         stepped.finish(channel)
         assert statuses(client.recv(1000)) == [200]
+    for client, _ in connections:
         client.sendall(HEALTH)
     stepped.server.stop()
     stepped.server.run()
