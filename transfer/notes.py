@@ -29,7 +29,7 @@ KEPT_CONTENT = Note("Edited here, so the source's text was not taken", advice="T
 KEPT_PICTURES = Note("Pictures stay at their hosts", advice="Those of the old site move with --pictures-url.")
 DRAFT_HERE = Note("Drafts that their source publishes", advice="To show them: flask articles publish SLUG.")
 PENDING_UNPUBLISHED = Note(
-    "Pending articles that their source does not publish", advice="To publish them anyway: flask articles publish SLUG."
+    "Pending articles that no source publishes", advice="To publish them anyway: flask articles publish SLUG."
 )
 UNKNOWN_SOURCE = Note(
     "Published articles from before 3.0.0 that this import does not contain",

@@ -18,9 +18,9 @@ from transfer.temporary import create_temporary_file, writing_to
 OLDEST = datetime.min.replace(tzinfo=UTC)
 # Articles of one import must differ in each of these. field -> what to do otherwise
 UNIQUE_FIELDS = {
+    "origin": "Remove one of the two, change a row's slug or a file's path, or import one with --source NAME.",
     "id": "Remove one of the two, or change its id.",
     "slug": "Remove one of the two, or change its slug.",
-    "origin": "Change the slug of one row or the path of one file, or import one of them with --source NAME.",
 }
 
 
