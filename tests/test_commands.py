@@ -129,7 +129,7 @@ REJECTED = [  # exit status, words of the error, command, values in it
 def test_rejected_command_explains_and_changes_nothing(run, save, sql, monkeypatch):
     monkeypatch.setenv("VISUAL", "true")
     save(minimal_json(1))
-    run("keys", "create", "My Café")
+    save(minimal_json(1, slug="slag-1"), customer="My Café")
     tables = [f"SELECT * FROM {name} ORDER BY 1" for name in ("customer", "api_key", "article")]
     before = list(map(sql, tables))
     for status, words, command, values in REJECTED:

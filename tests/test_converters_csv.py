@@ -38,6 +38,7 @@ STATEMENTS = [  # column, a value that withholds a row, and one that publishes i
     ("Status", "0", "1"),
     ("Status", "Off", "On"),
     ("Status", "draft", "published"),
+    ("Published", "No", ""),
     ("Published On", "", "2024-01-01"),  # Webflow's, which is empty if the item was never published
 ]
 

@@ -238,7 +238,8 @@ INVALID = [
     *("draft: WAHR", "draft: [true]", "published: vielleicht", "publish: 2030-01-01", "publishDate: soon"),
     *("status: private", "status: pending", "expiryDate: next year", "lastmod: {a: b}", "title: [a, b]"),
     *("date: 2026-03-01 08:00 CET", "date: 2026-02-29", "date: 03/01/2026", "date: Mon, 01 Mar 2026"),
-    *("date: 2026-03-01 10-11", "date: 2026-03-29 02:30"),  # hours, not a zone; nonexistent in Berlin
+    *("date: 2026-03-01 08:00 +01:60", "date: 2026-03-01 10-11"),  # the latter are hours, not a zone
+    "date: 2026-03-29 02:30",  # nonexistent in Berlin
     "pubDate: Sun, 01 Mar 2026 08:00:00 +0100 tomorrow",
 ]
 ODD = [
@@ -318,3 +319,4 @@ def test_changed_slug_is_reported_with_its_old_url(importer):
     printed = importer.run("import", {"a.md": post("slug: 2024/my-post")}, "--redirects", "r.csv").stderr
     assert "were changed" in printed
     assert "/2024/my-post,2024-my-post" in (importer.folder / "r.csv").read_text()
+    assert importer.imports({"b.md": post(f"slug: {normalize('NFD', 'café')}")}) == ""

@@ -269,6 +269,15 @@ def test_imports_leave_the_text_of_an_edited_article_alone(edit, importer):
     assert (importer.only()["title"], importer.only()["contentHtml"]) == ("Mine", "<p>Own</p>\n")
 
 
+def test_edit_looks_only_at_the_article_of_its_customer(app, edit, save, monkeypatch):
+    """Another customer may have an article with the same id, such as a copy."""
+    save(article_json(1, origin="csv/a", edited=True), customer="Copy")
+    save(article_json(1, origin="csv/a"))
+    monkeypatch.setitem(app.config, "CUSTOMER", "Acme")
+    result, _ = edit("slug-1", replace(("status: published", "status: draft")))
+    assert (result.stdout, result.stderr) == ("slug-1: changed\n", "")
+
+
 @pytest.mark.sqlite
 def test_edit_saves_the_text_if_the_database_is_missing(edit, save, database, tmp_path):
     save(article_json(1))

@@ -28,11 +28,12 @@ def linking(*urls):
 
 def test_links_of_wordpress_lead_to_the_new_site(moving):
     old = ["https://blog.example.com/2026/03/01/spring-menu/", "/2026/03/01/spring-menu#prices", f"{SITE}/?p=17"]
-    other = ["https://blog.example.com/", "https://blog.example.com/?s=soup", "https://other.example/?p=17"]
+    other = ["https://blog.example.com/", "https://blog.example.com/?s=soup&amp;page=2", "https://other.example/?p=17"]
     report = moving.imports({"a.xml": wordpress(SPRING, {"content": linking(*old, *other, *other)})})
     new = f"{NEW_SITE}spring-menu"
     assert links(moving.articles()["post-2"]) == [new, f"{new}#prices", new, *other, *other]
-    assert re.search(rf"^Links to the old site.* \(2 URLs\): {re.escape(other[0])}, ", report, re.MULTILINE)
+    shown = re.escape(f"{SITE}/, {SITE}/?s=soup&page=2")
+    assert re.search(rf"^Links to the old site.* \(2 URLs\): {shown}", report, re.MULTILINE)
     assert "other.example" not in report
 
 
@@ -58,6 +59,12 @@ def test_links_with_a_slug_that_wordpress_redirects_follow(moving):
     urls = [f"{SITE}/2026/03/01/{slug}/" for slug in ("may-menu", "lunch", "dinner")]
     moving.imports({"a.xml": wordpress(renamed, {"content": linking(*urls)})})
     assert links(moving.articles()["post-2"]) == [f"{NEW_SITE}spring-menu"] * 2 + urls[2:]
+
+
+def test_link_to_a_site_with_a_query_is_escaped(app, moving):
+    run_command(app, "customers", "site", "Acme", "https://www.example.com/?lang=en&copy={slug}")
+    moving.imports({"a.xml": wordpress(SPRING, {"content": linking("/?p=17")})})
+    assert links(moving.articles()["post-2"]) == ["https://www.example.com/?lang=en&amp;copy=spring-menu"]
 
 
 def test_pattern_of_old_urls_applies_to_wordpress_and_ghost(moving):

@@ -349,8 +349,9 @@ def test_repeated_slug_without_different_dates_is_an_error(importer, year):
     [
         {"a.csv": f"{TABLE}review,A,2021-12-31,x\nreview,B,2022-12-31,x\n"},
         reviews({1: 2021}) | {"a.jsonl": json_lines([minimal_json(1, slug="review")])},
+        {"a.jsonl": json_lines([minimal_json(1, slug="review")])} | reviews({1: 2021}),
     ],
-    ids=["rows", "file and record"],
+    ids=["rows", "file and record", "record and file"],
 )
 def test_rows_and_records_never_share_a_slug(importer, files):
     mistake = importer.rejects(files)
@@ -364,6 +365,17 @@ def test_date_is_not_appended_if_another_article_has_that_slug(importer, save):
     assert (counts(result)["left alone"], "review-2022-12-31" in result.stderr) == (1, True)
     assert publish(importer, "1", "2", "--take-over", "review-2022-12-31")["changed"] == 2
     assert importer.values("title") == {"review": "Post 1", "review-2022-12-31": "Post 2"}
+
+
+def test_date_is_not_appended_if_another_file_has_that_slug(importer):
+    files = reviews({1: 2021, 2: 2022}) | {"3/3.md": post("slug: review-2022-12-31", title="Post 3")}
+    assert counts(importer.run("import", files)) == {"new": 2, "left alone": 1}
+    assert importer.values("title") == {"review": "Post 1", "review-2022-12-31": "Post 3"}
+
+
+def test_date_is_not_appended_if_the_slug_would_be_too_long(importer):
+    files = {f"{n}.md": post(f"slug: {'x' * 190}", title=f"Post {n}", date=f"202{n}-12-31") for n in (1, 2)}
+    assert counts(importer.run("import", files)) == {"new": 1, "left alone": 1}
 
 
 # --take-over
@@ -382,14 +394,17 @@ def test_take_over_gives_a_stored_article_to_the_source(importer, save):
 
 
 def test_all_articles_of_a_blog_that_moved_can_be_taken_over(importer):
-    """By their slugs, since the new blog may number its posts differently."""
-    publish(importer, {"a.xml": wordpress({}, {}, site=A)})
+    """By their slugs, since the new blog may number its posts differently, or give a number to another post."""
+    publish(importer, {"a.xml": wordpress({}, {}, {}, site=A)})
     ids = importer.values("id")
-    moved = {"a.xml": wordpress({}, {"post_id": 9, "post_name": "post-2"}, site=B)}
-    assert publish(importer, moved, "--take-over", "wordpress:a.example/") == {"changed": 2}
-    assert importer.values("id") == ids
-    assert {origin.rpartition("/")[0] for origin in importer.values("origin").values()} == {"wordpress:b.example/blog"}
-    assert publish(importer, "a.xml") == {"unchanged": 2}
+    moved = {}, {"post_id": 9, "post_name": "post-2"}, {"post_name": "other", "title": "B"}
+    taken = "--take-over", "wordpress:a.example/"
+    assert publish(importer, {"a.xml": wordpress(*moved, site=B)}, *taken) == {"new": 1, "changed": 2}
+    assert importer.values("id").items() >= ids.items()
+    sources = {slug: origin.rpartition("/")[0] for slug, origin in importer.values("origin").items()}
+    new = dict.fromkeys(("post-1", "post-2", "other"), "wordpress:b.example/blog")
+    assert sources == new | {"post-3": "wordpress:a.example"}
+    assert publish(importer, "a.xml") == {"unchanged": 3}
 
 
 def test_name_of_a_source_can_be_introduced_later(importer):
@@ -430,6 +445,12 @@ def test_record_is_found_by_id_then_origin_then_slug(importer, save, record, slu
     assert importer.articles_command("import", "-", input=json.dumps(values)).exit_code == 0
     (changed,) = (article for article in importer.articles().values() if article["title"] == "New")
     assert changed["id"] == stored[slug] if slug else changed["id"] not in stored.values()
+
+
+def test_record_may_remove_the_date_from_a_slug(importer, save):
+    save(minimal_json(1, slug="menu-2026-01-01"))
+    save(minimal_json(1, slug="menu"))
+    assert importer.states() == {"menu": "published"}
 
 
 MISTAKES = {  # records over article 1, which has an origin, and what the mistake says

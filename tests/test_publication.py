@@ -171,9 +171,13 @@ def test_earlier_date_is_taken_by_a_later_import_with_publish(importer):
         assert ("--publish" in result.stderr) == (not options)
 
 
-@pytest.mark.parametrize(("stored", "taken"), [(PAST, NEWER), (FUTURE, FUTURE)])
-def test_future_date_from_before_origins_counts_as_set_here(importer, save, stored, taken):
-    save(minimal_json(1, slug="a", title="A", status="published", publishedAt=stored, origin="?"))
+@pytest.mark.parametrize(
+    ("status", "stored", "taken"),
+    [("published", PAST, NEWER), ("published", FUTURE, FUTURE), ("draft", FUTURE, FUTURE), ("pending", FUTURE, NEWER)],
+)
+def test_future_date_from_before_origins_counts_as_set_here(importer, save, status, stored, taken):
+    """Unless the article is pending."""
+    save(minimal_json(1, slug="a", title="A", status=status, publishedAt=stored, origin="?"))
     for options in ([], ["--publish"]):
         importer.run("import", published("a", date=NEWER), *options)
         assert importer.values("publishedAt") == {"a": taken}
@@ -207,7 +211,10 @@ def test_withheld_article_that_was_published_here_stays_public(importer):
         assert importer.states() == {"a": "published", "b": "pending"}
 
 
-@pytest.mark.parametrize("files", [{"a.csv": "slug,title,body\n"}, ghost(), {"a.xml": wordpress()}, {"a.json": "[]"}])
+EMPTY = [{"a.csv": "slug,title,body\n"}, ghost(), {"a.xml": wordpress()}, {"a.json": "[]"}]
+
+
+@pytest.mark.parametrize("files", [*EMPTY, {"a.xml": wordpress({"status": "trash"})}])
 def test_empty_source_is_an_error_with_unpublish_missing(importer, save, files):
     save(minimal_json(1))
     assert next(iter(files)) in importer.rejects(files, *MISSING)
@@ -238,6 +245,12 @@ def test_unpublish_missing_needs_publish_with_other_systems(importer):
     assert set(importer.states().values()) == {"published"}
 
 
+def test_mistake_cannot_be_skipped_with_unpublish_missing(importer):
+    """The invalid article would be missing."""
+    result = importer.run("import", published("a") | {"posts/b.md": post(title="x" * 256)}, *MISSING)
+    assert (result.exit_code, "--skip-invalid" in result.stderr) == (1, False)
+
+
 def test_articles_that_no_source_has_any_longer_are_named(importer, save):
     """They are from before 3.0.0, so nobody knows which source to ask."""
     save(minimal_json(1, origin="?"))
@@ -265,6 +278,23 @@ def test_post_in_the_trash_without_a_number_hides_nothing(importer, save):
     save(minimal_json(1))
     importer.run("import", {"a.xml": wordpress({"status": "trash", "post_id": ""}, {})}, *MISSING)
     assert importer.states() == {"slug-1": "published", "post-2": "published"}
+
+
+def test_blog_with_only_posts_in_the_trash_has_missing_ones_too(importer):
+    """If the import also contains the posts of another blog."""
+    first = {"a.xml": wordpress({})}
+    others = {"post_name": "b"}, {"post_name": "c"}
+    importer.run("import", first, {"b.xml": wordpress(*others, site="https://b.example")}, "--publish")
+    trashed = wordpress({"status": "trash"}, site="https://b.example")
+    assert counts(importer.run("import", first, {"b.xml": trashed}, *MISSING)) == {"unchanged": 1, "unpublished": 2}
+
+
+@pytest.mark.parametrize(("given", "origin"), [({}, None), ({"origin": "?"}, "?")])
+def test_own_record_of_unknown_origin_becomes_an_own_article(importer, save, given, origin):
+    """With --unpublish-missing, unless the record says that its origin is unknown."""
+    save(minimal_json(1, origin="?"))
+    importer.run("import", {"a.json": json.dumps(minimal_json(1) | given)}, "--unpublish-missing")
+    assert importer.only().get("origin") == origin
 
 
 # Imports that stop
@@ -327,8 +357,10 @@ def test_import_that_would_stop_asks_on_a_terminal(importer, monkeypatch, answer
     importer.run("import", published("a", "b", "c"), "--publish")
     monkeypatch.setattr("commands.support.terminal.can_ask", lambda: True)
     monkeypatch.setattr("commands.import_articles.can_ask", lambda: True)
-    result = importer.run("import", withheld("a", "b", "c"), input=answer)
+    invalid = {"posts/d.md": post(title="x" * 256)}
+    result = importer.run("import", withheld("a", "b", "c") | invalid, "--skip-invalid", input=answer)
     assert result.exit_code == (state == "published")
+    assert result.exit_code or counts(result)["invalid"] == 1
     assert set(importer.states().values()) == {state}
 
 
@@ -344,6 +376,8 @@ def test_import_says_what_is_pending_even_if_nothing_changes(importer):
     assert "2 pending articles" in first
     assert second.endswith("flask articles publish --pending --customer Acme")
     assert "2 pending articles" not in importer.run("import", {"b.json": json.dumps(minimal_json(1))}).stderr
+    renamed = {"posts/a.md": post("slug: renamed", "Text", date=PAST)}
+    assert "2 pending articles" in importer.run("import", renamed).stderr
     importer.imports(files)
 
 
@@ -352,7 +386,8 @@ def test_drafts_that_their_source_publishes_are_named(importer):
     importer.run("unpublish", "finished")
     assert importer.run("import", published("finished"), "--publish").stderr == ""
     assert "finished" in importer.run("import", published("finished", "new"), "--publish").stderr
-    assert importer.states() == {"finished": "draft", "new": "published"}
+    assert "finished" not in importer.run("import", withheld("finished") | published("newer"), "--publish").stderr
+    assert importer.states() == {"finished": "draft", "new": "published", "newer": "published"}
 
 
 @pytest.mark.parametrize("files", [withheld("a"), published("a", date=FUTURE)])
@@ -366,7 +401,7 @@ def test_articles_that_disappear_are_named(importer, files):
 
 def test_publish_pending_publishes_what_the_source_publishes(importer, save):
     """Articles with a date in the future are scheduled; the count of those that stay pending is printed."""
-    save(article_json(1), customer="Other")
+    save(article_json(1, status="pending", claim="published"), customer="Other")
     importer.run("import", published("a") | published("b", date=FUTURE) | withheld("c"), "--customer=Acme")
     acme = "--customer", "Acme"
     assert importer.run("publish", "--pending", *acme).exit_code == 2
@@ -387,6 +422,14 @@ def test_publish_pending_leaves_what_was_not_in_its_question(importer, articles,
     importer.run("import", published("a"))
     assert articles("publish", "--pending").stdout == "1 published, 0 scheduled\n"
     assert importer.states() == {"a": "published", "b": "pending"}
+
+
+def test_publish_pending_keeps_dates_that_were_set_here(importer, save):
+    origin = {"origin": "markdown/a", "claim": "published", "claimedAt": OLDER}
+    save(minimal_json(1, slug="a", title="A", status="pending", publishedAt=PAST, **origin))
+    importer.run("publish", "--pending", "--yes")
+    importer.run("import", published("a", date=NEWER))
+    assert importer.values("publishedAt") == {"a": PAST}
 
 
 @pytest.mark.parametrize("arguments", [["--pending", "slug-1"], ["--pending", "--at", "2030-01-01"], []])

@@ -93,7 +93,7 @@ def test_another_port_moves_the_banners_but_updates_no_article(app, save, run_se
             print_start_message("127.0.0.1", 9000)
         return capsys.readouterr().out
 
-    save(article_json(1, bannerUrl=f"{old}mine.svg"))
+    save(article_json(1, id="demo-000099", bannerUrl=f"{old}mine.svg"))  # of another customer
     run_seed("--articles", "30", "--key", "demo")
     assert re.search(r"127\.0\.0\.1:8000\b.*python seed\.py", start_message())
     (mine, *before), *others = rows(sql)
