@@ -34,8 +34,8 @@ PROBLEMS = {
 # undefined_table and insufficient_privilege: https://www.postgresql.org/docs/current/errcodes-appendix.html
 UNREADABLE_SQLSTATES = "42P01", "42501"
 # Messages if the tables are missing or of an earlier version, such as "no such column: customer.site" or "column
-# customer.site does not exist". Mistakes in an extension's statements do not name the table,
-# so they are not taken for an outdated schema.
+# customer.site does not exist". Mistakes in an extension's statements do not name the table, so they are not taken for
+# an outdated schema.
 OUTDATED_SCHEMA = re.compile(
     r"no such table|no such column: \w+\.|unsupported file format|column \w+\.\w+ does not exist"
 )

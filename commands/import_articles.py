@@ -36,10 +36,10 @@ UNPUBLISH_NEEDS_PUBLISH = (
 
 
 class UrlLists(NamedTuple):
-    """The files for lists of URLs, None for each that was not asked for."""
+    """The files for lists of URLs, None for each that is not written."""
 
-    redirects: Path | None
-    pictures: Path | None
+    redirects: Path | None = None
+    pictures: Path | None = None
 
 
 @articles_group.command("import")
@@ -136,12 +136,12 @@ def import_articles(
     run flask articles publish --pending. With --publish, the import publishes what the source publishes. Changes to
     articles that are published already show at once.
     """
-    writes_redirects = redirects is not None
     source_options = SourceOptions(
-        site, timezone, source or "", old_urls or "", pictures_url or "", writes_redirects, no_typography
+        site, timezone, source or "", old_urls or "", pictures_url or "", redirects is not None, no_typography
     )
     options = ImportOptions(dry_run, publish, skip_invalid, unpublish_missing, take_over, yes)
-    _import(sources, key, source_options, customer, options, UrlLists(redirects, pictures))
+    lists = UrlLists() if dry_run else UrlLists(redirects, pictures)
+    _import(sources, key, source_options, customer, options, lists)
 
 
 def _import(
@@ -166,7 +166,7 @@ def _import(
         with _report_interrupt(options):
             report_notes(result, spool, report)
             print_result(result, report, dry_run=options.dry_run)
-            if lists.redirects and not options.dry_run:
+            if lists.redirects:
                 print_missing_old_urls(report, lists.redirects)
             if spool.sources and result.pending:
                 print_pending(result.pending, customer, dry_run=options.dry_run)
@@ -212,10 +212,10 @@ def _write(
     try:
         with ExitStack() as files, command_session(writes=not options.dry_run):
             result = write_articles(get_customer_again(owner), spool, attempt, options)
-            if lists.redirects and not options.dry_run:
+            if lists.redirects:
                 text = list_redirects(result.articles, spool, result.links)
                 files.enter_context(create_list(lists.redirects, text))
-            if lists.pictures and not options.dry_run:
+            if lists.pictures:
                 files.enter_context(create_list(lists.pictures, list_pictures(result.articles, spool)))
         return result, attempt
     except SuspiciousImportError as error:
