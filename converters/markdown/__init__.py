@@ -73,8 +73,8 @@ def _read_file(
 
 def _convert(path: Path, folder: Folder, fields: dict[str, Any], text: str, options: SourceOptions) -> SourceArticle:
     """Return the article of a file's front matter and text."""
-    apply_jekyll_rules(path, folder.root, fields)
     place = read_place(path, folder.root)
+    apply_jekyll_rules(path, folder.root, place, fields)
     text = resolve_templates(text)
     is_markdown = path.suffix.lower() != ".html"
     fields["contentHtml"] = render_markdown(text, options.no_typography) if is_markdown else text.removesuffix("\n")

@@ -31,11 +31,9 @@ def read_place(path: Path, root: Path) -> FilePlace:
     """Return what a file's path says about its article. `root` is the imported folder."""
     date, slug = parse_name(path)
     is_draft = "_drafts" in (*path.absolute().parent.parts, *path.resolve().parent.parts)
-    return FilePlace(date, slug, url_folder(path, root), is_draft, _is_in_jekyll(path, root))
-
-
-def _is_in_jekyll(path: Path, root: Path) -> bool:
-    return not {root.absolute().name, *path.parent.relative_to(root).parts}.isdisjoint(JEKYLL_FOLDERS)
+    folders = root.absolute().name, *path.parent.relative_to(root).parts
+    is_in_jekyll = any(name in JEKYLL_FOLDERS for name in folders)
+    return FilePlace(date, slug, url_folder(path, root), is_draft, is_in_jekyll)
 
 
 def parse_name(path: Path) -> tuple[str, str]:
@@ -82,19 +80,18 @@ def url_folder(path: Path, root: Path) -> str:
     return "".join(f"{quote(name, errors='replace')}/" for name in names)
 
 
-def apply_jekyll_rules(path: Path, root: Path, fields: dict[str, Any]) -> None:
+def apply_jekyll_rules(path: Path, root: Path, place: FilePlace, fields: dict[str, Any]) -> None:
     """Add what Jekyll takes from a post's path: the title, and the folders above `_posts` as categories.
 
-    Tags and categories in text without a comma are split at spaces.
+    `place` is what `read_place` returns for the path. Tags and categories in text without a comma are split at spaces.
     """
     folders = path.parent.relative_to(root).parts
-    date, slug = parse_name(path)
-    if _is_in_jekyll(path, root) or (date and field_value(fields, "layout")):
+    if place.is_in_jekyll or (place.date and field_value(fields, "layout")):
         for name, value in fields.items():
             if plain_name(name) in ("tags", "categories") and isinstance(value, str) and "," not in value:
                 fields[name] = value.split()
         if not any(value and FIELD_BY_ALIAS.get(plain_name(name)) == "title" for name, value in fields.items()):
-            fields["title"] = " ".join(map(str.capitalize, slug.split("-")))
+            fields["title"] = " ".join(map(str.capitalize, place.slug.split("-")))
     above = folders[: folders.index("_posts")] if "_posts" in folders else ()
     if not (field_value(fields, "category") or field_value(fields, "categories")):
         fields["categories"] = [name for name in above if not name.startswith("_")]
