@@ -163,7 +163,8 @@ def _find_missing_row(connection: Connection, new: Table) -> str:
 
 def _apply_changes(connection: Connection, version: int) -> list[str]:
     """Apply the changes of all later versions. Returns messages about values that had to change."""
-    messages = move_times_into_range(connection) if version < 5 else []
+    with connection.begin_nested():  # If it fails, PostgreSQL can still find the row.
+        messages = move_times_into_range(connection) if version < 5 else []
     for later, changes in CHANGES.items():
         if later > version:
             for statement in changes[connection.dialect.name]:

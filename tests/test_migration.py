@@ -177,6 +177,9 @@ if POSTGRESQL:
     VIEW = "CREATE VIEW note AS SELECT schema_markup_generated FROM article"
     REJECTED += [(2, UNCHECKED.format("keywords = 'x'"), "the tables (invalid input syntax for type json")]
     REJECTED += [(2, VIEW, "view note depends on column schema_markup_generated of table article")]
+    REFUSE = "CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RAISE ''Keys are frozen''; END'"
+    ON_UPDATE = "CREATE TRIGGER refuse BEFORE UPDATE ON api_key EXECUTE FUNCTION refuse()"
+    REJECTED += [(2, f"{REFUSE}; {ON_UPDATE}", "the tables (Keys are frozen")]
 else:
     REJECTED += [(5, "ALTER TABLE article ADD COLUMN note TEXT", "column note of article")]
     REJECTED += [(2, UNCHECKED.format("title = x'ff00'"), INVALID_ARTICLE)]
