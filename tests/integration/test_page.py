@@ -394,6 +394,7 @@ def nginx_below_path(server, tmp_path):
 
 
 def test_page_works_below_a_path(page, nginx_below_path):
+    page.goto("about:blank")  # A request of the fixture's page may be late.
     requested = set()
     page.on("request", lambda request: requested.add(request.url))
     page.goto(nginx_below_path)  # nginx adds the slash
