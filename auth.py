@@ -15,9 +15,9 @@ from errors import MissingKeyError
 from models import ApiKey, Customer, db
 from storage.changes import ChangeDetector, DatabaseVersion, change_detector
 from storage.engine import end_transaction
-from storage.queries import OWNER_BY_KEY
+from storage.queries import access_rule
 
-KeyOwner = Row[int, str, str, int]  # a row of OWNER_BY_KEY
+KeyOwner = Row[int, str, str, int]  # a row of storage.queries.OWNER_BY_KEY
 
 API_BLUEPRINT = "api"  # the parent of the endpoints that require a key
 CHALLENGE = WWWAuthenticate("ApiKey", {"header": "x-api-key"})
@@ -108,7 +108,7 @@ class Authenticator:
 def _find_owner(key_hash: str) -> KeyOwner:
     """Look up the owner of a key by the key's hash. Raises Unauthorized (401) if the key is not valid."""
     parameters = {"hash": key_hash, "today": datetime.now(UTC).date()}
-    owner = db.session.execute(OWNER_BY_KEY, parameters).one_or_none()
+    owner = db.session.execute(access_rule().key_owner, parameters).one_or_none()
     if not owner:
         raise Unauthorized("The API key in the x-api-key header is not valid.", www_authenticate=CHALLENGE)
     return owner

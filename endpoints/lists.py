@@ -12,28 +12,29 @@ from auth import current_access
 from endpoints.caching import Document, render_document
 from models import db
 from schemas import SORT_COLUMNS, ListQuerySchema
-from storage.queries import PUBLISHED_COUNT, build_conditions, select_page
+from storage.queries import access_rule, build_conditions, select_page
 
 query_schema = ListQuerySchema()
 LIST_PARAMETERS = tuple(field.data_key or name for name, field in query_schema.fields.items())
 
 
 def render_list(columns: tuple[str, ...], dump: Callable[[Sequence[RowMapping]], list[Any]]) -> Document:
-    """Return a page of the customer's published articles.
+    """Return a page of the customer's visible articles.
 
     `dump` turns rows with these `columns` into JSON objects. Both queries run in one transaction, so the total and the
     page come from the same snapshot. Raises ValidationError if a query parameter is invalid.
     """
     query = query_schema.load(request.args.to_dict())
+    rule = access_rule()
     conditions = build_conditions(query)
     now = datetime.now(UTC)
     parameters = {"customer_id": current_access().owner.customer_id, "now": now}
     connection = db.session.connection()  # faster than the session, which would look for entities in the rows
-    count = PUBLISHED_COUNT.where(*conditions) if conditions else PUBLISHED_COUNT
+    count = rule.count.where(*conditions) if conditions else rule.count
     total, next_publication_at = connection.execute(count, parameters).one()
     rows: Sequence[RowMapping] = []
     if query["skip"] < total:
-        page = select_page(columns, SORT_COLUMNS[query["order_by"]], query["order"], conditions)
+        page = select_page(rule, columns, SORT_COLUMNS[query["order_by"]], query["order"], conditions)
         bounds = {"take": query["take"], "skip": query["skip"]}
         rows = connection.execute(page, parameters | bounds).mappings().all()
     meta = {"total": total, "take": len(rows), "skip": query["skip"]}

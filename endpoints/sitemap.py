@@ -8,7 +8,7 @@ from auth import current_access
 from endpoints.caching import Document, cached, render_document
 from models import db
 from schemas import SitemapEntrySchema
-from storage.queries import NEXT_PUBLICATION, PUBLISHED_SLUGS
+from storage.queries import access_rule
 
 blueprint = Blueprint("sitemap", __name__)
 schema = SitemapEntrySchema(many=True)
@@ -18,9 +18,10 @@ schema = SitemapEntrySchema(many=True)
 @cached()
 def list_slugs() -> Document:
     """Return every published slug with the date of its last change."""
+    rule = access_rule()
     now = datetime.now(UTC)
     parameters = {"customer_id": current_access().owner.customer_id, "now": now}
     connection = db.session.connection()
-    rows = connection.execute(PUBLISHED_SLUGS, parameters).mappings().all()
-    next_publication_at = connection.scalar(NEXT_PUBLICATION, parameters)
+    rows = connection.execute(rule.slugs, parameters).mappings().all()
+    next_publication_at = connection.scalar(rule.next_publication, parameters)
     return render_document({"data": schema.dump(rows)}, now, next_publication_at)

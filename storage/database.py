@@ -12,6 +12,7 @@ from models import db
 from settings import SettingsError
 from storage.changes import create_change_detector
 from storage.engine import add_listeners, end_transaction, engine_options, release_connection, write_options
+from storage.queries import PUBLIC
 from storage.sqlite import create_database_file, refuse_truncated_file, require_database_file, set_wal_mode, sqlite_path
 from storage.tables import TABLES_VERSION, migrate, read_tables_version
 
@@ -26,6 +27,7 @@ def init_app(app: Flask) -> None:
     app.teardown_appcontext(end_transaction)
     with app.app_context():
         add_listeners(db.engine)
+        app.extensions["access_rule"] = PUBLIC
         app.extensions["change_detector"] = create_change_detector(db.engine, options["connect_args"])
 
 

@@ -5,7 +5,20 @@ from datetime import datetime
 from functools import lru_cache
 from typing import Any
 
-from sqlalchemy import ColumnElement, Select, bindparam, case, cast, exists, func, or_, select
+from flask import current_app
+from sqlalchemy import (
+    ColumnElement,
+    Select,
+    SQLColumnExpression,
+    and_,
+    bindparam,
+    case,
+    cast,
+    exists,
+    func,
+    or_,
+    select,
+)
 from sqlalchemy.dialects.postgresql import JSONB
 
 from content.search import search_words
@@ -26,23 +39,59 @@ OWNER_BY_KEY = (
 # conditions for a customer's published articles; they bind `customer_id` and `now`
 _OF_CUSTOMER = Article.customer_id == bindparam("customer_id")
 _HAS_STATUS_PUBLISHED = Article.status == "published"  # includes scheduled articles
-PUBLISHED = _OF_CUSTOMER, _HAS_STATUS_PUBLISHED, Article.published_at <= bindparam("now")
+_IS_PUBLISHED = and_(_HAS_STATUS_PUBLISHED, Article.published_at <= bindparam("now"))
+PUBLISHED = _OF_CUSTOMER, _IS_PUBLISHED
 
 # time at which the customer's next scheduled article is due
-NEXT_PUBLICATION = select(func.min(Article.published_at)).where(
+NEXT_PUBLICATION: Select[datetime | None] = select(func.min(Article.published_at)).where(
     _OF_CUSTOMER, _HAS_STATUS_PUBLISHED, Article.published_at > bindparam("now")
 )
 
-# `slug` and `changed_at` of published articles; publication counts as a change
-_changed_at = case((Article.updated_at > Article.published_at, Article.updated_at), else_=Article.published_at)
-PUBLISHED_SLUGS = select(Article.slug, _changed_at.label("changed_at")).where(*PUBLISHED).order_by(Article.slug)
 
-# number of published articles, and `next_publication_at`
-PUBLISHED_COUNT: Select[int, datetime | None] = (
-    select(func.count(), NEXT_PUBLICATION.scalar_subquery().label("next_publication_at"))
-    .select_from(Article)
-    .where(*PUBLISHED)
+class AccessRule:
+    """Who may read which articles, as the queries of requests. Those of articles may bind `customer_id` and `now`."""
+
+    def __init__(
+        self,
+        *,
+        key_owner: Select[int, str, str, int],
+        is_visible: ColumnElement[bool],
+        published_at: SQLColumnExpression[datetime | None],
+        next_publication: Select[datetime | None],
+    ) -> None:
+        """Build the queries.
+
+        `key_owner` selects what `OWNER_BY_KEY` selects. `is_visible` and `published_at` are expressions for an article
+        of the customer. `next_publication` selects when the next article becomes visible without a commit, or NULL.
+        """
+        self.key_owner = key_owner
+        self.published_at = published_at
+        self.next_publication = next_publication
+        self.visible = _OF_CUSTOMER, is_visible
+        # number of visible articles, and `next_publication_at`
+        self.count: Select[int, datetime | None] = (
+            select(func.count(), next_publication.scalar_subquery().label("next_publication_at"))
+            .select_from(Article)
+            .where(*self.visible)
+        )
+        # `slug` and `changed_at` of visible articles; publication counts as a change
+        changed_at = case((Article.updated_at > published_at, Article.updated_at), else_=published_at)
+        self.slugs = select(Article.slug, changed_at.label("changed_at")).where(*self.visible).order_by(Article.slug)
+
+
+# the rule of every service
+PUBLIC = AccessRule(
+    key_owner=OWNER_BY_KEY,
+    is_visible=_IS_PUBLISHED,
+    published_at=Article.published_at,
+    next_publication=NEXT_PUBLICATION,
 )
+
+
+def access_rule() -> AccessRule:
+    """Return the rule of the current application: `PUBLIC`, except in the draft preview."""
+    rule: AccessRule = current_app.extensions["access_rule"]
+    return rule
 
 
 def build_conditions(query: Mapping[str, Any]) -> list[ColumnElement[bool]]:
@@ -70,31 +119,33 @@ def _has_keyword(keyword: str) -> ColumnElement[bool]:
 
 
 def select_page(
-    columns: tuple[str, ...], order_by: str, order: str, conditions: Sequence[ColumnElement[bool]]
+    rule: AccessRule, columns: tuple[str, ...], order_by: str, order: str, conditions: Sequence[ColumnElement[bool]]
 ) -> Select[Any]:
-    """Select one page of the published articles that meet the conditions. Also binds `take` and `skip`.
+    """Select one page of the visible articles that meet the conditions. Also binds `take` and `skip`.
 
     `order` is "asc" or "desc". Ties are broken by id in the same direction.
     """
     if not conditions:
-        return _select_unfiltered_page(columns, order_by, order)
-    return _build_page(columns, order_by, order, conditions)
+        return _select_unfiltered_page(rule, columns, order_by, order)
+    return _build_page(rule, columns, order_by, order, conditions)
 
 
 @lru_cache  # most requests have no conditions, and building the statement takes longer than running it
-def _select_unfiltered_page(columns: tuple[str, ...], order_by: str, order: str) -> Select[Any]:
-    return _build_page(columns, order_by, order, ())
+def _select_unfiltered_page(rule: AccessRule, columns: tuple[str, ...], order_by: str, order: str) -> Select[Any]:
+    return _build_page(rule, columns, order_by, order, ())
 
 
 def _build_page(
-    columns: tuple[str, ...], order_by: str, order: str, conditions: Sequence[ColumnElement[bool]]
+    rule: AccessRule, columns: tuple[str, ...], order_by: str, order: str, conditions: Sequence[ColumnElement[bool]]
 ) -> Select[Any]:
     """Build the statement of `select_page`. Its subquery finds the page in an index.
 
     Without it, SQLite would sort entire rows for most orders, which takes up to a second for 10,000 articles.
     """
-    sort_columns: list[Any] = [getattr(Article, order_by), Article.id]
+    expressions: dict[str, Any] = {"published_at": rule.published_at}
+    sort_columns = [expressions.get(order_by, getattr(Article, order_by)), Article.id]
     ordering = [column.desc() for column in sort_columns] if order == "desc" else sort_columns
-    page = select(Article.pk).where(*PUBLISHED, *conditions).order_by(*ordering)
+    page = select(Article.pk).where(*rule.visible, *conditions).order_by(*ordering)
     page = page.limit(bindparam("take")).offset(bindparam("skip"))
-    return select(*(getattr(Article, name) for name in columns)).where(Article.pk.in_(page)).order_by(*ordering)
+    selected = [expressions.get(name, getattr(Article, name)).label(name) for name in columns]
+    return select(*selected).where(Article.pk.in_(page)).order_by(*ordering)
