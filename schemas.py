@@ -20,6 +20,7 @@ from fields import (
 )
 
 API_PATH = "/api/public/v1"  # prefix of the endpoints that require a key
+MAX_SLUG_LENGTH = 200
 MAX_SAFE_INTEGER = 2**53 - 1  # the largest that every JSON parser reads exactly (RFC 8259, 6)
 
 # value of orderBy -> Article column
@@ -53,19 +54,11 @@ class ListQuerySchema(Schema):
     keyword = fields.String(validate=QUERY_TEXT_VALIDATORS)
 
 
-def field_metadata(description: str, example: Any, **limits: Any) -> dict[str, Any]:
-    """Return what /openapi.json says about a field. `limits` are JSON Schema keywords."""
-    return {"openapi": {"description": description, "examples": [example], **limits}}
-
-
 class RowSchema(Schema):
     """A schema that dumps mappings, such as database rows. Their keys are the names of its fields."""
 
     def get_attribute(self, obj: Mapping[str, Any], attr: str, default: Any) -> Any:
         return obj[attr]  # twice as fast as marshmallow's, which also tries attributes and dotted names
-
-
-SLUG_LIMITS: dict[str, Any] = {"minLength": 1, "maxLength": 200, "pattern": r"^[^\s/?#]+$"}
 
 
 class ArticleSchema(RowSchema):
@@ -79,76 +72,24 @@ class ArticleSchema(RowSchema):
             validate.Regexp(r"\S{1,64}\Z", error="Must be 1 to 64 characters without whitespace."),
             validate_no_nul,
         ],
-        metadata=field_metadata(
-            "Unique among your articles. Does not change when the slug does.",
-            "0b9f3c51-5d0a-4f5e-9f6b-3d1c6e0f8a21",
-            minLength=1,
-            maxLength=64,
-            pattern=r"^\S+$",
-        ),
     )
-    title = fields.String(
-        required=True,
-        validate=validate_xml_text,
-        metadata=field_metadata("Title, as plain text. Escape it in HTML.", "Our spring menu"),
-    )
+    title = fields.String(required=True, validate=validate_xml_text)
     slug = fields.String(
         required=True,
         validate=[
             validate.Regexp(r"[^\s/?#]{1,200}\Z", error="Must be 1 to 200 characters without whitespace, /, ? or #."),
             validate_xml_text,
         ],
-        metadata=field_metadata(
-            "Unique among your articles. Use it, percent-encoded, in the article's URL on your site.",
-            "spring-menu",
-            **SLUG_LIMITS,
-        ),
     )
-    banner_url = fields.String(
-        data_key="bannerUrl",
-        load_default="",
-        validate=validate_http_url,
-        metadata=field_metadata(
-            "URL of the banner image (http or https), or an empty string.", "https://www.example.com/spring.jpg"
-        ),
-    )
-    keywords = StringList(
-        load_default="[]",
-        metadata=field_metadata("Keywords of the article. May be empty.", ["menu", "spring"]),
-    )
-    meta_title = fields.String(
-        data_key="metaTitle",
-        validate=validate_xml_text,
-        metadata=field_metadata("For the page's `title` element.", "Our spring menu"),
-    )
-    meta_desc = fields.String(
-        data_key="metaDesc",
-        validate=validate_xml_text,
-        metadata=field_metadata("For the page's meta description.", "Asparagus is back."),
-    )
-    published_at = Timestamp(
-        data_key="publishedAt",
-        metadata=field_metadata("Time of publication in UTC, with milliseconds.", "2026-03-01T07:00:00.000Z"),
-    )
-    category = fields.String(
-        load_default="",
-        validate=validate_xml_text,
-        metadata=field_metadata("Name of the category, or an empty string.", "News"),
-    )
-    read_time = Minutes(data_key="readTime", metadata=field_metadata("Reading time in minutes.", 1))
-    content_html = fields.String(
-        data_key="contentHtml",
-        required=True,
-        validate=validate_no_nul,
-        metadata=field_metadata("Body of the article as HTML. It is not sanitized.", "<p>Asparagus is back.</p>"),
-    )
-    schema_markup = SchemaMarkup(
-        data_key="schemaMarkup",
-        metadata=field_metadata(
-            "schema.org structured data (JSON-LD) for a `script` element in your page.",
-            {"@context": "https://schema.org", "@graph": [{"@type": "BlogPosting"}]},
-        ),
-    )
+    banner_url = fields.String(data_key="bannerUrl", load_default="", validate=validate_http_url)
+    keywords = StringList(load_default="[]")
+    meta_title = fields.String(data_key="metaTitle", validate=validate_xml_text)
+    meta_desc = fields.String(data_key="metaDesc", validate=validate_xml_text)
+    published_at = Timestamp(data_key="publishedAt")
+    category = fields.String(load_default="", validate=validate_xml_text)
+    read_time = Minutes(data_key="readTime")
+    content_html = fields.String(data_key="contentHtml", required=True, validate=validate_no_nul)
+    schema_markup = SchemaMarkup(data_key="schemaMarkup")
 
 
 class ArticlePreviewSchema(ArticleSchema):
@@ -191,10 +132,5 @@ RESPONSE_COLUMNS = (*ArticleSchema().fields, "authors", "updated_at")
 class SitemapEntrySchema(RowSchema):
     """A published slug and the date of its last change."""
 
-    slug = fields.String(
-        data_key="url", metadata=field_metadata("The article's slug, not a full URL.", "spring-menu", **SLUG_LIMITS)
-    )
-    changed_at = Day(
-        data_key="lastmod",
-        metadata=field_metadata("UTC date of publication or of the last update, whichever is later.", "2026-03-02"),
-    )
+    slug = fields.String(data_key="url")
+    changed_at = Day(data_key="lastmod")

@@ -1,59 +1,74 @@
-"""/openapi.json matches the service. tests/integration/test_description.py validates it with third-party tools."""
+"""/openapi.json describes the service. tests/integration/test_description.py checks it with third-party tools."""
 
 import json
 import re
 from functools import reduce
 
 import pytest
-from helpers import ENDPOINTS, EXAMPLE, LISTS, PROJECT, SITEMAP
-from marshmallow import missing, validate
+from helpers import ENDPOINTS, EXAMPLE, LISTS, OPENAPI, PROJECT, SITEMAP
+from marshmallow import fields, missing, validate
 
 from errors import PROBLEMS
-from schemas import ArticleImportSchema, ListQuerySchema
+from fields import Day, Minutes, SchemaMarkup, StringList, Timestamp
+from schemas import ArticleImportSchema, ArticlePreviewSchema, ArticleSchema, ListQuerySchema, SitemapEntrySchema
+from settings import __version__
 
-SCHEMAS = ("Article", "ArticlePreview", "SitemapEntry")
+# their names become type names in generated clients, so they are part of the contract
+SCHEMAS = {"Article": ArticleSchema(), "ArticlePreview": ArticlePreviewSchema(), "SitemapEntry": SitemapEntrySchema()}
+JSON_TYPES = {
+    fields.String: ("string", None),
+    StringList: ("array", None),
+    SchemaMarkup: ("object", None),
+    Timestamp: ("string", "date-time"),
+    Day: ("string", "date"),
+    Minutes: ("number", None),
+}
 
 
-@pytest.fixture
-def document(client):
-    return client.get("/openapi.json", headers={"x-api-key": ""}).get_json()
-
-
-def resolve(document, node):
+def resolve(node, document=OPENAPI):
     """Return a node with its `$ref` resolved."""
     if not isinstance(node, dict) or "$ref" not in node:
         return node
     return reduce(lambda found, name: found[name], node["$ref"].split("/")[1:], document) | node
 
 
-def content(document, path):
-    return document["paths"][path]["get"]["responses"]["200"]["content"]["application/json"]
+def content(path):
+    return OPENAPI["paths"][path]["get"]["responses"]["200"]["content"]["application/json"]
 
 
-def test_every_endpoint_is_described(document):
-    operations = {path: item["get"] for path, item in document["paths"].items()}
+def fields_by_json_name(schema):
+    return {field.data_key or name: field for name, field in schema.fields.items()}
+
+
+def test_file_is_served_without_a_key(client):
+    assert client.get("/openapi.json", headers={"x-api-key": ""}).get_json() == OPENAPI
+    assert OPENAPI["info"]["version"] == __version__
+
+
+def test_every_endpoint_is_described():
+    operations = {path: item["get"] for path, item in OPENAPI["paths"].items()}
     ids = ["getArticleList", "getArticlePreviewList", "getSitemapEntryList", "getHealth"]
     assert operations.keys() == {*ENDPOINTS, "/healthz"}
     assert [operation["operationId"] for operation in operations.values()] == ids
     assert all(operation["summary"] and operation["description"] for operation in operations.values())
     assert operations["/healthz"]["security"] == []
-    assert document["servers"][0]["url"] == "."
+    assert OPENAPI["servers"][0]["url"] == "."
 
 
-def test_every_status_is_described(document):
+def test_every_status_is_described():
     statuses = {"200", "default"} | {str(status) for status in PROBLEMS} - {"404"}  # no operation returns 404
-    for path, item in document["paths"].items():
+    for path, item in OPENAPI["paths"].items():
         assert item["get"]["responses"].keys() == (statuses | {"304"} if path in ENDPOINTS else statuses - {"401"})
 
 
 @pytest.mark.parametrize("path", LISTS)
-def test_parameters_match_the_query_schema(document, path):
+def test_parameters_match_the_query_schema(path):
     """Including limits, choices and defaults."""
-    parameters = [resolve(document, item) for item in document["paths"][path]["get"]["parameters"]]
-    described = {item["name"]: resolve(document, item["schema"]) for item in parameters if item["in"] == "query"}
-    fields = {field.data_key or name: field for name, field in ListQuerySchema().fields.items()}
-    assert described.keys() == fields.keys()
-    for name, field in fields.items():
+    parameters = [resolve(item) for item in OPENAPI["paths"][path]["get"]["parameters"]]
+    described = {item["name"]: resolve(item["schema"]) for item in parameters if item["in"] == "query"}
+    expected = fields_by_json_name(ListQuerySchema())
+    assert described.keys() == expected.keys()
+    for name, field in expected.items():
         limits = {} if field.load_default is missing else {"default": field.load_default}
         for validator in field.validators:
             if isinstance(validator, validate.Range):
@@ -66,8 +81,18 @@ def test_parameters_match_the_query_schema(document, path):
         assert {limit: value for limit, value in described[name].items() if limit not in ignored} == limits
 
 
-def test_field_limits_are_those_of_import(document):
-    properties = document["components"]["schemas"]["Article"]["properties"]
+@pytest.mark.parametrize(("name", "schema"), SCHEMAS.items())
+def test_fields_match_the_schema(name, schema):
+    described = OPENAPI["components"]["schemas"][name]
+    expected = {name: JSON_TYPES[type(field)] for name, field in fields_by_json_name(schema).items()}
+    properties = described["properties"]
+    assert {name: (field["type"], field.get("format")) for name, field in properties.items()} == expected
+    assert list(properties) == list(expected) == described["required"]
+    assert all(field["description"] and field["examples"] for field in properties.values())
+
+
+def test_field_limits_are_those_of_import():
+    properties = OPENAPI["components"]["schemas"]["Article"]["properties"]
     limits = {name: field["maxLength"] for name, field in properties.items() if "maxLength" in field}
     assert limits.keys() == {"id", "slug"}
     for name, limit in limits.items():
@@ -76,29 +101,25 @@ def test_field_limits_are_those_of_import(document):
 
 
 @pytest.mark.parametrize(("path", "name"), list(zip(ENDPOINTS, SCHEMAS, strict=True)))
-def test_example_is_a_real_response_and_fully_described(client, document, save, path, name):
-    """Schema names become type names in generated clients, so they are part of the contract."""
-    (article,), (entry,) = (content(document, path)["example"]["data"] for path in (LISTS[0], SITEMAP))
+def test_example_is_a_real_response(client, save, path, name):
+    (article,), (entry,) = (content(path)["example"]["data"] for path in (LISTS[0], SITEMAP))
     save(article | {"updatedAt": entry["lastmod"] + "T07:00:00Z"})
     body = client.get(path).get_json()
-    assert body == content(document, path)["example"]
-    assert content(document, path)["schema"] == {"$ref": f"#/components/schemas/{name}List"}
-    assert list(resolve(document, content(document, path)["schema"])["properties"]) == list(body)
-    described = document["components"]["schemas"][name]
-    assert list(described["properties"]) == list(body["data"][0]) == described["required"]
-    assert all(field["type"] and field["description"] for field in described["properties"].values())
+    assert body == content(path)["example"]
+    assert content(path)["schema"] == {"$ref": f"#/components/schemas/{name}List"}
+    assert list(resolve(content(path)["schema"])["properties"]) == list(body)
 
 
 PROSE = {"description", "example", "examples", "info", "servers", "summary", "tags"}
 LIMITS = {"default", "maximum", "maxLength", "minimum", "pattern"}
-LAST_VERSION = json.loads(max((PROJECT / "tests/data").glob("openapi-*.json")).read_text("utf-8"))
+VERSION_1 = json.loads((PROJECT / "tests/data/openapi-1.0.0.json").read_text("utf-8"))
 
 
 def promises(document, node, where=""):
     """Yield, as paths, everything that generated clients depend on, which excludes prose and limits of fields."""
-    node = resolve(document, node)
+    node = resolve(node, document)
     if where.endswith("/parameters") and isinstance(node, list):
-        node = {item["name"]: item for item in (resolve(document, item) for item in node)}
+        node = {item["name"]: item for item in (resolve(item, document) for item in node)}
     yield where
     if isinstance(node, dict):
         ignored = PROSE if "/parameters" in where else PROSE | LIMITS
@@ -108,12 +129,12 @@ def promises(document, node, where=""):
         yield from (f"{where}: {value}" for value in (node if isinstance(node, list) else [node]))
 
 
-# additions that would break clients of the last version
+# additions that would break its clients
 ADDITIONS = re.compile(r"(?P<to>.*)(/security: .*|/parameters/.*/required: True)|(?P<values>.*/responses/.*/enum): .*")
 
 
-def test_document_is_compatible_with_the_last_version(document):
-    old, new = set(promises(LAST_VERSION, LAST_VERSION)), set(promises(document, document))
+def test_document_is_compatible_with_version_1():
+    old, new = set(promises(VERSION_1, VERSION_1)), set(promises(OPENAPI, OPENAPI))
     assert old - new == set()
     added = [match for match in map(ADDITIONS.fullmatch, new - old) if match]
     assert [match[0] for match in added if {match["to"], match["values"]} & old] == []

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from content.derived import fill_derived_fields
 from converters.articles import Claim, Mistake, SourceArticle
 from models import UNKNOWN_ORIGIN
-from schemas import SLUG_LIMITS
+from schemas import MAX_SLUG_LENGTH
 from transfer.checks import ArticleRow, check_article, locate
 from transfer.report import ImportReport
 from transfer.temporary import create_temporary_file, writing_to
@@ -52,7 +52,7 @@ class SpoolEntry:
     def dated_slug(self) -> str:
         """The slug with the day of publication (UTC) appended, or "" without a date or if that would be too long."""
         slug = f"{self.slug}-{self.date.date()}" if self.date else ""
-        return slug if len(slug) <= SLUG_LIMITS["maxLength"] else ""
+        return slug if len(slug) <= MAX_SLUG_LENGTH else ""
 
     @property
     def sort_date(self) -> datetime:
