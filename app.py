@@ -79,7 +79,7 @@ def main() -> None:
             change_detector(app).version()
             print_start_message(settings["HOST"], port)
             warn_about_demo_key(address)
-    server.serve(AccessLog(app), listener, settings["THREADS"], allow_origins=bool(settings["CORS_ORIGINS"]))
+    server.serve(AccessLog(app), listener, settings["THREADS"])
 
 
 if __name__ == "__main__":

@@ -15,7 +15,6 @@ from werkzeug.http import HTTP_STATUS_CODES
 
 from storage import StorageError
 
-STATUS_TITLES = HTTP_STATUS_CODES | {413: "Content Too Large"}  # RFC 9110, 15.5.14
 # status -> code, default detail. 400 and 401 each have a second code: invalid_parameters and missing_key.
 PROBLEMS = {
     400: ("bad_request", "The request is malformed."),
@@ -26,8 +25,6 @@ PROBLEMS = {
         "/api/public/v1/sitemap and /healthz. /openapi.json describes them, and / shows a page for browsers.",
     ),
     405: ("method_not_allowed", "This API is read-only. Use GET, HEAD or OPTIONS."),
-    413: ("body_too_large", "The request body is 64 KB or larger. Send no body: no endpoint uses one."),
-    431: ("headers_too_large", "The URL and headers add up to 16 KB or more. Shorten the URL, or send fewer headers."),
     500: ("internal_error", "An internal error occurred. The log of the service has the details."),
     503: ("unavailable", "The articles are temporarily unavailable. Try again in a few seconds."),
 }
@@ -53,20 +50,17 @@ def init_app(app: Flask) -> None:
         app.register_error_handler(error_class, _from_database_error)
 
 
-def render_problem(status: int, detail: str | None = None, **members: Any) -> bytes:
-    """Return problem details as JSON. `detail` defaults to the text for the status.
+def _problem_response(response: Response, detail: str | None = None, **members: Any) -> Response:
+    """Turn a response with a status into problem details. `detail` defaults to the text for the status.
 
     The code for a status that is not in PROBLEMS, such as an extension's 429, is its phrase in snake case:
     `too_many_requests`.
     """
-    title = STATUS_TITLES.get(status, "Unknown Error")
+    status = response.status_code
+    title = HTTP_STATUS_CODES.get(status, "Unknown Error")
     code, default_detail = PROBLEMS.get(status) or (title.lower().replace("'", "").replace(" ", "_"), title)
     problem = {"type": "about:blank", "title": title, "status": status, "detail": detail or default_detail}
-    return orjson.dumps(problem | {"code": code} | members)
-
-
-def _problem_response(response: Response, detail: str | None = None, **members: Any) -> Response:
-    response.data = render_problem(response.status_code, detail, **members)
+    response.data = orjson.dumps(problem | {"code": code} | members)
     response.content_type = "application/problem+json"
     response.headers["Cache-Control"] = "no-store"
     return response

@@ -1,13 +1,8 @@
 """Logging to standard error, including an access log with one line per request."""
 
 import logging
-import os
-import sys
 import time
-from collections import deque
 from collections.abc import Iterable
-from contextlib import suppress
-from threading import Event, Thread
 from typing import Any
 from urllib.parse import quote
 from wsgiref.types import StartResponse, WSGIApplication, WSGIEnvironment
@@ -15,54 +10,8 @@ from wsgiref.types import StartResponse, WSGIApplication, WSGIEnvironment
 from content.text import printable
 
 MAX_PATH_LENGTH = 200
-MAX_QUEUED_LINES = 10_000  # drop the oldest if stderr is not being read
-WRITE_INTERVAL_SECONDS = 0.1
 
 access_log = logging.getLogger("access")
-
-
-class StderrHandler(logging.Handler):
-    """A logging handler that writes in a background thread, so that a full pipe or a slow disk never blocks requests.
-
-    `logging.handlers.QueueListener` is not used because its `stop` waits forever if a write blocks, and fails if the
-    queue is full.
-    """
-
-    def __init__(self, file: int) -> None:
-        super().__init__()
-        self._file = file
-        self._queue: deque[bytes] = deque(maxlen=MAX_QUEUED_LINES)
-        self._stopping = Event()
-        self._thread = Thread(target=self._write_queued, daemon=True)
-        self._thread.start()
-
-    def emit(self, record: logging.LogRecord) -> None:
-        """Queue the record's lines, each prefixed with the UTC time and the level.
-
-        Messages may contain untrusted text, so control characters are replaced.
-        """
-        try:
-            moment = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(record.created))
-            for line in self.format(record).splitlines():
-                shown = line if line.isprintable() else printable(line)
-                self._queue.append(f"{moment} {record.levelname} {shown}\n".encode(errors="replace"))
-        except Exception:
-            self.handleError(record)
-
-    def close(self) -> None:
-        """Write the queued lines, but give up after one second."""
-        self._stopping.set()
-        self._thread.join(timeout=1)
-        super().close()
-
-    def _write_queued(self) -> None:
-        is_last_time = False
-        while not is_last_time:
-            is_last_time = self._stopping.wait(WRITE_INTERVAL_SECONDS)
-            lines = [self._queue.popleft() for _ in range(len(self._queue))]
-            with suppress(OSError):  # a full disk or a closed pipe must not stop the service
-                # sys.stderr.write would hold a lock while it blocks, which aborts the interpreter at exit.
-                os.write(self._file, b"".join(lines))
 
 
 class AccessLog:
@@ -97,10 +46,20 @@ class AccessLog:
         return body
 
 
+class LineFormatter(logging.Formatter):
+    """A formatter for records whose messages may quote a request."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        """Return the record's lines, all but the first indented, and without control characters."""
+        return "\n    ".join(printable(line) for line in super().format(record).splitlines())
+
+
 def log_to_stderr(level: str) -> None:
     """Log messages of at least this level to standard error. Requests are logged at level info."""
-    if not sys.stderr:  # None if it was already closed when Python started
-        logging.basicConfig(handlers=[logging.NullHandler()])
-        return
-    logging.basicConfig(level=level.upper(), handlers=[StderrHandler(sys.stderr.fileno())], format="%(message)s")
-    logging.getLogger("waitress").setLevel(logging.ERROR)  # it warns about every request that waits for a thread
+    formatter = LineFormatter("%(asctime)s %(levelname)s %(message)s", "%Y-%m-%dT%H:%M:%SZ")
+    formatter.converter = time.gmtime
+    handler = logging.StreamHandler()
+    handler.setFormatter(formatter)
+    logging.basicConfig(level=level.upper(), handlers=[handler])
+    logging.getLogger("waitress").setLevel(logging.WARNING)  # at level info, it reports every disconnect
+    logging.getLogger("waitress.queue").setLevel(logging.ERROR)  # it warns about every request that waits for a thread

@@ -7,7 +7,7 @@ from contextlib import closing
 
 import pytest
 from flask import Response
-from helpers import ENDPOINTS, LISTS, SITEMAP, article_json, assert_problem, blocks, read_page, send
+from helpers import ENDPOINTS, LISTS, SITEMAP, article_json, assert_problem, blocks, read_page
 from sqlalchemy import make_url, text
 from sqlalchemy.exc import DatabaseError, OperationalError, ProgrammingError
 from werkzeug.exceptions import NotFound, TooManyRequests
@@ -119,25 +119,22 @@ def test_unreadable_row_is_a_500_and_ends_its_transaction(client, save, sql, dat
 
 
 @pytest.fixture
-def problems(site, app, client, sql):
-    """The problem document for every error code, as the service sends it."""
-    requests = {
-        "missing_key": "GET {} HTTP/1.0\r\n\r\n",
-        "invalid_key": "GET {} HTTP/1.0\r\nx-api-key: wrong\r\n\r\n",
-        "invalid_parameters": f"GET {{}}?take=0&order=up HTTP/1.0\r\nx-api-key: {site.key}\r\n\r\n",
-        "bad_request": "GET {} HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n",
-        "not_found": "GET /api HTTP/1.0\r\n\r\n",
-        "method_not_allowed": "POST {} HTTP/1.0\r\nContent-Length: 0\r\n\r\n",
-        "body_too_large": "POST {} HTTP/1.0\r\nContent-Length: 70000\r\n\r\n",
-        "headers_too_large": "GET {}?" + "x" * 16_384 + " HTTP/1.0\r\n\r\n",
-    }
-    sent = {code: send(site.server, request.format(LISTS[0]).encode()) for code, request in requests.items()}
-    bodies = {code: response.partition(b"\r\n\r\n")[2] for code, response in sent.items()}
+def problems(app, client, sql):
+    """The problem document for every error code."""
+    anonymous = app.test_client()
     app.add_url_rule("/failing", view_func=lambda: 1 / 0)
-    bodies["internal_error"] = client.get("/failing").data
+    responses = {
+        "missing_key": anonymous.get(LISTS[0]),
+        "invalid_key": anonymous.get(LISTS[0], headers={"x-api-key": "wrong"}),
+        "invalid_parameters": client.get(f"{LISTS[0]}?take=0&order=up"),
+        "bad_request": client.get(LISTS[0], headers={"Upgrade": "websocket", "Connection": "upgrade"}),
+        "not_found": client.get("/api"),
+        "method_not_allowed": client.post(LISTS[0]),
+        "internal_error": client.get("/failing"),
+    }
     sql("ALTER TABLE article RENAME TO hidden")
-    bodies["unavailable"] = client.get(SITEMAP).data
-    return {code: json.loads(body) for code, body in bodies.items()}
+    responses["unavailable"] = client.get(SITEMAP)
+    return {code: response.get_json() for code, response in responses.items()}
 
 
 def test_every_error_has_the_documented_code_and_status(problems):

@@ -1,14 +1,11 @@
-"""The running service: connections, malformed requests, pipelining, slow readers, logging, start and stop."""
+"""The running service: connections, ambiguous requests, slow readers, logging, start and stop."""
 
 import errno
-import json
 import logging
-import os
 import re
 import signal
 import socket
 import threading
-import time
 from contextlib import ExitStack, contextmanager
 from functools import partial
 from http.client import parse_headers
@@ -19,17 +16,15 @@ import helpers
 import pytest
 from helpers import LISTS, SITEMAP, article_json, call_concurrently, get, open_files, run_sql, send, statuses, wait_for
 from sqlalchemy import make_url
-from time_machine import travel
 from waitress import wasyncore
 
 from auth import hash_key
 from benchmarks.servers import free_port, listening
 from commands.support.start_message import print_start_message
 from models import db
-from serving import log
 from serving.listener import base_url, listen
-from serving.log import StderrHandler
-from serving.server import ApiServer
+from serving.log import LineFormatter
+from serving.server import Server
 from settings import __version__
 
 HEALTH = b"GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n"
@@ -135,11 +130,6 @@ def test_responses_keep_the_connection_open(site):
         assert (status, headers["Connection"], file.read()) == (304, "close", b"")
 
 
-def test_options_may_be_asked_of_the_server(site):
-    """RFC 9110, 9.3.7."""
-    assert b"\r\nAllow: " in send(site.server, b"OPTIONS * HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
-
-
 @pytest.mark.parametrize(
     ("headers", "body"), [({}, b""), ({"Content_Length": "0"}, b""), ({"Content_Length": "5"}, b"hello")]
 )
@@ -151,89 +141,40 @@ def test_expect_continue_neither_gets_a_100_nor_leaks_the_key(site, headers, bod
             assert read_response(file)[0] == status
 
 
-# Malformed requests
+# Ambiguous requests
 
 
-MALFORMED_HEADERS = [
-    *(b"Host: x\r\n" + line for line in (b"no colon", b": empty")),
-    *(b"Host: x\r\nContent-Length: " + length for length in (b"9" * 4400, b"-1", b"5\r\nTransfer-Encoding: chunked")),
+AMBIGUOUS_HEADERS = [
+    *(b"Host: x\r\nContent-Length: " + length for length in (b"-1", b"5\r\nTransfer-Encoding: chunked")),
     *(b"Accept: */*", b"Host: a\r\nHost: b", b"Host:\r\nHost:"),
     *(b"Host: " + host for host in (b"a b", b"a/b", b"a,b", b"a:8o", b"[::1", b"::1", b"x@y", b"\xe9")),
-    *(b"Host: x\r\nTransfer-Encoding: " + coding for coding in (b"chunked, chunked", b"", b"gzip", b"gzip, chunked")),
-    *(b"Host: x\r\nTransfer-Encoding: chunked\r\n" + line for line in (b"Transfer-Encoding: chunked", b" , chunked")),
+    *(b"Host: x\r\nTransfer-Encoding: " + coding for coding in (b"chunked, chunked", b"")),
+    *(b"Host: x\r\ntransfer-encoding: chunked\r\n" + line for line in (b"Transfer-Encoding: chunked", b" , chunked")),
 ]
-MALFORMED_START_LINES = [
-    *(b"GET /healthz" + version for version in (b"", b" HTTP/2.0", b" HTTP/0.9", b" HTTP/1.10", b" HTTP/1.1 x")),
-    *(b"GET %b HTTP/1.1" % target for target in (b"/a\0b", b"/a\tb", b"ftp://x/healthz", b"healthz", b"http://[")),
-    b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03",  # TLS
-]
-REJECTED = {  # status, title and code: requests
-    (400, "Bad Request", "bad_request"): [
-        *(b"GET / HTTP/1.1\r\n%b\r\n\r\n0\r\n\r\n" % headers for headers in MALFORMED_HEADERS),
-        *(line + b"\r\nHost: x\r\n\r\n" for line in MALFORMED_START_LINES),
+
+
+@pytest.mark.parametrize(
+    "request_",
+    [
+        *(b"GET / HTTP/1.1\r\n%b\r\n\r\n0\r\n\r\n" % headers for headers in AMBIGUOUS_HEADERS),
         b"GET / HTTP/1.0\r\nConnection: keep-alive\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
     ],
-    (413, "Content Too Large", "body_too_large"): [
-        *(raw_request("/healthz", method, Content_Length="70000") for method in ("GET", "HEAD")),
-        raw_request("/", "POST", Expect="100-continue", Content_Length="99999999"),
-    ],
-    (431, "Request Header Fields Too Large", "headers_too_large"): [
-        raw_request("/healthz", A="x" * 17_000),
-        raw_request("/" + "a" * 17_000),
-    ],
-}
-HEADERS = [
-    "Content-Type: application/problem+json",
-    "Connection: close",
-    "X-Content-Type-Options: nosniff",
-    "Access-Control-Allow-Origin: *",  # the shared service has CORS_ORIGINS
-]
-
-
-@pytest.mark.parametrize("expected", REJECTED, ids=str)
-def test_malformed_request_gets_a_problem_document(site, new_log, expected):
-    status, title, _ = expected
-    for data in REJECTED[expected]:
-        received = send(site.server, data)
-        assert statuses(received) == [status], data
-        head, _, body = received.partition(b"\r\n\r\n")
-        assert all(line.encode() in head for line in (f" {status} {title}", *HEADERS))
-        assert b"waitress" not in received
-        problem = json.loads(body) if body else {}
-        assert (problem == {}) == data.startswith(b"HEAD")
-        assert not problem or (problem["status"], problem["title"], problem["code"]) == expected
-    logged = re.compile(rf"Z INFO - - {status} \d+ bytes - -\n").findall
-    wait_for(lambda: len(logged(new_log())) == len(REJECTED[expected]), new_log)
+)
+def test_ambiguous_body_length_or_host_is_a_400(site, request_):
+    """Otherwise, a proxy could take another request for the next one on the connection (request smuggling)."""
+    assert statuses(send(site.server, request_)) == [400]
 
 
 def test_unusual_but_valid_request_is_accepted(site):
     hosts = ("", "example.com:80", "example.com:", "[::1]:8000", "a_b", "127.0.0.1", "x%20y")
     heads = [f"1.1\r\nHost:{host}\r\nConnection: close" for host in hosts]
     heads += ["1.0", "1.0\r\nConnection: keep-alive"]  # HTTP/1.0 needs no Host
-    for head in (*heads, "1.9\r\nHost: x\r\nConnection: close"):  # a later minor version is treated as 1.1
+    for head in heads:
         received = send(site.server, f"GET /healthz?q=Café HTTP/{head}\r\n\r\n".encode())  # UTF-8, as curl sends it
         assert received.startswith(b"HTTP/1.0 200 " if head.startswith("1.0") else b"HTTP/1.1 200 "), head
 
 
 # Slow, idle and disconnecting clients
-
-
-@pytest.mark.sqlite  # without the cache it takes a minute
-def test_pipelining_stalled_clients_delay_no_one(site, new_log, large_request):
-    """There are more clients than threads, and each requests far more than the service buffers for it."""
-    clients = 40
-    with ExitStack() as stack:
-        connections = [stack.enter_context(connect(site.server, receive_buffer=4096)) for _ in range(clients)]
-        for connection in connections:
-            connection.sendall(large_request * 10)
-        assert {site.get(path).status for path in ("/healthz", LISTS[0]) * 4} == {200}
-        for connection in connections:
-            assert connection.recv(10, socket.MSG_PEEK)
-        with connections[-1].makefile("rb") as file:
-            status, _, body = read_response(file)
-            assert (status, len(body) > LARGE_BYTES) == (200, True)
-            assert file.read() == b""  # later requests get no response; the client has to repeat them
-        assert new_log().count(" Large/") <= clients
 
 
 class SteppedServer:
@@ -242,7 +183,7 @@ class SteppedServer:
     def __init__(self, app, stack):
         self.stack = stack
         self.listener = listen("127.0.0.1", 0)
-        self.server = ApiServer(app, self.listener, threads=1)
+        self.server = Server(app, self.listener, threads=1)
         stack.callback(self.server.close)
         stack.callback(self.server.task_dispatcher.shutdown)
         stack.callback(self.close_channels)
@@ -264,11 +205,9 @@ class SteppedServer:
     def channels(self):
         return list(self.server.active_channels.values())
 
-    def step(self, seconds_later=0):
-        """Run the event loop once, as if so many seconds had passed."""
-        with travel(time.time() + seconds_later, tick=False):
-            wasyncore.loop(timeout=0.05, use_poll=True, map=self.server.sockets, count=1)
-            self.server.close_idle_connections()
+    def step(self):
+        """Run the event loop once."""
+        wasyncore.loop(timeout=0.05, use_poll=True, map=self.server.sockets, count=1)
 
     def finish(self, channel):
         """Run the event loop until the channel's request has been processed."""
@@ -280,44 +219,6 @@ class SteppedServer:
 def stepped(app):
     with ExitStack() as stack:
         yield SteppedServer(app, stack)
-
-
-def test_longest_idle_connection_makes_room_for_another(stepped):
-    first, _ = stepped.connect()
-    _, second = stepped.connect()
-    stepped.server.max_connections = 2
-    stepped.step(seconds_later=0.5)
-    assert len(stepped.channels()) == 2
-    stepped.step(seconds_later=2)
-    assert first.recv(1) == b""
-    assert stepped.channels() == [second]
-
-
-def test_connection_with_an_unread_request_is_not_closed(stepped):
-    """A client may send a request when the server is about to close the idle connection."""
-    client, channel = stepped.connect()
-    stepped.server.max_connections = 1
-    client.sendall(HEALTH)
-    with travel(time.time() + 1000, tick=False):
-        wait_for(lambda: client.fileno() and channel.has_unread_request(), lambda: "nothing has arrived")
-        stepped.server.close_idle_connections()
-    stepped.finish(channel)
-    assert client.recv(1000).startswith(b"HTTP/1.1 200 ")
-
-
-def test_clients_wait_while_no_more_files_can_be_opened(stepped, caplog):
-    """Without a pause after the error, the event loop would use all CPU time."""
-    resource = pytest.importorskip("resource")
-    limits = resource.getrlimit(resource.RLIMIT_NOFILE)
-    with socket.create_connection(stepped.listener.getsockname()):
-        resource.setrlimit(resource.RLIMIT_NOFILE, (3, limits[1]))
-        try:
-            stepped.step()
-        finally:
-            resource.setrlimit(resource.RLIMIT_NOFILE, limits)
-        assert not stepped.server.readable()
-        assert "Too many open files" in caplog.text
-        wait_for(lambda: stepped.step() or stepped.channels(), lambda: "still waiting")
 
 
 @pytest.fixture
@@ -335,33 +236,27 @@ def large_responses(stepped):
     may_finish.set()
 
 
-@pytest.mark.parametrize(
-    ("sent", "responses", "seconds"),
-    [
-        (HEALTH, "small", 120),  # load balancers reuse idle connections for up to 60 seconds
-        (HEALTH[:-2], "small", 60),  # half a request
-        (HEALTH, "large", 60),  # nobody reads the response
-    ],
-)
-def test_silent_client_is_given_up(request, stepped, sent, responses, seconds):
-    if responses == "large":
-        request.getfixturevalue("large_responses").set()
-    _, channel = stepped.connect(sent)
-    stepped.finish(channel)
-    stepped.step(seconds_later=seconds - 2)
-    assert stepped.channels() == [channel]
-    stepped.step(seconds_later=seconds + 2)
-    assert stepped.channels() == []
-
-
 def test_event_loop_leaves_sending_to_the_worker_thread(stepped, large_responses):
-    """Otherwise, it would spin while a worker thread is sending a large response."""
+    """Otherwise, it would spin while a worker thread is sending a response."""
     _, channel = stepped.connect(HEALTH)
     wait_for(lambda: stepped.step() or channel.total_outbufs_len, lambda: "nothing was sent")
+    channel.adj.outbuf_high_watermark = LARGE_BYTES
     assert not channel.writable()
+    channel.adj.outbuf_high_watermark = channel.total_outbufs_len  # the worker thread would wait for the event loop
+    assert channel.writable()
     large_responses.set()
     stepped.finish(channel)
     assert channel.writable()
+
+
+def test_response_beyond_the_watermark_is_sent_completely(start, large_request):
+    """The worker thread and the event loop must not wait for each other."""
+    server = start(THREADS="1")
+    with connect(server, receive_buffer=4096) as connection:
+        connection.sendall(large_request * 2)
+        with connection.makefile("rb") as file:
+            responses = [read_response(file) for _ in range(2)]
+    assert [(status, len(body) > LARGE_BYTES) for status, _, body in responses] == [(200, True)] * 2
 
 
 needs_proc = pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="needs /proc")
@@ -384,29 +279,6 @@ def test_slow_readers_share_the_memory_of_a_response(start, large_request):
             stack.enter_context(stalled_reader(server, large_request))
         assert memory() - before < 3 * LARGE_BYTES
         assert not [name for name in open_files(server.process.pid).values() if "(deleted)" in name]
-
-
-@needs_proc
-def test_static_file_is_closed_before_its_client_has_it(stepped):
-    """Otherwise, a client that pipelines requests could use up the open files."""
-    stepped.listener.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 4096)  # the rest stays in the service
-    _, channel = stepped.connect(b"GET /static/page/page.js HTTP/1.1\r\nHost: x\r\n\r\n" * 30)
-    stepped.finish(channel)
-    assert channel.total_outbufs_len
-    assert not [name for name in open_files().values() if name.endswith(".js")]
-
-
-def test_more_clients_than_open_files_take_turns(start):
-    """Reads from the database go on, and the log says what to change."""
-    server = start("sh", "-c", 'ulimit -n 64; exec "$@"', "sh")
-    with ExitStack() as stack:
-        connections = []
-        for _ in range(50):
-            connections.append(stack.enter_context(connect(server)))
-            connections[-1].sendall(HEALTH)  # at once: the server may close a connection that is idle for a second
-        for connection in connections:
-            assert connection.recv(100).startswith(b"HTTP/1.1 200 ")
-    server.wait_for_log("limit of 64 open files .* LimitNOFILE")
 
 
 def test_disconnects_do_not_clutter_the_log(site, new_log, large_request):
@@ -455,30 +327,10 @@ def test_log_level_warning_logs_no_requests(start):
     assert server.log() == ""
 
 
-def record(message, level="INFO"):
-    return logging.makeLogRecord({"msg": message, "levelname": level})
-
-
-def test_log_drops_the_oldest_lines_if_stderr_is_not_read(monkeypatch):
-    monkeypatch.setattr(log, "MAX_QUEUED_LINES", 100)
-    reader, writer = os.pipe()
-    handler = StderrHandler(writer)
-    for number in range(5000):
-        handler.emit(record(f"line {number}"))
-    handler.close()
-    os.close(writer)
-    with open(reader) as file:
-        lines = file.read().splitlines()
-    assert 100 <= len(lines) < 2500
-    assert lines[-1].endswith("Z INFO line 4999")
-
-
-def test_each_line_of_a_log_record_has_time_and_level(capfd):
-    handler = StderrHandler(2)
-    handler.emit(record("from\nanother \x1b[31mtool", "ERROR"))
-    handler.close()
-    lines = capfd.readouterr().err.splitlines()
-    assert [line.partition("Z ")[2] for line in lines] == ["ERROR from", "ERROR another  [31mtool"]
+def test_log_record_cannot_look_like_two(caplog):
+    formatter = LineFormatter("%(levelname)s %(message)s")
+    record = logging.makeLogRecord({"msg": "from\nINFO another \x1b[31mtool\x85x", "levelname": "ERROR"})
+    assert formatter.format(record) == "ERROR from\n    INFO another  [31mtool\n    x"
 
 
 # Starting
@@ -525,7 +377,7 @@ def test_service_runs_without_a_writable_output(shared, redirection):
     with listening(args["args"], server.port, cwd=args["cwd"], env=args["env"]) as running:
         assert get(server, "/healthz").status == 200
         running.process.terminate()
-        assert running.process.wait(timeout=5) == 0
+        assert running.process.wait(timeout=5) in (0, 120)  # 120: Python could not flush a standard stream
 
 
 # Stopping
@@ -533,12 +385,11 @@ def test_service_runs_without_a_writable_output(shared, redirection):
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, pytest.param(signal.SIGINT, marks=pytest.mark.slow)])
 def test_stop_completes_responses_in_flight(start, large_request, number):
-    """A slow reader receives its complete response, while idle connections are closed."""
+    """A slow reader receives its complete response."""
     server = start()
-    with connect(server) as idle, stalled_reader(server, large_request) as connection:
+    with connect(server), stalled_reader(server, large_request) as connection:
         server.process.send_signal(number)
         wait_until_closed(server)
-        assert idle.recv(1) == b""
         assert server.process.poll() is None
         with connection.makefile("rb") as file:
             status, headers, body = read_response(file)
@@ -560,17 +411,7 @@ def test_stop_completes_requests_not_yet_read(stepped):
     for client, _ in connections:
         with client.makefile("rb") as file:
             status, headers, _ = read_response(file)
-            assert (status, headers["Connection"], file.read()) == (200, "close", b"")
-
-
-@pytest.mark.slow
-def test_second_signal_stops_immediately(start, large_request):
-    server = start()
-    with stalled_reader(server, large_request):
-        server.process.send_signal(signal.SIGINT)
-        wait_until_closed(server)
-        server.process.send_signal(signal.SIGTERM)
-        assert server.process.wait(timeout=5) == -signal.SIGTERM
+            assert (status, headers["Connection"]) == (200, "close")
 
 
 def test_stop_waits_a_limited_time_for_a_stalled_reader(stepped, large_responses, monkeypatch):
