@@ -14,7 +14,7 @@ from content.text import printable
 from errors import MissingKeyError
 from models import ApiKey, Customer, db
 from storage.changes import ChangeDetector, DatabaseVersion, change_detector
-from storage.engine import end_transaction
+from storage.engine import close_session
 from storage.queries import access_rule
 
 KeyOwner = Row[int, str, str, int]  # a row of storage.queries.OWNER_BY_KEY
@@ -77,7 +77,7 @@ class Authenticator:
         Raises Unauthorized (401) if the key is missing or not valid. The response is identical for unknown, revoked and
         expired keys, so that a caller cannot distinguish them.
         """
-        end_transaction()  # in an outer application context, the session may hold an older snapshot
+        close_session()  # in an outer application context, the session may hold an older snapshot
         if request.method == "OPTIONS":
             return
         version = self._detector.version()

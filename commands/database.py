@@ -21,8 +21,7 @@ def backup(file: Path) -> None:
     """
     if stderr_is_terminal():
         echo("Checking and copying the database…", err=True)
-    for line in back_up(file):
-        echo(line, err=True)
+    back_up(file)
     echo(f"Backed up to {file}.", err=True)
 
 
@@ -41,4 +40,4 @@ def restore(file: Path, yes: bool) -> None:
         raise Interrupted("the database is either unchanged or completely restored.") from error
     for line in lines:
         echo(line, err=True)
-    echo(f"Restored from {file}. Any keys revoked since the backup are valid again: revoke them again.", err=True)
+    echo(f"Restored from {file}.", err=True)

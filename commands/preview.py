@@ -27,8 +27,8 @@ from schemas import API_PATH
 from serving.listener import base_url, listen
 from serving.server import serve_in_thread
 from storage.changes import change_detector
-from storage.database import open_database
-from storage.engine import release_connection, write_transaction
+from storage.database import prepare_database
+from storage.engine import close_connections, write_transaction
 from storage.queries import BATCH_SIZE
 
 HOST = "127.0.0.1"
@@ -64,7 +64,7 @@ def preview(command: tuple[str, ...], only: tuple[str, ...], customer: str | Non
             status = _serve(app, name, command)
         finally:
             with app.app_context():
-                release_connection()
+                close_connections()
                 change_detector(app).close()
     sys.exit(status)
 
@@ -82,7 +82,7 @@ def _copy_articles(app: Flask, customer: str | None, only: tuple[str, ...]) -> s
     The articles are copied a batch at a time. Returns the customer's name.
     """
     with _in_copy(app):
-        open_database(create=True)
+        prepare_database(create=True)
     with command_session(writes=False):
         owner = get_customer(customer)
         get_articles(owner, only)  # raises if one does not exist

@@ -23,7 +23,7 @@ from schemas import RESPONSE_COLUMNS
 from storage import StorageError
 from storage.changes import change_detector
 from storage.customers import find_customer
-from storage.engine import release_connection
+from storage.engine import close_connections
 from storage.queries import BATCH_SIZE, NEXT_PUBLICATION, PUBLISHED
 
 POLL_SECONDS = 0.9
@@ -100,8 +100,9 @@ class PublishedArticles:
                 echo(f"Waiting for the database {name} ({database_reason(error)}). {advice}", err=True)
             self._version = None
             self.is_unavailable = True
+            change_detector().close()  # the file may have been replaced
         finally:
-            release_connection()
+            close_connections()
         has_changed = self._latest.digest != before.digest
         self.change_count += has_changed
         return has_changed

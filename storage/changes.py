@@ -5,8 +5,7 @@ from typing import Any, Protocol
 from flask import Flask, current_app
 from sqlalchemy import Engine
 
-from storage.sqlite import sqlite_path
-from storage.sqlite_file import sqlite_file
+from storage.sqlite import SQLiteFile, sqlite_path
 
 DatabaseVersion = tuple[int, int | str]  # differs after every commit; the first number counts connections
 
@@ -20,9 +19,7 @@ class ChangeDetector(Protocol):
     def version(self) -> DatabaseVersion | None:
         """Return the database's version, or None while the database is unavailable.
 
-        If the database file has been replaced, the engine's connections are renewed too. Call it outside of
-        transactions, because it may close this thread's connections. Raises StorageError if the database does not
-        respond.
+        Raises StorageError if the database does not respond.
         """
 
     def close(self) -> None:
@@ -30,9 +27,9 @@ class ChangeDetector(Protocol):
 
 
 def create_change_detector(engine: Engine, connect_args: dict[str, Any]) -> ChangeDetector:
-    """Create the change detector for an engine with these `connect_args`."""
+    """Create the change detector for an engine with these `connect_args`. For SQLite, it also opens the connections."""
     if path := sqlite_path(engine.url):
-        return sqlite_file(path)
+        return SQLiteFile(path, engine)
     from storage.postgresql_changes import PostgreSQLChangeDetector  # requires psycopg
 
     return PostgreSQLChangeDetector(engine, connect_args)

@@ -11,9 +11,9 @@ from sqlalchemy.exc import ArgumentError
 from models import db
 from settings import SettingsError
 from storage.changes import create_change_detector
-from storage.engine import add_listeners, end_transaction, engine_options, release_connection, write_options
+from storage.engine import add_listener, close_connections, close_session, engine_options, write_options
 from storage.queries import PUBLIC
-from storage.sqlite import create_database_file, refuse_truncated_file, require_database_file, set_wal_mode, sqlite_path
+from storage.sqlite import create_database_file, require_database_file, set_wal_mode, sqlite_path
 from storage.tables import TABLES_VERSION, migrate, read_tables_version
 
 DRIVERS = {"sqlite", "sqlite+pysqlite", "postgresql", "postgresql+psycopg"}
@@ -24,14 +24,14 @@ def init_app(app: Flask) -> None:
     """Create the engine and change detector without connecting. Raises SettingsError if DATABASE_URL is invalid."""
     options = _create_engine(app)
     # Flask-SQLAlchemy's teardown raises if the connection has been lost. Ours is registered later, so it runs first.
-    app.teardown_appcontext(end_transaction)
+    app.teardown_appcontext(close_session)
     with app.app_context():
-        add_listeners(db.engine)
+        add_listener(db.engine)
         app.extensions["access_rule"] = PUBLIC
         app.extensions["change_detector"] = create_change_detector(db.engine, options["connect_args"])
 
 
-def open_database(*, create: bool = False) -> list[str]:
+def prepare_database(*, create: bool = False) -> list[str]:
     """Prepare the database for use: create its tables if there are none, or upgrade them if they are outdated.
 
     A missing file is only created if `create` is true. If every command did so, a running service would find an empty
@@ -40,7 +40,7 @@ def open_database(*, create: bool = False) -> list[str]:
     Returns messages about what was created or upgraded. Raises StorageError if the file is missing or cannot be
     created, or if the tables are incomplete, of an unsupported version, or belong to another program.
     """
-    release_connection()  # the file may have been replaced
+    close_connections()  # those of requests are read-only
     created = []
     path = sqlite_path(db.engine.url)
     name = str(db.engine.url.database)
@@ -49,7 +49,6 @@ def open_database(*, create: bool = False) -> list[str]:
         created = [f"Created the database {path}."]
     if path:
         require_database_file(path)
-        refuse_truncated_file(path)
     with db.engine.connect() as connection:
         version = read_tables_version(connection, name)
     changed = []

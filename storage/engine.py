@@ -12,7 +12,6 @@ from sqlalchemy.exc import DBAPIError, OperationalError
 
 from models import db
 from storage.sqlite import checkpoint, sqlite_path
-from storage.sqlite_file import sqlite_file
 
 WRITE_LOCK_TIMEOUT_SECONDS = 60  # writing 10,000 articles takes a few seconds
 WAIT_REPORT_SECONDS = 2
@@ -26,13 +25,9 @@ POSTGRESQL_LOCKS = {
 }
 
 
-def add_listeners(engine: Engine) -> None:
-    """Register the listeners that open connections and begin transactions, on this engine only."""
-    if path := sqlite_path(engine.url):
-        sqlite_file(path).listen_to(engine)
-        event.listen(engine, "begin", _begin_sqlite)
-    else:
-        event.listen(engine, "begin", _begin_postgresql)
+def add_listener(engine: Engine) -> None:
+    """Register the listener that begins transactions, on this engine only."""
+    event.listen(engine, "begin", _begin_sqlite if engine.dialect.name == "sqlite" else _begin_postgresql)
 
 
 def engine_options(url: URL, threads: int, given: Mapping[str, Any]) -> dict[str, Any]:
@@ -63,17 +58,11 @@ def _postgresql_connect_args(url: URL) -> dict[str, Any]:
 
 
 def _begin_sqlite(connection: Connection) -> None:
-    """Begin a transaction, and check that its snapshot was taken before any replacement of the file.
-
-    Python's driver begins no transaction for reads, so two reads could see different snapshots.
-    """
+    """Begin a transaction. Python's driver begins none for reads, so two reads could see different snapshots."""
     if write := connection.get_execution_options().get("write"):
         _begin_sqlite_write(connection, write)
     else:
         connection.exec_driver_sql("BEGIN")
-        connection.exec_driver_sql("PRAGMA schema_version").close()  # the first read takes the snapshot
-    current: Any = connection.connection.dbapi_connection
-    current.require_current_file()
 
 
 def _begin_sqlite_write(connection: Connection, write: str) -> None:
@@ -118,7 +107,6 @@ def write_transaction() -> Iterator[None]:
     Waits for other writers up front, so they cannot make it fail halfway. Raises DBAPIError if the database cannot be
     written, and InvalidRequestError if the session is already in a transaction, whose reads might be outdated.
     """
-    db.engine.dispose()  # pooled connections may refer to a file that has been replaced
     with db.session.begin():
         db.session.connection(execution_options=write_options())
         yield
@@ -126,16 +114,13 @@ def write_transaction() -> Iterator[None]:
         checkpoint(path)
 
 
-def release_connection() -> None:
-    """Close the session and all pooled connections, for example while a command waits for user input.
-
-    The next transaction reopens the database, even if the file has been replaced in the meantime.
-    """
-    end_transaction()
+def close_connections() -> None:
+    """Close the session and all pooled connections, for example while a command waits for a person."""
+    close_session()
     db.engine.dispose()
 
 
-def end_transaction(_error: BaseException | None = None) -> None:
+def close_session(_error: BaseException | None = None) -> None:
     """Close the session, even if its connection has been lost."""
     with suppress(DBAPIError):  # raised by the rollback, after which the session is usable again
         db.session.remove()

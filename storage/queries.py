@@ -39,8 +39,8 @@ OWNER_BY_KEY = (
 # conditions for a customer's published articles; they bind `customer_id` and `now`
 _OF_CUSTOMER = Article.customer_id == bindparam("customer_id")
 _HAS_STATUS_PUBLISHED = Article.status == "published"  # includes scheduled articles
-_IS_PUBLISHED = and_(_HAS_STATUS_PUBLISHED, Article.published_at <= bindparam("now"))
-PUBLISHED = _OF_CUSTOMER, _IS_PUBLISHED
+IS_PUBLISHED = and_(_HAS_STATUS_PUBLISHED, Article.published_at <= bindparam("now"))
+PUBLISHED = _OF_CUSTOMER, IS_PUBLISHED
 
 # time at which the customer's next scheduled article is due
 NEXT_PUBLICATION: Select[datetime | None] = select(func.min(Article.published_at)).where(
@@ -82,7 +82,7 @@ class AccessRule:
 # the rule of every service
 PUBLIC = AccessRule(
     key_owner=OWNER_BY_KEY,
-    is_visible=_IS_PUBLISHED,
+    is_visible=IS_PUBLISHED,
     published_at=Article.published_at,
     next_publication=NEXT_PUBLICATION,
 )

@@ -1,15 +1,129 @@
-"""Create, check and checkpoint SQLite files."""
+"""SQLite files: connections, changes by other processes, creation, and WAL mode."""
 
 import os
 import sqlite3
 from contextlib import closing, suppress
+from operator import methodcaller
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from threading import RLock
+from typing import Any
 
+from flask import has_request_context
+from sqlalchemy import Engine, event
 from sqlalchemy.engine import URL
 
 from storage import StorageError
-from storage.sqlite_file import FileReplacedError, sqlite_file
+
+BUSY_TIMEOUT_SECONDS = 0.2  # every request reads the version
+
+
+class FileReplacedError(StorageError):
+    """Another file than before is at the path of the database."""
+
+
+class SQLiteFile:
+    """An application's SQLite file, and the detector of changes to it.
+
+    The first file that is opened is the only one. SQLite finds a database's `-shm` file by its name, so a process that
+    opened a new file at the same path beside the old one would lose its locks
+    (https://www.sqlite.org/howtocorrupt.html#posix_close_bug). Nothing may open the file other than through SQLite.
+
+    The version combines a reopen counter with SQLite's `data_version`, which changes with every commit, but is only
+    meaningful within one connection (https://www.sqlite.org/pragma.html#pragma_data_version). If the file itself is
+    modified, by a checkpoint or by `cp`, or gets another mode, all connections are reopened.
+    """
+
+    def __init__(self, path: str, engine: Engine) -> None:
+        """Open the engine's connections here: read-only in requests, writable in commands."""
+        self._path = path
+        self._engine = engine
+        self._lock = RLock()  # guards the attributes below
+        self._inode: tuple[int, int] | None = None  # of the first file
+        self._connection: sqlite3.Connection | None = None
+        self._fingerprint: tuple[int, ...] = ()
+        self._times_opened = 0
+        event.listen(engine, "do_connect", self._connect_engine)
+
+    def version(self) -> tuple[int, int] | None:
+        """Return the database's version, or None while it cannot be read."""
+        with self._lock:
+            try:
+                fingerprint = self._read_fingerprint()
+                if not self._connection or fingerprint != self._fingerprint:
+                    self._disconnect()
+                    # Read before opening: if the file is modified in between, the next call notices and reopens it.
+                    self._fingerprint = fingerprint
+                    self._connection = self._connect(read_only=True, timeout=BUSY_TIMEOUT_SECONDS)
+                    self._times_opened += 1
+                return self._times_opened, self._connection.execute("PRAGMA data_version").fetchone()[0]
+            except (sqlite3.Error, StorageError):
+                self._disconnect()
+                return None
+
+    def close(self) -> None:
+        """Close the detector's connection and the engine's idle ones, and forget the file.
+
+        The next one to be opened may be another file, so no other connection may be in use.
+        """
+        with self._lock:
+            self._disconnect()
+            self._inode = None
+
+    def _disconnect(self) -> None:
+        if self._connection:
+            self._connection.close()
+        self._connection = None
+        self._engine.dispose()
+
+    def _connect_engine(self, _dialect: Any, _record: Any, _arguments: Any, options: Any) -> sqlite3.Connection:
+        return self._connect(read_only=has_request_context(), **options)
+
+    def _connect(self, *, read_only: bool, **options: Any) -> sqlite3.Connection:
+        """Connect to the file. `options` go to `sqlite3.connect`.
+
+        Raises sqlite3.OperationalError if the file cannot be opened. Raises StorageError if it is not the first file
+        any more, or if it is empty and to be opened read-only: SQLite would delete its WAL.
+        """
+        connection = connect_to_file(self._path, read_only=read_only, **options)
+        try:
+            _, _, size, *_ = self._read_fingerprint()  # before the first statement, which opens -wal and -shm
+            if read_only and not size:
+                raise StorageError(f"The database {self._path} is empty. Restore a backup.")
+        except StorageError:
+            connection.close()
+            raise
+        # Another tool may have stored text in another encoding.
+        connection.text_factory = methodcaller("decode", "utf-8", "replace")
+        return connection
+
+    def _read_fingerprint(self) -> tuple[int, ...]:
+        """Return values that change when the file is modified.
+
+        Raises StorageError if it is missing, and FileReplacedError if it is not the first file any more.
+        """
+        try:
+            file = os.stat(self._path)
+        except OSError as error:
+            raise StorageError(f"The database {self._path} cannot be read ({error.strerror}).") from error
+        inode = file.st_dev, file.st_ino
+        with self._lock:
+            self._inode = self._inode or inode
+            if inode != self._inode:
+                raise FileReplacedError(f"The file {self._path} has been replaced.")
+        # ctime also changes with the permissions
+        return *inode, file.st_size, file.st_mtime_ns, file.st_ctime_ns
+
+
+def connect_to_file(path: str, *, read_only: bool, **options: Any) -> sqlite3.Connection:
+    """Connect to an existing SQLite file. By default, SQLite would create a missing one.
+
+    Raises sqlite3.OperationalError if the file cannot be opened.
+    """
+    uri = f"{Path(path).absolute().as_uri()}?mode={'ro' if read_only else 'rw'}"
+    options |= {"uri": True, "check_same_thread": False}
+    connection: sqlite3.Connection = sqlite3.connect(uri, **options)
+    return connection
 
 
 def sqlite_path(url: URL) -> str | None:
@@ -18,7 +132,10 @@ def sqlite_path(url: URL) -> str | None:
 
 
 def create_database_file(path: str) -> None:
-    """Create an empty database file with mode 0600. Raises StorageError if the folder is missing or not writable."""
+    """Create an empty database file with mode 0600 and the owner of its folder.
+
+    Raises StorageError if the folder is missing or not writable.
+    """
     folder = os.path.dirname(os.path.realpath(path))
     try:
         Path(path).touch(0o600)
@@ -27,14 +144,9 @@ def create_database_file(path: str) -> None:
             f"Cannot create the database {os.path.basename(path)} in the folder {folder} ({error.strerror}). "
             "Set DATABASE_URL to a file in an existing, writable folder."
         ) from error
-    copy_owner(folder, path)
-
-
-def copy_owner(source: str, target: str) -> None:
-    """Copy the owner of `source` to `target`, if the platform and the process's privileges allow it."""
-    owner = os.stat(source)
-    with suppress(AttributeError, OSError):
-        os.chown(target, owner.st_uid, owner.st_gid)
+    owner = os.stat(folder)
+    with suppress(AttributeError, OSError):  # Windows has no owners, and only root may change them
+        os.chown(path, owner.st_uid, owner.st_gid)
 
 
 def require_database_file(path: str) -> None:
@@ -44,27 +156,16 @@ def require_database_file(path: str) -> None:
         raise StorageError(f"The database {path} does not exist. Check DATABASE_URL, {advice}")
 
 
-def refuse_truncated_file(path: str) -> None:
-    """Raise StorageError if the database file is empty, but its WAL is not: SQLite would delete the WAL."""
-    wal = f"{path}-wal"
-    if not os.path.getsize(path) and os.path.exists(wal) and os.path.getsize(wal):
-        raise StorageError(f"The database {path} is empty, but {wal} is not: it was truncated. Restore a backup.")
-
-
 def set_wal_mode(path: str) -> None:
     """Switch to WAL mode, in which readers and writers do not block each other (https://www.sqlite.org/wal.html).
 
     Leaves the file as it is if it is busy or not writable, or if its file system has no shared memory. There, SQLite
     would switch the file, and then fail to open it.
     """
-    with suppress(sqlite3.Error, FileReplacedError), closing(_connect(path)) as connection:
+    with suppress(sqlite3.Error), closing(connect_to_file(path, read_only=False, timeout=1)) as connection:
         (mode,) = connection.execute("PRAGMA journal_mode").fetchone()
         if mode != "wal" and _supports_wal(os.path.dirname(os.path.realpath(path))):
             connection.execute("PRAGMA journal_mode = WAL")
-
-
-def _connect(path: str) -> sqlite3.Connection:
-    return sqlite_file(path).connect(read_only=False, timeout=1)
 
 
 def _supports_wal(folder: str) -> bool:
@@ -86,5 +187,5 @@ def checkpoint(path: str) -> None:
 
     Does nothing if the file is busy or not writable.
     """
-    with suppress(sqlite3.Error, FileReplacedError), closing(_connect(path)) as connection:
+    with suppress(sqlite3.Error), closing(connect_to_file(path, read_only=False, timeout=1)) as connection:
         connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")

@@ -19,7 +19,7 @@ from sqlalchemy import event
 from app import create_app
 from models import db
 from storage import database as storage_database
-from storage.database import open_database
+from storage.database import prepare_database
 from storage.tables import TABLES_VERSION
 from storage.versions import CHANGES
 
@@ -309,7 +309,7 @@ def test_additions_of_operators_survive(older, sql, version):
 def open_tables(app: Flask) -> list[str]:
     """Upgrade the tables if necessary, in any thread; return the messages about it."""
     with app.app_context():
-        return open_database()
+        return prepare_database()
 
 
 def is_waiting(database: Path, number: int) -> Callable[[], bool]:

@@ -6,8 +6,8 @@ from threading import Timer
 
 from commands.support.errors import Interrupted
 from commands.support.terminal import echo
-from storage.database import open_database
-from storage.engine import WAIT_REPORT_SECONDS, release_connection, write_transaction
+from storage.database import prepare_database
+from storage.engine import WAIT_REPORT_SECONDS, close_connections, write_transaction
 
 
 @contextmanager
@@ -15,16 +15,16 @@ def command_session(*, writes: bool, create: bool = False) -> Iterator[None]:
     """Open the database, and run the block in one transaction of `db.session`.
 
     With `writes`, it locks out other writers, and is committed if the block succeeds. Reports on stderr whether the
-    database was created or upgraded; see `open_database` for `create`. Afterwards, no connection stays open, so a
+    database was created or upgraded; see `prepare_database` for `create`. Afterwards, no connection stays open, so a
     command may then wait for a person or another program.
     """
-    for line in open_database(create=create):
+    for line in prepare_database(create=create):
         echo(line, err=True)
     try:
         with _reported_write() if writes else nullcontext():
             yield
     finally:
-        release_connection()
+        close_connections()
 
 
 @contextmanager
@@ -38,7 +38,7 @@ def _reported_write() -> Iterator[None]:
             timer.cancel()
             yield
             is_complete = True
-        release_connection()  # here too, since the next Ctrl+C is reported as "the database was not changed"
+        close_connections()  # here too, since the next Ctrl+C is reported as "the database was not changed"
     except KeyboardInterrupt as error:
         raise Interrupted("the change may have been written." if is_complete else "nothing was written.") from error
     finally:
