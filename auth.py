@@ -1,7 +1,6 @@
 """API keys: creation, lookup, and authentication of requests."""
 
 import secrets
-from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from hashlib import sha256
 
@@ -11,9 +10,9 @@ from werkzeug.datastructures import WWWAuthenticate
 from werkzeug.exceptions import Unauthorized
 
 from content.text import printable
+from endpoints.caching import look_up_response
 from errors import MissingKeyError
 from models import ApiKey, Customer, db
-from storage.changes import ChangeDetector, DatabaseVersion, change_detector
 from storage.engine import close_session
 from storage.queries import access_rule
 
@@ -24,85 +23,37 @@ CHALLENGE = WWWAuthenticate("ApiKey", {"header": "x-api-key"})
 
 
 def init_app(app: Flask) -> None:
-    """Before the view of each request runs, read the database's version, and authenticate requests to the API."""
-    app.before_request(Authenticator(change_detector(app), may_cache=bool(app.config["CACHE_MB"])).authenticate)
+    """Authenticate each request to the API before its view runs."""
+    app.before_request(authenticate)
 
 
-@dataclass
-class Access:
-    """What an authenticated request may read: one customer's articles."""
+def authenticate() -> None:
+    """Check the key of a request to the API, and set `g.cache_lookup` and `g.key_owner`, whose articles it may read.
 
-    database_version: DatabaseVersion | None  # None while the database is unavailable
-    key_hash: str
-    owner: KeyOwner
-    is_cached: bool  # the owner was looked up for this version, so it is good enough for a response cached under it
+    The owner comes from memory only with a cached response to the same request and key that is still fresh. That
+    response proves the key valid: it was made today (UTC), and keys expire at the end of a day; and the database, which
+    would show that the key has been revoked or given to another customer, has the same version as then.
 
-    def confirm_owner(self) -> None:
-        """Look a cached owner up in the transaction in which the view will read.
+    Otherwise, the owner is looked up in the transaction in which the view reads the articles. Between two transactions,
+    a restore could give the owner's id, and thereby its articles, to another customer.
 
-        Otherwise, a restore between the two could give the customer's id, and so its articles, to another customer.
-        Raises Unauthorized (401) if the key is no longer valid.
-        """
-        if self.is_cached:
-            self.owner = _find_owner(self.key_hash)
-            _log_owner(self.owner)
+    OPTIONS requires no key: its response only lists methods, and `endpoints.cors` handles preflights.
 
-
-def current_access() -> Access:
-    """Return the access of the current request, which requires a key."""
-    access: Access = g.access
-    return access
-
-
-class Authenticator:
-    """Authenticates an application's requests.
-
-    The owners of valid keys are cached until the database changes or the day (UTC) ends, so that a cached response can
-    be sent without a query. Invalid keys are not cached, since random ones would fill up memory.
+    Raises Unauthorized (401) if the key is missing or not valid. The response is identical for unknown, revoked and
+    expired keys, so that a caller cannot distinguish them.
     """
-
-    def __init__(self, detector: ChangeDetector, *, may_cache: bool) -> None:
-        self._detector = detector
-        self._may_cache = may_cache
-        self._cached: tuple[tuple[DatabaseVersion | None, date] | None, dict[str, KeyOwner]] = None, {}
-
-    def authenticate(self) -> None:
-        """Read the database's version and then, for the endpoints that require one, check the key.
-
-        The order matters: what a request reads, including the owner of the key, may be newer than the version under
-        which it is cached, but never older. The version is read for other paths too, since this also detects a
-        replaced database file. OPTIONS requires neither: its response only lists methods, and endpoints.cors handles
-        preflights.
-
-        Raises Unauthorized (401) if the key is missing or not valid. The response is identical for unknown, revoked and
-        expired keys, so that a caller cannot distinguish them.
-        """
-        close_session()  # in an outer application context, the session may hold an older snapshot
-        if request.method == "OPTIONS":
-            return
-        version = self._detector.version()
-        if API_BLUEPRINT not in request.blueprints:
-            return
-        key = request.headers.get("x-api-key")
-        if not key:
-            raise MissingKeyError("Send your API key in the x-api-key header.", www_authenticate=CHALLENGE)
-        key_hash = hash_key(key)
-        owners = self._cached_owners(version)
-        cached = owners.get(key_hash)
-        owner = cached or _find_owner(key_hash)
-        if version is not None and self._may_cache:
-            owners[key_hash] = owner
-        g.access = Access(version, key_hash, owner, is_cached=cached is not None)
-        _log_owner(owner)
-
-    def _cached_owners(self, version: DatabaseVersion | None) -> dict[str, KeyOwner]:
-        """Return the owners of valid keys, by their hashes, that are cached for a version of the database."""
-        valid_for = version, datetime.now(UTC).date()
-        cached_for, owners = self._cached
-        if cached_for != valid_for:
-            owners = {}
-            self._cached = valid_for, owners  # a single assignment, so it is atomic for other threads
-        return owners
+    close_session()  # in an outer application context, the session may hold an older snapshot
+    if request.method == "OPTIONS" or API_BLUEPRINT not in request.blueprints:
+        return
+    key = request.headers.get("x-api-key")
+    if not key:
+        raise MissingKeyError("Send your API key in the x-api-key header.", www_authenticate=CHALLENGE)
+    key_hash = hash_key(key)
+    lookup = look_up_response(key_hash)  # first, because it reads the version of the database
+    owner = lookup.entry.key_owner if lookup.entry else _find_owner(key_hash)
+    request.environ["REMOTE_USER"] = printable(f"{owner.name}/{owner.key_id}")  # for the access log
+    g.cache_lookup = lookup
+    g.key_owner = owner
 
 
 def _find_owner(key_hash: str) -> KeyOwner:
@@ -112,11 +63,6 @@ def _find_owner(key_hash: str) -> KeyOwner:
     if not owner:
         raise Unauthorized("The API key in the x-api-key header is not valid.", www_authenticate=CHALLENGE)
     return owner
-
-
-def _log_owner(owner: KeyOwner) -> None:
-    """Name the customer and the key in the access log."""
-    request.environ["REMOTE_USER"] = printable(f"{owner.name}/{owner.key_id}")
 
 
 def hash_key(key: str) -> str:

@@ -2,10 +2,9 @@
 
 from typing import Any
 
-from flask import Blueprint
+from flask import Blueprint, g
 from orjson import Fragment
 
-from auth import current_access
 from content.structured_data import Publisher, generate_schema_markup, stored_schema_markup
 from endpoints.caching import Document, cached
 from endpoints.lists import LIST_PARAMETERS, render_list
@@ -22,8 +21,7 @@ class RenderedSchemaMarkup(SchemaMarkup):
         stored = stored_schema_markup(value) if value else None
         if stored:
             return Fragment(stored)
-        owner = current_access().owner
-        return Fragment(generate_schema_markup(obj, Publisher(owner.name, owner.site)))
+        return Fragment(generate_schema_markup(obj, Publisher(g.key_owner.name, g.key_owner.site)))
 
 
 class RenderedArticleSchema(ArticleSchema):

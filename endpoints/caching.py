@@ -1,9 +1,9 @@
 """The response cache of the three API endpoints.
 
-It wraps their views, so Flask's hooks, including the key check, run for every request. Entries are keyed by endpoint,
-API key and the parameters that the endpoint supports. An entry stays fresh until the database changes or the next
-scheduled article is due. The version of the database is read before the data, so an entry may be newer than its
-version, but never older.
+`auth.authenticate` looks for a response before the view of each request runs, and the views send it, so Flask's hooks
+run for every request. Entries are keyed by day (UTC), endpoint, API key and the parameters that the endpoint supports.
+An entry stays fresh until the database changes or the next scheduled article is due. The version of the database is
+read before the data, so an entry may be newer than its version, but never older.
 """
 
 import gzip
@@ -13,20 +13,20 @@ from datetime import UTC, datetime
 from functools import cached_property, lru_cache, wraps
 from hashlib import sha256
 from threading import Lock
-from typing import Any
+from typing import Any, NamedTuple
 
 import orjson
 from cachetools import LRUCache
-from flask import Flask, Response, current_app, request
+from flask import Flask, Response, current_app, g, request
 from werkzeug.datastructures import Accept
 from werkzeug.http import parse_accept_header
 
-from auth import current_access
 from endpoints.security_headers import SECURITY_HEADERS
-from storage.changes import DatabaseVersion
+from storage.changes import DatabaseVersion, change_detector
 
 MIN_GZIP_BYTES = 1400  # anything shorter fits in one packet uncompressed
 ENTRY_OVERHEAD = 2000  # bytes of memory, in addition to the bodies
+CACHE_LOCK = Lock()  # cachetools is not thread-safe
 HEADERS = [
     ("Content-Type", "application/json"),
     ("Cache-Control", "private, no-cache"),  # clients may store a response, but must revalidate it before each use
@@ -93,49 +93,48 @@ def accepts_gzip(header: str) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class CacheEntry:
-    """A cached document and the conditions for serving it again."""
+    """A cached document, the owner of the key for which it was made, and the version of the database."""
 
     document: Document
+    key_owner: Any  # a row of storage.queries.OWNER_BY_KEY
     version: DatabaseVersion
 
     def size(self) -> int:
         """Return the entry's memory use in bytes. The compressed body may be added later, so it is included."""
         return 2 * len(self.document.body) + len(self.document.links) + ENTRY_OVERHEAD
 
-    def is_fresh(self, version: DatabaseVersion) -> bool:
+    def is_fresh(self, version: DatabaseVersion | None) -> bool:
         """Return whether nothing has been committed and no article has become due since the document was made."""
-        if self.version != version:
-            return False
         now = datetime.now(UTC)
-        if now < self.document.made_at:  # the clock has been set back
+        if self.version != version or now < self.document.made_at:  # the clock has been set back
             return False
         return self.document.expires_at is None or now < self.document.expires_at
 
 
-class ResponseCache:
-    """A least-recently-used cache for one application."""
+class CacheLookup(NamedTuple):
+    """What the cache has for a request."""
 
-    def __init__(self, capacity: int) -> None:
-        """Create a cache that holds at most `capacity` bytes."""
-        self._entries: LRUCache[bytes, CacheEntry] = LRUCache(capacity, CacheEntry.size)
-        self._lock = Lock()
-
-    def find(self, key: bytes, version: DatabaseVersion) -> Document | None:
-        """Return the document of the entry if it is fresh, otherwise None."""
-        with self._lock:
-            entry = self._entries.get(key)
-        return entry.document if entry and entry.is_fresh(version) else None
-
-    def store(self, key: bytes, entry: CacheEntry) -> None:
-        """Store an entry, unless it exceeds the capacity."""
-        if entry.size() <= self._entries.maxsize:
-            with self._lock:
-                self._entries[key] = entry
+    key: bytes
+    version: DatabaseVersion | None  # None while it is unknown, and nothing may be cached
+    entry: CacheEntry | None  # fresh
 
 
 def init_app(app: Flask) -> None:
-    """Create the cache."""
-    app.extensions["response_cache"] = ResponseCache(app.config["CACHE_MB"] * 1_000_000)
+    """Create the cache, in which the most recently used responses stay."""
+    app.extensions["response_cache"] = LRUCache(app.config["CACHE_MB"] * 1_000_000, CacheEntry.size)
+
+
+def look_up_response(key_hash: str) -> CacheLookup:
+    """Read the version of the database, and look for a response to the current request with this API key."""
+    version = change_detector().version()
+    view = current_app.view_functions[str(request.endpoint)]
+    arguments = request.args.to_dict()
+    parameters = map(arguments.get, getattr(view, "cache_parameters", ()))
+    parts = datetime.now(UTC).date(), request.endpoint, key_hash, *parameters
+    key = sha256(repr(parts).encode()).digest()  # hashed, so that long values do not take up memory
+    with CACHE_LOCK:
+        entry: CacheEntry | None = current_app.extensions["response_cache"].get(key)
+    return CacheLookup(key, version, entry if entry and entry.is_fresh(version) else None)
 
 
 def cached(*parameters: str) -> Callable[[Callable[[], Document]], Callable[[], Response]]:
@@ -147,21 +146,23 @@ def cached(*parameters: str) -> Callable[[Callable[[], Document]], Callable[[], 
     def decorate(view: Callable[[], Document]) -> Callable[[], Response]:
         @wraps(view)
         def respond() -> Response:
-            cache: ResponseCache = current_app.extensions["response_cache"]
-            access = current_access()
-            version = access.database_version
-            if version is None:
-                return view().make_response()
-            arguments = request.args.to_dict()
-            parts = request.endpoint, access.key_hash, *map(arguments.get, parameters)
-            key = sha256(repr(parts).encode()).digest()  # hashed, so that long values do not take up memory
-            document = cache.find(key, version)
-            if not document:
-                access.confirm_owner()
-                document = view()
-                cache.store(key, CacheEntry(document, version))
+            lookup: CacheLookup = g.cache_lookup
+            if lookup.entry:
+                return lookup.entry.document.make_response()
+            document = view()
+            if lookup.version is not None:
+                _store(lookup.key, CacheEntry(document, g.key_owner, lookup.version))
             return document.make_response()
 
+        respond.cache_parameters = parameters  # type: ignore[attr-defined]
         return respond
 
     return decorate
+
+
+def _store(key: bytes, entry: CacheEntry) -> None:
+    """Store an entry, unless it exceeds the capacity."""
+    cache = current_app.extensions["response_cache"]
+    if entry.size() <= cache.maxsize:
+        with CACHE_LOCK:
+            cache[key] = entry

@@ -2,9 +2,8 @@
 
 from datetime import UTC, datetime
 
-from flask import Blueprint
+from flask import Blueprint, g
 
-from auth import current_access
 from endpoints.caching import Document, cached, render_document
 from models import db
 from schemas import SitemapEntrySchema
@@ -20,7 +19,7 @@ def list_slugs() -> Document:
     """Return every published slug with the date of its last change."""
     rule = access_rule()
     now = datetime.now(UTC)
-    parameters = {"customer_id": current_access().owner.customer_id, "now": now}
+    parameters = {"customer_id": g.key_owner.customer_id, "now": now}
     connection = db.session.connection()
     rows = connection.execute(rule.slugs, parameters).mappings().all()
     next_publication_at = connection.scalar(rule.next_publication, parameters)
