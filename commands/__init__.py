@@ -2,17 +2,6 @@
 
 from flask import Flask
 
-from commands import (  # noqa: F401  # each module adds its commands to their group
-    articles,
-    customers,
-    database,
-    edit,
-    export,
-    import_articles,
-    keys,
-    preview,
-    watch,
-)
 from commands.support.groups import GROUPS
 
 

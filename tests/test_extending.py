@@ -1,9 +1,25 @@
-"""Applications that others extend or combine: hooks run for every request, cached or not."""
+"""Applications that others extend or combine, and what they load."""
 
+import subprocess
+import sys
+from importlib import import_module
+
+import click
 import pytest
 from flask import g, request
-from helpers import ENDPOINTS, LISTS, application, article_json, client_with_key, create_key, save_articles, titles
+from helpers import (
+    ENDPOINTS,
+    LISTS,
+    PROJECT,
+    application,
+    article_json,
+    client_with_key,
+    create_key,
+    save_articles,
+    titles,
+)
 
+from commands.support.groups import GROUPS
 from models import db
 
 PREVIEW = LISTS[1]
@@ -69,3 +85,22 @@ def test_two_applications_share_no_keys_and_no_cache(tmp_path):
         for number, app in [(0, first), (1, second)] * 3:
             assert titles(client_with_key(app, keys[number])) == [f"Title {number}"]
             assert client_with_key(app, keys[1 - number]).get(PREVIEW).status_code == 401
+
+
+def test_serving_loads_no_converter_and_no_command():
+    program = "import sys, app; app.create_app(); print(*sys.modules)"
+    loaded = subprocess.run([sys.executable, "-c", program], cwd=PROJECT, capture_output=True, text=True).stdout.split()
+    commands = {f"commands.{path.stem}" for path in PROJECT.glob("commands/*.py")} - {"commands.__init__"}
+    assert "endpoints.articles" in loaded
+    assert not commands.intersection(loaded)
+    assert not [name for name in loaded if name.startswith(("converters", "transfer."))]
+
+
+def test_help_lists_every_command(app):
+    for path in PROJECT.glob("commands/*.py"):
+        import_module(f"commands.{path.stem}")
+    for group in GROUPS:
+        context = click.Context(group)
+        listed = group.list_commands(context)
+        assert listed == sorted(group.commands)
+        assert all(group.get_command(context, name) for name in listed)

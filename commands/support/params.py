@@ -15,8 +15,6 @@ from content.urls import article_url
 from converters.dates import is_nonexistent, parse_written_date, possible_instants
 from fields import parse_time_zone, truncate_to_milliseconds, validate_site
 from files import FILE_EXISTS
-from transfer.remote import has_credentials, is_url
-from transfer.sources import is_source, known_suffixes
 
 # https://www.example.com/{slug}.html
 ARTICLE_URL_PATTERN = re.compile(r"""(?i:https?)://[^/?#{}@\\\s"<>]+/[^{}\\\s"<>]*\{slug\}[^{}\\\s"<>]*""")
@@ -44,6 +42,10 @@ def api_key(value: str) -> str:
 
 def source(value: str) -> str:
     """Parse a source of an import: an existing file or folder, "-" for standard input, or an http(s) URL."""
+    # imports all converters, which other commands do not need
+    from transfer.remote import has_credentials, is_url
+    from transfer.sources import is_source, known_suffixes
+
     if has_credentials(value):
         # The value is not shown, because it contains a password.
         raise click.BadParameter("Remove the user name and password from the URL, and write any other @ as %40.")
