@@ -85,7 +85,7 @@ def read_settings(*sources: Mapping[str, Any]) -> dict[str, Any]:
     except ValidationError as error:
         # DATABASE_URL, which may hold a password, is not checked here.
         reasons = [f"{name}={values[name]!r:.100}: {messages[0]}" for name, messages in error.messages_dict.items()]
-        raise SettingsError(" ".join(reasons)) from error
+        raise SettingsError("\n".join(reasons)) from error
     return settings
 
 
