@@ -1,1 +1,1 @@
-"""Benchmarks and the soak test: the source of the figures in docs/performance.md."""
+"""The comparison with an older version, and the soak test."""

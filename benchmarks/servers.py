@@ -1,4 +1,4 @@
-"""Run servers and the service's commands in separate processes."""
+"""Run the service and its commands in separate processes."""
 
 import os
 import socket
@@ -7,7 +7,6 @@ import sys
 from collections.abc import Iterator
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
-from signal import Signals
 from tempfile import TemporaryFile
 from time import sleep
 from typing import IO, Any, NamedTuple
@@ -15,7 +14,7 @@ from typing import IO, Any, NamedTuple
 import click
 
 PROJECT = Path(__file__).parent.parent
-TAIL_LENGTH = 4000  # characters of standard error in messages
+API = "/api/public/v1"
 
 
 class Server(NamedTuple):
@@ -25,21 +24,26 @@ class Server(NamedTuple):
     process: subprocess.Popen[bytes]
     errors: IO[bytes]
 
+    def cpu_seconds(self) -> float:
+        """Return the CPU time that the server has used."""
+        fields = Path(f"/proc/{self.process.pid}/stat").read_text().rpartition(")")[2].split()
+        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
     def resident_megabytes(self) -> float:
-        """Return the resident set size of the process in megabytes."""
+        """Return the resident set size of the server."""
         status = Path(f"/proc/{self.process.pid}/status").read_text()
         return int(status.partition("VmRSS:")[2].split()[0]) / 1024
 
-    def condition(self) -> str:
-        """Return whether the process is running or how it ended, and the end of its standard error."""
-        with suppress(subprocess.TimeoutExpired):
-            self.process.wait(1)  # its connections are closed shortly before it ends
-        state, status = "is running", self.process.returncode
-        if status is not None:
-            state = f"was killed by {Signals(-status).name}" if status < 0 else f"ended with status {status}"
+    def read_errors(self) -> str:
+        """Return the end of the server's standard error."""
         self.errors.seek(0)
-        text = self.errors.read().decode(errors="replace")
-        return f"The server {state}. Its standard error ends with:\n{text[-TAIL_LENGTH:]}"
+        return self.errors.read().decode(errors="replace")[-4000:]
+
+
+def check(condition: bool, fault: str) -> None:
+    """Raise click.ClickException unless the condition is true."""
+    if not condition:
+        raise click.ClickException(fault)
 
 
 def start_flask(url: str, *arguments: str, project: Path = PROJECT) -> subprocess.Popen[str]:
@@ -59,8 +63,7 @@ def run_flask(url: str, *arguments: str, project: Path = PROJECT, stdin: str = "
     """Run one of the service's commands and return its output. Raises click.ClickException if it fails."""
     with start_flask(url, *arguments, project=project) as process:
         output, errors = process.communicate(stdin)
-    if process.returncode:
-        raise click.ClickException(f"flask {' '.join(arguments)} failed: {errors.strip()}")
+    check(process.returncode == 0, f"flask {' '.join(arguments)} failed: {errors.strip()}")
     return output.strip()
 
 
@@ -88,19 +91,16 @@ def listening(command: list[str], port: int, **options: Any) -> Iterator[Server]
                     break
                 sleep(0.05)
             else:
-                raise click.ClickException(f"{command} did not start. {server.condition()}")
+                raise click.ClickException(f"{command} did not start: {server.read_errors()}")
             yield server
         finally:
             process.terminate()
 
 
 @contextmanager
-def run_server(
-    *arguments: str, project: Path = PROJECT, core: int | None = None, **environment: str
-) -> Iterator[Server]:
-    """Run a Python server from a checkout of this project, on a free port that is passed to it as PORT."""
+def run_service(url: str, *prefix: str, project: Path = PROJECT, **environment: str) -> Iterator[Server]:
+    """Run the service from a checkout of this project, on a free port. `prefix` is a command to run it with."""
     port = free_port()
-    pin = [] if core is None else ["taskset", "-c", str(core)]
-    variables = os.environ | environment | {"PORT": str(port)}
-    with listening([*pin, sys.executable, *arguments], port, cwd=project, env=variables) as server:
+    variables = os.environ | environment | {"DATABASE_URL": url, "PORT": str(port)}
+    with listening([*prefix, sys.executable, "app.py"], port, cwd=project, env=variables) as server:
         yield server

@@ -25,8 +25,8 @@ from models import db
 
 if POSTGRESQL:
     import psycopg
+    from postgresql_server import PostgreSQLServer
 
-    from benchmarks.postgresql import PostgreSQLServer
     from benchmarks.servers import free_port
 
 pytestmark = pytest.mark.skipif(not POSTGRESQL, reason="only for PostgreSQL")
