@@ -1,7 +1,7 @@
 """`flask articles preview`, as a process beside a service."""
 
 import json
-import os
+import re
 import signal
 import subprocess
 import sys
@@ -9,9 +9,19 @@ from contextlib import ExitStack
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-import helpers
 import pytest
-from helpers import ENDPOINTS, LISTS, SITEMAP, Server, article_json, assert_rejected, get, iso, subprocess_args
+from helpers import (
+    ENDPOINTS,
+    LISTS,
+    SITEMAP,
+    Server,
+    article_json,
+    assert_rejected,
+    get,
+    iso,
+    subprocess_args,
+    wait_for,
+)
 
 FUTURE = iso(datetime.now(UTC) + timedelta(days=300))
 # as the build of a site does
@@ -19,18 +29,17 @@ READ = 'curl --silent --header "x-api-key: $ARTICLES_KEY" --output read.json "$A
 
 
 class Preview(Server):
-    """A running `flask articles preview` with its temporary files in `folder`."""
+    """A running `flask articles preview`."""
 
-    url = r"URL: http://(\S+):(\d+)\nKey: preview\n"
+    url = r"URL: http://(\S+):(\d+)\nKey: \S+\n"
 
     def __init__(self, database, *arguments):
         self.program = "-m", "flask", "articles", "preview", *arguments
-        self.folder = database.parent / "100%20" / "files?"
-        self.folder.mkdir(parents=True)
-        super().__init__(database, TMPDIR=str(self.folder))
+        super().__init__(database)
+        self.key = re.search(r"^Key: (\S+)$", self.printed() + self.log(), re.MULTILINE)[1]
 
     def read(self, path):
-        return json.loads(get(self, path, x_api_key="preview").body)["data"]
+        return json.loads(get(self, path, x_api_key=self.key).body)["data"]
 
 
 @pytest.fixture
@@ -63,8 +72,8 @@ def test_preview_shows_everything_and_publishes_nothing(client, key, save, previ
     before = [client.get(path).data for path in ENDPOINTS]
     began = iso(datetime.now(UTC))
     running = preview("--customer", "Acme")
-    articles = running.read(LISTS[0])
     ended = iso(datetime.now(UTC))
+    articles = running.read(LISTS[0])
     assert slugs(articles) == ["slug-4", "slug-3", "slug-2", "slug-1", "slug-5"]
     for article in articles[:3]:
         assert began <= article["publishedAt"] <= ended
@@ -76,20 +85,38 @@ def test_preview_shows_everything_and_publishes_nothing(client, key, save, previ
     for order_by, first in (("views", "slug-4"), ("createdAt", "slug-3"), ("title", "slug-1")):
         assert running.read(f"{LISTS[1]}?orderBy={order_by}&order=asc")[0]["slug"] == first
     assert [entry["lastmod"] for entry in running.read(SITEMAP)] == ["2025-03-01", *[ended[:10]] * 3, "2025-03-01"]
-    assert get(running, LISTS[0], x_api_key=key).status == 401
-    assert running.stop(signal.SIGTERM) == 0
     assert [client.get(path).data for path in ENDPOINTS] == before
+    assert running.stop(signal.SIGTERM) == 0
 
 
-@pytest.mark.parametrize("blocks", [50, 400])  # too little for the tables, or for the articles
-def test_full_temporary_folder_is_not_blamed_on_the_database(key, save, database, tmp_path, blocks):
-    save(article_json(1, contentHtml="x" * 1_000_000))
-    limit = ["sh", "-c", f'ulimit -f {blocks}; exec "$@"', "sh"]  # 512 bytes each; like a full disk
-    arguments = "-m", "flask", "articles", "preview", "--", "true"
-    result = subprocess.run(**subprocess_args(database, *arguments, prefix=limit, TMPDIR=str(tmp_path)))
-    assert (result.returncode, str(database) in result.stderr) == (1, False)
-    assert f"{tmp_path}/articles-preview-" in result.stderr
-    assert "disk is full" in result.stderr
+def test_preview_shows_an_edited_draft_at_once(key, save, preview):
+    save(article_json(1, status="draft"))
+    running = preview()
+    before = running.read(LISTS[0])
+    save(article_json(1, status="draft", title="Edited"), article_json(2, status="draft"))
+    after = running.read(f"{LISTS[0]}?order=asc")
+    assert [article["title"] for article in before + after] == ["Title 1", "Edited", "Title 2"]
+    assert after[0]["publishedAt"] == before[0]["publishedAt"]
+    assert running.stop(signal.SIGINT) == 0
+    assert "Traceback" not in running.log()
+
+
+def test_preview_accepts_only_its_key_and_its_own_address(key, save, preview):
+    save(article_json(1, status="draft"))
+    running, another = preview(), preview()
+    for wrong in (key, another.key, "preview", ""):
+        assert get(running, LISTS[0], x_api_key=wrong).status == 401
+    hosts = {"127.0.0.1": 200, f"localhost:{running.port}": 200, "evil.example": 400, f"[::1]:{running.port}": 400}
+    for host, status in hosts.items():
+        for path in (LISTS[0], "/"):
+            assert get(running, path, x_api_key=running.key, Host=host).status == status
+
+
+def test_preview_ends_access_if_its_customer_is_deleted(run, key, save, preview):
+    save(article_json(1))
+    running = preview()
+    assert run("customers", "delete", "Acme", "--yes").exit_code == 0
+    assert get(running, LISTS[0], x_api_key=running.key).status == 401
 
 
 def test_only_limits_the_preview_to_the_given_articles(articles, save, tmp_path, monkeypatch):
@@ -119,25 +146,6 @@ def test_preview_exits_with_the_status_of_its_command(key, database, tmp_path, c
     assert (result.returncode, message in result.stderr, "Traceback" in result.stderr) == (status, True, False)
 
 
-STATUSES = {signal.SIGINT: 0, signal.SIGTERM: 0, signal.SIGHUP: 129, signal.SIGKILL: -9}
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("number", STATUSES)
-def test_preview_leaves_nothing_behind(key, save, database, preview, number):
-    """SIGHUP: the terminal was closed. SIGKILL leaves a folder that only its owner can open."""
-    save(article_json(1, status="draft"))
-    running = preview()
-    assert slugs(running.read(LISTS[0])) == ["slug-1"]
-    (folder,) = running.folder.iterdir()
-    assert folder.stat().st_mode & 0o777 == 0o700
-    open_files = map(os.path.realpath, Path(f"/proc/{running.process.pid}/fd").iterdir())
-    assert str(database) not in open_files
-    assert running.stop(number) == STATUSES[number]
-    assert list(running.folder.iterdir()) == ([folder] if number == signal.SIGKILL else [])
-    assert "Traceback" not in running.log()
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize(("number", "status"), [(signal.SIGTERM, 5), (signal.SIGINT, 6)])
 def test_preview_waits_for_its_command_when_stopped(key, preview, number, status):
@@ -145,6 +153,5 @@ def test_preview_waits_for_its_command_when_stopped(key, preview, number, status
     stop = "import signal, sys, time; signal.signal(signal.SIGTERM, lambda *_: sys.exit(5))"
     code = f"{stop}; print('began', flush=True); time.sleep(2); sys.exit(6)"
     running = preview("--", sys.executable, "-c", code)
-    helpers.wait_for(lambda: "began" in running.printed(), running.log)
+    wait_for(lambda: "began" in running.printed(), running.log)
     assert running.stop(number) == status
-    assert list(running.folder.iterdir()) == []
