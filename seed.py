@@ -2,33 +2,27 @@
 
 import shlex
 import tomllib
+from collections import Counter
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 import click
-from sqlalchemy import delete, func, select, update
+from sqlalchemy import delete, func, select
 
 from app import create_app
 from auth import add_key, hash_key
 from commands.support import params
 from commands.support.errors import report_errors
 from commands.support.session import command_session
-from commands.support.terminal import echo, format_deletion
+from commands.support.terminal import echo, format_article_count, format_deletion
 from converters.slugs import slug_from_title
 from models import ApiKey, Article, Customer, db
 from schemas import API_PATH
 from serving.listener import base_url
 from settings import load_environment
-from storage.customers import (
-    DEMO_BANNERS,
-    DEMO_CUSTOMER,
-    delete_customer,
-    find_customer,
-    find_demo_url,
-    find_or_create_customer,
-)
+from storage.customers import DEMO_CUSTOMER, create_customer, delete_customer, find_customer
 from transfer.json_files import read_records
 from transfer.plan import ImportOptions
 from transfer.report import ImportReport
@@ -45,24 +39,29 @@ GOLDEN_RATIO = (5**0.5 - 1) / 2  # fractional parts of its multiples are evenly 
 SCHEDULED_FOR = "2050-01-01T09:00:00Z"  # fixed, so that running the script again changes nothing
 
 DEMO_FOLDER = Path(__file__).parent / "demo"
+# A service with the default settings serves these pictures. Elsewhere, the page at / leaves them out.
+BANNERS = "http://127.0.0.1:8000/static/banners/"
+
+PUBLISHED_IDS = "^demo-[0-9]{6}$"
+ALL_IDS = "^demo-([0-9]{6}|draft-[0-9]|scheduled)$"
 
 
-def demo_articles(count: int, service_url: str) -> Iterator[dict[str, Any]]:
+def demo_articles(count: int) -> Iterator[dict[str, Any]]:
     """Yield `count` published articles, then the drafts and the scheduled one, as input for `ArticleImportSchema`.
 
     Once all texts have been used, they are repeated, with earlier dates and with a number in title and slug. An
-    article does not depend on `count`. `service_url` is the base URL of the service, which serves the banners.
+    article does not depend on `count`.
     """
     texts = _read("published/*.toml")
     for number in range(1, count + 1):
         times_used, position = divmod(number - 1, len(texts))
         text = _renumber(texts[position], times_used + 1) if times_used else texts[position]
-        yield _article(f"demo-{number:06}", number, text, service_url, is_repeat=times_used > 0)
+        yield _article(f"demo-{number:06}", number, text, is_repeat=times_used > 0)
     for number, text in enumerate(_read("unpublished/draft-*.toml"), start=1):
-        draft = _article(f"demo-draft-{number}", number, text, service_url)
+        draft = _article(f"demo-draft-{number}", number, text)
         yield draft | {"status": "draft", "publishedAt": None, "views": 0}
     (text,) = _read("unpublished/scheduled.toml")
-    scheduled = _article("demo-scheduled", 0, text, service_url)
+    scheduled = _article("demo-scheduled", 0, text)
     yield scheduled | {"publishedAt": SCHEDULED_FOR, "views": 0}
 
 
@@ -75,7 +74,7 @@ def _renumber(text: dict[str, Any], number: int) -> dict[str, Any]:
     return text | {"title": f"{text['title']} ({number})", "slug": f"{text['slug']}-{number}"}
 
 
-def _article(id: str, number: int, text: dict[str, Any], service_url: str, is_repeat: bool = False) -> dict[str, Any]:
+def _article(id: str, number: int, text: dict[str, Any], is_repeat: bool = False) -> dict[str, Any]:
     published_at = _publication_time(number, is_repeat)
     banner = text["category"].lower().replace(" ", "-")
     return {
@@ -85,7 +84,7 @@ def _article(id: str, number: int, text: dict[str, Any], service_url: str, is_re
         "createdAt": (published_at - timedelta(days=1 + number % 20, hours=number % 5)).isoformat(),
         "updatedAt": (published_at + timedelta(days=number % 3 * (number % 9))).isoformat(),
         "views": 20 + number * 7919 % 4981,
-        "bannerUrl": f"{service_url}{DEMO_BANNERS}{banner}.svg",
+        "bannerUrl": f"{BANNERS}{banner}.svg",
         "contentHtml": text["body"].strip(),
     } | {name: text[name] for name in text.keys() - {"body"}}
 
@@ -98,31 +97,33 @@ def _publication_time(number: int, is_repeat: bool) -> datetime:
     return first_day + timedelta(days=day, hours=6, minutes=minute)
 
 
-def remove_demo_articles(customer_id: int, after: int) -> int:
-    """Delete the published demo articles numbered above `after`. Returns how many there were."""
-    later = Article.id.regexp_match("^demo-[0-9]{6}$"), Article.id > f"demo-{after:06}"
-    statement = delete(Article).where(Article.customer_id == customer_id, *later)
-    return db.session.connection().execute(statement).rowcount
+def save_articles(customer: Customer, articles: Iterator[dict[str, Any]]) -> Counter[str]:
+    """Write articles in the session's transaction. Returns how many are "new", "changed" and "unchanged"."""
+    report = ImportReport()
+    with create_spool() as spool:
+        spool.add(read_records("the demo", articles), report)
+        return write_articles(customer, spool, report, ImportOptions()).counts
 
 
-def move_banners(customer_id: int, service_url: str) -> None:
-    """Correct the URLs of the stored demo's banners. Importing the articles would change their `updatedAt`."""
-    old_url = find_demo_url()
-    if old_url not in (None, service_url):
-        banner_url = func.replace(Article.banner_url, f"{old_url}{DEMO_BANNERS}", f"{service_url}{DEMO_BANNERS}")
-        is_demo = Article.customer_id == customer_id, Article.id.startswith("demo-")
-        db.session.connection().execute(update(Article).where(*is_demo).values(banner_url=banner_url))
-        click.echo(f"The banners are at {service_url} now.")
+def delete_articles(customer: Customer, ids: str, after: str = "") -> int:
+    """Delete the customer's articles whose ids match a pattern and come after an id. Returns how many there were."""
+    is_deleted = Article.customer_id == customer.id, Article.id.regexp_match(ids), Article.id > after
+    return db.session.connection().execute(delete(Article).where(*is_deleted)).rowcount
 
 
 def remove_demo() -> str:
-    """Delete the demo customer with its articles and keys. Returns a summary to print."""
+    """Delete the demo's articles and, if the customer has no others, the customer. Returns a summary to print."""
     with command_session(writes=True):
         customer = find_customer(DEMO_CUSTOMER)
-        if customer:
-            articles, keys = delete_customer(customer)
-            return format_deletion(DEMO_CUSTOMER, articles, keys)
-    return f"Nothing to delete: there is no customer {DEMO_CUSTOMER}."
+        if not customer:
+            return f"Nothing to delete: there is no customer {DEMO_CUSTOMER}."
+        deleted = delete_articles(customer, ALL_IDS)
+        left = db.session.scalar(select(func.count()).where(Article.customer_id == customer.id))
+        if left:
+            others = format_article_count(left)
+            return f"Deleted {format_article_count(deleted)}. {DEMO_CUSTOMER} keeps its keys and {others} of yours."
+        _, keys = delete_customer(customer)
+        return format_deletion(DEMO_CUSTOMER, deleted, keys)
 
 
 def ensure_demo_key(customer: Customer, key: str | None) -> str | None:
@@ -147,28 +148,22 @@ def find_obstacle(key: ApiKey, customer: Customer) -> str:
     return "has an expiry date" if key.expires_on else ""
 
 
-def write_demo(count: int, key: str | None, service_url: str) -> str | None:
+def write_demo(count: int, key: str | None) -> str | None:
     """Write the demo, and print a summary and the key. Returns the key, or None if it cannot be shown again."""
-    report = ImportReport()
-    with create_spool() as spool:
-        spool.add(read_records("the demo", demo_articles(count, service_url)), report)
-        with command_session(writes=True, create=True):
-            customer, is_new = find_or_create_customer(DEMO_CUSTOMER)
-            removed = remove_demo_articles(customer.id, after=count)
-            move_banners(customer.id, service_url)
-            saved = write_articles(customer, spool, report, ImportOptions()).counts
-            key = ensure_demo_key(customer, key)
-            # Print before the commit, so that no key becomes valid without having been shown.
-            click.echo(
-                f"{DEMO_CUSTOMER} has {count} published articles, {DRAFT_COUNT} drafts and 1 scheduled article "
-                f"({saved['new']} new, {saved['changed']} changed, {saved['unchanged']} unchanged, {removed} removed)."
-            )
-            if key:
-                click.echo(f"Key: {key}")
-            else:
-                click.echo(f"Keys are shown only once. To create another: flask keys create {DEMO_CUSTOMER}")
-    if is_new:
-        click.echo(f"New customer: {DEMO_CUSTOMER}", err=True)
+    with command_session(writes=True, create=True):
+        customer = find_customer(DEMO_CUSTOMER) or create_customer(DEMO_CUSTOMER)
+        removed = delete_articles(customer, PUBLISHED_IDS, after=f"demo-{count:06}")
+        saved = save_articles(customer, demo_articles(count))
+        key = ensure_demo_key(customer, key)
+        # Print before the commit, so that no key becomes valid without having been shown.
+        click.echo(
+            f"{DEMO_CUSTOMER} has {count} published articles, {DRAFT_COUNT} drafts and 1 scheduled article "
+            f"({saved['new']} new, {saved['changed']} changed, {saved['unchanged']} unchanged, {removed} removed)."
+        )
+        if key:
+            click.echo(f"Key: {key}")
+        else:
+            click.echo("Keys are shown only once. To add another: python seed.py --key KEY")
     return key
 
 
@@ -181,16 +176,16 @@ def write_demo(count: int, key: str | None, service_url: str) -> str | None:
     default=lambda: load_environment().get("DEMO_KEY"),
     help="API key for the demo, or set DEMO_KEY. By default, the first run creates a random one.",
 )
-@click.option("--remove", is_flag=True, help="Delete the customer Demo with its articles and keys.")
+@click.option("--remove", is_flag=True, help="Delete what this script has created.")
 def main(articles: int, key: str | None, remove: bool) -> None:
     """Create the customer Demo with articles, drafts and a scheduled article, or restore them."""
     app = create_app()
-    service_url = base_url(app.config["HOST"], app.config["PORT"] or 8000)  # 0 is a different port each time
     with app.app_context(), report_errors():
         if remove:
             echo(remove_demo())
             return
-        key = write_demo(articles, key, service_url)
+        key = write_demo(articles, key)
+        service_url = base_url(app.config["HOST"], app.config["PORT"] or 8000)  # 0 is a different port each time
         header = shlex.quote(f"x-api-key: {key or 'YOUR_KEY'}")
         request = f'curl -H {header} "{service_url}{API_PATH}/articles?take=2"'
         click.echo(f"Start the service (python app.py), then:\n  {request}")

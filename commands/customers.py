@@ -8,17 +8,20 @@ from sqlalchemy import func, select
 
 from commands.support import params
 from commands.support.groups import customers_group
-from commands.support.lookup import get_customer
+from commands.support.lookup import find_closest, get_customer_again
 from commands.support.session import command_session
 from commands.support.terminal import confirm, echo, format_article_count, format_deletion
 from models import ApiKey, Article, Customer, db
-from storage.customers import check_customer_name, delete_customer
+from storage.customers import check_new_name, delete_customer, find_customer
 from storage.queries import VALID_KEY
 
 
 @customers_group.command("list")
 def list_customers() -> None:
-    """List customers, how many articles and valid keys each has, and their sites."""
+    """List the customers.
+
+    Each line has the name, the numbers of articles and valid keys, and the site.
+    """
     articles = select(func.count()).where(Article.customer_id == Customer.id)
     keys = select(func.count()).where(ApiKey.customer_id == Customer.id, *VALID_KEY)
     columns = Customer.name, articles.scalar_subquery(), keys.scalar_subquery(), Customer.site
@@ -37,8 +40,8 @@ def rename(old: str, new: str) -> None:
     The derived structured data of its articles changes too.
     """
     with command_session(writes=True):
-        customer = get_customer(old, for_changes=True)
-        check_customer_name(new, renamed=customer)
+        customer = _get_customer(old)
+        check_new_name(new, renamed=customer)
         customer.name = new
     echo(f"Renamed {old} to {new}.")
     if current_app.config["CUSTOMER"] == old:
@@ -49,13 +52,13 @@ def rename(old: str, new: str) -> None:
 @click.argument("name", type=params.customer_name)
 @click.argument("url", type=params.article_url_pattern)
 def site(name: str, url: str) -> None:
-    """Set the URL under which the customer NAME shows articles on its own site.
+    """Set where the customer's own site shows articles.
 
     The slug is appended to URL, or replaces {slug} in it. Derived structured data, and links between imported articles,
     contain the result. An empty URL removes the site.
     """
     with command_session(writes=True):
-        customer = get_customer(name, for_changes=True)
+        customer = _get_customer(name)
         customer.site = url
         has_imported_markup = Article.customer_id == customer.id, Article.schema_markup.is_not(None)
         count = db.session.scalar(select(func.count()).where(*has_imported_markup))
@@ -70,9 +73,18 @@ def site(name: str, url: str) -> None:
 def delete(name: str, yes: bool) -> None:
     """Delete the customer NAME with its articles and keys."""
     with command_session(writes=False):
-        get_customer(name, for_changes=True)  # raises if it does not exist
+        customer = _get_customer(name)
     confirm(f"This permanently deletes {name}, its articles and its keys.", yes)
     with command_session(writes=True):
-        customer = get_customer(name, for_changes=True)
-        articles, keys = delete_customer(customer)
+        articles, keys = delete_customer(get_customer_again(customer))
     echo(format_deletion(name, articles, keys))
+
+
+def _get_customer(name: str) -> Customer:
+    """Return the customer with this name. Raises click.ClickException if there is none."""
+    customer = find_customer(name)
+    if not customer:
+        closest = find_closest(name, db.session.scalars(select(Customer.name)))
+        hint = f"Did you mean {closest!r}?" if closest else '"flask customers list" shows the existing ones.'
+        raise click.ClickException(f"There is no customer {name!r}. {hint}")
+    return customer

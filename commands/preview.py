@@ -22,7 +22,7 @@ from models import Article, Customer
 from schemas import API_PATH
 from serving.listener import base_url, listen
 from serving.server import serve_in_thread
-from storage.queries import NEXT_PUBLICATION, PUBLISHED, AccessRule
+from storage.queries import IS_PUBLISHED, NEXT_PUBLICATION, AccessRule
 
 HOST = "127.0.0.1"
 # Any site could otherwise make its own name resolve to 127.0.0.1, and read the preview in a visitor's browser.
@@ -73,7 +73,7 @@ def _preview_rule(customer: Customer, key: str, only: tuple[str, ...]) -> Access
     owner = select(Customer.id.label("customer_id"), Customer.name, Customer.site, literal(0).label("key_id"))
     return AccessRule(
         key_owner=owner.where(is_key, *is_customer),
-        is_visible=or_(and_(*PUBLISHED), Article.slug.in_(only)) if only else true(),
+        is_visible=or_(IS_PUBLISHED, Article.slug.in_(only)) if only else true(),
         published_at=case((keeps_date, Article.published_at), else_=started_at),
         next_publication=NEXT_PUBLICATION,
     )

@@ -7,8 +7,7 @@ from sqlalchemy import delete, select
 from models import ApiKey, Article, Customer, db
 from storage import StorageError
 
-DEMO_CUSTOMER = "Demo"  # created by seed.py
-DEMO_BANNERS = "/static/banners/"  # path of the demo's pictures, which the service serves
+DEMO_CUSTOMER = "Demo"  # a reserved name: only seed.py creates this customer
 
 
 def delete_customer(customer: Customer) -> tuple[int, int]:
@@ -25,29 +24,29 @@ def find_customer(name: str) -> Customer | None:
     return db.session.scalar(select(Customer).filter_by(name=name))
 
 
-def find_demo_url() -> str | None:
-    """Return the base URL of the service in the demo's banners, or None if there is no demo."""
-    is_demo = Customer.name == DEMO_CUSTOMER, Article.id.startswith("demo-"), Article.banner_url.contains(DEMO_BANNERS)
-    url = db.session.scalar(select(Article.banner_url).join(Customer).where(*is_demo).limit(1))
-    return url.partition(DEMO_BANNERS)[0] if url else None
-
-
 def find_or_create_customer(name: str) -> tuple[Customer, bool]:
     """Return the customer with this name, created if necessary in the session's transaction, and whether it is new.
 
-    The caller reports a new customer after the commit. Raises StorageError if the name looks like another customer's.
+    The caller reports a new customer after the commit. Raises StorageError if a new customer must not have the name.
     """
     if customer := find_customer(name):
         return customer, False
-    check_customer_name(name)
+    check_new_name(name)
+    return create_customer(name), True
+
+
+def create_customer(name: str) -> Customer:
+    """Create a customer in the session's transaction. The caller has checked the name."""
     customer = Customer(name=name)
     db.session.add(customer)
     db.session.flush()
-    return customer, True
+    return customer
 
 
-def check_customer_name(name: str, renamed: Customer | None = None) -> None:
-    """Raise StorageError if a customer other than `renamed` has a name that looks the same."""
+def check_new_name(name: str, renamed: Customer | None = None) -> None:
+    """Raise StorageError if the name looks like the demo's, or like that of a customer other than `renamed`."""
+    if _appearance(name) == _appearance(DEMO_CUSTOMER):
+        raise StorageError(f"{name!r} is reserved for the demo, which seed.py creates. Choose another name.")
     for customer in db.session.scalars(select(Customer)):
         if customer is not renamed and _appearance(customer.name) == _appearance(name):
             reason = f"There is already a customer {customer.name!r}, whose name looks the same"

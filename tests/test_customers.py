@@ -7,6 +7,7 @@ from helpers import LISTS, article_json, assert_rejected, create_key, json_lines
 
 from models import Customer, db
 
+ADD_DEMO = "INSERT INTO customer (name, site) VALUES ('Demo', '')"
 MARKUP = {"@context": "https://schema.org", "@graph": [{"publisher": {"name": "given"}}]}
 
 
@@ -80,6 +81,21 @@ def test_customer_can_be_renamed_to_another_case(run, key, sql):
     assert sql("SELECT name FROM customer") == [("AC ME",)]
 
 
+@pytest.mark.parametrize("name", ["Demo", "DEMO", " d e m o", "Ｄｅｍｏ"])
+def test_name_of_the_demo_is_reserved(run, key, sql, name):
+    for command in (("keys", "create", name), ("customers", "rename", "Acme", name)):
+        assert_rejected(run(*command), name.strip(), "reserved")
+    assert sql("SELECT name FROM customer") == [("Acme",)]
+
+
+def test_demo_can_be_renamed_and_get_another_key(app, run, sql):
+    sql(ADD_DEMO)
+    create_key(app, "Demo")
+    assert_rejected(run("customers", "rename", "Demo", "DEMO"), "reserved")
+    assert run("customers", "rename", "Demo", "My Site").exit_code == 0
+    assert run("customers", "list").stdout == "My Site\t0\t1\t\n"
+
+
 def test_older_names_that_look_alike_are_found_exactly(run, save, sql):
     names = [normalize(form, "Café") for form in ("NFC", "NFD")]
     for name in ("x", "y"):
@@ -99,9 +115,22 @@ def test_delete_removes_articles_and_keys_too(app, run, client, save):
 
 
 def test_unknown_names_are_errors_before_the_question(run, key):
-    for result, name in ((run("customers", "delete", "Nobody"), "Nobody"), (run("articles", "delete", "none"), "none")):
-        assert_rejected(result, name)
+    for command in (
+        ["customers", "delete", "Nobody"],
+        ["customers", "rename", "Nobody", "New"],
+        ["articles", "delete", "none"],
+    ):
+        result = run(*command)
+        assert_rejected(result, command[2], f"flask {command[0]} list")
         assert "permanently" not in result.stderr
+        assert "keys create" not in result.stderr
+
+
+def test_delete_leaves_a_customer_that_took_the_name(run, key, sql, monkeypatch):
+    """As a restore while the command asks may do."""
+    monkeypatch.setattr("commands.customers.confirm", lambda *_: sql("UPDATE customer SET id = 99"))
+    assert_rejected(run("customers", "delete", "Acme"), "Acme")
+    assert sql("SELECT name FROM customer") == [("Acme",)]
 
 
 @pytest.mark.parametrize(("answer", "status", "left"), [("n\n", 1, 1), ("y\n", 0, 0)])
@@ -115,16 +144,20 @@ def test_delete_asks_on_a_terminal(run, key, sql, monkeypatch, answer, status, l
 @pytest.mark.parametrize("command", [["import", "-"], ["publish", "slug-1"], ["edit", "slug-1"], ["new"]])
 def test_demo_customer_must_be_named_to_be_changed(run, save, sql, monkeypatch, command):
     monkeypatch.setenv("VISUAL", "true")
+    sql(ADD_DEMO)
     save(minimal_json(1), customer="Demo")
     before = sql("SELECT * FROM article")
-    assert_rejected(run("articles", *command), "--customer")
+    result = run("articles", *command)
+    assert_rejected(result, "--customer")
+    assert "Demo" not in result.stderr
     assert sql("SELECT * FROM article") == before
     named = run("articles", *command, "--customer", "Demo", input=json_lines([minimal_json(1)]))
     assert named.exit_code == 0
     assert "slug-1" in run("articles", "list").stdout
 
 
-def test_only_customer_besides_the_demo_is_the_default(app, run, save):
+def test_only_customer_besides_the_demo_is_the_default(app, run, save, sql):
+    sql(ADD_DEMO)
     save(minimal_json(1, slug="shown"), customer="Demo")
     save(minimal_json(1, slug="mine"))
     assert run("articles", "unpublish", "mine").stdout == "mine: draft\n"

@@ -80,7 +80,7 @@ def test_tables_list_each_field():
 def test_readme_commands_for_own_articles_work(app, run, sql, tmp_path, monkeypatch):
     """With the demo customer present, as after the quick start."""
     monkeypatch.chdir(tmp_path)
-    run("keys", "create", "Demo")
+    sql("INSERT INTO customer (name, site) VALUES ('Demo', '')")
     (example,) = blocks(section(README, "Your own articles"), "json")
     (tmp_path / "articles.json").write_text(example)
     _, imported, listed = run_section(app, README, "Your own articles")

@@ -38,7 +38,8 @@ def get_customer(name: str | None, *, for_changes: bool = False) -> Customer:
         if len(defaults) == 1:
             return defaults[0]
         problem = "Name the customer with --customer, or in the setting CUSTOMER."
-    raise click.ClickException(printable(f"{problem} {_suggest(chosen, list(customers))}"))
+    suggested = [name for name in customers if name != DEMO_CUSTOMER]
+    raise click.ClickException(printable(f"{problem} {_suggest(chosen, suggested)}"))
 
 
 def get_customer_again(earlier: Customer) -> Customer:

@@ -11,28 +11,24 @@ from commands.support.terminal import echo
 from models import ApiKey, Article, Customer, db
 from serving.listener import WILDCARD_HOSTS, base_url
 from settings import SERVICE_NAME, __version__
-from storage.customers import DEMO_CUSTOMER, find_demo_url
+from storage.customers import DEMO_CUSTOMER
 from storage.queries import VALID_KEY
 
 
 def print_start_message(host: str, port: int) -> None:
     """Print the URLs of the service and the database.
 
-    Also print what to do if there are no keys or articles yet, or if the demo's banners point elsewhere. The password
-    and the query of the database's URL are not printed.
+    Also print what to do if there are no keys or articles yet. The password and the query of the database's URL are not
+    printed.
     """
     others = " and on this machine's other addresses" if host in WILDCARD_HOSTS else ""
-    url = base_url(host, port)
-    service = f"{SERVICE_NAME} {__version__}: serving on {url}{others} (press Ctrl+C to stop)"
+    service = f"{SERVICE_NAME} {__version__}: serving on {base_url(host, port)}{others} (press Ctrl+C to stop)"
     database = db.engine.url.set(query={}).render_as_string(hide_password=True)
     lines = [service, f"Database: {database}"]
     if not db.session.scalar(select(ApiKey.id).limit(1)):
         lines.append("There is no API key yet. Create one: flask keys create CUSTOMER")
     if not db.session.scalar(select(Article.pk).limit(1)):
         lines.append("There are no articles yet. Import some: flask articles import SOURCE. For a demo: python seed.py")
-    demo_url = find_demo_url()
-    if demo_url not in (None, url):
-        lines.append(f"The demo's banners are still at {demo_url}. To correct them, run this again: python seed.py")
     try:
         click.echo("\n".join(lines))
     except OSError:  # a full disk must not stop the service
