@@ -1,8 +1,19 @@
 // Render a list of the newest articles, a page for each article and a sitemap.xml on request: node server.mjs PORT
 
 import { createServer } from "node:http";
-import { LANGUAGE, SITE, SITE_NAME, articleUrl, escapeText, exitWith, fetchArticle, fetchJson } from "./articles.mjs";
-import { formatDay, renderSitemap, structuredData } from "./articles.mjs";
+import {
+  LANGUAGE,
+  SITE,
+  SITE_NAME,
+  articleUrl,
+  escapeText,
+  exitWith,
+  fetchArticle,
+  fetchJson,
+  formatDay,
+  renderSitemap,
+  structuredData,
+} from "./articles.mjs";
 
 const SITE_PATH = new URL(`${SITE}/`).pathname; // "/blog/" if SITE is https://www.example.com/blog
 

@@ -4,6 +4,9 @@
 const URL_PATTERN = '~^https?://[^\s/?#]+(/[^\s?#]*)?$~Di';
 const ADVICE = "Check that the service is running, and that ARTICLES_URL and ARTICLES_KEY are correct.";
 
+if (!ini_get("allow_url_fopen")) {
+    exit_with("PHP may not open URLs. Set allow_url_fopen = On in php.ini.");
+}
 define("ARTICLES_URL", read_url("ARTICLES_URL", "http://127.0.0.1:8000/api/public/v1"));
 define("ARTICLES_KEY", read_variable("ARTICLES_KEY", '/^[!-~]+$/D', "an API key of your service"));
 define("SITE", read_url("SITE", "https://www.example.com"));
@@ -46,30 +49,39 @@ function format_day($timestamp) {
     return (new DateTime($timestamp))->setTimezone(SITE_TIMEZONE)->format("Y-m-d");
 }
 
-/** Return the response to a request. Throws a RuntimeException if it is not a list. */
+/**
+ * Return the response to a request. Throws a RuntimeException if it is not a list.
+ * Redirects are not followed: they may lead to another host, which must not get the key.
+ */
 function fetch_json($path, $query = []) {
     $url = rtrim(ARTICLES_URL . "/$path?" . http_build_query($query), "?");
-    $http = ["header" => "x-api-key: " . ARTICLES_KEY, "ignore_errors" => true, "timeout" => 60];
-    $body = @file_get_contents($url, false, stream_context_create(["http" => $http]));
-    if ($body === false) {
+    $http = ["header" => "x-api-key: " . ARTICLES_KEY, "ignore_errors" => true, "timeout" => 60, "follow_location" => 0];
+    $stream = @fopen($url, "r", false, stream_context_create(["http" => $http]));
+    if (!$stream) {
         $reason = preg_replace('/^.*: /s', "", error_get_last()["message"]);
         throw new RuntimeException("$url: " . rtrim($reason, " .!") . ". " . ADVICE);
     }
-    $response = json_decode($body);
+    $response = json_decode(stream_get_contents($stream));
     if (is_array($response->data ?? null)) {
         return $response;
     }
-    throw new RuntimeException("$url: " . ($response->detail ?? "This response is not from the API.") . " " . ADVICE);
+    $moved = preg_grep("/^Location:/i", stream_get_meta_data($stream)["wrapper_data"]);
+    $problem = $moved ? "It has moved. " . current($moved) . "." : "This response is not from the API.";
+    throw new RuntimeException("$url: " . ($response->detail ?? $problem) . " " . ADVICE);
 }
 
-/** Yield the articles that match the query, newest first. */
+/** Return the articles that match the query, newest first. Throws a RuntimeException if their number changes. */
 function fetch_articles($query = []) {
-    for ($skip = 0, $total = 1; $skip < $total; ) {
-        $page = fetch_json("articles", $query + ["take" => 100, "skip" => $skip]);
-        yield from $page->data;
-        $skip += $page->meta->take;
-        $total = $page->data ? $page->meta->total : 0;
-    }
+    $articles = [];
+    do {
+        $page = fetch_json("articles", $query + ["take" => 100, "skip" => count($articles)]);
+        $total ??= $page->meta->total;
+        $articles = array_merge($articles, $page->data);
+        if ($page->meta->total !== $total || (!$page->data && count($articles) < $total)) {
+            throw new RuntimeException("The articles changed while they were being read. Run this again.");
+        }
+    } while (count($articles) < $total);
+    return $articles;
 }
 
 /** Return the article with this slug, or null. Other servers of this API may ignore the filter, so compare. */

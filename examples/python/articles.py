@@ -1,34 +1,21 @@
-"""Read the API, and prepare articles and lists for a site."""
+"""Read the API."""
 
 import json
 import os
 import re
 import sys
-import unicodedata
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field
-from datetime import UTC, tzinfo
+from collections.abc import Iterator
 from http.client import HTTPException
 from typing import Any
 from urllib.error import HTTPError
-from urllib.parse import quote, urlencode
-from urllib.request import Request, urlopen
-from zoneinfo import ZoneInfo
+from urllib.parse import urlencode, urlsplit
+from urllib.request import HTTPRedirectHandler, ProxyHandler, Request, build_opener
 
-LANGUAGE = "en"
-LABELS = {
-    "category": "Category",
-    "keyword": "Keyword",
-    "keywords": "Keywords",
-    "newer": "Newer",
-    "older": "Older",
-    "newer_articles": "Newer articles",
-    "older_articles": "Older articles",
-    "newest_first": "newest articles first",
-    "page": "page",
-}
 URL_PATTERN = r"https?://[^\s/?#]+(/[^\s?#]*)?"
 ADVICE = "Check that the service is running, and that ARTICLES_URL and ARTICLES_KEY are correct."
+TIMEOUT_SECONDS = 60
+
+Article = dict[str, Any]
 
 
 def read_variable(name: str, pattern: str, meaning: str) -> str:
@@ -44,53 +31,37 @@ def read_url(name: str, example: str) -> str:
     return read_variable(name, URL_PATTERN, f"a URL, such as {example}").rstrip("/")
 
 
-def read_zone() -> tzinfo:
-    name = os.environ.get("SITE_TIMEZONE") or "UTC"
-    try:
-        return UTC if name == "UTC" else ZoneInfo(name)  # ZoneInfo needs data that Windows lacks
-    except (KeyError, OSError, ValueError):
-        hint = ' If it is one, run "pip install tzdata".' if sys.platform == "win32" else ""
-        sys.exit(f"SITE_TIMEZONE is invalid. Set it to a time zone, such as Europe/Berlin.{hint}")
+class NoRedirects(HTTPRedirectHandler):
+    """A redirect may lead to another host, which must not get the key."""
+
+    def redirect_request(self, *_: Any) -> None:
+        return None
 
 
 API = read_url("ARTICLES_URL", "http://127.0.0.1:8000/api/public/v1")
 KEY = read_variable("ARTICLES_KEY", "[!-~]+", "an API key of your service")
-SITE = read_url("SITE", "https://www.example.com")
-SITE_NAME = os.environ.get("SITE_NAME") or SITE.split("/")[2]
-ZONE = read_zone()
-Article = dict[str, Any]
-Entry = dict[str, str]  # of the sitemap
-
-
-def article_url(slug: str) -> str:
-    return f"{SITE}/articles/{quote(slug, safe='')}/"
-
-
-def list_url(path: str) -> str:
-    """Return the URL of a list. The path is empty for the first list, otherwise something like `category/news/2`."""
-    return f"{SITE}/{quote(path)}/" if path else f"{SITE}/"
+IS_LOCAL = urlsplit(API).hostname in ("127.0.0.1", "localhost", "::1")
+OPENER = build_opener(NoRedirects, ProxyHandler({} if IS_LOCAL else None))
 
 
 def fetch_json(path: str, **query: Any) -> dict[str, Any]:
     """Return the response to a request. Raises OSError if it is not a list."""
     url = f"{API}/{path}?{urlencode(query)}".rstrip("?")
-    status, body = download(url)
-    response = parse_object(body)
-    if isinstance(response.get("data"), list):
-        return response
-    raise OSError(f"{url}: {status} {response.get('detail', 'This response is not from the API.')} {ADVICE}")
-
-
-def download(url: str) -> tuple[int, bytes]:
-    """Return the status and the body of a response, even of an error."""
     try:
-        with urlopen(Request(url, headers={"x-api-key": KEY}), timeout=60) as response:
-            return response.status, response.read()
+        with OPENER.open(Request(url, headers={"x-api-key": KEY}), timeout=TIMEOUT_SECONDS) as response:
+            body = response.read()
+        problem = "This response is not from the API."
     except HTTPError as error:
-        return error.code, error.read()
+        body = error.read()
+        location = error.headers.get("Location")
+        problem = f"{error.code} {error.reason}" + (f": it has moved to {location}." if location else ".")
     except (HTTPException, OSError, ValueError) as error:
         reason = getattr(error, "reason", error)
         raise OSError(f"{url}: {getattr(reason, 'strerror', None) or reason}. {ADVICE}") from error
+    value = parse_object(body)
+    if isinstance(value.get("data"), list):
+        return value
+    raise OSError(f"{url}: {value.get('detail', problem)} {ADVICE}")
 
 
 def parse_object(body: bytes) -> dict[str, Any]:
@@ -103,90 +74,34 @@ def parse_object(body: bytes) -> dict[str, Any]:
 
 
 def fetch_articles(**query: Any) -> Iterator[Article]:
-    """Yield the articles that match the query, newest first."""
+    """Yield the articles that match the query, newest first. Raises OSError if their number changes."""
+    page = fetch_json("articles", **query, take=100)
+    total = page["meta"]["total"]
     skip = 0
-    total = 1
-    while skip < total:
-        page = fetch_json("articles", **query, take=100, skip=skip)
+    while page["data"]:
         yield from page["data"]
         skip += page["meta"]["take"]
-        total = page["meta"]["total"] if page["data"] else 0
+        if skip >= total:
+            break
+        page = fetch_json("articles", **query, take=100, skip=skip)
+        if page["meta"]["total"] != total:
+            raise OSError("The articles changed while they were being read. Run this again.")
 
 
-def fetch_all() -> tuple[list[Article], list[Entry]]:
-    """Return all articles, newest first, and the sitemap.
-
-    Pages shift if the list changes while they are read. In that case, they are read again.
-    """
-    for _ in range(3):
-        before = fetch_json("sitemap")["data"]
-        articles = list(fetch_articles())
-        sitemap = fetch_json("sitemap")["data"]
-        slugs = [article["slug"] for article in articles]
-        if before == sitemap and sorted(slugs) == sorted(entry["url"] for entry in sitemap):
-            check_articles(articles)
-            return articles, sitemap
-    raise OSError("The articles changed while they were being read, three times in a row. Run the build again.")
-
-
-def check_articles(articles: list[Article]) -> None:
-    """Raise OSError if there are no articles, or if two slugs would be one folder on macOS or Windows."""
+def fetch_all() -> tuple[list[Article], list[dict[str, str]]]:
+    """Return all articles, newest first, and the sitemap. Raises OSError if there are none, or if the list changes."""
+    articles = list(fetch_articles())
+    sitemap = fetch_json("sitemap")["data"]
+    if sorted(article["slug"] for article in articles) != sorted(entry["url"] for entry in sitemap):
+        raise OSError("The articles changed while they were being read. Run this again.")
     if not articles:
         raise OSError("No article is published. The site stays as it is; to take it down, delete its folder.")
-    slugs: dict[str, str] = {}
-    for article in articles:
-        slug = article["slug"]
-        other = slugs.setdefault(fold_name(slug), slug)
-        if other != slug:
-            problem = "would be one folder on macOS or Windows, since they differ only in case or Unicode normalization"
-            raise OSError(f"The slugs {other} and {slug} {problem}. Rename one of them.")
-
-
-def fold_name(name: str) -> str:
-    """Return a name as file systems of macOS and Windows compare it. To macOS, even ß is ss."""
-    return unicodedata.normalize("NFD", name).casefold()
+    return articles, sitemap
 
 
 def fetch_article(slug: str) -> Article | None:
     """Return the article with this slug, or None. Other servers of this API may ignore the filter, so compare."""
     return next((article for article in fetch_articles(slug=slug) if article["slug"] == slug), None)
-
-
-def assign_folders(names: Iterable[str]) -> dict[str, str]:
-    """Return the folder of each name: `c` for "C#", `c-2` for "c" if it comes later, `other` for ".."."""
-    folders: dict[str, str] = {}
-    taken = set()
-    for name in names:
-        text = unicodedata.normalize("NFC", name.lower())
-        letters = (character if unicodedata.category(character)[0] in "LMN" else " " for character in text)
-        base = folder = "-".join("".join(letters).split())[:50] or "other"  # at most 200 bytes
-        number = 1
-        while fold_name(folder) in taken:
-            number += 1
-            folder = f"{base}-{number}"
-        taken.add(fold_name(folder))
-        folders[name] = folder
-    return folders
-
-
-@dataclass
-class List:
-    path: str
-    title: str
-    articles: list[Article] = field(default_factory=list)
-
-
-def group_articles(articles: list[Article], kind: str, names_of: Callable[[Article], list[str]]) -> list[List]:
-    """Return a list for each name that articles have, in the folder `kind`, and link the articles to these lists."""
-    names = [name for article in articles for name in names_of(article) if name]
-    folders = assign_folders(dict.fromkeys(reversed(names)))  # oldest first, so that lists never move
-    lists = {name: List(f"{kind}/{folder}", f"{LABELS[kind]}: {name}") for name, folder in folders.items()}
-    for article in articles:
-        own = [name for name in dict.fromkeys(names_of(article)) if name]
-        for name in own:
-            lists[name].articles.append(article)
-        article[f"{kind}Links"] = [(list_url(lists[name].path), name) for name in own]
-    return list(lists.values())
 
 
 def structured_data(article: Article) -> str:

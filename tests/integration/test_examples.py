@@ -3,9 +3,7 @@
 import json
 import os
 import re
-import shutil
 import subprocess
-import time
 from contextlib import ExitStack
 from functools import partial
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -16,69 +14,61 @@ from urllib.parse import unquote
 
 import lxml.html
 import pytest
-from helpers import LISTS, PROJECT, article_json, blocks, database_url, get, read_page, run_in_shell, write_files
+from helpers import LISTS, PROJECT, article_json, blocks, database_url, get, read_page, run_in_shell
 from site_checks import SITE, SITE_NAME, ZONE, assert_site, fetch_data
 
 from benchmarks.servers import free_port, listening
 
 EXAMPLES = PROJECT / "examples"
-GENERATORS = ("astro", "eleventy", "nextjs")
-SITES = ("python", "hugo", *GENERATORS)
-UNINSTALLED = ("python", "nextjs")  # nextjs reads the API before its build, with the client of all generators
+SITES = ("python", "astro", "hugo")
 SERVERS = ("javascript", "php")
 HOSTILE = article_json(
     1,
     title='</title><script>x</script> & "más"',
-    slug="a&b'ü",
+    slug="a&b'ü:c",
     metaDesc='"><b>',
     bannerUrl="",
-    category="C#",
-    keywords=["C#", "c", "a/b", "..", "#", "Tea", "tea", "чай", "<b>'\""],
+    category="<b>C#</b>",
     publishedAt="2026-01-06T23:30:00.000Z",  # the 7th in Berlin
     updatedAt="2026-01-31T09:30:00.000Z",
     contentHtml="<pre>wide</pre><table><tr><td>wide</td></tr></table>",
 )
-HUGO_FIELDS = {"slug": "a&b'ü:c", "keywords": ["C#", "чай", "<b>'\""]}  # Hugo cannot tell Tea from tea
+FETCH_ONE = {
+    "javascript": """node --input-type=module --eval "import { fetchArticle } from './articles.mjs';
+        console.log((await fetchArticle('SLUG'))?.slug ?? 'none')\"""",
+    "python": """python -c "import articles; print((articles.fetch_article('SLUG') or {}).get('slug', 'none'))\"""",
+    "php": """php -r "require 'articles.php'; echo fetch_article('SLUG')->slug ?? 'none', PHP_EOL;\"""",
+}
 
 
 @pytest.fixture
 def proxy(server):
-    """A proxy of the service. Tests replace `get`, with which it gets responses."""
+    """A proxy of the service. Tests replace `respond`, which returns a status, headers and a body."""
+
+    def respond(path):
+        response = get(server, path, x_api_key=proxy.key)
+        return response.status, response.headers, response.body
 
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self):
-            response = proxy.get(server, self.path, self.command, x_api_key=self.headers["x-api-key"])
-            self.send_response(response.status)
-            for name, value in response.headers.items():
+            proxy.keys.append(self.headers["x-api-key"])
+            proxy.key = self.headers["x-api-key"] or ""
+            status, headers, body = proxy.respond(self.path)
+            self.send_response(status)
+            for name, value in headers.items():
                 self.send_header(name, value)
             self.end_headers()
-            self.wfile.write(response.body)
-
-        do_HEAD = do_GET  # noqa: N815
+            self.wfile.write(body)
 
         def log_message(self, *_):
             pass
 
     with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as proxy:
+        proxy.keys, proxy.respond, proxy.pass_on = [], respond, respond
         proxy.url = f"http://127.0.0.1:{proxy.server_port}/api/public/v1"
         Thread(target=proxy.serve_forever).start()
         yield proxy
         proxy.shutdown()
-
-
-@pytest.fixture
-def changing(proxy, sql):
-    """A proxy that withdraws article 120, or publishes it again, after each first page; `changes` times."""
-
-    def get_and_change(server, path, *arguments, **headers):
-        response = get(server, path, *arguments, **headers)
-        if "/articles?" in path and "skip=0" in path and proxy.changes:
-            proxy.changes -= 1
-            sql("UPDATE article SET status = iif(status = 'draft', 'published', 'draft') WHERE id = 'id-0120'")
-        return response
-
-    proxy.get = get_and_change
-    return proxy
 
 
 @pytest.fixture
@@ -92,41 +82,28 @@ def project(tmp_path, monkeypatch):
 @pytest.fixture
 def run(server, key, project):
     """Run shell commands in the project with a site's environment variables."""
-    url = f"http://127.0.0.1:{server.port}/api/public/v1"
-    site = {"ARTICLES_URL": url, "ARTICLES_KEY": key, "SITE": SITE, "SITE_NAME": SITE_NAME, "SITE_TIMEZONE": ZONE.key}
+    exported = re.findall(r"^export (\w+)=", read_page("examples/README"), re.MULTILINE)
+    values = f"http://127.0.0.1:{server.port}/api/public/v1", key, SITE, SITE_NAME, ZONE.key
     hugo = {"HUGO_BASEURL": f"{SITE}/", "HUGO_TITLE": SITE_NAME, "HUGO_PARAMS_TIMEZONE": ZONE.key}
-    telemetry = {"NEXT_TELEMETRY_DISABLED": "1", "ASTRO_TELEMETRY_DISABLED": "1"}
-    return partial(run_in_shell, **telemetry, **hugo, **site)
+    variables = dict(zip(exported, values, strict=True))
+    return partial(run_in_shell, ASTRO_TELEMETRY_DISABLED="1", **hugo, **variables)
 
 
 def copy_example(name, project):
     """Copy an example as its README.md says; return the commands that install it, and the one that runs it."""
-    page = "examples/README" if name in GENERATORS else f"examples/{name}/README"
-    copying, building, *_ = blocks(read_page(page), "sh")
-    (copy,) = re.findall("^cp .*", copying.replace("examples/astro/", f"examples/{name}/"), re.MULTILINE)
+    copy, *install, command = blocks(read_page(f"examples/{name}/README"), "sh")[0].splitlines()
+    (copy,) = re.findall("cp -R .* ../my-site(?= )", copy)
     assert run_in_shell(f"cd '{PROJECT}' && {copy.replace('../my-site', str(project))}").returncode == 0
-    commands = building.splitlines()
-    exported = re.findall(r"^export (\w+)=", building, re.MULTILINE)
-    expected = ["ARTICLES_URL", "ARTICLES_KEY", "SITE", "SITE_NAME", "SITE_TIMEZONE"]
-    assert exported == (expected[:2] if name == "hugo" else expected)
-    *install, build = commands[len(exported) :]
-    return install, build
+    return install, command
 
 
 def install_example(name, project):
     """Copy and install an example as its README.md says; return its build command."""
     install, build = copy_example(name, project)
+    if name == "astro" and subprocess.check_output(["node", "--version"], text=True) < "v22.12":
+        install.append("npm install --no-save --no-audit node@22.23.3")
     assert run_in_shell("\n".join(["set -e", *install])).returncode == 0
-    if name == "astro":
-        install_recent_node()
     return build
-
-
-def install_recent_node():
-    """Install a Node.js that Astro supports, unless this machine has one."""
-    version = subprocess.check_output(["node", "--version"], text=True)
-    if tuple(int(number) for number in version[1:].split(".")) < (22, 12):
-        assert run_in_shell("npm install --no-save --no-audit node@22.23.3").returncode == 0
 
 
 def read_files(site):
@@ -134,159 +111,104 @@ def read_files(site):
 
 
 @pytest.mark.parametrize("name", SITES)
-def test_build_writes_a_complete_site_or_changes_nothing(save, sql, server, key, changing, run, project, name):
-    hostile = HOSTILE | (HUGO_FIELDS if name == "hugo" else {})
-    save(hostile, *(article_json(number) for number in range(2, 121)))
+def test_build_writes_a_complete_site_or_changes_nothing(save, sql, server, key, proxy, run, project, name):
+    save(HOSTILE, *(article_json(number) for number in range(2, 121)))
     build = install_example(name, project)
-    changing.changes = 1
-    result = run(build, SITE=f"{SITE}/", ARTICLES_URL=f"{changing.url}/")
+    result = run(build, SITE=f"{SITE}/", ARTICLES_URL=f"{proxy.url}/")
     assert result.returncode == 0, result.stdout + result.stderr
     assert_site(project / "site", server, key)
     before = read_files(project / "site")
-    written = b"".join(before.values())
-    assert b"max-width: 42rem" in written or b"max-width:42rem" in written  # the style
-    assert key.encode() not in written
+    assert key.encode() not in b"".join(before.values())
 
     def assert_stops(reason, **variables):
         result = run(build, **variables)
         lines = 2 if name == "hugo" else 1
-        assert (result.returncode, reason in result.stderr, result.stderr.count("\n")) == (1, True, lines)
+        assert (result.returncode, result.stderr.count("\n")) == (1, lines), result.stderr
+        assert reason in result.stderr
         assert read_files(project / "site") == before
 
-    changing.changes = 3
-    assert_stops("three times", ARTICLES_URL=changing.url)
+    def change_while_it_is_read(statement, path_of):
+        def respond(path):
+            if path_of in path:
+                sql(statement)
+            return proxy.pass_on(path)
+
+        proxy.respond = respond
+        assert_stops("The articles changed", ARTICLES_URL=proxy.url)
+
+    change_while_it_is_read("UPDATE article SET status = 'draft' WHERE id = 'id-0120'", "skip=100")
+    change_while_it_is_read("UPDATE article SET slug = slug || 'x' WHERE id = 'id-0002'", "sitemap")
     assert_stops("ARTICLES_URL", ARTICLES_URL="")
     assert_stops("Unauthorized" if name == "hugo" else "The API key in the x-api-key header", ARTICLES_KEY="wrong")
-    save(article_json(200, slug="SLUG-2"))
-    assert_stops("SLUG-2")
     sql("UPDATE article SET status = 'draft'")
     assert_stops("No article is published")
 
 
-@pytest.mark.parametrize("name", [*UNINSTALLED, "php"])
-def test_wrong_variable_is_named_in_a_one_line_error(run, project, proxy, name):
-    def get_html(*arguments, **headers):
-        response = get(*arguments, **headers)
-        response.body = b"<p>Hello</p>"
-        return response
-
-    proxy.get = get_html
+@pytest.mark.parametrize("name", [*FETCH_ONE, "hugo"])
+def test_key_is_not_sent_to_another_host(run, project, proxy, name):
     _, build = copy_example(name, project)
-    wrong = [
-        ("ARTICLES_URL", ""),
-        ("ARTICLES_URL", "127.0.0.1:8000/api/public/v1"),
-        ("ARTICLES_KEY", ""),
-        ("SITE", ""),
-        ("SITE", "example.com"),
-        ("SITE_TIMEZONE", "Berlin"),
-    ]
-    if name == "php":
-        build = "php articles.php"  # reads the variables, but not the API
-    else:
-        wrong += [
-            ("ARTICLES_URL", "http://127.0.0.1:2/api/public/v1"),
-            ("ARTICLES_URL", proxy.url),
-            ("ARTICLES_KEY", "wrong"),
-        ]
-    for variable, value in wrong:
-        result = run(build, **{variable: value})
+    other = proxy.url.replace("127.0.0.1", "localhost")
+    proxy.respond = lambda path: (301, {"Location": f"{other}{path}"}, b"")
+    result = run(FETCH_ONE.get(name, build), ARTICLES_URL=proxy.url)
+    assert (result.returncode != 0, "http://localhost:" in result.stderr) == (True, True)
+    assert len(proxy.keys) == 1
+
+
+@pytest.mark.parametrize("name", ["python", "php"])
+def test_wrong_variable_is_named_in_a_one_line_error(run, project, name):
+    copy_example(name, project)
+    program = {"python": "python make_site.py", "php": "php articles.php"}[name]
+    wrong = {"ARTICLES_URL": "127.0.0.1:8000/api/public/v1", "ARTICLES_KEY": "", "SITE": "example.com"}
+    for variable, value in wrong.items():
+        result = run(program, **{variable: value})
         assert (result.returncode, result.stderr.count("\n")) == (1, 1), result.stderr
         assert re.search(rf"\b{variable}\b", result.stderr)
-    assert not (project / "site").exists()
 
 
-@pytest.mark.parametrize("name", UNINSTALLED)
-@pytest.mark.parametrize("slugs", [("Tea", "tea"), ("caf\u00e9", "cafe\u0301"), ("straße", "STRASSE")])
-def test_slugs_that_share_a_folder_stop_the_build(save, run, project, name, slugs):
-    """On file systems of macOS or Windows."""
-    save(*(article_json(number, slug=slug) for number, slug in enumerate(slugs)))
-    _, build = copy_example(name, project)
-    result = run(build)
-    assert (result.returncode, result.stderr.count("\n")) == (1, 1)
-    assert all(slug in result.stderr for slug in slugs)
-    assert not (project / "site").exists()
+def test_php_names_the_setting_that_forbids_requests(run, project):
+    copy_example("php", project)
+    assert "allow_url_fopen = On" in run("php -d allow_url_fopen=0 articles.php").stderr
 
 
-@pytest.mark.parametrize(
-    ("name", "command", "path"),
-    [
-        ("python", "python3 make_site.py", "site/index.html.new"),
-        ("nextjs", "node fetch-content.mjs", "content.json"),
-        ("nextjs", "node replace-site.mjs built site", "site/index.html.new"),
-    ],
-)
-def test_unwritable_file_is_named_in_a_one_line_error(save, run, project, name, command, path):
+def test_python_ignores_a_proxy_for_a_local_service(save, run, project):
     save(article_json(1))
-    copy_example(name, project)
-    write_files(project, {"built/index.html": "new", "site/old.html": ""})
-    Path(path).symlink_to("/dev/full")
-    result = run(command)
-    assert (result.returncode, result.stdout, result.stderr.count("\n")) == (1, "", 1)
-    assert path.removesuffix(".new") in result.stderr
+    copy_example("python", project)
+    assert run(FETCH_ONE["python"].replace("SLUG", "slug-1"), http_proxy="http://127.0.0.1:9").stdout == "slug-1\n"
 
 
-def test_program_only_changes_what_differs(save, run, project):
-    save(article_json(1, category="Old"), *(article_json(number) for number in range(2, 5)))
-    build, site = f"{install_example('python', project)} elsewhere", project / "elsewhere"
+@pytest.mark.parametrize("slug", ["..", ".", "a\\b"])
+def test_slug_that_cannot_be_a_folder_stops_the_build(save, run, project, slug):
+    save(article_json(1), article_json(2, slug=slug))
+    _, build = copy_example("python", project)
+    result = run(build)
+    assert (result.returncode, f"The slug {slug} " in result.stderr, result.stderr.count("\n")) == (1, True, 1)
+    assert not (project / "site").exists()
+
+
+def test_program_removes_only_pages_of_articles(save, run, project):
+    save(*(article_json(number) for number in range(1, 4)))
+    build, site = f"{copy_example('python', project)[1]} elsewhere", project / "elsewhere"
     assert run(build).returncode == 0
-    untouched = (site / "articles/slug-4/index.html").stat().st_ino
     (site / "robots.txt").touch()
     save(article_json(2, title="Another title"), article_json(1, status="draft"))
     assert run(build).returncode == 0
     assert "Another title" in (site / "articles/slug-2/index.html").read_text()
-    assert (site / "articles/slug-4/index.html").stat().st_ino == untouched
-    assert not (site / "articles/slug-1").exists()
-    assert [path.name for path in site.glob("category/*")] == ["news"]
+    assert sorted(path.name for path in site.glob("articles/*")) == ["slug-2", "slug-3"]
     assert (site / "robots.txt").exists()
 
 
 def test_preview_builds_a_site_with_a_draft(save, database, run, project):
     save(article_json(1, slug="spring-menu", status="draft"), article_json(2, slug="other", status="draft"))
-    install_example("python", project)
+    copy_example("python", project)
     line = re.search(r"^flask articles preview --only .*", read_page("docs/publish"), re.MULTILINE)[0]
     assert run(line, DATABASE_URL=database_url(database)).returncode == 0
     assert [path.name for path in project.glob("site/articles/*")] == ["spring-menu"]
 
 
-def test_replaced_site_keeps_every_page_and_removes_old_ones(project):
-    """Even if `replace-site.mjs` is killed at any of ten moments."""
-    shutil.copy(EXAMPLES / "shared/replace-site.mjs", project)
-    names = [*(f"articles/{number}/index.html" for number in range(300)), "index.html", "assets/style.css"]
-
-    def replace(content, names, prefix=""):
-        shutil.rmtree("built", ignore_errors=True)
-        write_files(project / "built", dict.fromkeys(names, content))
-        began = time.monotonic()
-        run_in_shell(f"{prefix} node replace-site.mjs built site")
-        return time.monotonic() - began
-
-    (project / "site").mkdir()
-    duration = max(replace("old" * 20_000, names) for _ in range(2))
-    for number in range(1, 11):
-        replace(("old", "new")[number % 2] * 20_000, names, f"timeout --signal=KILL {duration * number / 11}")
-        files = {path: content for path, content in read_files(project / "site").items() if path.suffix != ".new"}
-        assert set(files.values()) <= {b"old" * 20_000, b"new" * 20_000}
-        assert files.keys() == {project / "site" / name for name in names}
-    replace("last", names[1:])
-    assert run_in_shell("node replace-site.mjs built site").stdout == "Articles in site: 299\n"
-    assert set(read_files(project / "site").values()) == {b"last"}
-    assert not (project / "site/articles/0").exists()
-
-
-FETCH_ONE = {
-    "javascript": """node --input-type=module --eval "import { fetchArticle } from './articles.mjs';
-        console.log((await fetchArticle('SLUG'))?.slug ?? 'none')\"""",
-    "python": """python -c "import articles; print((articles.fetch_article('SLUG') or {}).get('slug', 'none'))\"""",
-    "php": """php -r "require 'articles.php'; echo fetch_article('SLUG')->slug ?? 'none', PHP_EOL;\"""",
-}
-
-
 @pytest.mark.parametrize("name", FETCH_ONE)
 def test_client_finds_an_article_even_without_the_filter(save, run, project, proxy, name):
     """Other servers of this API may ignore the parameter `slug`."""
-    proxy.get = lambda server, path, *arguments, **headers: get(
-        server, path.replace("slug=", "x="), *arguments, **headers
-    )
+    proxy.respond = lambda path: proxy.pass_on(path.replace("slug=", "x="))
     save(*(article_json(number) for number in range(1, 102)))
     copy_example(name, project)
     for slug, expected in {"slug-1": "slug-1", "SLUG-1": "none"}.items():
@@ -319,8 +241,8 @@ def test_server_renders_the_list_and_each_article_on_request(save, server, key, 
     save(HOSTILE, article_json(2))
     example = serve(name)
     links = document(get(example, "/blog/")).xpath("//li/a/@href")
-    assert sorted(map(unquote, links)) == [f"{example.site}/articles/{slug}/" for slug in ("a&b'ü", "slug-2")]
-    page = document(get(example, "/blog/articles/a%26b%27%C3%BC/?utm=1"))
+    assert sorted(map(unquote, links)) == [f"{example.site}/articles/{slug}/" for slug in (HOSTILE["slug"], "slug-2")]
+    page = document(get(example, "/blog/articles/a%26b%27%C3%BC%3Ac/?utm=1"))
     assert page.findtext(".//h1") == page.findtext("head/title") == HOSTILE["title"]
     assert page.findtext(".//time") == "2026-01-07"
     assert page.xpath("//meta[@name='description']/@content") == [HOSTILE["metaDesc"]]
@@ -345,7 +267,7 @@ def test_server_responds_with_404_or_503(save, serve, name):
 
 def test_rebuild_script_builds_only_after_a_change(save, run, project):
     save(*(article_json(number) for number in range(1, 251)))
-    shutil.copy(EXAMPLES / "rebuild.sh", project)
+    Path("rebuild.sh").write_bytes((EXAMPLES / "rebuild.sh").read_bytes())
 
     def rebuild(command="sh -c 'echo built >>builds'"):
         return run(f"sh rebuild.sh {command}").returncode
@@ -360,23 +282,6 @@ def test_rebuild_script_builds_only_after_a_change(save, run, project):
         assert (result.returncode > 0, result.stderr.count("\n")) == (True, 1)
 
 
-@pytest.mark.parametrize(("status", "header", "reason"), [(200, "ETag", "ETag"), (405, "Allow", "405")])
-def test_rebuild_script_says_what_a_proxy_removes(run, project, proxy, status, header, reason):
-    """Otherwise, the site would never be built again, and cron would have nothing to mail."""
-
-    def get_and_remove(server, path, method, **headers):
-        response = get(server, path, method, **headers)
-        del response.headers[header]
-        response.status = status if method == "HEAD" else response.status
-        return response
-
-    proxy.get = get_and_remove
-    shutil.copy(EXAMPLES / "rebuild.sh", project)
-    result = run("sh rebuild.sh touch built", ARTICLES_URL=proxy.url)
-    assert (result.returncode, reason in result.stderr, result.stderr.count("\n")) == (1, True, 1)
-    assert not (project / "built").exists()
-
-
 def test_overview_links_to_each_example():
-    linked = set(re.findall(r"\]\(\.\./(examples/[\w/]*README\.md)\)", read_page("docs/integrate")))
-    assert linked == {path.relative_to(PROJECT).as_posix() for path in EXAMPLES.glob("**/README.md")}
+    linked = set(re.findall(r"\]\(([\w/]*README\.md)\)", read_page("examples/README")))
+    assert linked == {path.relative_to(EXAMPLES).as_posix() for path in EXAMPLES.glob("*/README.md")}

@@ -1,8 +1,5 @@
-// The articles, linked to each other, and their lists.
+// The articles, newest first.
 import { getCollection } from "astro:content";
-import { prepareContent } from "../articles.mjs";
 
-const articles = (await getCollection("articles")).map(({ data }) => data);
+export const articles = (await getCollection("articles")).map(({ data }) => data);
 articles.sort((first, second) => second.publishedAt.localeCompare(first.publishedAt)); // Collections have no order.
-
-export const content = prepareContent(articles);

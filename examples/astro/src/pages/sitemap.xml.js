@@ -1,4 +1,4 @@
 import { renderSitemap } from "../../articles.mjs";
-import { content } from "../content.mjs";
+import { articles } from "../content.mjs";
 
-export const GET = () => new Response(renderSitemap(content.articles));
+export const GET = () => new Response(renderSitemap(articles));

@@ -1,6 +1,0 @@
-import { renderFeed } from "../../articles.mjs";
-import { content } from "../../content.mjs";
-
-export const dynamic = "force-static";
-
-export const GET = () => new Response(renderFeed(content.articles));

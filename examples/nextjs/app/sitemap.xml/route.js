@@ -1,6 +1,0 @@
-import { renderSitemap } from "../../articles.mjs";
-import { content } from "../../content.mjs";
-
-export const dynamic = "force-static";
-
-export const GET = () => new Response(renderSitemap(content.articles));
