@@ -1,4 +1,4 @@
-# Container image of the service; see docs/servers.md
+# Container image of the service; see docs/operate.md
 ARG BASE=python:3.13-slim
 FROM ${BASE}
 

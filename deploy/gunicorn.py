@@ -1,4 +1,4 @@
-"""Settings for gunicorn, which docs/servers.md explains."""
+"""Settings for gunicorn, which docs/operate.md explains."""
 
 bind = "127.0.0.1:8000"
 workers = 2

@@ -16,10 +16,13 @@ from helpers import LISTS, PROJECT, article_json, blocks, copy_project, get, rea
 
 from benchmarks.servers import free_port
 
-OPERATE, SERVERS, POSTGRESQL = read_page("docs/operate"), read_page("docs/servers"), read_page("docs/postgresql")
-INSTALL = blocks(section(OPERATE, "Install it on a server"), "sh")[0]
-*START, CREATE_KEY = blocks(section(OPERATE, "systemd"), "sh")[0].splitlines()
+OPERATE = read_page("docs/operate")
 as_root = pytest.mark.skipif(os.geteuid() != 0, reason="changes its root folder")
+
+
+def documented(title):
+    """Return the blocks of shell commands under a heading of docs/operate.md."""
+    return blocks(section(OPERATE, title), "sh")
 
 
 def service(port):
@@ -80,8 +83,7 @@ echo $! >/run/articles.pid
         """A machine with the service installed and started as in docs/operate.md."""
         machine = cls(debian, folder)
         machine.unpack("articles")
-        machine.run(INSTALL)
-        machine.run("\n".join(START))
+        machine.run(*documented("Install it on a server"))
         machine.wait_until_healthy()
         return machine
 
@@ -90,6 +92,21 @@ echo $! >/run/articles.pid
         command = ["chroot", self.root, "sh", "-ec", lines]
         return subprocess.check_output(command, env=self.environment, text=True, timeout=300)
 
+    def run_as_user(self, lines):
+        """Run shell commands as the service's user, who has just logged in; return their output."""
+        command = ["chroot", self.root, "su", "-", "articles", "-c", f"set -e\n{lines}"]
+        return subprocess.check_output(command, env=self.environment, text=True, timeout=300)
+
+    def import_articles(self, *articles):
+        """Import articles from a file that root has copied."""
+        (self.root / "root/new.jsonl").write_text("\n".join(map(json.dumps, articles)))
+        self.run("install -o articles -m 600 /root/new.jsonl /var/lib/articles/")
+        self.run_as_user("flask articles import new.jsonl")
+
+    def total(self, key):
+        """Return the number of published articles that the service shows."""
+        return json.loads(get(service(self.port), LISTS[1], x_api_key=key).body)["meta"]["total"]
+
     def unpack(self, name):
         shutil.move(copy_project(self.root), self.root / "opt" / name)
 
@@ -97,10 +114,10 @@ echo $! >/run/articles.pid
         wait_for(lambda: is_healthy(service(self.port)), (self.root / "var/log/articles").read_text, 30)
 
     def start_nginx(self):
-        install, copy, load = blocks(section(OPERATE, "nginx"), "sh")[0].splitlines()
+        install, copy, load = documented("nginx")[0].splitlines()
         self.run(f"{install}\n{copy}")
         site = self.root / "etc/nginx/conf.d/articles.conf"
-        text = site.read_text().replace("listen 80;", f"listen {self.proxy_port};")
+        text = re.sub("listen (.*)80;", rf"listen \g<1>{self.proxy_port};", site.read_text())
         site.write_text(text.replace("127.0.0.1:8000", f"127.0.0.1:{self.port}"))
         (self.root / "etc/nginx/sites-enabled/default").unlink()
         self.run(load.replace("systemctl reload nginx", "nginx"))
@@ -119,16 +136,6 @@ def machine(debian, tmp_path_factory):
     machine.stop()
 
 
-def flask(command):
-    """Return the documented line that runs a command as the service's user."""
-    return CREATE_KEY.replace('keys create "My Site"', command)
-
-
-def import_as_user(machine, *articles):
-    lines = "\n".join(map(json.dumps, articles))
-    machine.run(flask("articles import -") + f" <<'END'\n{lines}\nEND")
-
-
 def mode(path):
     return path.stat().st_mode & 0o777
 
@@ -140,52 +147,68 @@ def test_fresh_debian_serves_behind_nginx_and_is_upgraded(machine):
     (project / "stale.py").touch()
     machine.run("cd /opt/articles && .venv/bin/pip install --quiet apispec")
     assert [mode(path) for path in (project / ".env", data, data / "articles.db")] == [0o600, 0o700, 0o600]
-    key = machine.run(CREATE_KEY).strip()
-    import_as_user(machine, article_json(1))
-    assert "\tslug-1\t" in machine.run(flask("articles list"))
+    become_user, *commands = documented("Run commands on the server")[0].splitlines()
+    assert become_user == "su - articles"
+    key = machine.run_as_user(commands[0]).strip()
+    machine.import_articles(article_json(1))
+    assert "\tslug-1\t" in machine.run_as_user(commands[1])
 
     machine.start_nginx()
-    proxy = service(machine.proxy_port)
-    assert json.loads(get(proxy, LISTS[0], x_api_key=key).body)["meta"]["total"] == 1
-    assert any((machine.root / "var/cache/nginx-articles").iterdir())
-    statuses = [get(proxy, LISTS[0], x_api_key="wrong").status for _ in range(40)]
-    assert (statuses[:20], 429 in statuses) == ([401] * 20, True)
-    assert get(proxy, LISTS[0], x_api_key=key).status == 200
+    for host in ("127.0.0.1", "::1"):
+        proxy = SimpleNamespace(host=host, port=machine.proxy_port)
+        assert json.loads(get(proxy, LISTS[0], x_api_key=key).body)["meta"]["total"] == 1
 
     machine.unpack("articles.new")
-    machine.run(blocks(section(OPERATE, "Upgrade"), "sh")[0])
+    machine.run(documented("Upgrade")[0])
     machine.wait_until_healthy()
-    assert get(proxy, LISTS[1], x_api_key=key).status == 200
+    assert machine.total(key) == 1
     assert not (project / "stale.py").exists()
     assert [mode(path) for path in (project / ".env", data / "before-upgrade.db")] == [0o600, 0o600]
     assert "apispec" not in machine.run("/opt/articles/.venv/bin/pip list")
 
     machine.run("rm -r /opt/articles/.venv/lib/python3*/site-packages/flask")  # as with another Python
-    machine.run(blocks(section(OPERATE, "After the system's Python has changed"), "sh")[0])
+    machine.run(documented("After the system's Python has changed")[0])
     machine.wait_until_healthy()
 
-    import_as_user(machine, article_json(2))
-    machine.run(blocks(section(OPERATE, "Go back"), "sh")[0])
+    machine.import_articles(article_json(2))
+    machine.run(documented("Go back")[0])
     machine.wait_until_healthy()
     assert (project / "stale.py").exists()
-    assert json.loads(get(proxy, LISTS[1], x_api_key=key).body)["meta"]["total"] == 1
+    assert machine.total(key) == 1
+
+
+@as_root
+def test_commands_write_files_in_the_folder_of_the_user(machine):
+    """Pages name files without a folder."""
+    machine.run_as_user(
+        "\n".join(documented("Back up and restore")).replace("restore backup.db", "restore backup.db --yes")
+    )
+    machine.run_as_user("flask articles export --output articles.jsonl && python /opt/articles/seed.py --articles 0")
+    machine.run_as_user("python /opt/articles/seed.py --remove && rm backup.db articles.jsonl")
 
 
 @as_root
 def test_nightly_backup_runs_after_the_documented_installation(machine):
-    prepare, copy = blocks(section(OPERATE, "Every night"), "sh")
-    machine.run(prepare + copy.replace("ssh-copy-id", "ssh -V #"))
+    prepare, copy = documented("Every night")
+    machine.run(prepare)
+    machine.run_as_user(copy.replace("ssh-copy-id", "ssh -V #"))
     (file,) = machine.root.glob("var/backups/articles/articles-*.db")
     assert mode(file) == 0o600
-    machine.run(f"runuser -u articles -- rsync --archive /{file.relative_to(machine.root)} /tmp/copy.db")
-    assert (machine.root / "tmp/copy.db").read_bytes() == file.read_bytes()
+    variables, backup, rsync = (machine.root / "etc/cron.d/articles").read_text().rsplit("\n", 3)[:3]
+    assert "rsync --archive" in rsync
+    (path,) = re.findall("^PATH=(.*)$", variables, re.MULTILINE)
+    file.rename(file.with_name("articles-20200101T000000Z.db"))
+    command = f"env -i PATH={path} sh -c '{backup.split(' articles ', 1)[1]}'"  # as cron does
+    assert machine.run_as_user(f"cd / && {command}") == ""
+    assert len([*machine.root.glob("var/backups/articles/articles-*.db")]) == 2
 
 
 @as_root
 def test_fresh_debian_serves_from_postgresql_and_is_upgraded(debian, tmp_path):
-    """With the commands of docs/postgresql.md, and the server on a socket only."""
+    """With the server on a socket only."""
     machine = Machine.install(debian, tmp_path)
-    install, *others = blocks(section(POSTGRESQL, "Serve articles from PostgreSQL"), "sh")[0].splitlines()
+    setup, back_up, restore = documented("PostgreSQL")
+    install, *others = setup.splitlines()
     try:
         machine.run(install)
         settings = machine.root / "etc/postgresql/15/main/conf.d/test.conf"
@@ -193,42 +216,41 @@ def test_fresh_debian_serves_from_postgresql_and_is_upgraded(debian, tmp_path):
         machine.run("pg_ctlcluster 15 main start")
         machine.run("\n".join(["cd /opt/articles", *others]))
         machine.wait_until_healthy()
-        key = machine.run(CREATE_KEY).strip()
-        import_as_user(machine, article_json(1))
+        key = machine.run_as_user('flask keys create "My Site"').strip()
+        machine.import_articles(article_json(1))
 
-        def total():
-            return json.loads(get(service(machine.port), LISTS[1], x_api_key=key).body)["meta"]["total"]
-
-        back_up, restore = blocks(section(POSTGRESQL, "Back up and restore"), "sh")
         machine.run(back_up)
-        import_as_user(machine, article_json(2))
+        machine.import_articles(article_json(2))
         machine.run(restore)
-        assert total() == 1
-        machine.run("cd /opt/articles && runuser -u articles -- sh deploy/backup-postgresql.sh /var/lib/articles")
+        assert machine.total(key) == 1
+        machine.run_as_user("sh /opt/articles/deploy/backup.sh . articles")
         assert [*machine.root.glob("var/lib/articles/articles-*.dump")]
 
         machine.unpack("articles.new")
-        upgrade, go_back = blocks(section(POSTGRESQL, "Upgrade"), "sh")
+        replaced = {"requirements.txt": "requirements-postgresql.txt"}
+        replaced["flask database backup before-upgrade.db"] = re.search(
+            "`(pg_dump .* articles)`", section(OPERATE, "PostgreSQL")
+        )[1]
+        upgrade = documented("Upgrade")[0]
+        for sqlite, postgresql in replaced.items():
+            upgrade = upgrade.replace(sqlite, postgresql)
         machine.run(upgrade)
         machine.wait_until_healthy()
-        import_as_user(machine, article_json(2))
-        assert total() == 2
-        machine.run(go_back)
-        machine.wait_until_healthy()
-        assert total() == 1
+        machine.import_articles(article_json(2))
+        assert machine.total(key) == 2
     finally:
         machine.stop()
 
 
 @pytest.fixture
 def gunicorn(machine):
-    """Gunicorn installed and started as in docs/servers.md, and a key."""
+    """Gunicorn installed and started as in docs/operate.md, and a key."""
     settings = machine.root / "opt/articles/deploy/gunicorn.py"
     settings.write_text(settings.read_text().replace(":8000", f":{machine.port}"))
     (machine.root / "var/log/articles").unlink()
-    machine.run(blocks(section(SERVERS, "gunicorn"), "sh")[0])
+    machine.run(documented("gunicorn")[0])
     machine.wait_until_healthy()
-    yield service(machine.port), machine.run(CREATE_KEY).strip()
+    yield service(machine.port), machine.run_as_user('flask keys create "My Site"').strip()
     shutil.rmtree(machine.root / "etc/systemd/system/articles.service.d")
     machine.run("systemctl restart articles")
 
@@ -241,7 +263,7 @@ def test_gunicorn_processes_are_fresh_and_check_keys(machine, gunicorn):
         return list(helpers.call_concurrently(lambda _: get(server, LISTS[0], x_api_key=key), range(40), threads=8))
 
     for title in ("First", "Second", "Third"):
-        import_as_user(machine, article_json(1, title=title))
+        machine.import_articles(article_json(1, title=title))
         assert {json.loads(response.body)["data"][0]["title"] for response in responses(key)} == {title}
     assert {response.status for response in responses("wrong")} == {401}
     log = (machine.root / "var/log/articles").read_text()
@@ -319,8 +341,10 @@ def container(debian, tmp_path):
 @as_root
 def test_container_runs_as_its_user_and_keeps_the_volume(container, tmp_path):
     compose = yaml.safe_load((PROJECT / "compose.yaml").read_text())["services"]["articles"]
+    assert compose["logging"]["options"].keys() == {"max-size", "max-file"}
     assert compose["volumes"] == ["data:" + next(iter(container.config["Volumes"]))]
     assert container.config["User"] == "articles"
+    assert f"DATABASE_URL={compose['environment']['DATABASE_URL']}" in container.config["Env"]
     look = "id -u; ls -A; find . -writable; command -v $EDITOR"
     user, *names, editor = container.shell(f"docker compose exec articles sh -c '{look}' || true").split()
     assert (user, editor) == ("10001", "/usr/bin/nano")
@@ -329,15 +353,11 @@ def test_container_runs_as_its_user_and_keeps_the_volume(container, tmp_path):
     process, pid = container.start()
     assert container.check_health() == 0
     (tmp_path / "articles.json").write_text(json.dumps([article_json(1)]))
-    key = container.shell(blocks(section(SERVERS, "Commands in the container"), "sh")[0]).splitlines()[0]
+    _, commands, _, back_up, restore = documented("Run it in a container")
+    key = container.shell(commands).splitlines()[0]
     before = get(service(container.port), LISTS[0], x_api_key=key).body
     assert json.loads(before)["meta"]["total"] == 1
-    helpers.write_files(tmp_path, {"posts/first.md": "---\ntitle: First\n---\n"})
-    (tmp_path / "posts").chmod(0o700)
-    (copy,) = re.findall("^ +(tar .*)$", section(SERVERS, "Commands in the container"), re.MULTILINE)
-    container.shell(copy)
-    assert "1 new" in container.shell("docker compose exec articles flask articles import /tmp/posts")
-    container.shell("".join(blocks(section(SERVERS, "A backup of the container"), "sh")))
+    container.shell(back_up + restore)
     assert get(service(container.port), LISTS[0], x_api_key=key).body == before
     assert [path.name for path in container.data.glob("*.db")] == ["articles.db"]
     os.kill(pid, signal.SIGTERM)
