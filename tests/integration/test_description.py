@@ -1,10 +1,9 @@
-"""/openapi.json in third-party tools: a validator, linters, Schemathesis, and generators of types."""
+"""/openapi.json in third-party tools: a validator, linters and Schemathesis."""
 
 import json
-import re
 
 import pytest
-from helpers import article_json, blocks, get, read_page, run_in_shell, section
+from helpers import article_json, get, run_in_shell
 from openapi_spec_validator import validate
 
 LINTERS = ["@redocly/cli@2.77.0", "@stoplight/spectral-cli@6.16.3"]
@@ -39,24 +38,3 @@ def test_schemathesis_finds_no_deviating_response(save, run_lines, key):
     save(*(article_json(number, title=f"Café {number}") for number in range(30)))
     options = f"--header 'x-api-key: {key}' --checks all --seed 1 --max-examples 300 --generation-database none"
     run_lines(f"schemathesis run http://127.0.0.1:8000/openapi.json --url http://127.0.0.1:8000 {options}")
-
-
-CHECK_AND_RUN = {
-    "TypeScript": ("ts", "list.mts", "npx tsc --strict --module nodenext --target es2022 list.mts && node list.mjs"),
-    "Python": ("python", "list.py", "mypy --strict --follow-imports=silent list.py && python list.py"),
-}
-
-
-@pytest.mark.parametrize("name", CHECK_AND_RUN)
-def test_generated_types_fit_the_documented_program(save, run_lines, server, tmp_path, name):
-    save(article_json(1))
-    language, file_name, command = CHECK_AND_RUN[name]
-    page = section(read_page("docs/integrate"), name)
-    (generate,), (program,) = blocks(page, "sh"), blocks(page, language)
-    run_lines(re.sub("^pip install .*\n", "", generate, flags=re.MULTILINE))
-    url = f"http://127.0.0.1:{server.port}"
-    (tmp_path / file_name).write_text(program.replace("http://127.0.0.1:8000", url).replace("title", "misspelt"))
-    assert "misspelt" in run_lines(f"! ({command}) 2>&1")
-    (tmp_path / file_name).write_text(program.replace("http://127.0.0.1:8000", url))
-    assert run_lines(command).endswith("slug-1 Title 1\n")
-    assert "x-api-key" in run_lines(f"! (export ARTICLES_KEY=wrong; {command}) 2>&1")
