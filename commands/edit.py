@@ -19,7 +19,7 @@ from commands.support.lookup import get_articles, get_customer, get_customer_aga
 from commands.support.session import command_session
 from commands.support.terminal import echo
 from content.text import printable
-from converters.articles import Mistake, SourceArticle
+from converters.articles import ImportProblem, SourceArticle
 from converters.field_names import ORIGIN_FIELDS
 from converters.front_matter import parse_front_matter
 from converters.values import set_slug
@@ -58,7 +58,7 @@ def new(slug: str | None, customer: str | None) -> None:
     """Write a new article in $VISUAL or $EDITOR.
 
     Fill in the fields at the top of the file, and write HTML below them. What you save is imported, as a draft unless
-    you change its status; if it has a mistake, you can open the editor again. Without a SLUG, the title is used. Times
+    you change its status; if it has an error, you can open the editor again. Without a SLUG, the title is used. Times
     without a UTC offset are in TIMEZONE.
     """
     with command_session(writes=False):
@@ -76,7 +76,7 @@ def new(slug: str | None, customer: str | None) -> None:
 def edit(slug: str, customer: str | None) -> None:
     """Edit the article SLUG in $VISUAL or $EDITOR.
 
-    The file has the article's fields in YAML, then its HTML. What you save is imported; if it has a mistake, you can
+    The file has the article's fields in YAML, then its HTML. What you save is imported; if it has an error, you can
     open the editor again. Times without a UTC offset are in TIMEZONE.
     """
     with command_session(writes=False):
@@ -120,7 +120,7 @@ def _format(article: ExportedArticle) -> bytes:
 def _import(original: ExportedArticle, owner: Customer, text: bytes, *, is_new: bool) -> str:
     """Replace the article with the text, or add it. Returns what has changed, to print.
 
-    Raises ImportFailedError if the text has mistakes, and click.ClickException if the article was changed since it was
+    Raises ImportFailedError if the text has problems, and click.ClickException if the article was changed since it was
     read. Its views may have increased since.
     """
     report = ImportReport()
@@ -166,12 +166,12 @@ def _describe(counts: Counter[str], old_slug: str, slug: str) -> str:
 
 
 def _parse(text: bytes, original: ExportedArticle, report: ImportReport, *, is_new: bool) -> list[SourceArticle]:
-    """Return the edited article, or nothing if it cannot be read. Mistakes go to the report."""
+    """Return the edited article, or nothing if it cannot be read. Problems go to the report."""
     articles = []
     with report.catch("the file"):
         article = own_article("the file", *parse_front_matter(text), current_app.config["TIMEZONE"])
         if article.fields.setdefault("id", original["id"]) != original["id"]:
-            report.stop(Mistake("the file", f"Cannot be changed. Set it back to {original['id']!r}.", "id"))
+            report.stop(ImportProblem("the file", f"Cannot be changed. Set it back to {original['id']!r}.", "id"))
         if article.fields.get("views") == original["views"]:
             del article.fields["views"]  # The views may have increased since.
         # Without its claim, an article would no longer be treated as missing.

@@ -85,7 +85,6 @@ class UrlLists(NamedTuple):
 @click.option("--skip-invalid", is_flag=True, help="Import the valid articles even if others have errors.")
 @click.option("--unpublish-missing", is_flag=True, help="Make published articles pending if their source lacks them.")
 @click.option("--yes", is_flag=True, help="Do not stop if many articles would be hidden or left alone.")
-@click.option("--no-typography", is_flag=True, help="Leave quotes, dashes and dots in Markdown as typed.")
 @click.option(
     "--redirects", metavar="FILE", type=params.new_file, help="Write old URLs and slugs to FILE, a new CSV file."
 )
@@ -120,7 +119,6 @@ def import_articles(
     skip_invalid: bool,
     unpublish_missing: bool,
     yes: bool,
-    no_typography: bool,
     redirects: Path | None,
     old_urls: str | None,
     pictures: Path | None,
@@ -136,9 +134,7 @@ def import_articles(
     run flask articles publish --pending. With --publish, the import publishes what the source publishes. Changes to
     articles that are published already show at once.
     """
-    source_options = SourceOptions(
-        site, timezone, source or "", old_urls or "", pictures_url or "", redirects is not None, no_typography
-    )
+    source_options = SourceOptions(site, timezone, source or "", old_urls or "", pictures_url or "")
     options = ImportOptions(dry_run, publish, skip_invalid, unpublish_missing, take_over, yes)
     lists = UrlLists() if dry_run else UrlLists(redirects, pictures)
     _import(sources, key, source_options, customer, options, lists)

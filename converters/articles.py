@@ -1,4 +1,4 @@
-"""What converters yield: articles, with their notes and mistakes, and items that are not imported."""
+"""What converters yield: articles, with their notes and problems, and items that are not imported."""
 
 from collections.abc import Iterable
 from contextlib import suppress
@@ -16,7 +16,13 @@ DECISIVE_FIELDS = {"id", "title", "slug", "contentHtml", "status", *DATE_FIELDS}
 MAX_SHOWN_TITLE = 80  # characters
 MAX_DETAIL = 80  # characters of a note's detail
 EMPTY_VALUES: tuple[Any, ...] = (None, "", [], {})  # what missing values look like
-NEGATIVE_WORDS = ("", "false", "falsch", "0", "no")  # An unknown field with such a value has hidden nothing.
+TRUE_WORDS = ("true", "yes", "on", "y")
+FALSE_WORDS = ("false", "no", "off", "n")
+# Values of an unknown field that may have hidden the article
+ACCESS_WORDS = (
+    *("private", "hidden", "unlisted", "draft", "archived", "internal", "protected", "password", "restricted"),
+    *("members", "members-only", "member", "subscribers", "paid", "premium", "unpublished", "expired", "secret"),
+)
 
 # What a source says about the publication of an article; None if it says nothing
 Claim = Literal["published", "withheld"]
@@ -51,8 +57,8 @@ class SourceOptions(NamedTuple):
     source: str = ""  # the name of the source, instead of its system or blog
     old_urls: str = ""  # the pattern of the path that articles had, such as /{year}/{slug}/
     pictures_url: str = ""  # where the pictures of the old site are now
-    writes_redirects: bool = False  # old URLs go to a file, so the report leaves them out
-    no_typography: bool = False  # leave the punctuation of Markdown as typed
+    post_type: str = "post"  # the type of WordPress posts to import
+    drop_tags: bool = False  # leave out shortcodes and template tags that are not understood
 
     @property
     def base(self) -> str:
@@ -60,14 +66,13 @@ class SourceOptions(NamedTuple):
         return f"{self.site.rstrip('/')}/" if self.site else ""
 
 
-class NoteGroup(IntEnum):
+class Subject(IntEnum):
     """The subject of a note, in the order of the report."""
 
-    UNKNOWN = 1  # fields, columns, blocks and so on that were not understood
-    NOTICEABLE = 2  # differences that readers of the site may notice
-    DROPPED = 3  # data that articles here cannot hold
-    IGNORED = 4  # items of the source that are not articles
-    UNDECIDED = 5  # what somebody has to decide, even if the import changes nothing
+    ACCESS = 1  # what may have hidden an article in its source
+    APPEARANCE = 2  # what readers see differently
+    OLD_SITE = 3  # links and pictures that still need the old site
+    DECISION = 4  # what somebody has to decide, even if the import changes nothing
 
 
 class Note(NamedTuple):
@@ -77,13 +82,13 @@ class Note(NamedTuple):
     detail: str = ""
     unit: str = "article"  # what the report counts
     advice: str = ""  # a sentence after the counts and names
-    group: NoteGroup = NoteGroup.NOTICEABLE
+    subject: Subject = Subject.APPEARANCE
 
 
-class Mistake(NamedTuple):
+class ImportProblem(NamedTuple):
     """An error that must be corrected in the source.
 
-    `reason` is a sentence that makes sense after the value too. Mistakes with the same field and reason are grouped.
+    `reason` is a sentence that makes sense after the value too. Problems with the same field and reason are grouped.
     """
 
     where: str
@@ -104,13 +109,13 @@ class Link(NamedTuple):
 
 @dataclass
 class SourceArticle:
-    """An article of a source, with the notes and mistakes to report."""
+    """An article of a source, with the notes and problems to report."""
 
     where: str  # its file, row or position
     fields: Any  # by the import schema's field names; JSON may hold anything
     names: dict[str, str] = field(default_factory=dict)  # import field name -> the field's name in the source
     notes: list[Note] = field(default_factory=list)
-    mistakes: list[Mistake] = field(default_factory=list)  # to correct in the source
+    problems: list[ImportProblem] = field(default_factory=list)  # to correct in the source
     origin: Origin | None = None  # None: a format of this service, whose fields include the status
     claim: Claim | None = None
     is_trashed: bool = False  # in the source's trash, so only its origin and its id matter
@@ -123,37 +128,24 @@ class SourceArticle:
     links: dict[str, Link] = field(default_factory=dict)  # by URL as in the content
     old_frames: list[str] = field(default_factory=list)  # URLs of frames and scripts on the old site
 
-    def note(self, kind: str, detail: str = "", advice: str = "") -> None:
-        """Record a difference that readers of the site may notice."""
-        self._add_note(Note(kind, detail, advice=advice))
+    def note(self, kind: str, detail: str = "", advice: str = "", subject: Subject = Subject.APPEARANCE) -> None:
+        """Record something to report."""
+        self.notes.append(Note(kind, detail[:MAX_DETAIL], advice=advice, subject=subject))
 
     def reject(self, field: str, reason: str, value: Any = None) -> None:
-        """Remove an invalid value from an import field. It is a mistake in a decisive field, otherwise only noted."""
+        """Remove an invalid value from an import field. It is a problem in a decisive field, otherwise only noted."""
         self.fields.pop(field, None)
         name = self.names.get(field, field)
         if field in DECISIVE_FIELDS:
-            self.mistakes.append(Mistake(self.where, reason, name, value))
+            self.problems.append(ImportProblem(self.where, reason, name, value))
         else:
             self.note(note_kinds.LEFT_OUT, name)
 
-    def note_unknown(self, kind: str, name: str, value: Any = True) -> None:
-        """Record a field, a block or the like that was not understood, unless its value is negative.
-
-        Dates in the future are noted as such, because they may have delayed the article.
-        """
-        if value in EMPTY_VALUES or str(value).strip().lower() in NEGATIVE_WORDS:
-            return
-        if _is_in_the_future(value):
-            kind = note_kinds.FUTURE_DATES
-            name = f"{name}: {value}"
-        self._add_note(Note(kind, name, group=NoteGroup.UNKNOWN))
-
-    def note_dropped(self, kind: str, detail: str = "", advice: str = "") -> None:
-        """Record something that is not imported."""
-        self._add_note(Note(kind, detail, advice=advice, group=NoteGroup.DROPPED))
-
-    def _add_note(self, note: Note) -> None:
-        self.notes.append(note._replace(detail=note.detail[:MAX_DETAIL]))
+    def note_unknown(self, name: str, value: Any) -> None:
+        """Record an unknown field if its value may have hidden the article: a truth value, a word or a future date."""
+        word = str(value).strip().lower()
+        if word in (*TRUE_WORDS, *FALSE_WORDS, *ACCESS_WORDS) or _is_in_the_future(word):
+            self.note(note_kinds.UNKNOWN_FIELDS, f"{name}: {value}", subject=Subject.ACCESS)
 
 
 class IgnoredItem(NamedTuple):
@@ -165,7 +157,7 @@ class IgnoredItem(NamedTuple):
     unit: str = "article"
 
 
-ConvertedItems = Iterable[SourceArticle | IgnoredItem | Mistake]
+ConvertedItems = Iterable[SourceArticle | IgnoredItem | ImportProblem]
 
 
 def _is_in_the_future(value: Any) -> bool:
@@ -181,9 +173,9 @@ def locate_post(source: str, number: Any, title: Any) -> str:
     return f"{source}, post {number} {shown!r}" if shown else f"{source}, post {number}"
 
 
-def unreadable_mistake(where: str, error: SourceError | OSError, *, is_fatal: bool = False) -> Mistake:
-    """Return a Mistake for a file that cannot be read completely."""
+def unreadable_problem(where: str, error: SourceError | OSError, *, is_fatal: bool = False) -> ImportProblem:
+    """Return an ImportProblem for a file that cannot be read completely."""
     if isinstance(error, OSError):
         advice = " Check its permissions." if isinstance(error, PermissionError) else ""
-        return Mistake(where, f"Cannot be read ({error.strerror}).{advice}", is_fatal=is_fatal)
-    return Mistake(f"{where}, line {error.line}" if error.line else where, str(error), is_fatal=is_fatal)
+        return ImportProblem(where, f"Cannot be read ({error.strerror}).{advice}", is_fatal=is_fatal)
+    return ImportProblem(f"{where}, line {error.line}" if error.line else where, str(error), is_fatal=is_fatal)

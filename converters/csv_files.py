@@ -8,12 +8,11 @@ from itertools import chain
 from typing import IO, TYPE_CHECKING
 
 from converters import note_kinds
-from converters.articles import ConvertedItems, Mistake, Origin, SourceArticle, SourceError, SourceOptions
+from converters.articles import ConvertedItems, ImportProblem, Origin, SourceArticle, SourceError, SourceOptions
 from converters.decoding import decode_utf8
 from converters.field_mapping import map_fields
 from converters.field_names import FIELD_BY_ALIAS, plain_name
 from converters.html_elements import ELEMENT_TAG
-from converters.leftover_markup import MARKDOWN
 from converters.publication import EXPIRY_DATE, PUBLICATION_FIELDS, SWITCHES
 from converters.scalars import NON_TEXT_FIELDS, Unquoted
 from converters.urls import ArticleUrls, old_site
@@ -48,7 +47,7 @@ def read_csv(source: str, options: SourceOptions) -> ConvertedItems:
     """Yield the articles of a CSV file. Raises SourceError or OSError if it cannot be read any further."""
     with open(source, "rb") as file:
         for row in _read_rows(source, file):
-            yield row if isinstance(row, Mistake) else _convert(*row, options)
+            yield row if isinstance(row, ImportProblem) else _convert(*row, options)
 
 
 def _convert(where: str, cells: Cells, options: SourceOptions) -> SourceArticle:
@@ -70,8 +69,6 @@ def _convert(where: str, cells: Cells, options: SourceOptions) -> SourceArticle:
     for name, text in cells.items():
         if len(text.encode("utf-16-le")) == 2 * EXCEL_CELL_LENGTH:
             article.note(TRUNCATED_CELLS, name, "Check that they are complete.")
-        if _is_plain_content(name, text) and MARKDOWN.search(text):
-            article.note(note_kinds.MARKDOWN, advice=note_kinds.MARKDOWN_ADVICE)
     return article
 
 
@@ -115,8 +112,8 @@ def _paragraphs(text: str) -> str:
     return "\n".join("<p>" + paragraph.replace("\n", "<br>\n") + "</p>" for paragraph in paragraphs)
 
 
-def _read_rows(source: str, file: IO[bytes]) -> Iterator[tuple[str, Cells] | Mistake]:
-    """Yield non-empty rows, numbered as in a spreadsheet, and a mistake for each row that is too long.
+def _read_rows(source: str, file: IO[bytes]) -> Iterator[tuple[str, Cells] | ImportProblem]:
+    """Yield non-empty rows, numbered as in a spreadsheet, and a problem for each row that is too long.
 
     Raises SourceError if the file cannot be read any further.
     """
@@ -129,7 +126,9 @@ def _read_rows(source: str, file: IO[bytes]) -> Iterator[tuple[str, Cells] | Mis
                 character = DELIMITERS.get(reader.dialect.delimiter, "the delimiter")
                 hint = f"Put text that contains {character} in double quotes."
                 hint = BACKSLASH_HINT if any(cell.endswith("\\") for cell in row) else hint
-                yield Mistake(where, f"A row must have no more cells than the header, which has {len(header)}. {hint}")
+                yield ImportProblem(
+                    where, f"A row must have no more cells than the header, which has {len(header)}. {hint}"
+                )
             elif any(map(str.strip, row)):
                 yield where, dict(zip(header, row, strict=False))
     except csv.Error as error:

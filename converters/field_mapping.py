@@ -3,7 +3,7 @@
 from typing import Any, NamedTuple
 
 from converters import note_kinds
-from converters.articles import SourceArticle, SourceOptions
+from converters.articles import SourceArticle, SourceOptions, Subject
 from converters.field_names import IMPORT_FIELDS, OWN_FIELDS
 from converters.leftover_markup import note_components, note_leftover_markup
 from converters.old_urls import add_pattern_url, take_old_urls
@@ -56,7 +56,7 @@ def _take_publication(source: SourceFields, place: FilePlace, options: SourceOpt
     source.assign("publishedAt", dates)
     source.article.claim = claim
     if not claim:
-        source.article.note(note_kinds.NO_DATE)
+        source.article.note(note_kinds.NO_DATE, subject=Subject.ACCESS)
 
 
 def _take_category(source: SourceFields) -> None:

@@ -11,11 +11,12 @@ from converters import note_kinds
 from converters.articles import (
     ConvertedItems,
     IgnoredItem,
-    Mistake,
+    ImportProblem,
     Origin,
     SourceArticle,
     SourceError,
     SourceOptions,
+    Subject,
     locate_post,
 )
 from converters.decoding import decode_utf8, parse_json
@@ -102,7 +103,7 @@ def _read_export(source: str, export: Any, options: SourceOptions) -> ConvertedI
         if post.get("type") == "page":
             yield IgnoredItem(note_kinds.NOT_IMPORTED, str(post.get("slug") or ""), "pages")
         elif not _has_html(post):
-            yield Mistake(
+            yield ImportProblem(
                 where, "The export has no HTML for this post. Export it in Ghost's settings, not via its API."
             )
         else:
@@ -185,7 +186,9 @@ def _convert(where: str, post: TableRow, tags: list[str], options: SourceOptions
     ArticleUrls(article, old_site(options)._replace(article_url_pattern="")).change()
     note_leftover_markup(article)
     _set_claim(article, post)
-    _report_rest(article, post, tags)
+    for name, value in post.items():
+        if name not in INTERNAL_COLUMNS:
+            article.note_unknown(name, value)
     return article
 
 
@@ -221,18 +224,8 @@ def _set_claim(article: SourceArticle, post: TableRow) -> None:
     is_email = bool(post.pop("email_only", None)) or status == "sent"
     is_restricted = visibility not in (None, "", "public")
     if is_email:
-        article.note("Withheld because they were only sent by email")
+        article.note("Withheld because they were only sent by email", subject=Subject.ACCESS)
     if is_restricted:
-        article.note(note_kinds.RESTRICTED, str(visibility))
+        article.note(note_kinds.RESTRICTED, str(visibility), subject=Subject.ACCESS)
     is_public = not (is_email or is_restricted)
     set_claim(article, is_published=is_public and status in ("published", "scheduled"))
-
-
-def _report_rest(article: SourceArticle, post: TableRow, tags: list[str]) -> None:
-    """Record Ghost's internal tags, and the columns that the article does not use."""
-    for tag in tags:
-        if tag.startswith("#"):
-            article.note_dropped(note_kinds.DROPPED, f"tag {tag}")
-    for name, value in post.items():
-        if name not in INTERNAL_COLUMNS:
-            article.note_unknown(note_kinds.UNKNOWN_FIELDS, name, value)

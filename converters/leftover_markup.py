@@ -28,8 +28,6 @@ PATTERNS = {
     r"\( \)": r"\\\((?=[^()\n]{0,400}\\\))|\\\[(?=[^\[\]\n]{0,400}\\\])",
 }
 MARKUP = {name: re.compile(pattern) for name, pattern in PATTERNS.items()}
-# at the beginning of a line, or emphasis or a link anywhere
-MARKDOWN = re.compile(r"^(?:#{1,6} |[*-] |> |```)|\]\(\S|\*\*\w", re.MULTILINE)
 SCRIPT_OR_FORM = re.compile(r"<(script|form)(?=[\s>])")
 VISIBLE_SHORTCODES = "Shortcodes that readers will see as text"
 CLOSING_TAG = re.compile("</[a-zA-Z]|>\\s*$")  # or a line that ends with a tag

@@ -1,12 +1,8 @@
 """Kinds of notes that several converters use."""
 
-DROPPED = "Dropped"
-FUTURE_DATES = "Dates in the future in unknown fields, which may have delayed articles"
 LEFT_OUT = "Values that were left out because they are not understood"
-MARKDOWN = "Content that looks like Markdown, not HTML"
-MARKDOWN_ADVICE = "Write HTML, or import a .md file."
 NO_CONTENT = "Articles without any content"
 NO_DATE = "No date, so the source does not say whether they are published"
 NOT_IMPORTED = "Not imported"
 RESTRICTED = "Withheld because access to them is restricted"
-UNKNOWN_FIELDS = "Unknown fields"
+UNKNOWN_FIELDS = "Unknown fields that may have hidden articles"

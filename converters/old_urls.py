@@ -6,13 +6,11 @@ from datetime import tzinfo
 from typing import Any
 from urllib.parse import quote, urlsplit
 
-from converters import note_kinds
 from converters.articles import SourceArticle, SourceOptions
 from converters.dates import parse_written_date
 from converters.source_fields import SourceFields
 
 OLD_URL_ALIASES = ("permalink", "url", "posturl", "aliases", "redirectfrom")
-OLD_URLS = "Old URLs"
 # template syntax of Eleventy and Jekyll, and the names of Jekyll's permalink styles
 NOT_A_URL = re.compile(r"\{[{%]|[\s\0]|/:[a-z]|\A(?:date|pretty|ordinal|weekdate|none|true|false)?\Z")
 
@@ -34,10 +32,8 @@ def take_old_urls(fields: SourceFields, options: SourceOptions, folder: str) -> 
         urls = [text for text in texts if text]
         fields.take(alias)
         if len(urls) < len(values):
-            article.note_unknown(note_kinds.UNKNOWN_FIELDS, field.name)
+            article.note_unknown(field.name, field.value)
         article.old_urls = list(dict.fromkeys([*article.old_urls, *urls]))
-        if urls and not options.writes_redirects:
-            article.note_dropped(OLD_URLS, field.name, "--redirects FILE lists them.")
 
 
 def add_pattern_url(article: SourceArticle, pattern: str, date: Any, zone: tzinfo | None = None) -> None:

@@ -8,7 +8,7 @@ from datetime import UTC, datetime, tzinfo
 
 from content.html import is_empty
 from converters import note_kinds
-from converters.articles import Claim, SourceArticle
+from converters.articles import Claim, SourceArticle, Subject
 from converters.dates import parse_date
 from converters.source_fields import SourceField, SourceFields
 
@@ -37,7 +37,7 @@ INVALID_STATUS = "Must be draft or published (or 1 or 0, for example)."
 def take_publication(
     fields: SourceFields, zone: tzinfo, *, file_date: str = "", is_draft: bool = False
 ) -> tuple[Claim | None, list[SourceField]]:
-    """Remove the statements about publication from an article's fields. Invalid ones are mistakes.
+    """Remove the statements about publication from an article's fields. Invalid ones are problems.
 
     Returns what they say together, and the fields with different dates of publication, the latest first. `zone` applies
     to dates without one. `is_draft` and `file_date` come from the folder and the name of a file. The latter is used if
@@ -70,7 +70,7 @@ def set_claim(article: SourceArticle, *, is_published: bool) -> None:
     if not is_published:
         article.claim = "withheld"
     elif "publishedAt" not in article.fields:
-        article.note(note_kinds.NO_DATE)
+        article.note(note_kinds.NO_DATE, subject=Subject.ACCESS)
     else:
         article.claim = "published"
         if is_empty(article.fields["contentHtml"]):
@@ -87,7 +87,7 @@ def _take_expiry(fields: SourceFields, zone: tzinfo) -> bool:
     if not moment or moment > datetime.now(UTC):
         return False
     fields.take(EXPIRY_DATE)
-    fields.article.note("Withheld because they have expired")
+    fields.article.note("Withheld because they have expired", subject=Subject.ACCESS)
     return True
 
 

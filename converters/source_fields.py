@@ -2,12 +2,9 @@
 
 from typing import Any, NamedTuple
 
-from converters import note_kinds
-from converters.articles import DECISIVE_FIELDS, EMPTY_VALUES, Mistake, SourceArticle
+from converters.articles import DECISIVE_FIELDS, EMPTY_VALUES, ImportProblem, SourceArticle
 from converters.field_names import FIELD_BY_ALIAS, plain_name
 from converters.scalars import Unquoted
-
-REPEATED = "Fields given under several names; only one was used"
 
 
 class SourceField(NamedTuple):
@@ -70,20 +67,17 @@ class SourceFields:
         return self.take(*aliases[:1] if import_field == "slug" else aliases)
 
     def assign(self, import_field: str, given: list[SourceField]) -> None:
-        """Assign the first of the given values to a field of the article, and report the others."""
+        """Assign the first of the given values to a field of the article."""
         if given:
-            used, *others = given
-            self.article.fields[import_field] = used.value
-            self.article.names[import_field] = used.name
-            for other in others:
-                self.article.note_dropped(REPEATED, f"{used.name} instead of {other.name}")
+            self.article.fields[import_field] = given[0].value
+            self.article.names[import_field] = given[0].name
 
     def reject(self, field: SourceField, reason: str) -> None:
-        """Record a mistake in a field."""
-        self.article.mistakes.append(Mistake(self.article.where, reason, field.name, field.value))
+        """Record a problem in a field."""
+        self.article.problems.append(ImportProblem(self.article.where, reason, field.name, field.value))
 
     def report_rest(self) -> None:
         """Record that the remaining fields were not understood."""
         for fields in self._by_alias.values():
             for field in fields:
-                self.article.note_unknown(note_kinds.UNKNOWN_FIELDS, field.name, field.value)
+                self.article.note_unknown(field.name, field.value)

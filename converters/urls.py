@@ -10,14 +10,15 @@ from typing import NamedTuple
 from urllib.parse import urljoin
 
 from content.urls import NOT_RELATIVE, change_urls, page_key, split_page
-from converters.articles import Link, Note, SourceArticle, SourceOptions
+from converters.articles import Link, Note, SourceArticle, SourceOptions, Subject
 from converters.media_suffixes import FILE_SUFFIXES, has_suffix
 
 ADVICE = "Write absolute URLs, or name the source's site with --site or SITE_URL."
-RELATIVE_URLS = Note("Links and pictures with relative URLs", advice=ADVICE)
+RELATIVE_URLS = Note("Links and pictures with relative URLs", advice=ADVICE, subject=Subject.OLD_SITE)
 PARENT_PATHS = Note(
     "Pictures whose paths begin with ../ were left unchanged",
     advice="Write absolute URLs, or import the folder that contains them, with --pictures-url.",
+    subject=Subject.OLD_SITE,
 )
 DROPPED_RELATIVE_URLS = "Dropped banners with relative URLs"
 DROPPED_PARENT_PATHS = "Dropped banners whose paths begin with ../"
@@ -82,9 +83,9 @@ class ArticleUrls:
         if url.startswith(("http://", "https://")):
             self.article.fields["bannerUrl"] = url
         elif url.startswith("../"):
-            self.article.note_dropped(DROPPED_PARENT_PATHS, advice=PARENT_PATHS.advice)
+            self.article.note(DROPPED_PARENT_PATHS, advice=PARENT_PATHS.advice)
         elif url:
-            self.article.note_dropped(DROPPED_RELATIVE_URLS, advice=ADVICE)
+            self.article.note(DROPPED_RELATIVE_URLS, advice=ADVICE)
 
     def _change(self, element: str, attribute: str, given: str) -> str:
         """Return the new URL for one in an attribute."""

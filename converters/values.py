@@ -89,17 +89,17 @@ def _read_names(article: SourceArticle, field: str, value: Any) -> list[str]:
 def _read_mapping(article: SourceArticle, name: str, mapping: dict[str, Any], keys: tuple[str, ...]) -> str:
     """Return the first of the keys that a mapping has, or "". The other ones are unknown fields."""
     used = next((key for key in keys if mapping.get(key)), "")
+    if not used:
+        article.note(note_kinds.LEFT_OUT, name)
     for key, value in mapping.items():
         if key != used:
-            article.note_unknown(note_kinds.UNKNOWN_FIELDS, f"{name}.{key}", value)
+            article.note_unknown(f"{name}.{key}", value)
     return used
 
 
 def _read_image(article: SourceArticle, name: str, value: Any) -> str:
     """Return the URL of an image, given as text, a list (the first item) or a mapping with a key such as `src`."""
     if isinstance(value, list):
-        if len(value) > 1:
-            article.note_dropped(note_kinds.DROPPED, f"{name} after the first")
         return _read_image(article, name, value[0]) if value else ""
     if isinstance(value, dict):
         key = _read_mapping(article, name, value, IMAGE_KEYS)
@@ -107,7 +107,7 @@ def _read_image(article: SourceArticle, name: str, value: Any) -> str:
     url = "" if value is None else str(value).strip()
     if not url or IMAGE_URL.fullmatch(url):
         return url
-    article.note_dropped("Dropped banners that are not the URL or path of a picture", url)
+    article.note("Dropped banners that are not the URL or path of a picture", url)
     return ""
 
 
@@ -121,5 +121,5 @@ def set_slug(article: SourceArticle, name: str = "") -> None:
         article.old_urls.append(f"/{encode_url(given)}")
     if slug:
         article.fields["slug"] = slug
-    elif title and article.names.get("slug", "slug") not in [mistake.field for mistake in article.mistakes]:
+    elif title and article.names.get("slug", "slug") not in [problem.field for problem in article.problems]:
         article.reject("slug", f"The title {title[:80]!r} has no letter or digit to make a slug from. Add a slug.")

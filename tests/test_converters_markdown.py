@@ -62,11 +62,6 @@ def test_punctuation_becomes_typographic_in_text_only(text):
     assert render_markdown(text) == f"<p>{PUNCTUATION[text]}</p>\n"
 
 
-def test_punctuation_may_stay_as_typed(importer):
-    importer.imports({"a.md": post("", '"a" -- b...')}, "--no-typography")
-    assert importer.only()["contentHtml"] == "<p>&quot;a&quot; -- b...</p>\n"
-
-
 RENDERED = {
     # headings
     '# "Don\'t"': '<h1 id="dont">“Don’t”</h1>',

@@ -325,7 +325,6 @@ def test_unknown_field_error_suggests_the_right_name(errors):
 RELATIVE = '<a class="x" href="/about">x</a>', "<p><img src=a.jpg>", "<img src='./b'>", '<a href="/4">4</a>'
 SUSPICIOUS = {
     "entities": [{"title": "Q&amp;A"}],
-    "Markdown": [{"contentHtml": "# Menu"}, {"contentHtml": "See [here](https://a.b)"}],
     "encoding": [{"title": "GrÃ¼ÃŸe"}, {"contentHtml": "<p>itâ€™s</p>"}],
     "relative": [{"contentHtml": html} for html in RELATIVE],
 }
@@ -340,7 +339,7 @@ UNSUSPICIOUS = [
 def test_suspicious_content_is_reported_with_slugs(app, key):
     fields = enumerate([*chain.from_iterable(SUSPICIOUS.values()), *UNSUSPICIOUS])
     articles = [minimal_json(number, **changed) for number, changed in fields]
-    expected = zip(SUSPICIOUS, ("(1): 0.", "(2): 1, 2.", "(2): 3, 4.", "(4): 5, 6, 7, … "), strict=True)
+    expected = zip(SUSPICIOUS, ("(1): 0.", "(2): 1, 2.", "(4): 3, 4, 5, … "), strict=True)
     for line, (word, end) in zip(import_articles(app, *articles).stderr.splitlines(), expected, strict=True):
         assert word in line
         assert end in line.replace("slug-", "")

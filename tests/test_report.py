@@ -2,19 +2,16 @@
 
 import pytest
 
-from converters.articles import IgnoredItem, Note, NoteGroup
+from converters.articles import IgnoredItem, Note, Subject
 from transfer.report import ImportReport, show_value
 
 
-def test_report_begins_with_what_was_not_understood():
+def test_report_is_in_the_order_of_subjects():
     report = ImportReport()
+    report.add_notes("a", [Note("Appearance"), Note("Old site", subject=Subject.OLD_SITE)])
+    report.add_notes("a", [Note("Access", subject=Subject.ACCESS)])
     report.ignore(IgnoredItem("Ignored", "c"))
-    report.add_notes("a", [Note("Noticeable"), Note("Dropped", group=NoteGroup.DROPPED)])
-    report.add_notes("a", [Note("Unknown", group=NoteGroup.UNKNOWN)])
-    report.add_notes("b", [Note("Second noticeable")])
-    assert [line.split(" (")[0] for line in report.note_lines()] == [
-        *("Unknown", "Noticeable", "Second noticeable", "Dropped", "Ignored")
-    ]
+    assert [line.split(" (")[0] for line in report.note_lines()] == ["Access", "Appearance", "Ignored", "Old site"]
 
 
 @pytest.mark.parametrize(("slugs", "end"), [("abc", "c. Check them."), ("abcd", "… Check them.")])

@@ -2,7 +2,7 @@
 
 
 class ImportFailedError(Exception):
-    """An import that wrote nothing. The message has one line per mistake."""
+    """An import that wrote nothing. The message has one line per error."""
 
 
 class SuspiciousImportError(Exception):

@@ -33,7 +33,7 @@ def parse_own_file(where: str, fields: dict[str, Any], content: str, options: So
     if not fields.keys() >= EXPORTED_FIELDS:
         return None
     if not where.lower().endswith(".html"):
-        content = render_markdown(content, options.no_typography)
+        content = render_markdown(content)
     return own_article(where, fields, content, options.zone)
 
 

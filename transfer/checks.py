@@ -1,4 +1,4 @@
-"""Checks of imported articles: mistakes, which reject them, and notes about accepted ones."""
+"""Checks of imported articles: problems, which reject them, and notes about accepted ones."""
 
 import re
 from collections.abc import Iterator
@@ -8,12 +8,10 @@ from typing import Any
 
 from marshmallow import ValidationError
 
-from content.html import ANY_TAG, decode_references
+from content.html import decode_references
 from content.urls import has_relative_urls
-from converters import note_kinds
-from converters.articles import DECISIVE_FIELDS, Mistake, Note, SourceArticle
+from converters.articles import DECISIVE_FIELDS, ImportProblem, Note, SourceArticle
 from converters.field_names import FIELD_BY_ALIAS, plain_name
-from converters.leftover_markup import MARKDOWN
 from converters.urls import RELATIVE_URLS
 from schemas import ArticleImportSchema
 from transfer.report import show_value
@@ -36,17 +34,17 @@ ArticleRow = dict[str, Any]
 schema = ArticleImportSchema()
 
 
-def check_article(article: SourceArticle) -> tuple[ArticleRow, list[Mistake]]:
-    """Return an article's columns, and its mistakes. If there are any, the columns are incomplete."""
+def check_article(article: SourceArticle) -> tuple[ArticleRow, list[ImportProblem]]:
+    """Return an article's columns, and its problems. If there are any, the columns are incomplete."""
     row, messages = _load(article.fields)
     if article.origin and messages:
         for field in sorted(messages.keys() - DECISIVE_FIELDS):
             article.reject(field, messages[field][0])
         row, messages = _load(article.fields)
     if not isinstance(article.fields, dict):
-        return row, [Mistake(article.where, messages["_schema"][0])]
-    found_by_converter = [mistake._replace(where=locate(article)) for mistake in article.mistakes]
-    return row, [*found_by_converter, *_schema_mistakes(article, messages)]
+        return row, [ImportProblem(article.where, messages["_schema"][0])]
+    found_by_converter = [problem._replace(where=locate(article)) for problem in article.problems]
+    return row, [*found_by_converter, *_schema_problems(article, messages)]
 
 
 def _load(fields: Any) -> tuple[ArticleRow, dict[str, list[str]]]:
@@ -63,9 +61,9 @@ def locate(article: SourceArticle) -> str:
     return f"{article.where}, slug {show_value(slug)}" if slug and isinstance(slug, str) else article.where
 
 
-def _schema_mistakes(article: SourceArticle, messages: dict[str, list[str]]) -> Iterator[Mistake]:
-    """Yield the mistakes that marshmallow found, given by field, unless the converter found one in the same field."""
-    explained = {mistake.field for mistake in article.mistakes}
+def _schema_problems(article: SourceArticle, messages: dict[str, list[str]]) -> Iterator[ImportProblem]:
+    """Yield the problems that marshmallow found, given by field, unless the converter found one in the same field."""
+    explained = {problem.field for problem in article.problems}
     has_title = article.names.get("title", "title") not in explained and "title" not in messages
     if article.origin and not has_title and "slug" not in article.fields:
         explained.add("slug")  # Other systems' slugs are made from titles.
@@ -76,9 +74,9 @@ def _schema_mistakes(article: SourceArticle, messages: dict[str, list[str]]) -> 
         if message == "Unknown field.":
             known = _closest_field(plain_name(field)[:MAX_MISSPELLED_LENGTH])
             advice = f"did you mean {known}?" if known else "check its name, or remove it."
-            yield Mistake(locate(article), f"Unknown field: {advice}", name)
+            yield ImportProblem(locate(article), f"Unknown field: {advice}", name)
         else:
-            yield Mistake(locate(article), REASONS.get(message, message), name, article.fields.get(field))
+            yield ImportProblem(locate(article), REASONS.get(message, message), name, article.fields.get(field))
 
 
 @lru_cache  # Many articles may have the same unknown field.
@@ -89,7 +87,7 @@ def _closest_field(name: str) -> str | None:
 
 
 def notes_about(row: ArticleRow, *, is_own: bool) -> Iterator[Note]:
-    """Yield notes about what looks like a mistake in an accepted article, given as a row.
+    """Yield notes about what looks like a problem in an accepted article, given as a row.
 
     `is_own`: it is in a format of this service.
     """
@@ -99,8 +97,6 @@ def notes_about(row: ArticleRow, *, is_own: bool) -> Iterator[Note]:
         yield Note("Articles with an empty title")
     if decode_references(title) != title:
         yield Note("Titles with HTML entities such as &amp;, which readers see", advice="Write titles as plain text.")
-    if not ANY_TAG.search(html) and MARKDOWN.search(html):
-        yield Note(note_kinds.MARKDOWN, advice=note_kinds.MARKDOWN_ADVICE)
     if any(_has_wrong_encoding(value) for value in row.values() if isinstance(value, str)):
         yield Note(
             "Text with �, or decoded with the wrong encoding, such as Ã¼ for ü", advice="Correct them in the source."

@@ -7,7 +7,7 @@ from typing import IO, Any
 
 import orjson
 
-from converters.articles import ConvertedItems, Mistake, SourceArticle, SourceError, SourceOptions
+from converters.articles import ConvertedItems, ImportProblem, SourceArticle, SourceError, SourceOptions
 from converters.decoding import parse_json, reject_utf16
 from files import create_new_file
 
@@ -52,17 +52,17 @@ def read_json_lines(source: str, _options: SourceOptions) -> ConvertedItems:
 
 
 def parse_json_lines(name: str, file: IO[bytes]) -> ConvertedItems:
-    """Yield the articles of JSON Lines, and a mistake for each line that is not valid JSON.
+    """Yield the articles of JSON Lines, and a problem for each line that is not valid JSON.
 
     Raises SourceError if they are in UTF-16.
     """
     for number, line in enumerate(file, start=1):
-        reject_utf16(line)  # instead of a mistake for each line
+        reject_utf16(line)  # instead of a problem for each line
         where = f"{name}, line {number}"
         if line.removeprefix(codecs.BOM_UTF8).strip():
             try:
                 record = parse_json(line, "Each line must be an article.", number)
             except SourceError as error:
-                yield Mistake(where, str(error))
+                yield ImportProblem(where, str(error))
             else:
                 yield SourceArticle(where, record)

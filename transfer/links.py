@@ -13,11 +13,11 @@ from collections.abc import Iterable, Iterator
 from html import escape, unescape
 
 from content.urls import NOT_RELATIVE, article_url, change_urls, has_same_host, is_same_page, page_key, split_page
-from converters.articles import Note, SourceArticle
+from converters.articles import Note, SourceArticle, Subject
 from converters.urls import RELATIVE_URLS
 from transfer.planned import PlannedArticle
 
-OLD_LINKS = Note("Links to the old site stay", unit="URL")
+OLD_LINKS = Note("Links to the old site stay", unit="URL", subject=Subject.OLD_SITE)
 NO_SITE = "To rewrite those between articles, say where your site shows them: flask customers site."
 
 

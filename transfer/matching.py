@@ -17,7 +17,7 @@ from typing import Any
 from sqlalchemy import select
 
 from content.urls import remove_urls
-from converters.articles import Mistake
+from converters.articles import ImportProblem
 from models import UNKNOWN_ORIGIN, Article, db
 from transfer.notes import ORIGIN_OCCUPIED
 from transfer.planned import PlannedArticle, StoredArticle
@@ -33,7 +33,7 @@ def match_articles(
 ) -> list[PlannedArticle]:
     """Return the valid articles of an import, each with the stored one that it matches, if any.
 
-    `take_over` has slugs of stored articles, and sources with a final slash. Mistakes in it go to the report.
+    `take_over` has slugs of stored articles, and sources with a final slash. Problems in it go to the report.
     """
     matcher = _Matcher(spool, stored, report)
     # The most certain matches come first. Steps 1 to 4 and 6 look only at what is still unmatched.
@@ -82,7 +82,7 @@ class _Matcher:
             self._match(article, self.by_origin.get(article.entry.origin))
         for article in self.own_articles:
             holder = self.by_slug.get(article.entry.slug)
-            # An article with the holder's id may have been rejected because of a mistake.
+            # An article with the holder's id may have been rejected because of a problem.
             is_rejected = holder and ("id", holder.id) in self.spool.rejected
             if (not article.entry.id or article.entry.may_match_slug) and not is_rejected:
                 self._match(article, holder)
@@ -239,7 +239,7 @@ class _Matcher:
             article.reject(ORIGIN_TAKEN, "origin", article.entry.origin, show_value(holder.slug))
 
     def _refuse_to_take_over(self, value: str, reason: str, other: str = "") -> None:
-        self.report.stop(Mistake("--take-over", reason, value=value, other=other))
+        self.report.stop(ImportProblem("--take-over", reason, value=value, other=other))
 
 
 def _unique_by(items: Iterable[Any], key: Callable[[Any], Hashable]) -> dict[Hashable, Any]:

@@ -74,15 +74,15 @@ class ImportPlan:
 def plan_import(
     customer_id: int, spool: Spool, report: ImportReport, options: ImportOptions, now: datetime
 ) -> ImportPlan:
-    """Decide what an import does. Articles with mistakes go to the report, and are not part of the plan."""
+    """Decide what an import does. Articles with problems go to the report, and are not part of the plan."""
     stored = load_stored(customer_id)
     articles = match_articles(spool, stored, options.take_over, report)
     _reject_long_titles(articles)
     resolve_slugs(articles, stored, spool)
     for article in articles:
         article.publication = _decide_publication(article, options, now)
-        if article.mistake:
-            report.reject(article.mistake._replace(where=spool.locate(article.entry)))
+        if article.problem:
+            report.reject(article.problem._replace(where=spool.locate(article.entry)))
     return ImportPlan(
         [article for article in articles if article.is_active],
         [(article.slug, article.left_alone) for article in articles if article.left_alone],

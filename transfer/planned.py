@@ -5,7 +5,7 @@ from datetime import datetime
 
 from sqlalchemy import select
 
-from converters.articles import Mistake, Note
+from converters.articles import ImportProblem, Note
 from models import UNKNOWN_ORIGIN, Article, db
 from transfer.notes import SLUG_TAKEN
 from transfer.origins import source_of
@@ -47,7 +47,7 @@ class PlannedArticle:
     stored: StoredArticle | None = None
     is_taken_over: bool = False  # the stored article is given to the source, with its text
     left_alone: Note | None = None  # why nothing of it is written
-    mistake: Mistake | None = None  # why it is rejected
+    problem: ImportProblem | None = None  # why it is rejected
     wanted_slug: str = ""  # the slug that it was to get, but that another article keeps
     publication: Publication = UNPLANNED
 
@@ -69,7 +69,7 @@ class PlannedArticle:
     @property
     def is_active(self) -> bool:
         """Whether the article is to be written."""
-        return not self.left_alone and not self.mistake
+        return not self.left_alone and not self.problem
 
     def lose_slug(self) -> None:
         """Lose the slug to another article: a stored article keeps its old slug, a new one is left alone."""
@@ -80,10 +80,10 @@ class PlannedArticle:
             self.left_alone = SLUG_TAKEN
 
     def reject(self, reason: str, field: str, value: str, other: str = "") -> None:
-        """Reject the article, so that a stored one stays as it is. The mistake gets its place when it is reported."""
+        """Reject the article, so that a stored one stays as it is. The problem gets its place when it is reported."""
         if self.stored:
             self.slug = self.stored.slug
-        self.mistake = Mistake("", reason, field, value, other)
+        self.problem = ImportProblem("", reason, field, value, other)
 
 
 def load_stored(customer_id: int) -> list[StoredArticle]:

@@ -11,7 +11,7 @@ from urllib.request import HTTPRedirectHandler, Request, build_opener
 
 import orjson
 
-from converters.articles import ConvertedItems, SourceArticle, SourceError
+from converters.articles import ConvertedItems, SourceArticle, SourceError, Subject
 from converters.field_names import IMPORT_FIELDS
 from converters.note_kinds import UNKNOWN_FIELDS
 from schemas import API_PATH, ListQuerySchema
@@ -102,7 +102,7 @@ def _parse_received(name: str, file: IO[bytes]) -> ConvertedItems:
             item.may_match_slug = True
             for field in item.fields.keys() - IMPORT_FIELDS:
                 del item.fields[field]
-                item.note_unknown(UNKNOWN_FIELDS, field)
+                item.note(UNKNOWN_FIELDS, field, subject=Subject.ACCESS)
         yield item
 
 

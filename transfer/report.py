@@ -1,4 +1,4 @@
-"""The report of an import: mistakes, what was not understood, what readers may notice, what was dropped or ignored."""
+"""The report of an import: problems, and notes by subject."""
 
 import reprlib
 from collections import Counter, defaultdict
@@ -10,13 +10,13 @@ from typing import Any
 import orjson
 
 from content.text import printable
-from converters.articles import IgnoredItem, Mistake, Note, NoteGroup, SourceError, unreadable_mistake
+from converters.articles import IgnoredItem, ImportProblem, Note, SourceError, Subject, unreadable_problem
 from transfer import ImportFailedError
 
 MAX_CHANGES = 20  # articles whose changes are shown
 MAX_REASONS = 20
 MAX_EXAMPLES = 3
-MAX_MISTAKE_LENGTH = 1000  # characters
+MAX_PROBLEM_LENGTH = 1000  # characters
 MAX_NAME_LENGTH = 100  # characters
 MAX_VALUE_LENGTH = 80  # characters
 
@@ -42,40 +42,40 @@ class ImportReport:
     """The report of one import, printed at its end."""
 
     def __init__(self) -> None:
-        self.mistake_count = 0
+        self.problem_count = 0
         self.invalid_count = 0  # articles
-        self.is_stopped = False  # a mistake concerns more than one article, so it cannot be skipped
+        self.is_stopped = False  # a problem concerns more than one article, so it cannot be skipped
         self.empty_sources: list[str] = []
         self.sources_without_old_urls: list[str] = []
         # slugs of the first changed articles, with their changed fields
         self.changed: list[tuple[str, list[str]]] = []
         self._names_by_note: NamesByNote = defaultdict(Counter)
         # lines by field and reason
-        self._mistake_lines: dict[tuple[str, str], list[str]] = {}
+        self._problem_lines: dict[tuple[str, str], list[str]] = {}
 
-    def stop(self, mistake: Mistake) -> None:
-        """Record a mistake that stops the import, such as a source that cannot be read to its end."""
+    def stop(self, problem: ImportProblem) -> None:
+        """Record a problem that stops the import, such as a source that cannot be read to its end."""
         self.is_stopped = True
-        self._record(mistake)
+        self._record(problem)
 
-    def reject(self, *mistakes: Mistake) -> None:
-        """Record an invalid article, with its mistakes."""
+    def reject(self, *problems: ImportProblem) -> None:
+        """Record an invalid article, with its problems."""
         self.invalid_count += 1
-        for mistake in mistakes:
-            self._record(mistake)
+        for problem in problems:
+            self._record(problem)
 
-    def _record(self, mistake: Mistake) -> None:
-        self.mistake_count += 1
-        key = mistake.field, mistake.reason
-        if key not in self._mistake_lines and len(self._mistake_lines) >= MAX_REASONS:
+    def _record(self, problem: ImportProblem) -> None:
+        self.problem_count += 1
+        key = problem.field, problem.reason
+        if key not in self._problem_lines and len(self._problem_lines) >= MAX_REASONS:
             return
-        reason = mistake.reason.replace("{}", mistake.other) if mistake.other else mistake.reason
-        if mistake.value is not None:
-            reason = f"{show_value(mistake.value)} {reason[0].lower()}{reason[1:]}"
-        parts = filter(None, (mistake.where, mistake.field, reason))
+        reason = problem.reason.replace("{}", problem.other) if problem.other else problem.reason
+        if problem.value is not None:
+            reason = f"{show_value(problem.value)} {reason[0].lower()}{reason[1:]}"
+        parts = filter(None, (problem.where, problem.field, reason))
         line = ": ".join(parts)
-        shown = f"{line[:MAX_MISTAKE_LENGTH]}…" if len(line) > MAX_MISTAKE_LENGTH else line
-        self._mistake_lines.setdefault(key, []).append(shown)
+        shown = f"{line[:MAX_PROBLEM_LENGTH]}…" if len(line) > MAX_PROBLEM_LENGTH else line
+        self._problem_lines.setdefault(key, []).append(shown)
 
     @contextmanager
     def catch(self, where: str) -> Iterator[None]:
@@ -83,11 +83,11 @@ class ImportReport:
         try:
             yield
         except (SourceError, OSError) as error:
-            self.stop(unreadable_mistake(where, error))
+            self.stop(unreadable_problem(where, error))
 
     def ignore(self, item: IgnoredItem) -> None:
         """Record an item of a source that is not imported."""
-        note = Note(item.kind, item.detail, item.unit, group=NoteGroup.IGNORED)
+        note = Note(item.kind, item.detail, item.unit)
         self._names_by_note[note][item.name] += 1
 
     def add_notes(self, slug: str, notes: Iterable[Note]) -> None:
@@ -106,34 +106,34 @@ class ImportReport:
             self.changed.append((slug, fields))
 
     def note_lines(self, *, only_undecided: bool = False) -> Iterator[str]:
-        """Yield a line for each kind of note, in the order of their groups."""
-        by_kind: dict[tuple[NoteGroup, str], NamesByNote] = {}
+        """Yield a line for each kind of note, in the order of their subjects."""
+        by_kind: dict[tuple[Subject, str], NamesByNote] = {}
         for note, names in self._names_by_note.items():
-            if note.group is NoteGroup.UNDECIDED or not only_undecided:
-                by_kind.setdefault((note.group, note.kind), {})[note] = names
-        for group, kind in sorted(by_kind, key=itemgetter(0)):
-            yield _format_kind(kind, by_kind[group, kind])
+            if note.subject is Subject.DECISION or not only_undecided:
+                by_kind.setdefault((note.subject, note.kind), {})[note] = names
+        for subject, kind in sorted(by_kind, key=itemgetter(0)):
+            yield _format_kind(kind, by_kind[subject, kind])
 
-    def mistake_lines(self) -> list[str]:
-        """Return one line per mistake. A mistake that repeats is shown for the first articles only."""
+    def problem_lines(self) -> list[str]:
+        """Return one line per problem. A problem that repeats is shown for the first articles only."""
         shown = []
-        for lines in self._mistake_lines.values():
+        for lines in self._problem_lines.values():
             shown += lines[:MAX_EXAMPLES]
             if len(lines) > MAX_EXAMPLES:
                 shown.append(f"… and {len(lines) - MAX_EXAMPLES} more with this error.")
-        if rest := self.mistake_count - sum(map(len, self._mistake_lines.values())):
+        if rest := self.problem_count - sum(map(len, self._problem_lines.values())):
             shown.append(f"… and {rest} more.")
         return shown
 
-    def raise_if_mistakes(self, *, can_skip: bool, skip_invalid: bool) -> None:
-        """Raise ImportFailedError if there are mistakes, unless they may be skipped.
+    def raise_if_problems(self, *, can_skip: bool, skip_invalid: bool) -> None:
+        """Raise ImportFailedError if there are problems, unless they may be skipped.
 
         `can_skip`: whether there are valid articles to import without the invalid ones.
         """
         can_skip = can_skip and not self.is_stopped
-        if self.mistake_count and not (can_skip and skip_invalid):
+        if self.problem_count and not (can_skip and skip_invalid):
             hint = ["To import the valid articles anyway, add --skip-invalid."] if can_skip else []
-            lines = ["Nothing was written because of these errors:", *self.mistake_lines(), *hint]
+            lines = ["Nothing was written because of these errors:", *self.problem_lines(), *hint]
             raise ImportFailedError("\n".join(map(printable, lines)))
 
 

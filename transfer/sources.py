@@ -74,7 +74,7 @@ def _suffix(source: str) -> str:
 def read_sources(
     sources: Iterable[str], options: SourceOptions, key: str | None, report: ImportReport, show_progress: ShowProgress
 ) -> Iterator[SourceArticle]:
-    """Yield the articles of all sources, which are read lazily. Ignored items and mistakes go to the report.
+    """Yield the articles of all sources, which are read lazily. Ignored items and problems go to the report.
 
     `key` is the one of another instance. Raises ImportFailedError if the disk is full, for example.
     """
@@ -119,7 +119,7 @@ def _read(kind: SourceKind, names: list[str], options: SourceOptions, report: Im
                 has_old_urls = has_old_urls or bool(item.old_urls)
                 yield item
             else:
-                is_empty = False  # The mistake says enough.
+                is_empty = False  # The problem says enough.
                 if item.is_fatal:
                     report.stop(item)
                 else:

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
 from content.derived import fill_derived_fields
-from converters.articles import Claim, Mistake, SourceArticle
+from converters.articles import Claim, ImportProblem, SourceArticle
 from models import UNKNOWN_ORIGIN
 from schemas import MAX_SLUG_LENGTH
 from transfer.checks import ArticleRow, check_article, locate
@@ -67,7 +67,7 @@ class Spool:
         self.entries: list[SpoolEntry] = []
         # by unique field and value
         self.accepted: dict[tuple[str, str], SpoolEntry] = {}
-        self.rejected: dict[tuple[str, str], str] = {}  # where the articles with mistakes are
+        self.rejected: dict[tuple[str, str], str] = {}  # where the articles with problems are
         self.trashed: set[str] = set()  # origins of articles in their source's trash
         self.trashed_ids: set[str] = set()
         self._file = file
@@ -79,7 +79,7 @@ class Spool:
         return {entry.source for entry in self.entries if entry.source}
 
     def add(self, articles: Iterable[SourceArticle], report: ImportReport) -> None:
-        """Add the valid articles, and report the mistakes in the others.
+        """Add the valid articles, and report the problems in the others.
 
         Raises ImportFailedError if the disk is full, for example.
         """
@@ -94,22 +94,22 @@ class Spool:
             self._file.flush()
 
     def _add(self, article: SourceArticle, report: ImportReport) -> None:
-        row, mistakes = check_article(article)
+        row, problems = check_article(article)
         if article.origin:
             row["origin"] = str(article.origin)
-        if mistakes:
+        if problems:
             given = article.fields if isinstance(article.fields, dict) else {}
             for unique in _unique_values(given | row):
                 self.rejected.setdefault(unique, locate(article))
         elif duplicate := self._find_duplicate(article, row):
-            mistakes.append(duplicate)
-        if mistakes:
-            report.reject(*mistakes)
+            problems.append(duplicate)
+        if problems:
+            report.reject(*problems)
         else:
             self._append(article, row)
 
-    def _find_duplicate(self, article: SourceArticle, row: ArticleRow) -> Mistake | None:
-        """Return a mistake if an earlier article, valid or not, has the same id, slug or origin."""
+    def _find_duplicate(self, article: SourceArticle, row: ArticleRow) -> ImportProblem | None:
+        """Return a problem if an earlier article, valid or not, has the same id, slug or origin."""
         for field, value in _unique_values(row):
             entry = self.accepted.get((field, value))
             if field == "slug" and article.origin and (not entry or entry.source):
@@ -120,7 +120,7 @@ class Spool:
                 has_slug_as_key = article.origin is not None and article.origin.key == row["slug"]
                 shown, shown_value = ("slug", row["slug"]) if has_slug_as_key else (field, value)
                 reason = f"Is also the {shown} of {{}}. {UNIQUE_FIELDS[field]}"
-                return Mistake(locate(article), reason, shown, shown_value, other=where)
+                return ImportProblem(locate(article), reason, shown, shown_value, other=where)
         return None
 
     def _append(self, article: SourceArticle, row: ArticleRow) -> None:

@@ -8,7 +8,7 @@ from sqlalchemy import Executable, bindparam, insert, literal, select, update
 
 from content.structured_data import Publisher, canonical_row
 from content.urls import split_page
-from converters.articles import Mistake
+from converters.articles import ImportProblem
 from fields import truncate_to_milliseconds
 from models import UNKNOWN_ORIGIN, Article, Customer, db, publication_state
 from schemas import ArticleImportSchema
@@ -44,7 +44,7 @@ class ImportResult(NamedTuple):
 def write_articles(customer: Customer, spool: Spool, report: ImportReport, options: ImportOptions) -> ImportResult:
     """Write an import's articles in the session's transaction, which the caller begins and ends. A dry run only reads.
 
-    Raises ImportFailedError if there are mistakes, and SuspiciousImportError if the import would hide or leave alone
+    Raises ImportFailedError if there are problems, and SuspiciousImportError if the import would hide or leave alone
     suspiciously many articles; the caller must then roll back.
     """
     now = truncate_to_milliseconds(datetime.now(UTC))
@@ -52,9 +52,9 @@ def write_articles(customer: Customer, spool: Spool, report: ImportReport, optio
     if options.unpublish_missing:
         for source in report.empty_sources:
             reason = "Contains no articles, so --unpublish-missing would unpublish all of its articles. Check the path."
-            report.stop(Mistake(source, reason))
+            report.stop(ImportProblem(source, reason))
     can_skip = bool(plan.articles) and not options.unpublish_missing
-    report.raise_if_mistakes(can_skip=can_skip, skip_invalid=options.skip_invalid)
+    report.raise_if_problems(can_skip=can_skip, skip_invalid=options.skip_invalid)
     reasons = find_stop_reasons(plan, now)
     if reasons and reasons != options.confirmed and not (options.yes or options.dry_run):
         raise SuspiciousImportError(reasons)

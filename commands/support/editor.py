@@ -41,7 +41,7 @@ def _edit_until_valid(file: Path, original: bytes, save: Callable[[bytes], str])
     """Open the editor until the file can be saved. Returns what `save` returns, or "" if nothing has changed.
 
     An empty or removed file changes nothing. Raises click.ClickException if the editor fails, or if `save` does, and
-    Exit if the user gives up after a mistake.
+    Exit if the user gives up after an error.
     """
     while True:
         _open_editor(file)

@@ -49,7 +49,7 @@ def report_errors() -> Iterator[None]:
         raise
     except (KeyboardInterrupt, click.Abort) as error:
         raise Interrupted("the database was not changed.") from error
-    except ImportFailedError as error:  # already printable, one line per mistake
+    except ImportFailedError as error:  # already printable, one line per error
         raise click.ClickException(str(error)) from error
     except StorageError as error:
         raise click.ClickException(printable(str(error))) from error

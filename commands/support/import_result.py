@@ -17,7 +17,7 @@ def print_result(result: ImportResult, report: ImportReport, *, dry_run: bool) -
         echo(line, err=True)
     if report.invalid_count:
         echo("These articles are invalid, so they were not imported:", err=True)
-        for line in report.mistake_lines():
+        for line in report.problem_lines():
             echo(line, err=True)
     _print_changes(result, report, dry_run=dry_run)
     counts["invalid"] = report.invalid_count

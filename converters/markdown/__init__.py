@@ -9,11 +9,11 @@ from typing import Any
 from converters.articles import (
     ConvertedItems,
     IgnoredItem,
-    Mistake,
+    ImportProblem,
     SourceArticle,
     SourceError,
     SourceOptions,
-    unreadable_mistake,
+    unreadable_problem,
 )
 from converters.field_mapping import map_fields
 from converters.front_matter import NoFrontMatterError, field_value, parse_front_matter
@@ -38,7 +38,7 @@ def read_folder(source: str, options: SourceOptions, read_own: ReadOwnFile) -> C
     folder = Folder(source)
     contents = FolderContents([Path(source)], []) if folder.is_file else folder.contents
     skipped: Counter[str] = Counter()
-    has_others = False  # articles or mistakes
+    has_others = False  # articles or problems
     read = (_read_file(path, folder, options, read_own) for path in contents.paths)
     for item in chain(read, contents.ignored):
         if isinstance(item, IgnoredItem):
@@ -48,12 +48,12 @@ def read_folder(source: str, options: SourceOptions, read_own: ReadOwnFile) -> C
         yield item
     if not has_others:
         kinds = ", ".join(f"{detail} ({count})" for detail, count in skipped.items())
-        yield Mistake(source, f"Contains no articles. {ARTICLE_FILE}{f' Skipped: {kinds}.' if kinds else ''}")
+        yield ImportProblem(source, f"Contains no articles. {ARTICLE_FILE}{f' Skipped: {kinds}.' if kinds else ''}")
 
 
 def _read_file(
     path: Path, folder: Folder, options: SourceOptions, read_own: ReadOwnFile
-) -> SourceArticle | IgnoredItem | Mistake:
+) -> SourceArticle | IgnoredItem | ImportProblem:
     """Return the article of a file, or why it has none."""
     try:
         if not path.is_file():  # reading a named pipe would block forever
@@ -68,7 +68,7 @@ def _read_file(
     except NoFrontMatterError as error:
         return folder.ignored_item(path, error.kind)
     except (SourceError, OSError) as error:
-        return unreadable_mistake(str(path), error)
+        return unreadable_problem(str(path), error)
 
 
 def _convert(path: Path, folder: Folder, fields: dict[str, Any], text: str, options: SourceOptions) -> SourceArticle:
@@ -77,7 +77,7 @@ def _convert(path: Path, folder: Folder, fields: dict[str, Any], text: str, opti
     apply_jekyll_rules(path, folder.root, place, fields)
     text = resolve_templates(text)
     is_markdown = path.suffix.lower() != ".html"
-    fields["contentHtml"] = render_markdown(text, options.no_typography) if is_markdown else text.removesuffix("\n")
+    fields["contentHtml"] = render_markdown(text) if is_markdown else text.removesuffix("\n")
     article = map_fields(str(path), fields, options, place)
     article.origin = file_origin(path, folder, options)
     FileUrls(article, folder, path, options).change()

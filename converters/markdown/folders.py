@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import NamedTuple
 from unicodedata import normalize
 
-from converters.articles import IgnoredItem, Mistake, SourceError, unreadable_mistake
+from converters.articles import IgnoredItem, ImportProblem, SourceError, unreadable_problem
 from converters.front_matter import field_value, parse_front_matter
 from converters.markdown.file_names import ARTICLE_SUFFIXES, JEKYLL_FOLDERS, is_translation, parse_name
 from converters.media_suffixes import PICTURE_SUFFIXES
@@ -21,7 +21,7 @@ class FolderContents(NamedTuple):
     """The files of a folder and its subfolders."""
 
     paths: list[Path]  # of the files that may be articles, sorted by name within a folder
-    ignored: list[IgnoredItem | Mistake]  # other files and folders, but neither hidden ones nor pictures
+    ignored: list[IgnoredItem | ImportProblem]  # other files and folders, but neither hidden ones nor pictures
 
 
 class Folder:
@@ -49,7 +49,7 @@ class Folder:
                     contents.ignored.append(item)
                 else:
                     contents.paths.append(path)
-        contents.ignored.extend(unreadable_mistake(error.filename, error, is_fatal=True) for error in errors)
+        contents.ignored.extend(unreadable_problem(error.filename, error, is_fatal=True) for error in errors)
         return contents
 
     @cached_property

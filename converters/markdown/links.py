@@ -7,7 +7,7 @@ from pathlib import Path
 from urllib.parse import quote, unquote, urljoin
 
 from content.urls import NOT_RELATIVE
-from converters.articles import Link, Origin, SourceArticle, SourceOptions
+from converters.articles import Link, Origin, SourceArticle, SourceOptions, Subject
 from converters.markdown.file_names import ARTICLE_SUFFIXES, is_index, origin_key, url_folder
 from converters.markdown.folders import Folder
 from converters.urls import ArticleUrls, old_site
@@ -50,7 +50,7 @@ class FileUrls(ArticleUrls):
                 origin = file_origin(file, self.folder, self.options)
                 return url, Link(str(origin), slug=self.folder.slug_of(file) or "")
             if path.lower().endswith(SOURCE_SUFFIXES):
-                self.article.note(BROKEN, url)
+                self.article.note(BROKEN, url, subject=Subject.OLD_SITE)
                 return url, None
         return self._change_page_link(url, path)
 
@@ -60,7 +60,7 @@ class FileUrls(ArticleUrls):
             return super().change_link(url)
         file = self._find_article(*_files_of(os.path.abspath(self.page_folder / path)))
         if self.base and not file:
-            self.article.note(GUESSED, url, "Check them.")
+            self.article.note(GUESSED, url, "Check them.", Subject.OLD_SITE)
         if self.base and path.startswith("../"):
             url = urljoin(self.page_url, url)
         new, link = super().change_link(url)
@@ -80,7 +80,7 @@ class FileUrls(ArticleUrls):
         """Return the absolute URL of a file that the article shows. Note one that depends on how the site is built."""
         is_beside_file = not NOT_RELATIVE.match(url) and not url.startswith(("/", "../"))
         if is_beside_file and self.base and not self.is_index:
-            self.article.note(GUESSED_MEDIA, url, "Check them.")
+            self.article.note(GUESSED_MEDIA, url, "Check them.", Subject.OLD_SITE)
         return super().resolve_file(url)
 
     def _find_article(self, *paths: Path) -> Path | None:

@@ -11,7 +11,7 @@ from mdit_py_plugins.footnote import footnote_plugin
 
 from converters.articles import SourceError
 from converters.markdown.rules import add_checkboxes, add_heading_ids, parse_component, parse_highlight
-from converters.markdown.typography import NO_TYPOGRAPHY, add_typography
+from converters.markdown.typography import add_typography
 
 SCRIPT_URL = re.compile(r"\s*(?:javascript|vbscript|data:(?!image/))", re.IGNORECASE)
 # https://www.example.com/a/b.html or /a/b/
@@ -57,15 +57,14 @@ def _may_have_link(text: str) -> bool:
     return "://" in text or "@" in text
 
 
-def render_markdown(text: str, no_typography: bool = False) -> str:
+def render_markdown(text: str) -> str:
     """Return the HTML of CommonMark with GitHub's extensions, footnotes, definition lists and typographic punctuation.
 
-    With `no_typography`, quotes, dashes and dots stay as typed. Raises SourceError if the text has so many brackets
-    that it would take minutes.
+    Raises SourceError if the text has so many brackets that it would take minutes.
     """
     if text.count("[") > MAX_BRACKETS:
         raise SourceError(f"Has more than {MAX_BRACKETS:,} opening brackets, too many for Markdown. Split the file.")
-    html: str = RENDERER.render(text, {NO_TYPOGRAPHY: no_typography})
+    html: str = RENDERER.render(text)
     return html
 
 

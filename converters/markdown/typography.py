@@ -19,7 +19,6 @@ PUNCTUATION = re.compile(
     """,
     re.VERBOSE,
 )
-NO_TYPOGRAPHY = "no_typography"  # key of the environment
 REPLACEMENTS = {"--": "–", "---": "—", "...": "…"}
 APOSTROPHE = "’"
 FILLER = "\0"  # keeps the length of a text; the parser has replaced NUL characters
@@ -27,8 +26,8 @@ OBJECT = "\ufffc"  # stands for code, a picture or a bare URL
 
 
 def add_typography(state: StateCore) -> None:
-    """Replace the punctuation of each paragraph, heading and so on, unless the environment says otherwise."""
-    for block in () if state.env[NO_TYPOGRAPHY] else state.tokens:
+    """Replace the punctuation of each paragraph, heading and so on."""
+    for block in state.tokens:
         if block.type == "inline" and PUNCTUATION.search(block.content):
             _change_tokens(block.children or [])
 

@@ -11,11 +11,11 @@ from converters.articles import (
     SourceError,
     SourceOptions,
     locate_post,
-    unreadable_mistake,
+    unreadable_problem,
 )
 from converters.media_suffixes import FILE_SUFFIXES
 from converters.wordpress.blogs import Blog, SyncedPattern, index_file
-from converters.wordpress.items import Item, described_term, parse_item
+from converters.wordpress.items import Item, parse_item
 from converters.wordpress.posts import POST_NUMBER, PUBLIC_STATUSES, article_id, convert_post, plain_title, post_origin
 from converters.wordpress.xml_reader import read_elements
 
@@ -38,7 +38,7 @@ def read_wordpress(sources: Iterable[str], options: SourceOptions) -> ConvertedI
         try:
             readable.append((source, index_file(source, blogs)))
         except (SourceError, OSError) as error:
-            yield unreadable_mistake(source, error, is_fatal=True)
+            yield unreadable_problem(source, error, is_fatal=True)
     for source, blog in readable:
         yield from _read_file(source, blog, options)
     for blog in blogs.values():
@@ -54,8 +54,6 @@ def _read_file(source: str, blog: Blog, options: SourceOptions) -> ConvertedItem
     for element in read_elements(source):
         if element.tag == "item":
             yield from _convert(source, parse_item(element), blog, options)
-        elif term := described_term(element):
-            yield IgnoredItem(note_kinds.NOT_IMPORTED, term, "descriptions and parents of categories and tags", "term")
 
 
 def _convert(source: str, item: Item, blog: Blog, options: SourceOptions) -> ConvertedItems:

@@ -7,7 +7,7 @@ from typing import Any
 
 import orjson
 
-from converters.articles import SourceArticle, SourceError
+from converters.articles import SourceArticle, SourceError, Subject
 from converters.wordpress.autop import autop
 from converters.wordpress.blogs import EXPORT_ALL, SyncedPattern
 from fields import NOT_XML, replace_lone_surrogates
@@ -45,10 +45,10 @@ class BlockRenderer:
         if delimiter["end"]:
             return ""
         if "/" in name and not name.startswith("core-embed/"):
-            self.article.note_unknown("Blocks of plugins", name)
+            self.article.note("Blocks of plugins", name)
             return ""
         if '"blockVisibility"' in delimiter["attributes"]:
-            self.article.note_unknown("Block settings", "blockVisibility")
+            self.article.note("Block settings", "blockVisibility", subject=Subject.ACCESS)
         if not delimiter["self_closing"]:
             return ""
         if name == "block":

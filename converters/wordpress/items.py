@@ -58,16 +58,6 @@ def parse_item(element: Element) -> Item:
     return item
 
 
-def described_term(element: Element) -> str:
-    """Return the name of a category, tag or term that has a description or a parent, otherwise ""."""
-    if local_name(element.tag) not in ("category", "tag", "term"):
-        return ""
-    texts = child_texts(element)
-    has_details = any(text for name, text in texts.items() if name.endswith(("_description", "_parent")))
-    names = (text for name, text in texts.items() if name.endswith("_name"))
-    return next(names, "(no name)") if has_details else ""
-
-
 def child_texts(element: Element) -> dict[str, str]:
     """Return the text of an element's children by name. If a name repeats, the first one wins."""
     texts: dict[str, str] = {}

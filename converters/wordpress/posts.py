@@ -6,7 +6,7 @@ from urllib.parse import unquote
 
 from content.html import decode_references, readable_text
 from converters import note_kinds
-from converters.articles import Origin, SourceArticle, SourceError, SourceOptions
+from converters.articles import Origin, SourceArticle, SourceError, SourceOptions, Subject
 from converters.old_urls import add_pattern_url
 from converters.publication import set_claim
 from converters.slugs import slug_from_title
@@ -15,7 +15,7 @@ from converters.values import normalize_values, set_slug
 from converters.wordpress.blogs import EXPORT_ALL, Blog
 from converters.wordpress.content import set_content
 from converters.wordpress.items import Item
-from converters.wordpress.seo import PRIMARY_CATEGORY_KEYS, SEO_PREFIXES, take_seo_texts, unused_seo_settings
+from converters.wordpress.seo import PRIMARY_CATEGORY_KEYS, SEO_PREFIXES, take_seo_texts
 
 PUBLIC_STATUSES = ("publish", "future")
 NO_TITLE = "(no title)"
@@ -40,14 +40,9 @@ UNREPORTED_META = (
 )
 # Elements that are used, repeat others, or concern only the old site
 UNREPORTED_ELEMENTS = {
-    *("attachment_url", "comment_status", "description", "guid", "menu_order", "ping_status", "post_date"),
-    *("post_date_gmt", "post_modified", "post_modified_gmt", "post_parent", "post_password", "post_type", "pubDate"),
-    "status",
-}
-DROPPED_ELEMENTS = {
-    "comment": "comments",
-    "excerpt": "excerpts of posts that have a description",
-    "is_sticky": "sticky",
+    *("attachment_url", "comment", "comment_status", "description", "excerpt", "guid", "is_sticky", "menu_order"),
+    *("ping_status", "post_date", "post_date_gmt", "post_modified", "post_modified_gmt", "post_parent"),
+    *("post_password", "post_type", "pubDate", "status"),
 }
 
 
@@ -152,9 +147,9 @@ def _set_claim(article: SourceArticle, item: Item) -> None:
     values = [item.meta.get(key, "").strip() for key in ACCESS_KEYS]
     readers = [value for value in values if value not in ("", "everybody")]
     if item.status == "private" or (is_public and has_password):
-        article.note("Withheld because they are private or password-protected")
+        article.note("Withheld because they are private or password-protected", subject=Subject.ACCESS)
     elif readers:
-        article.note(note_kinds.RESTRICTED, readers[0])
+        article.note(note_kinds.RESTRICTED, readers[0], subject=Subject.ACCESS)
     set_claim(article, is_published=is_public and not has_password and not readers)
 
 
@@ -163,16 +158,8 @@ def _report_rest(article: SourceArticle, item: Item) -> None:
     if item.meta.get("_thumbnail_id", "0") > "0" and "bannerUrl" not in article.fields:
         article.note("Featured images that the export lacks", advice=EXPORT_ALL)
     for name, text in item.texts.items():
-        if name in DROPPED_ELEMENTS and text.strip() not in ("", "0"):
-            article.note_dropped(note_kinds.DROPPED, DROPPED_ELEMENTS[name])
-        elif name not in (*DROPPED_ELEMENTS, *UNREPORTED_ELEMENTS):
-            article.note_unknown(note_kinds.UNKNOWN_FIELDS, name, text)
-    if item.terms.pop("post_format", None):
-        article.note_dropped(note_kinds.DROPPED, "post format")
-    for taxonomy in item.terms:
-        article.note_unknown("Other taxonomies", taxonomy)
-    for key in unused_seo_settings(item.meta):
-        article.note_dropped("SEO settings were dropped", key)
+        if name not in UNREPORTED_ELEMENTS:
+            article.note_unknown(name, text)
     for key, value in item.meta.items():
         if not key.startswith(UNREPORTED_META):
-            article.note_unknown("Custom fields", key, value)
+            article.note_unknown(key, value)

@@ -1,7 +1,6 @@
 """Metadata of WordPress SEO plugins: Yoast, Rank Math, SEOPress, AIOSEO and The SEO Framework."""
 
 import re
-from collections.abc import Iterator
 
 from content.html import decode_references
 
@@ -20,9 +19,6 @@ KEYS = {
 PRIMARY_CATEGORY_KEYS = ("_yoast_wpseo_primary_category", "rank_math_primary_category")
 # %%title%% in Yoast and SEOPress, %title% and %date(Y)% in Rank Math, #post_title in AIOSEO
 PLACEHOLDER = re.compile(r"%%([\w-]+)%%|%([a-z_]+)(?:\([^)%]*\))?%|#([a-z]+_[a-z_]+|categories|permalink|tagline)")
-# what search engines and visitors notice: another URL, or whether a page is listed
-NOTICEABLE = re.compile("canonical|noindex|robots_index|redirect")
-UNSET = ("", "0", "2", "default", "no", "none", "off")  # 2 is Yoast's "index"
 
 
 def take_seo_texts(meta: dict[str, str], title: str, site_name: str) -> dict[str, str]:
@@ -50,12 +46,3 @@ def _fill_placeholders(text: str, words: dict[str, str]) -> str:
     except KeyError:
         return ""
     return " ".join(filled.split())
-
-
-def unused_seo_settings(meta: dict[str, str]) -> Iterator[str]:
-    """Yield the keys of fields that were left, because they could not be used, and of settings that visitors notice."""
-    fields = {*KEYS["metaTitle"], *KEYS["metaDesc"], *PRIMARY_CATEGORY_KEYS}
-    for key, value in meta.items():
-        is_set = value.strip().lower() not in UNSET and (key in fields or NOTICEABLE.search(key))
-        if key.startswith(SEO_PREFIXES) and (is_set or '"noindex"' in value):
-            yield key
