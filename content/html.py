@@ -9,7 +9,7 @@ nested tags.
 import re
 from html import unescape
 
-from content.shortcodes import remove_shortcodes
+from content.shortcodes import drop_shortcodes
 from fields import NOT_XML
 
 NOT_TEXT = re.compile(
@@ -39,7 +39,7 @@ def readable_text(html: str) -> str:
 
     A `PARAGRAPH_SEPARATOR` replaces each tag that is not inline.
     """
-    visible = NOT_TEXT.sub(" ", remove_shortcodes(html))
+    visible = NOT_TEXT.sub(" ", drop_shortcodes(html)[0])
     if "#" in visible:
         visible = FOOTNOTE_MARK.sub("", visible)
     text = ANY_TAG.sub(PARAGRAPH_SEPARATOR, INLINE_TAG.sub("", visible))

@@ -16,8 +16,8 @@ DECISIVE_FIELDS = {"id", "title", "slug", "contentHtml", "status", *DATE_FIELDS}
 MAX_SHOWN_TITLE = 80  # characters
 MAX_DETAIL = 80  # characters of a note's detail
 EMPTY_VALUES: tuple[Any, ...] = (None, "", [], {})  # what missing values look like
-TRUE_WORDS = ("true", "yes", "on", "y")
-FALSE_WORDS = ("false", "no", "off", "n")
+TRUE_WORDS = ("true", "yes", "on", "y", "wahr")
+FALSE_WORDS = ("false", "no", "off", "n", "falsch")
 # Values of an unknown field that may have hidden the article
 ACCESS_WORDS = (
     *("private", "hidden", "unlisted", "draft", "archived", "internal", "protected", "password", "restricted"),

@@ -1,39 +1,21 @@
-"""Dates in the formats that other systems, spreadsheets and people write.
-
-The whole text must match: anything left over makes a date invalid.
-"""
+"""Dates in the formats that other systems and people write."""
 
 import re
-from datetime import UTC, date, datetime, time, timedelta, timezone, tzinfo
+from contextlib import suppress
+from datetime import UTC, datetime, tzinfo
+from itertools import product
 from typing import NamedTuple
 
-INVALID_DATE = "Must be a date such as 2026-03-01, 01.03.2026, 2026-03-01 20:00 or 2026-03-01 20:00 +01:00."
-MONTHS = (
-    *("january", "february", "march", "april", "may", "june"),
-    *("july", "august", "september", "october", "november", "december"),
-)
-WEEKDAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
-WEEKDAY = r"(?:(?P<weekday>[a-z]{3,9}),? )?"
-MONTH = r"(?P<name>[a-z]{3,9})\.?"
-DAY = r"(?P<day>\d\d?)"
-YEAR = r"(?P<year>\d{4})"
-SHORT_YEAR = r"(?P<year>\d{4}|\d\d)"
-DATES = (
-    rf"{YEAR}-(?P<month>\d\d?)-{DAY}",  # 2026-03-01
-    rf"{YEAR}/(?P<month>\d\d?)/{DAY}",  # 2026/03/01
-    rf"{YEAR}(?P<month>\d\d)(?P<day>\d\d)",  # 20260301
-    rf"{DAY}\. ?(?P<month>\d\d?)\. ?{SHORT_YEAR}",  # 1.3.26, in spreadsheets
-    rf"{WEEKDAY}{DAY}(?:st|nd|rd|th)?[ -]{MONTH}[ -]{SHORT_YEAR}",  # Sun, 1 Mar 2026, as in RFC 2822
-    rf"{WEEKDAY}{MONTH} {DAY}(?:st|nd|rd|th)?,? {YEAR}",  # March 1, 2026, or Sun Mar 01 2026, as in JavaScript
-)
-# 8, 8:00, 08:00:00.123, 0800 or 8 p.m., but not 800: minutes follow a colon or an hour of two digits.
-TIME = (
-    r"(?P<hour>\d\d?)(?::?(?P<minute>(?<=:)\d\d|(?<=\d\d)\d\d)"
-    r"(?::?(?P<second>\d\d)(?:[.,](?P<fraction>\d{1,9}))?)?)? ?(?P<meridiem>[ap]\.?m\.?)?"
-)
-# Z, UTC, +01:00 or +0100, or as in JavaScript's toString: GMT+0100 (Central European Standard Time)
-ZONE = r"(?P<utc>z|utc|gmt)?(?:(?P<sign>[+-])(?P<hours>\d\d?)(?::?(?P<minutes>\d\d))?(?: \([^()]*\))?)?"
-PATTERNS = [re.compile(rf"{day}(?:(?:t|,? (?:at )?){TIME}(?: ?{ZONE}))?", re.ASCII) for day in DATES]
+INVALID_DATE = "Must be a date such as 2026-03-01, 2026-03-01 20:00, 2026-03-01T20:00:00+01:00 or 01.03.2026."
+DAYS = ("%Y-%m-%d", "%Y/%m/%d", "%d.%m.%Y", "%b %d %Y", "%b %d, %Y", "%B %d %Y", "%B %d, %Y")
+TIMES = ("", " %H:%M", " %H:%M:%S", " %H:%M:%S%z", " %I:%M %p")
+# RFC 2822, and JavaScript's toString()
+WITH_ZONE = ("%a, %d %b %Y %H:%M:%S%z", "%d %b %Y %H:%M:%S%z", "%a %b %d %Y %H:%M:%S GMT%z")
+FORMATS = (*map("".join, product(DAYS, TIMES)), *WITH_ZONE)
+ISO_DAY_LENGTH = len("2026-03-01")
+UTC_NAME = re.compile(r"\s+(?:UTC|GMT)\Z")
+SPACE_BEFORE_OFFSET = re.compile(r"\s+(?=[+-]\d\d:?\d\d\Z)")
+COMMENT = re.compile(r"\s*\([^()]*\)\Z")  # (Central European Time)
 
 
 class WrittenDate(NamedTuple):
@@ -59,19 +41,14 @@ def parse_date(text: str, zone: tzinfo) -> datetime:
 
 def parse_written_date(text: str) -> WrittenDate:
     """Parse a date without resolving its time zone. Raises ValueError if it is not one."""
-    text = " ".join(text.lower().split())
-    match = next(filter(None, (pattern.fullmatch(text) for pattern in PATTERNS)), None)
-    if not match:
-        raise ValueError(INVALID_DATE)
-    try:
-        day = _day(match)
-        moment = datetime.combine(day, _time(match), _zone(match))
-        weekday = _position(match.groupdict().get("weekday"), WEEKDAYS)
-    except ValueError as error:  # such as 30 February
-        raise ValueError(INVALID_DATE) from error
-    if weekday not in (None, day.weekday()):
-        raise ValueError("Has a weekday that does not match the date. Correct one of them.")
-    return WrittenDate(moment, has_time=match["hour"] is not None)
+    text = UTC_NAME.sub("+00:00", COMMENT.sub("", text.strip()))
+    text = SPACE_BEFORE_OFFSET.sub("", text)
+    with suppress(ValueError):
+        return WrittenDate(datetime.fromisoformat(text), has_time=len(text) > ISO_DAY_LENGTH)
+    for form in FORMATS:
+        with suppress(ValueError):
+            return WrittenDate(datetime.strptime(text, form), has_time=":" in form)
+    raise ValueError(INVALID_DATE)
 
 
 def possible_instants(written: WrittenDate, zone: tzinfo) -> list[datetime]:
@@ -85,8 +62,8 @@ def possible_instants(written: WrittenDate, zone: tzinfo) -> list[datetime]:
         local = [moment]
     elif written.has_time:
         local = [moment.replace(tzinfo=zone, fold=fold) for fold in (0, 1)]
-    else:
-        local = [_start_of_day(moment, zone)]
+    else:  # the start of the day there or in UTC, whichever is later, because sites show the day in UTC
+        local = [max(moment.replace(tzinfo=zone), moment.replace(tzinfo=UTC))]
     try:
         return sorted({moment.astimezone(UTC) for moment in local})
     except OverflowError as error:
@@ -96,56 +73,3 @@ def possible_instants(written: WrittenDate, zone: tzinfo) -> list[datetime]:
 def is_nonexistent(instant: datetime, local: datetime, zone: tzinfo) -> bool:
     """Return whether clocks in `zone` never show the local time that `instant` was resolved from."""
     return instant.astimezone(zone).replace(tzinfo=None) != local
-
-
-def _start_of_day(midnight: datetime, zone: tzinfo) -> datetime:
-    """Return when a day begins in the zone or in UTC, whichever is later.
-
-    At that moment, both have the same date, which matters because sites show the day of `publishedAt` in UTC.
-    """
-    return max(midnight.replace(tzinfo=zone), midnight.replace(tzinfo=UTC))
-
-
-def _day(match: re.Match[str]) -> date:
-    parts = match.groupdict()
-    year = int(match["year"])
-    if len(match["year"]) == 2:
-        if year >= 50:
-            raise ValueError("may be in the 20th century")
-        year += 2000
-    month = _position(parts.get("name"), MONTHS)
-    return date(year, int(match["month"]) if month is None else month + 1, int(match["day"]))
-
-
-def _position(abbreviation: str | None, names: tuple[str, ...]) -> int | None:
-    """Return the position of the first name that begins with an abbreviation. Raises ValueError if none does."""
-    if not abbreviation:
-        return None
-    for position, name in enumerate(names):
-        if name.startswith(abbreviation):
-            return position
-    raise ValueError("not a name")
-
-
-def _time(match: re.Match[str]) -> time:
-    hour = int(match["hour"] or 0)
-    meridiem = match["meridiem"]
-    if meridiem:
-        if not 1 <= hour <= 12:
-            raise ValueError("not a 12-hour time")
-        hour = hour % 12 + (12 if meridiem.startswith("p") else 0)
-    microsecond = int((match["fraction"] or "0").ljust(6, "0")[:6])
-    return time(hour, int(match["minute"] or 0), int(match["second"] or 0), microsecond)
-
-
-def _zone(match: re.Match[str]) -> tzinfo | None:
-    if not match["sign"]:
-        return UTC if match["utc"] else None
-    hours = int(match["hours"])
-    minutes = int(match["minutes"] or 0)
-    # 10-11 is more likely a range of hours.
-    is_range = not match["utc"] and match["minute"] is None
-    if match["utc"] == "z" or is_range or minutes > 59:
-        raise ValueError("not a UTC offset")
-    offset = timedelta(hours=hours, minutes=minutes)
-    return timezone(offset if match["sign"] == "+" else -offset)

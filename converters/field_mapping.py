@@ -1,15 +1,24 @@
 """Map the named fields of a Markdown file or a CSV row to the fields of an article."""
 
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
+from content.html import is_empty
 from converters import note_kinds
-from converters.articles import SourceArticle, SourceOptions, Subject
-from converters.field_names import IMPORT_FIELDS, OWN_FIELDS
-from converters.leftover_markup import note_components, note_leftover_markup
-from converters.old_urls import add_pattern_url, take_old_urls
-from converters.publication import take_publication
-from converters.source_fields import SourceField, SourceFields
-from converters.values import normalize_values, set_slug
+from converters.articles import DECISIVE_FIELDS, EMPTY_VALUES, ImportProblem, SourceArticle, SourceOptions, Subject
+from converters.claims import take_claim
+from converters.dates import parse_date
+from converters.field_names import (
+    FIELD_BY_ALIAS,
+    IMPORT_FIELDS,
+    OWN_FIELDS,
+    NamedField,
+    NamedFields,
+    plain_name,
+    word_of,
+)
+from converters.old_urls import pattern_url, take_old_urls
+from converters.values import normalize_values, read_names, set_slug
 
 
 class FilePlace(NamedTuple):
@@ -23,49 +32,93 @@ class FilePlace(NamedTuple):
 
 
 NO_FILE = FilePlace()
+MAPPED_FIELDS = [field for field in IMPORT_FIELDS if field not in (*OWN_FIELDS, "status", "publishedAt", "category")]
 
 
-def map_fields(where: str, fields: dict[str, Any], options: SourceOptions, place: FilePlace = NO_FILE) -> SourceArticle:
-    """Return the article that a source's fields describe, without its origin.
+def map_fields(
+    where: str,
+    values: Mapping[str, Any],
+    options: SourceOptions,
+    place: FilePlace = NO_FILE,
+    *,
+    state_is_status: bool = False,
+) -> SourceArticle:
+    """Return the article that a source's fields describe, without its origin. Its URLs are still those of the source.
 
-    Its URLs are still those of the source. Whatever is not used is reported.
+    `state_is_status` is as in `take_claim`.
     """
     article = SourceArticle(where, {})
-    source = SourceFields(article, fields)
-    _take_publication(source, place, options)
-    _take_category(source)
-    for field in IMPORT_FIELDS:
-        if field not in OWN_FIELDS and field not in ("status", "publishedAt", "category"):
-            source.assign(field, source.take_import_field(field))
-    written_date = article.fields.get("publishedAt")
+    fields = _by_alias(article, values)
+    claim = take_claim(article, fields, options.zone, state_is_status=state_is_status)
+    date = _take_date(article, fields, options) or place.date
+    article.claim = "withheld" if place.is_draft else claim or ("published" if date else None)
+    if not article.claim:
+        article.note(note_kinds.NO_DATE, subject=Subject.ACCESS)
+    article.fields["publishedAt"] = date
+    categories = _take_categories(article, fields)
+    article.fields["category"] = categories
+    for import_field in MAPPED_FIELDS:
+        _take(article, fields, import_field)
     normalize_values(article, options)
     set_slug(article, place.slug)
-    take_old_urls(source, options, place.folder)
-    if options.old_urls:
-        add_pattern_url(article, options.old_urls, written_date, options.zone if place.is_in_jekyll else None)
-    source.report_rest()
-    if "contentHtml" in article.fields:
-        note_leftover_markup(article)
-        note_components(article)
+    zone = options.zone if place.is_in_jekyll else None
+    present = pattern_url(options.old_urls, article, date, categories, zone) if options.old_urls else ""
+    take_old_urls(article, fields, options, folder=place.folder, present=present)
+    for field in fields.values():
+        article.note_unknown(field.name, field.value)
+    if article.claim == "published" and is_empty(article.fields.get("contentHtml", "")):
+        article.note(note_kinds.NO_CONTENT)
     return article
 
 
-def _take_publication(source: SourceFields, place: FilePlace, options: SourceOptions) -> None:
-    """Set what the source says about the article's publication, and the date."""
-    claim, dates = take_publication(source, options.zone, file_date=place.date, is_draft=place.is_draft)
-    source.assign("publishedAt", dates)
-    source.article.claim = claim
-    if not claim:
-        source.article.note(note_kinds.NO_DATE, subject=Subject.ACCESS)
+def _by_alias(article: SourceArticle, values: Mapping[str, Any]) -> NamedFields:
+    """Return the fields that are not empty. Spellings of the same name must not contradict each other."""
+    fields: NamedFields = {}
+    for name, value in values.items():
+        alias = plain_name(name)
+        if value in EMPTY_VALUES and alias != "contenthtml":
+            continue
+        first = fields.setdefault(alias, NamedField(name, value))
+        if first.value != value:
+            reason = f"Contradicts {first.name}, another spelling of the same name. Remove one."
+            article.problems.append(ImportProblem(article.where, reason, name, value))
+    return fields
 
 
-def _take_category(source: SourceFields) -> None:
-    """Assign all categories. The first one becomes the category, the others become keywords."""
-    given = source.take_import_field("category")
-    names: list[Any] = []
-    for field in given:
-        is_text_list = field.alias == "categories" and isinstance(field.value, str)
-        value = field.value.split(",") if is_text_list else field.value
-        names += value if isinstance(value, list) else [value]
-    if given:
-        source.assign("category", [SourceField(given[0].name, names)])
+def _aliases(import_field: str) -> list[str]:
+    """Return the aliases of a field by precedence. Those of the slug hold URLs, so only `slug` itself counts."""
+    aliases = [alias for alias, name in FIELD_BY_ALIAS.items() if name == import_field]
+    return aliases[:1] if import_field == "slug" else aliases
+
+
+def _take(article: SourceArticle, fields: NamedFields, import_field: str) -> None:
+    """Set a field of an article to the first of the given ones. An optional one may be unset by `false`."""
+    given = [fields.pop(alias) for alias in _aliases(import_field) if alias in fields]
+    if given and (import_field in DECISIVE_FIELDS or word_of(given[0].value) != "false"):
+        article.fields[import_field] = given[0].value
+        article.names[import_field] = given[0].name
+
+
+def _take_date(article: SourceArticle, fields: NamedFields, options: SourceOptions) -> str:
+    """Return the latest of the given dates of publication as it is written, or ""."""
+    dates = {}
+    for alias in _aliases("publishedAt"):
+        if alias in fields:
+            field = fields.pop(alias)
+            article.names.setdefault("publishedAt", field.name)
+            try:
+                dates[parse_date(str(field.value), options.zone)] = str(field.value)
+            except ValueError as error:
+                article.problems.append(ImportProblem(article.where, str(error), field.name, field.value))
+    return dates[max(dates)] if dates else ""
+
+
+def _take_categories(article: SourceArticle, fields: NamedFields) -> list[str]:
+    """Return the names of all categories. Text is split like a list only in `categories`."""
+    names: list[str] = []
+    for alias in _aliases("category"):
+        field = fields.pop(alias, None)
+        if field and word_of(field.value) != "false":
+            article.names.setdefault("category", field.name)
+            names += read_names(article, field.name, field.value, is_list=alias == "categories")
+    return names

@@ -1,7 +1,9 @@
 """The names that other systems use for the fields of an article."""
 
 import re
+from collections.abc import Mapping
 from functools import lru_cache
+from typing import Any, NamedTuple
 
 from schemas import ArticleImportSchema
 
@@ -44,3 +46,23 @@ FIELD_BY_ALIAS = {alias: field for field in IMPORT_FIELDS for alias in (field.lo
 def plain_name(name: str) -> str:
     """Return a name in lower case and without punctuation, as the aliases are spelled."""
     return re.sub(r"[\W_]", "", name.lower())  # "Featured image_URL" → "featuredimageurl"
+
+
+def word_of(value: Any) -> str:
+    """Return a value as a word in lower case."""
+    return str(value).strip().lower()
+
+
+class NamedField(NamedTuple):
+    """A field as its author wrote it."""
+
+    name: str
+    value: Any
+
+
+NamedFields = dict[str, NamedField]  # by alias
+
+
+def find_value(fields: Mapping[str, Any], name: str) -> Any:
+    """Return the first non-empty value of a field with this plain name, however it is spelled, or None."""
+    return next((value for key, value in fields.items() if value and plain_name(key) == name), None)

@@ -8,59 +8,62 @@ from urllib.parse import quote, urlsplit
 
 from converters.articles import SourceArticle, SourceOptions
 from converters.dates import parse_written_date
-from converters.source_fields import SourceFields
+from converters.field_names import NamedFields
+from converters.slugs import slug_from_title
+from converters.values import encode_url
 
-OLD_URL_ALIASES = ("permalink", "url", "posturl", "aliases", "redirectfrom")
+PRESENT_ALIASES = ("permalink", "url", "posturl")
 # template syntax of Eleventy and Jekyll, and the names of Jekyll's permalink styles
 NOT_A_URL = re.compile(r"\{[{%]|[\s\0]|/:[a-z]|\A(?:date|pretty|ordinal|weekdate|none|true|false)?\Z")
 
 
-def take_old_urls(fields: SourceFields, options: SourceOptions, folder: str) -> None:
-    """Record an article's old URLs.
+def take_old_urls(
+    article: SourceArticle, fields: NamedFields, options: SourceOptions, *, folder: str, present: str
+) -> None:
+    """Set an article's old URLs: the one that it has now, then those that it had before.
 
-    `folder` is the folder of the article below the site's URL. Hugo's aliases may be relative to it. A value that is
-    not a URL is reported as unknown, such as `permalink: false`, with which Eleventy builds no page.
+    `present` is the one of the pattern, used if no field has one. `folder` is the folder of the article below the
+    site's URL, to which Hugo's aliases may be relative. A field without a URL, such as Eleventy's `permalink: false`,
+    remains.
     """
-    article = fields.article
     root = f"{urlsplit(options.site).path.rstrip('/')}/"
-    for alias in OLD_URL_ALIASES:
-        field = fields.get(alias)
-        if not field:
-            continue
-        values = field.value if isinstance(field.value, list) else [field.value]
-        texts = [_read_url(value, root + folder if alias == "aliases" else "/") for value in values]
-        urls = [text for text in texts if text]
-        fields.take(alias)
-        if len(urls) < len(values):
-            article.note_unknown(field.name, field.value)
-        article.old_urls = list(dict.fromkeys([*article.old_urls, *urls]))
+    current = [url for alias in PRESENT_ALIASES for url in _take_urls(fields, alias, "/")] or [present]
+    former = _take_urls(fields, "aliases", root + folder) + _take_urls(fields, "redirectfrom", "/")
+    article.old_urls = list(dict.fromkeys(filter(None, [*current, *former, *article.old_urls])))
 
 
-def add_pattern_url(article: SourceArticle, pattern: str, date: Any, zone: tzinfo | None = None) -> None:
-    """Add the old URL that a pattern gives an article, unless the pattern needs a date that is missing.
+def pattern_url(pattern: str, article: SourceArticle, date: str, categories: list[str], zone: tzinfo | None) -> str:
+    """Return the old URL that a pattern gives an article, or "" if the pattern needs a date that is missing.
 
     `date` is the date of publication as it is written in the source. Most systems use that day as written. Jekyll first
     converts it to its time zone: pass that as `zone`.
     """
-    values = {"slug": quote(article.fields.get("slug", ""))}
+    path = "/".join(quote(slug_from_title(name)) for name in categories)
+    values = {"slug": quote(article.fields.get("slug", "")), "categories": path}
     with suppress(ValueError, OverflowError):
-        moment = parse_written_date(str(date)).moment
+        moment = parse_written_date(date).moment
         day = moment.astimezone(zone) if zone and moment.tzinfo else moment
         values |= {"year": f"{day:%Y}", "month": f"{day:%m}", "day": f"{day:%d}"}
     with suppress(KeyError):
-        article.old_urls.append(pattern.format_map(values))
+        return pattern.format_map(values).replace("//", "/")  # an article without categories
+    return ""
 
 
-def encode_url(text: str) -> str:
-    """Return a URL or a path with spaces and quotation marks percent-encoded, as redirects need it."""
-    return text.replace(" ", "%20").replace('"', "%22")
+def _take_urls(fields: NamedFields, alias: str, folder: str) -> list[str]:
+    """Remove a field with URLs, and return them. Relative ones are below `folder`."""
+    field = fields.get(alias)
+    values = [] if not field else field.value if isinstance(field.value, list) else [field.value]
+    urls = list(filter(None, (_read_url(value, folder) for value in values)))
+    if urls:
+        del fields[alias]
+    return urls
 
 
-def _read_url(value: Any, folder: str) -> str | None:
-    """Return the absolute URL or the path that a value means, or None if it is something else, such as a template."""
+def _read_url(value: Any, folder: str) -> str:
+    """Return the absolute URL or the path that a value means, or "" if it is something else, such as a template."""
     text = encode_url(str(value).strip())
     if value is None or isinstance(value, list | dict) or NOT_A_URL.search(text):
-        return None
+        return ""
     with suppress(ValueError):  # such as https://[
         return text if text.startswith("/") or urlsplit(text).netloc else folder + text
-    return None
+    return ""

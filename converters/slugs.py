@@ -1,18 +1,18 @@
 """Slugs from text and from titles in any script."""
 
 import re
-from unicodedata import category, combining, normalize
-from unicodedata import name as character_name
-
-from content.text import JOINERS
+from unicodedata import category, normalize
 
 MAX_SLUG_SOURCE = 2000  # characters that a slug is made from
-MAX_TITLE_SLUG = 170  # leaves room for a post's number
+MAX_TITLE_SLUG = 170  # leaves room for a post's number or a date
+ACCENTED_LATIN = re.compile("([a-z])[\u0300-\u036f]+")
+EMOJI_STYLE = re.compile("[\ufe00-\ufe0f\u20d0-\u20ff]")  # variation selectors and enclosing marks
 
 
 def normalize_slug(text: str) -> str:
-    """Return text as a slug."""
-    return normalize("NFC", re.sub(r"[\s/?#]+", "-", text.strip(" /")))
+    """Return text as a slug, without invisible characters."""
+    visible = "".join(character for character in text if category(character) != "Cf")
+    return normalize("NFC", re.sub(r"[\s/?#]+", "-", visible.strip(" /")))
 
 
 def slug_from_title(title: str, number: str = "") -> str:
@@ -20,42 +20,17 @@ def slug_from_title(title: str, number: str = "") -> str:
 
     Latin letters lose their accents. Other letters, and the marks that belong to them, stay as they are.
     """
-    words: list[str] = [""]
-    for character in _without_latin_accents(title[:MAX_SLUG_SOURCE].lower()):
-        if category(character)[0] in "LN" or character == "_" or (words[-1] and _extends_word(character)):
-            words[-1] += character
-        elif words[-1]:
-            words.append("")
-    slug = _shorten("-".join(word.strip(JOINERS) for word in words if word))
-    return normalize("NFC", f"{slug}-{number}".strip("-"))
+    decomposed = normalize("NFD", EMOJI_STYLE.sub("", title[:MAX_SLUG_SOURCE].lower()))
+    text = normalize("NFC", ACCENTED_LATIN.sub(r"\1", decomposed))
+    slug = "-".join("".join(map(_word_character, text)).split())
+    if len(slug) > MAX_TITLE_SLUG:
+        slug = slug[: MAX_TITLE_SLUG + 1].rpartition("-")[0] or slug[:MAX_TITLE_SLUG]
+    return f"{slug}-{number}".strip("-")
 
 
-def _extends_word(character: str) -> bool:
-    # Variation selectors and enclosing marks belong to emoji.
-    is_emoji = "\ufe00" <= character <= "\ufe0f" or category(character) == "Me"
-    return character in JOINERS or (category(character)[0] == "M" and not is_emoji)
-
-
-def _without_latin_accents(text: str) -> str:
-    """Return text in NFC in which Latin letters have no marks."""
-    kept: list[str] = []
-    base = ""
-    for character in normalize("NFD", text):
-        if not combining(character):
-            base = character
-        elif character_name(base, "").startswith("LATIN"):
-            continue
-        kept.append(character)
-    return normalize("NFC", "".join(kept))
-
-
-def _shorten(slug: str) -> str:
-    """Return the beginning of a long slug, which ends after a word if possible and never inside a character."""
-    if len(slug) <= MAX_TITLE_SLUG:
-        return slug
-    end = slug.rfind("-", 0, MAX_TITLE_SLUG + 1)
-    if end < 1:
-        end = MAX_TITLE_SLUG
-        while end > 1 and category(slug[end])[0] == "M":
-            end -= 1
-    return slug[:end]
+def _word_character(character: str) -> str:
+    """Return a character of a word, a space for one between words, and "" for an invisible one."""
+    kind = category(character)
+    if kind == "Cf":
+        return ""
+    return character if kind[0] in "LMN" or character == "_" else " "

@@ -8,7 +8,6 @@ from unicodedata import normalize
 from converters import note_kinds
 from converters.articles import DATE_FIELDS, EMPTY_VALUES, SourceArticle, SourceOptions
 from converters.dates import parse_date
-from converters.old_urls import encode_url
 from converters.scalars import NON_TEXT_FIELDS, parse_scalars
 from converters.slugs import normalize_slug, slug_from_title
 
@@ -24,40 +23,24 @@ def normalize_values(article: SourceArticle, options: SourceOptions) -> None:
     Of several categories, the first one becomes the category, and the others become keywords.
     """
     for field, value in list(article.fields.items()):
+        name = article.names.get(field, field)
         if value in EMPTY_VALUES and field != "contentHtml":
             del article.fields[field]
         elif field in DATE_FIELDS:
             normalize_date(article, field, value, options.zone)
         elif field in NAME_FIELDS:
-            article.fields[field] = _read_names(article, field, value)
+            article.fields[field] = read_names(article, name, value, is_list=field == "keywords")
         elif field == "bannerUrl":
-            article.fields[field] = _read_image(article, article.names.get(field, field), value)
+            article.fields[field] = _read_image(article, name, value)
         elif field in NON_TEXT_FIELDS:
             article.fields.update(parse_scalars({field: value}))
         elif isinstance(value, list | dict):
             article.reject(field, "Must be text, not a list or a mapping.", value)
         else:
             article.fields[field] = str(value)
-    _normalize_title(article)
+    if "title" in article.fields:
+        article.fields["title"] = " ".join(filter(None, map(str.strip, article.fields["title"].split("\n"))))
     _normalize_category(article)
-
-
-def _normalize_category(article: SourceArticle) -> None:
-    """Keep the first category, and add the others to the keywords."""
-    category, *others = dict.fromkeys(article.fields.pop("category", ())) or [""]
-    if category:
-        article.fields["category"] = category
-    keywords = article.fields.get("keywords", [])
-    if others:
-        article.fields["keywords"] = list(dict.fromkeys([*keywords, *others]))
-
-
-def _normalize_title(article: SourceArticle) -> None:
-    """Join the lines of a title. A blank one is missing."""
-    lines = article.fields.pop("title", "").split("\n")
-    title = " ".join(filter(None, map(str.strip, lines)))
-    if title:
-        article.fields["title"] = title
 
 
 def normalize_date(article: SourceArticle, field: str, value: Any, zone: tzinfo) -> None:
@@ -68,47 +51,21 @@ def normalize_date(article: SourceArticle, field: str, value: Any, zone: tzinfo)
         article.reject(field, str(error), value)
 
 
-def _read_names(article: SourceArticle, field: str, value: Any) -> list[str]:
+def read_names(article: SourceArticle, name: str, value: Any, *, is_list: bool) -> list[str]:
     """Return names from a text, a mapping with a `name`, or a list of texts and mappings.
 
-    Text for keywords is separated by commas. The name of an author or of a category may contain commas.
+    `name` is the field's. With `is_list`, text is split at commas or vertical bars.
     """
-    if isinstance(value, str) and field == "keywords":
-        value = value.split(",")
+    if isinstance(value, str) and is_list:
+        value = re.split("[,|]", value)
     names = []
     for item in value if isinstance(value, list) else [value]:
-        if isinstance(item, dict):
-            item = item.get(_read_mapping(article, article.names.get(field, field), item, ("name",)))
-        if isinstance(item, list | dict):
-            article.note(note_kinds.LEFT_OUT, article.names.get(field, field))
-        elif item is not None:
-            names.append(str(item).strip())
+        text = item.get("name") if isinstance(item, dict) else item
+        if text is None or isinstance(text, list | dict):
+            article.note(note_kinds.LEFT_OUT, name)
+        else:
+            names.append(str(text).strip())
     return list(filter(None, names))
-
-
-def _read_mapping(article: SourceArticle, name: str, mapping: dict[str, Any], keys: tuple[str, ...]) -> str:
-    """Return the first of the keys that a mapping has, or "". The other ones are unknown fields."""
-    used = next((key for key in keys if mapping.get(key)), "")
-    if not used:
-        article.note(note_kinds.LEFT_OUT, name)
-    for key, value in mapping.items():
-        if key != used:
-            article.note_unknown(f"{name}.{key}", value)
-    return used
-
-
-def _read_image(article: SourceArticle, name: str, value: Any) -> str:
-    """Return the URL of an image, given as text, a list (the first item) or a mapping with a key such as `src`."""
-    if isinstance(value, list):
-        return _read_image(article, name, value[0]) if value else ""
-    if isinstance(value, dict):
-        key = _read_mapping(article, name, value, IMAGE_KEYS)
-        return _read_image(article, f"{name}.{key}", value[key]) if key else ""
-    url = "" if value is None else str(value).strip()
-    if not url or IMAGE_URL.fullmatch(url):
-        return url
-    article.note("Dropped banners that are not the URL or path of a picture", url)
-    return ""
 
 
 def set_slug(article: SourceArticle, name: str = "") -> None:
@@ -123,3 +80,31 @@ def set_slug(article: SourceArticle, name: str = "") -> None:
         article.fields["slug"] = slug
     elif title and article.names.get("slug", "slug") not in [problem.field for problem in article.problems]:
         article.reject("slug", f"The title {title[:80]!r} has no letter or digit to make a slug from. Add a slug.")
+
+
+def encode_url(text: str) -> str:
+    """Return a URL or a path with spaces and quotation marks percent-encoded, as redirects need it."""
+    return text.replace(" ", "%20").replace('"', "%22")
+
+
+def _normalize_category(article: SourceArticle) -> None:
+    """Keep the first category, and add the others to the keywords."""
+    category, *others = dict.fromkeys(article.fields.pop("category", ())) or [""]
+    if category:
+        article.fields["category"] = category
+    if others:
+        article.fields["keywords"] = list(dict.fromkeys([*article.fields.get("keywords", []), *others]))
+
+
+def _read_image(article: SourceArticle, name: str, value: Any) -> str:
+    """Return the URL of an image, given as text, a list (the first item) or a mapping with a key such as `src`."""
+    if isinstance(value, list):
+        value = value[0] if value else None
+    if isinstance(value, dict):
+        value = next((value[key] for key in IMAGE_KEYS if value.get(key)), None)
+    if isinstance(value, list | dict):
+        return _read_image(article, name, value)
+    if value is not None and IMAGE_URL.fullmatch(str(value).strip()):
+        return str(value).strip()
+    article.note(note_kinds.LEFT_OUT, name)
+    return ""

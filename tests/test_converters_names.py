@@ -5,9 +5,9 @@ import re
 from helpers import read_page, section
 from importer import SITE, post
 
+from converters.claims import EXPIRY_DATE, SWITCHES
 from converters.field_names import FIELD_BY_ALIAS, IMPORT_FIELDS, OWN_FIELDS, plain_name
-from converters.old_urls import OLD_URL_ALIASES
-from converters.publication import EXPIRY_DATE, PUBLICATION_FIELDS
+from converters.old_urls import PRESENT_ALIASES
 from converters.values import IMAGE_KEYS
 
 NAMES = section(read_page("docs/fields"), "Accepted names")
@@ -34,10 +34,10 @@ def test_every_name_of_a_field_is_documented():
     assert documented == expected
 
 
-def test_every_other_name_is_documented():
-    documented = [name for others, _ in OTHERS for name in others]
-    statuses = {alias for alias, field in FIELD_BY_ALIAS.items() if field == "status"}
-    assert sorted(documented) == sorted({*PUBLICATION_FIELDS, EXPIRY_DATE, *OLD_URL_ALIASES} - statuses)
+def test_every_documented_name_is_understood():
+    documented = {name for others, _ in OTHERS for name in others}
+    switches = {*SWITCHES, *(f"is{name}" for name in SWITCHES)}
+    assert documented <= {*switches, EXPIRY_DATE, *PRESENT_ALIASES, "aliases", "redirectfrom"}
     assert set(IMAGE_KEYS) <= set(names(NAMES))
 
 

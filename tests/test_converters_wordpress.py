@@ -317,7 +317,6 @@ CONTENT = [  # content of a post, its HTML, and what is reported, if anything
     ("<pre>[[toc]]\nif [[ -f a ]]; then</pre>", "<pre>[toc]\nif [[ -f a ]]; then</pre>", ""),
     # other shortcodes
     ("[toc]", "<p>[toc]</p>", ": toc (1)"),
-    ("Text [recipe] text", "<p>Text [recipe] text</p>", ": recipe (1)"),
     ("[unheard]Text[/unheard]", "<p>[unheard]Text[/unheard]</p>", ": unheard (1)"),
     ("[vimeo 123]", "<p>[vimeo 123]</p>", ": vimeo (1)"),
     ("[spotify=track:1]", "<p>[spotify=track:1]</p>", ": spotify (1)"),

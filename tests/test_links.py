@@ -67,16 +67,6 @@ def test_link_to_a_site_with_a_query_is_escaped(app, moving):
     assert links(moving.articles()["post-2"]) == ["https://www.example.com/?lang=en&amp;copy=spring-menu"]
 
 
-def test_pattern_of_old_urls_applies_to_wordpress_and_ghost(moving):
-    pattern = "--old-urls", "/blog/{year}/{slug}/"
-    pages = [f"/blog/{year}/{slug}/" for year, slug in (("2026", "spring-menu"), ("2025", "a1"))]
-    without_link = SPRING | {"link": "", "post_date": "2026-03-01 09:00:00"}
-    moving.imports({"a.xml": wordpress(without_link, {"content": linking(*pages)})}, *pattern)
-    moving.imports(ghost({"html": linking(*pages)}, {"published_at": "2025-03-01T08:00:00.000Z"}), *pattern)
-    assert links(moving.articles()["post-2"]) == [f"{NEW_SITE}spring-menu", f"{SITE}{pages[1]}"]
-    assert links(moving.articles()["a0"]) == [pages[0], f"{NEW_SITE}a1"]
-
-
 @pytest.mark.parametrize("site", [["--site", SITE], []])
 def test_links_of_ghost_lead_to_the_new_site(moving, site):
     moving.imports(ghost({"html": linking("__GHOST_URL__/a1/#b", "/a1")}, {}), *site)

@@ -18,6 +18,7 @@ PICTURES = {
     f'<a href="{SITE}/g.JPG">g</a>': "/g.JPG",
     "<p style=\"background: url('/h.webp')\">h</p>": "/h.webp",
     '<img src="https://files.example/2026/i.jpg">': "/2026/i.jpg",  # the host of an attachment
+    '<img src="https://i0.wp.com/blog.example.com/m.jpg?fit=9">': "/m.jpg",  # Jetpack's proxy
     '<img src="https://cdn.example/j.jpg">': None,
     f'<img src="{SITE}/picture.php?id=1">': None,
     '<a href="https://cdn.example/k.jpg">k</a>': None,
@@ -32,7 +33,7 @@ def export():
     return {"a.xml": wordpress(PICTURE, ATTACHMENT, *({"content": html} for html in PICTURES), BANNER)}
 
 
-def test_pictures_of_the_old_site_move_and_are_listed(importer, export):
+def test_pictures_of_the_old_site_move(importer, export):
     report = importer.imports(export, "--pictures-url", f"{NEW}/")
     assert "Pictures stay at their hosts: cdn.example (1): https://cdn.example/j.jpg; blog.example.com (1): " in report
     articles = importer.articles()
@@ -42,58 +43,40 @@ def test_pictures_of_the_old_site_move_and_are_listed(importer, export):
     assert articles[f"post-{len(articles) + 2}"]["bannerUrl"] == f"{NEW}/30.jpg"
 
 
-@pytest.mark.parametrize("options", [[], ["--pictures-url", NEW]])
-def test_list_has_the_old_url_of_each_picture_once(importer, export, options):
-    importer.run("import", export, "--pictures", "list.txt", *options)
-    paths = [f"{SITE}{path}" for path in PICTURES.values() if path]
-    paths[2:3] = ["https://www.blog.example.com/c"]
-    paths[4:4] = [f"{SITE}/e.jpg"]
-    paths[-1] = "https://files.example/2026/i.jpg"
-    assert (importer.folder / "list.txt").read_text().splitlines() == [*paths, f"{SITE}/30.jpg"]
-
-
 def test_report_counts_the_pictures_that_stay_at_each_host(importer, export):
     report = importer.imports(export)
-    counts = re.findall(r"([a-z.]+) \((\d+)\): https", report)
-    assert counts == [("blog.example.com", "12"), ("files.example", "1"), ("cdn.example", "1")]
+    counts = re.findall(r"([a-z0-9.]+) \((\d+)\): https", report)
+    assert counts == [("blog.example.com", "12"), ("files.example", "1"), ("i0.wp.com", "1"), ("cdn.example", "1")]
 
 
 def test_pictures_beside_files_move_with_their_folder(importer):
-    """Those that are not in the folder stay, since only the old site's build knows where they are."""
-    text = "![](lost.jpg) ![](x.jpg) ![](../../images/a&b%20c.jpg) ![](/static.jpg) [y](./y.png) ![](../../../out.jpg)"
-    files = {"site/content/blog/a.md": post("image: ../../assets/x.png", text)}
-    files |= {"site/b.md": post("image: ../x.png")}
-    files |= dict.fromkeys(
-        ("site/content/blog/x.jpg", "site/images/a&b c.jpg", "site/content/blog/y.png", "site/assets/x.png"), ""
-    )
+    """Whether or not they are in the folder: the old site may have built them."""
+    text = "![](lost.jpg) ![](../../images/a&b%20c.jpg) ![](/static.jpg) [y](./y.png) ![](../../../out.jpg)"
+    files = {"site/content/blog/a.md": post("image: ../../assets/x.png", text), "site/b.md": post("image: ../x.png")}
     report = importer.imports(files, "--pictures-url", NEW)
-    assert re.search(r"begin with \.\./ .*\(1\): a\b", report)
-    assert re.search(r"banners .*begin with \.\./ .*\(1\): b\b", report)
-    paths = ["/content/blog/x.jpg", "/images/a%26b%20c.jpg", "/static.jpg", "/content/blog/y.png"]
+    assert re.search(r"above the imported folder .*\(1\): a\b", report)
+    assert re.search(r"banner \.\./x.png \(1\): b\b", report)
     article = importer.articles()["a"]
     assert article["bannerUrl"] == f"{NEW}/assets/x.png"
+    paths = ["/content/blog/lost.jpg", "/images/a%26b%20c.jpg", "/static.jpg", "/content/blog/y.png"]
     urls = re.findall('(?:src|href)="(.*?)"', article["contentHtml"])
-    assert urls == ["lost.jpg", *(NEW + path for path in paths), "../../../out.jpg"]
-    assert re.search(r"relative URLs \(1\): a\b", report)
+    assert urls == [*(NEW + path for path in paths), "../../../out.jpg"]
 
 
-def test_pictures_that_have_moved_stay(importer):
-    importer.imports({"a.md": post("", f"![]({NEW}/a.jpg)")}, "--site", NEW[:23], "--pictures-url", NEW)
+def test_pictures_that_stay_are_counted_although_others_move(importer):
+    text = f'title,body\nA,"<img src=""{SITE}/a.jpg""><img src=""https://cdn.example/b.jpg"">"'
+    report = importer.imports({"a.csv": text}, "--pictures-url", NEW)
+    assert re.search(r"blog.example.com \(1\).*; cdn.example \(1\)", report)
+
+
+def test_pictures_that_have_moved_stay_and_are_not_counted(importer):
+    assert importer.imports({"a.md": post("", f"![]({NEW}/a.jpg)")}, "--site", SITE, "--pictures-url", NEW) == ""
     assert f'src="{NEW}/a.jpg"' in importer.only()["contentHtml"]
 
 
 @pytest.mark.parametrize("site", [[], ["--site", SITE]])
 def test_pictures_of_ghost_move(importer, site):
     post = {"html": '<img src="__GHOST_URL__/content/a.jpg">', "feature_image": "__GHOST_URL__/content/b.jpg"}
-    importer.run("import", ghost(post), "--pictures-url", NEW, "--pictures", "list.txt", *site)
+    importer.run("import", ghost(post), "--pictures-url", NEW, *site)
     assert f"{NEW}/content/a.jpg" in importer.only()["contentHtml"]
     assert importer.only()["bannerUrl"] == f"{NEW}/content/b.jpg"
-    listed = (importer.folder / "list.txt").read_text().splitlines()
-    assert listed == [f"{SITE}/content/{name}.jpg" for name in ("b", "a") if site]
-
-
-def test_list_needs_a_new_file_and_a_successful_import(importer):
-    """Like the redirects, which share the code; the two lists cannot be one file."""
-    for options in (["--pictures", "new.txt", "--dry-run"], ["--pictures", "new.txt", "--redirects", "new.txt"]):
-        importer.run("import", {"a.md": post(text="![](/a.jpg)")}, "--site", SITE, *options)
-    assert (list(importer.folder.glob("*.txt")), importer.states()) == ([], {})

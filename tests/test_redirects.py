@@ -33,7 +33,7 @@ def test_redirects_encode_spaces_and_quotation_marks(importer, tmp_path):
     text = post("slug: 'a/b \"c\"'\naliases: ['/d \"e\"']")
     importer.run("import", {"a.md": text}, "--redirects", "new.csv")
     rows = (tmp_path / "new.csv").read_text().splitlines()[1:]
-    assert [row.partition(",")[0] for row in rows] == ["/a/b%20%22c%22", "/d%20%22e%22"]
+    assert [row.partition(",")[0] for row in rows] == ["/d%20%22e%22", "/a/b%20%22c%22"]
 
 
 def test_import_is_rolled_back_if_the_redirects_file_appears(importer, tmp_path, monkeypatch):
@@ -62,7 +62,7 @@ def test_redirects_of_a_failed_import_are_removed(tmp_path, error, is_kept):
 
 def test_redirects_need_a_successful_import_and_a_new_file(importer, tmp_path):
     (tmp_path / "old.csv").write_text("precious")
-    importer.rejects({"a.md": post("draft: x")}, "--redirects", "new.csv")
+    importer.rejects({"a.md": post("lastmod: x")}, "--redirects", "new.csv")
     for name, options, exit_code in (("new.csv", ["--dry-run"], 0), ("old.csv", [], 2), ("missing/new.csv", [], 1)):
         result = importer.run("import", ARTICLE, "--redirects", name, *options)
         assert "Unexpected" not in result.stderr

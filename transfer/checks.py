@@ -10,9 +10,9 @@ from marshmallow import ValidationError
 
 from content.html import decode_references
 from content.urls import has_relative_urls
+from converters.article_urls import RELATIVE_URLS
 from converters.articles import DECISIVE_FIELDS, ImportProblem, Note, SourceArticle
 from converters.field_names import FIELD_BY_ALIAS, plain_name
-from converters.urls import RELATIVE_URLS
 from schemas import ArticleImportSchema
 from transfer.report import show_value
 

@@ -13,8 +13,8 @@ from collections.abc import Iterable, Iterator
 from html import escape, unescape
 
 from content.urls import NOT_RELATIVE, article_url, change_urls, has_same_host, is_same_page, page_key, split_page
+from converters.article_urls import RELATIVE_URLS
 from converters.articles import Note, SourceArticle, Subject
-from converters.urls import RELATIVE_URLS
 from transfer.planned import PlannedArticle
 
 OLD_LINKS = Note("Links to the old site stay", unit="URL", subject=Subject.OLD_SITE)

@@ -127,9 +127,9 @@ def article_url_pattern(value: str) -> str:
 
 def url_pattern(value: str) -> str:
     """Parse the path of articles with placeholders, such as /{year}/{month}/{slug}/."""
-    unknown = re.sub(r"\{(?:year|month|day|slug)\}", "", value)
+    unknown = re.sub(r"\{(?:year|month|day|categories|slug)\}", "", value)
     if not value.startswith("/") or "{slug}" not in value or re.search(r"[{}\s]", unknown):
-        reason = "Write a path with {slug} such as /{year}/{month}/{day}/{slug}/. There are no other placeholders."
+        reason = "Write a path with {slug} and, if needed, {year}, {month}, {day} and {categories}."
         raise click.BadParameter(f"{value!r} is not a pattern of URLs. {reason}")
     return value
 

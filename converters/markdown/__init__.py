@@ -1,8 +1,8 @@
 """Files and folders of Markdown and HTML with front matter, as Astro, Hugo, Jekyll and Eleventy read them."""
 
+import re
 from collections import Counter
 from collections.abc import Callable
-from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -15,74 +15,100 @@ from converters.articles import (
     SourceOptions,
     unreadable_problem,
 )
+from converters.claims import says_publish
 from converters.field_mapping import map_fields
-from converters.front_matter import NoFrontMatterError, field_value, parse_front_matter
-from converters.leftover_markup import note_raw_markdown
+from converters.front_matter import NoFrontMatterError, parse_front_matter
+from converters.leftover_markup import note_leftover_markup
+from converters.markdown.doubtful_files import mark_doubtful_files
+from converters.markdown.file_links import FileUrls, file_origin
 from converters.markdown.file_names import ARTICLE_SUFFIXES, apply_jekyll_rules, is_translation, read_place
-from converters.markdown.folders import Folder, FolderContents
-from converters.markdown.links import FileUrls, file_origin
+from converters.markdown.folders import Folder
 from converters.markdown.rendering import render_markdown
-from converters.markdown.templates import resolve_templates
+from converters.markdown.templates import CODE, resolve_templates
 
 __all__ = ["ARTICLE_SUFFIXES", "read_folder", "render_markdown"]
 
 ARTICLE_FILE = "An article is a .md, .markdown or .html file that begins with front matter (---)."
 NO_TITLE = "Missing. Add a title or, if this is not an article, prefix the file name with _."
+CONFLICT_MARKER = re.compile(r"^(?:<{7}|>{7})(?:\s|\Z)", re.MULTILINE)
 
 # Takes the path, the fields and the text of a file. Returns its article if it is a file of this service, otherwise None
 ReadOwnFile = Callable[[str, dict[str, Any], str, SourceOptions], SourceArticle | None]
 
 
 def read_folder(source: str, options: SourceOptions, read_own: ReadOwnFile) -> ConvertedItems:
-    """Yield the articles of a file, or of the files in a folder and its subfolders."""
+    """Yield the articles of a file, or of the files in a folder and its subfolders.
+
+    Raises SourceError if there are none.
+    """
     folder = Folder(source)
-    contents = FolderContents([Path(source)], []) if folder.is_file else folder.contents
-    skipped: Counter[str] = Counter()
-    has_others = False  # articles or problems
-    read = (_read_file(path, folder, options, read_own) for path in contents.paths)
-    for item in chain(read, contents.ignored):
-        if isinstance(item, IgnoredItem):
-            skipped[item.detail] += 1
-        else:
-            has_others = True
-        yield item
-    if not has_others:
-        kinds = ", ".join(f"{detail} ({count})" for detail, count in skipped.items())
-        yield ImportProblem(source, f"Contains no articles. {ARTICLE_FILE}{f' Skipped: {kinds}.' if kinds else ''}")
+    reader = FolderReader(folder, options, read_own)
+    for path in [Path(source)] if folder.is_file else folder.paths:
+        reader.read(path)
+    mark_doubtful_files(reader.articles, folder.root, reader.opted_in)
+    ignored = [] if folder.is_file else folder.ignored
+    items = [*reader.own_articles, *reader.articles.values(), *reader.others, *ignored]
+    if all(isinstance(item, IgnoredItem) for item in items):
+        counts = Counter(item.detail for item in items if isinstance(item, IgnoredItem))
+        found = ", ".join(f"{reason} ({count})" for reason, count in counts.items())
+        raise SourceError(f"Contains no articles. {ARTICLE_FILE}{f' Skipped: {found}.' if found else ''}")
+    yield from items
 
 
-def _read_file(
-    path: Path, folder: Folder, options: SourceOptions, read_own: ReadOwnFile
-) -> SourceArticle | IgnoredItem | ImportProblem:
-    """Return the article of a file, or why it has none."""
-    try:
-        if not path.is_file():  # reading a named pipe would block forever
-            raise SourceError("It is not a regular file. Move it out of the folder.")
-        fields, text = parse_front_matter(path.read_bytes())
-        own_article = read_own(str(path), fields, text, options)
-        if own_article:
-            return own_article
-        if not field_value(fields, "slug") and is_translation(path):
-            return folder.ignored_item(path, "translations (to import one, give it a slug)")
-        return _convert(path, folder, fields, text, options)
-    except NoFrontMatterError as error:
-        return folder.ignored_item(path, error.kind)
-    except (SourceError, OSError) as error:
-        return unreadable_problem(str(path), error)
+class FolderReader:
+    """Reads the files of a folder, one after the other."""
+
+    def __init__(self, folder: Folder, options: SourceOptions, read_own: ReadOwnFile) -> None:
+        self.folder = folder
+        self.options = options
+        self.read_own = read_own
+        self.articles: dict[Path, SourceArticle] = {}
+        self.opted_in: set[Path] = set()  # files that say `publish: true`
+        self.own_articles: list[SourceArticle] = []
+        self.others: list[IgnoredItem | ImportProblem] = []
+
+    def read(self, path: Path) -> None:
+        """Read the article of a file, or record why it has none."""
+        try:
+            if not path.is_file():  # reading a named pipe would block forever
+                raise SourceError("It is not a regular file. Move it out of the folder.")
+            data = path.read_bytes()
+            _check_conflict_markers(data.decode(errors="replace"))
+            fields, text = parse_front_matter(data)
+            own_article = self.read_own(str(path), fields, text, self.options)
+            if own_article:
+                self.own_articles.append(own_article)
+            elif is_translation(path):
+                self.others.append(self.folder.ignore(path, "translations"))
+            else:
+                self.opted_in |= {path} if says_publish(fields) else set()
+                self.articles[path] = _convert(path, self.folder, fields, text, self.options)
+        except NoFrontMatterError:
+            self.others.append(self.folder.ignore(path, "no front matter"))
+        except (SourceError, OSError) as error:
+            self.others.append(unreadable_problem(str(path), error))
+
+
+def _check_conflict_markers(text: str) -> None:
+    """Raise SourceError if a text outside of code has the markers of a merge conflict in Git."""
+    if "\n<<<<<<<" not in text and not text.startswith("<<<<<<<"):
+        return
+    prose = CODE.sub(lambda code: "\n" * code[0].count("\n"), text)
+    marker = CONFLICT_MARKER.search(prose)
+    if marker:
+        raise SourceError("Has a merge conflict (<<<<<<<). Resolve it.", prose.count("\n", 0, marker.start()) + 1)
 
 
 def _convert(path: Path, folder: Folder, fields: dict[str, Any], text: str, options: SourceOptions) -> SourceArticle:
     """Return the article of a file's front matter and text."""
     place = read_place(path, folder.root)
     apply_jekyll_rules(path, folder.root, place, fields)
-    text = resolve_templates(text)
-    is_markdown = path.suffix.lower() != ".html"
-    fields["contentHtml"] = render_markdown(text) if is_markdown else text.removesuffix("\n")
+    is_html = path.suffix.lower() == ".html"
+    fields["contentHtml"] = text.removesuffix("\n") if is_html else render_markdown(resolve_templates(text))
     article = map_fields(str(path), fields, options, place)
     article.origin = file_origin(path, folder, options)
     FileUrls(article, folder, path, options).change()
-    if is_markdown:
-        note_raw_markdown(article)
+    note_leftover_markup(article, drop_tags=options.drop_tags)
     if "title" not in article.fields and "title" not in article.names:
         article.reject("title", NO_TITLE)
     return article

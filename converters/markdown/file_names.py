@@ -8,22 +8,12 @@ from urllib.parse import quote
 
 from converters.dates import parse_written_date
 from converters.field_mapping import FilePlace
-from converters.field_names import FIELD_BY_ALIAS, plain_name
-from converters.front_matter import field_value
+from converters.field_names import FIELD_BY_ALIAS, find_value, plain_name
 
 ARTICLE_SUFFIXES = (".html", ".md", ".markdown")
 ENDINGS = re.compile(r"(?:\.(?:html|md|markdown))+\Z", re.IGNORECASE)  # also .html.md
 DATED_NAME = re.compile(r"(?:(\d{4}-\d\d?-\d\d?)-)?(.*)", re.DOTALL)  # 2026-03-01-spring-menu
-# ISO 639-1. Without this list, node.js.md would be a translation of node.md.
-# A script or region may follow, as in index.pt-br.md.
-LANGUAGES = """
-aa ab ae af ak am an ar as av ay az ba be bg bh bi bm bn bo br bs ca ce ch co cr cs cu cv cy da de dv dz ee el en eo
-es et eu fa ff fi fj fo fr fy ga gd gl gn gu gv ha he hi ho hr ht hu hy hz ia id ie ig ii ik io is it iu ja jv ka kg
-ki kj kk kl km kn ko kr ks ku kv kw ky la lb lg li ln lo lt lu lv mg mh mi mk ml mn mr ms mt my na nb nd ne ng nl nn
-no nr nv ny oc oj om or os pa pi pl ps pt qu rm rn ro ru rw sa sc sd se sg si sk sl sm sn so sq sr ss st su sv sw ta
-te tg th ti tk tl tn to tr ts tt tw ty ug uk ur uz ve vi vo wa wo xh yi yo za zh zu
-"""
-LANGUAGE_NAME = re.compile(rf"(.+)\.(?:{'|'.join(LANGUAGES.split())})(?:[-_][a-z0-9]{{2,8}})*", re.IGNORECASE)
+LANGUAGE_NAME = re.compile(r"(.+)\.[a-z]{2}(?:[-_][a-z0-9]{2,8})?", re.IGNORECASE)  # index.de, index.pt-br
 JEKYLL_FOLDERS = ("_posts", "_drafts")  # the only folders named _* that contain articles
 
 
@@ -63,11 +53,6 @@ def is_index(path: Path) -> bool:
     return (language[1] if language else _stem(path)) == "index"
 
 
-def _stem(path: Path) -> str:
-    """Return a file's name without its endings."""
-    return ENDINGS.sub("", path.name)
-
-
 def is_translation(path: Path) -> bool:
     """Return whether a file is a translation, such as soup.de.md beside soup.md."""
     match = LANGUAGE_NAME.fullmatch(_stem(path))
@@ -83,15 +68,22 @@ def url_folder(path: Path, root: Path) -> str:
 def apply_jekyll_rules(path: Path, root: Path, place: FilePlace, fields: dict[str, Any]) -> None:
     """Add what Jekyll takes from a post's path: the title, and the folders above `_posts` as categories.
 
-    `place` is what `read_place` returns for the path. Tags and categories in text without a comma are split at spaces.
+    `place` is what `read_place` returns for the path. Tags and categories in text without a separator are split at
+    spaces.
     """
     folders = path.parent.relative_to(root).parts
-    if place.is_in_jekyll or (place.date and field_value(fields, "layout")):
+    if place.is_in_jekyll or (place.date and find_value(fields, "layout")):
         for name, value in fields.items():
-            if plain_name(name) in ("tags", "categories") and isinstance(value, str) and "," not in value:
+            is_list = plain_name(name) in ("tags", "categories") and isinstance(value, str)
+            if is_list and not re.search("[,|]", value):
                 fields[name] = value.split()
         if not any(value and FIELD_BY_ALIAS.get(plain_name(name)) == "title" for name, value in fields.items()):
             fields["title"] = " ".join(map(str.capitalize, place.slug.split("-")))
     above = folders[: folders.index("_posts")] if "_posts" in folders else ()
-    if not (field_value(fields, "category") or field_value(fields, "categories")):
+    if not (find_value(fields, "category") or find_value(fields, "categories")):
         fields["categories"] = [name for name in above if not name.startswith("_")]
+
+
+def _stem(path: Path) -> str:
+    """Return a file's name without its endings."""
+    return ENDINGS.sub("", path.name)

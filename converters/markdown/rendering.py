@@ -1,83 +1,54 @@
-"""Markdown, as other systems render it."""
+"""Markdown: CommonMark with the extensions that static site generators share, all by markdown-it and its plugins."""
 
 import re
+from itertools import pairwise
 
-from linkify_it import LinkifyIt
 from markdown_it import MarkdownIt
-from markdown_it.rules_inline import StateInline
-from markdown_it.rules_inline.linkify import linkify
+from markdown_it.rules_core import StateCore
+from markdown_it.rules_core.replacements import replace_rare
+from mdit_py_plugins.anchors import anchors_plugin
 from mdit_py_plugins.deflist import deflist_plugin
-from mdit_py_plugins.footnote import footnote_plugin
+from mdit_py_plugins.gfm import gfm_plugin
 
 from converters.articles import SourceError
-from converters.markdown.rules import add_checkboxes, add_heading_ids, parse_component, parse_highlight
-from converters.markdown.typography import add_typography
 
-SCRIPT_URL = re.compile(r"\s*(?:javascript|vbscript|data:(?!image/))", re.IGNORECASE)
-# https://www.example.com/a/b.html or /a/b/
-PLAIN_URL = re.compile(r"(?:https?://[a-z0-9.-]{1,63})?(?:/[\w.-]+)*/?", re.ASCII)
-HTTP = re.compile(r"(?<![a-z0-9.+-])https?\Z", re.IGNORECASE)
-HOST = re.compile(r"://\w")
-ESCAPE = re.compile(r"\\([!-/:-@\[-`{-~])")  # \_ in a bare URL
-MAX_BRACKETS = 100_000  # take two seconds, since each may begin a link
-
-
-class Renderer(MarkdownIt):
-    """A renderer that allows images in `data:` URLs, and escapes in bare URLs, as other systems do."""
-
-    def validateLink(self, url: str) -> bool:  # noqa: N802
-        return not SCRIPT_URL.match(url)
-
-    def normalizeLink(self, url: str) -> str:  # noqa: N802
-        # Percent-encoding megabytes of base64 takes seconds. Most other URLs need no change.
-        is_plain = url.startswith("data:") or PLAIN_URL.fullmatch(url)
-        return url if is_plain else super().normalizeLink(ESCAPE.sub(r"\1", url))
-
-    def normalizeLinkText(self, link: str) -> str:  # noqa: N802
-        return super().normalizeLinkText(ESCAPE.sub(r"\1", link))
-
-
-class Linkifier(LinkifyIt):  # type: ignore[misc]
-    """A finder of URLs and e-mail addresses that only searches text that may have one, as its patterns are slow."""
-
-    def pretest(self, text: str) -> bool:
-        return _may_have_link(text) and super().pretest(text)
-
-    def test(self, text: str) -> bool:
-        return _may_have_link(text) and super().test(text)
-
-
-def parse_url(state: StateInline, silent: bool) -> bool:
-    """Parse a bare URL. The library's rule is only called for one, because it searches all of the text before."""
-    is_url = HTTP.search(state.pending, len(state.pending) - len("https")) and HOST.match(state.src, state.pos)
-    return is_url is not None and linkify(state, silent)
-
-
-def _may_have_link(text: str) -> bool:
-    return "://" in text or "@" in text
+# markdown-it takes quadratic time for these, in a paragraph and in a document.
+MAX_MARKS = 5000
+MAX_HEADINGS = 5000
+MARKS = "[:\"'"
+HEADING_ID = re.compile(r"\s*\{#([^\s{}]+)\}\s*\Z")  # Prices {#prices}
 
 
 def render_markdown(text: str) -> str:
-    """Return the HTML of CommonMark with GitHub's extensions, footnotes, definition lists and typographic punctuation.
-
-    Raises SourceError if the text has so many brackets that it would take minutes.
-    """
-    if text.count("[") > MAX_BRACKETS:
-        raise SourceError(f"Has more than {MAX_BRACKETS:,} opening brackets, too many for Markdown. Split the file.")
+    """Return the HTML of Markdown. Raises SourceError if so many special characters would take minutes."""
     html: str = RENDERER.render(text)
     return html
 
 
-RENDERER = Renderer("gfm-like").use(deflist_plugin).use(footnote_plugin)
-# http(s) URLs and e-mail addresses of any top-level domain become links, but README.md does not.
-NOT_LINKED = {"//": None, "ftp:": None}
-RENDERER.linkify = Linkifier(NOT_LINKED, {"fuzzy_link": False, "fuzzy_email": True}).tlds(["[a-z]{2,63}"])
-RENDERER.inline.ruler.at("linkify", parse_url)
-RENDERER.block.ruler.before(
-    "fence", "highlight", parse_highlight, {"alt": ["paragraph", "reference", "blockquote", "list"]}
-)
-RENDERER.inline.ruler.before("html_inline", "component", parse_component)
-RENDERER.core.ruler.after("inline", "checkboxes", add_checkboxes)
-# Both rules must see escaped characters, which text_join turns into text. Heading ids come from the typed punctuation.
-RENDERER.core.ruler.before("text_join", "heading_ids", add_heading_ids)
-RENDERER.core.ruler.before("text_join", "typography", add_typography)
+def _check_and_name_headings(state: StateCore) -> None:
+    """Reject hostile text, and take the ids in braces from headings, which no plugin reads there."""
+    if sum(token.type == "heading_open" for token in state.tokens) > MAX_HEADINGS:
+        raise SourceError(f"Has more than {MAX_HEADINGS:,} headings. Split the file.")
+    for before, token in pairwise(state.tokens):
+        if token.type != "inline":
+            continue
+        if any(token.content.count(mark) > MAX_MARKS for mark in MARKS):
+            raise SourceError(f"A paragraph has more than {MAX_MARKS:,} brackets, colons or quotes. Split it.")
+        heading_id = HEADING_ID.search(token.content) if before.type == "heading_open" else None
+        if heading_id:
+            before.attrSet("id", heading_id[1])
+            token.content = token.content[: heading_id.start()]
+
+
+def _replace_punctuation(state: StateCore) -> None:
+    """Replace dashes and dots, but not the (c) in 501(c)(3), which markdown-it takes for a copyright sign."""
+    for token in state.tokens:
+        if token.type == "inline":
+            replace_rare(token.children or [])
+
+
+RENDERER = MarkdownIt("commonmark", {"typographer": True}).enable(["replacements", "smartquotes"])
+RENDERER.use(gfm_plugin).use(deflist_plugin).use(anchors_plugin, max_level=6)
+RENDERER.options["strikethrough_single_tilde"] = False  # H~2~O is a subscript elsewhere
+RENDERER.core.ruler.at("replacements", _replace_punctuation)
+RENDERER.core.ruler.after("block", "check_and_name_headings", _check_and_name_headings)

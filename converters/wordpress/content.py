@@ -2,7 +2,6 @@
 
 import re
 
-from content.shortcodes import find_shortcodes
 from converters.articles import SourceArticle
 from converters.leftover_markup import note_leftover_markup
 from converters.wordpress.autop import add_paragraphs
@@ -34,8 +33,8 @@ def set_content(article: SourceArticle, item: Item, blog: Blog, post_id: str) ->
     html = MediaRenderer(article, blog, post_id).render(html)
     # 4. Add paragraphs. The block editor has written its own.
     html = html.strip() if "<!-- wp:" in text else add_paragraphs(html)
-    # 5. Find the shortcodes that are left, before escaped ones such as [[gallery]] look like them.
-    shortcodes = find_shortcodes(html)
+    # 5. Note the shortcodes that are left, before escaped ones such as [[gallery]] look like them.
+    article.fields["contentHtml"] = html
+    note_leftover_markup(article)
     # 6. Unescape those, and show the code again.
     article.fields["contentHtml"] = verbatim.restore(unescape_shortcodes(html))
-    note_leftover_markup(article, shortcodes)

@@ -4,7 +4,7 @@ import re
 from html import escape, unescape
 from itertools import chain
 
-from content.shortcodes import is_likely_shortcode
+from content.shortcodes import drop_shortcodes
 from converters.articles import SourceArticle
 from converters.media_suffixes import AUDIO_SUFFIXES, PICTURE_SUFFIXES, VIDEO_SUFFIXES, has_suffix
 from converters.wordpress.blogs import EXPORT_ALL, Attachment, Blog
@@ -67,7 +67,7 @@ class MediaRenderer:
             html = self._render_gallery(attributes)
         else:
             html = self._render_player(kind, attributes, shortcode[3])
-        if not html and is_likely_shortcode(kind, shortcode[3]):
+        if not html and drop_shortcodes(f"\n{shortcode[0]}\n")[1]:
             self.article.note(MISSING_FILES, advice=EXPORT_ALL)
         return html or shortcode[0]
 

@@ -6,11 +6,10 @@ from urllib.parse import unquote
 
 from content.html import decode_references, readable_text
 from converters import note_kinds
+from converters.article_urls import ArticleUrls, old_site
 from converters.articles import Origin, SourceArticle, SourceError, SourceOptions, Subject
-from converters.old_urls import add_pattern_url
-from converters.publication import set_claim
+from converters.claims import set_claim
 from converters.slugs import slug_from_title
-from converters.urls import ArticleUrls, old_site
 from converters.values import normalize_values, set_slug
 from converters.wordpress.blogs import EXPORT_ALL, Blog
 from converters.wordpress.content import set_content
@@ -56,8 +55,6 @@ def convert_post(where: str, item: Item, blog: Blog, options: SourceOptions) -> 
     if not POST_NUMBER.fullmatch(post_id):
         article.reject("id", NO_NUMBER, post_id)
     set_slug(article)
-    if options.old_urls:
-        add_pattern_url(article, options.old_urls, _date(item, "post_date"))
     try:
         set_content(article, item, blog, post_id)
     except SourceError as error:

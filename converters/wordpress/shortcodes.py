@@ -2,9 +2,11 @@
 
 import re
 
-from content.shortcodes import CLOSING_SHORTCODE, SHORTCODE, SHORTCODE_NAME, is_likely_shortcode
+from content.shortcodes import CLOSING_SHORTCODE, OPENING, drop_shortcodes
+from content.shortcodes import NAME as SHORTCODE_NAME
 from converters.wordpress.verbatim import Verbatim
 
+SHORTCODE = re.compile(OPENING)
 # [[gallery]] or [[note]Text[/note]]
 ESCAPED = re.compile(
     rf"\[(?P<shortcode>\[(?P<name>{SHORTCODE_NAME})(?P<arguments>[^\[\]]*+)\](?P<end>[^\[\]]*+\[/(?P=name)\])?)\]"
@@ -24,7 +26,7 @@ def unescape_shortcodes(html: str) -> str:
     """Return HTML with `[gallery]` for `[[gallery]]`, which is how authors write about shortcodes."""
 
     def unescape(escaped: re.Match[str]) -> str:
-        is_shortcode = escaped["end"] or is_likely_shortcode(escaped["name"], escaped["arguments"])
+        is_shortcode = escaped["end"] or drop_shortcodes(f"\n{escaped['shortcode']}\n")[1]
         return escaped["shortcode"] if is_shortcode else escaped[0]
 
     return ESCAPED.sub(unescape, html)

@@ -1,6 +1,6 @@
-"""Resolve the URLs in an article, move pictures, and record links for `transfer.links`.
+"""Resolve the URLs in an article, move pictures, and record the links to other articles.
 
-Links to other articles need their slugs, which are only known once the import is planned.
+The slugs of those articles are only known once the import is planned.
 """
 
 import re
@@ -10,22 +10,22 @@ from typing import NamedTuple
 from urllib.parse import urljoin
 
 from content.urls import NOT_RELATIVE, change_urls, page_key, split_page
+from converters import note_kinds
 from converters.articles import Link, Note, SourceArticle, SourceOptions, Subject
 from converters.media_suffixes import FILE_SUFFIXES, has_suffix
 
 ADVICE = "Write absolute URLs, or name the source's site with --site or SITE_URL."
 RELATIVE_URLS = Note("Links and pictures with relative URLs", advice=ADVICE, subject=Subject.OLD_SITE)
 PARENT_PATHS = Note(
-    "Pictures whose paths begin with ../ were left unchanged",
+    "Pictures above the imported folder were left unchanged",
     advice="Write absolute URLs, or import the folder that contains them, with --pictures-url.",
     subject=Subject.OLD_SITE,
 )
-DROPPED_RELATIVE_URLS = "Dropped banners with relative URLs"
-DROPPED_PARENT_PATHS = "Dropped banners whose paths begin with ../"
 WEB_URL = re.compile("https?://|//", re.IGNORECASE)
 NO_WEB_URL = re.compile(r"(?!https?:|//)(?:[a-z][a-z0-9+.-]*:|#|\Z)", re.IGNORECASE)  # #about, mailto:, data: and so on
 # https://old.example and uploads/a.jpg, of https://old.example/uploads/a.jpg?w=300
 HOST_AND_PATH = re.compile("((?:https?:)?//[^/?#]*)?/?([^?#]*)", re.IGNORECASE)
+PROXY = re.compile(r"(?:https?:)?//i\d\.wp\.com/", re.IGNORECASE)  # Jetpack's, followed by the URL without its scheme
 SHOWN = ("srcset", "poster", "style")  # attributes that name pictures
 
 
@@ -72,20 +72,18 @@ class ArticleUrls:
         fields = self.article.fields
         self.article.article_url_pattern = self.site.article_url_pattern
         self.article.pages = [self.site.page(url) for url in self.article.old_urls]
-        self._change_banner()
+        if "bannerUrl" in fields:
+            self._change_banner(fields.pop("bannerUrl"))
         if "contentHtml" in fields:
             fields["contentHtml"] = change_urls(fields["contentHtml"], self._change)
 
-    def _change_banner(self) -> None:
-        """Resolve the URL of the banner. A banner without an absolute URL is dropped."""
-        banner = self.article.fields.pop("bannerUrl", "")
+    def _change_banner(self, banner: str) -> None:
+        """Set the absolute URL of the banner. A banner without one is dropped."""
         url = re.sub("^//", "https://", self.change_picture(banner, is_shown=True))
         if url.startswith(("http://", "https://")):
             self.article.fields["bannerUrl"] = url
-        elif url.startswith("../"):
-            self.article.note(DROPPED_PARENT_PATHS, advice=PARENT_PATHS.advice)
         elif url:
-            self.article.note(DROPPED_RELATIVE_URLS, advice=ADVICE)
+            self.article.note(note_kinds.LEFT_OUT, f"banner {url}", ADVICE)
 
     def _change(self, element: str, attribute: str, given: str) -> str:
         """Return the new URL for one in an attribute."""
@@ -96,42 +94,40 @@ class ArticleUrls:
         is_shown = attribute in SHOWN or element == "img"
         if is_shown or has_suffix(url, FILE_SUFFIXES):
             return self._note_if_relative(self.change_picture(url, is_shown=is_shown))
-        if attribute != "href":
-            new = self._note_if_relative(self.resolve_file(url))
-            if WEB_URL.match(new) and self.site.has(new):
-                self.article.old_frames.append(new)
-            return new
-        new, link = self.change_link(url)
-        if link:
+        if attribute == "href":
+            new, link = self.change_link(url)
             self.article.links[new] = link
+            return new
+        new = self._note_if_relative(self.resolve(url))
+        if WEB_URL.match(new) and self.site.has(new):
+            self.article.old_frames.append(new)
         return new
 
-    def change_link(self, url: str) -> tuple[str, Link | None]:
-        """Return the new URL of a link, and the link's target, which is None if it is unknown."""
-        new = self._resolve(url)
+    def change_link(self, url: str) -> tuple[str, Link]:
+        """Return the new URL of a link, and the link's target."""
+        new = self.resolve(url)
         return new, Link(self.site.page(unescape(new)), is_old=self.site.has(new))
 
     def change_picture(self, url: str, *, is_shown: bool) -> str:
         """Return the new URL of a picture that the article shows or links to."""
-        url = self.resolve_file(url)
-        if url.startswith("../") or NO_WEB_URL.match(url):
+        url = self.resolve(url)
+        if NO_WEB_URL.match(url) or (url.startswith("../") and not self.site.base):
             return url
-        is_old = self.site.has(url)
-        host, path = HOST_AND_PATH.findall(url)[0]
-        if is_old and (has_suffix(path, FILE_SUFFIXES) or "?" not in url):  # otherwise, a program sends it
-            if host:
-                self.article.pictures.append(unescape(re.sub("^//", "https://", f"{host}/{path}")))
-            if self.site.pictures_url:
-                return url if url.startswith(f"{self.site.pictures_url}/") else f"{self.site.pictures_url}/{path}"
+        original = PROXY.sub("https://", url)
+        is_old = self.site.has(original)
+        moved_to = self.site.pictures_url
+        if moved_to and url.startswith(f"{moved_to}/"):
+            return url
+        host, path = HOST_AND_PATH.findall(original)[0]
+        is_file = has_suffix(path, FILE_SUFFIXES) or "?" not in original  # otherwise, a program sends it
+        if moved_to and is_old and is_file:
+            return f"{moved_to}/{path}"
         if host and (is_old or is_shown):
             self.article.kept_pictures.append(unescape(url))
         return url
 
-    def resolve_file(self, url: str) -> str:
-        """Return the absolute URL of a file that the article shows. A path that begins with `../` stays."""
-        return url if url.startswith("../") else self._resolve(url)
-
-    def _resolve(self, url: str) -> str:
+    def resolve(self, url: str) -> str:
+        """Return the absolute URL for one in the article, if the site is known."""
         encoded = url.replace(" ", "%20")
         try:
             return encoded if NOT_RELATIVE.match(url) or not self.base else urljoin(self.base, encoded)
@@ -140,6 +136,5 @@ class ArticleUrls:
 
     def _note_if_relative(self, url: str) -> str:
         if not NOT_RELATIVE.match(url):
-            leads_up = url.startswith("../") and (self.base or self.site.pictures_url)
-            self.article.notes.append(PARENT_PATHS if leads_up else RELATIVE_URLS)
+            self.article.notes.append(PARENT_PATHS if url.startswith("../") else RELATIVE_URLS)
         return url
