@@ -83,23 +83,11 @@ def stored_schema_markup(text: str | None) -> str | None:
 
 
 def custom_schema_markup(article: Mapping[Any, Any], publisher: Publisher) -> str | None:
-    """Return an article's stored structured data, or None if it is what this service generates.
-
-    Earlier versions generated empty properties too, and no URL before the customer had a site.
-    """
+    """Return an article's stored structured data, or None if it is what this service generates."""
     stored = stored_schema_markup(article["schema_markup"])
     if stored is None:
         return None
-    given = orjson.loads(stored)
-    for posting in given["@graph"]:
-        if isinstance(posting, dict):
-            for name in [name for name, value in posting.items() if _is_empty(value)]:
-                del posting[name]
-    is_generated = any(
-        given == orjson.loads(generate_schema_markup(article, publisher._replace(site=site)))
-        for site in {publisher.site, ""}
-    )
-    return None if is_generated else stored
+    return None if orjson.loads(stored) == orjson.loads(generate_schema_markup(article, publisher)) else stored
 
 
 def canonical_row(row: Mapping[Any, Any], publisher: Publisher) -> dict[str, Any]:

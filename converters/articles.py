@@ -118,6 +118,7 @@ class SourceArticle:
     problems: list[ImportProblem] = field(default_factory=list)  # to correct in the source
     origin: Origin | None = None  # None: a format of this service, whose fields include the status
     claim: Claim | None = None
+    says_publish: bool = False  # it has a field such as `publish: true`
     is_trashed: bool = False  # in the source's trash, so only its origin and its id matter
     may_match_slug: bool = False  # if its id is not stored; articles without an id always may
     old_urls: list[str] = field(default_factory=list)  # absolute, or paths below the old site

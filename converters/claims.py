@@ -4,7 +4,6 @@ Only what is listed here is understood. A statement that is not understood withh
 """
 
 import re
-from collections.abc import Mapping
 from contextlib import suppress
 from datetime import UTC, datetime, tzinfo
 from typing import Any
@@ -13,7 +12,7 @@ from content.html import is_empty
 from converters import note_kinds
 from converters.articles import FALSE_WORDS, TRUE_WORDS, Claim, SourceArticle, Subject
 from converters.dates import parse_date
-from converters.field_names import NamedFields, plain_name, word_of
+from converters.field_names import NamedFields, word_of
 
 TRUE = (*TRUE_WORDS, "1")
 FALSE = (*FALSE_WORDS, "0")
@@ -52,6 +51,7 @@ def take_claim(article: SourceArticle, fields: NamedFields, zone: tzinfo, *, sta
         for alias in (name, f"is{name}"):
             if alias in fields and not (name == "published" and is_date(fields[alias].value, zone)):
                 claims.add(_read(article, fields, alias, _switch_meanings(name)))
+    article.says_publish = "published" in claims
     for alias in STATUS_NAMES:
         if alias in fields and (alias != "state" or state_is_status or is_status(fields[alias].value)):
             meanings = dict.fromkeys(PUBLIC_STATUSES, "published") | dict.fromkeys(HIDDEN_STATUSES, "withheld")
@@ -72,11 +72,6 @@ def is_date(value: Any, zone: tzinfo) -> bool:
     with suppress(ValueError):
         return bool(parse_date(str(value), zone))
     return False
-
-
-def says_publish(values: Mapping[str, Any]) -> bool:
-    """Return whether the fields of a file, by name, have `publish: true` or `published: true`."""
-    return any(plain_name(name) in PUBLISHED_IF_TRUE and word_of(value) in TRUE for name, value in values.items())
 
 
 def set_claim(article: SourceArticle, *, is_published: bool) -> None:

@@ -5,10 +5,17 @@ import re
 from collections.abc import Iterator
 from html import escape
 from itertools import chain
-from typing import NamedTuple
 
 from converters.article_urls import ArticleUrls, old_site
-from converters.articles import ConvertedItems, ImportProblem, Origin, SourceArticle, SourceError, SourceOptions
+from converters.articles import (
+    ConvertedItems,
+    ImportProblem,
+    Origin,
+    SourceArticle,
+    SourceError,
+    SourceOptions,
+    Subject,
+)
 from converters.claims import SWITCHES, is_status
 from converters.decoding import decode_utf8
 from converters.field_mapping import map_fields
@@ -19,20 +26,13 @@ from converters.scalars import NON_TEXT_FIELDS, Unquoted
 MAX_CELL_LENGTH = 1 << 24  # characters
 DELIMITERS = ",;\t"
 QUOTED = re.compile(r'"[^"]*"')
-EXCEL_HINT = 'In Excel, save as "CSV UTF-8".'
-QUOTES_HINT = 'Close each quotation mark, and write "" for one within text.'
+CSV_HINT = 'Close each quotation mark, and write "" for one within text. In Excel, save as "CSV UTF-8".'
 EXCEL_ERROR = re.compile(r"#(?:NULL!|DIV/0!|VALUE!|REF!|NAME\?|NUM!|N/A)")
 EMPTY_LINE = re.compile(r"\n[ \t]*\n")
 HTML = re.compile(r"</[a-z]|<(?:br|hr|img|p)[\s/>]", re.IGNORECASE)
+EMPTY_DATE = "Some dates of publication are empty, so the source does not say whether they are published"
 NULL = ("NULL", r"\N")
 Cells = dict[str, str]  # by column
-
-
-class Row(NamedTuple):
-    """A row with its place in the file."""
-
-    where: str
-    cells: Cells
 
 
 def read_csv(source: str, options: SourceOptions) -> ConvertedItems:
@@ -43,28 +43,24 @@ def read_csv(source: str, options: SourceOptions) -> ConvertedItems:
     rows = list(_read_rows(source))
     if not rows:
         raise SourceError("Contains no rows below its header.")
-    state_is_status = any(
-        plain_name(name) == "state" and is_status(text)
-        for row in rows
-        if isinstance(row, Row)
-        for name, text in row.cells.items()
-    )
+    cells = [cell for row in rows if not isinstance(row, ImportProblem) for cell in row[1].items()]
+    state_is_status = any(plain_name(name) == "state" and is_status(text) for name, text in cells)
     for row in rows:
-        yield row if isinstance(row, ImportProblem) else _convert(row, options, state_is_status=state_is_status)
+        yield row if isinstance(row, ImportProblem) else _convert(*row, options, state_is_status=state_is_status)
 
 
-def _convert(row: Row, options: SourceOptions, *, state_is_status: bool) -> SourceArticle:
+def _convert(where: str, cells: Cells, options: SourceOptions, *, state_is_status: bool) -> SourceArticle:
     """Return the article of a row."""
-    values = {name: _read_cell(name, text) for name, text in row.cells.items()}
-    article = map_fields(row.where, values, options, state_is_status=state_is_status)
+    values = {name: _read_cell(name, text) for name, text in cells.items()}
+    article = map_fields(where, values, options, state_is_status=state_is_status)
     for field in ("title", "slug"):
         given = values.get(article.names.get(field, field), "")
         if EXCEL_ERROR.fullmatch(given):
             article.reject(field, "Is a spreadsheet error. Correct the cell.", given)
     article.origin = Origin(options.source or "csv", article.fields.get("slug", ""), has_reusable_key=True)
-    if article.claim == "published" and "publishedAt" in article.fields and _has_empty_date(row.cells):
+    if article.claim == "published" and "publishedAt" in article.fields and _has_empty_date(cells):
         article.claim = None
-        article.note("Some dates of publication are empty, so the source does not say whether they are published")
+        article.note(EMPTY_DATE, subject=Subject.ACCESS)
     ArticleUrls(article, old_site(options)).change()
     if "contentHtml" in article.fields:
         note_leftover_markup(article, drop_tags=options.drop_tags)
@@ -73,10 +69,8 @@ def _convert(row: Row, options: SourceOptions, *, state_is_status: bool) -> Sour
 
 def _has_empty_date(cells: Cells) -> bool:
     """Return whether one of several columns with dates of publication is empty, as for Webflow's drafts."""
-    columns = {plain_name(name): text.strip() for name, text in cells.items()}
-    return any(
-        not text and FIELD_BY_ALIAS.get(name) == "publishedAt" for name, text in columns.items() if name not in SWITCHES
-    )
+    empty = {plain_name(name) for name, text in cells.items() if not text.strip()}
+    return any(FIELD_BY_ALIAS.get(name) == "publishedAt" and name not in SWITCHES for name in empty)
 
 
 def _read_cell(name: str, text: str) -> str:
@@ -91,14 +85,14 @@ def _read_cell(name: str, text: str) -> str:
     return "\n".join("<p>" + paragraph.replace("\n", "<br>\n") + "</p>" for paragraph in paragraphs)
 
 
-def _read_rows(source: str) -> Iterator[Row | ImportProblem]:
-    """Yield non-empty rows, numbered as in a spreadsheet, and a problem for each row that is too long.
+def _read_rows(source: str) -> Iterator[tuple[str, Cells] | ImportProblem]:
+    """Yield non-empty rows, with their places, and a problem for each row that is too long.
 
     Raises SourceError or OSError if the file cannot be read any further.
     """
     csv.field_size_limit(MAX_CELL_LENGTH)  # of the process
     with open(source, "rb") as file:
-        lines = (_decode(line, number) for number, line in enumerate(file, start=1))
+        lines = (decode_utf8(line, number) for number, line in enumerate(file, start=1))
         first = next(lines, "")
         reader = csv.reader(chain([first], lines), delimiter=_find_delimiter(first), strict=True)
         try:
@@ -109,21 +103,14 @@ def _read_rows(source: str) -> Iterator[Row | ImportProblem]:
                     reason = f"Has more than the {len(header)} cells of the header. Put text in double quotes."
                     yield ImportProblem(where, reason)
                 elif any(map(str.strip, row)):
-                    yield Row(where, dict(zip(header, row, strict=False)))
+                    yield where, dict(zip(header, row, strict=False))
         except csv.Error as error:
-            raise SourceError(f"Must be CSV ({error}). {QUOTES_HINT}", reader.line_num) from error
+            raise SourceError(f"Must be CSV ({error}). {CSV_HINT}", reader.line_num) from error
 
 
 def _find_delimiter(header: str) -> str:
     """Return the character that splits a header into the most columns, outside quotation marks."""
     return max(DELIMITERS, key=QUOTED.sub("", header).count)
-
-
-def _decode(line: bytes, number: int) -> str:
-    try:
-        return decode_utf8(line, number)
-    except SourceError as error:
-        raise SourceError(f"{error} {EXCEL_HINT}") from error
 
 
 def _read_header(cells: list[str]) -> list[str]:

@@ -7,7 +7,6 @@ from content.html import is_empty
 from converters import note_kinds
 from converters.articles import DECISIVE_FIELDS, EMPTY_VALUES, ImportProblem, SourceArticle, SourceOptions, Subject
 from converters.claims import take_claim
-from converters.dates import parse_date
 from converters.field_names import (
     FIELD_BY_ALIAS,
     IMPORT_FIELDS,
@@ -50,11 +49,11 @@ def map_fields(
     article = SourceArticle(where, {})
     fields = _by_alias(article, values)
     claim = take_claim(article, fields, options.zone, state_is_status=state_is_status)
-    date = _take_date(article, fields, options) or place.date
+    _take(article, fields, "publishedAt")
+    date = str(article.fields.setdefault("publishedAt", place.date))
     article.claim = "withheld" if place.is_draft else claim or ("published" if date else None)
     if not article.claim:
         article.note(note_kinds.NO_DATE, subject=Subject.ACCESS)
-    article.fields["publishedAt"] = date
     categories = _take_categories(article, fields)
     article.fields["category"] = categories
     for import_field in MAPPED_FIELDS:
@@ -97,20 +96,6 @@ def _take(article: SourceArticle, fields: NamedFields, import_field: str) -> Non
     if given and (import_field in DECISIVE_FIELDS or word_of(given[0].value) != "false"):
         article.fields[import_field] = given[0].value
         article.names[import_field] = given[0].name
-
-
-def _take_date(article: SourceArticle, fields: NamedFields, options: SourceOptions) -> str:
-    """Return the latest of the given dates of publication as it is written, or ""."""
-    dates = {}
-    for alias in _aliases("publishedAt"):
-        if alias in fields:
-            field = fields.pop(alias)
-            article.names.setdefault("publishedAt", field.name)
-            try:
-                dates[parse_date(str(field.value), options.zone)] = str(field.value)
-            except ValueError as error:
-                article.problems.append(ImportProblem(article.where, str(error), field.name, field.value))
-    return dates[max(dates)] if dates else ""
 
 
 def _take_categories(article: SourceArticle, fields: NamedFields) -> list[str]:

@@ -45,7 +45,7 @@ FrontMatterDumper.add_implicit_resolver("tag:yaml.org,2002:float", JSON_NUMBER, 
 def parse_front_matter(data: bytes) -> tuple[dict[str, Any], str]:
     """Return a file's fields and its content. A value is text, None, or a list or dictionary of values.
 
-    Raises NoFrontMatterError if there is none, and SourceError if it is invalid or the file is empty.
+    Raises NoFrontMatterError if it is missing, and SourceError if it is invalid or the file is empty.
     """
     text = decode_utf8(data)
     if not text.strip():
@@ -108,7 +108,8 @@ def _read_node(events: Events, event: Any, depth: int) -> Any:
     mapping: dict[str, Any] = {}
     while not isinstance(key := next(events), yaml.MappingEndEvent):
         name = _read_node(events, key, depth + 1)
-        if isinstance(name, list | dict) or name == "<<" or str(name) in mapping:
+        is_merge_key = isinstance(name, Unquoted) and name == "<<"
+        if isinstance(name, list | dict) or is_merge_key or str(name) in mapping:
             reason = f"{str(name)!r} must be text and appear only once. There are no merge keys (<<)."
             raise SourceError(reason, key.start_mark.line + 2)
         mapping[str(name)] = _read_node(events, next(events), depth + 1)

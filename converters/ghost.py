@@ -139,20 +139,9 @@ def _convert(where: str, post: TableRow, tags: list[str], authors: list[str], op
     article = SourceArticle(where, {}, dict(COLUMNS), origin=Origin(options.source or "ghost", post["id"]))
     if not post["id"]:
         article.reject("id", f"Missing, so later imports could not find the post again. {EXPORT_AGAIN}")
-    elif GHOST_ID.fullmatch(post["id"]):
-        article.fields["id"] = post["id"]
-    html = MEMBERS_PART.sub("", post.get("html") or "")
-    if html != (post.get("html") or ""):
+    article.fields = _read_fields(post, tags, site) | {"authors": authors}
+    if MEMBERS_PART.search(post.get("html") or ""):
         article.note("Members-only parts were removed", subject=Subject.ACCESS)
-    public_tags = [tag for tag in tags if not tag.startswith("#")]
-    article.fields |= {field: post.get(column) for field, column in COLUMNS.items()} | {
-        "category": public_tags[:1],
-        "keywords": public_tags,
-        "authors": authors,
-        "bannerUrl": SITE_PLACEHOLDER.sub(lambda _: site, str(post.get("feature_image") or "")),
-        "metaDesc": post.get("meta_description") or post.get("custom_excerpt"),
-        "contentHtml": SITE_PLACEHOLDER.sub(lambda _: site, html),
-    }
     normalize_values(article, options._replace(zone=UTC))
     set_slug(article)
     if "slug" in article.fields:
@@ -162,6 +151,20 @@ def _convert(where: str, post: TableRow, tags: list[str], authors: list[str], op
     note_leftover_markup(article, drop_tags=options.drop_tags)
     _set_claim(article, post)
     return article
+
+
+def _read_fields(post: TableRow, tags: list[str], site: str) -> dict[str, Any]:
+    """Return an article's fields except the authors. Their values still have to be normalized."""
+    public_tags = [tag for tag in tags if not tag.startswith("#")]
+    html = MEMBERS_PART.sub("", post.get("html") or "")
+    return {field: post.get(column) for field, column in COLUMNS.items()} | {
+        "id": post["id"] if GHOST_ID.fullmatch(post["id"]) else "",
+        "category": public_tags[:1],
+        "keywords": public_tags,
+        "bannerUrl": SITE_PLACEHOLDER.sub(lambda _: site, str(post.get("feature_image") or "")),
+        "metaDesc": post.get("meta_description") or post.get("custom_excerpt"),
+        "contentHtml": SITE_PLACEHOLDER.sub(lambda _: site, html),
+    }
 
 
 def _set_claim(article: SourceArticle, post: TableRow) -> None:

@@ -99,12 +99,11 @@ def _normalize_category(article: SourceArticle) -> None:
 def _read_image(article: SourceArticle, name: str, value: Any) -> str:
     """Return the URL of an image, given as text, a list (the first item) or a mapping with a key such as `src`."""
     if isinstance(value, list):
-        value = value[0] if value else None
+        value = value[0] if value else ""
     if isinstance(value, dict):
-        value = next((value[key] for key in IMAGE_KEYS if value.get(key)), None)
-    if isinstance(value, list | dict):
-        return _read_image(article, name, value)
-    if value is not None and IMAGE_URL.fullmatch(str(value).strip()):
-        return str(value).strip()
+        value = next((value[key] for key in IMAGE_KEYS if value.get(key)), "")
+    url = value.strip() if isinstance(value, str) else ""
+    if IMAGE_URL.fullmatch(url):
+        return url
     article.note(note_kinds.LEFT_OUT, name)
     return ""

@@ -15,7 +15,6 @@ from converters.articles import (
     SourceOptions,
     unreadable_problem,
 )
-from converters.claims import says_publish
 from converters.field_mapping import map_fields
 from converters.front_matter import NoFrontMatterError, parse_front_matter
 from converters.leftover_markup import note_leftover_markup
@@ -42,12 +41,15 @@ def read_folder(source: str, options: SourceOptions, read_own: ReadOwnFile) -> C
     Raises SourceError if there are none.
     """
     folder = Folder(source)
-    reader = FolderReader(folder, options, read_own)
+    items: list[SourceArticle | IgnoredItem | ImportProblem] = []
+    articles: dict[Path, SourceArticle] = {}  # of other systems
     for path in [Path(source)] if folder.is_file else folder.paths:
-        reader.read(path)
-    mark_doubtful_files(reader.articles, folder.root, reader.opted_in)
-    ignored = [] if folder.is_file else folder.ignored
-    items = [*reader.own_articles, *reader.articles.values(), *reader.others, *ignored]
+        item = _read_file(path, folder, options, read_own)
+        items.append(item)
+        if isinstance(item, SourceArticle) and item.origin:
+            articles[path] = item
+    mark_doubtful_files(articles, folder.root)
+    items += [] if folder.is_file else folder.ignored
     if all(isinstance(item, IgnoredItem) for item in items):
         counts = Counter(item.detail for item in items if isinstance(item, IgnoredItem))
         found = ", ".join(f"{reason} ({count})" for reason, count in counts.items())
@@ -55,38 +57,26 @@ def read_folder(source: str, options: SourceOptions, read_own: ReadOwnFile) -> C
     yield from items
 
 
-class FolderReader:
-    """Reads the files of a folder, one after the other."""
-
-    def __init__(self, folder: Folder, options: SourceOptions, read_own: ReadOwnFile) -> None:
-        self.folder = folder
-        self.options = options
-        self.read_own = read_own
-        self.articles: dict[Path, SourceArticle] = {}
-        self.opted_in: set[Path] = set()  # files that say `publish: true`
-        self.own_articles: list[SourceArticle] = []
-        self.others: list[IgnoredItem | ImportProblem] = []
-
-    def read(self, path: Path) -> None:
-        """Read the article of a file, or record why it has none."""
-        try:
-            if not path.is_file():  # reading a named pipe would block forever
-                raise SourceError("It is not a regular file. Move it out of the folder.")
-            data = path.read_bytes()
-            _check_conflict_markers(data.decode(errors="replace"))
-            fields, text = parse_front_matter(data)
-            own_article = self.read_own(str(path), fields, text, self.options)
-            if own_article:
-                self.own_articles.append(own_article)
-            elif is_translation(path):
-                self.others.append(self.folder.ignore(path, "translations"))
-            else:
-                self.opted_in |= {path} if says_publish(fields) else set()
-                self.articles[path] = _convert(path, self.folder, fields, text, self.options)
-        except NoFrontMatterError:
-            self.others.append(self.folder.ignore(path, "no front matter"))
-        except (SourceError, OSError) as error:
-            self.others.append(unreadable_problem(str(path), error))
+def _read_file(
+    path: Path, folder: Folder, options: SourceOptions, read_own: ReadOwnFile
+) -> SourceArticle | IgnoredItem | ImportProblem:
+    """Return the article of a file, or why it has none."""
+    try:
+        if not path.is_file():  # reading a named pipe would block forever
+            raise SourceError("It is not a regular file. Move it out of the folder.")
+        data = path.read_bytes()
+        _check_conflict_markers(data.decode(errors="replace"))
+        fields, text = parse_front_matter(data)
+        own_article = read_own(str(path), fields, text, options)
+        if own_article:
+            return own_article
+        if is_translation(path):
+            return folder.ignore(path, "translations")
+        return _convert(path, folder, fields, text, options)
+    except NoFrontMatterError:
+        return folder.ignore(path, "no front matter")
+    except (SourceError, OSError) as error:
+        return unreadable_problem(str(path), error)
 
 
 def _check_conflict_markers(text: str) -> None:

@@ -1,11 +1,11 @@
-"""Files that may be no posts of their own: copies, parts of a Hugo page, and notes beside those marked for publication.
+"""Files that may not be posts: copies, parts of a Hugo page, and notes beside files that are marked for publication.
 
 Copies and parts lose their date and what they say about publication, so they are pending. All are reported.
 """
 
 import re
 from collections import defaultdict
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 
 from converters.articles import SourceArticle, Subject
@@ -13,17 +13,14 @@ from converters.markdown.file_names import JEKYLL_FOLDERS, parse_name
 from converters.slugs import normalize_slug
 
 PARTS = "Files beside or below an index.md, which are no pages in Hugo"
-COPIES = "Copies of other files, such as those that a sync tool makes after a conflict"
+COPIES = "Copies of other files, as a sync tool makes them after a conflict"
 NOT_MARKED = "Files that do not say publish: true, as others do"
 
 Articles = Mapping[Path, SourceArticle]
 
 
-def mark_doubtful_files(articles: Articles, root: Path, opted_in: Collection[Path]) -> None:
-    """Take the dates of copies and parts, and note all doubtful files.
-
-    `root` is the imported folder, and `opted_in` are the files that say `publish: true`.
-    """
+def mark_doubtful_files(articles: Articles, root: Path) -> None:
+    """Remove the dates of copies and parts, and note all doubtful files. `root` is the imported folder."""
     for path in _find_parts(articles, root):
         _withhold_statement(articles[path], PARTS)
     for path in _find_copies(articles):
@@ -32,9 +29,9 @@ def mark_doubtful_files(articles: Articles, root: Path, opted_in: Collection[Pat
         article.fields["slug"] = normalize_slug(parse_name(path)[1])
         article.old_urls.clear()
         article.pages.clear()
-    if opted_in:
-        for path, article in articles.items():
-            if path not in opted_in and article.claim == "published":
+    if any(article.says_publish for article in articles.values()):
+        for article in articles.values():
+            if article.claim == "published" and not article.says_publish:
                 article.note(NOT_MARKED, subject=Subject.ACCESS)
 
 

@@ -27,10 +27,8 @@ class FileUrls(ArticleUrls):
         self.folder = folder
         self.path = path
         self.options = options
-        self.is_index = is_index(path)
         # On the built site, soup.md is the folder soup/, so ../menu/ is the page of menu.md, which is beside it.
-        self.page_folder = path.parent if self.is_index else path.with_suffix("")
-        self.page_url = self.base if self.is_index else f"{self.base}{quote(article.fields.get('slug', ''))}/"
+        self.page_url = self.base if is_index(path) else f"{self.base}{quote(article.fields.get('slug', ''))}/"
 
     def change_link(self, url: str) -> tuple[str, Link]:
         """Return the new URL of a link, and its target. The URL of a file stays until the slugs are known."""
@@ -45,20 +43,8 @@ class FileUrls(ArticleUrls):
             if file:
                 origin = file_origin(file, self.folder, self.options)
                 return url, Link(str(origin), slug=normalize_slug(parse_name(file)[1]))
-        return self._change_page_link(url, path)
-
-    def _change_page_link(self, url: str, path: str) -> tuple[str, Link]:
-        """Return what `change_link` does for a link to a page, which may be that of a file."""
-        if path.startswith("/"):
-            return super().change_link(url)
-        page = os.path.abspath(self.page_folder / path)
-        file = self.folder.find(
-            *(Path(f"{page}{end}{suffix}") for end in ("", "/index") for suffix in ARTICLE_SUFFIXES)
-        )
-        if self.base and path.startswith("../"):
-            url = urljoin(self.page_url, url)
-        new, link = super().change_link(url)
-        return new, Link(str(file_origin(file, self.folder, self.options))) if file else link
+        leads_up = self.base and path.startswith("../")
+        return super().change_link(urljoin(self.page_url, url) if leads_up else url)
 
     def change_picture(self, url: str, *, is_shown: bool) -> str:
         """Return the new URL of a picture. One with a path below the imported folder moves with the folder."""
