@@ -145,7 +145,7 @@ class SourceArticle:
     def note_unknown(self, name: str, value: Any) -> None:
         """Record an unknown field if its value may have hidden the article: a truth value, a word or a future date."""
         word = str(value).strip().lower()
-        if word in (*TRUE_WORDS, *FALSE_WORDS, *ACCESS_WORDS) or _is_in_the_future(word):
+        if word in (*TRUE_WORDS, *FALSE_WORDS, *ACCESS_WORDS) or _is_in_the_future(value):
             self.note(note_kinds.UNKNOWN_FIELDS, f"{name}: {value}", subject=Subject.ACCESS)
 
 

@@ -23,18 +23,7 @@ WITHHELD_IF_FALSE = (*PUBLISHED_IF_TRUE, "public", "visible", "live", "active", 
 SWITCHES = (*WITHHELD_IF_TRUE, *WITHHELD_IF_FALSE)
 STATUS_NAMES = ("status", "poststatus", "state")
 PUBLIC_STATUSES = ("published", "publish", "public", "live", "active", "1", "true")
-HIDDEN_STATUSES = (
-    "draft",
-    "pending",
-    "private",
-    "archived",
-    "hidden",
-    "unlisted",
-    "unpublished",
-    "trash",
-    "0",
-    "false",
-)
+HIDDEN_STATUSES = ("draft", "pending", "private", "archived", "hidden", "unlisted", "unpublished", "trash", *FALSE)
 NUMBER = re.compile(r"-?\d+")
 EXPIRY_DATE = "expirydate"  # Hugo
 NOT_UNDERSTOOD = "Withheld because what they say about publication is not understood"
@@ -75,18 +64,20 @@ def is_date(value: Any, zone: tzinfo) -> bool:
 
 
 def set_claim(article: SourceArticle, *, is_published: bool) -> None:
-    """Set the claim of an article from a system with statuses, such as WordPress.
-
-    Must be called after the content is set, since an article without content is noted.
-    """
+    """Set the claim of an article from a system with statuses, such as WordPress. Its fields must be complete."""
     if not is_published:
         article.claim = "withheld"
-    elif "publishedAt" not in article.fields:
-        article.note(note_kinds.NO_DATE, subject=Subject.ACCESS)
-    else:
+    elif "publishedAt" in article.fields:
         article.claim = "published"
-        if is_empty(article.fields["contentHtml"]):
-            article.note(note_kinds.NO_CONTENT)
+    note_claim(article)
+
+
+def note_claim(article: SourceArticle) -> None:
+    """Note an article whose source says nothing about its publication, or publishes it without content."""
+    if not article.claim:
+        article.note(note_kinds.NO_DATE, subject=Subject.ACCESS)
+    elif article.claim == "published" and is_empty(article.fields.get("contentHtml", "")):
+        article.note(note_kinds.NO_CONTENT)
 
 
 def _switch_meanings(name: str) -> dict[str, Any]:

@@ -13,6 +13,8 @@ TIMES = ("", " %H:%M", " %H:%M:%S", " %H:%M:%S%z", " %I:%M %p")
 WITH_ZONE = ("%a, %d %b %Y %H:%M:%S%z", "%d %b %Y %H:%M:%S%z", "%a %b %d %Y %H:%M:%S GMT%z")
 FORMATS = (*map("".join, product(DAYS, TIMES)), *WITH_ZONE)
 ISO_DAY_LENGTH = len("2026-03-01")
+MAX_LENGTH = len("Wed, 31 Dec 2025 23:00:00 GMT+01:00")
+YEAR = re.compile(r"\d{4}")
 UTC_NAME = re.compile(r"\s+(?:UTC|GMT)\Z")
 SPACE_BEFORE_OFFSET = re.compile(r"\s+(?=[+-]\d\d:?\d\d\Z)")
 COMMENT = re.compile(r"\s*\([^()]*\)\Z")  # (Central European Time)
@@ -45,7 +47,8 @@ def parse_written_date(text: str) -> WrittenDate:
     text = SPACE_BEFORE_OFFSET.sub("", text)
     with suppress(ValueError):
         return WrittenDate(datetime.fromisoformat(text), has_time=len(text) > ISO_DAY_LENGTH)
-    for form in FORMATS:
+    may_be_date = len(text) <= MAX_LENGTH and YEAR.search(text)  # for speed
+    for form in FORMATS if may_be_date else ():
         with suppress(ValueError):
             return WrittenDate(datetime.strptime(text, form), has_time=":" in form)
     raise ValueError(INVALID_DATE)

@@ -1,12 +1,11 @@
 """Map the named fields of a Markdown file or a CSV row to the fields of an article."""
 
 from collections.abc import Mapping
+from functools import cache
 from typing import Any, NamedTuple
 
-from content.html import is_empty
-from converters import note_kinds
-from converters.articles import DECISIVE_FIELDS, EMPTY_VALUES, ImportProblem, SourceArticle, SourceOptions, Subject
-from converters.claims import take_claim
+from converters.articles import DECISIVE_FIELDS, EMPTY_VALUES, ImportProblem, SourceArticle, SourceOptions
+from converters.claims import note_claim, take_claim
 from converters.field_names import (
     FIELD_BY_ALIAS,
     IMPORT_FIELDS,
@@ -52,8 +51,6 @@ def map_fields(
     _take(article, fields, "publishedAt")
     date = str(article.fields.setdefault("publishedAt", place.date))
     article.claim = "withheld" if place.is_draft else claim or ("published" if date else None)
-    if not article.claim:
-        article.note(note_kinds.NO_DATE, subject=Subject.ACCESS)
     categories = _take_categories(article, fields)
     article.fields["category"] = categories
     for import_field in MAPPED_FIELDS:
@@ -65,8 +62,7 @@ def map_fields(
     take_old_urls(article, fields, options, folder=place.folder, present=present)
     for field in fields.values():
         article.note_unknown(field.name, field.value)
-    if article.claim == "published" and is_empty(article.fields.get("contentHtml", "")):
-        article.note(note_kinds.NO_CONTENT)
+    note_claim(article)
     return article
 
 
@@ -84,6 +80,7 @@ def _by_alias(article: SourceArticle, values: Mapping[str, Any]) -> NamedFields:
     return fields
 
 
+@cache
 def _aliases(import_field: str) -> list[str]:
     """Return the aliases of a field by precedence. Those of the slug hold URLs, so only `slug` itself counts."""
     aliases = [alias for alias, name in FIELD_BY_ALIAS.items() if name == import_field]

@@ -20,11 +20,11 @@ NOT_A_URL = re.compile(r"\{[{%]|[\s\0]|/:[a-z]|\A(?:date|pretty|ordinal|weekdate
 def take_old_urls(
     article: SourceArticle, fields: NamedFields, options: SourceOptions, *, folder: str, present: str
 ) -> None:
-    """Set an article's old URLs: the one that it has now, then those that it had before.
+    """Set an article's old URLs: its present one on the old site, then former ones.
 
-    `present` is the one of the pattern, used if no field has one. `folder` is the folder of the article below the
-    site's URL, to which Hugo's aliases may be relative. A field without a URL, such as Eleventy's `permalink: false`,
-    remains.
+    `present` is the present URL by the pattern, used if no field has one. `folder` is the folder of the article below
+    the site's URL, to which Hugo's aliases may be relative. A field without a URL, such as Eleventy's
+    `permalink: false`, remains.
     """
     root = f"{urlsplit(options.site).path.rstrip('/')}/"
     current = [url for alias in PRESENT_ALIASES for url in _take_urls(fields, alias, "/")] or [present]

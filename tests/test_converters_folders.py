@@ -98,7 +98,7 @@ def test_files_with_data_for_others_are_reported_by_name(importer):
     assert importer.states() == {"a": "published", "b": "published"}
 
 
-def test_skipped_files_are_reported_unless_they_are_of_another_kind(importer):
+def test_skipped_files_that_may_be_articles_are_reported(importer):
     names = ("a.md", "b.qmd", "d.TXT", "Makefile", "e.pdf", "_f.md", ".DS_Store", ".git/i.md", "_layouts/j.html")
     files = dict.fromkeys(names, post(text="x")) | {"README.md": "# Read me"}
     (line,) = importer.imports({f"posts/{name}": text for name, text in files.items()}).splitlines()
@@ -117,7 +117,7 @@ def test_symlinked_folders_are_skipped_and_reported(importer, tmp_path):
     assert importer.states() == {"tea": "published", "oat": "pending"}
 
 
-def test_translations_beside_their_original_are_ignored_and_reported(importer):
+def test_translations_beside_their_original_are_not_imported(importer):
     names = "menu/index", "menu/index.de", "plain", "plain.de", "plain.pt-br", "x.en", "fr/index.fr"
     assert "translations (3): " in importer.imports({f"posts/{name}.md": post() for name in names})
     assert importer.articles().keys() == {"menu", "plain", "fr", "x.en"}

@@ -170,7 +170,7 @@ def test_statement_that_hides_withholds_the_article(read, fields):
 
 
 @pytest.mark.parametrize("field", NOT_UNDERSTOOD_VALUES)
-def test_statement_that_is_not_understood_withholds_and_is_reported(read, field):
+def test_statement_that_is_not_understood_withholds(read, field):
     article = read(f"{DATED}{field}")
     assert article.claim == "withheld"
     assert [detail.partition(":")[0] for detail in details(article, NOT_UNDERSTOOD)] == [field.partition(":")[0]]
@@ -194,7 +194,7 @@ SUSPICIOUS = [
 HARMLESS = ["build: {render: never}", "state: TX", "revised: 2020-01-01", "weight: 0", "layout: post", "series: ''"]
 
 
-def test_unknown_fields_that_may_have_hidden_an_article_are_reported(read):
+def test_unknown_fields_that_may_have_hidden_it_are_reported(read):
     article = read("\n".join(["date: 2026-01-01", *SUSPICIOUS, *HARMLESS]))
     assert article.claim == "published"
     assert sorted(details(article, note_kinds.UNKNOWN_FIELDS)) == sorted(SUSPICIOUS)

@@ -97,19 +97,6 @@ def test_derived_markup_has_the_url_on_the_site_of_the_customer(save, exported, 
     assert found["author"]["url"] == found["publisher"]["url"] == "https://www.example.com"
 
 
-def test_markup_that_earlier_versions_derived_is_not_given(save, exported, sql):
-    """It follows later changes, as after an export with all fields of version 2, or of a customer without a site."""
-    save(minimal_json(1, bannerUrl=""))
-    article = exported()[0]
-    posting(article).update(keywords=[], articleSection="")
-    sql("UPDATE customer SET site = 'https://www.example.com/{slug}'")
-    save(article)
-    sql("UPDATE customer SET name = 'Renamed'")
-    assert posting(exported()[0])["publisher"] == {
-        **{"@type": "Organization", "name": "Renamed", "url": "https://www.example.com"}
-    }
-
-
 def test_derived_markup_cannot_break_out_of_a_script(save, exported):
     save(article_json(1, title="What </Script> does", contentHtml="&lt;!-- and &lt;/script&gt; < b"))
     (article,) = exported()

@@ -20,7 +20,7 @@ HEADING_ID = re.compile(r"\s*\{#([^\s{}]+)\}\s*\Z")  # Prices {#prices}
 
 
 def render_markdown(text: str) -> str:
-    """Return the HTML of Markdown. Raises SourceError if so many special characters would take minutes."""
+    """Return the HTML of Markdown. Raises SourceError if its special characters would take minutes."""
     html: str = RENDERER.render(text)
     return html
 
