@@ -72,6 +72,8 @@ class UrlLists(NamedTuple):
     type=params.source_name,
     help="Name of the source, to tell two folders, sites or tables of the same kind apart.",
 )
+@click.option("--post-type", metavar="TYPE", default="post", help="Type of the WordPress posts to import.")
+@click.option("--drop-tags", is_flag=True, help="Leave out shortcodes and template tags that are not understood.")
 @click.option(
     "--take-over",
     metavar="SLUG",
@@ -123,6 +125,8 @@ def import_articles(
     old_urls: str | None,
     pictures: Path | None,
     pictures_url: str | None,
+    post_type: str,
+    drop_tags: bool,
 ) -> None:
     """Import articles: all of them or, if anything is wrong, none.
 
@@ -134,7 +138,9 @@ def import_articles(
     run flask articles publish --pending. With --publish, the import publishes what the source publishes. Changes to
     articles that are published already show at once.
     """
-    source_options = SourceOptions(site, timezone, source or "", old_urls or "", pictures_url or "")
+    source_options = SourceOptions(
+        site, timezone, source or "", old_urls or "", pictures_url or "", post_type, drop_tags=drop_tags
+    )
     options = ImportOptions(dry_run, publish, skip_invalid, unpublish_missing, take_over, yes)
     lists = UrlLists() if dry_run else UrlLists(redirects, pictures)
     _import(sources, key, source_options, customer, options, lists)

@@ -128,6 +128,8 @@ class SourceArticle:
     kept_pictures: list[str] = field(default_factory=list)  # URLs of pictures that stay at their hosts
     links: dict[str, Link] = field(default_factory=dict)  # by URL as in the content
     old_frames: list[str] = field(default_factory=list)  # URLs of frames and scripts on the old site
+    keeps_stored_text: bool = False  # withheld, and without its text: if it is stored, only its publication changes
+    keeps_stored_authors: bool = False  # the source does not tell them
 
     def note(self, kind: str, detail: str = "", advice: str = "", subject: Subject = Subject.APPEARANCE) -> None:
         """Record something to report."""

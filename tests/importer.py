@@ -14,7 +14,6 @@ Files = dict[str, str | bytes]
 
 SITE = "https://blog.example.com"
 PICTURE = {"post_type": "attachment", "post_id": 30, "attachment_url": f"{SITE}/30.jpg"}
-FOOD = "<wp:category><wp:term_id>7</wp:term_id><wp:cat_name>Food &amp; Drink</wp:cat_name></wp:category>"
 DATE = "2026-01-31 09:30:00"
 WORDPRESS_POST = {"post_type": "post", "status": "publish", "post_date_gmt": DATE, "post_modified_gmt": DATE}
 PLAIN_TAGS = {"content": "content:encoded", "excerpt": "excerpt:encoded", "title": "title", "link": "link"}
@@ -31,7 +30,7 @@ def wordpress(*posts: dict[str, Any], site: str = SITE) -> str:
 
     `meta` is a dictionary of custom fields, and `raw` is XML.
     """
-    text = read_data("wordpress.xml").partition("\t<item>")[0] + FOOD
+    text = read_data("wordpress.xml").partition("\t<item>")[0]
     for number, post in enumerate(posts, start=1):
         item = {"post_id": number, "post_name": f"post-{number}", "title": "A"} | WORDPRESS_POST | post
         text += f"<item>{item.pop('raw', '')}"

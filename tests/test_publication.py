@@ -267,26 +267,10 @@ def test_posts_in_the_trash_are_withheld_if_they_are_stored(importer):
     assert importer.states() == {"post-1": "published", "post-2": "published"}
 
 
-def test_post_in_the_trash_is_withheld_if_its_origin_is_unknown(importer, save):
-    """It is from before 3.0.0, so its id tells which post it is."""
-    save(minimal_json(1, id="wordpress-blog.example.com-1", origin="?"))
-    result = importer.run("import", {"a.xml": wordpress({"status": "trash"}, {})}, "--publish")
-    assert (result.exit_code, importer.states()) == (0, {"slug-1": "pending", "post-2": "published"})
-
-
 def test_post_in_the_trash_without_a_number_hides_nothing(importer, save):
     save(minimal_json(1))
     importer.run("import", {"a.xml": wordpress({"status": "trash", "post_id": ""}, {})}, *MISSING)
     assert importer.states() == {"slug-1": "published", "post-2": "published"}
-
-
-def test_blog_with_only_posts_in_the_trash_has_missing_ones_too(importer):
-    """If the import also contains the posts of another blog."""
-    first = {"a.xml": wordpress({})}
-    others = {"post_name": "b"}, {"post_name": "c"}
-    importer.run("import", first, {"b.xml": wordpress(*others, site="https://b.example")}, "--publish")
-    trashed = wordpress({"status": "trash"}, site="https://b.example")
-    assert counts(importer.run("import", first, {"b.xml": trashed}, *MISSING)) == {"unchanged": 1, "unpublished": 2}
 
 
 @pytest.mark.parametrize(("given", "origin"), [({}, None), ({"origin": "?"}, "?")])

@@ -70,7 +70,7 @@ XML = '<?xml version="1.0" encoding="{}"?><rss/>'
         ("a.jsonl", b"\n\n" + ITEMS, ", line 3: Must be an object."),
         ("a.jsonl", LINES + '\n"Café"'.encode("latin-1"), ", line 3: Must be text in UTF-8, but byte 5 of line 3"),
         ("a.xml", DOCTYPE, ": It declares a document type"),
-        ("a.xml", "<!doctype html>\n<title>Log in</title><br>", ": This is an HTML page"),
+        ("a.xml", "<!DOCTYPE html>\n<title>Log in</title><br>", ": This is an HTML page"),
         ("a.xml", "<rss><channel/></rss>", ": Must be a WordPress export (WXR)"),
         ("a.xml", XML.format("unknown"), "unknown encoding: unknown"),
         ("a.xml", wordpress({}).replace("<?xml", "\n\n<b>Warning</b>\n<?xml"), "line 4, column 1: "),

@@ -84,9 +84,9 @@ class Spool:
         Raises ImportFailedError if the disk is full, for example.
         """
         for article in articles:
-            if article.is_trashed:
+            if article.is_trashed or article.keeps_stored_text:
                 self.trashed.add(str(article.origin))
-                self.trashed_ids.add(article.fields["id"])
+                self.trashed_ids.add(article.fields.get("id"))
                 continue
             with writing_to(self._file):
                 self._add(article, report)

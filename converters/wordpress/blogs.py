@@ -1,129 +1,98 @@
-"""Attachments, categories, authors and synced patterns of a blog, to which its posts refer."""
+"""What the files of a blog contain: its posts, and the pictures and authors to which they refer."""
 
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import NamedTuple
-from xml.etree.ElementTree import Element
 
 from content.html import decode_references
 from content.urls import split_page
 from converters.articles import SourceError
 from converters.media_suffixes import FILE_SUFFIXES, has_suffix
-from converters.wordpress.items import child_texts, local_name, parse_item
-from converters.wordpress.xml_reader import read_elements
+from converters.wordpress.wxr import NO_EXPORT, Item, child_texts, local_name, parse_item, read_elements
 
-EXPORT_ALL = 'Export "All content" from WordPress, and import all files in one command.'
-
-
-class Attachment(NamedTuple):
-    """A file in the media library."""
-
-    url: str
-    parent: str  # the id of the post to which it was uploaded
-    order: tuple[int, int]  # within a gallery: menu order, id
-    alt: str  # alternative text
-    caption: str  # HTML
-
-
-@dataclass
-class SyncedPattern:
-    """A synced pattern, also called a reusable block."""
-
-    title: str
-    content: str
-    is_public: bool
-    is_used: bool = False  # in a post
+INTERNAL_TYPES = ("attachment", "nav_menu_item", "custom_css", "customize_changeset", "oembed_cache", "user_request")
 
 
 @dataclass
 class Blog:
-    """A blog, from all of its files."""
+    """A blog, from its site or from all files of its export."""
 
     url: str = ""
     title: str = ""
-    attachments: dict[str, Attachment] = field(default_factory=dict)  # by id
+    posts: list[tuple[str, Item]] = field(default_factory=list)  # of the type to import, with their files
+    other_types: Counter[str] = field(default_factory=Counter)  # how many items of each type are not imported
+    attachments: dict[str, str] = field(default_factory=dict)  # URLs of files by number
     file_hosts: set[str] = field(default_factory=set)  # of attachments
-    categories: dict[str, str] = field(default_factory=dict)  # names by id
     authors: dict[str, str] = field(default_factory=dict)  # display names by login
-    patterns: dict[str, SyncedPattern] = field(default_factory=dict)  # by id
 
     @property
     def name(self) -> str:
         """The blog's URL without the scheme, "www." and the final slash."""
         return re.sub(r"^(?:https?:)?//(?:www\.)?", "", self.url.lower()).strip("/")
 
+    @property
+    def source(self) -> str:
+        """The source of its articles' origins."""
+        return f"wordpress:{self.name}" if self.name else "wordpress"
+
     @cached_property
-    def attachments_by_post(self) -> dict[str, list[Attachment]]:
-        """The attachments of each post, in their order. All files must have been added."""
-        found: dict[str, list[Attachment]] = defaultdict(list)
-        for attachment in sorted(self.attachments.values(), key=lambda attachment: attachment.order):
-            found[attachment.parent].append(attachment)
-        return dict(found)
+    def links(self) -> set[str]:
+        """The present URLs of its posts."""
+        return {item.texts.get("link", "") for _, item in self.posts}
+
+    @cached_property
+    def switches(self) -> set[str]:
+        """The keys of custom fields that are 1 or 0 in all posts, which is how WordPress stores true and false."""
+        values: dict[str, set[str]] = defaultdict(set)
+        for _, item in self.posts:
+            for key, value in item.meta.items():
+                values[key].add(value)
+        return {key for key, found in values.items() if found <= {"0", "1", ""}}
 
     def add(self, other: "Blog") -> None:
         """Add the contents of another file of the same blog."""
+        self.posts += other.posts
+        self.other_types += other.other_types
         self.attachments |= other.attachments
         self.file_hosts |= other.file_hosts
-        self.categories |= other.categories
         self.authors |= other.authors
-        self.patterns |= other.patterns
 
 
-def index_file(source: str, blogs: dict[str, Blog]) -> Blog:
-    """Add the attachments, categories and patterns of a file to its blog, and return the blog.
-
-    Raises SourceError or OSError if the file cannot be read to its end.
-    """
-    found = Blog()
+def read_blog(path: str, post_type: str) -> Blog:
+    """Return what a file of a blog's export contains. Raises SourceError or OSError if it cannot be read completely."""
+    blog = Blog()
     texts: dict[str, str] = {}
-    for element in read_elements(source):
+    for element in read_elements(path):
         name = local_name(element.tag)
         if name == "item":
-            _index_item(element, found)
-        elif name == "category":
-            _index_name(element, found.categories, "term_id", "cat_name")
+            _add_item(blog, path, parse_item(element), post_type)
         elif name == "author":
-            _index_name(element, found.authors, "author_login", "author_display_name")
+            author = child_texts(element)
+            blog.authors[author.get("author_login", "")] = decode_references(author.get("author_display_name", ""))
         else:
             texts.setdefault(name, (element.text or "").strip())
     if not texts.keys() & {"base_blog_url", "wxr_version"}:
-        raise SourceError("Must be a WordPress export (WXR), from Tools → Export.")
-    found.url = texts.get("base_blog_url") or texts.get("link", "")
-    found.title = decode_references(texts.get("title", ""))
-    blog = blogs.setdefault(found.name, found)
-    blog.add(found)
+        raise SourceError(NO_EXPORT)
+    blog.url = texts.get("base_blog_url") or texts.get("link", "")
+    blog.title = decode_references(texts.get("title", ""))
     return blog
 
 
-def _index_name(element: Element, names: dict[str, str], key: str, name: str) -> None:
-    """Add the name of a category or an author."""
-    texts = child_texts(element)
-    if texts.get(key) and texts.get(name):
-        names[texts[key]] = decode_references(texts[name])
+def _add_item(blog: Blog, path: str, item: Item, post_type: str) -> None:
+    """Add an item to a blog."""
+    item_type = item.texts.get("post_type", "")
+    if item_type == post_type:
+        blog.posts.append((path, item))
+    elif not is_internal_type(item_type):
+        blog.other_types[item_type] += 1
+    if item_type == "attachment":
+        url = item.texts.get("attachment_url") or item.texts.get("guid", "")
+        blog.attachments[item.texts.get("post_id", "")] = url
+        if has_suffix(url, FILE_SUFFIXES):  # others are pages, such as a video's
+            blog.file_hosts.add(split_page(url)[0])
 
 
-def _index_item(element: Element, blog: Blog) -> None:
-    """Add an attachment or a synced pattern to a blog."""
-    texts = child_texts(element)
-    id = texts.get("post_id")
-    if id and texts.get("post_type") == "attachment":
-        item = parse_item(element)
-        blog.attachments[id] = Attachment(
-            url=texts.get("attachment_url") or texts.get("guid", ""),
-            parent=texts.get("post_parent", ""),
-            order=(_number(texts.get("menu_order", "")), _number(id)),
-            alt=item.meta.get("_wp_attachment_image_alt", "").strip(),
-            caption=texts.get("excerpt", "").strip(),
-        )
-        if has_suffix(blog.attachments[id].url, FILE_SUFFIXES):  # others are pages, such as a video's
-            blog.file_hosts.add(split_page(blog.attachments[id].url)[0])
-    elif id and texts.get("post_type") == "wp_block":
-        is_public = texts.get("status") == "publish" and not texts.get("post_password")
-        blog.patterns[id] = SyncedPattern(texts.get("title", ""), texts.get("content", ""), is_public)
-
-
-def _number(text: str) -> int:
-    """Return a short number, or 0."""
-    return int(text) if re.fullmatch("[0-9]{1,18}", text) else 0
+def is_internal_type(post_type: str) -> bool:
+    """Return whether WordPress uses a type of posts itself, such as for menus and templates."""
+    return post_type in INTERNAL_TYPES or post_type.startswith("wp_")

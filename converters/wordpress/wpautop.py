@@ -8,14 +8,21 @@ Each pattern looks at each character a fixed number of times, so the time is lin
 """
 
 import re
-
-from converters.wordpress.verbatim import PLACEHOLDER_MARK, Verbatim
+from collections.abc import Callable
 
 BLOCKS = (
     "address area article aside blockquote caption col colgroup dd details div dl dt fieldset figcaption figure footer "
     "form h1 h2 h3 h4 h5 h6 header hgroup hr legend li map math menu nav ol p pre PRE section style STYLE summary "
     "table tbody td tfoot th thead tr ul"
 )
+# Unclosed elements and comments extend to the end, as in browsers.
+CODE = re.compile(
+    r"<!--.*?(?:-->|\Z)"
+    r"|(?P<tag><(?P<name>(?i:pre|script|style|textarea))(?=[\s/>])[^>]*>?)(?P<content>.*?)(?=</(?i:(?P=name))\s*>|\Z)",
+    re.DOTALL,
+)
+PLACEHOLDER_MARK = "\0"  # neither HTML nor XML can contain it
+PLACEHOLDER = re.compile(f"{PLACEHOLDER_MARK}([0-9]+){PLACEHOLDER_MARK}")
 KEPT_LINE_FEED = "\1"  # stands for one that is not a line break; neither HTML nor XML can contain it
 WHITESPACE = " \t\n\f\v"  # PHP's \s; a no-break space is text
 SPACE = f"[{WHITESPACE}]"
@@ -54,14 +61,28 @@ INNER = [
 ]
 
 
-def autop(text: str) -> str:
-    """Return `text` with a paragraph for each block of lines, and a line break for each line feed within one."""
-    verbatim = Verbatim()
-    return verbatim.restore(add_paragraphs(verbatim.keep_elements(text.replace(PLACEHOLDER_MARK, ""))))
+def wpautop(text: str) -> str:
+    """Return text with a paragraph for each block of lines, and a line break for each line feed within one."""
+    return change_outside_code(text, add_paragraphs)
+
+
+def change_outside_code(html: str, change: Callable[[str], str]) -> str:
+    """Return the result of `change(html)` without changes to comments, `pre`, `script`, `style` and `textarea`.
+
+    Meanwhile, placeholders that look like text stand for them.
+    """
+    kept: list[str] = []
+
+    def keep(part: re.Match[str]) -> str:
+        kept.append(part["content"] if part["tag"] else part[0])
+        return f"{part['tag'] or ''}{PLACEHOLDER_MARK}{len(kept) - 1}{PLACEHOLDER_MARK}"
+
+    changed = change(CODE.sub(keep, html.replace(PLACEHOLDER_MARK, "")))
+    return PLACEHOLDER.sub(lambda number: kept[int(number[1])], changed)
 
 
 def add_paragraphs(text: str) -> str:
-    """Add paragraphs and line breaks to text in which placeholders stand for what must not change."""
+    """Add paragraphs and line breaks to text without code."""
     if not text.strip():
         return ""
     html = f"{text}\n".replace(KEPT_LINE_FEED, "").replace("\r\n", "\n").replace("\r", "\n")

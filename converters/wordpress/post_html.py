@@ -1,0 +1,100 @@
+"""The HTML of WordPress posts, as far as an export can tell what WordPress showed.
+
+WordPress fills some blocks and shortcodes at request time. They stay as they are, and are reported.
+"""
+
+import re
+from functools import partial
+from html import escape
+
+import orjson
+
+from converters.articles import SourceArticle, Subject
+from converters.wordpress.wpautop import add_paragraphs, change_outside_code
+
+FROM_SITE = "Importing from the site's URL, instead of its export, brings all of it."
+# The comment that starts or ends a block. It ends before the next comment begins, so that the time is linear.
+BLOCK_COMMENT = re.compile(
+    r"<!--\s+/?wp:(?P<name>[\w/-]+)(?P<attributes>\s(?:[^<]|<(?!!--))*?)(?:(?P<is_dynamic>/)-->|-->\n?)"
+)
+BLOCK_START = "<!-- wp:"
+MORE = re.compile(r"<!--(?:more[^<>]*|nextpage)-->")  # <!--more Read on-->
+# [caption width="300"]<img src="a.jpg"> A day out[/caption]. Older versions store the text as an attribute.
+# In a possessive repetition, Python before 3.11.5 keeps what a failed alternative has matched
+# (https://github.com/python/cpython/issues/106052). To keep the time linear without one, a tag ends before the next "<"
+# and text before the next caption.
+TAG_ATTRIBUTES = r"""\s(?:[^<>"']|"[^<"]*"|'[^<']*')*>"""
+CAPTION = re.compile(
+    r"\[caption(?<!\[\[caption)(?P<attributes>[^\[\]]*+)\]\s*"
+    rf"(?P<picture>(?:<a{TAG_ATTRIBUTES}\s*)?<img{TAG_ATTRIBUTES}(?:\s*</a>)?)"
+    r"(?P<text>(?:[^\[]|\[(?!/?caption))*)\[/caption\]"
+)
+# ids="1,2", ids='1,2' or ids=1
+ATTRIBUTE = re.compile(r"""(?<![\w-])([\w-]++)\s*+=\s*+(?:"([^"]*)"|'([^']*)'|([^\s"']++))""")
+URL = r"""(?P<url>https?://[^\s\0<>"\[\]]+)"""
+URLS = (
+    re.compile(rf"(?P<before>)\[embed(?<!\[\[embed)[^\[\]]*+\]\s*{URL}\s*\[/embed\]"),
+    re.compile(rf"(?P<before>\n[ \t]*){URL}(?=[ \t\r]*\n)"),  # alone on a line
+    re.compile(rf"(?P<before><p>\s*){URL}(?=\s*</p>)"),
+)
+
+
+def post_html(article: SourceArticle, text: str, footnotes: str) -> str:
+    """Return the HTML of a post with this text, and note what readers will miss. `footnotes` is JSON."""
+    html = BLOCK_COMMENT.sub(partial(_replace_block_comment, article, footnotes), MORE.sub("", text))
+    has_blocks = BLOCK_START in text  # The block editor has written its own paragraphs.
+    return change_outside_code(html, partial(_render_classic, article, has_blocks=has_blocks))
+
+
+def _replace_block_comment(article: SourceArticle, footnotes: str, comment: re.Match[str]) -> str:
+    """Return what replaces the comment that starts or ends a block: footnotes, or usually nothing."""
+    name = comment["name"].removeprefix("core/")
+    is_plugin = "/" in name and not name.startswith("core-embed/")
+    if is_plugin or '"blockVisibility"' in comment["attributes"]:
+        article.note("Blocks that may have been hidden from some readers", name, subject=Subject.ACCESS)
+    if not comment["is_dynamic"]:
+        return ""
+    if name == "footnotes" and footnotes:
+        return _list_footnotes(article, footnotes)
+    article.note("Missing blocks, which WordPress fills at request time", name, FROM_SITE)
+    return comment[0]
+
+
+def _list_footnotes(article: SourceArticle, text: str) -> str:
+    """Return footnotes, given as JSON, as WordPress renders them."""
+    try:
+        notes = [(escape(note["id"]), note["content"]) for note in orjson.loads(text)]
+    except (orjson.JSONDecodeError, TypeError, KeyError, AttributeError):
+        article.note("Footnotes that cannot be read", advice=FROM_SITE)
+        return ""
+    items = (
+        f'<li id="{id}">{content} <a href="#{id}-link" aria-label="Jump to footnote reference {number}">↩︎</a></li>'
+        for number, (id, content) in enumerate(notes, start=1)
+    )
+    return f'<ol class="wp-block-footnotes">{"".join(items)}</ol>'
+
+
+def _render_classic(article: SourceArticle, html: str, *, has_blocks: bool) -> str:
+    """Return HTML without code with captions, links and paragraphs."""
+    html = CAPTION.sub(_render_caption, html)
+    linked = f"\n{html}\n"
+    for pattern in URLS:
+        linked = pattern.sub(r'\g<before><a href="\g<url>">\g<url></a>', linked)
+    linked = linked[1:-1]
+    if linked != html:
+        article.note("URLs alone on a line, such as videos, became links", advice=FROM_SITE)
+    return linked.strip() if has_blocks else add_paragraphs(linked)
+
+
+def _render_caption(caption: re.Match[str]) -> str:
+    """Return a picture with its caption as WordPress shows it in themes that support HTML5."""
+    found = ATTRIBUTE.findall(caption["attributes"])
+    attributes = {name.lower(): double or single or plain for name, double, single, plain in found}
+    text = attributes.get("caption", caption["text"].strip())
+    if not text:
+        return caption["picture"]
+    align = re.fullmatch("align[a-z]+", attributes.get("align", ""))
+    width = re.match("[1-9][0-9]{0,4}", attributes.get("width", ""))
+    style = f' style="width: {width[0]}px"' if width else ""
+    start = f'<figure{style} class="wp-caption {align[0] if align else "alignnone"}">'
+    return f'{start}{caption["picture"]}<figcaption class="wp-caption-text">{text}</figcaption></figure>'
