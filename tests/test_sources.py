@@ -311,7 +311,7 @@ def test_new_field_of_another_instance_is_reported(run, remote, articles):
 def test_instance_may_be_mounted_below_articles(run, remote):
     base = remote.url.removesuffix(LISTS[0])
     run(f"{base}/articles")
-    assert remote.requests[1][0] == f"/articles{LISTS[0]}"
+    assert remote.requests[2][0] == f"/articles{LISTS[0]}"
 
 
 def test_source_key_can_be_an_environment_variable(run, remote):

@@ -3,6 +3,7 @@
 import os
 import sys
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -12,6 +13,8 @@ from converters.csv_files import read_csv
 from converters.ghost import is_ghost_export, read_ghost
 from converters.markdown import ARTICLE_SUFFIXES, read_folder
 from converters.wordpress import read_wordpress
+from converters.wordpress.site import find_api, read_site
+from schemas import API_PATH
 from transfer.article_files import parse_own_file
 from transfer.json_files import parse_json_lines, read_json, read_json_lines
 from transfer.remote import ShowProgress, is_url, read_instance
@@ -78,15 +81,28 @@ def read_sources(
 
     `key` is the one of another instance. Raises ImportFailedError if the disk is full, for example.
     """
-    instance = SourceKind((), lambda url, _: read_instance(url, key, show_progress))
+    url_kind = SourceKind((), lambda url, options: _read_url(url, options, key, show_progress))
     readings: dict[SourceKind | int, tuple[SourceKind, list[str]]] = {}  # by kind, if its files are read together
     for number, source in enumerate(sources):
         with report.catch(source):
-            kind = instance if is_url(source) else _find_kind(source)
+            kind = url_kind if is_url(source) else _find_kind(source)
             _, names = readings.setdefault(kind if kind.reads_together else number, (kind, []))
             names.append(source)
     for kind, names in readings.values():
         yield from _read(kind, names, options, report)
+
+
+def _read_url(url: str, options: SourceOptions, key: str | None, show_progress: ShowProgress) -> ConvertedItems:
+    """Yield the posts of a WordPress site, or the articles of another instance."""
+    api = None
+    if API_PATH not in url:
+        with suppress(SourceError):
+            api = find_api(url)
+    if not api:
+        yield from read_instance(url, key, show_progress)
+    else:
+        with show_progress(read_site(api, options), url) as articles:
+            yield from articles
 
 
 def _find_kind(source: str) -> SourceKind:
@@ -115,7 +131,7 @@ def _read(kind: SourceKind, names: list[str], options: SourceOptions, report: Im
             if isinstance(item, IgnoredItem):
                 report.ignore(item)
             elif isinstance(item, SourceArticle):
-                is_empty = is_empty and item.is_trashed
+                is_empty = False
                 has_old_urls = has_old_urls or bool(item.old_urls)
                 yield item
             else:
