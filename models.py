@@ -1,7 +1,7 @@
 """The tables: customers, their API keys, and articles.
 
-CHECK constraints keep out values that another tool might write but the API could not represent. They matter most on
-SQLite, which accepts any type in any column and stores timestamps as text, in the format of its datetime() function.
+CHECK constraints keep out statuses, times and JSON that another tool might write but the API could not represent.
+SQLite stores timestamps as text, in the format of its datetime() function.
 """
 
 from datetime import UTC, date, datetime
@@ -19,7 +19,6 @@ from sqlalchemy import (
     TypeDecorator,
     UniqueConstraint,
     false,
-    text,
 )
 from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
 
@@ -55,16 +54,13 @@ class UtcDateTime(TypeDecorator[datetime]):
 BinaryText = Text(collation="C").with_variant(Text(), "sqlite")
 
 
-UNKNOWN_ORIGIN = "?"  # of articles from before 3.0.0, which introduced origins
-
 PUBLICATION_STATES = ("published", "scheduled", "pending", "draft")
 
 
 def publication_state(status: str, published_at: datetime | None, now: datetime) -> str:
     """Return an article's state, one of `PUBLICATION_STATES`.
 
-    Pending articles are hidden until somebody decides. They are newly imported, or were published or scheduled
-    until an import withdrew them.
+    Pending articles are hidden until somebody here agrees to publish them.
     """
     return "scheduled" if status == "published" and published_at and published_at > now else status
 
@@ -77,10 +73,6 @@ def sqlite_check(condition: str) -> CheckConstraint:
 def postgresql_check(condition: str) -> CheckConstraint:
     """Return a CHECK constraint for PostgreSQL only."""
     return CheckConstraint(condition).ddl_if(dialect="postgresql")
-
-
-def text_check(column: str) -> CheckConstraint:
-    return sqlite_check(f"typeof({column}) IN ('text', 'null')")
 
 
 def json_checks(column: str, kind: str) -> tuple[CheckConstraint, CheckConstraint]:
@@ -110,8 +102,10 @@ def date_checks(column: str) -> tuple[CheckConstraint, CheckConstraint]:
     )
 
 
-class TablesVersion(db.Model):
+class SchemaVersion(db.Model):
     """The version of the tables, in a single row."""
+
+    __tablename__ = "tables_version"
 
     number: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
 
@@ -123,8 +117,6 @@ class Customer(db.Model):
 
     __table_args__ = (
         UniqueConstraint("name"),
-        text_check("name"),
-        text_check("site"),
         {"sqlite_autoincrement": True},  # never reuse the id of a deleted row
     )
 
@@ -143,8 +135,6 @@ class ApiKey(db.Model):
     __table_args__ = (
         ForeignKeyConstraint(["customer_id"], ["customer.id"]),
         UniqueConstraint("hash"),
-        text_check("hash"),
-        text_check("prefix"),
         *timestamp_checks("created_at"),
         *date_checks("expires_on"),
         *timestamp_checks("revoked_at"),
@@ -166,7 +156,7 @@ def covering_index(name: str, *columns: str) -> tuple[Index, Index]:
 
 
 class Article(db.Model):
-    """An article. Per customer, `id` and `slug` are unique, and so is `origin` unless it is NULL or "?".
+    """An article. Per customer, `id` and `slug` are unique, and so are `source` and `source_key` together.
 
     `pk` is internal, and SQLite's rowid.
 
@@ -182,11 +172,11 @@ class Article(db.Model):
     created_at: Mapped[datetime] = mapped_column(UtcDateTime)
     updated_at: Mapped[datetime] = mapped_column(UtcDateTime)
     views: Mapped[int] = mapped_column(BigInteger)
-    origin: Mapped[str | None] = mapped_column(BinaryText)  # SOURCE/KEY, "?" if unknown; NULL for your own articles
-    claim: Mapped[str | None] = mapped_column(Text)  # what the source said last about publication
-    # a date of the source; published_at differs from it if it was set here
-    claimed_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
-    edited: Mapped[bool] = mapped_column(server_default=false())  # the content was changed here
+    source: Mapped[str | None] = mapped_column(BinaryText)  # that it comes from; NULL for the customer's own
+    source_key: Mapped[str | None] = mapped_column(BinaryText)  # which article of the source it is
+    # changed here, so that imports leave it alone: title, slug, text and other fields; status and date
+    text_edited: Mapped[bool] = mapped_column(server_default=false())
+    publication_edited: Mapped[bool] = mapped_column(server_default=false())
     title: Mapped[str] = mapped_column(Text)
     folded_title: Mapped[str] = mapped_column(BinaryText)  # content.search.fold(title)
     search_text: Mapped[str] = mapped_column(BinaryText)  # folded title, line feed, folded slug
@@ -204,44 +194,18 @@ class Article(db.Model):
     __table_args__ = (
         UniqueConstraint("customer_id", "id"),
         UniqueConstraint("customer_id", "slug"),
+        UniqueConstraint("customer_id", "source", "source_key"),  # NULLs are distinct
         *covering_index("publication", "published_at", "id"),
         *covering_index("creation", "created_at", "id", "published_at"),
         *covering_index("title", "folded_title", "id", "published_at"),
         *covering_index("views", "views", "id", "published_at"),
         Index("article_by_slug", "customer_id", "status", "slug", "published_at", "updated_at"),
-        Index(
-            "article_by_origin",
-            "customer_id",
-            "origin",
-            unique=True,
-            sqlite_where=text("origin <> '?'"),
-            postgresql_where=text("origin <> '?'"),
-        ),
         CheckConstraint("status IN ('draft', 'pending') OR status = 'published' AND published_at IS NOT NULL"),
-        CheckConstraint("claim IN ('published', 'withheld')"),
-        CheckConstraint("read_time >= 0 AND read_time < 1000000"),
         ForeignKeyConstraint(["customer_id"], ["customer.id"]),
-        text_check("id"),
-        text_check("slug"),
-        text_check("status"),
         *timestamp_checks("published_at"),
         *timestamp_checks("created_at"),
         *timestamp_checks("updated_at"),
-        text_check("origin"),
-        *timestamp_checks("claimed_at"),
-        sqlite_check("edited IN (0, 1)"),
-        text_check("title"),
-        text_check("folded_title"),
-        text_check("search_text"),
-        text_check("banner_url"),
-        text_check("category"),
-        text_check("keywords"),
         *json_checks("keywords", "array"),
-        text_check("authors"),
         *json_checks("authors", "array"),
-        text_check("meta_title"),
-        text_check("meta_desc"),
-        text_check("content_html"),
-        text_check("schema_markup"),
         *json_checks("schema_markup", "object"),
     )

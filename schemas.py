@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from marshmallow import EXCLUDE, Schema, ValidationError, fields, pre_load, validate
+from marshmallow import EXCLUDE, Schema, ValidationError, fields, pre_load, validate, validates_schema
 
 from fields import (
     Day,
@@ -99,6 +99,10 @@ class ArticlePreviewSchema(ArticleSchema):
         fields = ("title", "slug", "banner_url", "published_at", "read_time", "category", "keywords")
 
 
+# where an article came from, and what was decided about it; ignored
+FIELDS_OF_3_0_0 = {"origin", "claim", "claimedAt", "edited"}
+
+
 class ArticleImportSchema(ArticleSchema):
     """An article to import: the full article, plus fields that no endpoint returns.
 
@@ -110,19 +114,23 @@ class ArticleImportSchema(ArticleSchema):
     updated_at = Timestamp(data_key="updatedAt")
     views = WholeNumber(0, MAX_SAFE_INTEGER, strict=True)
     authors = StringList(load_default="[]")
-    origin = fields.String(
-        validate=[validate.Regexp(r"\?\Z|[^/]+/.", error="Must be SOURCE/KEY, or ?."), validate_xml_text]
-    )
-    claim = fields.String(validate=one_of(("published", "withheld")))
-    claimed_at = Timestamp(data_key="claimedAt")
-    edited = Flag()
+    source = fields.String(validate=[validate.Regexp(r"\S+\Z", error="Must not contain spaces."), validate_xml_text])
+    source_key = fields.String(data_key="sourceKey", validate=[validate.Length(min=1), validate_xml_text])
+    text_edited = Flag(data_key="textEdited")
+    publication_edited = Flag(data_key="publicationEdited")
 
     @pre_load
     def drop_nulls(self, data: Any, **_kwargs: Any) -> Any:
-        """Drop fields that are null, as if they were missing. Raises ValidationError if the data is not an object."""
+        """Drop fields that are null, or that only 3.0.0 wrote. Raises ValidationError if the data is not an object."""
         if not isinstance(data, dict):
             raise ValidationError("Must be an object.")
-        return {name: value for name, value in data.items() if value is not None}
+        return {name: value for name, value in data.items() if value is not None and name not in FIELDS_OF_3_0_0}
+
+    @validates_schema
+    def require_both(self, data: Any, **_kwargs: Any) -> None:
+        """Raise ValidationError if only one of `source` and `sourceKey` is given."""
+        if ("source" in data) != ("source_key" in data):
+            raise ValidationError("Must be given together with sourceKey.", "source")
 
 
 # columns from which an article in a response is made; `authors` and `updated_at` are part of its structured data

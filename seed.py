@@ -2,7 +2,6 @@
 
 import shlex
 import tomllib
-from collections import Counter
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -23,11 +22,7 @@ from schemas import API_PATH
 from serving.listener import base_url
 from settings import load_environment
 from storage.customers import DEMO_CUSTOMER, create_customer, delete_customer, find_customer
-from transfer.json_files import read_records
-from transfer.plan import ImportOptions
-from transfer.report import ImportReport
-from transfer.spool import create_spool
-from transfer.writer import write_articles
+from transfer.imports import import_records
 
 MAX_ARTICLES = 100_000
 DRAFT_COUNT = 3
@@ -97,14 +92,6 @@ def _publication_time(number: int, is_repeat: bool) -> datetime:
     return first_day + timedelta(days=day, hours=6, minutes=minute)
 
 
-def save_articles(customer: Customer, articles: Iterator[dict[str, Any]]) -> Counter[str]:
-    """Write articles in the session's transaction. Returns how many are "new", "changed" and "unchanged"."""
-    report = ImportReport()
-    with create_spool() as spool:
-        spool.add(read_records("the demo", articles), report)
-        return write_articles(customer, spool, report, ImportOptions()).counts
-
-
 def delete_articles(customer: Customer, ids: str, after: str = "") -> int:
     """Delete the customer's articles whose ids match a pattern and come after an id. Returns how many there were."""
     is_deleted = Article.customer_id == customer.id, Article.id.regexp_match(ids), Article.id > after
@@ -153,7 +140,7 @@ def write_demo(count: int, key: str | None) -> str | None:
     with command_session(writes=True, create=True):
         customer = find_customer(DEMO_CUSTOMER) or create_customer(DEMO_CUSTOMER)
         removed = delete_articles(customer, PUBLISHED_IDS, after=f"demo-{count:06}")
-        saved = save_articles(customer, demo_articles(count))
+        saved = import_records(customer, demo_articles(count))
         key = ensure_demo_key(customer, key)
         # Print before the commit, so that no key becomes valid without having been shown.
         click.echo(

@@ -13,18 +13,27 @@ from sqlalchemy import Row, delete, update
 
 from commands.support import params
 from commands.support.groups import articles_group
-from commands.support.lookup import ARTICLE_SUMMARIES, MAX_NAMES, get_articles, get_customer, get_customer_again
+from commands.support.lookup import (
+    ARTICLE_SUMMARIES,
+    MAX_NAMES,
+    get_articles,
+    get_articles_again,
+    get_customer,
+    get_customer_again,
+)
 from commands.support.session import command_session
 from commands.support.terminal import confirm, echo, format_article_count
 from content.search import search_columns
 from fields import format_timestamp
-from models import PUBLICATION_STATES, UNKNOWN_ORIGIN, Article, Customer, db, publication_state
+from models import PUBLICATION_STATES, Article, Customer, db, publication_state
 from schemas import ArticleImportSchema
 from storage.queries import build_conditions
-from transfer.origins import source_of
 
 # with --json, besides the state
-JSON_SCHEMA = ArticleImportSchema(only=["published_at", "slug", "title", "origin", "claim", "claimed_at", "edited"])
+JSON_COLUMNS = "published_at", "slug", "title", "source", "source_key", "text_edited", "publication_edited"
+JSON_SCHEMA = ArticleImportSchema(only=JSON_COLUMNS)
+LEFT_ALONE = "Imports will now leave alone whether and when these are public"
+GIVE_BACK = "To give them back: publicationEdited: false in flask articles edit SLUG."
 
 
 @articles_group.command("list")
@@ -37,8 +46,8 @@ def list_articles(state: str | None, search: str, as_json: bool, customer: str |
 
     Drafts come first, then pending articles, then all others, newest first. Each line has the state, the time of
     publication in TIMEZONE (with --json in UTC), the slug and the title. Articles from a source also show its name, and
-    "(edited here)" if imports leave them alone. --search looks for words in titles and slugs. The last line, on
-    standard error, counts the articles in each state, including those that --state leaves out.
+    what is yours: imports leave that alone. --search looks for words in titles and slugs. The last line, on standard
+    error, counts the articles in each state, even with --state.
     """
     now = datetime.now(UTC)
     zone = current_app.config["TIMEZONE"]
@@ -61,10 +70,10 @@ def list_articles(state: str | None, search: str, as_json: bool, customer: str |
 
 
 def _format_source(row: Any) -> list[str]:
-    """Return the source of an article that has one, and whether it was edited here, as a cell of a line."""
-    source = "unknown source" if row.origin == UNKNOWN_ORIGIN else source_of(row.origin)
-    mark = " (edited here)" if row.edited else ""
-    return [f"{source}{mark}"] if source else []
+    """Return the source of an article that has one, and what is yours, as a cell of a line."""
+    flags = {"text": row.text_edited, "publication": row.publication_edited}
+    yours = ", ".join(name for name, is_set in flags.items() if is_set)
+    return [f"{row.source} (yours: {yours})" if yours else row.source] if row.source else []
 
 
 @articles_group.command()
@@ -75,7 +84,7 @@ def _format_source(row: Any) -> list[str]:
     type=params.local_time,
     help='Time of publication, such as 2030-01-31 or "2030-01-31 09:30".',
 )
-@click.option("--pending", is_flag=True, help="Publish all pending articles that their source publishes.")
+@click.option("--pending", is_flag=True, help="Publish all pending articles that have a date.")
 @params.customer_option
 @click.option("--yes", is_flag=True, help="Do not ask for confirmation (with --pending).")
 def publish(slugs: tuple[str, ...], at: datetime | None, pending: bool, customer: str | None, yes: bool) -> None:
@@ -104,13 +113,17 @@ def _publish_slugs(slugs: tuple[str, ...], at: datetime | None, customer: str | 
         for article in articles:
             earlier = article.published_at
             moment = at or _publication_time(article, now)
-            rows.append(_values_to_update(article, status="published", published_at=moment))
-            state = "published since" if moment <= now else "scheduled for"
+            state = publication_state(article.status, earlier, now)
+            # A pending article is published by its source too, unless it gets another date.
+            is_yours = article.publication_edited or at is not None or state in ("draft", "scheduled")
+            rows.append(_values_to_update(article, "published", moment, is_yours=is_yours))
+            shown = "published since" if moment <= now else "scheduled for"
             replaced = f" (was {_format_local_and_utc(earlier, zone)})" if earlier not in (None, moment) else ""
-            lines.append(f"{article.slug}: {state} {_format_local_and_utc(moment, zone)}{replaced}")
+            lines.append(f"{article.slug}: {shown} {_format_local_and_utc(moment, zone)}{replaced}")
         db.session.execute(update(Article), rows)
     for line in lines:
         echo(line)
+    _report_yours(articles, rows)
 
 
 def _publication_time(article: Row[Any], now: datetime) -> datetime:
@@ -122,26 +135,42 @@ def _publication_time(article: Row[Any], now: datetime) -> datetime:
     return date if date and (date <= now or article.status == "pending") else now
 
 
+def _report_yours(articles: list[Row[Any]], rows: list[dict[str, Any]]) -> None:
+    """Name the articles from a source that imports will leave alone from now on."""
+    marked = {row["pk"] for row in rows if row["publication_edited"]}
+    new = [row.slug for row in articles if row.pk in marked and row.source and not row.publication_edited]
+    if new:
+        echo(f"{LEFT_ALONE}: {_shorten(new)}. {GIVE_BACK}", err=True)
+
+
+def _shorten(slugs: list[str]) -> str:
+    """Return the first slugs, separated by commas."""
+    return ", ".join([*slugs[:MAX_NAMES], "…"] if len(slugs) > MAX_NAMES else slugs)
+
+
 def _publish_pending(customer: str | None, *, yes: bool) -> None:
-    """After confirmation, publish or schedule the pending articles that their source publishes, and print how many."""
+    """After confirmation, publish or schedule the pending articles that have a date, and print how many."""
     now = datetime.now(UTC)
     with command_session(writes=False):
         owner = get_customer(customer, for_changes=True)
         pending = _pending_articles(owner)
-    publishable = [article for article in pending if article.claim == "published"]
-    if others := len(pending) - len(publishable):
-        reason = "will stay pending, because their source does not publish them"
-        echo(f"{format_article_count(others)} {reason}. To see them: flask articles list --state pending", err=True)
+    if undated := [article.slug for article in pending if not article.published_at]:
+        advice = "To publish one now: flask articles publish SLUG."
+        echo(f"Without a date, so they stay pending: {_shorten(undated)}. {advice}", err=True)
+    publishable = [article for article in pending if article.published_at]
     if not publishable:
-        echo("No pending articles are published by their source." if pending else "There are no pending articles.")
+        echo("There are no pending articles with a date." if pending else "There are no pending articles.")
         return
     published, scheduled = _count_published_and_scheduled(publishable, now)
     confirm(f"This publishes {format_article_count(published)} and schedules {scheduled}.", yes)
-    confirmed = {article.pk for article in publishable}
+    confirmed = {(article.pk, article.id) for article in publishable}
     with command_session(writes=True):
         pending = _pending_articles(get_customer_again(owner))
-        articles = [article for article in pending if article.claim == "published" and article.pk in confirmed]
-        if rows := [_pending_values(article, now) for article in articles]:
+        articles = [row for row in pending if row.published_at and (row.pk, row.id) in confirmed]
+        rows = [
+            _values_to_update(row, "published", row.published_at, is_yours=row.publication_edited) for row in articles
+        ]
+        if rows:
             db.session.execute(update(Article), rows)
     published, scheduled = _count_published_and_scheduled(articles, now)
     echo(f"{published} published, {scheduled} scheduled")
@@ -153,19 +182,9 @@ def _pending_articles(owner: Customer) -> list[Any]:
     return list(db.session.execute(ARTICLE_SUMMARIES.where(*pending)))
 
 
-def _pending_values(article: Row[Any], now: datetime) -> dict[str, Any]:
-    """Return the new values of a pending article that is published or scheduled.
-
-    An article without a date is dated now. That counts as the source's date, so the source can still change it.
-    """
-    moment = _publication_time(article, now)
-    claimed_at = article.claimed_at if article.published_at else moment
-    return _values_to_update(article, status="published", published_at=moment, claimed_at=claimed_at)
-
-
 def _count_published_and_scheduled(articles: list[Row[Any]], now: datetime) -> tuple[int, int]:
     """Return how many of the articles become visible now when they are published, and how many are scheduled."""
-    scheduled = sum(_publication_time(article, now) > now for article in articles)
+    scheduled = sum(article.published_at > now for article in articles)
     return len(articles) - scheduled, scheduled
 
 
@@ -178,9 +197,11 @@ def unpublish(slugs: tuple[str, ...], customer: str | None) -> None:
     They keep their dates for when they are published again. If an article does not exist, nothing changes.
     """
     with _articles_to_change(slugs, customer) as articles:
-        db.session.execute(update(Article), [_values_to_update(article, status="draft") for article in articles])
+        rows = [_values_to_update(article, "draft", article.published_at, is_yours=True) for article in articles]
+        db.session.execute(update(Article), rows)
     for article in articles:
         echo(f"{article.slug}: draft")
+    _report_yours(articles, rows)
 
 
 @contextmanager
@@ -192,14 +213,17 @@ def _articles_to_change(slugs: tuple[str, ...], customer: str | None) -> Iterato
     """
     with command_session(writes=False):
         owner = get_customer(customer, for_changes=True)
-        get_articles(owner, slugs)
+        articles = get_articles(owner, slugs)
     with command_session(writes=True):
-        yield get_articles(get_customer_again(owner), slugs)
+        yield get_articles_again(get_customer_again(owner), articles)
 
 
-def _values_to_update(article: Row[Any], **values: Any) -> dict[str, Any]:
+def _values_to_update(
+    article: Row[Any], status: str, published_at: datetime | None, *, is_yours: bool
+) -> dict[str, Any]:
     """Return new values for an article, and its search columns in case another tool changed the title or slug."""
-    return {"pk": article.pk, **values, **search_columns(article.title, article.slug)}
+    decided = {"status": status, "published_at": published_at, "publication_edited": is_yours}
+    return {"pk": article.pk, **decided, **search_columns(article.title, article.slug)}
 
 
 @articles_group.command("delete")
@@ -212,15 +236,12 @@ def delete_articles(slugs: tuple[str, ...], customer: str | None, yes: bool) -> 
         owner = get_customer(customer, for_changes=True)
         articles = get_articles(owner, slugs)  # raises if one does not exist
     count = format_article_count(len(articles))
-    imported = [article.slug for article in articles if article.origin]  # "?" too, since a source may have it
-    if imported:
-        names = ", ".join(imported[:MAX_NAMES])
+    if imported := [article.slug for article in articles if article.source]:
         advice = "To hide them instead: flask articles unpublish."
-        echo(f"The next import from their source may bring these back: {names}. {advice}", err=True)
+        echo(f"The next import from their source brings these back: {_shorten(imported)}. {advice}", err=True)
     confirm(f"This permanently deletes {count}.", yes)
     with command_session(writes=True):
-        owner = get_customer_again(owner)
-        pks = [article.pk for article in get_articles(owner, slugs)]
+        pks = [article.pk for article in get_articles_again(get_customer_again(owner), articles)]
         db.session.execute(delete(Article).where(Article.pk.in_(pks)))
     echo(f"Deleted {count}.")
 

@@ -2,44 +2,30 @@
 
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
-from copy import deepcopy
 from datetime import tzinfo
 from pathlib import Path
-from typing import NamedTuple
 
 import click
 
 from commands.support import params
 from commands.support.errors import Interrupted
 from commands.support.groups import articles_group
-from commands.support.import_result import print_missing_old_urls, print_pending, print_result
+from commands.support.import_result import print_missing_old_urls, print_result, print_waiting
 from commands.support.lookup import get_customer, get_customer_again
 from commands.support.session import command_session
 from commands.support.terminal import can_ask, confirm, show_progress
-from content.text import printable
 from converters.articles import SourceOptions
 from models import Customer
 from settings import load_environment
 from transfer import SuspiciousImportError
+from transfer.checks import CheckedArticles, check_articles
+from transfer.imports import find_waiting, report_notes, write_articles
 from transfer.plan import ImportOptions
+from transfer.redirects import create_list, list_redirects
 from transfer.remote import find_filters, find_hosts
 from transfer.report import ImportReport
-from transfer.sources import read_sources
-from transfer.spool import Spool, create_spool
-from transfer.url_lists import create_list, list_pictures, list_redirects
-from transfer.writer import ImportResult, report_notes, write_articles
-
-UNPUBLISH_NEEDS_PUBLISH = (
-    "With sources from other systems, --unpublish-missing needs --publish: "
-    "otherwise, articles would disappear from your site, and none would be added."
-)
-
-
-class UrlLists(NamedTuple):
-    """The files for lists of URLs, None for each that is not written."""
-
-    redirects: Path | None = None
-    pictures: Path | None = None
+from transfer.sources import is_own_json, read_sources
+from transfer.writer import ImportResult
 
 
 @articles_group.command("import")
@@ -72,21 +58,15 @@ class UrlLists(NamedTuple):
     type=params.source_name,
     help="Name of the source, to tell two folders, sites or tables of the same kind apart.",
 )
-@click.option("--post-type", metavar="TYPE", default="post", help="Type of the WordPress posts to import.")
-@click.option("--drop-tags", is_flag=True, help="Leave out shortcodes and template tags that are not understood.")
 @click.option(
-    "--take-over",
-    metavar="SLUG",
-    multiple=True,
-    type=params.text,
-    help="Replace the stored article SLUG with the source's version. "
-    "SOURCE/ (with a slash) takes over all articles of that source. Repeatable.",
+    "--post-type", metavar="TYPE", type=params.text, default="post", help="Type of WordPress posts (default: post)."
 )
+@click.option("--drop-tags", is_flag=True, help="Leave out shortcodes and template tags that are not understood.")
 @click.option("--dry-run", is_flag=True, help="Show what would change without writing anything.")
 @click.option("--publish", is_flag=True, help="Publish new and pending articles that their source has published.")
 @click.option("--skip-invalid", is_flag=True, help="Import the valid articles even if others have errors.")
-@click.option("--unpublish-missing", is_flag=True, help="Make published articles pending if their source lacks them.")
-@click.option("--yes", is_flag=True, help="Do not stop if many articles would be hidden or left alone.")
+@click.option("--unpublish-missing", is_flag=True, help="Hide articles that are missing from their source.")
+@click.option("--yes", is_flag=True, help="Do not stop if many articles would be hidden, replaced or left alone.")
 @click.option(
     "--redirects", metavar="FILE", type=params.new_file, help="Write old URLs and slugs to FILE, a new CSV file."
 )
@@ -95,12 +75,6 @@ class UrlLists(NamedTuple):
     metavar="PATTERN",
     type=params.url_pattern,
     help="Path of the articles on the old site, such as /{year}/{month}/{day}/{slug}/.",
-)
-@click.option(
-    "--pictures",
-    metavar="FILE",
-    type=params.new_file,
-    help="Write the URLs of the old site's pictures to FILE, a new file.",
 )
 @click.option(
     "--pictures-url",
@@ -115,7 +89,8 @@ def import_articles(
     site: str,
     timezone: tzinfo,
     source: str | None,
-    take_over: tuple[str, ...],
+    post_type: str,
+    drop_tags: bool,
     dry_run: bool,
     publish: bool,
     skip_invalid: bool,
@@ -123,27 +98,25 @@ def import_articles(
     yes: bool,
     redirects: Path | None,
     old_urls: str | None,
-    pictures: Path | None,
     pictures_url: str | None,
-    post_type: str,
-    drop_tags: bool,
 ) -> None:
     """Import articles: all of them or, if anything is wrong, none.
 
     SOURCE is a WordPress export (.xml), a Ghost export (.json), a folder or a file of Markdown or HTML with front
     matter (.md, .html), a CSV file (.csv), a .json file (an article, an array of articles, or an object with such an
-    array in "data"), a .jsonl file (JSON Lines), "-" for JSON Lines on standard input, or the URL of another instance.
+    array in "data"), a .jsonl file (JSON Lines), "-" for JSON Lines on standard input, the URL of another instance, or
+    the URL of a WordPress site.
 
     New articles from other systems stay hidden until you publish them: look at them (flask articles preview), then
     run flask articles publish --pending. With --publish, the import publishes what the source publishes. Changes to
-    articles that are published already show at once.
+    articles that are published already show at once. What was changed here stays.
     """
+    _check_usage(sources, key, source, unpublish_missing=unpublish_missing)
     source_options = SourceOptions(
-        site, timezone, source or "", old_urls or "", pictures_url or "", post_type, drop_tags=drop_tags
+        site, timezone, source or "", old_urls or "", pictures_url or "", post_type=post_type, drop_tags=drop_tags
     )
-    options = ImportOptions(dry_run, publish, skip_invalid, unpublish_missing, take_over, yes)
-    lists = UrlLists() if dry_run else UrlLists(redirects, pictures)
-    _import(sources, key, source_options, customer, options, lists)
+    options = ImportOptions(dry_run, publish, skip_invalid, unpublish_missing, yes)
+    _import(sources, key, source_options, customer, options, redirects)
 
 
 def _import(
@@ -152,88 +125,72 @@ def _import(
     source_options: SourceOptions,
     customer: str | None,
     options: ImportOptions,
-    lists: UrlLists,
+    redirects: Path | None,
 ) -> None:
     """Read, check and write articles, and print the report."""
-    _check_usage(sources, key, options)
     with command_session(writes=False):
         owner = get_customer(customer, for_changes=True)
     report = ImportReport()
-    with create_spool() as spool:
-        articles = read_sources(sources, source_options, key, report, show_progress)
-        with show_progress(articles, "Reading articles") as counted:
-            spool.add(counted, report)
-        _check_systems(spool, options)
-        result, report = _write(owner, spool, report, options, lists)
-        with _report_interrupt(options):
-            report_notes(result, spool, report)
-            print_result(result, report, dry_run=options.dry_run)
-            if lists.redirects:
-                print_missing_old_urls(report, lists.redirects)
-            if spool.sources and result.pending:
-                print_pending(result.pending, customer, dry_run=options.dry_run)
+    with show_progress(read_sources(sources, source_options, key, show_progress), "Reading articles") as items:
+        checked = check_articles(items, report)
+    result = _write(owner, checked, report, options, redirects)
+    with _report_interrupt(dry_run=options.dry_run):
+        report_notes(result, report, dry_run=options.dry_run)
+        print_result(result, report, dry_run=options.dry_run)
+        if redirects and not options.dry_run and not any(article.old_urls for article in checked.valid):
+            print_missing_old_urls()
+        if waiting := find_waiting(result):
+            print_waiting(len(waiting), customer, dry_run=options.dry_run)
 
 
-def _check_usage(sources: tuple[str, ...], key: str | None, options: ImportOptions) -> None:
+def _check_usage(sources: tuple[str, ...], key: str | None, source: str | None, *, unpublish_missing: bool) -> None:
     """Raise click.UsageError or ClickException if these sources and options do not go together."""
-    if options.unpublish_missing and "-" in sources:
-        reason = "A stream that was cut off looks complete. Save it to a .jsonl file first, and import that."
-        raise click.UsageError(f"--unpublish-missing does not work with standard input. {reason}")
     if sources.count("-") > 1:
         raise click.UsageError("Standard input can be read only once.")
     if key and len(find_hosts(sources)) > 1:
         names = ", ".join(sorted(find_hosts(sources)))
         raise click.UsageError(f"The key would be sent to several hosts: {names}. Import from one at a time.")
-    if options.unpublish_missing and options.skip_invalid:
-        raise click.UsageError("--unpublish-missing needs every article, so it cannot be combined with --skip-invalid.")
-    filtered = sorted(name for source in sources for name in find_filters(source))
-    if options.unpublish_missing and filtered:
+    if not unpublish_missing:
+        return
+    if "-" in sources:
+        reason = "A stream that was cut off looks complete. Save it to a .jsonl file first, and import that."
+        raise click.UsageError(f"--unpublish-missing does not work with standard input. {reason}")
+    if not source and any(map(is_own_json, sources)):
+        reason = "Name the source of these articles, of which missing ones are hidden."
+        raise click.UsageError(f"With JSON files, --unpublish-missing needs --source NAME. {reason}")
+    filtered = sorted(name for url in sources for name in find_filters(url))
+    if filtered:
         raise click.ClickException(f"--unpublish-missing needs all articles. Remove {filtered[0]} from the URL.")
 
 
-def _check_systems(spool: Spool, options: ImportOptions) -> None:
-    """Raise click.UsageError if the options do not fit the systems that the articles come from."""
-    if options.take_over and not spool.sources:
-        raise click.UsageError("--take-over gives stored articles to another system's source, but the import has none.")
-    if spool.sources and options.unpublish_missing and not options.publish:
-        raise click.UsageError(UNPUBLISH_NEEDS_PUBLISH)
-
-
 def _write(
-    owner: Customer,
-    spool: Spool,
-    report: ImportReport,
-    options: ImportOptions,
-    lists: UrlLists,
-) -> tuple[ImportResult, ImportReport]:
-    """Write the articles and the lists of old URLs, all of them or none. Returns the result and the complete report.
+    owner: Customer, checked: CheckedArticles, report: ImportReport, options: ImportOptions, redirects: Path | None
+) -> ImportResult:
+    """Write the articles and the list of old URLs, both or neither. A dry run only reads.
 
-    A dry run only reads. Asks first if the import would hide, or leave alone, suspiciously many articles.
+    Asks first if the import would hide, leave alone or replace suspiciously many articles.
     """
-    attempt = deepcopy(report)  # A second one would report the same again.
-    try:
-        with ExitStack() as files, command_session(writes=not options.dry_run):
-            result = write_articles(get_customer_again(owner), spool, attempt, options)
-            if lists.redirects:
-                text = list_redirects(result.articles, spool, result.links)
-                files.enter_context(create_list(lists.redirects, text))
-            if lists.pictures:
-                files.enter_context(create_list(lists.pictures, list_pictures(result.articles, spool)))
-        return result, attempt
-    except SuspiciousImportError as error:
-        reasons = str(error)
-    if not can_ask():
-        advice = "Nothing was written. Check the source. If it is right, run the command again with --yes."
-        raise click.ClickException(f"{printable(reasons)}\n{advice}")
-    confirm(printable(reasons), yes=False)
-    return _write(owner, spool, report, options._replace(confirmed=reasons), lists)
+    while True:
+        try:
+            with ExitStack() as files, command_session(writes=not options.dry_run):
+                result = write_articles(get_customer_again(owner), checked, report, options)
+                if redirects and not options.dry_run:
+                    files.enter_context(create_list(redirects, list_redirects(result.plan, result.links)))
+            return result
+        except SuspiciousImportError as error:
+            reasons = str(error)
+        if not can_ask():
+            advice = "Nothing was written. Check the source. If it is right, run the command again with --yes."
+            raise click.ClickException(f"{reasons}\n{advice}")
+        confirm(reasons, yes=False)
+        options = options._replace(confirmed=reasons)
 
 
 @contextmanager
-def _report_interrupt(options: ImportOptions) -> Iterator[None]:
+def _report_interrupt(*, dry_run: bool) -> Iterator[None]:
     """Turn Ctrl+C into a message about whether the articles were written."""
     try:
         yield
     except KeyboardInterrupt as error:
-        reason = "nothing was written." if options.dry_run else "the articles were imported; the report is incomplete."
+        reason = "nothing was written." if dry_run else "the articles were imported; the report is incomplete."
         raise Interrupted(reason) from error

@@ -33,9 +33,6 @@ class Origin(NamedTuple):
 
     source: str  # such as "ghost" or "wordpress:www.example.com"
     key: str  # unique within the source
-    # The key is a path or a slug, which authors may change, or use again for another article. Otherwise, it is the
-    # number or the id that a system gave the article.
-    has_reusable_key: bool = False
 
     def __str__(self) -> str:
         return f"{self.source}/{self.key}"
@@ -107,7 +104,7 @@ class Link(NamedTuple):
     slug: str = ""  # of the article in the file
 
 
-@dataclass
+@dataclass(eq=False)  # so that articles can be keys
 class SourceArticle:
     """An article of a source, with the notes and problems to report."""
 
@@ -120,7 +117,6 @@ class SourceArticle:
     claim: Claim | None = None
     says_publish: bool = False  # it has a field such as `publish: true`
     is_trashed: bool = False  # in the source's trash, so only its origin and its id matter
-    may_match_slug: bool = False  # if its id is not stored; articles without an id always may
     old_urls: list[str] = field(default_factory=list)  # absolute, or paths below the old site
     pages: list[str] = field(default_factory=list)  # that links to the article lead to, such as //old.example/about
     article_url_pattern: str = ""  # of the source's articles, as in `Customer.site`, if --site names one
@@ -130,6 +126,8 @@ class SourceArticle:
     old_frames: list[str] = field(default_factory=list)  # URLs of frames and scripts on the old site
     keeps_stored_text: bool = False  # withheld, and without its text: if it is stored, only its publication changes
     keeps_stored_authors: bool = False  # the source does not tell them
+    is_own_format: bool = False  # JSON, JSON Lines, an article file, or an article of another instance
+    row: dict[str, Any] = field(default_factory=dict)  # by column: what it gives, and what is derived from that
 
     def note(self, kind: str, detail: str = "", advice: str = "", subject: Subject = Subject.APPEARANCE) -> None:
         """Record something to report."""

@@ -57,7 +57,7 @@ def _convert(where: str, cells: Cells, options: SourceOptions, *, state_is_statu
         given = values.get(article.names.get(field, field), "")
         if EXCEL_ERROR.fullmatch(given):
             article.reject(field, "Is a spreadsheet error. Correct the cell.", given)
-    article.origin = Origin(options.source or "csv", article.fields.get("slug", ""), has_reusable_key=True)
+    article.origin = Origin(options.source or "csv", article.fields.get("slug", ""))
     if article.claim == "published" and "publishedAt" in article.fields and _has_empty_date(cells):
         article.claim = None
         article.note(EMPTY_DATE, subject=Subject.ACCESS)

@@ -35,8 +35,8 @@ ALIASES = {
     ),
 }
 IMPORT_FIELDS = {field.data_key or name: field for name, field in ArticleImportSchema().fields.items()}
-# where an article comes from, and what was decided about it; see `models.Article`
-ORIGIN_FIELDS = {"origin", "claim", "claimedAt", "edited"}
+# where an article comes from, and what was changed here; see `models.Article`
+ORIGIN_FIELDS = {"source", "sourceKey", "textEdited", "publicationEdited"}
 # fields that only this service's own formats have
 OWN_FIELDS = {"id", *ORIGIN_FIELDS}
 FIELD_BY_ALIAS = {alias: field for field in IMPORT_FIELDS for alias in (field.lower(), *ALIASES.get(field, "").split())}

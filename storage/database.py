@@ -14,7 +14,7 @@ from storage.changes import create_change_detector
 from storage.engine import add_listener, close_connections, close_session, engine_options, write_options
 from storage.queries import PUBLIC
 from storage.sqlite import create_database_file, require_database_file, set_wal_mode, sqlite_path
-from storage.tables import TABLES_VERSION, migrate, read_tables_version
+from storage.tables import SCHEMA_VERSION, migrate, read_schema_version
 
 DRIVERS = {"sqlite", "sqlite+pysqlite", "postgresql", "postgresql+psycopg"}
 DRIVER_OPTIONS = {"cached_statements", "timeout"}  # options of sqlite3.connect that a SQLite URL may set
@@ -50,9 +50,9 @@ def prepare_database(*, create: bool = False) -> list[str]:
     if path:
         require_database_file(path)
     with db.engine.connect() as connection:
-        version = read_tables_version(connection, name)
+        version = read_schema_version(connection, name)
     changed = []
-    if version != TABLES_VERSION:
+    if version != SCHEMA_VERSION:
         with db.engine.execution_options(**write_options("upgrade")).begin() as connection:
             changed = migrate(connection, name)
     if path:

@@ -1,17 +1,15 @@
-"""Article files: `flask articles export --folder`, and the import of files and folders."""
+"""Article files: the import of files that `flask articles edit` and `new` have written."""
 
 import re
 from datetime import UTC
-from hashlib import sha256
 
 import pytest
-from helpers import article_json
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from importer import SITE, post
 
 from converters.front_matter import parse_front_matter
-from transfer.article_files import format_article, own_article
+from transfer.article_files import format_article, parse_article_file
 
 MARKUP = {"@graph": [{"@type": "Thing", "<<": {"<<": 1}, "n": 1.0, "m": 1e22, "x" * 2000: [True, None, "a\u2028"]}]}
 SPECIAL = (
@@ -29,7 +27,7 @@ NUMBERS = st.floats(allow_nan=False, allow_infinity=False) | st.integers(-(2**63
 def test_article_file_round_trips(title, keywords, content, markup):
     record = {"title": title, "keywords": list(keywords), "readTime": 1.5, "schemaMarkup": markup}
     record["contentHtml"] = content
-    assert own_article("", *parse_front_matter(format_article(record)), UTC).fields == record
+    assert parse_article_file("a.html", *parse_front_matter(format_article(record)), UTC).fields == record
 
 
 OWN = """---
@@ -77,39 +75,6 @@ def test_file_without_all_exported_fields_is_of_another_system(importer, name):
     assert f'href="{SITE}/b"' in importer.only()["contentHtml"]
 
 
-def test_importing_an_exported_folder_changes_nothing(importer, save, sql):
-    texts = [text.replace("\0", "") for text in SPECIAL]
-    save(*(article_json(n, title=text[:255], contentHtml=text, keywords=[text]) for n, text in enumerate(texts)))
-    markup = {"@context": "https://schema.org", **MARKUP}
-    save(article_json(90, status="draft", publishedAt=None, bannerUrl=""), article_json(91, schemaMarkup=markup))
-    before = sql("SELECT * FROM article ORDER BY id")
-    result = importer.run("export", "--folder", "new/posts")
-    assert (result.exit_code, result.stdout) == (0, "")
-    assert str(len(before)) in result.stderr
-    assert importer.run("import", "new/posts").stdout == f"0 new, 0 changed, {len(before)} unchanged\n"
-    assert sql("SELECT * FROM article ORDER BY id") == before
-
-
-def test_exported_file_name_is_the_slug_or_a_hash_of_the_id(importer, save):
-    names = ["menu", "caf\u00e9", "\u6f22" * 83, "\u00b2nd", "2026", "index", "a.b", "a.11tydata.b", "menu.de"]
-    others = ["MENU", "cafe\u0301", "Con.x", "COM1", "..", "_index", "-a", "a:b", "\u6f22" * 84, "a\u200d", "x|y"]
-    others += [f"article-{'0' * 64}", "\u1e9e" * 90]
-    save(*(article_json(number, id=f"id-{number}", slug=slug) for number, slug in enumerate([*names, *others])))
-    assert importer.run("export", "--folder", "posts").exit_code == 0
-    names += [
-        f"article-{sha256(f'id-{number}'.encode()).hexdigest()}"
-        for number in range(len(names), len(names) + len(others))
-    ]
-    assert {path.stem for path in (importer.folder / "posts").iterdir()} == set(names)
-    again = importer.run("import", "posts", "--unpublish-missing")
-    assert (again.stdout, again.stderr) == (f"0 new, 0 changed, {len(names)} unchanged\n", "")
-
-
-def test_export_folder_must_be_new_or_empty(importer, save):
-    save(article_json(1))
-    importer.write({"posts/.git/config": "", "hidden/.obsidian/x": "", "file": ""})
-    assert importer.run("export", "nowhere", "--folder", "posts").exit_code == 1
-    assert importer.run("export", "--folder", "posts").exit_code == 0
-    for folder, exit_code in (("posts", 2), ("hidden", 2), ("file", 2), ("file/posts", 1)):
-        result = importer.run("export", "--folder", folder)
-        assert (result.exit_code, folder in result.stderr, "Errno" in result.stderr) == (exit_code, True, False)
+def test_own_file_of_a_named_source_follows_it(importer):
+    importer.run("import", {"a.md": OWN.format(title="A", slug="a")}, "--source", "notes")
+    assert (importer.only()["source"], importer.only()["sourceKey"]) == ("notes", "id-1")

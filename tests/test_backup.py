@@ -11,7 +11,7 @@ import helpers
 import pytest
 from helpers import LISTS, article_json, assert_rejected, halve, overwrite, run_sql, titles, truncate
 
-from storage.tables import TABLES_VERSION
+from storage.tables import SCHEMA_VERSION
 
 pytestmark = pytest.mark.sqlite
 
@@ -152,7 +152,7 @@ def test_backup_and_database_of_an_older_version_stay_so(run, save, sql, databas
     backup = database.with_name("backup.db")
     assert run("database", "backup", backup).exit_code == 0
     for path in (database, backup):
-        assert run_sql(path, "SELECT number FROM tables_version") == [(TABLES_VERSION - 1,)]
+        assert run_sql(path, "SELECT number FROM tables_version") == [(SCHEMA_VERSION - 1,)]
         assert run_sql(path, "SELECT older FROM customer") == [(None,)]
 
 
@@ -181,7 +181,7 @@ FOREIGN = "is not a database of this service"
         (lambda _: b"", "CREATE TABLE article (id INTEGER)", FOREIGN),
         (bytes, "DROP TABLE api_key", "bad.db: api_key."),
         (bytes, "DELETE FROM tables_version", "version None"),
-        (bytes, "UPDATE tables_version SET number = number + 1", f"version {TABLES_VERSION + 1}"),
+        (bytes, "UPDATE tables_version SET number = number + 1", f"version {SCHEMA_VERSION + 1}"),
     ],
 )
 def test_invalid_backup_is_rejected_and_changes_nothing(run, backup, client, database, damage, statement, reason):

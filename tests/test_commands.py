@@ -158,7 +158,7 @@ def test_slug_with_joiners_is_shown_as_commands_take_it(articles, save):
 @pytest.mark.parametrize("command", [["publish", "--pending"], ["delete", "slug-1"]])
 def test_answer_never_concerns_another_customer(articles, save, sql, monkeypatch, command):
     """A backup in which another customer has the id may be restored while a command waits for an answer."""
-    save(minimal_json(1, status="pending", claim="published"))
+    save(minimal_json(1, status="pending"))
     monkeypatch.setattr("commands.articles.confirm", lambda *_: sql("UPDATE customer SET name = 'Bolt'"))
     assert_rejected(articles(*command), "'Acme'")
     assert sql("SELECT status FROM article") == [("pending",)]
@@ -252,19 +252,21 @@ def test_articles_list_shows_drafts_first_then_the_latest(articles, save):
     found = articles("list", "--search", ' (here,)  "cafe"', "--state", "published")
     assert (table(found), found.stderr) == ([rows[3]], "1 published, 0 scheduled, 0 pending, 0 draft\n")
     records = [json.loads(line) for line in articles("list", "--json").stdout.splitlines()]
-    origin = {"origin": None, "claim": None, "claimedAt": None, "edited": False}
+    origin = {"source": None, "sourceKey": None, "textEdited": False, "publicationEdited": False}
     assert records[1] == {"state": "draft", "publishedAt": None, "slug": "slug-2", "title": "Title 2"} | origin
     assert (records[0]["publishedAt"], records[3]["title"]) == (DATE, "Tab\there,\nCafé? \x9b31m")
 
 
-def test_list_shows_sources_and_what_was_edited_here(articles, save):
-    origin = {"origin": "wordpress:example.com/blog/7", "claim": "published", "claimedAt": DATE}
-    save(minimal_json(1), minimal_json(2, **origin), minimal_json(3, origin="markdown/2026/menu", edited=True))
+def test_list_shows_sources_and_what_is_yours(articles, save):
+    origin = {"source": "wordpress:example.com/blog", "sourceKey": "7"}
+    yours = {"textEdited": True, "publicationEdited": True}
+    save(minimal_json(1), minimal_json(2, **origin), minimal_json(3, source="markdown", sourceKey="a/b", **yours))
     third, second, first = (line[4:] for line in table(articles("list")))
     assert (first, second) == ([], ["wordpress:example.com/blog"])
-    assert re.fullmatch("markdown .+", *third)
-    _, record, _ = map(json.loads, articles("list", "--json").stdout.splitlines())
-    assert record.items() >= (origin | {"edited": False}).items()
+    assert re.fullmatch("markdown .*text, publication.*", *third)
+    last, record, _ = map(json.loads, articles("list", "--json").stdout.splitlines())
+    assert record.items() >= origin.items()
+    assert last.items() >= yours.items()
 
 
 def test_list_prints_local_time_but_utc_in_json(app, articles, save, monkeypatch):

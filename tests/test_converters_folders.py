@@ -24,7 +24,7 @@ STARTERS = {  # folder -> words of each line of the report, and what articles mu
         },
     ),
     "hugo": (
-        ["_index.md", "(1): my-first-post"],  # a draft
+        ["(1): _index.md"],
         {"keywords": ["red", "green"], "publishedAt": "2026-01-22T16:53:13.000Z", "status": "published"},
     ),
     "jekyll": (
@@ -56,8 +56,8 @@ JEKYLL = {  # file -> front matter, slug, and fields of the article
     "_posts/2026-01-02-c.md": ("title: C\ntags: one two| three", "c", {"keywords": ["one two", "three"], "title": "C"}),
     "recipes/_posts/2026-01-06-soup.md": ("Tags: a b", "soup", {"category": "recipes", "keywords": ["a", "b"]}),
     "recipes/_posts/2026-01-07-cake.md": ("category: Sweets", "cake", {"category": "Sweets", "status": "published"}),
-    "_drafts/idea.md": ("date: 2026-01-01\ndraft: false", "idea", {"status": "pending"}),
-    "_drafts/the-plan.md": ("", "the-plan", {"status": "pending", "title": "The Plan"}),
+    "_drafts/idea.md": ("date: 2026-01-01\ndraft: false", "idea", {"status": "draft"}),
+    "_drafts/the-plan.md": ("", "the-plan", {"status": "draft", "title": "The Plan"}),
 }
 
 
@@ -76,7 +76,7 @@ def test_every_file_below_drafts_is_withheld(importer, tmp_path, source):
     importer.write({"_drafts/deep/a.md": post()})
     (tmp_path / "link").symlink_to("_drafts/deep")
     importer.imports(source)
-    assert importer.states() == {"a": "pending"}
+    assert importer.states() == {"a": "draft"}
 
 
 def test_both_endings_of_a_file_are_left_out_of_its_slug(importer):
@@ -114,7 +114,7 @@ def test_symlinked_folders_are_skipped_and_reported(importer, tmp_path):
     (tmp_path / "posts" / "others").symlink_to(tmp_path / "others")
     result = importer.run("import", "posts", "--publish", "--unpublish-missing")
     assert "symbolic links to folders (1): others" in result.stderr
-    assert importer.states() == {"tea": "published", "oat": "pending"}
+    assert importer.states() == {"tea": "published", "oat": "draft"}
 
 
 def test_translations_beside_their_original_are_not_imported(importer):

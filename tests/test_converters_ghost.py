@@ -19,7 +19,7 @@ def test_posts_are_imported_with_their_fields(importer):
     assert "sent by email (1)" in printed
     assert "restricted: paid (1)" in printed
     states = {"kaese": "published", "second": "published", "scheduled": "scheduled"}
-    assert importer.states() == states | dict.fromkeys(("untouched", "paid", "sent"), "pending")
+    assert importer.states() == states | dict.fromkeys(("untouched", "paid", "sent"), "draft")
     articles = importer.articles()
     expected = {
         "title": "Käse & Brot",

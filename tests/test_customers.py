@@ -145,6 +145,7 @@ def test_delete_asks_on_a_terminal(run, key, sql, monkeypatch, answer, status, l
 def test_demo_customer_must_be_named_to_be_changed(run, save, sql, monkeypatch, command):
     monkeypatch.setenv("VISUAL", "true")
     sql(ADD_DEMO)
+    monkeypatch.setattr("commands.support.editor.can_ask", lambda: True)
     save(minimal_json(1), customer="Demo")
     before = sql("SELECT * FROM article")
     result = run("articles", *command)

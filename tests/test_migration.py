@@ -1,6 +1,5 @@
-"""Upgrades of databases of earlier versions, by commands and by a restore."""
+"""The upgrade of a database of 3.0.0 (schema version 6), by commands and by a restore."""
 
-import json
 import re
 import sqlite3
 from collections.abc import Callable, Iterator
@@ -16,20 +15,16 @@ from flask import Flask
 from helpers import ENDPOINTS, LISTS, POSTGRESQL, client_with_key, close, run_command, run_sql, wait_for
 from sqlalchemy import event
 
-from app import create_app
 from models import db
 from storage import database as storage_database
 from storage.database import prepare_database
-from storage.tables import TABLES_VERSION
-from storage.versions import CHANGES
+from storage.migrations import split_origin
+from storage.tables import SCHEMA_VERSION
 
 VERSIONS = helpers.PROJECT / "tests" / "versions"
-ENGINE = "postgresql" if POSTGRESQL else "sqlite"
-SCRIPTS = {int(path.name.split(".")[0]): path.read_text("utf-8") for path in VERSIONS.glob(f"*.{ENGINE}.sql")}
-ARTICLES = json.loads((VERSIONS / "2.json").read_text("utf-8"))["data"]  # a version may add fields, but change none
-KEY = "version-2-key"
-DATABASE_ERROR = helpers.psycopg.Error if POSTGRESQL else sqlite3.IntegrityError
-of_each_version = pytest.mark.parametrize("version", range(2, TABLES_VERSION))
+DUMP = (VERSIONS / f"6.{'postgresql' if POSTGRESQL else 'sqlite'}.sql").read_text("utf-8")
+ARTICLES = (VERSIONS / "6.json").read_bytes()  # what 3.0.0 sent
+KEY = "version-6-key"
 only_postgresql = pytest.mark.skipif(not POSTGRESQL, reason="only for PostgreSQL")
 
 # tables, constraints and indexes, regardless of the order of creation and of gaps that dropped columns left
@@ -58,83 +53,72 @@ def execute_script(database: Path, script: str) -> None:
 
 @pytest.fixture
 def older(database: Path) -> Iterator[Callable[..., Flask]]:
-    """Create a database of an earlier version, run a script on it, and return an application."""
+    """Create a database of 3.0.0, run a script on it, and return an application."""
     app = helpers.create_application(database)
 
-    def older(version: int, script: str = "") -> Flask:
-        execute_script(database, SCRIPTS[version] + script)
+    def older(script: str = "") -> Flask:
+        execute_script(database, DUMP + script)
         return app
 
     yield older
     close(app)
 
 
-def assert_same_articles(body: bytes) -> None:
-    sent = json.loads(body)["data"]
-    assert [new | old for new, old in zip(sent, ARTICLES, strict=True)] == sent
-
-
-@of_each_version
-def test_upgraded_database_sends_the_same_articles(older, sql, version, template):
-    app = older(version)
+def test_upgraded_database_sends_the_same_bytes(older, sql, template):
+    app = older()
     result = run_command(app, "keys", "list")
     assert (result.exit_code, result.stdout) == (0, "1\tSöhne & <Co>\tver…\t2026-01-31\tnever\tactive\n")
-    assert re.search(rf"Upgraded the tables in .+ from version {version} to {TABLES_VERSION}\.\n", result.stderr)
+    assert re.search(rf"Upgraded the tables in .+ from version 6 to {SCHEMA_VERSION}\.\n", result.stderr)
     assert set(sql(SCHEMA)) == set(run_sql(template, SCHEMA))
-    assert_same_articles(client_with_key(app, KEY).get(LISTS[0]).data)
-    assert sql("SELECT id FROM article WHERE schema_markup IS NOT NULL") == [("a-3",)]
-    assert sql("SELECT number FROM tables_version") == [(TABLES_VERSION,)]
+    assert client_with_key(app, KEY).get(LISTS[0]).data == ARTICLES
     exported = run_command(app, "articles", "export", "--all-fields")
     again = run_command(app, "articles", "import", "-", input=exported.stdout)
-    assert again.stdout == "0 new, 0 changed, 5 unchanged\n"
+    assert again.stdout == "0 new, 0 changed, 13 unchanged\n"
 
 
-def without_order(schema: list[tuple[object, ...]]) -> set[frozenset[str]]:
-    """Return the schema regardless of the order and the generated names of constraints."""
-    return {
-        frozenset(re.sub(r"_check\d+$", "_check", line.strip(" ,")) for line in "\n".join(map(str, row)).split("\n"))
-        for row in schema
-    }
+# the articles in the dump: slug -> status, source, key, whether the text and the publication are yours
+UPGRADED = {
+    "own": ("published", None, None, False, False),
+    "own-draft": ("draft", None, None, False, True),
+    "unknown": ("published", None, None, False, False),
+    "agreed": ("published", "wordpress:example.com/blog", "17", False, False),
+    "edited": ("published", "markdown", "2026/menu", True, False),
+    "waiting": ("pending", "csv", "waiting", False, False),
+    "withheld": ("draft", "csv", "withheld", False, False),
+    "hidden-here": ("draft", "csv", "hidden-here", False, True),
+    "published-here": ("published", "csv", "published-here", False, True),
+    "scheduled": ("published", "ghost", "1", False, False),
+    "scheduled-here": ("published", "ghost", "2", False, True),
+    "dated-here": ("published", "ghost", "3", False, True),
+    "pending-dated-here": ("pending", "ghost", "4", False, True),
+}
 
 
-def test_schema_is_that_of_the_current_version(database, sql, template):
-    """If this fails, the tables have changed, and CHANGES needs another version."""
-    unreleased = re.split(r"^## \[\d", helpers.read_page("CHANGELOG"), maxsplit=1, flags=re.MULTILINE)[0]
-    if TABLES_VERSION not in SCRIPTS and f"tables change to version {TABLES_VERSION}" in unreleased:
-        pytest.skip("A release adds the dump.")
-    execute_script(database, SCRIPTS[TABLES_VERSION])
-    assert without_order(sql(SCHEMA)) == without_order(run_sql(template, SCHEMA))
-    app = helpers.create_application(database)
-    assert run_command(app, "keys", "list").stderr == ""
-    assert_same_articles(client_with_key(app, KEY).get(LISTS[0]).data)
-    close(app)
+def test_upgrade_says_what_is_yours(older, sql):
+    """It counts that, and the articles whose source is unknown."""
+    printed = run_command(older(), "articles", "list").stderr
+    columns = "slug, status, source, source_key, text_edited, publication_edited"
+    rows = {slug: (*row, bool(text), bool(date)) for slug, *row, text, date in sql(f"SELECT {columns} FROM article")}
+    assert rows == UPGRADED
+    assert re.search("publication of 6 and the text of 1 ", printed)
+    assert re.search("^1 article.*3.0.0", printed, re.MULTILINE)
 
 
-def test_stored_articles_get_an_unknown_origin(older, sql):
-    """Statuses and dates stay. A pending article was published by its source."""
-    app = older(5, "UPDATE article SET status = 'pending' WHERE id = 'a-1';")
-    assert run_command(app, "articles", "list").exit_code == 0
-    rows = sql("SELECT id, status, claim FROM article ORDER BY id")
-    others = [(id, "published", None) for id in ("a-2", "a-3")]
-    assert rows == [("a-1", "pending", "published"), *others, ("a-4", "draft", None), ("a-5", "published", None)]
-    assert sql("SELECT DISTINCT origin, claimed_at, edited FROM article") == [("?", None, False)]
+def test_origin_is_split_after_the_source():
+    """Keys may contain slashes, and so may the address of a blog."""
+    assert split_origin("wordpress:a.example/b/c/17") == {"source": "wordpress:a.example/b/c", "source_key": "17"}
+    assert split_origin("markdown/a/b") == {"source": "markdown", "source_key": "a/b"}
 
 
-@pytest.mark.parametrize(("version", "expected"), [(2, [(2, 2), (3, 3)]), (4, [(3, 4), (4, 5)])])
-def test_ids_of_customers_and_keys_are_never_reused(older, sql, version, expected):
-    """A key id in the log must stay unique. The database of version 4 once had a customer 2 and keys 2 and 3."""
-    app, ids = older(version), []
-    for name in ("First", "Second"):
-        helpers.create_key(app, name)
-        ids += sql("SELECT max(customer_id), max(id) FROM api_key")
-        assert run_command(app, "customers", "delete", name, "--yes").exit_code == 0
-    assert ids == expected
+def test_ids_of_customers_and_keys_are_never_reused(older, sql):
+    """A key id in the log must stay unique. The database once had a customer 2 and a key 2."""
+    helpers.create_key(older(), "Next")
+    assert sql("SELECT max(customer_id), max(id) FROM api_key") == [(3, 3)]
 
 
 @pytest.mark.sqlite
 def test_upgrade_preserves_foreign_tables_and_views(older, sql):
     app = older(
-        3,
         "CREATE TABLE comment (text TEXT, customer_id INTEGER REFERENCES customer (id) ON DELETE CASCADE);"
         "CREATE VIEW title AS SELECT title FROM article;"
         "INSERT INTO comment VALUES ('Nice', 1);",
@@ -142,131 +126,42 @@ def test_upgrade_preserves_foreign_tables_and_views(older, sql):
     assert run_command(app, "articles", "list").exit_code == 0
     joined = sql("SELECT text, name FROM comment JOIN customer ON customer.id = customer_id")
     assert joined == [("Nice", "Söhne & <Co>")]
-    ((table,),) = sql("SELECT sql FROM sqlite_schema WHERE name = 'comment'")
-    assert "REFERENCES customer (id)" in table
-    assert len(sql("SELECT title FROM title")) == 5
+    assert len(sql("SELECT title FROM title")) == len(UPGRADED)
 
 
 @pytest.mark.sqlite
-@of_each_version
-def test_backup_of_an_earlier_version_is_upgraded(older, run, client, database, version):
+def test_backup_of_the_previous_version_is_upgraded(older, run, client, database):
     older_backup = database.with_name("older.db")
-    execute_script(older_backup, SCRIPTS[version])
+    execute_script(older_backup, DUMP)
     before = older_backup.read_bytes()
     result = run("database", "restore", older_backup, "--yes")
     assert result.exit_code == 0
-    assert f"the copy of {older_backup} from version {version} to {TABLES_VERSION}." in result.stderr
+    assert f"from version 6 to {SCHEMA_VERSION}." in result.stderr
     client.environ_base["HTTP_X_API_KEY"] = KEY
-    assert_same_articles(client.get(LISTS[0]).data)
+    assert client.get(LISTS[0]).data == ARTICLES
     assert older_backup.read_bytes() == before
 
 
-IGNORE_CHECKS = "" if POSTGRESQL else "PRAGMA ignore_check_constraints = ON;"
-UNCHECKED = f"{IGNORE_CHECKS} UPDATE article SET schema_markup_generated = (1 = 0), {{}} WHERE pk IN (3, 4)"
-INVALID_ARTICLE = "the article given of Söhne & <Co> ("
-REJECTED = [
-    (2, "UPDATE tables_version SET number = 1", f"only supports versions 2 to {TABLES_VERSION}"),
-    (2, "DROP TABLE tables_version", "tables of another program"),
-    (2, "DROP TABLE article", ": article."),
-    (TABLES_VERSION - 1, "DROP TABLE article", ": article."),
-    # version 2 had fewer constraints on PostgreSQL; on SQLite another tool can disable them
-    (2, UNCHECKED.format("keywords = '{}'"), INVALID_ARTICLE),
-    (2, UNCHECKED.format("schema_markup = '[]'"), INVALID_ARTICLE),
-]
-if POSTGRESQL:
-    VIEW = "CREATE VIEW note AS SELECT schema_markup_generated FROM article"
-    REJECTED += [(2, UNCHECKED.format("keywords = 'x'"), "the tables (invalid input syntax for type json")]
-    REJECTED += [(2, VIEW, "view note depends on column schema_markup_generated of table article")]
-    REFUSE = "CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RAISE ''Keys are frozen''; END'"
-    ON_UPDATE = "CREATE TRIGGER refuse BEFORE UPDATE ON api_key EXECUTE FUNCTION refuse()"
-    REJECTED += [(2, f"{REFUSE}; {ON_UPDATE}", "the tables (Keys are frozen")]
-else:
-    REJECTED += [(5, "ALTER TABLE article ADD COLUMN note TEXT", "column note of article")]
-    REJECTED += [(2, UNCHECKED.format("title = x'ff00'"), INVALID_ARTICLE)]
-    REJECTED += [(3, f"{IGNORE_CHECKS} UPDATE api_key SET prefix = x'ff00'", "the key 1 (")]
-
-
-@pytest.mark.parametrize(("version", "script", "reason"), REJECTED)
-def test_impossible_upgrade_changes_nothing(older, sql, version, script, reason):
-    """The message names the version, the table, the row, the column or the view that prevents it."""
-    app = older(version, f"{script};")
+@pytest.mark.parametrize(
+    ("script", "words"),
+    [
+        ("UPDATE tables_version SET number = 5", "Install 3.0.0 first"),
+        (f"UPDATE tables_version SET number = {SCHEMA_VERSION + 1}", f"version {SCHEMA_VERSION + 1}"),
+        ("DROP TABLE tables_version", "tables of another program"),
+        ("DROP TABLE article", ": article."),
+        ("ALTER TABLE article ADD COLUMN note TEXT", "note")
+        if not POSTGRESQL
+        else ("CREATE VIEW notes AS SELECT claim FROM article", "claim"),
+    ],
+)
+def test_impossible_upgrade_changes_nothing(older, sql, script, words):
+    """The message names the version, the table, or what was added to the tables."""
+    app = older(f"{script};")
     before = set(sql(SCHEMA))
     for _ in range(2):
-        helpers.assert_rejected(run_command(app, "articles", "list"), reason)
+        helpers.assert_rejected(run_command(app, "articles", "list"), words)
     assert set(sql(SCHEMA)) == before
     assert sql("SELECT count(*) FROM customer") == [(1,)]
-
-
-def test_version_may_rename_and_drop_columns(older, sql, template, monkeypatch):
-    app = older(
-        3,
-        "ALTER TABLE article RENAME COLUMN category TO section; UPDATE article SET section = 'Teas';"
-        "ALTER TABLE article ADD COLUMN note TEXT;",
-    )
-    table = "article" if POSTGRESQL else "old_article"
-    changes = [f"ALTER TABLE {table} RENAME COLUMN section TO category", f"ALTER TABLE {table} DROP COLUMN note"]
-    monkeypatch.setitem(CHANGES[4], ENGINE, changes + CHANGES[4][ENGINE])
-    assert run_command(app, "keys", "list").exit_code == 0
-    assert sql("SELECT DISTINCT category FROM article") == [("Teas",)]
-    assert set(sql(SCHEMA)) == set(run_sql(template, SCHEMA))
-
-
-# 1,200 articles, as version 4 wrote them
-DONT_PANIC = """
-    INSERT INTO article (pk, customer_id, id, slug, status, published_at, created_at, updated_at, views, title,
-      folded_title, search_text, banner_url, category, keywords, meta_title, meta_desc, read_time, content_html)
-    WITH RECURSIVE numbers (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < 1200)
-    SELECT 100 + n, 1, 'b-' || n, 'added-' || n, 'published', '2025-03-01 00:00:00', '2025-03-01 00:00:00',
-      '2025-03-01 00:00:00', 0, 'Don’t panic', 'don’t panic', 'don’t panic\nadded-' || n, '', 'Added',
-      '[]', '', '', 1, '<p>Added</p>' FROM numbers;
-"""
-
-
-def test_upgrade_makes_typographic_characters_searchable(older, sql):
-    """In every batch of articles. On PostgreSQL, articles that stay the same are not written."""
-    app = older(4, DONT_PANIC)
-    versions = "SELECT ctid FROM article WHERE id LIKE 'a-%' ORDER BY pk" if POSTGRESQL else "SELECT 1"
-    before = sql(versions)
-    assert run_command(app, "keys", "list").exit_code == 0
-    for slug in ("added-1", "added-777", "added-1200"):
-        found = client_with_key(app, KEY).get(f"{LISTS[1]}?q=don't+{slug}&orderBy=createdAt&order=asc").get_json()
-        assert slug in [article["slug"] for article in found["data"]]
-    assert sql("SELECT DISTINCT folded_title FROM article WHERE category = 'Added'") == [("don't panic",)]
-    assert sql(versions) == before
-
-
-@pytest.mark.sqlite
-def test_text_that_is_not_utf8_survives_an_upgrade(older, sql):
-    app = older(4, "UPDATE article SET title = CAST(x'ff41' AS TEXT) WHERE pk = 1;")
-    assert run_command(app, "keys", "list").exit_code == 0
-    assert sql("SELECT hex(title), folded_title FROM article WHERE pk = 1") == [("FF41", "\ufffda")]
-
-
-if POSTGRESQL:
-    EARLY, LATE, LATE_DAY = "'0044-03-15 BC'", "'294276-12-31'", "'5874897-12-31'"
-else:
-    EARLY, LATE, LATE_DAY = "'0000-12-31 23:59:59.5'", "'9999-12-31 23:59:59.999'", "'9999-12-31'"
-
-
-@pytest.mark.parametrize("version", [2, 4])  # version 3 rejected them
-def test_times_outside_the_years_of_python_are_moved(older, sql, version):
-    app = older(
-        version,
-        f"{IGNORE_CHECKS} UPDATE article SET published_at = {EARLY}, created_at = {EARLY} WHERE pk = 1;"
-        f"UPDATE article SET updated_at = {LATE} WHERE pk = 2;"
-        f"UPDATE api_key SET created_at = {EARLY}, expires_on = {LATE_DAY};",
-    )
-    result = run_command(app, "keys", "list")
-    assert result.stdout == "1\tSöhne & <Co>\tver…\t0001-01-01\t9999-12-31\tactive\n"
-    _, article, *_, key = result.stderr.splitlines()
-    assert "published_at, created_at of the article tea of Söhne & <Co>" in article
-    assert "of the key 1" in key
-    client = client_with_key(app, KEY)
-    dates = {article["slug"]: article["publishedAt"] for article in client.get(LISTS[0]).get_json()["data"]}
-    assert dates["tea"] == "0001-01-01T00:00:00.000Z"
-    assert client.get(helpers.SITEMAP).get_json()["data"][1]["lastmod"] == "9999-12-31"
-    with pytest.raises(DATABASE_ERROR):
-        sql(f"UPDATE article SET updated_at = {EARLY}")
 
 
 # what an operator may have added to the tables on PostgreSQL
@@ -295,15 +190,14 @@ LIST_ADDITIONS = """
 
 
 @only_postgresql
-@pytest.mark.parametrize("version", [2, 4])
-def test_additions_of_operators_survive(older, sql, version):
+def test_additions_of_operators_survive(older, sql):
     """The table stays in the same file: if it were rewritten, requests that began earlier would see it empty."""
-    app = older(version, f"{ADDITIONS} UPDATE article SET updated_at = '10000-01-01' WHERE pk = 5;")
+    app = older(ADDITIONS)
     before = sql(LIST_ADDITIONS)
     assert len(before) == 11
     assert "Upgraded" in run_command(app, "keys", "list").stderr
     assert sorted(sql(LIST_ADDITIONS)) == sorted(before)
-    assert sql("SELECT count(*) FROM titles") == [(5,)]
+    assert sql("SELECT count(*) FROM titles") == [(len(UPGRADED),)]
 
 
 def open_tables(app: Flask) -> list[str]:
@@ -319,40 +213,10 @@ def is_waiting(database: Path, number: int) -> Callable[[], bool]:
 
 
 @only_postgresql
-def test_requests_during_an_upgrade_wait_for_it(older, database, monkeypatch):
-    """No valid key is rejected, and no list is empty, with a warm cache or a cold one.
-
-    The requests begin after the upgrade has locked the tables. All but those for cached lists wait until it commits.
-    """
-    app = older(max(SCRIPTS))
-    run_command(app, "keys", "list")  # requests need the columns of the current version
-    monkeypatch.setitem(CHANGES, TABLES_VERSION + 1, {ENGINE: ["ALTER TABLE article ADD COLUMN note TEXT"]})
-    for module in ("tables", "database"):
-        monkeypatch.setattr(f"storage.{module}.TABLES_VERSION", TABLES_VERSION + 1)
-    patient = f"{helpers.database_url(database)}?options=-c%20lock_timeout%3D60s"
-    services = [create_app({"DATABASE_URL": patient}) for _ in range(2)]
-    warm = client_with_key(services[0], KEY)
-    paths = (*ENDPOINTS, "/healthz")
-    expected = [warm.get(path).data for path in paths]
-    assert_same_articles(expected[0])
-    with ThreadPoolExecutor(9) as pool, closing(helpers.connect_as_another_tool(database)) as other:
-        other.execute("SELECT number FROM tables_version FOR UPDATE")  # the upgrade writes it last
-        upgrade = pool.submit(open_tables, app)
-        wait_for(is_waiting(database, 1), lambda: "The upgrade does not wait.", 60)
-        requests = [pool.submit(client_with_key(service, KEY).get, path) for service in services for path in paths]
-        wait_for(is_waiting(database, 1 + len(requests) - len(ENDPOINTS)), lambda: "The requests do not wait.", 60)
-        other.rollback()
-        assert [request.result().data for request in requests] == expected * 2
-        assert "Upgraded" in upgrade.result()[0]
-    for service in services:
-        close(service)
-
-
-@only_postgresql
 @pytest.mark.parametrize("began_with", ["SELECT 1 FROM customer", "LOCK TABLE article IN SHARE ROW EXCLUSIVE MODE"])
 def test_upgrade_waits_for_earlier_transactions(older, database, began_with):
     """They can still read every table, like a request or a command."""
-    app = older(4)
+    app = older()
     with ThreadPoolExecutor(1) as pool, closing(helpers.connect_as_another_tool(database)) as other:
         other.execute(began_with)
         upgrade = pool.submit(open_tables, app)
@@ -376,7 +240,7 @@ def test_requests_read_the_tables_in_the_order_of_locks(app, client, path):
 
 def test_only_one_of_two_processes_upgrades(older, database, sql, monkeypatch):
     """Both have found the tables outdated before either begins to upgrade them."""
-    apps, barrier = [older(4), helpers.create_application(database)], Barrier(2)
+    apps, barrier = [older(), helpers.create_application(database)], Barrier(2)
     begin = storage_database.write_options
 
     def begin_together(writes: str) -> dict[str, Any]:
@@ -386,6 +250,6 @@ def test_only_one_of_two_processes_upgrades(older, database, sql, monkeypatch):
     monkeypatch.setattr(storage_database, "write_options", begin_together)
     first, second = sorted(helpers.call_concurrently(open_tables, apps))
     assert first == []
-    assert f"from version 4 to {TABLES_VERSION}" in second[0]
-    assert sql("SELECT number FROM tables_version") == [(TABLES_VERSION,)]
+    assert f"from version 6 to {SCHEMA_VERSION}" in second[0]
+    assert sql("SELECT number FROM tables_version") == [(SCHEMA_VERSION,)]
     close(apps[1])

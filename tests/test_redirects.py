@@ -1,13 +1,11 @@
 """Redirects: the old URLs of a source, and the slugs of its articles."""
 
-import json
 import os
 
 import pytest
-from helpers import minimal_json
-from importer import post
+from importer import SITE, post, wordpress
 
-from transfer.url_lists import create_list
+from transfer.redirects import create_list
 
 ARTICLE = {"a.md": post("aliases: ['/one,two/', /old]")}
 
@@ -20,13 +18,25 @@ def test_redirects_cover_new_and_unchanged_articles(importer, tmp_path):
     assert list(tmp_path.glob(".*")) == []
 
 
-def test_sources_without_old_urls_are_named(importer):
+def test_import_without_old_urls_says_so(importer):
     """Even if nothing changed, but not in a dry run, which writes no file to add them to."""
-    importer.write(ARTICLE | {"posts/2023-07-10-b.md": post(), "c.json": json.dumps(minimal_json(3))})
-    for options, named in ((["--dry-run"], []), ([], ["posts", "c.json"]), ([], ["posts", "c.json"])):
+    importer.write({"posts/2023-07-10-b.md": post()})
+    for options in (["--dry-run"], [], []):
         (importer.folder / "new.csv").unlink(missing_ok=True)
-        printed = importer.run("import", "a.md", "posts", "c.json", "--redirects", "new.csv", *options).stderr
-        assert [line.partition(":")[0] for line in printed.splitlines() if "new.csv" in line] == named
+        printed = importer.run("import", "posts", "--redirects", "new.csv", *options).stderr
+        assert ("--old-urls" in printed) == (not options)
+
+
+def test_present_url_wins_over_an_old_one(importer, run, tmp_path):
+    """A post of WordPress was at the URL that another one has now."""
+    was = {"post_name": "menu-2025", "link": f"{SITE}/menu-2025/", "meta": {"_wp_old_slug": "menu"}}
+    now = {"post_name": "menu", "title": "Menu", "link": f"{SITE}/menu/"}
+    link = {"post_name": "news", "title": "News", "link": f"{SITE}/news/", "content": f'<a href="{SITE}/menu/">a</a>'}
+    run("customers", "site", "Acme", "https://www.example.com/")
+    importer.run("import", {"a.xml": wordpress(was, now, link)}, "--redirects", "new.csv")
+    assert (tmp_path / "new.csv").read_text().count(f"{SITE}/menu/,") == 1
+    assert f"{SITE}/menu/,menu\n" in (tmp_path / "new.csv").read_text()
+    assert 'href="https://www.example.com/menu"' in importer.articles()["news"]["contentHtml"]
 
 
 def test_redirects_encode_spaces_and_quotation_marks(importer, tmp_path):

@@ -21,10 +21,10 @@ COMPLETE = EXAMPLE | {
     "updatedAt": "2026-01-31 09:30:00+00:00",
     "views": 7,
     "authors": ["Ann"],
-    "origin": "markdown/2026/cafe",
-    "claim": "published",
-    "claimedAt": "2026-01-31T09:30:00Z",
-    "edited": True,
+    "source": "markdown",
+    "sourceKey": "2026/cafe",
+    "textEdited": True,
+    "publicationEdited": False,
 }
 
 
@@ -94,10 +94,10 @@ BAD_VALUES = {
     ],
     "status": ["Published", "scheduled", "", 1],
     "views": ["7", -1, 1.5, 1.0, True, 2**53],
-    "origin": ["", "?x", "ghost", "ghost/", "/7", "markdown/a\x07", 7],
-    "claim": ["draft", "", True],
-    "claimedAt": ["2026-01-31"],
-    "edited": ["true", 1],
+    "source": ["", "a b", "a\x07", 7, None],
+    "sourceKey": ["", "a\x07", 7],
+    "textEdited": ["true", 1],
+    "publicationEdited": ["false", 0],
     "colour": ["unknown field"],
     "Title": ["field names are case-sensitive"],
 }
@@ -112,7 +112,8 @@ ODD_VALUES = {
     "contentHtml": ["", "</script>", "<!--"],
     "schemaMarkup": [markup(nested(240)), markup(1, -0.5, 1e100, True, None, "é\u2028<b>", {"ü": []}, "\\u0000")],
     "views": [0, 2**53 - 1],
-    "origin": ["?", "wordpress:example.com/blog/7", "markdown/a b/ü", "csv//"],
+    "source": ["wordpress:example.com/blog", "ü?"],
+    "sourceKey": ["a b/ü", "/"],
 }
 
 

@@ -21,7 +21,7 @@ from helpers import ENDPOINTS, LISTS, Server, Site, article_json, close, minimal
 from sqlalchemy import event
 
 from models import db
-from storage.tables import TABLES_VERSION
+from storage.tables import SCHEMA_VERSION
 
 pytestmark = pytest.mark.sqlite
 
@@ -184,7 +184,7 @@ def write_text(database):
 @pytest.mark.parametrize(
     ("make_unusable", "reason"),
     [
-        (make_newer, f"version {TABLES_VERSION + 1}"),
+        (make_newer, f"version {SCHEMA_VERSION + 1}"),
         (make_foreign, "DATABASE_URL"),
         (write_text, "file is not a database"),
     ],

@@ -1,12 +1,12 @@
-"""Import and export: sources, the plan, the writer, the report, and the formats of this service."""
+"""Import and export: sources, checks, matching, the plan, the writer, the report, and the formats of this service."""
 
 
 class ImportFailedError(Exception):
-    """An import that wrote nothing. The message has one line per error."""
+    """An import that wrote nothing. The message has one line per problem."""
 
 
 class SuspiciousImportError(Exception):
-    """An import that wrote nothing, because it would hide or leave alone suspiciously many articles.
+    """An import that wrote nothing, because it would hide, replace or leave alone suspiciously many articles.
 
     The message has one line per reason to stop.
     """

@@ -7,7 +7,7 @@ from typing import IO, Any
 
 import orjson
 
-from converters.articles import ConvertedItems, ImportProblem, SourceArticle, SourceError, SourceOptions
+from converters.articles import ConvertedItems, ImportProblem, Origin, SourceArticle, SourceError, SourceOptions
 from converters.decoding import parse_json, reject_utf16
 from files import create_new_file
 
@@ -29,29 +29,44 @@ def write_json_lines(target: Path, records: Iterable[Any]) -> int:
     return count
 
 
-def read_json(source: str, _options: SourceOptions) -> ConvertedItems:
+def own_article(where: str, fields: Any, source: str = "") -> SourceArticle:
+    """Return an article in a format of this service. With a source, its key there is its id, otherwise its slug.
+
+    Where the article came from before, and what was changed there, then does not matter.
+    """
+    article = SourceArticle(where, fields, is_own_format=True)
+    if source:
+        fields = fields if isinstance(fields, dict) else {}
+        key = fields.get("id") or fields.get("slug")
+        article.origin = Origin(source, key if isinstance(key, str) else "")
+        for name in ("source", "sourceKey", "textEdited", "publicationEdited"):
+            fields.pop(name, None)
+    return article
+
+
+def read_json(path: str, options: SourceOptions) -> ConvertedItems:
     """Return the articles of a JSON document, which is read into memory. Raises SourceError if it has none."""
-    document = parse_json(Path(source).read_bytes(), JSON_LINES_HINT)
+    document = parse_json(Path(path).read_bytes(), JSON_LINES_HINT)
     match document:
         case {"data": list(articles)} | list(articles):
-            return read_records(source, articles)
+            return read_records(path, articles, options.source)
         case {"title": _} | {"slug": _}:
-            return read_records(source, [document])
+            return read_records(path, [document], options.source)
     raise SourceError('Must contain an article, an array of articles, or an object with such an array in "data".')
 
 
-def read_records(source: str, records: Iterable[Any]) -> Iterable[SourceArticle]:
+def read_records(name: str, records: Iterable[Any], source: str = "") -> Iterable[SourceArticle]:
     """Return the articles of JSON records, which are located by their position."""
-    return (SourceArticle(f"{source}, article {number}", record) for number, record in enumerate(records, start=1))
+    return (own_article(f"{name}, article {number}", record, source) for number, record in enumerate(records, start=1))
 
 
-def read_json_lines(source: str, _options: SourceOptions) -> ConvertedItems:
+def read_json_lines(path: str, options: SourceOptions) -> ConvertedItems:
     """Yield the articles of a file of JSON Lines (https://jsonlines.org)."""
-    with open(source, "rb") as file:
-        yield from parse_json_lines(source, file)
+    with open(path, "rb") as file:
+        yield from parse_json_lines(path, file, options.source)
 
 
-def parse_json_lines(name: str, file: IO[bytes]) -> ConvertedItems:
+def parse_json_lines(name: str, file: IO[bytes], source: str) -> ConvertedItems:
     """Yield the articles of JSON Lines, and a problem for each line that is not valid JSON.
 
     Raises SourceError if they are in UTF-16.
@@ -65,4 +80,4 @@ def parse_json_lines(name: str, file: IO[bytes]) -> ConvertedItems:
             except SourceError as error:
                 yield ImportProblem(where, str(error))
             else:
-                yield SourceArticle(where, record)
+                yield own_article(where, record, source)

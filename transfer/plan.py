@@ -1,41 +1,30 @@
 """Decide what an import does, from what it gives and what is stored, before anything is written.
 
 1. Match each imported article to a stored one (`transfer.matching`).
-2. Decide which article gets which slug (`transfer.slugs`).
+2. Decide which article gets which slug (`transfer.slug_assignment`).
 3. Decide about publication (`transfer.publication`), also of articles that the sources no longer contain.
-4. Stop if that would hide, or leave alone, suspiciously many articles.
+4. Find reasons to stop (`find_stop_reasons`).
 """
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
-from functools import cached_property
 from typing import NamedTuple
 
-from converters.articles import Note
-from models import UNKNOWN_ORIGIN
-from transfer.matching import match_articles
-from transfer.origins import source_of
-from transfer.planned import PlannedArticle, StoredArticle, load_stored
-from transfer.publication import (
-    Publication,
-    assume_source_date,
-    follow_own_format,
-    follow_source,
-    return_to_import,
-    withhold,
-)
-from transfer.report import ImportReport, append_sentence, shorten
-from transfer.slugs import resolve_slugs
-from transfer.spool import Spool
+from content.text import printable
+from converters.articles import ImportProblem, Origin, SourceArticle
+from transfer.checks import CheckedArticles, locate
+from transfer.matching import Matches, StoredArticle, has_appended_date, load_stored, match_articles
+from transfer.publication import Publication, follow_own_format, follow_source, stored_publication
+from transfer.report import shorten, shorten_line
+from transfer.slug_assignment import SlugAssignment
 
 MAX_TITLE_LENGTH = 255  # characters, as in Ghost
 LONG_TITLE = f"Must be at most {MAX_TITLE_LENGTH} characters long."
 MIN_SUSPICIOUS = 3  # articles; fewer never stop an import
 SUSPICIOUS_SHARE = 0.25  # of the articles; more stop an import
 SOURCE_NAME_ADVICE = "If you meant to import another folder, table or site, give it a name with --source."
-TAKE_OVER_ADVICE = "If the source has another name or address now, add --take-over OLD/."
 
 
 class ImportOptions(NamedTuple):
@@ -45,138 +34,150 @@ class ImportOptions(NamedTuple):
     publish: bool = False
     skip_invalid: bool = False
     unpublish_missing: bool = False
-    take_over: tuple[str, ...] = ()
     yes: bool = False  # go on, whatever the reasons to stop
     confirmed: str = ""  # go on despite these reasons
+    takes_flags: bool = False  # the flags that an article gives apply to a stored one too
 
 
 @dataclass
 class ImportPlan:
     """What an import does."""
 
-    articles: list[PlannedArticle]  # to write, unless they are unchanged
-    left_alone: list[tuple[str, Note]]  # slugs, and why nothing of these articles is written
-    withheld: dict[int, Publication]  # of stored articles that the sources no longer contain, by pk
-    stored: list[StoredArticle]
+    now: datetime
+    stored: list[StoredArticle]  # all of the customer's articles
+    matches: Matches  # the stored articles of those that are not new
+    slugs: dict[SourceArticle, str]  # after the import, of the articles to write
+    left_alone: dict[SourceArticle, str]  # and the title of the stored article that has their slug or id
+    problems: list[ImportProblem]
+    publications: dict[SourceArticle, Publication]
+    withdrawn: dict[int, Publication]  # of stored articles that the sources lack or withhold without their text, by pk
 
-    @cached_property
-    def by_stored_pk(self) -> dict[int, PlannedArticle]:
-        """The articles that are stored already."""
-        return {article.stored.pk: article for article in self.articles if article.stored}
-
-    def publications(self) -> dict[str, Publication]:
-        """Return the publication of each of the customer's articles after the import, by slug."""
-        others = [article for article in self.stored if article.pk not in self.by_stored_pk]
-        after = {article.slug: self.withheld.get(article.pk, article.publication) for article in others}
-        return after | {article.slug: article.publication for article in self.articles}
+    def publications_after(self) -> dict[int, Publication]:
+        """Return the publication of each stored article after the import, by pk."""
+        after = {row.pk: stored_publication(row) for row in self.stored} | self.withdrawn
+        return after | {
+            row.pk: self.publications[article] for article, row in self.matches.items() if article in self.publications
+        }
 
 
-def plan_import(
-    customer_id: int, spool: Spool, report: ImportReport, options: ImportOptions, now: datetime
-) -> ImportPlan:
-    """Decide what an import does. Articles with problems go to the report, and are not part of the plan."""
+def plan_import(customer_id: int, checked: CheckedArticles, options: ImportOptions, now: datetime) -> ImportPlan:
+    """Decide what happens to each article of an import, and to the stored ones. Reads the customer's articles."""
     stored = load_stored(customer_id)
-    articles = match_articles(spool, stored, options.take_over, report)
-    _reject_long_titles(articles)
-    resolve_slugs(articles, stored, spool)
-    for article in articles:
-        article.publication = _decide_publication(article, options, now)
-        if article.problem:
-            report.reject(article.problem._replace(where=spool.locate(article.entry)))
+    matches, problems = match_articles(checked.valid, stored, checked.origins)
+    for article in checked.valid:
+        title = article.row["title"]
+        is_stored = article in matches and matches[article].title == title
+        if len(title) > MAX_TITLE_LENGTH and not is_stored:
+            problems[article] = ImportProblem(locate(article), LONG_TITLE, article.names.get("title", "title"), title)
+    left_alone = _find_taken_ids(checked.valid, matches, stored)
+    candidates = [article for article in checked.valid if article not in problems and article not in left_alone]
+    assignment = SlugAssignment(candidates, matches, stored)
+    slugs = {article: assignment.slugs[article] for article in candidates if article in assignment.slugs}
+    publications = {article: _decide_publication(article, matches.get(article), options, now) for article in slugs}
     return ImportPlan(
-        [article for article in articles if article.is_active],
-        [(article.slug, article.left_alone) for article in articles if article.left_alone],
-        _find_withheld(articles, stored, spool, options),
+        now,
         stored,
+        matches,
+        slugs,
+        left_alone | assignment.left_alone,
+        [*problems.values(), *assignment.problems.values()],
+        publications,
+        _find_withdrawn(checked, stored, matches, options, now),
     )
 
 
-def find_stop_reasons(plan: ImportPlan, now: datetime) -> str:
-    """Return why an import should stop, because it would hide or leave alone suspiciously many articles.
+def _find_taken_ids(
+    articles: list[SourceArticle], matches: Matches, stored: list[StoredArticle]
+) -> dict[SourceArticle, str]:
+    """Return the new articles whose ids stored ones have, and the titles of these."""
+    titles = {row.id: row.title for row in stored}
+    new = [article for article in articles if article.origin and article not in matches]
+    return {article: titles[article.row["id"]] for article in new if article.row.get("id") in titles}
+
+
+def _decide_publication(
+    article: SourceArticle, stored: StoredArticle | None, options: ImportOptions, now: datetime
+) -> Publication:
+    date = article.row.get("published_at")
+    if not article.origin:
+        return follow_own_format(article.row.get("status"), date, stored, now)
+    return follow_source(article.claim, date, stored, now, publish=options.publish or article.is_own_format)
+
+
+def _find_withdrawn(
+    checked: CheckedArticles, stored: list[StoredArticle], matches: Matches, options: ImportOptions, now: datetime
+) -> dict[int, Publication]:
+    """Return the new publication of stored articles that are withheld although the import does not have their text.
+
+    They are in the trash of WordPress, for example. With --unpublish-missing, they may also be missing from their
+    source, unless something in it is so broken that its origin is unknown.
+    """
+    withheld = {article.origin for article in checked.withdrawn}
+    complete_sources = checked.sources - checked.incomplete_sources
+    if checked.is_incomplete or not options.unpublish_missing:
+        complete_sources = set()
+    matched = {row.pk for row in matches.values()}
+    withdrawn = {}
+    for row in stored:
+        origin = Origin(row.source, row.source_key)
+        is_missing = row.source in complete_sources and row.pk not in matched and origin not in checked.origins
+        if is_missing or origin in withheld:
+            withdrawn[row.pk] = follow_source("withheld", None, row, now, publish=False)
+    return withdrawn
+
+
+def find_stop_reasons(plan: ImportPlan) -> str:
+    """Return why an import should stop, because it would hide, leave alone or replace suspiciously many articles.
 
     The text has a line for each reason, and may be empty.
     """
-    return "\n".join([*_reasons_of_hidden(plan, now), *_reasons_of_left_alone(plan)])
+    return "\n".join([*_reasons_of_hidden(plan), *_reasons_of_left_alone(plan), *_reasons_of_replaced(plan)])
 
 
-def _reject_long_titles(articles: list[PlannedArticle]) -> None:
-    """Reject titles that are too long, unless they are stored already."""
-    for article in articles:
-        title = article.entry.title
-        is_stored = article.stored is not None and article.stored.title == title
-        if len(title) > MAX_TITLE_LENGTH and not is_stored:
-            article.reject(LONG_TITLE, "title", title)
-
-
-def _decide_publication(article: PlannedArticle, options: ImportOptions, now: datetime) -> Publication:
-    entry = article.entry
-    stored = article.stored
-    before = stored.publication if stored else None
-    if entry.source:
-        if stored and stored.origin in (None, UNKNOWN_ORIGIN):
-            before = assume_source_date(stored.publication, now)
-        return follow_source(entry.claim, entry.date, before, now, publish=options.publish)
-    if stored and stored.origin is None and not entry.claim:
-        before = return_to_import(stored.publication)
-    return follow_own_format(entry.status, entry.date, entry.claim, before, now)
-
-
-def _find_withheld(
-    articles: list[PlannedArticle], stored: list[StoredArticle], spool: Spool, options: ImportOptions
-) -> dict[int, Publication]:
-    """Return the new publication of stored articles that are withheld because the sources lack them, by pk.
-
-    Articles in the trash of WordPress are withheld in any case. --unpublish-missing also withholds:
-
-    - if the import has sources: their articles that it lacks
-    - if it has only formats of this service: the articles without an origin that it lacks
-    """
-    present = {article.stored.pk for article in articles if article.stored}
-    sources = {*spool.sources, *filter(None, map(source_of, spool.trashed))}
-    if sources:
-        sources |= {name.removesuffix("/") for name in options.take_over if name.endswith("/")}
-    withheld = {}
-    for article in stored:
-        is_missing = options.unpublish_missing and (article.source in sources if sources else article.origin is None)
-        is_trashed = article.origin in spool.trashed
-        if article.origin == UNKNOWN_ORIGIN:
-            is_trashed = article.id in spool.trashed_ids
-        if article.pk not in present and (is_missing or is_trashed):
-            withheld[article.pk] = withhold(article.publication)
-    return withheld
-
-
-def _reasons_of_hidden(plan: ImportPlan, now: datetime) -> Iterator[str]:
+def _reasons_of_hidden(plan: ImportPlan) -> Iterator[str]:
     """Yield a line for each source of which the import would hide suspiciously many articles."""
-    # by source, or None for articles without one
-    public: Counter[str | None] = Counter()
-    hidden: defaultdict[str | None, list[str]] = defaultdict(list)
-    for article in plan.stored:
-        planned = plan.by_stored_pk.get(article.pk)
-        before = article.publication
-        after = planned.publication if planned else plan.withheld.get(article.pk, before)
-        source = (planned and planned.entry.source) or article.source
-        if before.status != "published" or (article.origin == UNKNOWN_ORIGIN and not source):
+    after = plan.publications_after()
+    public: Counter[str] = Counter()
+    hidden: defaultdict[str, list[str]] = defaultdict(list)
+    for row in plan.stored:
+        if not row.source or row.status != "published":
             continue
-        public[source] += 1
-        if after.status != "published" or (before.is_visible(now) and not after.is_visible(now)):
-            hidden[source].append(article.slug)
+        public[row.source] += 1
+        disappears = stored_publication(row).is_visible(plan.now) and not after[row.pk].is_visible(plan.now)
+        if after[row.pk].status != "published" or disappears:
+            hidden[row.source].append(row.slug)
     for source, slugs in hidden.items():
-        if _is_suspicious(len(slugs), public[source]):
-            whose = f"from {source}" if source else "without a source"
-            total = f"{public[source]} published and scheduled articles {whose}"
-            reason = f"{len(slugs)} of {total} would be hidden: {shorten(slugs)}"
-            yield append_sentence(reason, SOURCE_NAME_ADVICE)
+        what = f"published and scheduled articles from {source} would be hidden"
+        yield from _reason(slugs, public[source], what, SOURCE_NAME_ADVICE)
 
 
 def _reasons_of_left_alone(plan: ImportPlan) -> Iterator[str]:
     """Yield a line if suspiciously many articles of the import would be left alone."""
-    total = len(plan.left_alone) + len(plan.articles)
-    if _is_suspicious(len(plan.left_alone), total):
-        slugs = [slug for slug, _ in plan.left_alone]
-        reason = f"{len(slugs)} of {total} articles would be left alone: {shorten(slugs)}"
-        yield append_sentence(reason, TAKE_OVER_ADVICE)
+    slugs = [article.row["slug"] for article in plan.left_alone]
+    advice = "If the source has another name or address now, import it under its old one: --source NAME."
+    yield from _reason(slugs, len(plan.slugs) + len(slugs), "articles would be left alone", advice)
 
 
-def _is_suspicious(count: int, total: int) -> bool:
-    return count >= MIN_SUSPICIOUS and count > total * SUSPICIOUS_SHARE
+def _reasons_of_replaced(plan: ImportPlan) -> Iterator[str]:
+    """Yield a line if suspiciously many articles would be replaced by others."""
+    slugs = [
+        row.slug
+        for article, row in plan.matches.items()
+        if article in plan.slugs and article.origin and not row.text_edited and _is_replaced(article, row)
+    ]
+    total = len(plan.slugs) + len(plan.left_alone)
+    yield from _reason(slugs, total, "articles would be replaced by others", SOURCE_NAME_ADVICE)
+
+
+def _is_replaced(article: SourceArticle, stored: StoredArticle) -> bool:
+    """Return whether an article differs from the stored one in its title, and in its slug or its date."""
+    slug = article.row["slug"]
+    date = article.row.get("published_at")
+    has_new_slug = stored.slug != slug and not has_appended_date(stored.slug, slug)
+    has_new_date = date and stored.published_at and date != stored.published_at
+    return stored.title != article.row["title"] and bool(has_new_slug or has_new_date)
+
+
+def _reason(slugs: list[str], total: int, what: str, advice: str) -> Iterator[str]:
+    if len(slugs) >= MIN_SUSPICIOUS and len(slugs) > total * SUSPICIOUS_SHARE:
+        yield printable(shorten_line(f"{len(slugs)} of {total} {what}: {shorten(slugs)}", advice))

@@ -2,27 +2,25 @@
 
 import re
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import AbstractContextManager, suppress
+from contextlib import AbstractContextManager
 from http.client import HTTPException
-from typing import IO, Any
+from typing import Any
 from urllib.error import HTTPError
 from urllib.parse import parse_qsl, urlencode, urlsplit
 from urllib.request import HTTPRedirectHandler, Request, build_opener
 
 import orjson
 
-from converters.articles import ConvertedItems, SourceArticle, SourceError, Subject
+from converters.articles import ConvertedItems, SourceError, SourceOptions
 from converters.field_names import IMPORT_FIELDS
-from converters.note_kinds import UNKNOWN_FIELDS
 from schemas import API_PATH, ListQuerySchema
-from transfer.json_files import dump_json_line, parse_json_lines
-from transfer.temporary import create_temporary_file, writing_to
+from transfer.json_files import own_article
 
 PAGE_SIZE = 100  # articles per request
-ATTEMPTS = 3  # to read a list that keeps changing
 TIMEOUT_SECONDS = 60  # without a byte from the instance
 # query parameters that limit a list to some of the articles
 FILTERS = ListQuerySchema().fields.keys() - {"take", "skip", "order_by", "order"}
+LIST_CHANGED = "The articles changed while they were being read. Import them again later."
 CHECK_URL = "Check that the URL belongs to an instance of this service, and that it is running."
 
 # (items, label) -> context manager that yields the items
@@ -53,63 +51,29 @@ def find_filters(source: str) -> set[str]:
     return FILTERS & {name for name, _ in parse_qsl(query, keep_blank_values=True)} if is_url(source) else set()
 
 
-def read_instance(source: str, key: str | None, show_progress: ShowProgress) -> ConvertedItems:
+def read_instance(source: str, key: str | None, options: SourceOptions, show_progress: ShowProgress) -> ConvertedItems:
     """Yield the articles of another instance, after downloading all of them.
 
-    Pages shift if an article is published or withdrawn while they are read. In that case, all articles are read again.
-    Raises SourceError if they cannot be read, or if the list changes each time, and ImportFailedError if the disk is
-    full, for example.
+    Raises SourceError if they cannot be read, or if the list changes: an article that is published or withdrawn shifts
+    the pages.
     """
     url = _articles_url(source)
-    for _ in range(ATTEMPTS):
-        with suppress(_ListChangedError), create_temporary_file() as file:
-            _receive(url, key, file, show_progress)
-            yield from _parse_received(source, file)
-            return
-    reason = f"The articles changed while they were being read, {ATTEMPTS} times in a row."
-    raise SourceError(f"{reason} Import them again later.")
-
-
-class _ListChangedError(Exception):
-    """The list of articles changed while its pages were read."""
-
-
-def _receive(url: str, key: str | None, file: IO[bytes], show_progress: ShowProgress) -> None:
-    """Write all articles to a file as JSON Lines.
-
-    Raises SourceError if they cannot be read, and _ListChangedError if they may be incomplete.
-    """
-    listed = _read_sitemap(url, key)
-    slugs = []
-    with show_progress(_read_pages(url, key), url) as articles:
-        for article in articles:
-            slugs.append(article["slug"])
-            with writing_to(file):
-                file.write(dump_json_line(article))
-    has_changed = _read_sitemap(url, key) != listed
-    is_missing = not find_filters(url) and not listed.issubset(slugs)
-    is_repeated = len(set(slugs)) < len(slugs)
-    if has_changed or is_missing or is_repeated:
-        raise _ListChangedError
-    with writing_to(file):
-        file.seek(0)
-
-
-def _parse_received(name: str, file: IO[bytes]) -> ConvertedItems:
-    """Yield the articles of a received file. Unknown fields are reported: later versions of the API may add some."""
-    for item in parse_json_lines(name, file):
-        if isinstance(item, SourceArticle):
-            item.may_match_slug = True
-            for field in item.fields.keys() - IMPORT_FIELDS:
-                del item.fields[field]
-                item.note(UNKNOWN_FIELDS, field, subject=Subject.ACCESS)
-        yield item
+    with show_progress(_read_pages(url, key), url) as pages:
+        records = list(pages)
+    slugs = {record["slug"] for record in records}
+    if len(slugs) < len(records) or (not find_filters(url) and slugs != _read_sitemap(url, key)):
+        raise SourceError(LIST_CHANGED)
+    name = options.source or f"instance:{urlsplit(url).netloc.lower()}"
+    for number, record in enumerate(records, start=1):
+        # Later versions of the API may add fields.
+        known = {field: value for field, value in record.items() if field in IMPORT_FIELDS}
+        yield own_article(f"{source}, article {number}", known, name)
 
 
 def _read_pages(url: str, key: str | None) -> Iterator[dict[str, Any]]:
     """Yield the articles, oldest first, so that new ones come last.
 
-    Raises SourceError if they cannot be read, and _ListChangedError if the total changes from one page to the next.
+    Raises SourceError if they cannot be read, or if the total changes from one page to the next.
     """
     articles, total = _read_page(url, key, 0)
     count = 0
@@ -120,7 +84,7 @@ def _read_pages(url: str, key: str | None) -> Iterator[dict[str, Any]]:
             return
         articles, new_total = _read_page(url, key, count)
         if new_total != total or not articles:
-            raise _ListChangedError
+            raise SourceError(LIST_CHANGED)
 
 
 def _articles_url(source: str) -> str:

@@ -4,6 +4,7 @@ import reprlib
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from itertools import chain
 from operator import itemgetter
 from typing import Any
 
@@ -13,10 +14,9 @@ from content.text import printable
 from converters.articles import IgnoredItem, ImportProblem, Note, SourceError, Subject, unreadable_problem
 from transfer import ImportFailedError
 
-MAX_CHANGES = 20  # articles whose changes are shown
 MAX_REASONS = 20
 MAX_EXAMPLES = 3
-MAX_PROBLEM_LENGTH = 1000  # characters
+MAX_LINE_LENGTH = 300  # characters
 MAX_NAME_LENGTH = 100  # characters
 MAX_VALUE_LENGTH = 80  # characters
 
@@ -42,40 +42,17 @@ class ImportReport:
     """The report of one import, printed at its end."""
 
     def __init__(self) -> None:
-        self.problem_count = 0
-        self.invalid_count = 0  # articles
-        self.is_stopped = False  # a problem concerns more than one article, so it cannot be skipped
-        self.empty_sources: list[str] = []
-        self.sources_without_old_urls: list[str] = []
-        # slugs of the first changed articles, with their changed fields
-        self.changed: list[tuple[str, list[str]]] = []
+        self.fatal: list[ImportProblem] = []  # which concern more than one article, so they cannot be skipped
+        self.invalid: list[tuple[ImportProblem, ...]] = []  # the problems of each invalid article
         self._names_by_note: NamesByNote = defaultdict(Counter)
-        # lines by field and reason
-        self._problem_lines: dict[tuple[str, str], list[str]] = {}
 
     def stop(self, problem: ImportProblem) -> None:
         """Record a problem that stops the import, such as a source that cannot be read to its end."""
-        self.is_stopped = True
-        self._record(problem)
+        self.fatal.append(problem)
 
     def reject(self, *problems: ImportProblem) -> None:
         """Record an invalid article, with its problems."""
-        self.invalid_count += 1
-        for problem in problems:
-            self._record(problem)
-
-    def _record(self, problem: ImportProblem) -> None:
-        self.problem_count += 1
-        key = problem.field, problem.reason
-        if key not in self._problem_lines and len(self._problem_lines) >= MAX_REASONS:
-            return
-        reason = problem.reason.replace("{}", problem.other) if problem.other else problem.reason
-        if problem.value is not None:
-            reason = f"{show_value(problem.value)} {reason[0].lower()}{reason[1:]}"
-        parts = filter(None, (problem.where, problem.field, reason))
-        line = ": ".join(parts)
-        shown = f"{line[:MAX_PROBLEM_LENGTH]}…" if len(line) > MAX_PROBLEM_LENGTH else line
-        self._problem_lines.setdefault(key, []).append(shown)
+        self.invalid.append(problems)
 
     @contextmanager
     def catch(self, where: str) -> Iterator[None]:
@@ -87,8 +64,7 @@ class ImportReport:
 
     def ignore(self, item: IgnoredItem) -> None:
         """Record an item of a source that is not imported."""
-        note = Note(item.kind, item.detail, item.unit)
-        self._names_by_note[note][item.name] += 1
+        self._names_by_note[Note(item.kind, item.detail, item.unit)][item.name] += 1
 
     def add_notes(self, slug: str, notes: Iterable[Note]) -> None:
         """Record what there is to note about an article."""
@@ -99,11 +75,6 @@ class ImportReport:
         """Record what there is to note about URLs. Each counts once, however many articles have it."""
         for url in urls:
             self._names_by_note[note][url] = 1
-
-    def add_change(self, slug: str, fields: list[str]) -> None:
-        """Record a changed article, and its changed fields."""
-        if len(self.changed) < MAX_CHANGES:
-            self.changed.append((slug, fields))
 
     def note_lines(self, *, only_undecided: bool = False) -> Iterator[str]:
         """Yield a line for each kind of note, in the order of their subjects."""
@@ -116,37 +87,51 @@ class ImportReport:
 
     def problem_lines(self) -> list[str]:
         """Return one line per problem. A problem that repeats is shown for the first articles only."""
+        lines: dict[tuple[str, str], list[str]] = {}
+        problems = [*self.fatal, *chain.from_iterable(self.invalid)]
+        for problem in problems:
+            lines.setdefault((problem.field, problem.reason), []).append(_format_problem(problem))
         shown = []
-        for lines in self._problem_lines.values():
-            shown += lines[:MAX_EXAMPLES]
-            if len(lines) > MAX_EXAMPLES:
-                shown.append(f"… and {len(lines) - MAX_EXAMPLES} more with this error.")
-        if rest := self.problem_count - sum(map(len, self._problem_lines.values())):
+        for repeated in list(lines.values())[:MAX_REASONS]:
+            shown += repeated[:MAX_EXAMPLES]
+            if len(repeated) > MAX_EXAMPLES:
+                shown.append(f"… and {len(repeated) - MAX_EXAMPLES} more with this error.")
+        if rest := sum(map(len, list(lines.values())[MAX_REASONS:])):
             shown.append(f"… and {rest} more.")
         return shown
 
-    def raise_if_problems(self, *, can_skip: bool, skip_invalid: bool) -> None:
-        """Raise ImportFailedError if there are problems, unless they may be skipped.
-
-        `can_skip`: whether there are valid articles to import without the invalid ones.
-        """
-        can_skip = can_skip and not self.is_stopped
-        if self.problem_count and not (can_skip and skip_invalid):
-            hint = ["To import the valid articles anyway, add --skip-invalid."] if can_skip else []
+    def raise_if_problems(self, *, skip_invalid: bool) -> None:
+        """Raise ImportFailedError if there are problems, unless they concern single articles and may be skipped."""
+        if self.fatal or (self.invalid and not skip_invalid):
+            hint = [] if self.fatal else ["To import the valid articles anyway, add --skip-invalid."]
             lines = ["Nothing was written because of these errors:", *self.problem_lines(), *hint]
             raise ImportFailedError("\n".join(map(printable, lines)))
 
 
+def _format_problem(problem: ImportProblem) -> str:
+    reason = problem.reason.replace("{}", problem.other) if problem.other else problem.reason
+    if problem.value is not None:
+        reason = f"{show_value(problem.value)} {reason[0].lower()}{reason[1:]}"
+    return shorten_line(": ".join(filter(None, (problem.where, problem.field, reason))))
+
+
+def shorten_line(text: str, advice: str = "") -> str:
+    """Return a text, shortened if necessary, followed by advice."""
+    room = MAX_LINE_LENGTH - len(advice) - 2
+    if len(text) > room:
+        text = f"{text[:room]}…"
+    return append_sentence(text, advice) if advice else text
+
+
 def _format_kind(kind: str, notes: NamesByNote) -> str:
     """Return the line for one kind of notes, such as `Shortcodes: gallery (2): first, second; toc (1): third`."""
-    texts = [_format_note(note, names) for note, names in notes.items()]
+    examples = MAX_EXAMPLES if len(notes) == 1 else 1
+    texts = [_format_note(note, names, examples) for note, names in notes.items()]
     separator = " " if texts[0].startswith("(") else ": "
-    line = f"{kind}{separator}{'; '.join(texts)}"
-    advice = next(iter(notes)).advice
-    return append_sentence(line, advice) if advice else line
+    return shorten_line(f"{kind}{separator}{'; '.join(texts)}", next(iter(notes)).advice)
 
 
-def _format_note(note: Note, names: Counter[str]) -> str:
+def _format_note(note: Note, names: Counter[str], examples: int) -> str:
     """Return a note with its count and its first names: `gallery (2): first, second` or `(37 attachments)`."""
     if note.detail:
         count = f"{note.detail} ({names.total()})"
@@ -157,13 +142,13 @@ def _format_note(note: Note, names: Counter[str]) -> str:
     distinct = [name for name in names if name]
     if not distinct:
         return count
-    return f"{count}: {shorten(distinct)}"
+    return f"{count}: {shorten(distinct, examples)}"
 
 
-def shorten(names: list[str]) -> str:
+def shorten(names: list[str], examples: int = MAX_EXAMPLES) -> str:
     """Return the first names of a list, as in `first, second, third, …`."""
-    shown = [name if len(name) <= MAX_NAME_LENGTH else f"{name[:MAX_NAME_LENGTH]}…" for name in names[:MAX_EXAMPLES]]
-    return ", ".join([*shown, "…"] if len(names) > MAX_EXAMPLES else shown)
+    shown = [name if len(name) <= MAX_NAME_LENGTH else f"{name[:MAX_NAME_LENGTH]}…" for name in names[:examples]]
+    return ", ".join([*shown, "…"] if len(names) > examples else shown)
 
 
 def append_sentence(text: str, sentence: str) -> str:

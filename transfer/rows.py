@@ -6,15 +6,16 @@ from uuid import uuid4
 
 from content.search import search_columns
 from content.structured_data import Publisher, custom_schema_markup
-from models import UNKNOWN_ORIGIN
+from converters.articles import SourceArticle
 from schemas import RESPONSE_COLUMNS
 from transfer.checks import ArticleRow
-from transfer.planned import PlannedArticle
+from transfer.publication import Publication
 
 # kept unless the import gives them
 PRESERVED_COLUMNS = "id", "status", "created_at", "published_at", "views"
-# never shown by the API; the values in formats of this service are stored for new articles only
-ORIGIN_COLUMNS = "origin", "claim", "claimed_at", "edited"
+# what is yours; the values in formats of this service are stored for new articles only
+FLAGS = "text_edited", "publication_edited"
+ORIGIN_COLUMNS = "source", "source_key", *FLAGS
 # a change in any of these moves `updated_at`
 CONTENT_COLUMNS = {*RESPONSE_COLUMNS} - {*PRESERVED_COLUMNS, "updated_at"}
 
@@ -31,46 +32,51 @@ class RowBuilder:
     customer_id: int
     publisher: Publisher
     now: datetime  # when the articles are written
-    stored_ids: set[str]  # of all of the customer's articles
-    # Articles from before 3.0.0 lose their unknown origin when a format of this service contains them, so that
-    # --unpublish-missing covers them later.
-    adopts_own_articles: bool
+    takes_flags: bool  # the flags that an article gives apply to a stored one too
 
-    def complete(self, planned: PlannedArticle, given: ArticleRow, stored: ArticleRow | None) -> ArticleRow:
-        """Return all columns of an article except its `pk`.
-
-        `given` has the columns that the import gives or that are derived from them.
-        """
-        publication = {"status": planned.publication.status, "published_at": planned.publication.published_at}
-        if stored and planned.keeps_content:
-            return {**stored, **publication, **_source_columns(planned)}
+    def complete(
+        self, article: SourceArticle, slug: str, publication: Publication, stored: ArticleRow | None
+    ) -> ArticleRow:
+        """Return all columns of an article except its `pk`. `slug` and `publication` are those after the import."""
+        decided = publication._asdict()
+        origin = article.origin._asdict() if article.origin else {}
+        if origin:
+            origin = {"source": origin["source"], "source_key": origin["key"]}
+        if stored and origin and stored["text_edited"]:
+            return {**stored, **decided, **origin}
+        row: ArticleRow = dict(article.row)
         if stored:
-            row = {name: stored[name] for name in PRESERVED_COLUMNS} | given | {"id": stored["id"]}
+            kept = {name: stored[name] for name in (*PRESERVED_COLUMNS, "authors")}
+            row = kept | row | {"id": stored["id"]}
         else:
-            row = {"id": str(uuid4()), "views": 0} | given
-            if row["id"] in self.stored_ids:  # of an article that is not from this source
-                row["id"] = str(uuid4())
-        row |= {**publication, "slug": planned.slug, **search_columns(row["title"], planned.slug)}
+            new: ArticleRow = {"id": str(uuid4()), "views": 0, "authors": "[]"}
+            row = new | row
+        row |= {**decided, "slug": slug, **search_columns(row["title"], slug)}
         row.setdefault("created_at", self._publication_or_now(row["published_at"]))
         row["schema_markup"] = self._custom_markup(row, stored)
-        row["updated_at"] = self._updated_at(planned, row, stored)
-        origin = _source_columns(planned) if planned.entry.source else self._own_columns(planned, row, stored)
-        return row | origin | {"customer_id": self.customer_id}
+        row["updated_at"] = self._updated_at(article, row, stored)
+        return row | self._flags(article, row, stored) | origin | {"customer_id": self.customer_id}
 
-    def _own_columns(self, planned: PlannedArticle, row: ArticleRow, stored: ArticleRow | None) -> ArticleRow:
-        """Return the origin columns of an article in a format of this service.
+    def _flags(self, article: SourceArticle, row: ArticleRow, stored: ArticleRow | None) -> ArticleRow:
+        """Return the origin and the flags.
 
-        A stored article keeps them, except that changes to its content are marked, an unknown origin may be dropped,
-        and the plan decides about the claim.
+        What an article in a format of this service without a source changes in one that has an origin is yours.
         """
+        if article.origin:
+            return {name: stored[name] if stored else False for name in FLAGS}
         if not stored:
-            return {name: row.get(name) for name in ORIGIN_COLUMNS} | {"edited": row.get("edited", False)}
-        origin = stored["origin"]
-        if origin == UNKNOWN_ORIGIN and self.adopts_own_articles and "origin" not in row:
-            origin = None
-        is_edited = stored["edited"] or not has_same_content(row, stored)
-        claim = {"claim": planned.publication.claim, "claimed_at": stored["claimed_at"]}
-        return {"origin": origin, "edited": is_edited and origin is not None, **claim}
+            return {name: row.get(name) for name in ORIGIN_COLUMNS} | {name: row.get(name, False) for name in FLAGS}
+        has_new_publication = any(row[name] != stored[name] for name in ("status", "published_at"))
+        changes = {
+            "text_edited": any(row[name] != stored[name] for name in (*CONTENT_COLUMNS, "created_at", "updated_at")),
+            "publication_edited": has_new_publication,
+        }
+        flags = {}
+        for name, has_changed in changes.items():
+            flags[name] = stored[name] or (has_changed and stored["source"] is not None)
+            if self.takes_flags and row.get(name, stored[name]) != stored[name]:
+                flags[name] = row[name]
+        return {"source": stored["source"], "source_key": stored["source_key"], **flags}
 
     def _custom_markup(self, row: ArticleRow, stored: ArticleRow | None) -> str | None:
         """Return the given structured data, or None if it equals the generated one, which follows later changes.
@@ -84,16 +90,14 @@ class RowBuilder:
         is_generated = any(custom_schema_markup(possible, self.publisher) is None for possible in possible_rows)
         return None if is_generated else given
 
-    def _updated_at(self, planned: PlannedArticle, row: ArticleRow, stored: ArticleRow | None) -> datetime:
+    def _updated_at(self, article: SourceArticle, row: ArticleRow, stored: ArticleRow | None) -> datetime:
         """Return when the article was last changed."""
         given: datetime | None = row.get("updated_at")
         if not stored:
             return given or self._publication_or_now(row["published_at"])
-        if given and planned.entry.source:  # so that an improved converter does not date the entire archive today
+        if given and article.origin:  # so that an improved converter does not date the entire archive today
             return given
         before: datetime = stored["updated_at"]
-        if planned.is_adopted:  # likewise
-            return before
         if given and given > before:
             return given
         if not has_same_content(row, stored):
@@ -103,10 +107,3 @@ class RowBuilder:
     def _publication_or_now(self, published_at: datetime | None) -> datetime:
         """Return the publication time if it is in the past, otherwise now."""
         return published_at if published_at and published_at < self.now else self.now
-
-
-def _source_columns(planned: PlannedArticle) -> ArticleRow:
-    """Return the origin columns of an article from another system."""
-    publication = planned.publication
-    claim = {"claim": publication.claim, "claimed_at": publication.claimed_at}
-    return {"origin": planned.entry.origin, "edited": planned.keeps_content, **claim}

@@ -1,14 +1,12 @@
-"""The sources of an import, and the function that reads each kind."""
+"""The sources of an import, and what reads each kind."""
 
 import os
 import sys
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import suppress
+from collections.abc import Callable, Iterable
 from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple
 
-from converters.articles import ConvertedItems, IgnoredItem, SourceArticle, SourceError, SourceOptions
+from converters.articles import ConvertedItems, ImportProblem, SourceError, SourceOptions, unreadable_problem
 from converters.csv_files import read_csv
 from converters.ghost import is_ghost_export, read_ghost
 from converters.markdown import ARTICLE_SUFFIXES, read_folder
@@ -18,129 +16,90 @@ from schemas import API_PATH
 from transfer.article_files import parse_own_file
 from transfer.json_files import parse_json_lines, read_json, read_json_lines
 from transfer.remote import ShowProgress, is_url, read_instance
-from transfer.report import ImportReport
 
-START_LENGTH = 4096  # bytes at the beginning of a file, by which its kind is recognized
+START_LENGTH = 4096  # bytes at the beginning of a JSON file, by which Ghost's are recognized
 
-
-def _read_standard_input(_source: str, _options: SourceOptions) -> ConvertedItems:
-    """Yield the articles on standard input. Raises SourceError if it is empty, since its writer may have failed."""
-    if not sys.stdin:
-        raise SourceError("Is closed. Redirect a file to it, or name the file.")
-    is_empty = True
-    for item in parse_json_lines("standard input", sys.stdin.buffer):
-        is_empty = False
-        yield item
-    if is_empty:
-        raise SourceError("Is empty. Check the command that writes to it.")
-
-
-class SourceKind(NamedTuple):
-    """A kind of source, and the function that reads it."""
-
-    suffixes: tuple[str, ...]
-    # yields what a source contains; raises SourceError or OSError if it cannot be read any further
-    read: Callable[[Any, SourceOptions], ConvertedItems]
-    recognizes: Callable[[bytes], bool] = lambda _start: True
-    reads_together: bool = False  # whether `read` takes all of an import's files of this kind
-
-
-STANDARD_INPUT = SourceKind((), _read_standard_input)
-MARKDOWN = SourceKind(ARTICLE_SUFFIXES, partial(read_folder, read_own=parse_own_file))  # also reads folders
-
-# A file is of the first kind that has its suffix and recognizes its beginning.
-SOURCE_KINDS = [
-    SourceKind((".xml",), read_wordpress, reads_together=True),
-    SourceKind((".json",), read_ghost, is_ghost_export),
-    SourceKind((".csv",), read_csv),
-    MARKDOWN,
-    # this service's own
-    SourceKind((".json",), read_json),
-    SourceKind((".jsonl",), read_json_lines),
-]
-
-
-def known_suffixes() -> list[str]:
-    """Return the suffixes of the files that an import can read."""
-    return list(dict.fromkeys(suffix for kind in SOURCE_KINDS for suffix in kind.suffixes))
+read_markdown = partial(read_folder, read_own=parse_own_file)
+# by suffix; each yields what a file contains, and raises SourceError or OSError if it cannot be read past this point
+READERS: dict[str, Callable[[str, SourceOptions], ConvertedItems]] = {
+    ".csv": read_csv,
+    **dict.fromkeys(ARTICLE_SUFFIXES, read_markdown),
+    ".jsonl": read_json_lines,
+}
+KNOWN_SUFFIXES = (".xml", ".json", *READERS)
 
 
 def is_source(source: str) -> bool:
     """Return whether an import can read `source`, if it exists."""
-    return source == "-" or is_url(source) or os.path.isdir(source) or _suffix(source) in known_suffixes()
+    return source == "-" or is_url(source) or os.path.isdir(source) or _suffix(source) in KNOWN_SUFFIXES
+
+
+def is_own_json(source: str) -> bool:
+    """Return whether a source is a JSON or JSON Lines file of this service."""
+    return os.path.isfile(source) and (
+        _suffix(source) == ".jsonl" or (_suffix(source) == ".json" and not _is_ghost(source))
+    )
+
+
+def read_sources(
+    sources: Iterable[str], options: SourceOptions, key: str | None, show_progress: ShowProgress
+) -> ConvertedItems:
+    """Yield what all sources contain, which are read lazily. `key` is the one of another instance."""
+    exports = [source for source in sources if _suffix(source) == ".xml" and os.path.isfile(source)]
+    if exports:  # one export may consist of several files
+        yield from _report_errors(", ".join(exports), lambda: read_wordpress(exports, options))
+    for source in sources:
+        if source not in exports:
+            name = "standard input" if source == "-" else source
+            yield from _report_errors(name, partial(_read, source, options, key, show_progress))
+
+
+def _report_errors(name: str, read: Callable[[], ConvertedItems]) -> ConvertedItems:
+    """Yield what a source contains, and a problem if it is empty or cannot be read to its end."""
+    is_empty = True
+    try:
+        for item in read():
+            is_empty = False
+            yield item
+    except (SourceError, OSError) as error:
+        yield unreadable_problem(name, error, is_fatal=True)
+    else:
+        if is_empty:
+            yield ImportProblem(name, "Contains no articles.", is_fatal=True)
+
+
+def _read(source: str, options: SourceOptions, key: str | None, show_progress: ShowProgress) -> ConvertedItems:
+    """Return what a source contains.
+
+    Raises SourceError if it is a pipe, for example, and OSError if it cannot be read.
+    """
+    if source == "-":
+        return _read_standard_input(options)
+    if is_url(source):
+        # Only a site of WordPress says where its API is. A page that cannot be read might be WordPress', which must not
+        # get the key.
+        api = None if API_PATH in source else find_api(source)
+        return read_site(api, options) if api else read_instance(source, key, options, show_progress)
+    if os.path.isdir(source):
+        return read_markdown(source, options)
+    if not os.path.isfile(source):
+        raise SourceError("Not a file or a folder. To read JSON Lines from a pipe, use -.")
+    if _suffix(source) == ".json":
+        return read_ghost(source, options) if _is_ghost(source) else read_json(source, options)
+    return READERS[_suffix(source)](source, options)
+
+
+def _read_standard_input(options: SourceOptions) -> ConvertedItems:
+    """Return the articles on standard input."""
+    if not sys.stdin:
+        raise SourceError("Is closed. Redirect a file to it, or name the file.")
+    return parse_json_lines("standard input", sys.stdin.buffer, options.source)
 
 
 def _suffix(source: str) -> str:
     return Path(source).suffix.lower()
 
 
-def read_sources(
-    sources: Iterable[str], options: SourceOptions, key: str | None, report: ImportReport, show_progress: ShowProgress
-) -> Iterator[SourceArticle]:
-    """Yield the articles of all sources, which are read lazily. Ignored items and problems go to the report.
-
-    `key` is the one of another instance. Raises ImportFailedError if the disk is full, for example.
-    """
-    url_kind = SourceKind((), lambda url, options: _read_url(url, options, key, show_progress))
-    readings: dict[SourceKind | int, tuple[SourceKind, list[str]]] = {}  # by kind, if its files are read together
-    for number, source in enumerate(sources):
-        with report.catch(source):
-            kind = url_kind if is_url(source) else _find_kind(source)
-            _, names = readings.setdefault(kind if kind.reads_together else number, (kind, []))
-            names.append(source)
-    for kind, names in readings.values():
-        yield from _read(kind, names, options, report)
-
-
-def _read_url(url: str, options: SourceOptions, key: str | None, show_progress: ShowProgress) -> ConvertedItems:
-    """Yield the posts of a WordPress site, or the articles of another instance."""
-    api = None
-    if API_PATH not in url:
-        with suppress(SourceError):
-            api = find_api(url)
-    if not api:
-        yield from read_instance(url, key, show_progress)
-    else:
-        with show_progress(read_site(api, options), url) as articles:
-            yield from articles
-
-
-def _find_kind(source: str) -> SourceKind:
-    """Return the kind of a file, a folder or standard input.
-
-    Raises SourceError if it is anything else, such as a pipe, and OSError if it cannot be read.
-    """
-    if source == "-":
-        return STANDARD_INPUT
-    if os.path.isdir(source):
-        return MARKDOWN
-    if not os.path.isfile(source):
-        raise SourceError("Not a file or a folder. To read JSON Lines from a pipe, use -.")
+def _is_ghost(source: str) -> bool:
     with open(source, "rb") as file:
-        start = file.read(START_LENGTH)
-    return next(kind for kind in SOURCE_KINDS if _suffix(source) in kind.suffixes and kind.recognizes(start))
-
-
-def _read(kind: SourceKind, names: list[str], options: SourceOptions, report: ImportReport) -> Iterator[SourceArticle]:
-    """Yield the articles of a source, or of several that are read together."""
-    is_empty = True
-    has_old_urls = False
-    label = "standard input" if kind is STANDARD_INPUT else ", ".join(names)
-    with report.catch(label):
-        for item in kind.read(names if kind.reads_together else names[0], options):
-            if isinstance(item, IgnoredItem):
-                report.ignore(item)
-            elif isinstance(item, SourceArticle):
-                is_empty = False
-                has_old_urls = has_old_urls or bool(item.old_urls)
-                yield item
-            else:
-                is_empty = False  # The problem says enough.
-                if item.is_fatal:
-                    report.stop(item)
-                else:
-                    report.reject(item)
-        if is_empty:
-            report.empty_sources.append(label)
-        if not has_old_urls:
-            report.sources_without_old_urls.append(label)
+        return is_ghost_export(file.read(START_LENGTH))

@@ -1,4 +1,4 @@
-"""Let a user edit a text in an editor until it can be saved."""
+"""Let a user edit a text in an editor, and keep the text if it cannot be saved."""
 
 import re
 import shlex
@@ -8,54 +8,43 @@ from tempfile import NamedTemporaryFile
 
 import click
 
-from commands.support.terminal import can_ask
+from commands.support.terminal import UnconfirmedError, can_ask
 from transfer import ImportFailedError
 from transfer.article_files import EXPORTED_FIELDS
 
 
-def edit_text(original: bytes, save: Callable[[bytes], str], customer: str | None) -> str:
-    """Open a text in the editor, and return what `save` returns for the edited one, or "" if nothing has changed.
+def require_terminal() -> None:
+    """Raise UnconfirmedError without a terminal, on which an editor could run."""
+    if not can_ask():
+        raise UnconfirmedError("An editor needs a terminal. To import a file instead: flask articles import FILE")
 
-    A text that is not saved stays in a file, which is named together with the command that imports it.
+
+def edit_text(original: bytes, suffix: str, save: Callable[[str, bytes], str], customer: str | None) -> str:
+    """Open a text in the editor, and return what `save` returns, given the file and the text.
+
+    Returns "" without saving if nothing has changed, or if the file is empty or removed. A text that is not saved stays
+    in the file, which is named together with the command that imports it.
     """
-    with NamedTemporaryFile(prefix="article-", suffix=".html", delete=False) as temporary:
+    with NamedTemporaryFile(prefix="article-", suffix=suffix, delete=False) as temporary:
         temporary.write(original)
     file = Path(temporary.name)
     try:
-        result = _edit_until_valid(file, original, save)
-    except click.ClickException as error:
+        _open_editor(file)
+        text = _read(file)
+        result = "" if text in (original, b"") else save(str(file), text)
+    except (ImportFailedError, click.ClickException) as error:
+        reported = error if isinstance(error, click.ClickException) else click.ClickException(str(error))
         if _read(file) in (original, b""):
             file.unlink(missing_ok=True)
-            raise
-        error.show()
+            raise reported from error
+        reported.show()
         click.echo(_explain_saved(file, customer), err=True)
-        raise click.exceptions.Exit(error.exit_code) from error
+        raise click.exceptions.Exit(reported.exit_code) from error
     except BaseException:  # such as a signal: the editor survives it, and may still save
         click.echo(_explain_saved(file, customer), err=True)
         raise
     file.unlink(missing_ok=True)
     return result
-
-
-def _edit_until_valid(file: Path, original: bytes, save: Callable[[bytes], str]) -> str:
-    """Open the editor until the file can be saved. Returns what `save` returns, or "" if nothing has changed.
-
-    An empty or removed file changes nothing. Raises click.ClickException if the editor fails, or if `save` does, and
-    Exit if the user gives up after an error.
-    """
-    while True:
-        _open_editor(file)
-        text = _read(file)
-        if text in (original, b""):
-            return ""
-        try:
-            return save(text)
-        except ImportFailedError as error:
-            click.echo(f"Error: {error}", err=True)
-            if not can_ask():
-                raise click.exceptions.Exit(1) from error
-        if not click.confirm("Open the editor again?", default=True, err=True):
-            raise click.exceptions.Exit(1)
 
 
 def _open_editor(file: Path) -> None:

@@ -1,7 +1,7 @@
 """Look up the customer and the articles that a user names."""
 
 import shlex
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from difflib import get_close_matches
 from typing import Any
 
@@ -15,8 +15,8 @@ from storage.customers import DEMO_CUSTOMER
 
 MAX_NAMES = 20
 ARTICLE_SUMMARIES = select(
-    *(Article.pk, Article.slug, Article.title, Article.status, Article.published_at),
-    *(Article.origin, Article.claim, Article.claimed_at, Article.edited),
+    *(Article.pk, Article.id, Article.slug, Article.title, Article.status, Article.published_at),
+    *(Article.source, Article.source_key, Article.text_edited, Article.publication_edited),
 )
 
 
@@ -69,8 +69,7 @@ def get_articles(customer: Customer, slugs: tuple[str, ...]) -> list[Any]:
 
     Raises click.ClickException, suggesting the closest existing slug, if one does not exist.
     """
-    named = ARTICLE_SUMMARIES.where(Article.customer_id == customer.id, Article.slug.in_(slugs))
-    found = {row.slug: row for row in db.session.execute(named)}
+    found = {row.slug: row for row in find_articles(customer, slugs)}
     if unknown := [slug for slug in slugs if slug not in found]:
         existing = db.session.scalars(select(Article.slug).where(Article.customer_id == customer.id)).all()
         closest = [f"'{match}'" for slug in unknown if (match := find_closest(slug, existing))]
@@ -80,6 +79,27 @@ def get_articles(customer: Customer, slugs: tuple[str, ...]) -> list[Any]:
         names = " or ".join(f"'{slug}'" for slug in unknown)
         raise click.ClickException(printable(f"{customer.name} has no article with the slug {names}. {hint}"))
     return [found[slug] for slug in dict.fromkeys(slugs)]
+
+
+def find_articles(customer: Customer, slugs: tuple[str, ...]) -> list[Any]:
+    """Return summaries of the customer's articles that have one of these slugs."""
+    return list(
+        db.session.execute(ARTICLE_SUMMARIES.where(Article.customer_id == customer.id, Article.slug.in_(slugs)))
+    )
+
+
+def get_articles_again(customer: Customer, earlier: Collection[Any]) -> list[Any]:
+    """Return current summaries of articles that a command found in an earlier transaction, in the same order.
+
+    They are found by their primary keys, which SQLite may give to a new article after a deletion, so the ids must be
+    the same too. Raises click.ClickException if one no longer exists.
+    """
+    again = ARTICLE_SUMMARIES.where(Article.customer_id == customer.id, Article.pk.in_([row.pk for row in earlier]))
+    found = {(row.pk, row.id): row for row in db.session.execute(again)}
+    if gone := [row.slug for row in earlier if (row.pk, row.id) not in found]:
+        reason = f"The article {gone[0]!r} has been deleted or replaced in the meantime."
+        raise click.ClickException(printable(f"{reason} Nothing was written. Run the command again."))
+    return [found[row.pk, row.id] for row in earlier]
 
 
 def find_closest(name: str, existing: Iterable[str]) -> str | None:

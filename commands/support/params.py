@@ -44,7 +44,7 @@ def source(value: str) -> str:
     """Parse a source of an import: an existing file or folder, "-" for standard input, or an http(s) URL."""
     # imports all converters, which other commands do not need
     from transfer.remote import has_credentials, is_url
-    from transfer.sources import is_source, known_suffixes
+    from transfer.sources import KNOWN_SUFFIXES, is_source
 
     if has_credentials(value):
         # The value is not shown, because it contains a password.
@@ -52,16 +52,16 @@ def source(value: str) -> str:
     if value != "-" and not is_url(value):
         value = str(click.Path(exists=True)(value))
     if not is_source(value):
-        kinds = f"a folder, an http(s) URL, - for standard input, or a file ({', '.join(known_suffixes())})"
+        kinds = f"a folder, an http(s) URL, - for standard input, or a file ({', '.join(KNOWN_SUFFIXES)})"
         advice = "Save spreadsheets as CSV, and unzip archives."
         raise click.BadParameter(f"Cannot import {value!r}. Name {kinds}. {advice}")
     return value
 
 
 def source_name(value: str) -> str:
-    """Parse the name of a source."""
-    if not re.fullmatch(r"[^\s/:?]{1,100}", value) or not value.isprintable():
-        raise click.BadParameter("Must be 1 to 100 printable characters, without spaces, /, : and ?.")
+    """Parse the name of a source: any text without spaces."""
+    if not re.fullmatch(r"\S{1,100}", value) or not value.isprintable():
+        raise click.BadParameter("Must be 1 to 100 printable characters without spaces.")
     return value
 
 

@@ -16,7 +16,7 @@ from converters.slugs import normalize_slug
 
 def file_origin(path: Path, folder: Folder, options: SourceOptions) -> Origin:
     """Return the origin of a file's article."""
-    return Origin(options.source or "markdown", origin_key(path, folder.root), has_reusable_key=True)
+    return Origin(options.source or "markdown", origin_key(path, folder.root))
 
 
 class FileUrls(ArticleUrls):

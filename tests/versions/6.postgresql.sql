@@ -28,22 +28,22 @@ CREATE TABLE public.article (
     created_at timestamp with time zone NOT NULL,
     updated_at timestamp with time zone NOT NULL,
     views bigint NOT NULL,
+    origin text COLLATE pg_catalog."C",
+    claim text,
+    claimed_at timestamp with time zone,
+    edited boolean DEFAULT false NOT NULL,
     title text NOT NULL,
     folded_title text NOT NULL COLLATE pg_catalog."C",
     search_text text NOT NULL COLLATE pg_catalog."C",
     banner_url text NOT NULL,
     category text NOT NULL,
     keywords text NOT NULL,
+    authors text DEFAULT '[]'::text NOT NULL,
     meta_title text NOT NULL,
     meta_desc text NOT NULL,
     read_time double precision NOT NULL,
     content_html text NOT NULL,
     schema_markup text,
-    origin text COLLATE pg_catalog."C",
-    claim text,
-    claimed_at timestamp with time zone,
-    edited boolean DEFAULT false NOT NULL,
-    authors text DEFAULT '[]'::text NOT NULL,
     CONSTRAINT article_authors_check CHECK ((jsonb_typeof((authors)::jsonb) = 'array'::text)),
     CONSTRAINT article_check CHECK (((status = ANY (ARRAY['draft'::text, 'pending'::text])) OR ((status = 'published'::text) AND (published_at IS NOT NULL)))),
     CONSTRAINT article_claim_check CHECK ((claim = ANY (ARRAY['published'::text, 'withheld'::text]))),
@@ -82,21 +82,37 @@ CREATE TABLE public.tables_version (
 ALTER TABLE ONLY public.api_key ALTER COLUMN id SET DEFAULT nextval('public.api_key_id_seq'::regclass);
 ALTER TABLE ONLY public.article ALTER COLUMN pk SET DEFAULT nextval('public.article_pk_seq'::regclass);
 ALTER TABLE ONLY public.customer ALTER COLUMN id SET DEFAULT nextval('public.customer_id_seq'::regclass);
-INSERT INTO public.api_key VALUES (1, 1, '8f3abedec27673fd11edc466caedc30f9f6476c063f7833f3f04f14aaed508ad', 'ver', '2026-01-31 09:30:00+00', NULL, NULL);
-INSERT INTO public.article VALUES (1, 1, 'a-1', 'tea', 'published', '2025-03-01 09:30:00.5+00', '2025-01-01 00:00:00+00', '2025-02-01 00:00:00+00', 0, 'Tea', 'tea', 'tea
-tea', 'https://www.example.com/t.jpg', 'News', '["tea","ünï"]', 'Tea', 'Tea & milk.', 1, '<p>Tea &amp; milk.</p>', NULL, '?', NULL, NULL, false, '[]');
-INSERT INTO public.article VALUES (2, 1, 'a-2', 'script', 'published', '2025-03-02 09:30:00+00', '2025-01-01 00:00:00+00', '2025-04-01 00:00:00.123+00', 0, 'What </Script> does', 'what </script> does', 'what </script> does
-script', '', '', '[]', 'What </Script> does', '<!-- x', 2.5, '&lt;!-- x', NULL, '?', NULL, NULL, false, '[]');
-INSERT INTO public.article VALUES (3, 1, 'a-3', 'given', 'published', '2025-03-03 09:30:00+00', '2025-01-01 00:00:00+00', '2025-04-01 00:00:00+00', 7, 'Given', 'given', 'given
-given', '', '', '[]', 'Given', 'Given', 1, '<p>Given</p>', '{"@context":"https://schema.org","@graph":[{"n":1.0}]}', '?', NULL, NULL, false, '[]');
-INSERT INTO public.article VALUES (4, 1, 'a-4', 'draft', 'draft', NULL, '2025-01-01 00:00:00+00', '2025-04-01 00:00:00+00', 0, 'Draft', 'draft', 'draft
-draft', '', '', '[]', 'Draft', 'Draft', 1, '<p>Draft</p>', NULL, '?', NULL, NULL, false, '[]');
-INSERT INTO public.article VALUES (5, 1, 'a-5', 'later', 'published', '2050-01-01 00:00:00+00', '2025-01-01 00:00:00+00', '2025-04-01 00:00:00+00', 0, 'Later', 'later', 'later
-later', '', '', '[]', 'Later', 'Later', 1, '<p>Later</p>', NULL, '?', NULL, NULL, false, '[]');
+INSERT INTO public.api_key VALUES (1, 1, '719591a83865f94ad5aa64abd467235508e87b09c5aaf45c12eb16eabcbe9b8d', 'ver', '2026-01-31 09:30:00+00', NULL, NULL);
+INSERT INTO public.article VALUES (1, 1, 'a-1', 'own', 'published', '2026-01-31 09:30:00+00', '2026-01-15 00:00:00+00', '2026-01-15 00:00:00+00', 1, NULL, NULL, NULL, false, 'Tea 1', 'tea 1', 'tea 1
+own', '', '', '["a"]', '["Ünï"]', 'Tea 1', 'Text 1', 2.5, '<p>Text 1</p>', '{"@context":"https://schema.org","@graph":[{"n":1.0}]}');
+INSERT INTO public.article VALUES (2, 1, 'a-2', 'own-draft', 'draft', NULL, '2026-01-15 00:00:00+00', '2026-01-15 00:00:00+00', 2, NULL, NULL, NULL, false, 'Tea 2', 'tea 2', 'tea 2
+own-draft', '', '', '[]', '[]', 'Tea 2', 'Text 2', 1, '<p>Text 2</p>', NULL);
+INSERT INTO public.article VALUES (3, 1, 'a-3', 'unknown', 'published', '2026-01-31 09:30:00+00', '2026-01-15 00:00:00+00', '2026-01-15 00:00:00+00', 3, '?', NULL, NULL, false, 'Tea 3', 'tea 3', 'tea 3
+unknown', '', '', '[]', '[]', 'Tea 3', 'Text 3', 1, '<p>Text 3</p>', NULL);
+INSERT INTO public.article VALUES (4, 1, 'a-4', 'agreed', 'published', '2026-01-31 09:30:00+00', '2026-01-15 00:00:00+00', '2026-01-15 00:00:00+00', 4, 'wordpress:example.com/blog/17', 'published', '2026-01-31 09:30:00+00', false, 'Tea 4', 'tea 4', 'tea 4
+agreed', '', '', '[]', '[]', 'Tea 4', 'Text 4', 1, '<p>Text 4</p>', NULL);
+INSERT INTO public.article VALUES (5, 1, 'a-5', 'edited', 'published', '2026-01-31 09:30:00+00', '2026-01-15 00:00:00+00', '2026-01-15 00:00:00+00', 5, 'markdown/2026/menu', 'published', '2026-01-31 09:30:00+00', true, 'Tea 5', 'tea 5', 'tea 5
+edited', '', '', '[]', '[]', 'Tea 5', 'Text 5', 1, '<p>Text 5</p>', NULL);
+INSERT INTO public.article VALUES (6, 1, 'a-6', 'waiting', 'pending', '2026-01-31 09:30:00+00', '2026-01-15 00:00:00+00', '2026-01-15 00:00:00+00', 6, 'csv/waiting', 'published', '2026-01-31 09:30:00+00', false, 'Tea 6', 'tea 6', 'tea 6
+waiting', '', '', '[]', '[]', 'Tea 6', 'Text 6', 1, '<p>Text 6</p>', NULL);
+INSERT INTO public.article VALUES (7, 1, 'a-7', 'withheld', 'pending', '2026-01-31 09:30:00+00', '2026-01-15 00:00:00+00', '2026-01-15 00:00:00+00', 7, 'csv/withheld', 'withheld', '2026-01-31 09:30:00+00', false, 'Tea 7', 'tea 7', 'tea 7
+withheld', '', '', '[]', '[]', 'Tea 7', 'Text 7', 1, '<p>Text 7</p>', NULL);
+INSERT INTO public.article VALUES (8, 1, 'a-8', 'hidden-here', 'draft', '2026-01-31 09:30:00+00', '2026-01-15 00:00:00+00', '2026-01-15 00:00:00+00', 8, 'csv/hidden-here', 'published', '2026-01-31 09:30:00+00', false, 'Tea 8', 'tea 8', 'tea 8
+hidden-here', '', '', '[]', '[]', 'Tea 8', 'Text 8', 1, '<p>Text 8</p>', NULL);
+INSERT INTO public.article VALUES (9, 1, 'a-9', 'published-here', 'published', '2026-01-31 09:30:00+00', '2026-01-15 00:00:00+00', '2026-01-15 00:00:00+00', 9, 'csv/published-here', 'withheld', '2026-01-31 09:30:00+00', false, 'Tea 9', 'tea 9', 'tea 9
+published-here', '', '', '[]', '[]', 'Tea 9', 'Text 9', 1, '<p>Text 9</p>', NULL);
+INSERT INTO public.article VALUES (10, 1, 'a-10', 'scheduled', 'published', '2998-01-01 00:00:00+00', '2026-01-15 00:00:00+00', '2026-01-15 00:00:00+00', 10, 'ghost/1', 'published', '2998-01-01 00:00:00+00', false, 'Tea 10', 'tea 10', 'tea 10
+scheduled', '', '', '[]', '[]', 'Tea 10', 'Text 10', 1, '<p>Text 10</p>', NULL);
+INSERT INTO public.article VALUES (11, 1, 'a-11', 'scheduled-here', 'published', '2998-01-01 00:00:00+00', '2026-01-15 00:00:00+00', '2026-01-15 00:00:00+00', 11, 'ghost/2', 'published', NULL, false, 'Tea 11', 'tea 11', 'tea 11
+scheduled-here', '', '', '[]', '[]', 'Tea 11', 'Text 11', 1, '<p>Text 11</p>', NULL);
+INSERT INTO public.article VALUES (12, 1, 'a-12', 'dated-here', 'published', '2026-01-31 09:30:00+00', '2026-01-15 00:00:00+00', '2026-01-15 00:00:00+00', 12, 'ghost/3', 'published', '2026-01-15 00:00:00+00', false, 'Tea 12', 'tea 12', 'tea 12
+dated-here', '', '', '[]', '[]', 'Tea 12', 'Text 12', 1, '<p>Text 12</p>', NULL);
+INSERT INTO public.article VALUES (13, 1, 'a-13', 'pending-dated-here', 'pending', '2026-01-31 09:30:00+00', '2026-01-15 00:00:00+00', '2026-01-15 00:00:00+00', 13, 'ghost/4', 'published', '2026-01-15 00:00:00+00', false, 'Tea 13', 'tea 13', 'tea 13
+pending-dated-here', '', '', '[]', '[]', 'Tea 13', 'Text 13', 1, '<p>Text 13</p>', NULL);
 INSERT INTO public.customer VALUES (1, 'Söhne & <Co>', '');
 INSERT INTO public.tables_version VALUES (6);
-SELECT pg_catalog.setval('public.api_key_id_seq', 3, true);
-SELECT pg_catalog.setval('public.article_pk_seq', 9, true);
+SELECT pg_catalog.setval('public.api_key_id_seq', 2, true);
+SELECT pg_catalog.setval('public.article_pk_seq', 13, true);
 SELECT pg_catalog.setval('public.customer_id_seq', 2, true);
 ALTER TABLE ONLY public.api_key
     ADD CONSTRAINT api_key_hash_key UNIQUE (hash);

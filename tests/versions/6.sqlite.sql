@@ -30,7 +30,7 @@ CREATE TABLE api_key (
 	CHECK (expires_on IS date(expires_on, '+0 days') AND expires_on >= '0001-01-01'), 
 	CHECK (substr(revoked_at, 1, 19) IS datetime(revoked_at, '+0 days') AND substr(revoked_at, 20) NOT GLOB '*[^.0-9]*' AND revoked_at >= '0001-01-01')
 );
-INSERT INTO api_key VALUES(1,1,'8f3abedec27673fd11edc466caedc30f9f6476c063f7833f3f04f14aaed508ad','ver','2026-01-31 09:30:00.000',NULL,NULL);
+INSERT INTO api_key VALUES(1,1,'719591a83865f94ad5aa64abd467235508e87b09c5aaf45c12eb16eabcbe9b8d','ver','2026-01-31 09:30:00',NULL,NULL);
 CREATE TABLE article (
 	pk INTEGER NOT NULL, 
 	customer_id INTEGER NOT NULL, 
@@ -88,18 +88,26 @@ CREATE TABLE article (
 	CHECK (typeof(schema_markup) IN ('text', 'null')), 
 	CHECK (schema_markup IS NULL OR json_valid(schema_markup) AND json_type(schema_markup) = 'object')
 );
-INSERT INTO article VALUES(1,1,'a-1','tea','published','2025-03-01 09:30:00.500000','2025-01-01 00:00:00.000000','2025-02-01 00:00:00.000000',0,'?',NULL,NULL,0,'Tea','tea',replace('tea\ntea','\n',char(10)),'https://www.example.com/t.jpg','News','["tea","ünï"]','[]','Tea','Tea & milk.',1.0,'<p>Tea &amp; milk.</p>',NULL);
-INSERT INTO article VALUES(2,1,'a-2','script','published','2025-03-02 09:30:00.000000','2025-01-01 00:00:00.000000','2025-04-01 00:00:00.123000',0,'?',NULL,NULL,0,'What </Script> does','what </script> does',replace('what </script> does\nscript','\n',char(10)),'','','[]','[]','What </Script> does','<!-- x',2.5,'&lt;!-- x',NULL);
-INSERT INTO article VALUES(3,1,'a-3','given','published','2025-03-03 09:30:00.000000','2025-01-01 00:00:00.000000','2025-04-01 00:00:00.000000',7,'?',NULL,NULL,0,'Given','given',replace('given\ngiven','\n',char(10)),'','','[]','[]','Given','Given',1.0,'<p>Given</p>','{"@context":"https://schema.org","@graph":[{"n":1.0}]}');
-INSERT INTO article VALUES(4,1,'a-4','draft','draft',NULL,'2025-01-01 00:00:00.000000','2025-04-01 00:00:00.000000',0,'?',NULL,NULL,0,'Draft','draft',replace('draft\ndraft','\n',char(10)),'','','[]','[]','Draft','Draft',1.0,'<p>Draft</p>',NULL);
-INSERT INTO article VALUES(5,1,'a-5','later','published','2050-01-01 00:00:00.000000','2025-01-01 00:00:00.000000','2025-04-01 00:00:00.000000',0,'?',NULL,NULL,0,'Later','later',replace('later\nlater','\n',char(10)),'','','[]','[]','Later','Later',1.0,'<p>Later</p>',NULL);
+INSERT INTO article VALUES(1,1,'a-1','own','published','2026-01-31 09:30:00.000000','2026-01-15 00:00:00.000000','2026-01-15 00:00:00.000000',1,NULL,NULL,NULL,0,'Tea 1','tea 1',replace('tea 1\nown','\n',char(10)),'','','["a"]','["Ünï"]','Tea 1','Text 1',2.5,'<p>Text 1</p>','{"@context":"https://schema.org","@graph":[{"n":1.0}]}');
+INSERT INTO article VALUES(2,1,'a-2','own-draft','draft',NULL,'2026-01-15 00:00:00.000000','2026-01-15 00:00:00.000000',2,NULL,NULL,NULL,0,'Tea 2','tea 2',replace('tea 2\nown-draft','\n',char(10)),'','','[]','[]','Tea 2','Text 2',1.0,'<p>Text 2</p>',NULL);
+INSERT INTO article VALUES(3,1,'a-3','unknown','published','2026-01-31 09:30:00.000000','2026-01-15 00:00:00.000000','2026-01-15 00:00:00.000000',3,'?',NULL,NULL,0,'Tea 3','tea 3',replace('tea 3\nunknown','\n',char(10)),'','','[]','[]','Tea 3','Text 3',1.0,'<p>Text 3</p>',NULL);
+INSERT INTO article VALUES(4,1,'a-4','agreed','published','2026-01-31 09:30:00.000000','2026-01-15 00:00:00.000000','2026-01-15 00:00:00.000000',4,'wordpress:example.com/blog/17','published','2026-01-31 09:30:00.000000',0,'Tea 4','tea 4',replace('tea 4\nagreed','\n',char(10)),'','','[]','[]','Tea 4','Text 4',1.0,'<p>Text 4</p>',NULL);
+INSERT INTO article VALUES(5,1,'a-5','edited','published','2026-01-31 09:30:00.000000','2026-01-15 00:00:00.000000','2026-01-15 00:00:00.000000',5,'markdown/2026/menu','published','2026-01-31 09:30:00.000000',1,'Tea 5','tea 5',replace('tea 5\nedited','\n',char(10)),'','','[]','[]','Tea 5','Text 5',1.0,'<p>Text 5</p>',NULL);
+INSERT INTO article VALUES(6,1,'a-6','waiting','pending','2026-01-31 09:30:00.000000','2026-01-15 00:00:00.000000','2026-01-15 00:00:00.000000',6,'csv/waiting','published','2026-01-31 09:30:00.000000',0,'Tea 6','tea 6',replace('tea 6\nwaiting','\n',char(10)),'','','[]','[]','Tea 6','Text 6',1.0,'<p>Text 6</p>',NULL);
+INSERT INTO article VALUES(7,1,'a-7','withheld','pending','2026-01-31 09:30:00.000000','2026-01-15 00:00:00.000000','2026-01-15 00:00:00.000000',7,'csv/withheld','withheld','2026-01-31 09:30:00.000000',0,'Tea 7','tea 7',replace('tea 7\nwithheld','\n',char(10)),'','','[]','[]','Tea 7','Text 7',1.0,'<p>Text 7</p>',NULL);
+INSERT INTO article VALUES(8,1,'a-8','hidden-here','draft','2026-01-31 09:30:00.000000','2026-01-15 00:00:00.000000','2026-01-15 00:00:00.000000',8,'csv/hidden-here','published','2026-01-31 09:30:00.000000',0,'Tea 8','tea 8',replace('tea 8\nhidden-here','\n',char(10)),'','','[]','[]','Tea 8','Text 8',1.0,'<p>Text 8</p>',NULL);
+INSERT INTO article VALUES(9,1,'a-9','published-here','published','2026-01-31 09:30:00.000000','2026-01-15 00:00:00.000000','2026-01-15 00:00:00.000000',9,'csv/published-here','withheld','2026-01-31 09:30:00.000000',0,'Tea 9','tea 9',replace('tea 9\npublished-here','\n',char(10)),'','','[]','[]','Tea 9','Text 9',1.0,'<p>Text 9</p>',NULL);
+INSERT INTO article VALUES(10,1,'a-10','scheduled','published','2998-01-01 00:00:00.000000','2026-01-15 00:00:00.000000','2026-01-15 00:00:00.000000',10,'ghost/1','published','2998-01-01 00:00:00.000000',0,'Tea 10','tea 10',replace('tea 10\nscheduled','\n',char(10)),'','','[]','[]','Tea 10','Text 10',1.0,'<p>Text 10</p>',NULL);
+INSERT INTO article VALUES(11,1,'a-11','scheduled-here','published','2998-01-01 00:00:00.000000','2026-01-15 00:00:00.000000','2026-01-15 00:00:00.000000',11,'ghost/2','published',NULL,0,'Tea 11','tea 11',replace('tea 11\nscheduled-here','\n',char(10)),'','','[]','[]','Tea 11','Text 11',1.0,'<p>Text 11</p>',NULL);
+INSERT INTO article VALUES(12,1,'a-12','dated-here','published','2026-01-31 09:30:00.000000','2026-01-15 00:00:00.000000','2026-01-15 00:00:00.000000',12,'ghost/3','published','2026-01-15 00:00:00.000000',0,'Tea 12','tea 12',replace('tea 12\ndated-here','\n',char(10)),'','','[]','[]','Tea 12','Text 12',1.0,'<p>Text 12</p>',NULL);
+INSERT INTO article VALUES(13,1,'a-13','pending-dated-here','pending','2026-01-31 09:30:00.000000','2026-01-15 00:00:00.000000','2026-01-15 00:00:00.000000',13,'ghost/4','published','2026-01-15 00:00:00.000000',0,'Tea 13','tea 13',replace('tea 13\npending-dated-here','\n',char(10)),'','','[]','[]','Tea 13','Text 13',1.0,'<p>Text 13</p>',NULL);
 DELETE FROM sqlite_sequence;
 INSERT INTO sqlite_sequence VALUES('customer',2);
-INSERT INTO sqlite_sequence VALUES('api_key',3);
+INSERT INTO sqlite_sequence VALUES('api_key',2);
 CREATE INDEX article_by_creation ON article (customer_id, status, created_at, id, published_at, search_text);
 CREATE UNIQUE INDEX article_by_origin ON article (customer_id, origin) WHERE origin <> '?';
 CREATE INDEX article_by_slug ON article (customer_id, status, slug, published_at, updated_at);
 CREATE INDEX article_by_views ON article (customer_id, status, views, id, published_at, search_text);
-CREATE INDEX article_by_title ON article (customer_id, status, folded_title, id, published_at, search_text);
 CREATE INDEX article_by_publication ON article (customer_id, status, published_at, id, search_text);
+CREATE INDEX article_by_title ON article (customer_id, status, folded_title, id, published_at, search_text);
 COMMIT;

@@ -1,4 +1,4 @@
-"""Lists that an import writes: old URLs of its articles, to make redirects from, and of their pictures."""
+"""The old URLs of an import's articles, to make redirects from."""
 
 import csv
 from collections.abc import Iterator
@@ -7,26 +7,21 @@ from io import StringIO
 from pathlib import Path
 
 from files import create_new_file
-from transfer.links import ArticleLinks
-from transfer.planned import PlannedArticle
-from transfer.spool import Spool
+from transfer.article_links import ArticleLinks
+from transfer.plan import ImportPlan
 
 
-def list_redirects(articles: list[PlannedArticle], spool: Spool, links: ArticleLinks) -> str:
+def list_redirects(plan: ImportPlan, links: ArticleLinks) -> str:
     """Return CSV with a row for each old URL of the articles, and the slug that it leads to."""
     text = StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(("old_url", "slug"))
-    for planned in articles:
-        moved = links.find_moved(spool.read(planned.entry).article, planned.slug)
-        writer.writerows((url, planned.slug) for url in moved)
+    slug_by_url: dict[str, str] = {}  # each URL once
+    for article, slug in plan.slugs.items():
+        for url in links.find_moved(article):
+            slug_by_url.setdefault(url, slug)
+    writer.writerows(slug_by_url.items())
     return text.getvalue()
-
-
-def list_pictures(articles: list[PlannedArticle], spool: Spool) -> str:
-    """Return the old URLs of the articles' pictures, each once, one per line."""
-    urls = dict.fromkeys(url for planned in articles for url in spool.read(planned.entry).article.pictures)
-    return "".join(f"{url}\n" for url in urls)
 
 
 @contextmanager

@@ -1,4 +1,4 @@
-"""Export: stored articles as records that an import accepts."""
+"""Stored articles as records, which an import accepts."""
 
 from collections.abc import Collection, Iterator
 from typing import Any
@@ -10,20 +10,23 @@ from content.structured_data import Publisher, canonical_row, generate_schema_ma
 from models import Article, Customer, db
 from schemas import ArticleImportSchema
 from storage.queries import BATCH_SIZE
+from transfer.rows import FLAGS
 
 schema = ArticleImportSchema()
 
 
-def export_articles(customer: Customer, slugs: Collection[str] = (), *, all_fields: bool) -> Iterator[dict[str, Any]]:
-    """Yield the customer's articles, or those with these slugs, ordered by id, as input for the import schema.
+def export_articles(
+    customer: Customer, pks: Collection[int] | None = None, *, all_fields: bool
+) -> Iterator[dict[str, Any]]:
+    """Yield the customer's articles, or those with these primary keys, ordered by id, as input for the import schema.
 
     Unless `all_fields`, values that an import would derive are omitted, so that they are derived again after an edit.
     The articles are read in the session's transaction, and held in memory a batch at a time.
     """
     publisher = Publisher(customer.name, customer.site)
     query = select(Article.__table__).where(Article.customer_id == customer.id).order_by(Article.id)
-    if slugs:
-        query = query.where(Article.slug.in_(slugs))
+    if pks is not None:
+        query = query.where(Article.pk.in_(pks))
     result = db.session.execute(query, execution_options={"yield_per": BATCH_SIZE})
     for batch in result.mappings().partitions():
         for article in (canonical_row(row, publisher) for row in batch):
@@ -31,7 +34,7 @@ def export_articles(customer: Customer, slugs: Collection[str] = (), *, all_fiel
                 article["schema_markup"] = article["schema_markup"] or generate_schema_markup(article, publisher)
             else:
                 article |= dict.fromkeys(_derivable_columns(article))  # None, which is omitted
-            article["edited"] = article["edited"] or None
+            article |= {flag: article[flag] or None for flag in FLAGS}
             yield {name: value for name, value in schema.dump(article).items() if value is not None}
 
 

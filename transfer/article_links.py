@@ -9,13 +9,14 @@ For example, the posts of a blog at https://old.example move to the customer's s
 | https://old.example/about/       | stays, since it is not an article: reported   |
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Mapping
 from html import escape, unescape
+from itertools import zip_longest
+from typing import Any
 
 from content.urls import NOT_RELATIVE, article_url, change_urls, has_same_host, is_same_page, page_key, split_page
 from converters.article_urls import RELATIVE_URLS
 from converters.articles import Note, SourceArticle, Subject
-from transfer.planned import PlannedArticle
 
 OLD_LINKS = Note("Links to the old site stay", unit="URL", subject=Subject.OLD_SITE)
 NO_SITE = "To rewrite those between articles, say where your site shows them: flask customers site."
@@ -24,22 +25,26 @@ NO_SITE = "To rewrite those between articles, say where your site shows them: fl
 class ArticleLinks:
     """The articles that links of an import may lead to."""
 
-    def __init__(self, articles: Iterable[PlannedArticle], site: str) -> None:
-        """`site` is the customer's, and may be empty."""
+    def __init__(self, slugs: Mapping[SourceArticle, str], site: str) -> None:
+        """`slugs` are those of the articles after the import. `site` is the customer's, and may be empty."""
+        self._slugs = slugs
         self._site = site
         self.old_links = OLD_LINKS if site else OLD_LINKS._replace(advice=NO_SITE)
-        self._by_target: dict[str, PlannedArticle] = {}
-        for article in articles:
-            if not article.entry.source:
-                continue
-            self._by_target[article.entry.origin] = article
-            if article.entry.claim == "published":
-                new_page = page_key(*split_page(article_url(site, article.slug)))
-                for page in (*article.entry.pages, new_page):
-                    self._by_target.setdefault(page, article)
+        self._by_origin = {str(article.origin): article for article in slugs if article.origin}
+        self._by_page: dict[str, SourceArticle] = {}
+        public = [article for article in slugs if article.origin and article.claim == "published"]
+        # An address that an article has now wins over one that another had once: the first page is the present one.
+        for column in zip_longest(*(article.pages for article in public)):
+            for article, page in zip(public, column, strict=True):
+                if page is not None:
+                    self._by_page.setdefault(page, article)
+        for article in public:
+            new_page = page_key(*split_page(article_url(site, slugs[article])))
+            self._by_page.setdefault(new_page, article)
 
-    def rewrite(self, article: SourceArticle, html: str) -> str:
+    def rewrite(self, article: SourceArticle) -> str:
         """Return an article's content with new URLs in the links that lead to other articles of the import."""
+        html: str = article.row["content_html"]
         addresses = {url: address for url in article.links if (address := self._find_address(article, url))}
         if not addresses:
             return html
@@ -58,25 +63,34 @@ class ArticleLinks:
             if self._site or not has_same_host(url, article.article_url_pattern):
                 yield unescape(url)
 
-    def find_moved(self, article: SourceArticle, slug: str) -> Iterator[str]:
-        """Yield the old URLs of an article that lead to another page than its new one, or all if that is unknown."""
+    def find_moved(self, article: SourceArticle) -> Iterator[str]:
+        """Yield the old URLs of an article that lead to another page than its new one, or all if that is unknown.
+
+        An old URL that another article has now is left out.
+        """
         site = self._site or article.article_url_pattern
-        for url in article.old_urls:
-            if not site or not is_same_page(url, article_url(site, slug)):
+        for url, page in zip(article.old_urls, article.pages, strict=False):
+            is_moved = not site or not is_same_page(url, article_url(site, self._slugs[article]))
+            if is_moved and self._by_page.get(page, article) is article:
                 yield url
 
     def _find_staying(self, article: SourceArticle) -> list[str]:
         return [url for url in article.links if not self._find_address(article, url)]
 
+    def _find_target(self, target: Any) -> SourceArticle | None:
+        return (
+            self._by_origin.get(str(target)) or self._by_page.get(target) or self._by_page.get(target.partition("?")[0])
+        )
+
     def _find_address(self, article: SourceArticle, url: str) -> str:
         """Return the new URL of an article's link as HTML, or "" if it stays."""
         link = article.links[url]
-        target = self._by_target.get(link.target) or self._by_target.get(link.target.partition("?")[0])
+        target = self._find_target(link.target)
         path, hash, fragment = url.partition("#")
-        if self._site and target and target.entry.claim == "published":
-            return escape(article_url(self._site, target.slug)) + hash + fragment
+        if self._site and target and target.claim == "published":
+            return escape(article_url(self._site, self._slugs[target])) + hash + fragment
         if link.slug and article.article_url_pattern:
             _, mark, query = path.partition("?")
-            address = article_url(article.article_url_pattern, target.slug if target else link.slug)
+            address = article_url(article.article_url_pattern, self._slugs[target] if target else link.slug)
             return escape(address) + mark + query + hash + fragment
         return ""

@@ -1,0 +1,89 @@
+"""Migrations: how the tables of one schema version become those of the next."""
+
+from collections.abc import Callable
+from datetime import UTC, datetime
+
+from sqlalchemy import Connection, bindparam, text
+
+from models import UtcDateTime
+
+# A migration alters the article table, which has another name on SQLite, and returns messages for the operator.
+# On PostgreSQL it must not rewrite the table, because requests that began earlier would see it empty
+# (https://www.postgresql.org/docs/current/sql-altertable.html#SQL-ALTERTABLE-NOTES).
+Migration = Callable[[Connection, str], list[str]]
+
+# somebody decided in 3.0.0 whether or when the article is public; binds `now`
+WAS_DECIDED_HERE = """
+    status = 'draft'
+    OR status = 'published' AND claim = 'withheld'
+    OR status = 'published' AND published_at > :now AND claimed_at IS NULL
+    OR claimed_at IS NOT NULL AND (published_at IS NULL OR published_at <> claimed_at)
+"""
+UNKNOWN_ORIGIN = "?"  # of articles that no import with 3.0.0 contained
+
+
+def replace_claims_by_flags(connection: Connection, article: str) -> list[str]:
+    """Replace what a source had said (3.0.0) by two flags that say what was changed here, and split the origins."""
+    collation = 'COLLATE "C"' if connection.dialect.name == "postgresql" else ""
+    for column in (
+        f"source TEXT {collation}",
+        f"source_key TEXT {collation}",
+        "text_edited BOOLEAN DEFAULT false NOT NULL",
+        "publication_edited BOOLEAN DEFAULT false NOT NULL",
+    ):
+        connection.exec_driver_sql(f"ALTER TABLE {article} ADD COLUMN {column}")
+    mark_decided = text(f"UPDATE {article} SET publication_edited = true WHERE {WAS_DECIDED_HERE}")  # noqa: S608
+    now = bindparam("now", datetime.now(UTC), UtcDateTime)
+    decided = connection.execute(mark_decided.bindparams(now)).rowcount
+    for statement in (
+        "SET status = 'draft' WHERE status = 'pending' AND claim = 'withheld'",
+        "SET text_edited = true WHERE edited",
+    ):
+        connection.exec_driver_sql(f"UPDATE {article} {statement}")
+    edited = connection.exec_driver_sql(f"SELECT count(*) FROM {article} WHERE edited").scalar_one()  # noqa: S608
+    unknown = _split_origins(connection, article)
+    for column in ("origin", "claim", "claimed_at", "edited"):
+        connection.exec_driver_sql(f"ALTER TABLE {article} DROP COLUMN {column}")
+    if connection.dialect.name == "postgresql":  # on SQLite, constraints come from models.py
+        connection.exec_driver_sql(f"ALTER TABLE {article} ADD UNIQUE (customer_id, source, source_key)")
+        connection.exec_driver_sql(f"ALTER TABLE {article} DROP CONSTRAINT IF EXISTS article_read_time_check")
+    return _describe(decided, edited, unknown)
+
+
+def _split_origins(connection: Connection, article: str) -> int:
+    """Split each origin into source and key. Returns how many are unknown, which become NULL."""
+    rows = connection.exec_driver_sql(f"SELECT pk, origin FROM {article} WHERE origin IS NOT NULL").all()  # noqa: S608
+    parts = [{"pk": pk, **split_origin(origin)} for pk, origin in rows if origin != UNKNOWN_ORIGIN]
+    if parts:
+        statement = f"UPDATE {article} SET source = :source, source_key = :source_key WHERE pk = :pk"  # noqa: S608
+        connection.execute(text(statement), parts)
+    return len(rows) - len(parts)
+
+
+def split_origin(origin: str) -> dict[str, str]:
+    """Return the source and the key in an origin of 3.0.0, such as `markdown/menu/spring` or `wordpress:a.example/17`.
+
+    Keys may contain slashes. Of the sources, only the address of a WordPress blog may, whose keys are numbers.
+    """
+    split = origin.rpartition if origin.startswith("wordpress:") else origin.partition
+    source, _, key = split("/")
+    return {"source": source, "source_key": key}
+
+
+def _describe(decided: int, edited: int, unknown: int) -> list[str]:
+    messages = []
+    if decided or edited:
+        messages.append(
+            f"Imports will leave alone what was changed here: the publication of {decided} and the text of {edited} "
+            "articles. To see which: flask articles list"
+        )
+    if unknown:
+        messages.append(
+            f"{unknown} articles have never been imported with 3.0.0, so imports will not recognize them. If they come "
+            "from a source, restore the backup, run each import once with 3.0.0, and upgrade again."
+        )
+    return messages
+
+
+# by the schema version that they lead to; the last one is the current version
+MIGRATIONS: dict[int, Migration] = {7: replace_claims_by_flags}
