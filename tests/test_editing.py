@@ -149,7 +149,7 @@ def saved_text(result, tmp_path):
 def test_edit_opens_html_and_imports_the_saved_text(edit, save, client, tmp_path):
     html = '<p class="a">One</p>\n<p>Two</p>'
     save(article_json(1, slug="spring-menu", contentHtml=html), article_json(2))
-    assert "\nflask articles edit spring-menu\n" in helpers.section(PUBLISH, "Fix a typo, rename a slug")
+    assert "\nflask articles edit spring-menu\n" in helpers.section(PUBLISH, "Edit an article")
     change = replace(("title: Title 1", "title: Better"), ("spring-menu", "new-slug"))
     result, (opened,) = edit("spring-menu", lambda text: f"\ufeff{change(text)}")
     assert (result.exit_code, result.stderr) == (0, "")

@@ -157,9 +157,9 @@ def problems(app, client, sql):
 
 def test_every_error_has_the_documented_code_and_status(problems):
     assert [problem["code"] for problem in problems.values()] == list(problems)
-    rows = re.findall(r"^\| `(\w+)` \| (\d+) \|", read_page("docs/errors"), re.MULTILINE)
+    rows = re.findall(r"^\| `(\w+)` \| (\d+) \|", read_page("docs/api"), re.MULTILINE)
     assert dict(rows) == {code: str(problem["status"]) for code, problem in problems.items()}
-    assert json.loads(blocks(read_page("docs/errors"), "json")[0]) == problems["invalid_parameters"]
+    assert json.loads(blocks(read_page("docs/api"), "json")[0]) == problems["invalid_parameters"]
 
 
 def test_openapi_examples_of_errors_are_real_responses(client, problems):

@@ -125,10 +125,13 @@ def shorten_line(text: str, advice: str = "") -> str:
 
 def _format_kind(kind: str, notes: NamesByNote) -> str:
     """Return the line for one kind of notes, such as `Shortcodes: gallery (2): first, second; toc (1): third`."""
-    examples = MAX_EXAMPLES if len(notes) == 1 else 1
-    texts = [_format_note(note, names, examples) for note, names in notes.items()]
-    separator = " " if texts[0].startswith("(") else ": "
-    return shorten_line(f"{kind}{separator}{'; '.join(texts)}", next(iter(notes)).advice)
+    for examples in (MAX_EXAMPLES, 1):  # counts matter more than examples
+        texts = [_format_note(note, names, examples) for note, names in notes.items()]
+        separator = " " if texts[0].startswith("(") else ": "
+        line = f"{kind}{separator}{'; '.join(texts)}"
+        if len(line) <= MAX_LINE_LENGTH:
+            break
+    return shorten_line(line, next(iter(notes)).advice)
 
 
 def _format_note(note: Note, names: Counter[str], examples: int) -> str:
