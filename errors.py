@@ -14,7 +14,6 @@ from werkzeug.exceptions import HTTPException, Unauthorized
 from werkzeug.http import HTTP_STATUS_CODES
 
 from storage import StorageError
-from storage.sqlite import FileReplacedError
 
 # status -> code, default detail. 400 and 401 each have a second code: invalid_parameters and missing_key.
 PROBLEMS = {
@@ -92,8 +91,7 @@ def _from_database_error(error: DBAPIError | PoolTimeoutError | StorageError) ->
     # the query string may contain a password too
     database = current_app.extensions["sqlalchemy"].engine.url.set(query={}).render_as_string(hide_password=True)
     reason = getattr(error, "orig", error)
-    advice = " Restart the service." if isinstance(error, FileReplacedError) else ""
-    current_app.logger.error("The database %s cannot be read: %s%s", database, reason, advice)
+    current_app.logger.error("The database %s cannot be read: %s", database, reason)
     return _problem_response(Response(status=503, headers={"Retry-After": "5"}))
 
 

@@ -6,7 +6,6 @@ import click
 
 from commands.support.errors import Interrupted
 from commands.support.groups import database_group
-from commands.support.session import report_wait
 from commands.support.terminal import confirm, echo, stderr_is_terminal
 from storage.backup import back_up
 from storage.backup import restore as restore_backup
@@ -35,7 +34,7 @@ def restore(file: Path, yes: bool) -> None:
     """
     confirm("This replaces all articles and keys.", yes)
     try:
-        lines = restore_backup(file, report_wait)
+        lines = restore_backup(file)
     except KeyboardInterrupt as error:
         raise Interrupted("the database is either unchanged or completely restored.") from error
     for line in lines:

@@ -83,13 +83,13 @@ class PublishedArticles:
 
         They stay the same while the database is unavailable. Raises click.ClickException if the customer is unknown.
         """
-        version = change_detector().version()
         now = datetime.now(UTC)
         before = self._latest
         is_due = before.expires_at is not None and before.expires_at <= now
-        if version and version == self._version and not is_due:
-            return False
         try:
+            version = change_detector().version()
+            if version == self._version and not is_due:
+                return False
             self._latest = self._read(now)
             self._version = version
             self.is_unavailable = False

@@ -8,6 +8,7 @@ read before the data, so an entry may be newer than its version, but never older
 
 import gzip
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cached_property, lru_cache, wraps
@@ -103,7 +104,7 @@ class CacheEntry:
         """Return the entry's memory use in bytes. The compressed body may be added later, so it is included."""
         return 2 * len(self.document.body) + len(self.document.links) + ENTRY_OVERHEAD
 
-    def is_fresh(self, version: DatabaseVersion | None) -> bool:
+    def is_fresh(self, version: DatabaseVersion) -> bool:
         """Return whether nothing has been committed and no article has become due since the document was made."""
         now = datetime.now(UTC)
         if self.version != version or now < self.document.made_at:  # the clock has been set back
@@ -115,7 +116,7 @@ class CacheLookup(NamedTuple):
     """What the cache has for a request."""
 
     key: bytes
-    version: DatabaseVersion | None  # None while it is unknown, and nothing may be cached
+    version: DatabaseVersion
     entry: CacheEntry | None  # fresh
 
 
@@ -125,7 +126,10 @@ def init_app(app: Flask) -> None:
 
 
 def look_up_response(key_hash: str) -> CacheLookup:
-    """Read the version of the database, and look for a response to the current request with this API key."""
+    """Read the version of the database, and look for a response to the current request with this API key.
+
+    Raises StorageError while the database cannot be read.
+    """
     version = change_detector().version()
     view = current_app.view_functions[str(request.endpoint)]
     arguments = request.args.to_dict()
@@ -150,19 +154,12 @@ def cached(*parameters: str) -> Callable[[Callable[[], Document]], Callable[[], 
             if lookup.entry:
                 return lookup.entry.document.make_response()
             document = view()
-            if lookup.version is not None:
-                _store(lookup.key, CacheEntry(document, g.key_owner, lookup.version))
+            entry = CacheEntry(document, g.key_owner, lookup.version)
+            with CACHE_LOCK, suppress(ValueError):  # larger than the cache
+                current_app.extensions["response_cache"][lookup.key] = entry
             return document.make_response()
 
         respond.cache_parameters = parameters  # type: ignore[attr-defined]
         return respond
 
     return decorate
-
-
-def _store(key: bytes, entry: CacheEntry) -> None:
-    """Store an entry, unless it exceeds the capacity."""
-    cache = current_app.extensions["response_cache"]
-    if entry.size() <= cache.maxsize:
-        with CACHE_LOCK:
-            cache[key] = entry

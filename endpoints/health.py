@@ -23,7 +23,7 @@ READ_COLUMNS = (
 @blueprint.get("/healthz")
 def check_health() -> Response:
     """Return 200 if the columns that requests need can be read. Otherwise, the error handler returns a 503."""
-    change_detector().version()  # like every request; raises StorageError if the database does not respond
+    change_detector().version()  # like every request; raises StorageError while the database cannot be read
     for columns in READ_COLUMNS:
         first_row = select(*columns).limit(1).subquery()
         db.session.execute(select(func.count()).select_from(first_row))

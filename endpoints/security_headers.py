@@ -19,6 +19,5 @@ def init_app(app: Flask) -> None:
 def add_security_headers(response: Response) -> Response:
     """Add the headers that the view has not set itself."""
     for name, value in SECURITY_HEADERS:
-        if name not in response.headers:
-            response.headers.add(name, value)
+        response.headers.setdefault(name, value)
     return response

@@ -3,35 +3,22 @@
 import os
 import sqlite3
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import URL, Connection, Engine, create_engine, select
+from sqlalchemy import URL, Engine, create_engine, select
 from sqlalchemy.exc import OperationalError
 from sqlalchemy.pool import NullPool
 
 from files import FILE_EXISTS, create_folder_beside, move_to_new_file
 from models import ApiKey, Article, db
 from storage import StorageError
-from storage.engine import (
-    WAIT_REPORT_SECONDS,
-    WRITE_LOCK_TIMEOUT_SECONDS,
-    add_listener,
-    close_connections,
-    write_options,
-)
+from storage.engine import WRITE_LOCK_TIMEOUT_SECONDS, add_listener, close_connections, write_options
 from storage.queries import IS_PUBLISHED, VALID_KEY
-from storage.sqlite import (
-    checkpoint,
-    connect_to_file,
-    create_database_file,
-    require_database_file,
-    set_wal_mode,
-    sqlite_path,
-)
+from storage.sqlite import checkpoint, connect_to_file, set_wal_mode, sqlite_path
 from storage.tables import has_tables, migrate, refuse_foreign_tables
 
 
@@ -43,9 +30,7 @@ def back_up(target: Path) -> None:
     """
     if os.path.lexists(target):
         raise StorageError(FILE_EXISTS.format(target))
-    path = _database_path()
-    require_database_file(path)
-    with _checked_copy(path, target) as engine:
+    with _checked_copy(_database_path(), target) as engine:
         copy = str(engine.url.database)
         with open(copy, "rb+") as file:
             os.fsync(file.fileno())  # VACUUM INTO does not sync
@@ -55,16 +40,15 @@ def back_up(target: Path) -> None:
             raise StorageError(FILE_EXISTS.format(target)) from error
 
 
-def restore(backup: Path, on_wait: Callable[[], None]) -> list[str]:
+def restore(backup: Path) -> list[str]:
     """Write a backup into the database in one transaction while the service runs. The next request sees its content.
 
     The backup is copied, checked and upgraded beside the database first. If the process is killed, the database has
     either its old or its new content. A missing database is created.
 
-    Calls `on_wait` if another program keeps the database locked for two seconds. Returns messages for the operator.
-    Raises StorageError if the backup is not a complete, intact database of this service, comes from a newer version, or
-    is the database itself; if the database is corrupt or belongs to another program; if another program keeps it locked
-    for a minute; or if its folder is not writable.
+    Returns messages for the operator. Raises StorageError if the backup is not a complete, intact database of this
+    service, comes from a newer version, or is the database itself; if the database is corrupt or belongs to another
+    program; if another program keeps it locked for a minute; or if its folder is not writable.
     """
     path = _database_path()
     is_missing = not os.path.exists(path)
@@ -73,32 +57,33 @@ def restore(backup: Path, on_wait: Callable[[], None]) -> list[str]:
     with _checked_copy(str(backup), Path(path)) as engine:
         with engine.execution_options(**write_options("upgrade")).begin() as connection:
             lines = migrate(connection, f"the copy of {backup}")
-            keys, articles = _read_exposure(connection)
-        if is_missing:
-            create_database_file(path)
-            lines.append(f"Created the database {path}. Restart the service, and a replication such as Litestream.")
-        with db.engine.connect() as connection:
-            current_keys, current_articles = _read_exposure(connection)
+        keys, articles = _read_exposure(engine)
+        current_keys, current_articles = _read_exposure(db.engine)
         close_connections()
-        _overwrite(str(engine.url.database), path, on_wait)
+        if is_missing:
+            move_to_new_file(str(engine.url.database), Path(path))
+            lines.append(f"Created the database {path}. Restart the service, and a replication such as Litestream.")
+        else:
+            _overwrite(str(engine.url.database), path)
     set_wal_mode(path)
     checkpoint(path)
-    if again := sorted(keys - current_keys):
-        lines.append(f"Keys that are valid again: {', '.join(map(str, again))}. To revoke one: flask keys revoke ID")
-    if exposed := articles - current_articles:
-        lines.append(f"Articles that are public again: {len(exposed)}. To hide one: flask articles unpublish SLUG")
+    if again := len(keys - current_keys):
+        lines.append(f"Keys that are valid again: {again}. To revoke one: flask keys list, flask keys revoke ID")
+    if exposed := len(articles - current_articles):
+        lines.append(f"Articles that are public again: {exposed}. To hide one: flask articles unpublish SLUG")
     return lines
 
 
-def _read_exposure(connection: Connection) -> tuple[set[int], set[Any]]:
+def _read_exposure(engine: Engine) -> tuple[set[int], set[Any]]:
     """Return the ids of all valid keys, and the customers and ids of all published articles."""
     now = datetime.now(UTC)
     keys = select(ApiKey.id).where(*VALID_KEY)
     articles = select(Article.customer_id, Article.id).where(IS_PUBLISHED)
     try:
-        valid = connection.scalars(keys, {"today": now.date()})
-        return set(valid), set(connection.execute(articles, {"now": now}))
-    except OperationalError:  # there are no such tables
+        with engine.connect() as connection:
+            valid = connection.scalars(keys, {"today": now.date()})
+            return set(valid), set(connection.execute(articles, {"now": now}))
+    except OperationalError:  # the database or its tables are missing
         return set(), set()
 
 
@@ -172,30 +157,15 @@ def _copy(original: str, copy: Path) -> None:
         connection.execute("VACUUM INTO ?", [copy.as_uri()])  # a URI works even if the path is not valid UTF-8
 
 
-def _overwrite(copy: str, path: str, on_wait: Callable[[], None]) -> None:
-    """Replace the database's content in one transaction."""
-    writer = connect_to_file(path, read_only=False, timeout=0.1)
-    with closing(sqlite3.connect(copy, isolation_level=None)) as reader, closing(writer):
-        (page_size,) = writer.execute("PRAGMA page_size").fetchone()
-        reader.execute(f"PRAGMA page_size = {page_size}")  # that of a database in WAL mode cannot change
-        reader.execute("VACUUM")
-        reader.backup(writer, pages=1000, progress=_wait_for_lock(on_wait))
+def _overwrite(copy: str, path: str) -> None:
+    """Replace the database's content in one transaction. Raises StorageError if it stays locked for a minute."""
+    deadline = time.monotonic() + WRITE_LOCK_TIMEOUT_SECONDS
 
-
-def _wait_for_lock(on_wait: Callable[[], None]) -> Callable[[int, int, int], None]:
-    """Return a progress handler of `sqlite3.Connection.backup` that waits for other writers, but not forever."""
-    began = time.monotonic()
-    is_reported = False
-
-    def wait(status: int, _remaining: int, _total: int) -> None:
-        nonlocal is_reported
-        if status not in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
-            return
-        seconds = time.monotonic() - began
-        if seconds > WRITE_LOCK_TIMEOUT_SECONDS:
+    def check_deadline(status: int, _remaining: int, _total: int) -> None:
+        # Without this handler, Python would wait for other writers forever, and ignore Ctrl+C.
+        if status in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED) and time.monotonic() > deadline:
             raise StorageError("The database has been locked by another program for a minute. Try again later.")
-        if seconds > WAIT_REPORT_SECONDS and not is_reported:
-            is_reported = True
-            on_wait()
 
-    return wait
+    writer = connect_to_file(path, read_only=False, timeout=0.1)
+    with closing(sqlite3.connect(copy)) as reader, closing(writer):
+        reader.backup(writer, progress=check_deadline)

@@ -16,11 +16,8 @@ class ChangeDetector(Protocol):
     To cache data, read the version first. The data may then be newer than its version, but never older.
     """
 
-    def version(self) -> DatabaseVersion | None:
-        """Return the database's version, or None while the database is unavailable.
-
-        Raises StorageError if the database does not respond.
-        """
+    def version(self) -> DatabaseVersion:
+        """Return the database's version. Raises StorageError while it cannot be read."""
 
     def close(self) -> None:
         """Close the detector's connection and the engine's idle ones. The next call to `version` reconnects."""

@@ -10,14 +10,14 @@ from sqlalchemy.exc import ArgumentError
 
 from models import db
 from settings import SettingsError
+from storage import StorageError
 from storage.changes import create_change_detector
 from storage.engine import add_listener, close_connections, close_session, engine_options, write_options
 from storage.queries import PUBLIC
-from storage.sqlite import create_database_file, require_database_file, set_wal_mode, sqlite_path
+from storage.sqlite import create_database_file, set_wal_mode, sqlite_path
 from storage.tables import SCHEMA_VERSION, migrate, read_schema_version
 
 DRIVERS = {"sqlite", "sqlite+pysqlite", "postgresql", "postgresql+psycopg"}
-DRIVER_OPTIONS = {"cached_statements", "timeout"}  # options of sqlite3.connect that a SQLite URL may set
 
 
 def init_app(app: Flask) -> None:
@@ -32,32 +32,34 @@ def init_app(app: Flask) -> None:
 
 
 def prepare_database(*, create: bool = False) -> list[str]:
-    """Prepare the database for use: create its tables if there are none, or upgrade them if they are outdated.
+    """Prepare the database for use: upgrade outdated tables and, if `create` is true, create a missing file or tables.
 
-    A missing file is only created if `create` is true. If every command did so, a running service would find an empty
-    database and reject all keys (401) instead of reporting that its database is missing (503).
+    If every command created them, a running service would find an empty database and reject all keys (401) instead of
+    reporting that its database is missing (503).
 
-    Returns messages about what was created or upgraded. Raises StorageError if the file is missing or cannot be
-    created, or if the tables are incomplete, of an unsupported version, or belong to another program.
+    Returns messages about what was created or upgraded. Raises StorageError if the file or its tables are missing or
+    cannot be created, or if the tables are incomplete, of an unsupported version, or belong to another program.
     """
     close_connections()  # those of requests are read-only
-    created = []
-    path = sqlite_path(db.engine.url)
     name = str(db.engine.url.database)
-    if path and create and not os.path.exists(path):
+    path = sqlite_path(db.engine.url)
+    is_missing = path is not None and not os.path.exists(path)
+    if path and is_missing and create:
         create_database_file(path)
-        created = [f"Created the database {path}."]
-    if path:
-        require_database_file(path)
-    with db.engine.connect() as connection:
-        version = read_schema_version(connection, name)
-    changed = []
+    version = None
+    if create or not is_missing:
+        with db.engine.connect() as connection:
+            version = read_schema_version(connection, name)
+    if version is None and not create:
+        advice = "Check DATABASE_URL, restore a backup, or create the database: flask keys create CUSTOMER"
+        raise StorageError(f"The database {name} {'does not exist' if is_missing else 'is empty'}. {advice}")
+    lines = []
     if version != SCHEMA_VERSION:
         with db.engine.execution_options(**write_options("upgrade")).begin() as connection:
-            changed = migrate(connection, name)
+            lines = migrate(connection, name)
     if path:
         set_wal_mode(path)
-    return created or changed
+    return [f"Created the database {path}."] if is_missing else lines
 
 
 def _create_engine(app: Flask) -> dict[str, Any]:
@@ -79,19 +81,12 @@ def _create_engine(app: Flask) -> dict[str, Any]:
             "Choose a file in an existing, writable folder."
         ) from error
     except (ArgumentError, TypeError, ValueError) as error:
-        raise SettingsError(_explain_url(str(app.config["DATABASE_URL"]))) from error
+        shown = re.sub(r":.*@|\?.*", "…", str(app.config["DATABASE_URL"]))  # without parts that may contain a password
+        raise SettingsError(
+            f"DATABASE_URL={shown!r:.100}: Must be the URL of a SQLite file (such as sqlite:////path/to/articles.db, "
+            "without options) or of a PostgreSQL database (such as postgresql://user:password@host/articles)."
+        ) from error
     return options
-
-
-def _explain_url(url: str) -> str:
-    """Return a message about an invalid URL, without the parts of it that may contain a password."""
-    before_options, question_mark, _ = url.partition("?")
-    shown = re.sub(":.*@", ":***@", before_options)
-    hint = " Remove the options after the question mark." if question_mark else ""
-    return (
-        f"DATABASE_URL={shown!r:.100}: Must be the URL of a SQLite file (such as sqlite:////path/to/articles.db) "
-        f"or of a PostgreSQL database (such as postgresql://user:password@host/articles).{hint}"
-    )
 
 
 def _parse_database_url(given: str | URL) -> URL:
@@ -108,6 +103,6 @@ def _parse_database_url(given: str | URL) -> URL:
     if url.get_backend_name() == "sqlite":
         if not url.database or "\0" in url.database or url.database.startswith((":memory:", "file:")):
             raise ValueError("not a file")
-        if url.query.keys() - DRIVER_OPTIONS:  # such as mode=ro, which has no effect here
+        if url.query:  # such as mode=ro, which would have no effect
             raise ValueError("unsupported options")
     return url

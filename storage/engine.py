@@ -14,7 +14,6 @@ from models import db
 from storage.sqlite import checkpoint, sqlite_path
 
 WRITE_LOCK_TIMEOUT_SECONDS = 60  # writing 10,000 articles takes a few seconds
-WAIT_REPORT_SECONDS = 2
 # PostgreSQL locks for transactions that "edit" rows or "upgrade" the tables
 POSTGRESQL_LOCKS = {
     # excludes all other writers, including those in other programs, but not readers

@@ -1,25 +1,21 @@
-"""Change detection for PostgreSQL: commits by any client of a primary, or commits replayed on a standby.
+"""Change detection for PostgreSQL: commits by any client.
 
-On a primary, every transaction that modifies a table has an id. A commit removes that id from the list of transactions
-in progress, so `pg_current_snapshot()` changes and never returns to an earlier value
+Every transaction that modifies a table has an id. A commit removes that id from the list of transactions in progress,
+so `pg_current_snapshot()` changes and never returns to an earlier value
 (https://www.postgresql.org/docs/current/functions-info.html#FUNCTIONS-INFO-SNAPSHOT).
-
-On a standby, replaying a transaction may leave the snapshot unchanged, but `pg_last_wal_replay_lsn()` advances with
-every replayed WAL record, including commits
-(https://www.postgresql.org/docs/current/functions-admin.html#FUNCTIONS-RECOVERY-CONTROL).
 """
 
-import time
 from threading import RLock
 from typing import Any
 
 import psycopg
-from sqlalchemy import Engine, event
+from sqlalchemy import Engine
 
 from storage import StorageError
 
 MAX_WAIT_SECONDS = 3  # for another request that asks the server for its version
-SNAPSHOT = "SELECT pg_postmaster_start_time(), pg_is_in_recovery(), pg_current_snapshot(), pg_last_wal_replay_lsn()"
+# On a standby, only the position of the last replayed commit is sure to change.
+SNAPSHOT = "SELECT pg_current_snapshot(), pg_last_wal_replay_lsn()"
 
 
 class PostgreSQLChangeDetector:
@@ -36,25 +32,24 @@ class PostgreSQLChangeDetector:
         self._lock = RLock()
         self._connection: psycopg.Connection[Any] | None = None
         self._epoch = 0
-        self._failed_at = 0.0  # 0 unless the last attempt to connect failed
-        event.listen(engine, "do_connect", self._refuse_while_unavailable)
 
-    def version(self) -> tuple[int, str] | None:
-        """Return the database's version, or None while the server is unavailable.
+    def version(self) -> tuple[int, str]:
+        """Return the database's version. Raises StorageError while the server is unavailable.
 
-        Raises StorageError if another request has been waiting for the server's response for MAX_WAIT_SECONDS.
+        Waits no longer than MAX_WAIT_SECONDS for another request that waits for the server.
         """
-        called_at = time.monotonic()
         if not self._lock.acquire(timeout=MAX_WAIT_SECONDS):
             raise StorageError("The PostgreSQL server does not respond.")
         try:
-            if called_at < self._failed_at:
-                return None  # while we waited for the lock, another request failed to connect
-            self._connection = self._connection or self._connect()
-            return self._epoch, str(self._connection.execute(SNAPSHOT).fetchone())
-        except psycopg.Error:
-            self.close()
-            return None
+            if self._connection:
+                try:
+                    return self._read_version(self._connection)
+                except psycopg.Error:
+                    self.close()
+            self._connection = self._connect()
+            return self._read_version(self._connection)
+        except psycopg.Error as error:
+            raise StorageError(str(error)) from error
         finally:
             self._lock.release()
 
@@ -67,18 +62,10 @@ class PostgreSQLChangeDetector:
             self._connection = None
             self._epoch += 1
 
+    def _read_version(self, connection: psycopg.Connection[Any]) -> tuple[int, str]:
+        return self._epoch, str(connection.execute(SNAPSHOT).fetchone())
+
     def _connect(self) -> psycopg.Connection[Any]:
         arguments, options = self._engine.dialect.create_connect_args(self._engine.url)
         options.update(self._connect_args, autocommit=True)
-        try:
-            connection = psycopg.connect(*arguments, **options)
-        except psycopg.Error:
-            self._failed_at = time.monotonic()
-            raise
-        self._failed_at = 0.0
-        return connection
-
-    def _refuse_while_unavailable(self, *_arguments: Any) -> None:
-        """Fail fast, so that a request does not time out twice: once here, and once in the detector."""
-        if self._failed_at:
-            raise psycopg.OperationalError("The server is unavailable.")
+        return psycopg.connect(*arguments, **options)

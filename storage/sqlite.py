@@ -3,9 +3,7 @@
 import os
 import sqlite3
 from contextlib import closing, suppress
-from operator import methodcaller
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from threading import RLock
 from typing import Any
 
@@ -15,11 +13,7 @@ from sqlalchemy.engine import URL
 
 from storage import StorageError
 
-BUSY_TIMEOUT_SECONDS = 0.2  # every request reads the version
-
-
-class FileReplacedError(StorageError):
-    """Another file than before is at the path of the database."""
+BUSY_TIMEOUT_SECONDS = 1  # every request reads the version
 
 
 class SQLiteFile:
@@ -45,8 +39,8 @@ class SQLiteFile:
         self._times_opened = 0
         event.listen(engine, "do_connect", self._connect_engine)
 
-    def version(self) -> tuple[int, int] | None:
-        """Return the database's version, or None while it cannot be read."""
+    def version(self) -> tuple[int, int]:
+        """Return the database's version. Raises StorageError while it cannot be read."""
         with self._lock:
             try:
                 fingerprint = self._read_fingerprint()
@@ -57,9 +51,9 @@ class SQLiteFile:
                     self._connection = self._connect(read_only=True, timeout=BUSY_TIMEOUT_SECONDS)
                     self._times_opened += 1
                 return self._times_opened, self._connection.execute("PRAGMA data_version").fetchone()[0]
-            except (sqlite3.Error, StorageError):
+            except (sqlite3.Error, StorageError) as error:
                 self._disconnect()
-                return None
+                raise StorageError(str(error)) from error
 
     def close(self) -> None:
         """Close the detector's connection and the engine's idle ones, and forget the file.
@@ -89,28 +83,26 @@ class SQLiteFile:
         try:
             _, _, size, *_ = self._read_fingerprint()  # before the first statement, which opens -wal and -shm
             if read_only and not size:
-                raise StorageError(f"The database {self._path} is empty. Restore a backup.")
+                raise StorageError(f"The file {self._path} is empty. Restore a backup.")
         except StorageError:
             connection.close()
             raise
-        # Another tool may have stored text in another encoding.
-        connection.text_factory = methodcaller("decode", "utf-8", "replace")
         return connection
 
     def _read_fingerprint(self) -> tuple[int, ...]:
         """Return values that change when the file is modified.
 
-        Raises StorageError if it is missing, and FileReplacedError if it is not the first file any more.
+        Raises StorageError if it is missing or not the first file any more.
         """
         try:
             file = os.stat(self._path)
         except OSError as error:
-            raise StorageError(f"The database {self._path} cannot be read ({error.strerror}).") from error
+            raise StorageError(f"The file {self._path} cannot be read ({error.strerror}).") from error
         inode = file.st_dev, file.st_ino
         with self._lock:
             self._inode = self._inode or inode
             if inode != self._inode:
-                raise FileReplacedError(f"The file {self._path} has been replaced.")
+                raise StorageError(f"The file {self._path} has been replaced. Restart the service.")
         # ctime also changes with the permissions
         return *inode, file.st_size, file.st_mtime_ns, file.st_ctime_ns
 
@@ -132,60 +124,28 @@ def sqlite_path(url: URL) -> str | None:
 
 
 def create_database_file(path: str) -> None:
-    """Create an empty database file with mode 0600 and the owner of its folder.
-
-    Raises StorageError if the folder is missing or not writable.
-    """
-    folder = os.path.dirname(os.path.realpath(path))
+    """Create an empty database file with mode 0600. Raises StorageError if the folder is missing or not writable."""
     try:
         Path(path).touch(0o600)
     except OSError as error:
+        folder, name = os.path.split(os.path.realpath(path))
         raise StorageError(
-            f"Cannot create the database {os.path.basename(path)} in the folder {folder} ({error.strerror}). "
+            f"Cannot create the database {name} in the folder {folder} ({error.strerror}). "
             "Set DATABASE_URL to a file in an existing, writable folder."
         ) from error
-    owner = os.stat(folder)
-    with suppress(AttributeError, OSError):  # Windows has no owners, and only root may change them
-        os.chown(path, owner.st_uid, owner.st_gid)
-
-
-def require_database_file(path: str) -> None:
-    """Raise StorageError if the database file does not exist."""
-    if not os.path.exists(path):
-        advice = "restore a backup (flask database restore FILE), or create it: flask keys create CUSTOMER"
-        raise StorageError(f"The database {path} does not exist. Check DATABASE_URL, {advice}")
 
 
 def set_wal_mode(path: str) -> None:
-    """Switch to WAL mode, in which readers and writers do not block each other (https://www.sqlite.org/wal.html).
-
-    Leaves the file as it is if it is busy or not writable, or if its file system has no shared memory. There, SQLite
-    would switch the file, and then fail to open it.
-    """
-    with suppress(sqlite3.Error), closing(connect_to_file(path, read_only=False, timeout=1)) as connection:
-        (mode,) = connection.execute("PRAGMA journal_mode").fetchone()
-        if mode != "wal" and _supports_wal(os.path.dirname(os.path.realpath(path))):
-            connection.execute("PRAGMA journal_mode = WAL")
-
-
-def _supports_wal(folder: str) -> bool:
-    """Return whether a new database in a folder works in WAL mode."""
-    try:
-        with (
-            TemporaryDirectory(".tmp", ".wal-", folder, ignore_cleanup_errors=True) as temporary,
-            closing(sqlite3.connect(Path(temporary, "test.db"))) as connection,
-        ):
-            connection.execute("PRAGMA journal_mode = WAL")
-            connection.execute("CREATE TABLE test (id INTEGER)")
-    except (OSError, sqlite3.Error):
-        return False
-    return True
+    """Switch to WAL mode, in which readers and writers do not block each other (https://www.sqlite.org/wal.html)."""
+    _run_pragma(path, "journal_mode = WAL")
 
 
 def checkpoint(path: str) -> None:
-    """Write the WAL's content to the database file, so that a plain copy of that file is complete.
+    """Write the WAL's content to the database file, so that a plain copy of that file is complete."""
+    _run_pragma(path, "wal_checkpoint(TRUNCATE)")
 
-    Does nothing if the file is busy or not writable.
-    """
+
+def _run_pragma(path: str, pragma: str) -> None:
+    """Run a PRAGMA that may fail, because the file is busy or not writable."""
     with suppress(sqlite3.Error), closing(connect_to_file(path, read_only=False, timeout=1)) as connection:
-        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        connection.execute(f"PRAGMA {pragma}")

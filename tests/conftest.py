@@ -17,6 +17,7 @@ from helpers import POSTGRESQL, Server, Site, client_with_key, create_key, run_c
 from importer import Importer
 
 from settings import SettingsSchema
+from storage.database import prepare_database
 
 # Background jobs of a shell ignore SIGINT, and the commands that tests interrupt would inherit that.
 signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -66,9 +67,8 @@ def signal_handlers() -> Iterator[None]:
 def template(default_settings: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     """An empty database with all tables."""
     with helpers.temporary_databases(tmp_path_factory.mktemp("template")) as database:
-        database.touch()
-        with helpers.application(database) as app:
-            assert run_command(app, "keys", "list").exit_code == 0
+        with helpers.application(database) as app, app.app_context():
+            prepare_database(create=True)
         yield database
 
 

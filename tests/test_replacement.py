@@ -9,6 +9,8 @@ import helpers
 import pytest
 from helpers import ENDPOINTS, minimal_json, run_sql, titles
 
+from storage import StorageError
+
 pytestmark = pytest.mark.sqlite
 
 needs_proc = pytest.mark.skipif(not os.path.exists("/proc/self/fd"), reason="looks at open files, which needs Linux")
@@ -65,6 +67,7 @@ def test_command_that_waits_may_open_another_file(app, database, copy):
     with app.app_context():
         assert detector.version()
         os.replace(copy, database)
-        assert not detector.version()
+        with pytest.raises(StorageError):
+            detector.version()
         detector.close()
         assert detector.version()

@@ -10,7 +10,7 @@ from unittest.mock import patch
 
 import pytest
 import time_machine
-from helpers import ENDPOINTS, LISTS, PAST, SITEMAP, application, article_json, client_with_key, create_key, iso, titles
+from helpers import ENDPOINTS, LISTS, PAST, SITEMAP, application, article_json, client_with_key, create_key, iso
 from sqlalchemy import Engine, event
 
 FULL, PREVIEW = LISTS
@@ -82,16 +82,6 @@ def test_response_larger_than_the_cache_is_not_cached(save, key, database, is_hi
 
 
 # Freshness
-
-
-def test_nothing_is_cached_while_the_version_is_unknown(app, client, save, sql, monkeypatch):
-    save(article_json(1, title="Old"))
-    monkeypatch.setattr(app.extensions["change_detector"], "version", lambda: None)
-    assert titles(client) == ["Old"]
-    sql("UPDATE article SET title = 'New'")
-    assert titles(client) == ["New"]
-    sql("UPDATE api_key SET revoked_at = '2026-01-01 00:00:00'")
-    assert client.get(PREVIEW).status_code == 401
 
 
 def test_key_expires_at_midnight_under_a_warm_cache(app):

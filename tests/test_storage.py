@@ -130,11 +130,8 @@ def test_damaged_database_is_a_503_until_it_is_repaired(service, damage, repair)
     assert "Later" in service.titles()
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("query", ["?timeout=0.1", ""])
-def test_locked_database_is_a_503_until_the_lock_ends(app, start, run, database, query):
-    """The default timeout of Python's sqlite3 is 5 seconds."""
-    service = Service(app, start(DATABASE_URL=helpers.database_url(database) + query))
+def test_locked_database_is_a_503_until_the_lock_ends(app, start, run, database):
+    service = Service(app, start())
     service.save(article_json(1))
     copy_over(database, copy_of(database))  # in WAL mode, a writer would not block readers
     assert service.titles() == ["Title 1"]
@@ -203,6 +200,15 @@ def test_unusable_database_is_rejected_and_unchanged(app, run, save, database, m
         helpers.assert_rejected(run(*command.split()), str(database), reason)
     close(app)
     assert database.read_bytes() == before
+
+
+def test_empty_database_is_an_error_and_gets_no_tables(run, database):
+    """A service would otherwise reject all keys instead of reporting that its database is lost."""
+    helpers.truncate(database)
+    for command in ("keys list", "articles list", "articles import -", "customers delete Acme --yes"):
+        helpers.assert_rejected(run(*command.split()), f"{database} is empty", "flask keys create")
+        assert database.stat().st_size == 0
+    assert run("keys", "create", "Acme").exit_code == 0
 
 
 def start_command(service: Service, group: str, size: int, round_: int) -> int:
@@ -288,54 +294,6 @@ def test_full_disk_stops_imports_but_no_reads(template, start, small_disk, tmp_p
         path.write_text(helpers.json_lines(minimal_json(number, contentHtml="x" * 80_000) for number in range(20, 120)))
         helpers.assert_rejected(helpers.run_command(app, "articles", "import", path), "disk is full")
         assert (service.titles(), service.sql("SELECT count(*) FROM article")) == (before, [(20,)])
-
-
-WITHOUT_SHARED_MEMORY = r"""
-#define _GNU_SOURCE
-#include <dlfcn.h>
-#include <errno.h>
-#include <stdio.h>
-#include <string.h>
-#include <sys/mman.h>
-#include <unistd.h>
-void *mmap64(void *address, size_t length, int protection, int flags, int file, off_t offset) {
-  char link[64], name[4096];
-  snprintf(link, sizeof link, "/proc/self/fd/%d", file);
-  ssize_t end = readlink(link, name, sizeof name);
-  if (end > 4 && !memcmp(name + end - 4, "-shm", 4)) { errno = ENODEV; return MAP_FAILED; }
-  void *(*original)(void *, size_t, int, int, int, off_t) = dlsym(RTLD_NEXT, "mmap64");
-  return original(address, length, protection, flags, file, offset);
-}
-void *mmap(void *a, size_t l, int p, int f, int file, off_t o) { return mmap64(a, l, p, f, file, o); }
-"""
-
-
-@pytest.fixture
-def without_shared_memory(tmp_path: Path) -> dict[str, str]:
-    """An environment in which files cannot be mapped into shared memory, as on some network shares."""
-    compiler = shutil.which("cc")
-    if not compiler:
-        pytest.skip("needs a C compiler")
-    library = tmp_path / "unmapped.so"
-    command = [compiler, "-shared", "-fPIC", "-x", "c", "-", "-o", str(library), "-ldl"]
-    subprocess.run(command, input=WITHOUT_SHARED_MEMORY, text=True, check=True)
-    return {"LD_PRELOAD": str(library)}
-
-
-def test_rollback_journal_is_kept_without_shared_memory(database, tmp_path, without_shared_memory):
-    def flask(*arguments):
-        result = subprocess.run(**subprocess_args(database, "-m", "flask", *arguments, **without_shared_memory))
-        assert result.returncode == 0, result.stderr
-        assert database.read_bytes()[18:20] == b"\1\1"  # not in WAL mode: https://www.sqlite.org/fileformat.html
-
-    backup = str(tmp_path / "backup.db")
-    flask("keys", "create", "Acme")
-    flask("database", "backup", backup)
-    database.unlink()
-    for _ in ("missing", "intact"):
-        flask("database", "restore", backup, "--yes")
-    flask("articles", "list")
-    assert not list(tmp_path.glob(".wal-*"))
 
 
 SERVE_IN_TWO_PROCESSES = """

@@ -7,7 +7,9 @@ from threading import Timer
 from commands.support.errors import Interrupted
 from commands.support.terminal import echo
 from storage.database import prepare_database
-from storage.engine import WAIT_REPORT_SECONDS, close_connections, write_transaction
+from storage.engine import close_connections, write_transaction
+
+WAIT_REPORT_SECONDS = 2
 
 
 @contextmanager
