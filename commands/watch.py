@@ -3,13 +3,12 @@
 import math
 import subprocess
 import time
-from collections.abc import Sequence
 from datetime import UTC, datetime
 from hashlib import sha256
 from typing import Any, NamedTuple
 
 import click
-from sqlalchemy import exists, select
+from sqlalchemy import select
 from sqlalchemy.exc import DBAPIError
 
 from commands.support import params
@@ -18,18 +17,16 @@ from commands.support.groups import articles_group
 from commands.support.lookup import get_customer
 from commands.support.programs import ProgramError, find_program, start_program, stop_quietly_on_signals
 from commands.support.terminal import echo
-from models import ApiKey, Article, Customer, db
+from models import Article, db
 from schemas import RESPONSE_COLUMNS
 from storage import StorageError
 from storage.changes import change_detector
-from storage.customers import find_customer
 from storage.engine import close_connections
 from storage.queries import BATCH_SIZE, NEXT_PUBLICATION, PUBLISHED
 
 POLL_SECONDS = 0.9
 MAX_SETTLE_SECONDS = 10  # after the first change, if others keep coming
-MIN_RETRY_SECONDS = 10
-MAX_RETRY_SECONDS = 300
+RETRY_SECONDS = 60  # after COMMAND has failed
 
 # all that responses contain or are ordered by, except for the views, which change all the time
 COLUMNS = [getattr(Article, name) for name in (*RESPONSE_COLUMNS, "created_at")]
@@ -39,7 +36,6 @@ class Snapshot(NamedTuple):
     """The published articles of a customer at one time."""
 
     customer: str | None  # the customer's name
-    key_hashes: Sequence[str] = ()  # of the customer's keys
     digest: bytes = b""  # of the published articles
     expires_at: datetime | None = None  # when the next scheduled article becomes due
 
@@ -55,7 +51,7 @@ class PublishedArticles:
 
     @property
     def customer(self) -> str | None:
-        """The customer's name, which may change."""
+        """The customer's name."""
         return self._latest.customer
 
     def poll(self) -> bool:
@@ -108,26 +104,14 @@ class PublishedArticles:
         return has_changed
 
     def _read(self, now: datetime) -> Snapshot:
-        customer = self._find_customer()
+        customer = get_customer(self.customer)  # by name, since a restore may give its id to another customer
         parameters = {"customer_id": customer.id, "now": now}
         digest = sha256(repr((customer.name, customer.site)).encode())  # structured data contains both
         rows = select(*COLUMNS).where(*PUBLISHED).order_by(Article.id)
         for row in db.session.execute(rows, parameters, execution_options={"yield_per": BATCH_SIZE}):
             digest.update(repr(tuple(row)).encode())
-        key_hashes = db.session.scalars(select(ApiKey.hash).where(ApiKey.customer_id == customer.id)).all()
         next_publication = db.session.scalar(NEXT_PUBLICATION, parameters)
-        return Snapshot(customer.name, key_hashes, digest.digest(), next_publication)
-
-    def _find_customer(self) -> Customer:
-        """Return the customer with the name or, after a rename, with one of the keys that it had before.
-
-        Its id does not identify it: after a restore, that may belong to another customer. Raises click.ClickException
-        if there is no such customer.
-        """
-        with_known_key = exists().where(ApiKey.customer_id == Customer.id, ApiKey.hash.in_(self._latest.key_hashes))
-        is_missing = self.customer is not None and not find_customer(self.customer)
-        renamed = db.session.scalar(select(Customer).where(with_known_key).limit(1)) if is_missing else None
-        return renamed or get_customer(self.customer)
+        return Snapshot(customer.name, digest.digest(), next_publication)
 
 
 @articles_group.command(context_settings={"allow_interspersed_args": False})
@@ -138,8 +122,8 @@ def watch(command: tuple[str, ...], now: bool, customer: str | None) -> None:
     """Run COMMAND when published articles change.
 
     COMMAND runs whenever the API's content changes, including when a scheduled article becomes due. It starts once
-    changes have stopped for a second, or after ten seconds at most. If it fails, it is retried after a delay, or at the
-    next change.
+    changes have stopped for a second, or after ten seconds at most. If it fails, it runs again after a minute, or at
+    the next change.
     """
     find_program(command[0])
     stop_quietly_on_signals()
@@ -150,7 +134,6 @@ def watch(command: tuple[str, ...], now: bool, customer: str | None) -> None:
     echo(f"Watching the articles of {published.customer} (press Ctrl+C to stop)", err=True)
     if not now:
         published.wait_for_change()
-    retry_seconds = MIN_RETRY_SECONDS
     while True:
         published.wait_until_settled()
         change_count = published.change_count
@@ -158,11 +141,8 @@ def watch(command: tuple[str, ...], now: bool, customer: str | None) -> None:
         try:
             _run(command, published)
         except ProgramError as error:
-            echo(f"{error.message} Next attempt in {retry_seconds} seconds.", err=True)
-            wait_seconds = retry_seconds
-            retry_seconds = min(2 * retry_seconds, MAX_RETRY_SECONDS)
-        else:
-            retry_seconds = MIN_RETRY_SECONDS
+            echo(f"{error.message} It runs again in {RETRY_SECONDS} seconds.", err=True)
+            wait_seconds = RETRY_SECONDS
         if published.change_count == change_count:  # A change that was undone counts too.
             published.wait_for_change(wait_seconds)
 
