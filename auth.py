@@ -5,7 +5,6 @@ from datetime import UTC, date, datetime
 from hashlib import sha256
 
 from flask import Flask, g, request
-from sqlalchemy import Row
 from werkzeug.datastructures import WWWAuthenticate
 from werkzeug.exceptions import Unauthorized
 
@@ -14,9 +13,7 @@ from endpoints.caching import look_up_response
 from errors import MissingKeyError
 from models import ApiKey, Customer, db
 from storage.engine import close_session
-from storage.queries import access_rule
-
-KeyOwner = Row[int, str, str, int]  # a row of storage.queries.OWNER_BY_KEY
+from storage.queries import KeyOwner, access_rule
 
 API_BLUEPRINT = "api"  # the parent of the endpoints that require a key
 CHALLENGE = WWWAuthenticate("ApiKey", {"header": "x-api-key"})
@@ -62,7 +59,7 @@ def _find_owner(key_hash: str) -> KeyOwner:
     owner = db.session.execute(access_rule().key_owner, parameters).one_or_none()
     if not owner:
         raise Unauthorized("The API key in the x-api-key header is not valid.", www_authenticate=CHALLENGE)
-    return owner
+    return KeyOwner(*owner)
 
 
 def hash_key(key: str) -> str:

@@ -22,8 +22,8 @@ from flask import Flask, Response, current_app, g, request
 from werkzeug.datastructures import Accept
 from werkzeug.http import parse_accept_header
 
-from endpoints.security_headers import SECURITY_HEADERS
 from storage.changes import DatabaseVersion, change_detector
+from storage.queries import KeyOwner
 
 MIN_GZIP_BYTES = 1400  # anything shorter fits in one packet uncompressed
 ENTRY_OVERHEAD = 2000  # bytes of memory, in addition to the bodies
@@ -32,7 +32,6 @@ HEADERS = [
     ("Content-Type", "application/json"),
     ("Cache-Control", "private, no-cache"),  # clients may store a response, but must revalidate it before each use
     ("Vary", "Accept-Encoding, x-api-key"),
-    *SECURITY_HEADERS,
 ]
 
 
@@ -97,7 +96,7 @@ class CacheEntry:
     """A cached document, the owner of the key for which it was made, and the version of the database."""
 
     document: Document
-    key_owner: Any  # a row of storage.queries.OWNER_BY_KEY
+    key_owner: KeyOwner
     version: DatabaseVersion
 
     def size(self) -> int:

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from functools import lru_cache
-from typing import Any
+from typing import Any, NamedTuple
 
 from flask import current_app
 from sqlalchemy import (
@@ -29,7 +29,17 @@ BATCH_SIZE = 500  # rows in memory at a time
 # conditions for a valid key; they bind `today`, the UTC date
 VALID_KEY = ApiKey.revoked_at.is_(None), or_(ApiKey.expires_on.is_(None), ApiKey.expires_on >= bindparam("today"))
 
-# the key's `key_id`, and its customer's `customer_id`, `name` and `site`; binds `hash` and `today`, the UTC date
+
+class KeyOwner(NamedTuple):
+    """The customer to whom an API key belongs. The cache keeps one per response, and a row would take up kilobytes."""
+
+    customer_id: int
+    name: str
+    site: str
+    key_id: int
+
+
+# a `KeyOwner`; binds `hash` and `today`, the UTC date
 OWNER_BY_KEY = (
     select(Customer.id.label("customer_id"), Customer.name, Customer.site, ApiKey.id.label("key_id"))
     .join(ApiKey, ApiKey.customer_id == Customer.id)
