@@ -1,10 +1,10 @@
 """Compare this version of the service with an older one: the rates of requests and of imports.
 
-    python -m benchmarks.compare [--against COMMIT] [--articles 1000] [--rounds 5] [--seconds 2]
+    python -m benchmarks.compare [--against COMMIT] [--rounds 5]
 
 The older version, by default the previous release, is checked out into a temporary worktree, and runs with the packages
-that are installed here. Both get the same articles, and their responses are compared before they are timed. The servers
-share one core, and wrk (https://github.com/wg/wrk) uses another.
+that are installed here. Both get the same articles. The servers share one core, and wrk (https://github.com/wg/wrk)
+uses another.
 
 Rates are requests and imported articles per second of the service's CPU time, on which other programs have little
 influence. Both versions take turns in each round, so that a slowdown of the machine affects both. Figures are medians
@@ -16,19 +16,20 @@ import re
 import shutil
 import subprocess
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, closing, contextmanager
+from contextlib import ExitStack, contextmanager
 from functools import partial
-from http.client import HTTPConnection
 from pathlib import Path
+from resource import RUSAGE_CHILDREN, getrusage
 from statistics import median
 from tempfile import TemporaryDirectory
 
 import click
-import orjson
 
 from benchmarks.data import write_json_lines, write_markdown, write_wordpress
-from benchmarks.servers import API, PROJECT, Server, check, run_flask, run_service, start_flask
+from benchmarks.servers import API, PROJECT, Server, check, run_flask, run_service
 
+ARTICLES = 1000  # of 8 KB
+SECONDS = 2  # for each measurement of a rate
 ROWS = (  # title, path, CACHE_MB
     ("cached, full page", f"{API}/articles", "64"),
     ("cached, previews", f"{API}/articles/preview", "64"),
@@ -66,13 +67,13 @@ def compare(title: str, rounds: int, measure_older: Callable[[], float], measure
     click.echo(f"| {title:24} | {older:9,.0f} | {newer:9,.0f} | {spread:>16} |")
 
 
-def measure_requests(server: Server, path: str, key: str, seconds: int) -> float:
+def measure_requests(server: Server, path: str, key: str) -> float:
     """Return the requests per second of CPU time on 8 connections. Raises click.ClickException if a request fails.
 
     A client in Python would be slower than the service.
     """
     url = f"http://127.0.0.1:{server.port}{path}"
-    command = ["wrk", "-t1", "-c8", f"-d{seconds}s", "--timeout", "10s", "-H", f"x-api-key: {key}", url]
+    command = ["wrk", "-t1", "-c8", f"-d{SECONDS}s", "--timeout", "10s", "-H", f"x-api-key: {key}", url]
     before = server.cpu_seconds()
     output = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True).stdout
     number = re.search(r"(\d+) requests in", output)
@@ -86,25 +87,15 @@ def measure_import(project: Path, source: Path, count: int) -> float:
     with TemporaryDirectory() as folder:
         url = f"sqlite:///{folder}/articles.db"
         run_flask(url, "keys", "create", "Benchmark", project=project)
-        with start_flask(url, "articles", "import", str(source), project=project) as process:
-            _, status, usage = os.wait4(process.pid, 0)
-            process.returncode = os.waitstatus_to_exitcode(status)
-            assert process.stderr
-            check(process.returncode == 0, f"The import of {source} failed: {process.stderr.read()}")
-        return count / (usage.ru_utime + usage.ru_stime)
+        before = getrusage(RUSAGE_CHILDREN)
+        run_flask(url, "articles", "import", str(source), project=project)
+        after = getrusage(RUSAGE_CHILDREN)
+        return count / (after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)
 
 
-def read_slugs(server: Server, path: str, key: str) -> list[str]:
-    """Return the slugs in a response."""
-    with closing(HTTPConnection("127.0.0.1", server.port)) as connection:
-        connection.request("GET", path, headers={"x-api-key": key})
-        entries = orjson.loads(connection.getresponse().read())["data"]
-    return [entry.get("slug") or entry["url"] for entry in entries]
-
-
-def compare_requests(projects: list[Path], folder: Path, count: int, rounds: int, seconds: int) -> None:
-    """Compare the rates of requests for `count` articles, with and without a cache."""
-    write_json_lines(folder / "articles.jsonl", count)
+def compare_requests(projects: list[Path], folder: Path, rounds: int) -> None:
+    """Compare the rates of requests, with and without a cache."""
+    write_json_lines(folder / "articles.jsonl", ARTICLES)
     urls = [f"sqlite:///{folder}/{number}.db" for number in range(len(projects))]
     keys = []
     for url, project in zip(urls, projects, strict=True):
@@ -115,42 +106,34 @@ def compare_requests(projects: list[Path], folder: Path, count: int, rounds: int
     for title, path, cache in ROWS:
         with ExitStack() as stack:
             measures = []
-            slugs = []
             for url, key, project in zip(urls, keys, projects, strict=True):
                 service = run_service(url, "taskset", "-c", str(first_core), project=project, CACHE_MB=cache)
-                server = stack.enter_context(service)
-                slugs.append(read_slugs(server, path, key))
-                measures.append(partial(measure_requests, server, path, key, seconds))
-            check(slugs[0] == slugs[1], f"The versions return different articles: {title}")
+                measures.append(partial(measure_requests, stack.enter_context(service), path, key))
             compare(title, rounds, *measures)
 
 
-def compare_imports(projects: list[Path], folder: Path, count: int, rounds: int) -> None:
-    """Compare imports of `count` Markdown posts, and of more articles in formats that take less time."""
-    write_markdown(folder / "posts", count)
-    write_json_lines(folder / "posts.jsonl", 10 * count)
-    write_wordpress(folder / "posts.xml", 3 * count)
-    for system, name, number in (
-        ("Markdown", "posts", count),
-        ("JSON", "posts.jsonl", 10 * count),
-        ("WordPress", "posts.xml", 3 * count),
-    ):
+def compare_imports(projects: list[Path], folder: Path, rounds: int) -> None:
+    """Compare imports of Markdown posts, and of more articles in formats that take less time."""
+    write_markdown(folder / "posts", ARTICLES)
+    write_json_lines(folder / "posts.jsonl", 10 * ARTICLES)
+    write_wordpress(folder / "posts.xml", 3 * ARTICLES)
+    imports = (("Markdown", "posts", 1), ("JSON", "posts.jsonl", 10), ("WordPress", "posts.xml", 3))
+    for system, name, factor in imports:
+        number = factor * ARTICLES
         measures = [partial(measure_import, project, folder / name, number) for project in projects]
         compare(f"import {number:,} {system}", rounds, *measures)
 
 
 @click.command()
 @click.option("--against", "commit", default="", metavar="COMMIT", help="Older version. [default: last release]")
-@click.option("--articles", "count", default=1000, show_default=True, help="Articles of 8 KB.")
 @click.option("--rounds", default=5, show_default=True, help="Measurements of each figure.")
-@click.option("--seconds", default=2, show_default=True, help="Seconds for each measurement of a rate.")
-def main(commit: str, count: int, rounds: int, seconds: int) -> None:
+def main(commit: str, rounds: int) -> None:
     """Compare this version's requests and imports with those of an older version."""
     check(shutil.which("wrk") is not None, "wrk is missing. Install it, for example with apt-get install wrk.")
     with TemporaryDirectory() as name, check_out(commit, Path(name)) as older:
         click.echo(f"| {'':24} | {'older':>9} | {'this':>9} | {'ratio':>16} |\n|:--|--:|--:|--:|")
-        compare_requests([older, PROJECT], Path(name), count, rounds, seconds)
-        compare_imports([older, PROJECT], Path(name), count, rounds)
+        compare_requests([older, PROJECT], Path(name), rounds)
+        compare_imports([older, PROJECT], Path(name), rounds)
 
 
 if __name__ == "__main__":
