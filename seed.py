@@ -119,20 +119,12 @@ def ensure_demo_key(customer: Customer, key: str | None) -> str | None:
         key_count = db.session.scalar(select(func.count()).where(ApiKey.customer_id == customer.id))
         return None if key_count else add_key(customer)[0]
     existing = db.session.scalar(select(ApiKey).filter_by(hash=hash_key(key)))
-    if existing and (obstacle := find_obstacle(existing, customer)):
-        raise click.BadParameter(f"This key {obstacle}. Choose another.", param_hint="'--key'")
     if not existing:
         add_key(customer, key)
+    elif existing.customer_id != customer.id or existing.revoked_at or existing.expires_on:
+        reason = "This key belongs to another customer, was revoked, or expires."
+        raise click.BadParameter(f"{reason} Choose another.", param_hint="'--key'")
     return key
-
-
-def find_obstacle(key: ApiKey, customer: Customer) -> str:
-    """Return why an existing key cannot be the demo's, or "" if it can."""
-    if key.customer_id != customer.id:
-        return "belongs to another customer"
-    if key.revoked_at:
-        return "was revoked"
-    return "has an expiry date" if key.expires_on else ""
 
 
 def write_demo(count: int, key: str | None) -> str | None:

@@ -92,12 +92,9 @@ def _create_engine(app: Flask) -> dict[str, Any]:
 def _parse_database_url(given: str | URL) -> URL:
     """Parse the URL of a SQLite file or of a PostgreSQL database. Raises ValueError or ArgumentError if it is neither.
 
-    `postgres://`, which many hosting services use, is accepted for PostgreSQL. In-memory SQLite databases are rejected
-    because every command would start with an empty one.
+    In-memory SQLite databases are rejected because every command would start with an empty one.
     """
     url = make_url(given)
-    if url.drivername == "postgres":
-        url = url.set(drivername="postgresql")
     if url.drivername not in DRIVERS:
         raise ValueError("not a supported database")
     if url.get_backend_name() == "sqlite":

@@ -35,7 +35,7 @@ def engine_options(url: URL, threads: int, given: Mapping[str, Any]) -> dict[str
     `threads` is the number of worker threads that read the database.
     """
     connect_args: dict[str, Any] = {}
-    options: dict[str, Any] = {} if "poolclass" in given else {"pool_size": threads}
+    options: dict[str, Any] = {"pool_size": threads}
     if url.get_backend_name() == "postgresql":
         # REPEATABLE READ: one snapshot per transaction. pool_pre_ping: a restarted server has closed its connections.
         options |= {"isolation_level": "REPEATABLE READ", "pool_pre_ping": True}
@@ -72,8 +72,6 @@ def _begin_sqlite_write(connection: Connection, write: str) -> None:
     # An upgrade drops and recreates tables, which must not affect rows that reference them.
     connection.exec_driver_sql(f"PRAGMA foreign_keys = {'OFF' if write == 'upgrade' else 'ON'}")
     connection.exec_driver_sql("PRAGMA busy_timeout = 1000")  # milliseconds
-    # With NORMAL, a power failure may lose the last commits (https://www.sqlite.org/pragma.html#pragma_synchronous).
-    connection.exec_driver_sql("PRAGMA synchronous = FULL")
     deadline = time.monotonic() + WRITE_LOCK_TIMEOUT_SECONDS
     while True:
         try:

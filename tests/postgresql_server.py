@@ -5,7 +5,6 @@ import shutil
 import subprocess
 from pathlib import Path
 from tempfile import mkdtemp
-from time import sleep
 from typing import Any
 
 import psycopg
@@ -14,9 +13,9 @@ from benchmarks.servers import free_port
 
 
 class PostgreSQLServer:
-    """A temporary server, or a hot standby of another one."""
+    """A temporary server."""
 
-    def __init__(self, primary: "PostgreSQLServer | None" = None) -> None:
+    def __init__(self) -> None:
         """Create the server and start it."""
         self.tools = Path(os.environ.get("POSTGRESQL_TOOLS") or max(Path("/usr/lib/postgresql").glob("*/bin")))
         self.folder, self.port = Path(mkdtemp()), free_port()
@@ -25,13 +24,9 @@ class PostgreSQLServer:
             self.as_postgres = ["setpriv", "--reuid=postgres", "--regid=postgres", "--clear-groups"]
             shutil.chown(self.folder, "postgres", "postgres")
         data = self.folder / "data"
-        if primary:
-            self.run("pg_basebackup", "-d", primary.url(), "-D", data, "-R", "-X", "stream", "-c", "fast")
-        else:
-            self.run("initdb", "-D", data, "-U", "postgres", "-A", "trust", "-E", "UTF8", "--locale=C.UTF-8")
+        self.run("initdb", "-D", data, "-U", "postgres", "-A", "trust", "-E", "UTF8", "--locale=C.UTF-8")
         with (data / "postgresql.conf").open("a") as file:
             file.write(f"unix_socket_directories = '{self.folder}'\nport = {self.port}\nfsync = off\n")
-            file.write("wal_retrieve_retry_interval = 100ms\n")
         self.start()
 
     def url(self, database: str = "postgres") -> str:
@@ -58,16 +53,6 @@ class PostgreSQLServer:
         with psycopg.connect(self.url(database), autocommit=True, connect_timeout=5) as connection:
             cursor = connection.execute(statement, parameters)
             return cursor.fetchall() if cursor.description else []
-
-    def wait_for_replay(self, primary: "PostgreSQLServer") -> None:
-        """Wait until the standby has replayed all commits. Raises AssertionError after about 20 seconds."""
-        ((position,),) = primary.execute("SELECT pg_current_wal_flush_lsn()")
-        with psycopg.connect(self.url(), autocommit=True) as connection:
-            for _ in range(20_000):
-                if connection.execute("SELECT pg_last_wal_replay_lsn() >= %s", [position]).fetchone() == (True,):
-                    return
-                sleep(0.001)
-        raise AssertionError("The standby has not caught up with the primary.")
 
     def close(self) -> None:
         """Stop the server if it is running, and delete its files."""

@@ -55,20 +55,14 @@ def test_backup_is_one_complete_new_file(run, save, sql, client, tmp_path):
     assert sql("SELECT title FROM article") == [("In the WAL",)]
 
 
-@pytest.mark.parametrize("has_links", [True, False])
-def test_file_created_during_a_backup_is_not_overwritten(run, save, database, monkeypatch, has_links):
-    """Not even on a file system without hard links, such as FAT."""
+def test_file_created_during_a_backup_is_not_overwritten(run, save, database, monkeypatch):
     save(article_json(1))
-    target, earlier = database.with_name("backup.db"), database.with_name("earlier.db")
-    if not has_links:
-        monkeypatch.setattr(os, "link", lambda *_: os.close(-1))  # fails
-    assert run("database", "backup", earlier).exit_code == 0
-    assert run("database", "restore", earlier, "--yes").exit_code == 0
+    target = database.with_name("backup.db")
     # the last step before publishing the file
     monkeypatch.setattr(os, "fsync", lambda _file: target.write_text("Precious"))
     assert_rejected(run("database", "backup", target), str(target))
     assert target.read_text() == "Precious"
-    assert files_beside(database) == {"backup.db", "earlier.db"}
+    assert files_beside(database) == {"backup.db"}
 
 
 @pytest.mark.parametrize("damage", [halve, overwrite])

@@ -1,7 +1,5 @@
 """`flask customers`, and how commands choose a customer."""
 
-from unicodedata import normalize
-
 import pytest
 from helpers import LISTS, article_json, assert_rejected, create_key, json_lines, minimal_json, run_command
 
@@ -94,14 +92,6 @@ def test_demo_can_be_renamed_and_get_another_key(app, run, sql):
     assert_rejected(run("customers", "rename", "Demo", "DEMO"), "reserved")
     assert run("customers", "rename", "Demo", "My Site").exit_code == 0
     assert run("customers", "list").stdout == "My Site\t0\t1\t\n"
-
-
-def test_older_names_that_look_alike_are_found_exactly(run, save, sql):
-    names = [normalize(form, "Café") for form in ("NFC", "NFD")]
-    for name in ("x", "y"):
-        save(minimal_json(1, title=name), customer=name)
-        sql("UPDATE customer SET name = ? WHERE name = ?", names.pop(), name)
-    assert "y" in run("articles", "list", "--customer", normalize("NFC", "Café")).stdout
 
 
 def test_delete_removes_articles_and_keys_too(app, run, client, save):

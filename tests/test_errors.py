@@ -2,8 +2,6 @@
 
 import json
 import re
-import sqlite3
-from contextlib import closing
 
 import pytest
 from flask import Response
@@ -116,21 +114,6 @@ def test_mistake_in_a_statement_is_a_500(app, client, caplog, statement, status)
 @pytest.mark.parametrize(("kind", "status"), [(DatabaseError, 503), (OperationalError, 503), (ProgrammingError, 500)])
 def test_only_errors_of_the_database_are_a_503(app, client, kind, status):
     assert_problem(response_to(app, client, kind("SELECT 1", {}, Exception("reason"))), status)
-
-
-@pytest.mark.sqlite
-def test_unreadable_row_is_a_500_and_ends_its_transaction(client, save, sql, database, caplog):
-    """A cursor left open by a failed response would pin the old snapshot for later requests."""
-    save(*(article_json(number) for number in range(50)))
-    with closing(sqlite3.connect(database)) as other, other:
-        other.execute("PRAGMA ignore_check_constraints = ON")
-        other.execute("UPDATE article SET updated_at = '2025-12-31 unreadable' WHERE id = 'id-0003'")
-    assert "unreadable" not in str(assert_problem(client.get(SITEMAP), 500))
-    assert "Traceback" in caplog.text
-    sql("UPDATE article SET updated_at = '2025-12-31 00:00:00' WHERE id = 'id-0003'")
-    assert client.get(SITEMAP).status_code == 200
-    sql("UPDATE api_key SET revoked_at = '2025-01-01 00:00:00'")
-    assert client.get(SITEMAP).status_code == 401
 
 
 # The documents

@@ -1,11 +1,9 @@
 """/openapi.json describes the service. tests/integration/test_description.py checks it with third-party tools."""
 
-import json
-import re
 from functools import reduce
 
 import pytest
-from helpers import ENDPOINTS, EXAMPLE, LISTS, OPENAPI, PROJECT, SITEMAP
+from helpers import ENDPOINTS, EXAMPLE, LISTS, OPENAPI, SITEMAP
 from marshmallow import fields, missing, validate
 
 from errors import PROBLEMS
@@ -108,33 +106,3 @@ def test_example_is_a_real_response(client, save, path, name):
     assert body == content(path)["example"]
     assert content(path)["schema"] == {"$ref": f"#/components/schemas/{name}List"}
     assert list(resolve(content(path)["schema"])["properties"]) == list(body)
-
-
-PROSE = {"description", "example", "examples", "info", "servers", "summary", "tags"}
-LIMITS = {"default", "maximum", "maxLength", "minimum", "pattern"}
-VERSION_1 = json.loads((PROJECT / "tests/data/openapi-1.0.0.json").read_text("utf-8"))
-
-
-def promises(document, node, where=""):
-    """Yield, as paths, everything that generated clients depend on, which excludes prose and limits of fields."""
-    node = resolve(node, document)
-    if where.endswith("/parameters") and isinstance(node, list):
-        node = {item["name"]: item for item in (resolve(item, document) for item in node)}
-    yield where
-    if isinstance(node, dict):
-        ignored = PROSE if "/parameters" in where else PROSE | LIMITS
-        for name in node.keys() - (set() if where.endswith(("/properties", "/responses")) else ignored):
-            yield from promises(document, node[name], f"{where}/{name}")
-    else:
-        yield from (f"{where}: {value}" for value in (node if isinstance(node, list) else [node]))
-
-
-# additions that would break its clients
-ADDITIONS = re.compile(r"(?P<to>.*)(/security: .*|/parameters/.*/required: True)|(?P<values>.*/responses/.*/enum): .*")
-
-
-def test_document_is_compatible_with_version_1():
-    old, new = set(promises(VERSION_1, VERSION_1)), set(promises(OPENAPI, OPENAPI))
-    assert old - new == set()
-    added = [match for match in map(ADDITIONS.fullmatch, new - old) if match]
-    assert [match[0] for match in added if {match["to"], match["values"]} & old] == []

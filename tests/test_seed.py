@@ -109,14 +109,6 @@ def test_changed_count_adds_or_removes_only_demo_articles(save, run_seed, sql, g
     assert sorted(article["id"] for article in get(LISTS[0])["data"]) == ["demo-00004x", "demo-mine", "mine"]
 
 
-def test_another_key_is_added(run_seed, get, sql, monkeypatch):
-    monkeypatch.setenv("DEMO_KEY", "first")
-    assert "Key: first\n" in run_seed("--articles", "2").output
-    assert "'x-api-key: it'\"'\"'s'" in run_seed("--articles", "2", "--key", "it's").output  # quoted for a shell
-    assert len(get(SITEMAP, "it's")["data"]) == len(get(SITEMAP, "first")["data"]) == 2
-    assert sql("SELECT prefix FROM api_key ORDER BY id") == [("f",), ("i",)]  # a quarter of a short key
-
-
 def test_invalid_key_is_rejected_and_nothing_written(app, run, run_seed, sql):
     run_seed("--articles", "0", "--key", "demo")
     taken, revoked = create_key(app, "Other"), create_key(app, "Demo")

@@ -5,31 +5,25 @@ import logging
 import re
 import signal
 import socket
-import threading
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from functools import partial
 from http.client import parse_headers
 from pathlib import Path
-from types import SimpleNamespace
 
 import helpers
 import pytest
-from helpers import LISTS, SITEMAP, article_json, call_concurrently, get, open_files, run_sql, send, statuses, wait_for
+from helpers import LISTS, SITEMAP, article_json, get, open_files, run_sql, send, statuses, wait_for
 from sqlalchemy import make_url
-from waitress import wasyncore
 
 from auth import hash_key
-from benchmarks.servers import free_port, listening
 from commands.support.start_message import print_start_message
 from models import db
 from serving.listener import base_url, listen
 from serving.log import LineFormatter
-from serving.server import Server
+from serving.server import Channel, Server
 from settings import __version__
 
-HEALTH = b"GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n"
 LARGE_BYTES = 20_000_000  # more than the kernel buffers for a connection
-needs_full_disk = pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
 
 
 @pytest.fixture(scope="module")
@@ -177,76 +171,23 @@ def test_unusual_but_valid_request_is_accepted(site):
 # Slow, idle and disconnecting clients
 
 
-class SteppedServer:
-    """A server in this process. Its event loop only runs when a test calls `step`."""
-
-    def __init__(self, app, stack):
-        self.stack = stack
-        self.listener = listen("127.0.0.1", 0)
-        self.server = Server(app, self.listener, threads=1)
-        stack.callback(self.server.close)
-        stack.callback(self.server.task_dispatcher.shutdown)
-        stack.callback(self.close_channels)
-
-    def connect(self, sent=b""):
-        """Return a client's socket, and the server's channel for it."""
-        known = set(self.channels())
-        client = self.stack.enter_context(socket.create_connection(self.listener.getsockname(), timeout=20))
-        client.sendall(sent)
-        wait_for(lambda: self.step() or set(self.channels()) - known, lambda: "not accepted")
-        (channel,) = set(self.channels()) - known
-        self.step()
-        return client, channel
-
-    def close_channels(self):
-        for channel in self.channels():
-            channel.handle_close()
-
-    def channels(self):
-        return list(self.server.active_channels.values())
-
-    def step(self):
-        """Run the event loop once."""
-        wasyncore.loop(timeout=0.05, use_poll=True, map=self.server.sockets, count=1)
-
-    def finish(self, channel):
-        """Run the event loop until the channel's request has been processed."""
-        tasks = self.server.task_dispatcher
-        wait_for(lambda: self.step() or not (channel.requests or tasks.active_count), lambda: "not finished")
-
-
-@pytest.fixture
-def stepped(app):
-    with ExitStack() as stack:
-        yield SteppedServer(app, stack)
-
-
-@pytest.fixture
-def large_responses(stepped):
-    """Serve large responses, which worker threads only finish when the returned event is set."""
-    may_finish = threading.Event()
-
-    def application(_environment, start_response):
-        start_response("200 OK", [("Content-Length", str(LARGE_BYTES))])
-        yield b"x" * LARGE_BYTES
-        may_finish.wait(20)
-
-    stepped.server.application = application
-    yield may_finish
-    may_finish.set()
-
-
-def test_event_loop_leaves_sending_to_the_worker_thread(stepped, large_responses):
+def test_event_loop_leaves_sending_to_the_worker_thread(app):
     """Otherwise, it would spin while a worker thread is sending a response."""
-    _, channel = stepped.connect(HEALTH)
-    wait_for(lambda: stepped.step() or channel.total_outbufs_len, lambda: "nothing was sent")
-    channel.adj.outbuf_high_watermark = LARGE_BYTES
-    assert not channel.writable()
-    channel.adj.outbuf_high_watermark = channel.total_outbufs_len  # the worker thread would wait for the event loop
-    assert channel.writable()
-    large_responses.set()
-    stepped.finish(channel)
-    assert channel.writable()
+    listener = listen("127.0.0.1", 0)
+    with (
+        closing(Server(app, listener, threads=1)) as server,
+        socket.create_connection(listener.getsockname()) as client,
+    ):
+        channel = Channel(server, client, ("127.0.0.1", 0), server.adj, map={})
+        channel.requests = ["a request"]
+        channel.total_outbufs_len = 1
+        assert not channel.writable()
+        channel.total_outbufs_len = channel.adj.outbuf_high_watermark  # the worker thread waits for the event loop
+        assert channel.writable()
+        channel.requests = []
+        channel.total_outbufs_len = 1
+        assert channel.writable()
+        server.task_dispatcher.shutdown()
 
 
 def test_response_beyond_the_watermark_is_sent_completely(start, large_request):
@@ -318,15 +259,6 @@ def test_log_has_one_line_per_request_and_no_keys(site, new_log):
     ]
 
 
-@pytest.mark.slow
-def test_log_level_warning_logs_no_requests(start):
-    """Not even waitress' warning if more requests arrive than there are threads."""
-    server = start(LOG_LEVEL="warning", THREADS="1")
-    assert all(call_concurrently(lambda _: get(server, "/healthz").status == 200, range(30), 30))
-    assert server.stop() == 0
-    assert server.log() == ""
-
-
 def test_log_record_cannot_look_like_two(caplog):
     formatter = LineFormatter("%(levelname)s %(message)s")
     record = logging.makeLogRecord({"msg": "from\nINFO another \x1b[31mtool\x85x", "levelname": "ERROR"})
@@ -367,19 +299,6 @@ def test_start_prints_the_database_without_its_password(app, capsys, monkeypatch
     assert second == "Database: postgresql+psycopg://ann:***@db/articles"
 
 
-@pytest.mark.slow
-@needs_full_disk
-@pytest.mark.parametrize("redirection", [">&- 2>&-", ">/dev/full 2>&1"])
-def test_service_runs_without_a_writable_output(shared, redirection):
-    server = SimpleNamespace(host="127.0.0.1", port=free_port())
-    prefix = ["sh", "-c", f'exec "$@" {redirection}', "sh"]
-    args = helpers.subprocess_args(shared[1].database, "app.py", prefix=prefix, PORT=str(server.port))
-    with listening(args["args"], server.port, cwd=args["cwd"], env=args["env"]) as running:
-        assert get(server, "/healthz").status == 200
-        running.process.terminate()
-        assert running.process.wait(timeout=5) in (0, 120)  # 120: Python could not flush a standard stream
-
-
 # Stopping
 
 
@@ -398,27 +317,10 @@ def test_stop_completes_responses_in_flight(start, large_request, number):
     assert server.process.wait(timeout=5) == 0
 
 
-def test_stop_completes_requests_not_yet_read(stepped):
-    """A recently active connection may already have sent another request. It gets one last response."""
-    connections = [stepped.connect(HEALTH) for _ in range(3)]
-    for client, channel in connections:
-        stepped.finish(channel)
-        assert statuses(client.recv(1000)) == [200]
-    for client, _ in connections:
-        client.sendall(HEALTH)
-    stepped.server.stop()
-    stepped.server.run()
-    for client, _ in connections:
-        with client.makefile("rb") as file:
-            status, headers, _ = read_response(file)
-            assert (status, headers["Connection"]) == (200, "close")
-
-
-def test_stop_waits_a_limited_time_for_a_stalled_reader(stepped, large_responses, monkeypatch):
-    monkeypatch.setattr("serving.server.DRAIN_SECONDS", 0.1)
-    large_responses.set()
-    _, channel = stepped.connect(HEALTH)
-    stepped.finish(channel)
-    stepped.server.stop()
-    stepped.server.run()
-    assert stepped.channels() == [channel]
+@pytest.mark.slow
+def test_stop_waits_a_limited_time_for_a_stalled_reader(start, large_request):
+    """Container runtimes kill it after ten seconds."""
+    server = start()
+    with stalled_reader(server, large_request):
+        server.process.terminate()
+        assert server.process.wait(timeout=10) == 0

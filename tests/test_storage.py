@@ -18,9 +18,7 @@ import helpers
 import pytest
 from flask import Flask
 from helpers import ENDPOINTS, LISTS, Server, Site, article_json, close, minimal_json, run_sql, subprocess_args
-from sqlalchemy import event
 
-from models import db
 from storage.tables import SCHEMA_VERSION
 
 pytestmark = pytest.mark.sqlite
@@ -130,6 +128,7 @@ def test_damaged_database_is_a_503_until_it_is_repaired(service, damage, repair)
     assert "Later" in service.titles()
 
 
+@pytest.mark.slow
 def test_locked_database_is_a_503_until_the_lock_ends(app, start, run, database):
     service = Service(app, start())
     service.save(article_json(1))
@@ -323,13 +322,3 @@ def test_forked_processes_see_every_commit_at_once(app, database):
                     assert service.titles() == [title]
         finally:
             os.killpg(process.pid, signal.SIGKILL)
-
-
-def test_commits_are_durable(app, run, save):
-    """`PRAGMA synchronous = FULL` (2) syncs the WAL on each commit."""
-    found = set()
-    with app.app_context():
-        event.listen(db.engine, "commit", lambda used: found.add(used.exec_driver_sql("PRAGMA synchronous").scalar()))
-    save(article_json(1))
-    assert run("keys", "revoke", "1").exit_code == 0
-    assert found == {2}

@@ -17,9 +17,7 @@ from transfer import ImportFailedError
 
 # by words in the driver's message
 DATABASE_ERROR_HINTS = {
-    "locked": "Another program is writing to it. Try again in a moment.",
-    "lock timeout": "Another program is writing to it. Try again in a moment.",
-    "cannot execute": "Nothing was written: this server is a standby or read-only. Set DATABASE_URL to the primary.",
+    "lock": "Another program is writing to it. Try again in a moment.",
     "readonly": "Nothing was written. You need permission to write to the file and its folder.",
     "unable to open": "Check that it is a file, and that you may read and write it and its folder.",
     "malformed": "The file is corrupt: restore a backup.",

@@ -6,7 +6,6 @@ from ipaddress import ip_address
 import click
 from sqlalchemy import select
 
-from commands.support.errors import silence_stdout
 from commands.support.terminal import echo
 from models import ApiKey, Article, Customer, db
 from serving.listener import WILDCARD_HOSTS, base_url
@@ -29,10 +28,7 @@ def print_start_message(host: str, port: int) -> None:
         lines.append("There is no API key yet. Create one: flask keys create CUSTOMER")
     if not db.session.scalar(select(Article.pk).limit(1)):
         lines.append("There are no articles yet. Import some: flask articles import SOURCE. For a demo: python seed.py")
-    try:
-        click.echo("\n".join(lines))
-    except OSError:  # a full disk must not stop the service
-        silence_stdout()
+    click.echo("\n".join(lines))
 
 
 def warn_about_demo_key(address: str) -> None:

@@ -98,36 +98,6 @@ def test_page_lists_searches_and_sorts_articles(page):
     assert titles(page)[0].startswith("A ")
 
 
-def shown_list(page):
-    return [page.get_by_label(label).input_value() for label in ("Search", "Sort by", "Order")], titles(page)
-
-
-def test_list_is_in_the_url_for_reload_back_and_forward(page, home):
-    enter(page)
-    page.get_by_label("Order").select_option("ascending")
-    expect(page.locator("#snippet")).to_contain_text("order=asc")
-    all_articles = shown_list(page)
-    page.get_by_label("Search").press_sequentially("e t")
-    expect(page.locator("#range")).not_to_contain_text("of 120")
-    matches = shown_list(page)
-    page.get_by_role("link", name="Next").click()
-    expect(page.locator("#range")).to_contain_text("13 to")
-    second_page = shown_list(page)
-    assert page.url == f"{home}#articles?q=e+t&order=asc&skip=12"
-    page.reload()
-    expect(page.locator("#range")).to_contain_text("13 to")
-    assert shown_list(page) == second_page
-    page.go_back()
-    expect(page.locator("#range")).to_contain_text("1 to 12")
-    assert shown_list(page) == matches
-    page.go_back()  # one step, not one for each letter
-    expect(page.locator("#range")).to_have_text("1 to 12 of 120")
-    assert shown_list(page) == all_articles
-    page.go_forward()
-    expect(page.locator("#range")).not_to_contain_text("of 120")
-    assert shown_list(page) == matches
-
-
 @pytest.mark.parametrize("fragment", ["articles?q=etag&order=asc", "article/headings-that-carry-the-page-on-their-own"])
 def test_shared_link_asks_for_the_key_and_then_opens(page, home, fragment):
     requested = []
@@ -139,92 +109,6 @@ def test_shared_link_asks_for_the_key_and_then_opens(page, home, fragment):
     expect(title).to_contain_text("Headings" if "/" in fragment else "ETag")
     assert page.url == f"{home}#{fragment}"
     assert not any(KEY in url for url in requested)
-
-
-def test_category_and_keywords_filter_the_list(page):
-    enter(page)
-    page.locator("#cards").get_by_role("link", name="Performance", exact=True).first.click()
-    performance = page.get_by_role("link", name="category: Performance")
-    expect(performance).to_be_visible()
-    assert "category=Performance" in page.locator("#snippet").inner_text()
-    assert set(page.locator("#cards p:first-of-type a").all_inner_texts()) == {"Performance"}
-    page.locator("#cards").get_by_role("link", name="ETag", exact=True).first.click()
-    expect(page.locator("#snippet")).to_contain_text("category=Performance&keyword=ETag")
-    page.get_by_role("link", name="keyword: ETag").click()  # removes it
-    expect(page.get_by_role("link", name="keyword: ETag")).to_be_hidden()
-    expect(performance).to_be_visible()
-    page.locator("#cards h2 a").first.click()
-    page.locator("#fields").get_by_role("link", name="HTTP caching").click()
-    expect(page.get_by_role("link", name="keyword: HTTP caching")).to_be_visible()
-    assert all("HTTP caching" in text for text in page.locator("#cards p:last-of-type").all_inner_texts())
-    expect(performance).to_be_hidden()
-    page.get_by_label("Search").fill("nowhere")
-    expect(page.locator("#range")).to_have_text("No articles found.")
-    expect(page.locator("#next")).to_be_hidden()
-
-
-def test_keyboard_reaches_everything_and_its_focus_is_visible(page):
-    enter(page)
-    expect(page.locator("#articles-title")).to_be_focused()
-    seen = []
-    for _ in range(6):
-        page.keyboard.press("Tab")
-        focused = page.locator(":focus")
-        seen.append(focused.get_attribute("id") or focused.inner_text())
-        assert focused.evaluate("element => getComputedStyle(element).outlineStyle") == "solid", seen
-    assert seen[:4] == ["q", "orderBy", "order", "Skip to the pages"]
-    assert (seen[4], seen[5]) == (titles(page)[0], page.locator("#cards p a").first.inner_text())
-    page.keyboard.press("Shift+Tab")
-    page.keyboard.press("Shift+Tab")
-    page.keyboard.press("Enter")
-    page.keyboard.press("Tab")
-    expect(page.get_by_role("link", name="Next")).to_be_focused()
-    page.keyboard.press("Enter")
-    expect(page.locator("#range")).to_have_text("13 to 24 of 120")
-    expect(page.locator("#articles-title")).to_be_focused()
-    page.keyboard.press("Tab")
-    page.keyboard.type("etag")
-    expect(page.locator("#range")).not_to_contain_text("of 120")
-    page.keyboard.press("Escape")
-    expect(page.locator("#range")).to_have_text("1 to 12 of 120")
-    expect(page.get_by_label("Search")).to_be_focused()
-
-
-# of the content and of the page: how much of the width and of the content's height is hidden, and the background
-APPEARANCE = """() => {
-  const frame = document.querySelector("#content").contentDocument;
-  const hiddenHeight = frame.documentElement.scrollHeight - frame.documentElement.clientHeight;
-  return [hiddenHeight, ...[frame, document].map(({ documentElement, body }) => [
-    documentElement.scrollWidth - documentElement.clientWidth,
-    getComputedStyle(body).backgroundColor,
-  ])];
-}"""
-
-
-@pytest.mark.parametrize("color_scheme", ["light", "dark"])
-def test_content_is_shown_in_full_on_wide_and_narrow_screens(page, save, color_scheme):
-    text = f"<p>{'A paragraph. ' * 200}</p>{'x' * 300}<table><tr>{'<td>A cell</td>' * 40}</table>"
-    content = f"<a href='#end'>To the end</a>{text}<iframe></iframe><details><summary>More</summary>{text}</details>"
-    save(
-        article_json(1, slug="long", contentHtml=f"{content}<svg><use href='#x'/></svg><p id='end'>End</p>"),
-        customer="Demo",
-    )
-    page.emulate_media(color_scheme=color_scheme)
-    page.evaluate("location.hash = '#article/long'")
-    enter(page)
-    frame = page.frame_locator("#content")
-    background = {"light": "rgb(246, 247, 249)", "dark": "rgb(20, 23, 28)"}[color_scheme]
-    for width in (1280, 390):
-        page.set_viewport_size({"width": width, "height": 800})
-        for _ in ("open", "closed"):
-            frame.locator("summary").click()
-            page.wait_for_timeout(200)
-            assert page.evaluate(APPEARANCE) == [0, [0, background], [0, background]], width
-    assert page.evaluate("scrollTo(0, 0), scrollY") == 0
-    frame.get_by_role("link", name="To the end").click()
-    expect(frame.locator("#end")).to_be_in_viewport()
-    assert len(page.context.pages) == 1
-    page.console_errors.clear()
 
 
 def test_article_is_shown_with_its_fields_and_markup(page):
@@ -285,21 +169,6 @@ def test_forgetting_the_key_removes_all_content(page):
     assert page.evaluate("sessionStorage.length + localStorage.length + document.cookie.length") == 0
 
 
-def test_failed_view_can_be_retried(page):
-    enter(page)
-    page.route("**/api/**", lambda route: route.fulfill(status=503, body="<h1>Of a proxy</h1>"))
-    page.get_by_role("link", name="Sitemap", exact=True).click()
-    expect(page.get_by_role("alert")).to_contain_text("503")
-    for view in ("articles", "sitemap", "article", "key-form"):
-        expect(page.locator(f"#{view}")).to_be_hidden()
-    expect(page.get_by_role("button", name="Forget the key")).to_be_visible()
-    page.unroute("**/api/**")
-    page.get_by_role("button", name="Try again").click()
-    expect(page.locator("#sitemap-title")).to_be_focused()
-    expect(page.get_by_role("alert")).to_be_hidden()
-    page.console_errors.clear()
-
-
 def test_content_cannot_reach_the_key_or_the_page(page, save):
     save(article_json(1, title="Evil", slug="evil", contentHtml=EVIL), customer="Demo")
     enter(page)
@@ -337,30 +206,6 @@ def test_shown_code_sends_the_request(page, tmp_path):
         command = [program, tmp_path / "code.mjs"]
         result = subprocess.run(command, capture_output=True, text=True, check=True, timeout=30)
         assert "etag" in result.stdout.lower(), language
-
-
-@pytest.mark.parametrize(
-    ("fragment", "message"),
-    [
-        ("#article/gone", "No published article has the slug “gone”."),
-        ("#article/%d1%82", "No published article has the slug “т”."),
-        ("#article/100%", "No published article has the slug “100%”."),
-        ("#article/%00", "slug"),
-        ("#article/" + "x" * 201, "200 characters"),
-        ("#articles?orderBy=size", "orderBy"),
-    ],
-)
-def test_link_that_leads_nowhere_says_so(page, fragment, message):
-    page.evaluate("fragment => { location.hash = fragment }", fragment)
-    page.get_by_label("API key").fill(KEY)
-    page.keyboard.press("Enter")
-    expect(page.get_by_role("alert")).to_contain_text(message)
-    expect(page.get_by_role("heading", level=1)).to_have_text("Nothing to show")
-    expect(page.get_by_role("button", name="Try again")).to_be_hidden()
-    page.get_by_role("link", name="Articles", exact=True).click()
-    expect(page.locator("#articles-title")).to_be_visible()
-    expect(page.get_by_role("alert")).to_be_hidden()
-    page.console_errors.clear()  # the browser reports a 400
 
 
 @pytest.fixture
