@@ -92,8 +92,9 @@ class PublishedArticles:
         except (DBAPIError, StorageError, OSError) as error:
             if not self.is_unavailable:
                 name = db.engine.url.database
+                reason = database_reason(error).rstrip(".")
                 advice = "If it does not become available, check DATABASE_URL."
-                echo(f"Waiting for the database {name} ({database_reason(error)}). {advice}", err=True)
+                echo(f"Waiting for the database {name} ({reason}). {advice}", err=True)
             self._version = None
             self.is_unavailable = True
             change_detector().close()  # the file may have been replaced

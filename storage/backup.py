@@ -148,8 +148,10 @@ def _checked_copy(original: str, target: Path) -> Iterator[Engine]:
 def _copy(original: str, copy: Path) -> None:
     """Copy a database to the empty file `copy`.
 
-    Raises StorageError if the database is corrupt, and sqlite3.Error if it cannot be copied.
+    Raises StorageError if the database is not a file or corrupt, and sqlite3.Error if it cannot be copied.
     """
+    if not os.path.isfile(original):  # SQLite would wait for a named pipe
+        raise StorageError(f"{original} does not exist or is not a file. Check the path.")
     with closing(connect_to_file(original, read_only=True, isolation_level=None)) as connection:
         if finding := _integrity_error(connection):
             reason = f"{original} is corrupt or not a SQLite database ({finding})."

@@ -99,6 +99,15 @@ def test_database_cannot_be_restored_from_itself(run, backup, client, database):
     assert titles(client) == NEW
 
 
+def test_named_pipe_cannot_be_restored(run, backup, client, tmp_path):
+    """SQLite would wait for it."""
+    pipe = tmp_path / "pipe.db"
+    os.mkfifo(pipe)
+    with open(os.open(pipe, os.O_RDWR), "rb"):
+        assert_rejected(run("database", "restore", pipe, "--yes"), f"{pipe} does not exist or is not a file")
+    assert titles(client) == NEW
+
+
 def test_restore_fills_an_empty_database_in_use(run, backup, client, database, sql):
     """An earlier restore over a missing file may have been killed. Mode and owner are preserved."""
     assert titles(client) == NEW
