@@ -5,11 +5,13 @@ import re
 from collections.abc import Iterable, Mapping
 from datetime import UTC, tzinfo
 from functools import cache
+from io import StringIO
 from pathlib import Path
 from typing import Any
 
 import click
 from dotenv import dotenv_values
+from dotenv.parser import parse_stream
 from flask.helpers import get_load_dotenv
 from marshmallow import EXCLUDE, Schema, ValidationError, fields
 
@@ -98,12 +100,17 @@ def load_environment() -> dict[str, str]:
     return _read_env_file(ENV_FILE) | environment if get_load_dotenv() else environment
 
 
-@cache  # read once per process, so that python-dotenv warns once about a line that it cannot parse
+@cache  # read once per process
 def _read_env_file(path: Path) -> dict[str, str]:
     try:
-        values = dotenv_values(path)
+        text = path.read_text("utf-8") if path.exists() else ""
     except OSError as error:
         raise SettingsError(f"Cannot read {path} ({error.strerror}). Check its permissions.") from error
     except UnicodeDecodeError as error:
         raise SettingsError(f"Cannot read {path} (not UTF-8). Save it as UTF-8.") from error
+    for binding in parse_stream(StringIO(text)):
+        if binding.error:  # python-dotenv would only warn, and a default could take the place of the setting
+            line = binding.original.line
+            raise SettingsError(f"Cannot read {path}, line {line}. Write NAME=value, and close quotation marks.")
+    values = dotenv_values(stream=StringIO(text))
     return {name: value for name, value in values.items() if value is not None}

@@ -46,6 +46,13 @@ def test_env_file_supplies_unset_variables(env_file, monkeypatch):
     assert os.environ == before
 
 
+def test_env_file_with_an_open_quotation_mark_is_an_error(env_file):
+    """Otherwise, the default could take the place of the setting, and name another database."""
+    env_file.write_text('# Settings\nDATABASE_URL="sqlite:////live.db\nPORT=9\n')
+    with pytest.raises(SettingsError, match="line 2"):
+        create_app()
+
+
 @pytest.mark.parametrize("content", ["PORT=1\n# Größe secret".encode("latin-1"), "PORT=1\n".encode("utf-16")])
 def test_env_file_in_another_encoding_is_an_error(env_file, content):
     env_file.write_bytes(content)
