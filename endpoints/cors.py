@@ -25,7 +25,7 @@ def add_cors_headers(response: Response) -> Response:
         response.headers["Access-Control-Expose-Headers"] = "ETag, Link, Retry-After"
         if request.method == "OPTIONS":
             response.headers["Access-Control-Allow-Methods"] = "GET, HEAD"
-            # Tracing libraries add headers such as traceparent. Browsers from before 2020 do not know "*".
-            response.headers["Access-Control-Allow-Headers"] = "x-api-key, If-None-Match, Accept, Content-Type, *"
+            # All headers that the page asks for; "*" would not include Authorization.
+            response.headers["Access-Control-Allow-Headers"] = request.headers.get("Access-Control-Request-Headers", "")
             response.headers["Access-Control-Max-Age"] = "7200"
     return response
