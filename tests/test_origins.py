@@ -174,6 +174,15 @@ def test_origin_of_an_invalid_article_is_not_missing(importer):
     assert importer.values("sourceKey") == {"a": "a", "b": "b"}
 
 
+def test_article_of_an_unknown_origin_may_be_any_stored_one(importer):
+    """So another record with the same title and date does not take that over."""
+    options = "--source", "shop", "--skip-invalid"
+    importer.run("import", {"a.jsonl": json_lines([minimal_json(1)])}, *options)
+    lines = json_lines([minimal_json(2, title="Title 1", slug="other")])
+    importer.run("import", {"a.jsonl": "{\n" + lines}, *options)
+    assert importer.values("sourceKey") == {"slug-1": "id-0001", "other": "id-0002"}
+
+
 # Left alone
 
 

@@ -58,6 +58,12 @@ class CheckedArticles:
     is_incomplete: bool = False  # has something invalid whose source is unknown
     _where: dict[tuple[str, Any], str] = field(default_factory=dict)  # by unique field and value
 
+    def lacks(self, origin: Origin) -> bool:
+        """Return whether an article is missing from its source. Nothing is if an article's origin is unknown."""
+        if self.is_incomplete or origin.source in self.incomplete_sources:
+            return False
+        return origin.source in self.sources and origin not in self.origins
+
     def add(self, article: SourceArticle, report: ImportReport) -> None:
         """Add an article if it is valid. Otherwise, report its problems."""
         if article.origin:

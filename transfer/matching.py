@@ -11,7 +11,7 @@ For example, a folder is imported again:
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Callable, Collection, Hashable, Iterable
+from collections.abc import Callable, Hashable, Iterable
 from datetime import datetime
 from typing import Any
 
@@ -19,7 +19,7 @@ from sqlalchemy import Row, select
 
 from converters.articles import ImportProblem, Origin, SourceArticle
 from models import Article, db
-from transfer.checks import locate
+from transfer.checks import CheckedArticles, locate
 from transfer.report import show_value
 
 APPENDED_DATE = re.compile(r"-\d{4}-\d\d-\d\d\Z")
@@ -44,18 +44,16 @@ def load_stored(customer_id: int) -> list[StoredArticle]:
 
 
 def match_articles(
-    articles: Collection[SourceArticle], stored: Iterable[StoredArticle], origins: Collection[Origin]
+    checked: CheckedArticles, stored: Iterable[StoredArticle]
 ) -> tuple[Matches, dict[SourceArticle, ImportProblem]]:
-    """Return the stored article of each imported one that is not new, and problems.
-
-    `origins` are those of all articles in the import, invalid ones too.
-    """
+    """Return the stored article of each imported one that is not new, and problems."""
+    articles = checked.valid
     matcher = _Matcher(stored)
     for article in articles:
         matcher.match_known(article)
     for article in articles:
         matcher.match_slug(article)
-    missing = [row for row in matcher.unmatched() if row.source and Origin(row.source, row.source_key) not in origins]
+    missing = [row for row in matcher.unmatched() if checked.lacks(Origin(row.source, row.source_key))]
     new = [article for article in articles if article.origin and article not in matcher.matches]
     drafts = [row for row in missing if row.status == "draft" and not (row.text_edited or row.publication_edited)]
     matcher.match_alike(new, missing, _all_values)

@@ -63,7 +63,7 @@ class ImportPlan:
 def plan_import(customer_id: int, checked: CheckedArticles, options: ImportOptions, now: datetime) -> ImportPlan:
     """Decide what happens to each article of an import, and to the stored ones. Reads the customer's articles."""
     stored = load_stored(customer_id)
-    matches, problems = match_articles(checked.valid, stored, checked.origins)
+    matches, problems = match_articles(checked, stored)
     for article in checked.valid:
         title = article.row["title"]
         is_stored = article in matches and matches[article].title == title
@@ -110,17 +110,14 @@ def _find_withdrawn(
     """Return the new publication of stored articles that are withheld although the import does not have their text.
 
     They are in the trash of WordPress, for example. With --unpublish-missing, they may also be missing from their
-    source, unless something in it is so broken that its origin is unknown.
+    source.
     """
     withheld = {article.origin for article in checked.withdrawn}
-    complete_sources = checked.sources - checked.incomplete_sources
-    if checked.is_incomplete or not options.unpublish_missing:
-        complete_sources = set()
     matched = {row.pk for row in matches.values()}
     withdrawn = {}
     for row in stored:
         origin = Origin(row.source, row.source_key)
-        is_missing = row.source in complete_sources and row.pk not in matched and origin not in checked.origins
+        is_missing = options.unpublish_missing and row.pk not in matched and checked.lacks(origin)
         if is_missing or origin in withheld:
             withdrawn[row.pk] = follow_source("withheld", None, row, now, publish=False)
     return withdrawn
