@@ -119,7 +119,7 @@ REJECTED = [  # exit status, words of the error, command, values in it
     (1, "Acme has no article", "articles publish slug-1 {}", SLUGS),
     (1, "Acme has no article", "articles unpublish slug-1 {}", SLUGS),
     (1, "'nowhere' or 'elsewhere'", "articles delete slug-1 {} elsewhere --yes", ["nowhere"]),
-    (1, "Did you mean 'slug-1'?", "articles edit {}", ["slag-1", "SLUG-1"]),
+    (1, "Acme has no article", "articles edit {}", ["slag-1", "SLUG-1"]),
     (2, "--yes", "{} delete slug-1", ["articles"]),
     (2, "2026-03-01 20:00", "articles publish slug-1 --at {}", TIMES),
 ]
@@ -139,26 +139,13 @@ def test_rejected_command_explains_and_changes_nothing(run, save, sql, monkeypat
         assert list(map(sql, tables)) == before, command
 
 
-@pytest.mark.parametrize("command", ["publish", "unpublish", "delete"])
-def test_misspelled_slug_is_reported_while_another_tool_writes(articles, save, database, command):
-    """Finding the closest slug takes seconds with many articles; the database is not locked for it."""
-    save(minimal_json(1))
-    with helpers.other_writer(database):
-        assert "Did you mean 'slug-1'?" in articles(command, "slag-1").stderr
-
-
-def test_slug_with_joiners_is_shown_as_commands_take_it(articles, save):
-    slug = "می\u200cخواهم"
-    save(minimal_json(1, slug=slug))
-    assert slug in articles("list").stdout
-    assert f"Did you mean '{slug}'?" in articles("publish", slug[:-1]).stderr
-
-
-@pytest.mark.parametrize("command", [["publish", "--pending"], ["delete", "slug-1"]])
-def test_answer_never_concerns_another_customer(articles, save, sql, monkeypatch, command):
+@pytest.mark.parametrize(
+    ("module", "command"), [("publish", ["publish", "--pending"]), ("delete_articles", ["delete", "slug-1"])]
+)
+def test_answer_never_concerns_another_customer(articles, save, sql, monkeypatch, module, command):
     """A backup in which another customer has the id may be restored while a command waits for an answer."""
     save(minimal_json(1, status="pending"))
-    monkeypatch.setattr("commands.articles.confirm", lambda *_: sql("UPDATE customer SET name = 'Bolt'"))
+    monkeypatch.setattr(f"commands.{module}.confirm", lambda *_: sql("UPDATE customer SET name = 'Bolt'"))
     assert_rejected(articles(*command), "'Acme'")
     assert sql("SELECT status FROM article") == [("pending",)]
 
@@ -225,13 +212,6 @@ def test_unpublish_hides_an_article_and_keeps_its_date(articles, client, save):
     shown = f"slug-1: published since {DATE}\nslug-2: published since {DATE}\n"
     assert articles("publish", "slug-1", "slug-2").stdout == shown
     assert published_slugs(client) == ["slug-1", "slug-2"]
-
-
-def test_publish_makes_titles_from_other_tools_searchable(articles, client, save, sql):
-    save(minimal_json(1))
-    sql("UPDATE article SET title = 'Größe'")
-    assert articles("publish", "slug-1").exit_code == 0
-    assert client.get(f"{LISTS[0]}?q=grosse").get_json()["meta"]["total"] == 1
 
 
 def test_articles_list_shows_drafts_first_then_the_latest(articles, save):
@@ -305,7 +285,7 @@ def test_import_shows_its_progress_on_a_terminal_only(app, key, monkeypatch):
 
 
 def test_unexpected_error_is_one_line_and_hints_at_the_traceback(app, articles, monkeypatch):
-    monkeypatch.setattr("commands.articles.build_conditions", lambda query: query["none"])
+    monkeypatch.setattr("commands.list_articles.build_conditions", lambda query: query["none"])
     assert_rejected(articles("list"), "KeyError", "LOG_LEVEL=debug")
     monkeypatch.setitem(app.config, "LOG_LEVEL", "debug")
     assert isinstance(articles("list").exception, KeyError)

@@ -67,17 +67,13 @@ def _suggest(name: str, existing: list[str]) -> str:
 def get_articles(customer: Customer, slugs: tuple[str, ...]) -> list[Any]:
     """Return summaries of the customer's articles with these slugs, in the same order.
 
-    Raises click.ClickException, suggesting the closest existing slug, if one does not exist.
+    Raises click.ClickException if one does not exist.
     """
     found = {row.slug: row for row in find_articles(customer, slugs)}
     if unknown := [slug for slug in slugs if slug not in found]:
-        existing = db.session.scalars(select(Article.slug).where(Article.customer_id == customer.id)).all()
-        closest = [f"'{match}'" for slug in unknown if (match := find_closest(slug, existing))]
-        hint = f"To see all: flask articles list --customer {shlex.quote(customer.name)}"
-        if closest:
-            hint = f"Did you mean {', '.join(closest)}?"
         names = " or ".join(f"'{slug}'" for slug in unknown)
-        raise click.ClickException(printable(f"{customer.name} has no article with the slug {names}. {hint}"))
+        advice = f"To see all: flask articles list --customer {shlex.quote(customer.name)}"
+        raise click.ClickException(printable(f"{customer.name} has no article with the slug {names}. {advice}"))
     return [found[slug] for slug in dict.fromkeys(slugs)]
 
 

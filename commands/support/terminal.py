@@ -3,11 +3,13 @@
 import sys
 from collections.abc import Iterable
 from contextlib import AbstractContextManager
+from datetime import UTC, datetime, tzinfo
 from typing import Any, TypeVar
 
 import click
 
 from content.text import printable
+from fields import format_timestamp
 
 T = TypeVar("T")
 
@@ -25,6 +27,26 @@ def format_article_count(number: int) -> str:
 def format_deletion(customer: str, articles: int, keys: int) -> str:
     """Return a message about a deleted customer, given the numbers of its articles and keys."""
     return f"Deleted {customer} (articles: {articles}, keys: {keys})."
+
+
+def format_local(moment: datetime, zone: tzinfo) -> str:
+    """Return a datetime in UTC as a local time, to the minute; with `zone` UTC, as the API's timestamp.
+
+    A local time in the year 0 or 10000, which Python does not have, becomes the nearest one that it has.
+    """
+    if zone is UTC:
+        return format_timestamp(moment)
+    try:
+        local = moment.astimezone(zone).replace(tzinfo=None)
+    except OverflowError:
+        local = datetime.min if moment.year == 1 else datetime.max
+    return local.isoformat(" ", "minutes")
+
+
+def format_local_and_utc(moment: datetime, zone: tzinfo) -> str:
+    """Return a datetime in UTC as a local time with the zone's name, followed by the API's timestamp."""
+    timestamp = format_timestamp(moment)
+    return timestamp if zone is UTC else f"{format_local(moment, zone)} {zone}, {timestamp}"
 
 
 def show_progress(items: Iterable[T], label: str) -> AbstractContextManager[Iterable[T]]:
