@@ -15,8 +15,6 @@ MAX_READ_TIME = 1_000_000  # minutes
 SCRIPT_BREAKOUT = re.compile("<(?=/script|!--)", re.IGNORECASE | re.ASCII)
 # an escaped NUL character in JSON, which PostgreSQL's jsonb rejects
 NUL_ESCAPE = re.compile(r"(?<!\\)(?:\\\\)*\\u0000")
-# an escape sequence in JSON, or two for a pair of surrogates
-JSON_ESCAPE = re.compile(r"\\(?:u[dD][89abAB]..\\u[dD][c-fC-F]..|(?P<lone_surrogate>u[dD][89a-fA-F]..)|.)")
 # characters not allowed in XML, and therefore in feeds and sitemaps: https://www.w3.org/TR/xml/#charsets
 NOT_XML = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]")
 
@@ -25,7 +23,7 @@ class StringList(fields.Field[Any]):
     """An array of strings, stored as JSON text."""
 
     def _serialize(self, value: str | None, attr: str | None, obj: Any, **kwargs: Any) -> list[str] | None:
-        return None if value is None else parse_strings(value)
+        return None if value is None else orjson.loads(value)
 
     def _deserialize(self, value: Any, attr: str | None, data: Any, **kwargs: Any) -> str:
         if not isinstance(value, list) or not all(isinstance(text, str) for text in value):
@@ -43,17 +41,6 @@ class SchemaMarkup(fields.Field[Any]):
 
     def _deserialize(self, value: Any, attr: str | None, data: Any, **kwargs: Any) -> str:
         return dump_schema_markup(value)
-
-
-def parse_strings(text: str) -> list[str]:
-    """Return the strings in a stored array, without any other values that another tool stored."""
-    if "\\u" in text:
-        text = replace_lone_surrogates(text)
-    try:
-        values = orjson.loads(text)
-    except orjson.JSONDecodeError:  # arrays in arrays, nested too deeply
-        return []
-    return [value for value in values if isinstance(value, str)]
 
 
 def dump_schema_markup(value: Any) -> str:
@@ -76,11 +63,6 @@ def dump_json(value: Any) -> str:
         return orjson.dumps(value).decode()
     except orjson.JSONEncodeError as error:
         raise ValidationError("Is nested too deeply. Flatten it.") from error
-
-
-def replace_lone_surrogates(text: str) -> str:
-    r"""Replace each lone surrogate in JSON text with U+FFFD, since SQLite accepts `"\ud800"`, and orjson does not."""
-    return JSON_ESCAPE.sub(lambda escape: r"\ufffd" if escape["lone_surrogate"] else escape[0], text)
 
 
 class WholeNumber(fields.Integer):

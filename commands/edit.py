@@ -172,7 +172,8 @@ def _check(path: str, text: bytes, original: ExportedArticle, report: ImportRepo
         return check_articles([ImportProblem(place, str(error))], report)
     article.where = "the file"
     if article.fields.setdefault("id", original["id"]) != original["id"]:
-        report.stop(ImportProblem("the file", f"Cannot be changed. Set it back to {original['id']!r}.", "id"))
+        reason = f"Cannot be changed. Set it back to {original['id']!r}."
+        report.fatal.append(ImportProblem("the file", reason, "id"))
     if article.fields.get("views") == original["views"]:
         del article.fields["views"]  # The views may have increased since.
     if is_new:

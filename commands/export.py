@@ -9,7 +9,6 @@ from commands.support.groups import articles_group
 from commands.support.lookup import get_articles, get_customer
 from commands.support.session import command_session
 from commands.support.terminal import echo, format_article_count, show_progress
-from content.text import printable
 from transfer.json_files import dump_json_line, write_json_lines
 from transfer.records import export_articles
 
@@ -33,11 +32,6 @@ def export(slugs: tuple[str, ...], customer: str | None, all_fields: bool, outpu
             for article in exported:
                 click.echo(dump_json_line(article), nl=False)
             return
-        try:
-            with show_progress(exported, "Writing articles") as counted:
-                count = write_json_lines(output, counted)
-        except OSError as error:
-            reason = f"Cannot write {output} ({error.strerror})."
-            advice = "Choose a file in an existing, writable folder with free space."
-            raise click.ClickException(printable(f"{reason} {advice}")) from error
+        with show_progress(exported, "Writing articles") as counted:
+            count = write_json_lines(output, counted)
     echo(f"Wrote {format_article_count(count)} to {output}.", err=True)

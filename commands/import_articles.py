@@ -1,7 +1,6 @@
 """`flask articles import`: import articles from files, standard input or another instance."""
 
-from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import nullcontext
 from datetime import tzinfo
 from pathlib import Path
 
@@ -17,11 +16,12 @@ from commands.support.terminal import can_ask, confirm, show_progress
 from converters.articles import SourceOptions
 from models import Customer
 from settings import load_environment
+from storage.new_files import create_new_file
 from transfer import SuspiciousImportError
 from transfer.checks import CheckedArticles, check_articles
 from transfer.imports import find_waiting, report_notes, write_articles
 from transfer.plan import ImportOptions
-from transfer.redirects import create_list, list_redirects
+from transfer.redirects import list_redirects
 from transfer.remote import find_filters, find_hosts
 from transfer.report import ImportReport
 from transfer.sources import is_own_json, read_sources
@@ -113,9 +113,17 @@ def import_articles(
     """
     _check_usage(sources, key, source, unpublish_missing=unpublish_missing)
     source_options = SourceOptions(
-        site, timezone, source or "", old_urls or "", pictures_url or "", post_type=post_type, drop_tags=drop_tags
+        site=site,
+        zone=timezone,
+        source=source or "",
+        old_urls=old_urls or "",
+        pictures_url=pictures_url or "",
+        post_type=post_type,
+        drop_tags=drop_tags,
     )
-    options = ImportOptions(dry_run, publish, skip_invalid, unpublish_missing, yes)
+    options = ImportOptions(
+        dry_run=dry_run, publish=publish, skip_invalid=skip_invalid, unpublish_missing=unpublish_missing, yes=yes
+    )
     _import(sources, key, source_options, customer, options, redirects)
 
 
@@ -134,13 +142,16 @@ def _import(
     with show_progress(read_sources(sources, source_options, key, show_progress), "Reading articles") as items:
         checked = check_articles(items, report)
     result = _write(owner, checked, report, options, redirects)
-    with _report_interrupt(dry_run=options.dry_run):
+    try:
         report_notes(result, report, dry_run=options.dry_run)
         print_result(result, report, dry_run=options.dry_run)
         if redirects and not options.dry_run and not any(article.old_urls for article in checked.valid):
             print_missing_old_urls()
         if waiting := find_waiting(result):
             print_waiting(len(waiting), customer, dry_run=options.dry_run)
+    except KeyboardInterrupt as error:
+        written = "nothing was written" if options.dry_run else "the articles were imported"
+        raise Interrupted(f"{written}; the report is incomplete.") from error
 
 
 def _check_usage(sources: tuple[str, ...], key: str | None, source: str | None, *, unpublish_missing: bool) -> None:
@@ -166,16 +177,19 @@ def _check_usage(sources: tuple[str, ...], key: str | None, source: str | None, 
 def _write(
     owner: Customer, checked: CheckedArticles, report: ImportReport, options: ImportOptions, redirects: Path | None
 ) -> ImportResult:
-    """Write the articles and the list of old URLs, both or neither. A dry run only reads.
+    """Write the articles and the list of old URLs. A dry run only reads.
 
     Asks first if the import would hide, leave alone or replace suspiciously many articles.
     """
     while True:
         try:
-            with ExitStack() as files, command_session(writes=not options.dry_run):
+            # The file appears once the articles have been committed.
+            new_file = create_new_file(redirects) if redirects and not options.dry_run else nullcontext()
+            with new_file as file, command_session(writes=not options.dry_run):
                 result = write_articles(get_customer_again(owner), checked, report, options)
-                if redirects and not options.dry_run:
-                    files.enter_context(create_list(redirects, list_redirects(result.plan, result.links)))
+                if file:
+                    file.write(list_redirects(result.plan, result.links).encode())
+                    file.flush()
             return result
         except SuspiciousImportError as error:
             reasons = str(error)
@@ -183,14 +197,4 @@ def _write(
             advice = "Nothing was written. Check the source. If it is right, run the command again with --yes."
             raise click.ClickException(f"{reasons}\n{advice}")
         confirm(reasons, yes=False)
-        options = options._replace(confirmed=reasons)
-
-
-@contextmanager
-def _report_interrupt(*, dry_run: bool) -> Iterator[None]:
-    """Turn Ctrl+C into a message about whether the articles were written."""
-    try:
-        yield
-    except KeyboardInterrupt as error:
-        reason = "nothing was written." if dry_run else "the articles were imported; the report is incomplete."
-        raise Interrupted(reason) from error
+        options = options._replace(yes=True)

@@ -6,20 +6,10 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import orjson
-from marshmallow import ValidationError
 
 from content.urls import article_url
-from fields import (
-    SCRIPT_BREAKOUT,
-    dump_json,
-    dump_schema_markup,
-    format_timestamp,
-    parse_strings,
-    replace_lone_surrogates,
-)
+from fields import SCRIPT_BREAKOUT, format_timestamp
 
-# the beginning of structured data that an import has stored
-AS_IMPORTED = re.compile(r'\{"@context":"[^"\\]*","@graph":\[')
 SCHEME_AND_HOST = re.compile("https?://[^/?#]+", re.IGNORECASE)
 
 
@@ -39,14 +29,14 @@ def generate_schema_markup(article: Mapping[Any, Any], publisher: Publisher) -> 
     """
     root = SCHEME_AND_HOST.match(publisher.site)
     organization = {"@type": "Organization", "name": publisher.name} | ({"url": root[0]} if root else {})
-    authors = [{"@type": "Person", "name": name} for name in parse_strings(article["authors"]) if name.strip()]
+    authors = [{"@type": "Person", "name": name} for name in orjson.loads(article["authors"]) if name.strip()]
     updated_at = article["updated_at"]
     published_at = article["published_at"]
     url = article_url(publisher.site, article["slug"]) if root else ""
     properties = {
         "headline": article["title"],
         "description": article["meta_desc"],
-        "keywords": [keyword for keyword in parse_strings(article["keywords"]) if keyword.strip()],
+        "keywords": [keyword for keyword in orjson.loads(article["keywords"]) if keyword.strip()],
         "articleSection": article["category"],
         "timeRequired": f"PT{math.ceil(article['read_time'])}M",
         "dateModified": format_timestamp(max(updated_at, published_at or updated_at)),
@@ -66,36 +56,9 @@ def _is_empty(value: Any) -> bool:
     return not (value.strip() if isinstance(value, str) else value)
 
 
-def stored_schema_markup(text: str | None) -> str | None:
-    """Return structured data from an article's row in the form in which an import stores it, or None.
-
-    Structured data that an import would reject, but another tool has stored, is ignored. The table makes sure that the
-    text is a JSON object.
-    """
-    if text is None:
-        return None
-    if "\\u" not in text and AS_IMPORTED.match(text):  # parsing the text would double the time of a response
-        return None if SCRIPT_BREAKOUT.search(text) else text
-    try:
-        return dump_schema_markup(orjson.loads(replace_lone_surrogates(text)))
-    except (orjson.JSONDecodeError, ValidationError):
-        return None
-
-
 def custom_schema_markup(article: Mapping[Any, Any], publisher: Publisher) -> str | None:
-    """Return an article's stored structured data, or None if it is what this service generates."""
-    stored = stored_schema_markup(article["schema_markup"])
-    if stored is None:
+    """Return an article's structured data, or None if it is what this service generates."""
+    given: str | None = article["schema_markup"]
+    if given and orjson.loads(given) == orjson.loads(generate_schema_markup(article, publisher)):
         return None
-    return None if orjson.loads(stored) == orjson.loads(generate_schema_markup(article, publisher)) else stored
-
-
-def canonical_row(row: Mapping[Any, Any], publisher: Publisher) -> dict[str, Any]:
-    """Return a row of the article table in the form this service writes, even if another tool wrote it."""
-    return {
-        **row,
-        "views": row["views"] if isinstance(row["views"], int) else 0,
-        "keywords": dump_json(parse_strings(row["keywords"])),
-        "authors": dump_json(parse_strings(row["authors"])),
-        "schema_markup": custom_schema_markup(row, publisher),
-    }
+    return given

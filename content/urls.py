@@ -1,7 +1,7 @@
 """URLs in HTML attributes: links, pictures, srcset, posters and inline styles."""
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from functools import lru_cache, partial
 from unicodedata import normalize
 from urllib.parse import quote, unquote
@@ -21,32 +21,11 @@ URL_PATTERNS = {
     "srcset": re.compile(r"()([^\s,]\S*(?<!,))([^,]*,?)"),
     "style": re.compile(r"""(\burl\(\s*+(?:["']|&quot;|&#0?39;)?)([^"'()&\s]+)()"""),
 }
-# An attribute that may have a relative URL. Most content has none, and this check is ten times as fast as `find_urls`.
-# It begins with a character, since searching for that is fast.
-MAYBE_RELATIVE = re.compile(
-    r"""
-    =(?:
-        (?<=style=) | (?<=srcset=)  # whatever its value
-      | (?: (?<=href=) | (?<=src=) | (?<=poster=) | (?<=\s=) )  # also href = "a.html"
-        \s*+["']?+ (?!https?://|\#)  # a.html, /a or mailto:a@b.example, but not https://a.example or #a
-    )
-    """,
-    re.IGNORECASE | re.VERBOSE,
-)
 # the host, the path and the query of https://www.example.com/about/?a=1#b; the first two may be missing
 PAGE = re.compile(r"(?:(?:https?:)?//(?:www\.)?([^/?#]*))?([^?#]*)\??([^#]*)", re.IGNORECASE)
 POST_NUMBER = re.compile(r"\bp=[0-9]+")  # as in ?preview=1&p=17
 # https://a.example, mailto:a@b.example or //a.example, and empty URLs, fragments and templates, which are left alone
 NOT_RELATIVE = re.compile(r"[a-z][a-z0-9+.-]*:|//|#|\{|\Z", re.IGNORECASE)
-
-
-def find_urls(html: str) -> Iterator[str]:
-    """Yield each URL in `html`."""
-    for tag in TAG_WITH_ATTRIBUTES.finditer(html):
-        for attribute in ATTRIBUTE.finditer(tag[0]):
-            pattern = URL_PATTERNS.get(attribute[1].lower())
-            if pattern:
-                yield from (url[2] for url in pattern.finditer(_split_quote(attribute[3])[1]))
 
 
 def change_urls(html: str, change: Callable[[str, str, str], str]) -> str:
@@ -56,11 +35,6 @@ def change_urls(html: str, change: Callable[[str, str, str], str]) -> str:
         return ATTRIBUTE.sub(partial(_change_attribute, change, tag[1].lower()), tag[0])
 
     return TAG_WITH_ATTRIBUTES.sub(change_tag, html)
-
-
-def remove_urls(html: str) -> str:
-    """Return HTML with empty URLs, to compare its text."""
-    return change_urls(html, lambda _element, _attribute, _url: "")
 
 
 def _change_attribute(change: Callable[[str, str, str], str], element: str, attribute: re.Match[str]) -> str:
@@ -113,10 +87,3 @@ def is_same_page(old_url: str, new_url: str) -> bool:
 def article_url(site: str, slug: str) -> str:
     """Return an article's URL on its customer's site, whose pattern is `site`, or "" if that is empty."""
     return site.replace("{slug}", quote(slug, safe=""))
-
-
-def has_relative_urls(html: str) -> bool:
-    """Return whether any URL in `html` is relative."""
-    if not MAYBE_RELATIVE.search(html):
-        return False
-    return any(not NOT_RELATIVE.match(url.strip()) for url in find_urls(html))

@@ -5,7 +5,7 @@ from typing import Any
 from flask import Blueprint, g
 from orjson import Fragment
 
-from content.structured_data import Publisher, generate_schema_markup, stored_schema_markup
+from content.structured_data import Publisher, generate_schema_markup
 from endpoints.caching import Document, cached
 from endpoints.lists import LIST_PARAMETERS, render_list
 from fields import SchemaMarkup
@@ -18,9 +18,8 @@ class RenderedSchemaMarkup(SchemaMarkup):
     """An article's structured data, generated from its other columns unless it is stored."""
 
     def _serialize(self, value: str | None, attr: str | None, obj: Any, **kwargs: Any) -> Fragment:
-        stored = stored_schema_markup(value) if value else None
-        if stored:
-            return Fragment(stored)
+        if value:
+            return Fragment(value)
         return Fragment(generate_schema_markup(obj, Publisher(g.key_owner.name, g.key_owner.site)))
 
 

@@ -13,10 +13,10 @@ from sqlalchemy import URL, Engine, create_engine, select
 from sqlalchemy.exc import OperationalError
 from sqlalchemy.pool import NullPool
 
-from files import FILE_EXISTS, create_folder_beside, move_to_new_file
 from models import ApiKey, Article, db
 from storage import StorageError
 from storage.engine import WRITE_LOCK_TIMEOUT_SECONDS, add_listener, close_connections, write_options
+from storage.new_files import FILE_EXISTS, create_folder_beside, move_to_new_file
 from storage.queries import IS_PUBLISHED, VALID_KEY
 from storage.sqlite import checkpoint, connect_to_file, set_wal_mode, sqlite_path
 from storage.tables import has_tables, migrate, refuse_foreign_tables

@@ -139,17 +139,6 @@ def test_rejected_command_explains_and_changes_nothing(run, save, sql, monkeypat
         assert list(map(sql, tables)) == before, command
 
 
-@pytest.mark.parametrize(
-    ("module", "command"), [("publish", ["publish", "--pending"]), ("delete_articles", ["delete", "slug-1"])]
-)
-def test_answer_never_concerns_another_customer(articles, save, sql, monkeypatch, module, command):
-    """A backup in which another customer has the id may be restored while a command waits for an answer."""
-    save(minimal_json(1, status="pending"))
-    monkeypatch.setattr(f"commands.{module}.confirm", lambda *_: sql("UPDATE customer SET name = 'Bolt'"))
-    assert_rejected(articles(*command), "'Acme'")
-    assert sql("SELECT status FROM article") == [("pending",)]
-
-
 # flask articles
 
 

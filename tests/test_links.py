@@ -104,14 +104,6 @@ def test_links_follow_slugs_that_were_changed_here(moving):
     assert f"{SPRING['link']},spring" in (moving.folder / "new.csv").read_text()
 
 
-def test_article_with_the_same_text_and_links_is_the_same(moving):
-    """Its title and its date are others, but not its text, in which the link has changed."""
-    files = {"posts/a.md": post("", "[b](b.md)"), "posts/b.md": post()}
-    moving.imports(files)
-    files["posts/a.md"] = files["posts/a.md"].replace("title: A", "title: New").replace("2026-01", "2026-02")
-    assert counts(moving.run("import", files)) == {"changed": 1, "unchanged": 1}
-
-
 def test_links_to_the_new_site_are_no_links_to_the_old_one(moving):
     export = wordpress(SPRING, {"content": linking("/articles/spring-menu", "/articles/")}, site=NEW_SITE[:23])
     assert f"(1 URL): {NEW_SITE}" in moving.imports({"a.xml": export})

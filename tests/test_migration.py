@@ -117,19 +117,6 @@ def test_ids_of_customers_and_keys_are_never_reused(older, sql):
 
 
 @pytest.mark.sqlite
-def test_upgrade_preserves_foreign_tables_and_views(older, sql):
-    app = older(
-        "CREATE TABLE comment (text TEXT, customer_id INTEGER REFERENCES customer (id) ON DELETE CASCADE);"
-        "CREATE VIEW title AS SELECT title FROM article;"
-        "INSERT INTO comment VALUES ('Nice', 1);",
-    )
-    assert run_command(app, "articles", "list").exit_code == 0
-    joined = sql("SELECT text, name FROM comment JOIN customer ON customer.id = customer_id")
-    assert joined == [("Nice", "Söhne & <Co>")]
-    assert len(sql("SELECT title FROM title")) == len(UPGRADED)
-
-
-@pytest.mark.sqlite
 def test_backup_of_the_previous_version_is_upgraded(older, run, client, database):
     older_backup = database.with_name("older.db")
     execute_script(older_backup, DUMP)

@@ -319,12 +319,6 @@ def test_articles_that_are_public_only_here_are_always_named(importer):
             assert importer.states()["a"] == "published"
 
 
-@pytest.mark.parametrize("files", [withheld("a"), published("a", date=FUTURE)])
-def test_articles_that_disappear_are_named(importer, files):
-    importer.run("import", published("a"), "--publish")
-    assert "a" in importer.run("import", files).stderr.split()
-
-
 # publish --pending
 
 

@@ -1,11 +1,6 @@
 """Redirects: the old URLs of a source, and the slugs of its articles."""
 
-import os
-
-import pytest
 from importer import SITE, post, wordpress
-
-from transfer.redirects import create_list
 
 ARTICLE = {"a.md": post("aliases: ['/one,two/', /old]")}
 
@@ -44,30 +39,6 @@ def test_redirects_encode_spaces_and_quotation_marks(importer, tmp_path):
     importer.run("import", {"a.md": text}, "--redirects", "new.csv")
     rows = (tmp_path / "new.csv").read_text().splitlines()[1:]
     assert [row.partition(",")[0] for row in rows] == ["/d%20%22e%22", "/a/b%20%22c%22"]
-
-
-def test_import_is_rolled_back_if_the_redirects_file_appears(importer, tmp_path, monkeypatch):
-    def link(path, target, link=os.link):
-        target.write_text("precious")
-        link(path, target)
-
-    monkeypatch.setattr(os, "link", link)
-    result = importer.run("import", ARTICLE, "--redirects", "new.csv")
-    assert (result.exit_code, "new.csv" in result.stderr, ".tmp" in result.stderr) == (1, True, False)
-    assert ((tmp_path / "new.csv").read_text(), importer.states()) == ("precious", {})
-
-
-@pytest.mark.parametrize(("error", "is_kept"), [(OSError, False), (KeyboardInterrupt, True)])
-def test_redirects_of_a_failed_import_are_removed(tmp_path, error, is_kept):
-    """After Ctrl+C, nobody knows whether the articles have been written."""
-
-    def fail():
-        with create_list(tmp_path / "new.csv", "old_url,slug\n"):
-            raise error
-
-    with pytest.raises(error):
-        fail()
-    assert [path.name for path in tmp_path.iterdir()] == (["new.csv"] if is_kept else [])
 
 
 def test_redirects_need_a_successful_import_and_a_new_file(importer, tmp_path):

@@ -4,7 +4,6 @@ import json
 import os
 import re
 import socket
-import subprocess
 import threading
 from functools import partial
 from http.server import BaseHTTPRequestHandler, HTTPServer
@@ -13,7 +12,7 @@ from unittest import mock
 from urllib.parse import parse_qsl, urlsplit
 
 import pytest
-from helpers import LISTS, article_json, minimal_json, subprocess_args
+from helpers import LISTS, article_json, minimal_json
 from importer import error_lines, ghost, post, wordpress
 
 
@@ -49,7 +48,6 @@ def test_json_and_json_lines_are_read_in_every_layout(run, articles, name, conte
 
 
 DOCTYPE = '<!DOCTYPE rss [<!ENTITY a "aaaaaaaaaa"><!ENTITY b "&a;&a;&a;&a;">]><rss><channel>&b;</channel></rss>'
-XML = '<?xml version="1.0" encoding="{}"?><rss/>'
 
 
 @pytest.mark.parametrize(
@@ -57,32 +55,24 @@ XML = '<?xml version="1.0" encoding="{}"?><rss/>'
     [
         ("a.json", b"", ": Must be JSON ("),
         ("a.json", '[{"views": NaN}]', ": Must be JSON ("),
-        ("a.json", "[" * 100_000, ": Must be JSON ("),
         ("a.json", LINES, ".jsonl"),
         ("a.json", '"text"', ": Must contain an article"),
         ("a.json", '{"data": {"x": "a"}}', ": Must be a Ghost export"),
         ("a.json", '[\n{"title": "Café"}]'.encode("latin-1"), "UTF-8, but byte 15 of line 2"),
-        ("a.json", '["x"]', ", article 1: Must be an object."),
         ("a.json", ITEMS[:-1] + b', {"slug": "x", "title": ""}]', ", article 3, slug 'x': contentHtml: "),
         ("a.jsonl", LINES[:-5], ", line 2: Must be JSON (unexpected end of data: line 2 column"),
-        ("a.jsonl", b"\n\n" + ITEMS, ", line 3: Must be an object."),
         ("a.jsonl", LINES + '\n"Café"'.encode("latin-1"), ", line 3: Must be text in UTF-8, but byte 5 of line 3"),
         ("a.xml", DOCTYPE, ": It declares a document type"),
         ("a.xml", "<!DOCTYPE html>\n<title>Log in</title><br>", ": This is an HTML page"),
         ("a.xml", "<rss><channel/></rss>", ": Must be a WordPress export (WXR)"),
-        ("a.xml", XML.format("unknown"), "unknown encoding: unknown"),
         ("a.xml", wordpress({}).replace("<?xml", "\n\n<b>Warning</b>\n<?xml"), "line 4, column 1: "),
-        ("a.xml", wordpress({}).replace("<![CDATA[A]]>", "Fish & chips"), "line 15, column"),
         ("a.xml", wordpress({}).replace("</channel></rss>", ""), "incomplete"),
-        ("a.xml", wordpress({}).replace("</rss>", "</rss>\n<br />Warning"), "line 16, column 1: "),
         ("a.csv", "", ": The header must name"),
         ("a.csv", "title,body\nÄ".encode("cp1252"), "UTF-8, but byte 1 of line 2"),
         ("a.csv", "title,body\rA,x\r", ": Must be CSV"),
         ("a.csv", "title,body\n\nc,d,e", ", row 3: Has more than the 2 cells of the header"),
         ("a.csv", 'body,title\na,"b\nc', ", line 3: Must be CSV"),
-        ("a.csv", 'title,body\n"A" b,x\n', "expected after"),
         ("a.csv", "title,body,Date,Date\nA,x,,\n", "'Date' twice"),
-        ("a.csv", "title,body,draft,draft\nA,x,,\n", "'draft' twice"),
         ("a.csv", "Titel,body\nA,x", "It names Titel, body."),
         ("a.csv", "title,body\n☕ 🎉,x", ", row 2: slug: The title '☕ 🎉' has no letter"),
         ("a.csv", "slug,title,body,Date\n\na,A,x,3/1/2026", ", row 3, slug 'a': Date: '3/1/2026' must be"),
@@ -92,15 +82,10 @@ XML = '<?xml version="1.0" encoding="{}"?><rss/>'
         ("a/b.html", "<<<<<<< HEAD\n---\ntitle: A\n---\n", ", line 1: Has a merge conflict"),
         ("a/b.md", "---\ntitle: A\n", "second one is missing"),
         ("b.md", '{\n  "title": "A"\n}\n', "no front matter (1)"),
-        ("b.md", "---json\n{}\n---\n", "no front matter (1)"),
         ("a/b.md", "---\nlayout: page\n---\nNot found", ", slug 'b': title: "),
         ("a/b.md", "---\ntitle: Menu: x\n---\n", ", line 2: The front matter must be YAML"),
         ("a/b.md", "---\na: b\nslug: !!python/name:os y\n---\n", ", line 3: The front matter must not use"),
         ("a/b.md", "---\na: &a [x]\nb: [*a, *a]\n---\n", ", line 2: The front matter must not use"),
-        ("a/b.md", f"---\na: {'[' * 5000}\n---\n", ", line 2: The front matter must not use"),
-        ("a/b.md", post("<<: {draft: true}"), ", line 4: '<<' must"),
-        ("a/b.md", "---\n- a\n---\n", ": The front matter must have fields"),
-        ("a/b.md", "---\n? [a]\n: b\n---\n", ", line 2: \"['a']\" must be text"),
         ("a/b.md", "---\ntitle: x\n--- x\n" * 100_000, "YAML"),
         (
             "a/b.md",
@@ -108,7 +93,6 @@ XML = '<?xml version="1.0" encoding="{}"?><rss/>'
             ", line 6: 'src' must be text and appear only once.",
         ),
         ("a/b.md", post("Draft: false\ndraft: true"), "Draft, another spelling"),
-        ("a/b.md", post("Date: 2020-01-01"), "date, another spelling"),
         ("a/b.md", post("lastmod: '" + "2026-01-01 (" * 200_000 + "'"), "lastmod"),
         ("a/b.md", "+++\ntitle = a\n+++\n", ", line 2: The front matter must be TOML"),
         ("a/b.md", "+++\n" + ".".join("a" * 40_000) + " = 1\n+++\n", "TOML"),
@@ -188,13 +172,6 @@ def test_empty_standard_input_is_an_error(errors, text):
     """The program that should have written to it may have failed."""
     (line,) = errors("-", input=text)
     assert line.startswith("standard input: ")
-
-
-@pytest.mark.slow
-def test_closed_standard_input_is_reported(key, database):
-    close_stdin = ["sh", "-c", 'exec "$@" <&-', "sh"]
-    result = subprocess.run(**subprocess_args(database, "-m", "flask", "articles", "import", "-", prefix=close_stdin))
-    assert (result.returncode, result.stdout, "standard input: " in result.stderr) == (1, "", True)
 
 
 # Other systems
@@ -283,12 +260,6 @@ def test_list_that_changes_while_it_is_read_is_an_error(run, save, articles, rem
     (line,) = error_lines(run(remote.url, "--unpublish-missing"))
     assert "changed while they were being read" in line
     assert articles("list").stdout.count("\n") == 1
-
-
-def test_instance_may_be_mounted_below_articles(run, remote):
-    base = remote.url.removesuffix(LISTS[0])
-    run(f"{base}/articles")
-    assert f"/articles{LISTS[0]}" in [path for path, *_ in remote.requests]
 
 
 def test_source_key_can_be_an_environment_variable(run, remote):

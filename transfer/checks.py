@@ -1,30 +1,21 @@
 """Check the articles of an import, before the database is locked."""
 
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from difflib import get_close_matches
-from functools import lru_cache
 from typing import Any
 
 from marshmallow import ValidationError
 
 from content.derived import fill_derived_fields
-from content.html import decode_references
-from content.urls import has_relative_urls
-from converters.article_urls import RELATIVE_URLS
 from converters.articles import (
     DECISIVE_FIELDS,
     Claim,
     ConvertedItems,
     IgnoredItem,
     ImportProblem,
-    Note,
     Origin,
     SourceArticle,
-    Subject,
 )
-from converters.field_names import FIELD_BY_ALIAS, plain_name
 from schemas import ArticleImportSchema
 from transfer.report import ImportReport, show_value
 
@@ -35,10 +26,6 @@ REASONS = {
     "Not a valid string.": "Must be text.",
     "Not a valid list.": "Must be a list.",
 }
-MAX_MISSPELLED_LENGTH = 50  # characters; no longer name is similar to an alias
-# UTF-8 decoded as Latin-1 or Windows-1252, without sequences that also occur in real text, such as a quote after "Ã"
-WRONG_ENCODING_STARTS = "Ãâ\N{REPLACEMENT CHARACTER}"
-WRONG_ENCODING = re.compile("Ã[\x80-\x9f¡-ª¬-º¼-¿„Ÿœ‰˜Š]|â[€\x80]|\N{REPLACEMENT CHARACTER}")
 
 # an article's values by column
 ArticleRow = dict[str, Any]
@@ -74,7 +61,7 @@ class CheckedArticles:
         problems = article.problems if is_withdrawn else check_article(article)
         repeated = self._find_repeated(article)
         if problems or repeated:
-            report.reject(*(problems or repeated))
+            report.invalid.append(tuple(problems or repeated))
         elif is_withdrawn:
             self.withdrawn.append(article)
         else:
@@ -110,10 +97,10 @@ def check_articles(items: ConvertedItems, report: ImportReport) -> CheckedArticl
         elif isinstance(item, IgnoredItem):
             report.ignore(item)
         elif item.is_fatal:
-            report.stop(item)
+            report.fatal.append(item)
         else:
             checked.is_incomplete = True
-            report.reject(item)
+            report.invalid.append((item,))
     return checked
 
 
@@ -169,36 +156,6 @@ def _schema_problems(article: SourceArticle, messages: dict[str, list[str]]) -> 
         if shown in explained:
             continue
         if message == "Unknown field.":
-            known = _closest_field(plain_name(name)[:MAX_MISSPELLED_LENGTH])
-            advice = f"did you mean {known}?" if known else "check its name, or remove it."
-            yield ImportProblem(locate(article), f"Unknown field: {advice}", shown)
+            yield ImportProblem(locate(article), "Unknown field: check its name, or remove it.", shown)
         else:
             yield ImportProblem(locate(article), REASONS.get(message, message), shown, article.fields.get(name))
-
-
-@lru_cache  # Many articles may have the same unknown field.
-def _closest_field(name: str) -> str | None:
-    """Return the field with the alias that is most similar to a plain name, or None."""
-    closest = get_close_matches(name, FIELD_BY_ALIAS, n=1, cutoff=0.75)
-    return FIELD_BY_ALIAS[closest[0]] if closest else None
-
-
-def notes_about(article: SourceArticle) -> Iterator[Note]:
-    """Yield notes about what looks like a problem in a valid article."""
-    title = article.row["title"]
-    if not title.strip():
-        yield Note("Articles with an empty title")
-    if decode_references(title) != title:
-        yield Note("Titles with HTML entities such as &amp;, which readers see", advice="Write titles as plain text.")
-    if any(_has_wrong_encoding(value) for value in article.row.values() if isinstance(value, str)):
-        yield Note(
-            "Text with �, or decoded with the wrong encoding, such as Ã¼ for ü", advice="Correct them in the source."
-        )
-    # The converters of other systems know whether there is a site.
-    if article.is_own_format and has_relative_urls(article.row["content_html"]):
-        yield RELATIVE_URLS._replace(advice="Write absolute URLs.", subject=Subject.OLD_SITE)
-
-
-def _has_wrong_encoding(text: str) -> bool:
-    """Return whether text looks as if it was decoded with the wrong encoding. Most text has none of the characters."""
-    return any(start in text for start in WRONG_ENCODING_STARTS) and WRONG_ENCODING.search(text) is not None

@@ -11,13 +11,14 @@ from fields import truncate_to_milliseconds
 from models import Customer
 from transfer import SuspiciousImportError
 from transfer.article_links import ArticleLinks
-from transfer.checks import CheckedArticles, check_articles, notes_about
+from transfer.checks import CheckedArticles, check_articles
 from transfer.json_files import read_records
 from transfer.matching import StoredArticle, has_appended_date
 from transfer.plan import ImportOptions, ImportPlan, find_stop_reasons, plan_import
 from transfer.report import ImportReport
 from transfer.writer import ImportResult, write_plan
 
+DATED_SLUG = Note("New articles whose slug was taken, so their date was appended")
 LEFT_ALONE = Note(
     "Left alone, because other articles have their slugs or ids",
     advice="Rename or delete one of the two.",
@@ -63,7 +64,7 @@ def write_articles(
     plan = plan_import(customer.id, checked, options, now)
     reasons = "" if options.yes else find_stop_reasons(plan)
     is_valid = options.skip_invalid or not (report.invalid or plan.problems)
-    if is_valid and not report.fatal and not options.dry_run and reasons not in ("", options.confirmed):
+    if reasons and is_valid and not report.fatal and not options.dry_run:
         raise SuspiciousImportError(reasons)
     report.invalid += [(problem,) for problem in plan.problems]
     report.raise_if_problems(skip_invalid=options.skip_invalid)
@@ -78,12 +79,12 @@ def report_notes(result: ImportResult, report: ImportReport, *, dry_run: bool) -
     links = result.links
     for article in result.plan.slugs if dry_run else result.written:
         slug = result.plan.slugs[article]
-        report.add_notes(slug, [*article.notes, *notes_about(article), *links.notes(article)])
+        report.add_notes(slug, [*article.notes, *links.notes(article)])
+        if article not in result.plan.matches and slug != article.row["slug"]:
+            report.add_notes(slug, [DATED_SLUG])
         report.add_urls(links.old_links, links.find_old(article))
         for url in article.kept_pictures:
             report.add_urls(KEPT_PICTURES._replace(detail=split_page(url)[0]), [url])
-    for article, notes in result.notes.items():
-        report.add_notes(result.plan.slugs[article], notes)
 
 
 def find_waiting(result: ImportResult) -> list[SourceArticle]:

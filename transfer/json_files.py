@@ -9,7 +9,7 @@ import orjson
 
 from converters.articles import ConvertedItems, ImportProblem, Origin, SourceArticle, SourceError, SourceOptions
 from converters.decoding import parse_json, reject_utf16
-from files import create_new_file
+from storage.new_files import create_new_file
 
 JSON_LINES_HINT = "Correct it or, if each line is an article (JSON Lines), rename the file to .jsonl."
 

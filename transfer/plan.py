@@ -35,7 +35,6 @@ class ImportOptions(NamedTuple):
     skip_invalid: bool = False
     unpublish_missing: bool = False
     yes: bool = False  # go on, whatever the reasons to stop
-    confirmed: str = ""  # go on despite these reasons
     takes_flags: bool = False  # the flags that an article gives apply to a stored one too
 
 
@@ -75,14 +74,14 @@ def plan_import(customer_id: int, checked: CheckedArticles, options: ImportOptio
     slugs = {article: assignment.slugs[article] for article in candidates if article in assignment.slugs}
     publications = {article: _decide_publication(article, matches.get(article), options, now) for article in slugs}
     return ImportPlan(
-        now,
-        stored,
-        matches,
-        slugs,
-        left_alone | assignment.left_alone,
-        [*problems.values(), *assignment.problems.values()],
-        publications,
-        _find_withdrawn(checked, stored, matches, options, now),
+        now=now,
+        stored=stored,
+        matches=matches,
+        slugs=slugs,
+        left_alone=left_alone | assignment.left_alone,
+        problems=[*problems.values(), *assignment.problems.values()],
+        publications=publications,
+        withdrawn=_find_withdrawn(checked, stored, matches, options, now),
     )
 
 

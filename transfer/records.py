@@ -6,7 +6,7 @@ from typing import Any
 from sqlalchemy import select
 
 from content.derived import fill_derived_fields
-from content.structured_data import Publisher, canonical_row, generate_schema_markup
+from content.structured_data import Publisher, generate_schema_markup
 from models import Article, Customer, db
 from schemas import ArticleImportSchema
 from storage.queries import BATCH_SIZE
@@ -29,7 +29,7 @@ def export_articles(
         query = query.where(Article.pk.in_(pks))
     result = db.session.execute(query, execution_options={"yield_per": BATCH_SIZE})
     for batch in result.mappings().partitions():
-        for article in (canonical_row(row, publisher) for row in batch):
+        for article in map(dict, batch):
             if all_fields:
                 article["schema_markup"] = article["schema_markup"] or generate_schema_markup(article, publisher)
             else:

@@ -3,7 +3,6 @@
 import reprlib
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
 from itertools import chain
 from operator import itemgetter
 from typing import Any
@@ -11,7 +10,7 @@ from typing import Any
 import orjson
 
 from content.text import printable
-from converters.articles import IgnoredItem, ImportProblem, Note, SourceError, Subject, unreadable_problem
+from converters.articles import IgnoredItem, ImportProblem, Note, Subject
 from transfer import ImportFailedError
 
 MAX_REASONS = 20
@@ -45,22 +44,6 @@ class ImportReport:
         self.fatal: list[ImportProblem] = []  # which concern more than one article, so they cannot be skipped
         self.invalid: list[tuple[ImportProblem, ...]] = []  # the problems of each invalid article
         self._names_by_note: NamesByNote = defaultdict(Counter)
-
-    def stop(self, problem: ImportProblem) -> None:
-        """Record a problem that stops the import, such as a source that cannot be read to its end."""
-        self.fatal.append(problem)
-
-    def reject(self, *problems: ImportProblem) -> None:
-        """Record an invalid article, with its problems."""
-        self.invalid.append(problems)
-
-    @contextmanager
-    def catch(self, where: str) -> Iterator[None]:
-        """Record errors raised while the block reads a source."""
-        try:
-            yield
-        except (SourceError, OSError) as error:
-            self.stop(unreadable_problem(where, error))
 
     def ignore(self, item: IgnoredItem) -> None:
         """Record an item of a source that is not imported."""

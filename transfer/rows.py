@@ -20,11 +20,6 @@ ORIGIN_COLUMNS = "source", "source_key", *FLAGS
 CONTENT_COLUMNS = {*RESPONSE_COLUMNS} - {*PRESERVED_COLUMNS, "updated_at"}
 
 
-def has_same_content(row: ArticleRow, stored: ArticleRow) -> bool:
-    """Return whether readers see the same in both rows."""
-    return all(row[name] == stored[name] for name in CONTENT_COLUMNS)
-
-
 @dataclass
 class RowBuilder:
     """Builder of the rows of one import for one customer."""
@@ -39,9 +34,7 @@ class RowBuilder:
     ) -> ArticleRow:
         """Return all columns of an article except its `pk`. `slug` and `publication` are those after the import."""
         decided = publication._asdict()
-        origin = article.origin._asdict() if article.origin else {}
-        if origin:
-            origin = {"source": origin["source"], "source_key": origin["key"]}
+        origin = {"source": article.origin.source, "source_key": article.origin.key} if article.origin else {}
         if stored and origin and stored["text_edited"]:
             return {**stored, **decided, **origin}
         row: ArticleRow = dict(article.row)
@@ -49,8 +42,7 @@ class RowBuilder:
             kept = {name: stored[name] for name in (*PRESERVED_COLUMNS, "authors")}
             row = kept | row | {"id": stored["id"]}
         else:
-            new: ArticleRow = {"id": str(uuid4()), "views": 0, "authors": "[]"}
-            row = new | row
+            row = {"id": str(uuid4()), "views": 0, "authors": "[]", **row}
         row |= {**decided, "slug": slug, **search_columns(row["title"], slug)}
         row.setdefault("created_at", self._publication_or_now(row["published_at"]))
         row["schema_markup"] = self._custom_markup(row, stored)
@@ -85,10 +77,10 @@ class RowBuilder:
         example, somebody exports an article with --all-fields, changes its `updatedAt`, and imports it again.
         """
         given: str | None = row.get("schema_markup")
-        times = {row.get("updated_at"), stored["updated_at"] if stored else None} - {None}
-        possible_rows = [row | {"updated_at": time} for time in times] if given else []
-        is_generated = any(custom_schema_markup(possible, self.publisher) is None for possible in possible_rows)
-        return None if is_generated else given
+        times = [article["updated_at"] for article in (row, stored) if article and "updated_at" in article]
+        if not given or any(not custom_schema_markup({**row, "updated_at": time}, self.publisher) for time in times):
+            return None
+        return given
 
     def _updated_at(self, article: SourceArticle, row: ArticleRow, stored: ArticleRow | None) -> datetime:
         """Return when the article was last changed."""
@@ -100,9 +92,7 @@ class RowBuilder:
         before: datetime = stored["updated_at"]
         if given and given > before:
             return given
-        if not has_same_content(row, stored):
-            return self.now
-        return given if given and before > self.now else before  # corrects a time in the future
+        return before if all(row[name] == stored[name] for name in CONTENT_COLUMNS) else self.now
 
     def _publication_or_now(self, published_at: datetime | None) -> datetime:
         """Return the publication time if it is in the past, otherwise now."""

@@ -6,8 +6,8 @@ from typing import Any
 
 from sqlalchemy import bindparam, insert, literal, select, update
 
-from content.structured_data import Publisher, canonical_row
-from converters.articles import Note, SourceArticle
+from content.structured_data import Publisher
+from converters.articles import SourceArticle
 from models import Article, Customer, db, publication_state
 from schemas import ArticleImportSchema
 from storage.queries import BATCH_SIZE
@@ -15,16 +15,12 @@ from transfer.article_links import ArticleLinks
 from transfer.checks import ArticleRow
 from transfer.plan import ImportOptions, ImportPlan
 from transfer.publication import stored_publication
-from transfer.rows import CONTENT_COLUMNS, RowBuilder
+from transfer.rows import RowBuilder
 
 # fields whose changes are named
 FIELD_NAMES = {name: field.data_key or name for name, field in ArticleImportSchema().fields.items()}
 for _name in ("id", "source", "source_key"):  # an id never changes, and a new key is of no interest
     del FIELD_NAMES[_name]
-DATED_SLUG = Note("New articles whose slug was taken, so their date was appended")
-NOW_HIDDEN = Note("No longer visible, because their source withholds or postpones them")
-EMPTIED = Note("Articles that lost their content, because the source has none")
-KEPT_CONTENT = Note("Edited here, so the source's text was not taken")
 
 
 @dataclass
@@ -38,7 +34,6 @@ class ImportResult:
     changes: list[tuple[str, list[str]]] = field(default_factory=list)  # slugs of changed articles, and what changed
     new: list[str] = field(default_factory=list)  # slugs
     written: list[SourceArticle] = field(default_factory=list)  # new and changed
-    notes: dict[SourceArticle, list[Note]] = field(default_factory=dict)
     has_changes: bool = False  # any, also those that are not counted, such as to a key
     stop_reasons: str = ""  # in a dry run, why the import would stop, one line per reason
 
@@ -60,8 +55,7 @@ class _Writer:
     def __init__(self, customer: Customer, plan: ImportPlan, options: ImportOptions, links: ArticleLinks) -> None:
         self.result = ImportResult(plan, links, Counter({"left alone": len(plan.left_alone)}))
         self._plan = plan
-        self._publisher = Publisher(customer.name, customer.site)
-        self._rows = RowBuilder(customer.id, self._publisher, plan.now, options.takes_flags)
+        self._rows = RowBuilder(customer.id, Publisher(customer.name, customer.site), plan.now, options.takes_flags)
         self._dry_run = options.dry_run
 
     def withdraw(self) -> None:
@@ -113,7 +107,7 @@ class _Writer:
     def _load(self, pks: list[int]) -> dict[int, ArticleRow]:
         """Return stored articles by pk."""
         rows = db.session.execute(select(Article.__table__).where(Article.pk.in_(pks))).mappings()
-        return {row["pk"]: canonical_row(row, self._publisher) for row in rows}
+        return {row["pk"]: dict(row) for row in rows}
 
     def _count_new(self, article: SourceArticle, row: ArticleRow) -> None:
         result = self.result
@@ -121,8 +115,6 @@ class _Writer:
         result.counts[publication_state(row["status"], row["published_at"], self._plan.now)] += 1
         result.new.append(row["slug"])
         result.written.append(article)
-        if row["slug"] != article.row["slug"]:
-            result.notes[article] = [DATED_SLUG]
 
     def _count_change(self, article: SourceArticle, row: ArticleRow, stored: ArticleRow) -> None:
         """Count and name what readers or the operator could notice, unlike a new key in the same source."""
@@ -130,8 +122,6 @@ class _Writer:
         names = [_describe_change(column, row, before) for column in FIELD_NAMES if before[column] != row[column]]
         if stored["source"] != row["source"]:
             names.append("source")
-        if any(stored[name] != row[name] for name in ("folded_title", "search_text")):
-            names = names or ["search index"]
         if not names:
             self.result.counts["unchanged"] += 1
             return
@@ -139,21 +129,6 @@ class _Writer:
         self.result.written.append(article)
         content = [name for name in names if name != "updatedAt"]  # moves with any other field
         self.result.changes.append((row["slug"], content or names))
-        self.result.notes[article] = self._notes_about(article, row, stored)
-
-    def _notes_about(self, article: SourceArticle, row: ArticleRow, stored: ArticleRow) -> list[Note]:
-        """Return notes about what a stored article loses, or keeps although its source differs."""
-        notes = []
-        if stored["content_html"] and not row["content_html"]:
-            notes.append(EMPTIED)
-        given = article.row
-        if stored["text_edited"] and article.origin and any(given[n] != row[n] for n in CONTENT_COLUMNS & given.keys()):
-            notes.append(KEPT_CONTENT)
-        before = self._plan.matches[article]
-        was_visible = stored_publication(before).is_visible(self._plan.now)
-        if article.origin and was_visible and not self._plan.publications[article].is_visible(self._plan.now):
-            notes.append(NOW_HIDDEN)
-        return notes
 
     def _execute(self, statement: Any, rows: list[ArticleRow]) -> None:
         """Execute a statement for each row, unless this is a dry run."""

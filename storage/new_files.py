@@ -23,8 +23,14 @@ def create_new_file(target: Path) -> Iterator[IO[bytes]]:
 
 
 def create_folder_beside(target: Path) -> TemporaryDirectory[str]:
-    """Create a temporary folder, from which a finished file can be moved to `target`. Raises OSError if it cannot."""
-    return TemporaryDirectory(".tmp", f".{target.name}-", target.resolve().parent, ignore_cleanup_errors=True)
+    """Create a temporary folder, from which a finished file can be moved to `target`.
+
+    Raises OSError that names `target` if the folder cannot be written to.
+    """
+    try:
+        return TemporaryDirectory(".tmp", f".{target.name}-", target.resolve().parent, ignore_cleanup_errors=True)
+    except OSError as error:
+        raise OSError(error.errno, error.strerror, str(target)) from error
 
 
 def move_to_new_file(path: str | Path, target: Path) -> None:
@@ -34,8 +40,8 @@ def move_to_new_file(path: str | Path, target: Path) -> None:
     """
     try:
         os.link(path, target)  # unlike a rename, never overwrites a file
-    except FileExistsError:
-        raise
+    except FileExistsError as error:
+        raise FileExistsError(error.errno, error.strerror, str(target)) from error
     except OSError:  # file systems without hard links, such as FAT
         target.touch(0o600, exist_ok=False)
         os.replace(path, target)
