@@ -9,7 +9,7 @@ from flask import Blueprint, Flask
 import auth
 import commands
 import errors
-from commands.support.errors import report_errors
+from commands.support.command_errors import report_errors
 from commands.support.session import command_session
 from commands.support.start_message import print_start_message, warn_about_demo_key
 from endpoints import articles, caching, cors, health, openapi, page, previews, security_headers, sitemap

@@ -22,7 +22,7 @@ from sqlalchemy import (
 )
 from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
 
-from fields import truncate_to_milliseconds
+from schema_fields import truncate_to_milliseconds
 
 
 class Base(DeclarativeBase):

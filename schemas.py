@@ -5,7 +5,7 @@ from typing import Any
 
 from marshmallow import EXCLUDE, Schema, ValidationError, fields, pre_load, validate, validates_schema
 
-from fields import (
+from schema_fields import (
     Day,
     Flag,
     Minutes,

@@ -13,7 +13,7 @@ from sqlalchemy import delete, func, select
 from app import create_app
 from auth import add_key, hash_key
 from commands.support import params
-from commands.support.errors import report_errors
+from commands.support.command_errors import report_errors
 from commands.support.session import command_session
 from commands.support.terminal import echo, format_article_count, format_deletion
 from converters.slugs import slug_from_title

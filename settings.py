@@ -15,7 +15,7 @@ from dotenv.parser import parse_stream
 from flask.helpers import get_load_dotenv
 from marshmallow import EXCLUDE, Schema, ValidationError, fields
 
-from fields import WholeNumber, one_of, parse_time_zone, validate_site
+from schema_fields import WholeNumber, one_of, parse_time_zone, validate_site
 
 SERVICE_NAME = "Article Delivery API"
 __version__ = "3.0.0"

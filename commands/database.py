@@ -4,7 +4,7 @@ from pathlib import Path
 
 import click
 
-from commands.support.errors import Interrupted
+from commands.support.command_errors import Interrupted
 from commands.support.groups import database_group
 from commands.support.terminal import confirm, echo, stderr_is_terminal
 from storage.backup import back_up

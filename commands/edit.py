@@ -20,8 +20,8 @@ from converters.articles import ImportProblem, SourceError
 from converters.field_names import ORIGIN_FIELDS
 from converters.front_matter import parse_front_matter
 from converters.values import set_slug
-from fields import format_timestamp
 from models import PUBLICATION_STATES, Customer
+from schema_fields import format_timestamp
 from schemas import ArticleImportSchema
 from transfer import ImportFailedError
 from transfer.article_files import format_article, parse_article_file

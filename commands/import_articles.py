@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from commands.support import params
-from commands.support.errors import Interrupted
+from commands.support.command_errors import Interrupted
 from commands.support.groups import articles_group
 from commands.support.import_result import print_missing_old_urls, print_result, print_waiting
 from commands.support.lookup import get_customer, get_customer_again
@@ -112,19 +112,11 @@ def import_articles(
     articles that are published already show at once. What was changed here stays.
     """
     _check_usage(sources, key, source, unpublish_missing=unpublish_missing)
-    source_options = SourceOptions(
-        site=site,
-        zone=timezone,
-        source=source or "",
-        old_urls=old_urls or "",
-        pictures_url=pictures_url or "",
-        post_type=post_type,
-        drop_tags=drop_tags,
-    )
-    options = ImportOptions(
+    reading = SourceOptions(site, timezone, source or "", old_urls or "", pictures_url or "", post_type, drop_tags)
+    writing = ImportOptions(
         dry_run=dry_run, publish=publish, skip_invalid=skip_invalid, unpublish_missing=unpublish_missing, yes=yes
     )
-    _import(sources, key, source_options, customer, options, redirects)
+    _import(sources, key, reading, customer, writing, redirects)
 
 
 def _import(

@@ -73,10 +73,10 @@ def _publish_slugs(slugs: tuple[str, ...], at: datetime | None, customer: str | 
 
 
 def _published(article: Row[Any], at: datetime | None, now: datetime) -> dict[str, Any]:
-    """Return the new values of an article that is published, `at` a given time if there is one.
+    """Return the new values of an article that is published now, or `at` a given time.
 
-    Otherwise, a date in the future is kept only if the article is pending: the system that it came from had scheduled
-    it. Publishing a pending article agrees with its source, so it does not become yours, unless it gets another date.
+    Without that, a past date stays. So does a future date of a pending article, which its source has scheduled.
+    Publishing a pending article agrees with its source. Anything else is a decision made here.
     """
     date: datetime | None = article.published_at
     keeps_date = date and (date <= now or article.status == "pending")

@@ -12,7 +12,7 @@ from sqlalchemy import select
 from sqlalchemy.exc import DBAPIError
 
 from commands.support import params
-from commands.support.errors import database_reason
+from commands.support.command_errors import database_reason
 from commands.support.groups import articles_group
 from commands.support.lookup import get_customer
 from commands.support.programs import ProgramError, find_program, start_program, stop_quietly_on_signals

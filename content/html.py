@@ -10,7 +10,7 @@ import re
 from html import unescape
 
 from content.shortcodes import drop_shortcodes
-from fields import NOT_XML
+from schema_fields import NOT_XML
 
 NOT_TEXT = re.compile(
     r"<(script|style)(?=[\s/>]).*?(?:</\1(?=[\s/>])[^>]*(?:>|\Z)|\Z)|<!--(?:-?>|.*?(?:--!?>|\Z))",

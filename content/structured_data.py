@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import orjson
 
 from content.urls import article_url
-from fields import SCRIPT_BREAKOUT, format_timestamp
+from schema_fields import SCRIPT_BREAKOUT, format_timestamp
 
 SCHEME_AND_HOST = re.compile("https?://[^/?#]+", re.IGNORECASE)
 

@@ -6,7 +6,7 @@ from typing import Any
 import orjson
 
 from converters.field_names import IMPORT_FIELDS
-from fields import Flag, Minutes, SchemaMarkup, WholeNumber
+from schema_fields import Flag, Minutes, SchemaMarkup, WholeNumber
 
 NON_TEXT_FIELDS = {
     name for name, field in IMPORT_FIELDS.items() if isinstance(field, Flag | WholeNumber | Minutes | SchemaMarkup)

@@ -8,7 +8,7 @@ from orjson import Fragment
 from content.structured_data import Publisher, generate_schema_markup
 from endpoints.caching import Document, cached
 from endpoints.lists import LIST_PARAMETERS, render_list
-from fields import SchemaMarkup
+from schema_fields import SchemaMarkup
 from schemas import RESPONSE_COLUMNS, ArticleSchema
 
 blueprint = Blueprint("articles", __name__)

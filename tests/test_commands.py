@@ -16,7 +16,7 @@ from time_machine import travel
 
 from app import create_app
 from commands.support.session import report_wait
-from fields import parse_time_zone
+from schema_fields import parse_time_zone
 
 DATE, FUTURE = "2026-01-31T09:30:00.000Z", "2999-01-01T00:00:00.000Z"
 NOW, DRAFT = "2026-03-01T12:00:00.123Z", {"publishedAt": None}

@@ -135,14 +135,6 @@ def test_pattern_of_old_urls_uses_date_and_slug_of_the_source(moving):
     assert links(moving.articles()["menu"]) == [f"{NEW_SITE}%C3%A9", "/2026/03/01/menu"]
 
 
-def test_pattern_of_old_urls_uses_the_day_in_jekylls_time_zone(moving):
-    """Jekyll converts dates to its time zone before it makes URLs of them."""
-    files = {"_posts/2026-03-02-late.md": "---\ntitle: A\ndate: 2026-03-01T23:30:00Z\n---\nx"}
-    options = "--timezone", "Europe/Berlin", "--old-urls", "/{year}/{month}/{day}/{slug}.html"
-    moving.run("import", files, *options, "--redirects", "new.csv")
-    assert (moving.folder / "new.csv").read_text().splitlines()[1:] == ["/2026/03/02/late.html,late"]
-
-
 @pytest.mark.parametrize("pattern", ["/{slug}/{title}/", "/{slug", "{slug}", "/{year}/", "/{slug} {}", "/{slug.x}"])
 def test_invalid_pattern_is_one_clear_error(importer, pattern):
     result = importer.run("import", {"a.md": post()}, "--old-urls", pattern)

@@ -7,7 +7,7 @@ from helpers import ENDPOINTS, EXAMPLE, LISTS, OPENAPI, SITEMAP
 from marshmallow import fields, missing, validate
 
 from errors import PROBLEMS
-from fields import Day, Minutes, SchemaMarkup, StringList, Timestamp
+from schema_fields import Day, Minutes, SchemaMarkup, StringList, Timestamp
 from schemas import ArticleImportSchema, ArticlePreviewSchema, ArticleSchema, ListQuerySchema, SitemapEntrySchema
 from settings import __version__
 

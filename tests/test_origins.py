@@ -4,7 +4,7 @@ import json
 import re
 
 import pytest
-from helpers import create_key, json_lines, minimal_json
+from helpers import json_lines, minimal_json
 from importer import counts, ghost, post, wordpress
 
 A, B = "https://a.example", "https://www.b.example/blog/"
@@ -408,16 +408,6 @@ def test_slug_of_an_article_with_a_mistake_is_not_given_away(importer):
 
 
 FLAGS = {"source": "csv", "sourceKey": "a", "textEdited": True, "publicationEdited": True}
-
-
-def test_export_restores_everything_in_an_empty_database(importer, app, save):
-    save(minimal_json(1, **FLAGS), minimal_json(2, source="a/b", sourceKey="c/d"), minimal_json(3))
-    exported = importer.run("export").stdout
-    assert FLAGS.items() <= json.loads(exported.splitlines()[0]).items()
-    create_key(app, "Copy")
-    copy = "--customer", "Copy"
-    assert importer.articles_command("import", "-", *copy, input=exported).exit_code == 0
-    assert importer.run("export", *copy).stdout == exported
 
 
 def test_record_never_disturbs_the_origin_of_a_stored_article(importer, save):

@@ -14,15 +14,6 @@ def test_report_is_in_the_order_of_subjects():
     assert [line.split(" (")[0] for line in report.note_lines()] == ["Access", "Appearance", "Ignored", "Old site"]
 
 
-@pytest.mark.parametrize(("slugs", "end"), [("abc", "c. Check them."), ("abcd", "… Check them.")])
-def test_advice_follows_a_list_of_slugs_or_its_ellipsis(slugs, end):
-    report = ImportReport()
-    for slug in slugs:
-        report.add_notes(slug, [Note("Kind", advice="Check them.")])
-    (line,) = report.note_lines()
-    assert line.endswith(f" {end}")
-
-
 @pytest.mark.parametrize(
     ("value", "shown"),
     [

@@ -133,8 +133,8 @@ def test_invalid_settings_are_errors_of_one_line_each(config, words):
 
 
 def test_missing_time_zone_database_error_names_its_package(monkeypatch):
-    monkeypatch.setattr("fields.ZoneInfo", mock.Mock(side_effect=ZoneInfoNotFoundError))
-    monkeypatch.setattr("fields.available_timezones", set)
+    monkeypatch.setattr("schema_fields.ZoneInfo", mock.Mock(side_effect=ZoneInfoNotFoundError))
+    monkeypatch.setattr("schema_fields.available_timezones", set)
     with pytest.raises(SettingsError, match=r"TIMEZONE[^\n]* pip install tzdata$"):
         create_app({"TIMEZONE": "Europe/Berlin"})
 

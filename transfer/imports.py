@@ -7,8 +7,8 @@ from typing import Any
 
 from content.urls import split_page
 from converters.articles import Note, SourceArticle, Subject
-from fields import truncate_to_milliseconds
 from models import Customer
+from schema_fields import truncate_to_milliseconds
 from transfer import SuspiciousImportError
 from transfer.article_links import ArticleLinks
 from transfer.checks import CheckedArticles, check_articles

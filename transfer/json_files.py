@@ -32,7 +32,7 @@ def write_json_lines(target: Path, records: Iterable[Any]) -> int:
 def own_article(where: str, fields: Any, source: str = "") -> SourceArticle:
     """Return an article in a format of this service. With a source, its key there is its id, otherwise its slug.
 
-    Where the article came from before, and what was changed there, then does not matter.
+    The source and the flags in the record then do not matter.
     """
     article = SourceArticle(where, fields, is_own_format=True)
     if source:

@@ -44,7 +44,7 @@ class ImportPlan:
 
     now: datetime
     stored: list[StoredArticle]  # all of the customer's articles
-    matches: Matches  # the stored articles of those that are not new
+    matches: Matches  # the stored articles of imported ones that are not new
     slugs: dict[SourceArticle, str]  # after the import, of the articles to write
     left_alone: dict[SourceArticle, str]  # and the title of the stored article that has their slug or id
     problems: list[ImportProblem]

@@ -45,7 +45,7 @@ class SlugAssignment:
         self._add([article for article in by_rank if article not in matches])
 
     def _rename(self, articles: Iterable[SourceArticle]) -> None:
-        """Give stored articles their new slugs, until nobody loses one to another article that keeps it."""
+        """Assign the new slugs of stored articles, until nobody loses one to another article that keeps it."""
         claims: dict[str, SourceArticle] = {}
         for article in articles:
             slug = self._wanted_slug(article)
@@ -68,7 +68,7 @@ class SlugAssignment:
         return slugs | {stored.pk: self.slugs.get(article, stored.slug) for article, stored in self._matches.items()}
 
     def _keep_old_slug(self, article: SourceArticle, winner: str) -> None:
-        """Let an article keep its old slug or, in a format of this service, be rejected."""
+        """Keep the old slug of an article or, in a format of this service, reject the article."""
         if article.origin:
             self.slugs[article] = self._matches[article].slug
         else:
@@ -76,7 +76,7 @@ class SlugAssignment:
             self.problems[article] = self._taken(article, winner)
 
     def _add(self, articles: Iterable[SourceArticle]) -> None:
-        """Give new articles their slugs, first those without a date appended."""
+        """Assign the slugs of new articles, first those without a date appended."""
         slugs = self._slugs_by_pk()
         titles = {slugs[stored.pk]: stored.title for stored in self._stored}
         shared = {slug for article, slug in self.slugs.items() if article in self._sharing[slug]}

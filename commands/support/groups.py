@@ -10,7 +10,7 @@ from typing import Any
 import click
 from flask.cli import AppGroup, ScriptInfo
 
-from commands.support.errors import report_errors
+from commands.support.command_errors import report_errors
 
 
 class CommandGroup(AppGroup):

@@ -13,7 +13,7 @@ from marshmallow import ValidationError
 
 from content.urls import article_url
 from converters.dates import is_nonexistent, parse_written_date, possible_instants
-from fields import parse_time_zone, truncate_to_milliseconds, validate_site
+from schema_fields import parse_time_zone, truncate_to_milliseconds, validate_site
 from storage.new_files import FILE_EXISTS
 
 # https://www.example.com/{slug}.html

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 from threading import Timer
 
-from commands.support.errors import Interrupted
+from commands.support.command_errors import Interrupted
 from commands.support.terminal import echo
 from storage.database import prepare_database
 from storage.engine import close_connections, write_transaction

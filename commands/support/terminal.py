@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 import click
 
 from content.text import printable
-from fields import format_timestamp
+from schema_fields import format_timestamp
 
 T = TypeVar("T")
 

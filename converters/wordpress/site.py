@@ -23,7 +23,7 @@ from content.urls import has_same_host
 from converters.articles import Origin, SourceArticle, SourceError, SourceOptions, Subject, locate_post
 from converters.wordpress.blogs import Blog, is_internal_type
 from converters.wordpress.posts import NO_TITLE, complete_article, plain_title
-from fields import NOT_XML
+from schema_fields import NOT_XML
 
 TIMEOUT_SECONDS = 60  # without a byte from the site
 MAX_LENGTH = 50_000_000  # bytes of a response
