@@ -55,7 +55,7 @@ def new(slug: str | None, customer: str | None) -> None:
     """Write a new article in $VISUAL or $EDITOR.
 
     Fill in the fields at the top of the file, and write Markdown below them. What you save is imported, as a draft
-    unless you change its status. Without a SLUG, the title is used. Times without a UTC offset are in TIMEZONE.
+    unless you change its status. Without a SLUG, the title gives one. Times without a UTC offset are in TIMEZONE.
     """
     with command_session(writes=False):
         owner = get_customer(customer, for_changes=True)

@@ -151,5 +151,5 @@ customer_option = click.option(
     "--customer",
     metavar="NAME",
     type=customer_name,
-    help="The customer whose articles are meant. Default: the setting CUSTOMER, or the only customer besides Demo.",
+    help="The customer whose articles to use. Default: the setting CUSTOMER, or the only customer besides Demo.",
 )
