@@ -12,16 +12,10 @@ from urllib.parse import urljoin
 from content.urls import NOT_RELATIVE, change_urls, page_key, split_page
 from converters import note_kinds
 from converters.articles import Link, Note, SourceArticle, SourceOptions, Subject
-from converters.media_suffixes import FILE_SUFFIXES, has_suffix
+from converters.media_suffixes import is_file_url
 
 ADVICE = "Write absolute URLs, or name the source's site with --site or SITE_URL."
 RELATIVE_URLS = Note("Links and pictures with relative URLs", advice=ADVICE, subject=Subject.OLD_SITE)
-PARENT_PATHS = Note(
-    "Pictures above the imported folder were left unchanged",
-    advice="Write absolute URLs, or import the folder that contains them, with --pictures-url.",
-    subject=Subject.OLD_SITE,
-)
-WEB_URL = re.compile("https?://|//", re.IGNORECASE)
 NO_WEB_URL = re.compile(r"(?!https?:|//)(?:[a-z][a-z0-9+.-]*:|#|\Z)", re.IGNORECASE)  # #about, mailto:, data: and so on
 # https://old.example and uploads/a.jpg, of https://old.example/uploads/a.jpg?w=300
 HOST_AND_PATH = re.compile("((?:https?:)?//[^/?#]*)?/?([^?#]*)", re.IGNORECASE)
@@ -92,16 +86,13 @@ class ArticleUrls:
             return given
         url = given.strip()
         is_shown = attribute in SHOWN or element == "img"
-        if is_shown or has_suffix(url, FILE_SUFFIXES):
+        if is_shown or is_file_url(url):
             return self._note_if_relative(self.change_picture(url, is_shown=is_shown))
         if attribute == "href":
             new, link = self.change_link(url)
             self.article.links[new] = link
             return new
-        new = self._note_if_relative(self.resolve(url))
-        if WEB_URL.match(new) and self.site.has(new):
-            self.article.old_frames.append(new)
-        return new
+        return self._note_if_relative(self.resolve(url))
 
     def change_link(self, url: str) -> tuple[str, Link]:
         """Return the new URL of a link, and the link's target."""
@@ -119,7 +110,7 @@ class ArticleUrls:
         if moved_to and url.startswith(f"{moved_to}/"):
             return url
         host, path = HOST_AND_PATH.findall(original)[0]
-        is_file = has_suffix(path, FILE_SUFFIXES) or "?" not in original  # otherwise, a program sends it
+        is_file = is_file_url(path) or "?" not in original  # otherwise, a program sends it
         if moved_to and is_old and is_file:
             return f"{moved_to}/{path}"
         if host and (is_old or is_shown):
@@ -136,5 +127,5 @@ class ArticleUrls:
 
     def _note_if_relative(self, url: str) -> str:
         if not NOT_RELATIVE.match(url):
-            self.article.notes.append(PARENT_PATHS if url.startswith("../") else RELATIVE_URLS)
+            self.article.notes.append(RELATIVE_URLS)
         return url

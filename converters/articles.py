@@ -94,6 +94,7 @@ class ImportProblem(NamedTuple):
     value: Any = None
     other: str = ""  # where another article is, for {} in the reason
     is_fatal: bool = False  # concerns more than one article, so it cannot be skipped
+    origin: Origin | None = None  # of an article that cannot be read, if its path, for example, tells
 
 
 class Link(NamedTuple):
@@ -120,10 +121,8 @@ class SourceArticle:
     old_urls: list[str] = field(default_factory=list)  # absolute, or paths below the old site
     pages: list[str] = field(default_factory=list)  # that links to the article lead to, such as //old.example/about
     article_url_pattern: str = ""  # of the source's articles, as in `Customer.site`, if --site names one
-    pictures: list[str] = field(default_factory=list)  # old URLs of pictures of the old site
     kept_pictures: list[str] = field(default_factory=list)  # URLs of pictures that stay at their hosts
     links: dict[str, Link] = field(default_factory=dict)  # by URL as in the content
-    old_frames: list[str] = field(default_factory=list)  # URLs of frames and scripts on the old site
     keeps_stored_text: bool = False  # withheld, and without its text: if it is stored, only its publication changes
     keeps_stored_authors: bool = False  # the source does not tell them
     is_own_format: bool = False  # JSON, JSON Lines, an article file, or an article of another instance
@@ -143,9 +142,18 @@ class SourceArticle:
             self.note(note_kinds.LEFT_OUT, name)
 
     def note_unknown(self, name: str, value: Any) -> None:
-        """Record an unknown field if its value may have hidden the article: a truth value, a word or a future date."""
+        """Record an unknown field if its value may have hidden the article: a truth value, a word or a future date.
+
+        The same holds for each value in a list or a mapping.
+        """
         word = str(value).strip().lower()
-        if word in (*TRUE_WORDS, *FALSE_WORDS, *ACCESS_WORDS) or _is_in_the_future(value):
+        if isinstance(value, dict):
+            for key, item in value.items():
+                self.note_unknown(f"{name}.{key}", item)
+        elif isinstance(value, list):
+            for item in {str(item): item for item in value}.values():
+                self.note_unknown(name, item)
+        elif word in (*TRUE_WORDS, *FALSE_WORDS, *ACCESS_WORDS) or _is_in_the_future(value):
             self.note(note_kinds.UNKNOWN_FIELDS, f"{name}: {value}", subject=Subject.ACCESS)
 
 

@@ -24,6 +24,7 @@ SWITCHES = (*WITHHELD_IF_TRUE, *WITHHELD_IF_FALSE)
 STATUS_NAMES = ("status", "poststatus", "state")
 PUBLIC_STATUSES = ("published", "publish", "public", "live", "active", "1", "true")
 HIDDEN_STATUSES = ("draft", "pending", "private", "archived", "hidden", "unlisted", "unpublished", "trash", *FALSE)
+SYSTEM_STATUSES = ("future", "auto-draft", "scheduled", "sent")  # of WordPress and of Ghost
 NUMBER = re.compile(r"-?\d+")
 EXPIRY_DATE = "expirydate"  # Hugo
 NOT_UNDERSTOOD = "Withheld because what they say about publication is not understood"
@@ -65,11 +66,14 @@ def is_date(value: Any, zone: tzinfo) -> bool:
 
 def set_claim(article: SourceArticle, *, is_published: bool) -> None:
     """Set the claim of an article from a system with statuses, such as WordPress. Its fields must be complete."""
-    if not is_published:
-        article.claim = "withheld"
-    elif "publishedAt" in article.fields:
-        article.claim = "published"
+    article.claim = "published" if is_published else "withheld"
     note_claim(article)
+
+
+def note_unknown_status(article: SourceArticle, status: Any) -> None:
+    """Note a status that neither WordPress nor Ghost has without a plugin."""
+    if status not in (*PUBLIC_STATUSES, *HIDDEN_STATUSES, *SYSTEM_STATUSES):
+        article.note(NOT_UNDERSTOOD, f"status: {status}", subject=Subject.ACCESS)
 
 
 def note_claim(article: SourceArticle) -> None:

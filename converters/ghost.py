@@ -19,7 +19,7 @@ from converters.articles import (
     Subject,
     locate_post,
 )
-from converters.claims import set_claim
+from converters.claims import note_unknown_status, set_claim
 from converters.decoding import parse_json
 from converters.leftover_markup import note_leftover_markup
 from converters.values import normalize_values, set_slug
@@ -89,7 +89,7 @@ def _convert_posts(source: str, rows: dict[str, list[TableRow]], options: Source
         if isinstance(html, str) or (html is None and post.get("status") == "draft"):
             yield _convert(where, complete | {"id": id}, tags[id], authors[id], options)
         else:
-            yield ImportProblem(where, NO_HTML)
+            yield ImportProblem(where, NO_HTML, origin=Origin(options.source or "ghost", id))
 
 
 def _read_tables(export: Any) -> dict[str, list[TableRow]]:
@@ -170,6 +170,7 @@ def _read_fields(post: TableRow, tags: list[str], site: str) -> dict[str, Any]:
 def _set_claim(article: SourceArticle, post: TableRow) -> None:
     """Set what Ghost says about a post: it is published if everyone can read it on the web."""
     status = post.get("status")
+    note_unknown_status(article, status)
     visibility = "public" if post.get("visibility") in (None, "") else post["visibility"]
     is_email = bool(post.get("email_only")) or status == "sent"
     if is_email:
@@ -177,4 +178,5 @@ def _set_claim(article: SourceArticle, post: TableRow) -> None:
     if visibility != "public":
         article.note(note_kinds.RESTRICTED, str(visibility), subject=Subject.ACCESS)
     is_public = visibility == "public" and not is_email
-    set_claim(article, is_published=is_public and status in ("published", "scheduled"))
+    is_due = status == "published" or (status == "scheduled" and "publishedAt" in article.fields)
+    set_claim(article, is_published=is_public and is_due)

@@ -1,15 +1,12 @@
-"""The suffixes of files that articles show or offer, in lower case."""
+"""The suffixes of picture, audio, video and PDF files, in lower case."""
 
-PICTURE_SUFFIXES = (
+FILE_SUFFIXES = (
     *(".apng", ".avif", ".bmp", ".gif", ".heic", ".heif", ".ico", ".jfif", ".jpeg", ".jpg"),
     *(".jxl", ".png", ".svg", ".tif", ".tiff", ".webp"),
+    *(".mp3", ".m4a", ".ogg", ".oga", ".wav", ".flac", ".mp4", ".m4v", ".webm", ".ogv", ".flv", ".pdf"),
 )
-AUDIO_SUFFIXES = (".mp3", ".m4a", ".ogg", ".oga", ".wav", ".flac")
-VIDEO_SUFFIXES = (".mp4", ".m4v", ".webm", ".ogv", ".flv")
-DOCUMENT_SUFFIXES = (".pdf", ".epub", ".zip", ".docx", ".xlsx", ".pptx", ".odt", ".ods", ".odp")
-FILE_SUFFIXES = (*PICTURE_SUFFIXES, *AUDIO_SUFFIXES, *VIDEO_SUFFIXES, *DOCUMENT_SUFFIXES)
 
 
-def has_suffix(url: str, suffixes: tuple[str, ...]) -> bool:
-    """Return whether the path of a URL ends with one of the suffixes."""
-    return url.partition("#")[0].partition("?")[0].lower().endswith(suffixes)
+def is_file_url(url: str) -> bool:
+    """Return whether the path of a URL ends with the suffix of such a file."""
+    return url.partition("#")[0].partition("?")[0].lower().endswith(FILE_SUFFIXES)

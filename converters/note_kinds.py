@@ -3,6 +3,5 @@
 LEFT_OUT = "Values that were left out because they are not understood"
 NO_CONTENT = "Articles without any content"
 NO_DATE = "No date, so the source does not say whether they are published"
-NOT_IMPORTED = "Not imported"
 RESTRICTED = "Withheld because access to them is restricted"
 UNKNOWN_FIELDS = "Unknown fields that may have hidden articles"

@@ -4,7 +4,7 @@ import re
 from unicodedata import category, normalize
 
 MAX_SLUG_SOURCE = 2000  # characters that a slug is made from
-MAX_TITLE_SLUG = 170  # leaves room for a post's number or a date
+MAX_TITLE_SLUG = 170  # leaves room for a date
 ACCENTED_LATIN = re.compile("([a-z])[\u0300-\u036f]+")
 EMOJI_STYLE = re.compile("[\ufe00-\ufe0f\u20d0-\u20ff]")  # variation selectors and enclosing marks
 
@@ -15,8 +15,8 @@ def normalize_slug(text: str) -> str:
     return normalize("NFC", re.sub(r"[\s/?#]+", "-", visible.strip(" /")))
 
 
-def slug_from_title(title: str, number: str = "") -> str:
-    """Return a slug of the title's words, followed by the number.
+def slug_from_title(title: str) -> str:
+    """Return a slug of the title's words.
 
     Latin letters lose their accents. Other letters, and the marks that belong to them, stay as they are.
     """
@@ -25,7 +25,7 @@ def slug_from_title(title: str, number: str = "") -> str:
     slug = "-".join("".join(map(_word_character, text)).split())
     if len(slug) > MAX_TITLE_SLUG:
         slug = slug[: MAX_TITLE_SLUG + 1].rpartition("-")[0] or slug[:MAX_TITLE_SLUG]
-    return f"{slug}-{number}".strip("-")
+    return slug
 
 
 def _word_character(character: str) -> str:

@@ -58,7 +58,7 @@ class ArticleLinks:
     def find_old(self, article: SourceArticle) -> Iterator[str]:
         """Yield the URLs of an article's links to the old site that stay."""
         staying = [url for url in self._find_staying(article) if article.links[url].is_old and NOT_RELATIVE.match(url)]
-        for url in (*staying, *article.old_frames):
+        for url in staying:
             # Without a customer's site, the articles are on the site of the source.
             if self._site or not has_same_host(url, article.article_url_pattern):
                 yield unescape(url)

@@ -55,8 +55,7 @@ class CheckedArticles:
         """Add an article if it is valid. Otherwise, report its problems."""
         if article.origin:
             self.sources.add(article.origin.source)
-            if not article.origin.key:
-                self.incomplete_sources.add(article.origin.source)
+            self._add_origin(article.origin)
         is_withdrawn = article.is_trashed or article.keeps_stored_text
         problems = article.problems if is_withdrawn else check_article(article)
         repeated = self._find_repeated(article)
@@ -67,12 +66,22 @@ class CheckedArticles:
         else:
             self.valid.append(article)
 
+    def add_unreadable(self, origin: Origin | None) -> None:
+        """Add an article that cannot be read, but may have an origin."""
+        if origin:
+            self._add_origin(origin)
+        else:
+            self.is_incomplete = True
+
+    def _add_origin(self, origin: Origin) -> None:
+        self.origins.add(origin)
+        if not origin.key:
+            self.incomplete_sources.add(origin.source)
+
     def _find_repeated(self, article: SourceArticle) -> list[ImportProblem]:
         """Return a problem if an earlier article has the same origin, id or (in a format of this service) slug."""
         given = article.fields if isinstance(article.fields, dict) else {}
         origin = article.origin or (article.row.get("source"), article.row.get("source_key"))
-        if article.origin:
-            self.origins.add(article.origin)
         values = {
             "path, number or slug in the source": origin if origin[0] else None,
             "id": given.get("id"),
@@ -99,7 +108,7 @@ def check_articles(items: ConvertedItems, report: ImportReport) -> CheckedArticl
         elif item.is_fatal:
             report.fatal.append(item)
         else:
-            checked.is_incomplete = True
+            checked.add_unreadable(item.origin)
             report.invalid.append((item,))
     return checked
 

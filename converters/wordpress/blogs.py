@@ -4,14 +4,18 @@ import re
 from collections import Counter, defaultdict
 from dataclasses import dataclass, field
 from functools import cached_property
+from urllib.parse import unquote
 
 from content.html import decode_references
 from content.urls import split_page
 from converters.articles import SourceError
-from converters.media_suffixes import FILE_SUFFIXES, has_suffix
+from converters.media_suffixes import is_file_url
+from converters.slugs import slug_from_title
 from converters.wordpress.wxr import NO_EXPORT, Item, child_texts, local_name, parse_item, read_elements
 
 INTERNAL_TYPES = ("attachment", "nav_menu_item", "custom_css", "customize_changeset", "oembed_cache", "user_request")
+
+HTML_TAG = re.compile(r"</?[a-zA-Z][^<>]*>")
 
 
 @dataclass
@@ -40,6 +44,11 @@ class Blog:
     def links(self) -> set[str]:
         """The present URLs of its posts."""
         return {item.texts.get("link", "") for _, item in self.posts}
+
+    @cached_property
+    def slugs(self) -> Counter[str]:
+        """How many of its posts have each slug, or would get it from their title."""
+        return Counter(post_slug(item) for _, item in self.posts)
 
     @cached_property
     def switches(self) -> set[str]:
@@ -79,6 +88,16 @@ def read_blog(path: str, post_type: str) -> Blog:
     return blog
 
 
+def post_slug(item: Item) -> str:
+    """Return the slug of a post, otherwise one made from its title."""
+    return unquote(item.texts.get("post_name", "")) or slug_from_title(plain_title(item.texts.get("title", "")))
+
+
+def plain_title(html: str) -> str:
+    """Return the text of a title, which is HTML."""
+    return " ".join(decode_references(HTML_TAG.sub("", html)).split())
+
+
 def _add_item(blog: Blog, path: str, item: Item, post_type: str) -> None:
     """Add an item to a blog."""
     item_type = item.texts.get("post_type", "")
@@ -89,7 +108,7 @@ def _add_item(blog: Blog, path: str, item: Item, post_type: str) -> None:
     if item_type == "attachment":
         url = item.texts.get("attachment_url") or item.texts.get("guid", "")
         blog.attachments[item.texts.get("post_id", "")] = url
-        if has_suffix(url, FILE_SUFFIXES):  # others are pages, such as a video's
+        if is_file_url(url):  # others are pages, such as a video's
             blog.file_hosts.add(split_page(url)[0])
 
 

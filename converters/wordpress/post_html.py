@@ -19,18 +19,18 @@ BLOCK_COMMENT = re.compile(
 )
 BLOCK_START = "<!-- wp:"
 MORE = re.compile(r"<!--(?:more[^<>]*|nextpage)-->")  # <!--more Read on-->
-# [caption width="300"]<img src="a.jpg"> A day out[/caption]. Older versions store the text as an attribute.
+# [caption width="300"]<img src="a.jpg"> A day out[/caption]. Without a text there, it stays as it is.
 # In a possessive repetition, Python before 3.11.5 keeps what a failed alternative has matched
 # (https://github.com/python/cpython/issues/106052). To keep the time linear without one, a tag ends before the next "<"
 # and text before the next caption.
 TAG_ATTRIBUTES = r"""\s(?:[^<>"']|"[^<"]*"|'[^<']*')*>"""
 CAPTION = re.compile(
-    r"\[caption(?<!\[\[caption)(?P<attributes>[^\[\]]*+)\]\s*"
-    rf"(?P<picture>(?:<a{TAG_ATTRIBUTES}\s*)?<img{TAG_ATTRIBUTES}(?:\s*</a>)?)"
-    r"(?P<text>(?:[^\[]|\[(?!/?caption))*)\[/caption\]"
+    r"\[caption(?<!\[\[caption)[^\[\]]*+\]\s*"
+    rf"(?P<picture>(?:<a{TAG_ATTRIBUTES}\s*)?<img{TAG_ATTRIBUTES}(?:\s*</a>)?)\s*"
+    r"(?P<text>(?!\s|</a>|\[/caption\])(?:[^\[]|\[(?!/?caption))*)\[/caption\]"
 )
-# ids="1,2", ids='1,2' or ids=1
-ATTRIBUTE = re.compile(r"""(?<![\w-])([\w-]++)\s*+=\s*+(?:"([^"]*)"|'([^']*)'|([^\s"']++))""")
+# as themes that support HTML5 show it
+FIGURE = r'<figure class="wp-caption">\g<picture><figcaption class="wp-caption-text">\g<text></figcaption></figure>'
 URL = r"""(?P<url>https?://[^\s\0<>"\[\]]+)"""
 URLS = (
     re.compile(rf"(?P<before>)\[embed(?<!\[\[embed)[^\[\]]*+\]\s*{URL}\s*\[/embed\]"),
@@ -76,7 +76,7 @@ def _list_footnotes(article: SourceArticle, text: str) -> str:
 
 def _render_classic(article: SourceArticle, html: str, *, has_blocks: bool) -> str:
     """Return HTML without code with captions, links and paragraphs."""
-    html = CAPTION.sub(_render_caption, html)
+    html = CAPTION.sub(FIGURE, html)
     linked = f"\n{html}\n"
     for pattern in URLS:
         linked = pattern.sub(r'\g<before><a href="\g<url>">\g<url></a>', linked)
@@ -84,17 +84,3 @@ def _render_classic(article: SourceArticle, html: str, *, has_blocks: bool) -> s
     if linked != html:
         article.note("URLs alone on a line, such as videos, became links", advice=FROM_SITE)
     return linked.strip() if has_blocks else add_paragraphs(linked)
-
-
-def _render_caption(caption: re.Match[str]) -> str:
-    """Return a picture with its caption as WordPress shows it in themes that support HTML5."""
-    found = ATTRIBUTE.findall(caption["attributes"])
-    attributes = {name.lower(): double or single or plain for name, double, single, plain in found}
-    text = attributes.get("caption", caption["text"].strip())
-    if not text:
-        return caption["picture"]
-    align = re.fullmatch("align[a-z]+", attributes.get("align", ""))
-    width = re.match("[1-9][0-9]{0,4}", attributes.get("width", ""))
-    style = f' style="width: {width[0]}px"' if width else ""
-    start = f'<figure{style} class="wp-caption {align[0] if align else "alignnone"}">'
-    return f'{start}{caption["picture"]}<figcaption class="wp-caption-text">{text}</figcaption></figure>'

@@ -2,17 +2,15 @@
 
 import re
 from typing import Any
-from urllib.parse import unquote
 
-from content.html import decode_references, readable_text
+from content.html import readable_text
 from converters import note_kinds
 from converters.article_urls import ArticleUrls, old_site
 from converters.articles import Origin, SourceArticle, SourceOptions, Subject, locate_post
-from converters.claims import set_claim
+from converters.claims import note_unknown_status, set_claim
 from converters.leftover_markup import VISIBLE, note_leftover_markup
-from converters.slugs import slug_from_title
 from converters.values import normalize_values, set_slug
-from converters.wordpress.blogs import Blog
+from converters.wordpress.blogs import Blog, plain_title, post_slug
 from converters.wordpress.post_html import FROM_SITE, post_html
 from converters.wordpress.seo import set_seo_fields
 from converters.wordpress.wxr import Item
@@ -21,7 +19,6 @@ PUBLIC_STATUSES = ("publish", "future")
 NO_TITLE = "(no title)"
 NO_NUMBER = "Must be the post's number, by which later imports find it again. Export it again."
 POST_NUMBER = re.compile("[0-9]{1,20}")
-HTML_TAG = re.compile(r"</?[a-zA-Z][^<>]*>")
 ELEMENT_BY_FIELD = {  # by field
     "id": "post_id",
     "publishedAt": "post_date",
@@ -58,7 +55,9 @@ def convert_post(source: str, item: Item, blog: Blog, options: SourceOptions) ->
     set_seo_fields(article, item, title, blog.title)
     article.fields["contentHtml"] = post_html(article, item.texts.pop("content", ""), item.meta.pop("footnotes", ""))
     article.old_urls = _old_urls(item, blog)
-    is_public = _check_access(article, item) and status in PUBLIC_STATUSES
+    note_unknown_status(article, status)
+    is_due = status == "publish" or (status == "future" and article.fields["publishedAt"] != "")
+    is_public = _check_access(article, item) and is_due
     complete_article(article, blog, options, is_published=is_public)
     article.notes = [note._replace(advice=FROM_SITE) if note.kind == VISIBLE else note for note in article.notes]
     _note_rest(article, item, blog)
@@ -77,20 +76,17 @@ def complete_article(article: SourceArticle, blog: Blog, options: SourceOptions,
     note_leftover_markup(article, drop_tags=options.drop_tags)
 
 
-def plain_title(html: str) -> str:
-    """Return the text of a title, which is HTML."""
-    return " ".join(decode_references(HTML_TAG.sub("", html)).split())
-
-
 def _post_fields(item: Item, blog: Blog, title: str, number: str) -> dict[str, Any]:
     """Return the fields of a post except its content and those of SEO plugins. They have to be normalized."""
     texts = item.texts
     # A draft's local date is that of its last change.
     local_date = _date(item, "post_date") if texts.get("status") in PUBLIC_STATUSES else ""
     login = texts.get("creator", "")
+    slug = post_slug(item)
+    is_usable = texts.get("post_name") or blog.slugs[slug] == 1
     return {
         "title": title or NO_TITLE,
-        "slug": unquote(texts.get("post_name", "")) or slug_from_title(title, number),
+        "slug": slug if slug and is_usable else number,
         "publishedAt": _date(item, "post_date_gmt", "Z") or local_date,
         "updatedAt": _date(item, "post_modified_gmt", "Z"),
         "category": item.terms.get("category", []),
@@ -132,12 +128,9 @@ def _check_access(article: SourceArticle, item: Item) -> bool:
 
 
 def _note_rest(article: SourceArticle, item: Item, blog: Blog) -> None:
-    """Note the featured image if it is missing, and the custom fields and elements that may have hidden the post."""
+    """Note the featured image if it is missing, and the custom fields that may have hidden the post."""
     if item.meta.get("_thumbnail_id", "0") > "0" and "bannerUrl" not in article.fields:
         article.note("Featured images that are missing from the export", advice='Export "All content".')
-    for name, text in item.texts.items():
-        if ":" in name:  # an element of a plugin
-            article.note_unknown(name, text)
     for key, value in item.meta.items():
         if key.startswith(USED_META):
             continue

@@ -4,7 +4,6 @@ See https://developer.wordpress.org/rest-api/reference/posts/. Each post is requ
 WordPress numbers galleries across posts, and formats paragraphs differently after a post of the block editor.
 """
 
-import gzip
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -21,8 +20,8 @@ import orjson
 from content.html import decode_references, readable_text
 from content.urls import has_same_host
 from converters.articles import Origin, SourceArticle, SourceError, SourceOptions, Subject, locate_post
-from converters.wordpress.blogs import Blog, is_internal_type
-from converters.wordpress.posts import NO_TITLE, complete_article, plain_title
+from converters.wordpress.blogs import Blog, is_internal_type, plain_title
+from converters.wordpress.posts import NO_TITLE, complete_article
 from schema_fields import NOT_XML
 
 TIMEOUT_SECONDS = 60  # without a byte from the site
@@ -35,6 +34,7 @@ FIELDS = (
 EMBEDDED = "author,wp:featuredmedia"
 NAMES = {"publishedAt": "date_gmt", "updatedAt": "modified_gmt", "bannerUrl": "featured image"}
 NO_ACCESS = "The site does not let anyone read this: import its export (Tools → Export) instead."
+POST_DENIED = "It was withdrawn, or only some may read it. Try again, or import the export (Tools → Export) instead."
 TRY_AGAIN = "Try again later, or check the URL."
 # the header Link, and the element in the head of the page, which caches keep
 API_LINK = re.compile(
@@ -89,7 +89,7 @@ def read_site(api: str, options: SourceOptions) -> Iterator[SourceArticle]:
         raise SourceError(_describe_types(types, options.post_type))
     for number in numbers:
         with _naming(f"Post {number}"):
-            post, _ = _fetch(api, f"{path}/{number}", _embed=EMBEDDED, _fields=FIELDS)
+            post, _ = _fetch(api, f"{path}/{number}", if_denied=POST_DENIED, _embed=EMBEDDED, _fields=FIELDS)
             article = _convert(post, number, blog, terms, options)
         if not article.keeps_stored_text:
             complete_article(article, blog, options, is_published=True)
@@ -192,32 +192,30 @@ def _embedded(post: Any, relation: str, name: str) -> list[str]:
     return [decode_references(item[name]) for item in items if item.get(name)]
 
 
-def _fetch(api: str, path: str, **parameters: Any) -> tuple[Any, int]:
+def _fetch(api: str, path: str, if_denied: str = NO_ACCESS, **parameters: Any) -> tuple[Any, int]:
     """Return the JSON of a response of the API, and the total of a list. Raises SourceError if that fails."""
     url = f"{api}{path}{'&' if '?' in api else '?'}{urlencode(parameters)}"
-    _, headers, body = _request(url)
+    _, headers, body = _request(url, if_denied)
     try:
         return orjson.loads(body), int(headers.get("X-WP-Total", 0))
     except ValueError as error:
         raise SourceError(f"The response is not WordPress' ({error}). {TRY_AGAIN}") from error
 
 
-def _request(url: str) -> tuple[str, HTTPMessage, bytes]:
+def _request(url: str, if_denied: str = NO_ACCESS) -> tuple[str, HTTPMessage, bytes]:
     """Request a URL without a key. Returns the URL after redirects, the headers and the content.
 
-    Raises SourceError if that fails, or leads to another host.
+    Raises SourceError if that fails, or leads to another host. `if_denied` is advice for a status of 401 or 403.
     """
     try:
         request = Request(url, headers={"User-Agent": "article-delivery-api"})  # noqa: S310
         with build_opener(_RedirectsWithinHost).open(request, timeout=TIMEOUT_SECONDS) as response:
-            # Some servers compress the content without being asked.
-            is_compressed = response.headers.get("Content-Encoding") == "gzip"
-            content = (gzip.GzipFile(fileobj=response) if is_compressed else response).read(MAX_LENGTH + 1)
+            content = response.read(MAX_LENGTH + 1)
     except HTTPError as error:
         error.close()
-        advice = NO_ACCESS if error.code in (401, 403) else TRY_AGAIN
+        advice = if_denied if error.code in (401, 403) else TRY_AGAIN
         raise SourceError(f"Responds with {error.code} {error.reason}. {advice}") from error
-    except (OSError, HTTPException, EOFError, ValueError) as error:
+    except (OSError, HTTPException, ValueError) as error:
         raise SourceError(f"Cannot be read ({getattr(error, 'reason', error)}). {TRY_AGAIN}") from error
     if len(content) > MAX_LENGTH:
         raise SourceError(f"The response is longer than {MAX_LENGTH // 1_000_000} MB.")

@@ -61,11 +61,6 @@ INNER = [
 ]
 
 
-def wpautop(text: str) -> str:
-    """Return text with a paragraph for each block of lines, and a line break for each line feed within one."""
-    return change_outside_code(text, add_paragraphs)
-
-
 def change_outside_code(html: str, change: Callable[[str], str]) -> str:
     """Return the result of `change(html)` without changes to comments, `pre`, `script`, `style` and `textarea`.
 

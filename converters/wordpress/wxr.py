@@ -3,6 +3,7 @@
 Of the items that have been read, only empty elements stay in memory, some 80 bytes each.
 """
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -11,12 +12,14 @@ from xml.etree.ElementTree import Element, ParseError, TreeBuilder, XMLParser
 
 from content.html import decode_references
 from converters.articles import SourceError
+from converters.decoding import reject_utf16
 
 CHUNK = 1 << 16  # bytes
 # Control characters, which XML does not allow, but WordPress exports
 CONTROL_CHARACTERS = bytes({*range(32)} - {9, 10, 13})
 DAMAGED = "The file is damaged or incomplete: export it again, in parts if the server stops early."
 NO_EXPORT = "Must be a WordPress export (WXR), from Tools → Export."
+HTML_START = re.compile(rb"(?:\xef\xbb\xbf)?\s*<(?:!doctype\s+html|html)\b", re.IGNORECASE)
 HTML_PAGE = "This is an HTML page, not an export. Log in, and export again under Tools → Export."
 DOCUMENT_TYPE = "It declares a document type, which no WordPress export does. Remove the declaration."
 
@@ -40,6 +43,9 @@ def read_elements(path: str) -> Iterator[Element]:
     parser = XMLParser(target=builder)  # noqa: S314 - no document type
     with open(path, "rb") as file:
         chunk = file.read(CHUNK)
+        reject_utf16(chunk)
+        if HTML_START.match(chunk):
+            raise SourceError(HTML_PAGE)
         if chunk.lstrip().startswith(b"<?xml"):  # Plugins print empty lines before it.
             chunk = chunk.lstrip()
         while chunk:
@@ -75,9 +81,9 @@ class _ExportBuilder(TreeBuilder):
         self.items: list[Element] = []
         self.channel: Element | None = None
 
-    def doctype(self, name: str, _public_id: str | None, _system_id: str | None) -> None:
+    def doctype(self, _name: str, _public_id: str | None, _system_id: str | None) -> None:
         """Refuse a document type: it could declare entities that grow without bounds."""
-        raise SourceError(HTML_PAGE if name.lower() == "html" else DOCUMENT_TYPE)
+        raise SourceError(DOCUMENT_TYPE)
 
     def end(self, tag: str, /) -> Element:
         element = super().end(tag)
@@ -125,10 +131,9 @@ def child_texts(element: Element) -> dict[str, str]:
 def local_name(tag: str) -> str:
     """Return a tag's name without its namespace: `post_id` for `wp:post_id`.
 
-    content:encoded and excerpt:encoded are `content` and `excerpt`. Names in plugins' own namespaces keep a prefix.
+    content:encoded and excerpt:encoded are `content` and `excerpt`. Elements of plugins keep their namespace.
     """
     namespace, _, name = tag.rpartition("}")
-    vocabulary = namespace.rstrip("/").rpartition("/")[2]
     if name == "encoded":
-        return vocabulary
-    return name if not namespace or "/export/" in namespace or "purl.org" in namespace else f"{vocabulary}:{name}"
+        return namespace.rstrip("/").rpartition("/")[2]
+    return name if not namespace or "/export/" in namespace or "purl.org" in namespace else tag
