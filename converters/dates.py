@@ -9,15 +9,13 @@ from typing import NamedTuple
 INVALID_DATE = "Must be a date such as 2026-03-01, 2026-03-01 20:00, 2026-03-01T20:00:00+01:00 or 01.03.2026."
 DAYS = ("%Y-%m-%d", "%Y/%m/%d", "%d.%m.%Y", "%b %d %Y", "%b %d, %Y", "%B %d %Y", "%B %d, %Y")
 TIMES = ("", " %H:%M", " %H:%M:%S", " %H:%M:%S%z", " %I:%M %p")
-# RFC 2822, and JavaScript's toString()
-WITH_ZONE = ("%a, %d %b %Y %H:%M:%S%z", "%d %b %Y %H:%M:%S%z", "%a %b %d %Y %H:%M:%S GMT%z")
+WITH_ZONE = ("%a, %d %b %Y %H:%M:%S%z", "%d %b %Y %H:%M:%S%z")  # RFC 2822
 FORMATS = (*map("".join, product(DAYS, TIMES)), *WITH_ZONE)
 ISO_DAY_LENGTH = len("2026-03-01")
 MAX_LENGTH = len("Wed, 31 Dec 2025 23:00:00 GMT+01:00")
 YEAR = re.compile(r"\d{4}")
 UTC_NAME = re.compile(r"\s+(?:UTC|GMT)\Z")
 SPACE_BEFORE_OFFSET = re.compile(r"\s+(?=[+-]\d\d:?\d\d\Z)")
-COMMENT = re.compile(r"\s*\([^()]*\)\Z")  # (Central European Time)
 
 
 class WrittenDate(NamedTuple):
@@ -43,7 +41,7 @@ def parse_date(text: str, zone: tzinfo) -> datetime:
 
 def parse_written_date(text: str) -> WrittenDate:
     """Parse a date without resolving its time zone. Raises ValueError if it is not one."""
-    text = UTC_NAME.sub("+00:00", COMMENT.sub("", text.strip()))
+    text = UTC_NAME.sub("+00:00", text.strip())
     text = SPACE_BEFORE_OFFSET.sub("", text)
     with suppress(ValueError):
         return WrittenDate(datetime.fromisoformat(text), has_time=len(text) > ISO_DAY_LENGTH)

@@ -1,28 +1,23 @@
 """Text and JSON of source files, decoded from bytes."""
 
 import codecs
-import re
 from typing import Any
 
 import orjson
 
 from converters.articles import SourceError
 
-UTF16 = (
-    "Must be text in UTF-8, but is UTF-16 (Windows PowerShell's > writes UTF-16). "
-    "Save it as UTF-8, or export the articles again with --output FILE."
-)
-SURROGATE = re.compile(rb"\xed[\xa0-\xbf][\x80-\xbf]")  # a half of a pair, which UTF-8 does not allow
+UTF16 = "Is UTF-16, as PowerShell's > writes it. Save it as UTF-8, or export the articles again with --output FILE."
 
 
 def decode_utf8(data: bytes, first_line: int = 1) -> str:
     """Decode UTF-8, with or without a byte order mark. `first_line` is the number of the first line.
 
-    Halves of surrogate pairs become U+FFFD. Raises SourceError, naming the first invalid byte, if it is not UTF-8.
+    Raises SourceError, naming the first invalid byte, if it is not UTF-8.
     """
     reject_utf16(data)
     try:
-        return SURROGATE.sub(b"\xef\xbf\xbd", data).decode("utf-8-sig")
+        return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         *before, line = data[: error.start].split(b"\n")
         byte = f"byte {len(line) + 1} of line {len(before) + first_line}"

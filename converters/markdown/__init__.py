@@ -65,7 +65,7 @@ def _read_file(
         if not path.is_file():  # reading a named pipe would block forever
             raise SourceError("It is not a regular file. Move it out of the folder.")
         data = path.read_bytes()
-        _check_conflict_markers(data.decode(errors="replace"))
+        _check_conflict_markers(data.decode("utf-8-sig", errors="replace"))
         fields, text = parse_front_matter(data)
         own_article = read_own(str(path), fields, text, options)
         if own_article:
@@ -76,12 +76,12 @@ def _read_file(
     except NoFrontMatterError:
         return folder.ignore(path, "no front matter")
     except (SourceError, OSError) as error:
-        return unreadable_problem(str(path), error)
+        return unreadable_problem(str(path), error)._replace(origin=file_origin(path, folder, options))
 
 
 def _check_conflict_markers(text: str) -> None:
     """Raise SourceError if a text outside of code has the markers of a merge conflict in Git."""
-    if "\n<<<<<<<" not in text and not text.startswith("<<<<<<<"):
+    if not CONFLICT_MARKER.search(text):
         return
     prose = CODE.sub(lambda code: "\n" * code[0].count("\n"), text)
     marker = CONFLICT_MARKER.search(prose)

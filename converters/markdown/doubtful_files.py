@@ -12,7 +12,7 @@ from converters.articles import SourceArticle, Subject
 from converters.markdown.file_names import JEKYLL_FOLDERS, parse_name
 from converters.slugs import normalize_slug
 
-PARTS = "Files beside or below an index.md, which are no pages in Hugo"
+PARTS = "Files beside or below an index.md, which Hugo does not show as pages"
 COPIES = "Copies of other files, as a sync tool makes them after a conflict"
 NOT_MARKED = "Files that do not say publish: true, as others do"
 
@@ -62,6 +62,6 @@ def _find_copies(articles: Articles) -> list[Path]:
     copies = []
     for paths in groups.values():
         shortest = min(paths, key=lambda path: len(path.name))
-        copied = re.compile(rf"{re.escape(shortest.stem)}[^\w-]")  # soup.orig.md and soup (2).md, but not soups.md
+        copied = re.compile(rf"{re.escape(shortest.stem)}[\W_]")  # soup.orig.md and soup_conflict.md, but not soups.md
         copies += [path for path in paths if path != shortest and copied.match(path.name)]
     return copies
